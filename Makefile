@@ -1,0 +1,41 @@
+# Two commands for a fresh clone: `make demo` and `make test`. Each builds .venv once.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint types pytest benchmark oldest clean
+
+demo: .venv/installed
+	$(BIN)/condal demo
+
+test: lint types pytest
+
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: .venv/installed
+	$(BIN)/mypy
+
+pytest: .venv/installed
+	$(BIN)/pytest
+
+benchmark: .venv/installed
+	$(BIN)/python -m benchmarks
+
+# The oldest NumPy and SciPy that are promised to work.
+oldest: .venv-oldest/installed
+	.venv-oldest/bin/pytest
+
+.venv/installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+.venv-oldest/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' 'numpy==1.24.*' 'scipy==1.10.*' 'pandas<2.3' 'networkx<3.5'
+	touch $@
+
+clean:
+	rm -rf .venv .venv-oldest .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -1,0 +1,152 @@
+"""What is true of an answer, recomputed from x and y alone and proved.
+
+For any y in dom h*, with v = grad f(x) + A'y,
+
+    f(x) - <grad f(x), x> + min_X <v, .> - h*(y)
+
+is a lower bound on the optimum. The minimum is bounded from below by a proof of the domain's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from condal.operators import UNIT_ROUNDOFF, add
+from condal.points import Array, Point
+from condal.problem import Model, Problem, problem_of
+from condal.types import Proof
+
+DEFAULT_FAILURE = 1e-6
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """An answer's objective, a proved bound on the optimum, and how feasible the answer is.
+
+    In the user's sense: for a maximisation the bound is an upper bound. `failure` is the
+    probability that the bound is wrong, 0 unless the proof is probabilistic.
+    """
+
+    objective: float
+    bound: float
+    infeasibility: float
+    how: str
+    failure: float = 0.0
+    dimacs: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def gap(self) -> float:
+        """|bound - objective| / max(1, |objective|)."""
+        return relative_gap(self.objective, self.bound)
+
+    @property
+    def certified(self) -> bool:
+        """Whether there is a finite proved bound at all."""
+        return bool(np.isfinite(self.bound))
+
+    def __str__(self) -> str:
+        if not self.certified:
+            return "no bound was proved"
+        surely = f", wrong with probability at most {self.failure:.1g}" if self.failure else ""
+        return f"bound {self.bound:.10g} proved by {self.how}{surely}"
+
+
+def relative_gap(objective: float, bound: float) -> float:
+    """|bound - objective| / max(1, |objective|)."""
+    return abs(bound - objective) / max(1.0, abs(objective))
+
+
+def certify(
+    model: Problem | Model,
+    x: Point,
+    y: Array,
+    *,
+    accuracy: float = 1e-8,
+    failure: float = DEFAULT_FAILURE,
+    seed: int = 0,
+) -> Certificate:
+    """The certificate of the point x with the bound of the dual y.
+
+    Parameters
+    ----------
+    accuracy : how much of max(1, |objective|) the proof may lose against the exact minimum.
+    failure : the probability of error that a probabilistic proof is allowed.
+    seed : of the random start of such a proof.
+    """
+    problem = problem_of(model)
+    objective = problem.objective(x)
+    slack = accuracy * max(1.0, abs(objective))
+    lower, proof = lower_bound(problem, x, y, slack=slack, failure=failure, seed=seed)
+    return Certificate(
+        objective=objective,
+        bound=problem.sense * lower,
+        infeasibility=problem.infeasibility(x),
+        how=proof.how,
+        failure=proof.failure,
+        dimacs=dimacs_errors(problem, x, y, lower, proof),
+    )
+
+
+def lower_bound(
+    problem: Problem, x: Point, y: Array, *, slack: float, failure: float, seed: int
+) -> tuple[float, Proof]:
+    """A proved lower bound on the minimum of f + h(A.) over X, and the proof behind it."""
+    f, h = problem.f, problem.h
+    w = h.dual_point(y)
+    Mx = f.M(x)
+    g = f.gradient(Mx)
+    v = add(f.M.adjoint(g), problem.A.adjoint(w))
+    proof = problem.X.bound(v, slack=slack, failure=failure, seed=seed)
+    terms = [f.value(Mx), -float(g @ Mx), proof.value, -h.conjugate(w)]
+    size = sum(map(abs, terms)) + float(np.abs(g) @ np.abs(Mx))
+    length = Mx.size + w.size + 8
+    return sum(terms) - 2 * length * UNIT_ROUNDOFF * size, proof
+
+
+def infeasibility_proof(
+    problem: Problem, Ax: Array, *, slack: float, failure: float, seed: int
+) -> Proof | None:
+    """A proof that no x in X has Ax in K, from d = Ax - proj_K(Ax); None if d proves nothing.
+
+    min_X <A'd, .> > sup_K <d, .> separates A(X) from K. The proof's value is a lower bound on the
+    distance between the two.
+    """
+    h = problem.h
+    d = h.dual_point(Ax - h.prox(Ax, 1.0))
+    size = float(np.linalg.norm(d))
+    gradient = problem.A.adjoint(d)
+    if size == 0.0 or gradient is None or not np.isfinite(h.conjugate(d)):
+        return None
+    least = problem.X.bound(gradient, slack=slack * size, failure=failure, seed=seed)
+    support = h.conjugate(d)
+    rounding = 4 * (d.size + 8) * UNIT_ROUNDOFF * (abs(least.value) + abs(support))
+    separation = least.value - support - rounding
+    if not separation > 0:
+        return None
+    return Proof(separation / size, least.how, least.failure)
+
+
+def dimacs_errors(
+    problem: Problem, x: Point, y: Array, lower: float, proof: Proof
+) -> dict[str, float]:
+    """The six error measures of the DIMACS challenge, for a linear objective over K = {b}.
+
+    The dual slack is Z = V - l I, l proved below lambda_min(V): it is psd, so that e3 and e4 vanish.
+    """
+    b = getattr(problem.h, "b", None)
+    if b is None or problem.f.L != 0.0 or not np.isfinite(lower):
+        return {}
+    value = problem.f.value(problem.f.M(x))
+    largest = 1.0 + float(np.abs(b).max(initial=0.0))
+    total = 1.0 + abs(value) + abs(lower)
+    residual = problem.A(x) - b
+    return {
+        "e1": float(np.linalg.norm(residual)) / largest,
+        "e2": problem.X.distance(x) / largest,
+        "e3": 0.0,
+        "e4": 0.0,
+        "e5": (value - lower) / total,
+        "e6": (value + float(y @ problem.A(x)) - proof.value) / total,
+    }

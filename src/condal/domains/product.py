@@ -1,0 +1,69 @@
+"""Products of domains: x = (x_1, x_2, ...)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from condal.errors import ProblemError
+from condal.operators import Gradient
+from condal.points import Point
+from condal.types import Domain, Proof
+
+
+class Product:
+    """X = X_1 x X_2 x ..., the points of which are tuples."""
+
+    def __init__(self, *parts: Domain) -> None:
+        if not parts:
+            raise ProblemError("Product needs at least one domain")
+        self.parts = parts
+
+    @property
+    def diameter(self) -> float:
+        """sqrt(sum D_i^2)."""
+        return float(np.sqrt(sum(part.diameter**2 for part in self.parts)))
+
+    @property
+    def size(self) -> float:
+        """sqrt(sum size_i^2)."""
+        return float(np.sqrt(sum(part.size**2 for part in self.parts)))
+
+    def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
+        """The oracles of the parts, tol shared between them."""
+        assert isinstance(v, tuple)
+        guesses = guess if isinstance(guess, tuple) else (None,) * len(self.parts)
+        share = tol / len(self.parts)
+        return tuple(
+            part.lmo(w, share, g) for part, w, g in zip(self.parts, v, guesses, strict=True)
+        )
+
+    def bound(self, v: Gradient, *, slack: float, failure: float, seed: int) -> Proof:
+        """The sum of the parts' bounds; the failure probabilities add up."""
+        assert isinstance(v, tuple)
+        m = len(self.parts)
+        proofs = [
+            part.bound(w, slack=slack / m, failure=failure / m, seed=seed + i)
+            for i, (part, w) in enumerate(zip(self.parts, v, strict=True))
+        ]
+        return Proof(
+            sum(proof.value for proof in proofs),
+            "; ".join(dict.fromkeys(proof.how for proof in proofs)),
+            sum(proof.failure for proof in proofs),
+        )
+
+    def distance(self, x: Point) -> float:
+        """The norm of the parts' distances."""
+        assert isinstance(x, tuple)
+        return float(
+            np.linalg.norm([part.distance(p) for part, p in zip(self.parts, x, strict=True)])
+        )
+
+    def check(self, v: Gradient, name: str) -> None:
+        """Whether v is a tuple of gradients on the parts."""
+        if not isinstance(v, tuple) or len(v) != len(self.parts):
+            raise ProblemError(
+                f"{name} must act on a product of {len(self.parts)} blocks: give a tuple for "
+                "Linear, or Across(A_1, A_2, ...) for a map"
+            )
+        for i, (part, w) in enumerate(zip(self.parts, v, strict=True)):
+            part.check(w, f"{name}, block {i},")

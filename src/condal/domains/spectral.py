@@ -1,0 +1,85 @@
+"""Spectral domains: positive semidefinite matrices of bounded trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.linalg import eigvalsh
+
+from condal.eigen import Automatic, Engine
+from condal.errors import ProblemError
+from condal.operators import Gradient, Symmetric
+from condal.points import LowRank, Point
+from condal.proofs import smallest_eigenvalue_bound
+from condal.types import Proof
+
+
+@dataclass(frozen=True)
+class Spectrahedron:
+    """X = {x psd, n x n : tr x = trace}, or tr x <= trace if `at_most`.
+
+    lmo(V) = trace u u', with u a unit eigenvector of the smallest eigenvalue of V (0 if `at_most`
+    and no eigenvalue is negative).
+    """
+
+    n: int
+    trace: float = 1.0
+    at_most: bool = False
+    engine: Engine = field(default_factory=Automatic, repr=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.n, bool) or int(self.n) != self.n or self.n < 1:
+            raise ProblemError(f"n must be a whole number, at least 1; got {self.n!r}")
+        if not (np.isfinite(self.trace) and self.trace > 0):
+            raise ProblemError(f"trace must be a positive number; got {self.trace!r}")
+
+    @property
+    def diameter(self) -> float:
+        """sqrt(2) trace; trace itself for n = 1 and `at_most`, 0 for n = 1."""
+        if self.n == 1:
+            return self.trace if self.at_most else 0.0
+        return float(np.sqrt(2.0)) * self.trace
+
+    @property
+    def size(self) -> float:
+        """The trace."""
+        return self.trace
+
+    def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> LowRank:
+        """trace u u', <v, u u'> within tol / trace of the smallest eigenvalue."""
+        assert isinstance(v, Symmetric)
+        start = guess.U[:, 0] if isinstance(guess, LowRank) and guess.rank else None
+        pair = self.engine.smallest(v, tol / self.trace, start)
+        weight = 0.0 if self.at_most and pair.value >= 0 else self.trace
+        return LowRank(pair.vector[:, None], np.array([weight]))
+
+    def bound(self, v: Gradient, *, slack: float, failure: float, seed: int) -> Proof:
+        """trace l, or trace min(0, l), for a proved l <= lambda_min(v)."""
+        assert isinstance(v, Symmetric)
+        proof = smallest_eigenvalue_bound(
+            v, slack=slack / self.trace, failure=failure, seed=seed, engine=self.engine
+        )
+        value = min(proof.value, 0.0) if self.at_most else proof.value
+        return Proof(self.trace * value, proof.how, proof.failure)
+
+    def distance(self, x: Point) -> float:
+        """|tr x - trace| (or its excess) plus the norm of the negative part."""
+        assert not isinstance(x, tuple)
+        if isinstance(x, LowRank):
+            negative = -np.minimum(x.weights, 0.0) @ np.einsum("ij,ij->j", x.U, x.U)
+            trace = x.trace
+        else:
+            negative = float(np.linalg.norm(np.minimum(eigvalsh(x), 0.0)))
+            trace = float(np.trace(x))
+        excess = trace - self.trace
+        return float(negative) + (max(excess, 0.0) if self.at_most else abs(excess))
+
+    def check(self, v: Gradient, name: str) -> None:
+        """Whether v acts on n x n symmetric matrices."""
+        if not isinstance(v, Symmetric) or v.n != self.n:
+            got = f"one of side {v.n}" if isinstance(v, Symmetric) else "a map of vectors"
+            raise ProblemError(
+                f"{name} must act on symmetric {self.n} x {self.n} matrices, as the Spectrahedron "
+                f"does; got {got}"
+            )

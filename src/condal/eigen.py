@@ -1,0 +1,217 @@
+"""The smallest eigenpair of a symmetric operator: one question, several engines.
+
+Every engine answers `smallest(V, tol, guess)` with a unit vector u and its Rayleigh quotient theta,
+where theta - lambda_min(V) <= tol is sought. Rayleigh quotients lie above lambda_min: an answer is
+an estimate, and never a proof (see `proofs`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.linalg import eigh, eigh_tridiagonal
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
+
+from condal.operators import Symmetric
+from condal.points import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Eigenpair:
+    """V u ~ value u, |u| = 1; `residual` estimates |V u - value u|, `error` value - lambda_min."""
+
+    value: float
+    vector: Array
+    residual: float
+    error: float
+
+
+class Engine(Protocol):
+    """A way to compute the smallest eigenpair."""
+
+    def smallest(self, V: Symmetric, tol: float = 0.0, guess: Array | None = None) -> Eigenpair:
+        """The smallest eigenpair, its value to within tol."""
+
+
+@dataclass(frozen=True)
+class Dense:
+    """LAPACK, for small n: the answer to rounding, at the cost of n^3."""
+
+    def smallest(self, V: Symmetric, tol: float = 0.0, guess: Array | None = None) -> Eigenpair:
+        """The smallest eigenpair, to rounding."""
+        values, vectors = eigh(V.to_dense(), subset_by_index=[0, 0], overwrite_a=True)
+        return Eigenpair(float(values[0]), vectors[:, 0], 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Arpack:
+    """SciPy's `eigsh`: implicitly restarted Lanczos."""
+
+    max_restarts: int = 300
+
+    def smallest(self, V: Symmetric, tol: float = 0.0, guess: Array | None = None) -> Eigenpair:
+        """The smallest eigenpair; ARPACK's own relative tolerance is set from tol."""
+        if V.n <= 2:
+            return Dense().smallest(V)
+        start = _start_vector(V.n) if guess is None else _with_noise(guess)
+        scale = float(np.linalg.norm(V @ start) / np.linalg.norm(start))
+        operator = LinearOperator(V.shape, matvec=V.__matmul__, dtype=np.float64)
+        relative = 0.0 if scale == 0.0 else min(np.sqrt(max(tol, 0.0) / scale), 0.5)
+        try:
+            values, vectors = eigsh(
+                operator, k=1, which="SA", v0=start, tol=relative, maxiter=self.max_restarts
+            )
+            value, vector = float(values[0]), vectors[:, 0]
+        except ArpackNoConvergence as stop:
+            if len(stop.eigenvalues) == 0:
+                return Lanczos().smallest(V, tol, guess)
+            value, vector = float(stop.eigenvalues[0]), stop.eigenvectors[:, 0]
+        except ArpackError:  # a start vector that spans an invariant subspace, for one
+            return Lanczos().smallest(V, tol, guess)
+        residual = float(np.linalg.norm(V @ vector - value * vector))
+        return Eigenpair(value, vector, residual, residual)
+
+
+@dataclass(frozen=True)
+class Lanczos:
+    """The three-term recurrence, its basis kept while it fits, else two passes; warm starts.
+
+    Without reorthogonalisation: lost orthogonality repeats Ritz values that have converged and
+    does not harm the smallest. Memory stays below `max_bytes` for the basis.
+    """
+
+    max_steps: int = 2000
+    max_bytes: int = 256 * 2**20
+
+    def smallest(self, V: Symmetric, tol: float = 0.0, guess: Array | None = None) -> Eigenpair:
+        """The smallest Ritz pair of a Krylov space, grown until its value is within tol."""
+        start = _start_vector(V.n) if guess is None else _with_noise(guess)
+        start = start / np.linalg.norm(start)
+        fits = max(2, self.max_bytes // (8 * V.n))
+        run = _Recurrence(V, start, keep=fits)
+        test = 6
+        while True:
+            run.grow_to(min(test, self.max_steps))
+            ritz = run.smallest(tol)
+            if ritz.converged or run.steps >= self.max_steps:
+                break
+            test = int(np.ceil(test * 1.25))
+        vector = run.combine(ritz.coefficients)
+        return Eigenpair(ritz.value, vector / np.linalg.norm(vector), ritz.residual, ritz.error)
+
+
+@dataclass(frozen=True)
+class Automatic:
+    """Dense for n below `dense_below`, Lanczos from there on (measured: benchmarks/oracle.py)."""
+
+    dense_below: int = 48
+
+    def smallest(self, V: Symmetric, tol: float = 0.0, guess: Array | None = None) -> Eigenpair:
+        """By the engine that fits n."""
+        engine: Engine = Dense() if self.dense_below > V.n else Lanczos()
+        return engine.smallest(V, tol, guess)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ritz:
+    value: float
+    coefficients: Array
+    residual: float
+    error: float
+    converged: bool
+
+
+class _Recurrence:
+    """V Q = Q T + beta q e': the Lanczos recurrence, its tridiagonal and, while it fits, its Q."""
+
+    def __init__(self, V: Symmetric, start: Array, keep: int) -> None:
+        self.V, self.start = V, start
+        self.alpha: list[float] = []
+        self.beta: list[float] = []
+        self.ended = False  # an invariant subspace was found: the Ritz values are exact
+        self._keep = keep
+        self._basis = np.empty((min(keep, 32), start.size))
+        self._q = start
+        self._before = np.zeros(0)
+
+    @property
+    def steps(self) -> int:
+        return len(self.alpha)
+
+    def grow_to(self, steps: int) -> None:
+        while self.steps < min(steps, self.start.size + 10) and not self.ended:
+            self._step()
+
+    def _step(self) -> None:
+        q, j = self._q, self.steps
+        if j < self._keep:
+            if j >= len(self._basis):
+                grown = np.empty((min(2 * len(self._basis), self._keep), q.size))
+                grown[:j] = self._basis[:j]
+                self._basis = grown
+            self._basis[j] = q
+        u = self.V @ q
+        if j:
+            u = u - self.beta[-1] * self._before
+        a = float(q @ u)
+        u -= a * q
+        b = float(np.sqrt(u @ u))
+        if not np.isfinite(b):
+            raise FloatingPointError("a product with the gradient gave NaN or infinity")
+        self.alpha.append(a)
+        self.beta.append(b)
+        scale = max(map(abs, self.alpha[-2:])) + (self.beta[-2] if j else 0.0)
+        self.ended = b <= 1e-14 * scale or b == 0.0
+        if not self.ended:
+            self._before, self._q = q, u / b
+
+    def smallest(self, tol: float) -> _Ritz:
+        m = self.steps
+        if m == 1:
+            residual = self.beta[0]
+            return _Ritz(self.alpha[0], np.ones(1), residual, residual, self.ended)
+        values, vectors = eigh_tridiagonal(
+            self.alpha, self.beta[: m - 1], select="i", select_range=(0, 1), check_finite=False
+        )
+        residual = self.beta[-1] * abs(float(vectors[-1, 0]))
+        separation = float(values[1] - values[0])
+        # Kato and Temple: the error is at most residual^2 / separation.
+        error = min(residual, residual**2 / separation) if separation > 0 else residual
+        rounding = 4e-16 * m * max(abs(values[0]), max(map(abs, self.alpha)))
+        done = self.ended or error <= max(tol, rounding)
+        return _Ritz(float(values[0]), vectors[:, 0], residual, error, done)
+
+    def combine(self, coefficients: Array) -> Array:
+        """Q c; where the basis did not fit, the recurrence is run again and summed as it goes."""
+        m = coefficients.size
+        if m <= self._keep:
+            return coefficients @ self._basis[:m]
+        kept = self._keep
+        total = coefficients[:kept] @ self._basis[:kept]
+        before, q = self._basis[kept - 2], self._basis[kept - 1]
+        for j in range(kept, m):
+            u = self.V @ q - self.beta[j - 2] * before - self.alpha[j - 1] * q
+            before, q = q, u / self.beta[j - 1]
+            total += coefficients[j] * q
+        return np.asarray(total)
+
+
+@lru_cache(maxsize=4)
+def _start_vector(n: int) -> Array:
+    start = np.random.default_rng(n).standard_normal(n)
+    start.flags.writeable = False
+    return start
+
+
+def _with_noise(guess: Array) -> Array:
+    """The guess and a little noise: a guess that is another eigenvector would never leave it."""
+    size = float(np.linalg.norm(guess))
+    if not np.isfinite(size) or size == 0.0:
+        return _start_vector(guess.size)
+    noise = _start_vector(guess.size)
+    return np.asarray(guess / size + (0.01 / np.sqrt(guess.size)) * noise)
+
+

@@ -1,0 +1,21 @@
+"""The errors a user can meet; each text says what was got, what was wanted, and what to do."""
+
+from __future__ import annotations
+
+
+class CondalError(Exception):
+    """Any error that condal raises on purpose."""
+
+
+class ProblemError(CondalError, ValueError):
+    """The data, the options or the method do not make a problem that can be solved."""
+
+
+class FormatError(CondalError, ValueError):
+    """A file is not what its format says; the text names the file and, where known, the line."""
+
+    def __init__(self, message: str, *, path: str | None = None, line: int | None = None) -> None:
+        place = "" if path is None else (f"{path}: " if line is None else f"{path}, line {line}: ")
+        super().__init__(place + message)
+        self.path = path
+        self.line = line

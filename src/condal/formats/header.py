@@ -1,0 +1,63 @@
+"""What a header promises, checked against the file before anything is allocated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from condal.formats.text import Text, quote
+
+MAX_VERTICES = 10**9
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the header promises: m lines of `columns` numbers, indices in 1..n."""
+
+    n: int
+    m: int
+    noun: str
+    columns: tuple[int, ...]
+    integer: bool = False
+
+    @property
+    def wanted(self) -> str:
+        """The shape of a line, as an error shows it."""
+        return " or ".join(f"'{' '.join('ijw'[:width])}'" for width in self.columns)
+
+
+def read_count(text: Text, token: bytes, line: int, noun: str) -> int:
+    """A count in a header: decimal digits alone."""
+    if not token.isdigit() or len(token) > 18:
+        raise text.error(
+            f"the number of {noun} must be a whole number without sign, of at most 18"
+            f" digits, got {quote(token)}; correct the header",
+            line,
+        )
+    return int(token)
+
+
+def check_claims(text: Text, layout: Layout, start: int, line: int) -> None:
+    """Refuse, before anything is allocated, an n or m that the file is too small for."""
+    if layout.n == 0:
+        raise text.error("the header says 0 vertices; wanted at least 1", line)
+    if layout.n > MAX_VERTICES:
+        raise text.error(
+            f"the header says {layout.n} vertices, more than the {MAX_VERTICES} that can be read;"
+            " check the header",
+            line,
+        )
+    # Isolated vertices need no bytes, so a small file may have many, but not without end.
+    if layout.n > max(10**7, 16 * len(text.data)):
+        raise text.error(
+            f"the header says {layout.n} vertices, but the text has only {len(text.data)} bytes;"
+            " check the header, or number the vertices without gaps",
+            line,
+        )
+    # A line is at least '1 1' and its end; the last may lack the end.
+    most = (len(text.data) - start + 1) // (2 * min(layout.columns))
+    if layout.m > most:
+        raise text.error(
+            f"the header says {layout.m} {layout.noun}, but the {len(text.data) - start} bytes"
+            f" after it can hold at most {most}; the file is truncated or the header is wrong",
+            line,
+        )

@@ -1,0 +1,116 @@
+"""The Matrix Market coordinate format, read as the adjacency matrix of a graph."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from condal.formats.adjacency import check_symmetric, from_edges, sum_entries
+from condal.formats.coordinate import Entries, read_entries
+from condal.formats.faults import line_of_entry
+from condal.formats.header import Layout, read_count
+from condal.formats.text import PathLike, Text, quote, read_text
+
+BANNER = b"%%matrixmarket"
+
+_WANTED = "'%%MatrixMarket matrix coordinate real|integer|pattern symmetric|general'"
+_FIELDS = ("real", "integer", "pattern")
+_SYMMETRIES = ("symmetric", "general")
+_REFUSED = {
+    "array": "the dense 'array' format is not read; save the matrix in coordinate format, with"
+    " scipy.io.mmwrite(path, scipy.sparse.coo_array(A))",
+    "complex": "a 'complex' matrix is not read; a graph has real weights: save its real part or"
+    " its absolute values",
+    "hermitian": "a 'hermitian' matrix is not read; a graph has real weights: save it as real"
+    " symmetric",
+    "skew-symmetric": "a 'skew-symmetric' matrix is no undirected graph; save its absolute values"
+    " as symmetric",
+}
+
+
+def read_matrix_market(path: PathLike) -> sparse.csr_array:
+    """W = W^T; a pattern has weights 1, duplicates are summed.
+
+    A symmetric file holds one triangle, lower or upper; a general one must be symmetric to 1e-12
+    of each entry, and then its upper triangle is taken for both.
+    """
+    return parse_matrix_market(read_text(path))
+
+
+def parse_matrix_market(text: Text) -> sparse.csr_array:
+    """`read_matrix_market` for a file already read."""
+    field, symmetry = _banner(text)
+    size, start, line = _size_line(text)
+    tokens = size.split(None, 3)
+    if len(tokens) != 3:
+        raise text.error(
+            f"the size line must be 'rows columns entries', got {quote(size)};"
+            " if this is a comment, start it with %",
+            line,
+        )
+    rows = read_count(text, tokens[0], line, "rows")
+    columns = read_count(text, tokens[1], line, "columns")
+    m = read_count(text, tokens[2], line, "entries")
+    if rows != columns:
+        raise text.error(
+            f"the matrix is {rows} x {columns}; a graph needs a square adjacency matrix", line
+        )
+    layout = Layout(
+        n=rows,
+        m=m,
+        noun="entries",
+        columns=(2,) if field == "pattern" else (3,),
+        integer=field == "integer",
+    )
+    entries = read_entries(text, layout, start, line + 1)
+    if symmetry == "general":
+        return check_symmetric(text, sum_entries(text, rows, *entries))
+    _check_one_triangle(text, entries, start, line + 1)
+    return from_edges(text, rows, *entries)
+
+
+def _banner(text: Text) -> tuple[str, str]:
+    """The field and the symmetry that the first line names."""
+    banner, _ = next(text.lines())
+    words = banner[:1000].decode("utf-8", "replace").lower().split()
+    if not words or words[0] != BANNER.decode():
+        raise text.error(f"the first line must be {_WANTED}, got {quote(banner)}", 1)
+    for word in words[1:]:
+        if word in _REFUSED:
+            raise text.error(_REFUSED[word], 1)
+    if (
+        len(words) != 5
+        or words[1:3] != ["matrix", "coordinate"]
+        or words[3] not in _FIELDS
+        or words[4] not in _SYMMETRIES
+    ):
+        raise text.error(f"the banner must be {_WANTED}, got {quote(banner)}", 1)
+    return words[3], words[4]
+
+
+def _size_line(text: Text) -> tuple[bytes, int, int]:
+    """The first line that is no comment and not blank, the offset after it, and its number."""
+    for number, (content, after) in enumerate(text.lines(), 1):
+        if not content.isspace() and not content.lstrip().startswith(b"%"):
+            return content, after, number
+    raise text.error(
+        "the file ends before the size line 'rows columns entries'; it is truncated",
+        text.line_at(len(text.data) - 1),
+    )
+
+
+def _check_one_triangle(text: Text, entries: Entries, start: int, line: int) -> None:
+    # The standard asks for the lower one; many files in circulation hold the upper one. Both
+    # together leave open whether a mirrored pair is one edge or two.
+    i, j, _ = entries
+    side = np.sign(i - j)
+    off = np.flatnonzero(side)
+    if off.size and (bad := off[side[off] != side[off[0]]]).size:
+        k = int(bad[0])
+        here, before = ("lower", "upper") if side[k] > 0 else ("upper", "lower")
+        raise text.error(
+            f"entry ({i[k] + 1}, {j[k] + 1}) is in the {here} triangle, those before it in the"
+            f" {before}; a symmetric file holds one triangle: move the entry, or write 'general'"
+            " in the banner and both triangles",
+            line_of_entry(text, start, line, k),
+        )

@@ -1,0 +1,183 @@
+"""Text files, plain, gzip or xz, read whole after every claim about their size is checked."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+import stat
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, TypeAlias
+
+from condal.errors import FormatError
+
+PathLike: TypeAlias = str | os.PathLike[str]
+
+MAX_BYTES = 4 << 30
+MAX_RATIO = 1000
+RATIO_FLOOR = 64 << 20
+# xz -9 needs 65 MiB; a header may claim a dictionary of 4 GiB.
+XZ_MEMORY = 256 << 20
+CHUNK = 1 << 20
+
+_COMPRESSED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz"}
+_SUFFIXES = {".gz": "gzip", ".xz": "xz"}
+_REFUSED = {
+    b"BZh": "is bzip2-compressed; unpack it with bunzip2",
+    b"PK\x03\x04": "is a zip archive; unpack it and name the file inside",
+    b"\x28\xb5\x2f\xfd": "is zstd-compressed; unpack it with unzstd",
+    b"\xff\xfe": "is UTF-16 text; convert it with: iconv -f UTF-16 -t UTF-8",
+    b"\xfe\xff": "is UTF-16 text; convert it with: iconv -f UTF-16 -t UTF-8",
+}
+
+
+@dataclass(frozen=True)
+class Text:
+    """The bytes of a file: valid UTF-8, no byte-order mark, no NUL, not blank."""
+
+    path: str
+    data: bytes = field(repr=False)
+
+    def error(self, message: str, line: int | None = None) -> FormatError:
+        """The error that names this file and, where known, the line (from 1)."""
+        return FormatError(message, path=self.path, line=line)
+
+    def line_at(self, offset: int) -> int:
+        """The number, from 1, of the line that holds the byte at `offset`."""
+        return self.data.count(b"\n", 0, offset) + 1
+
+    def lines(self, offset: int = 0) -> Iterator[tuple[bytes, int]]:
+        """Each line from `offset` on, with the offset of the line after it."""
+        while offset < len(self.data):
+            end = self.data.find(b"\n", offset)
+            after = len(self.data) if end < 0 else end + 1
+            yield self.data[offset:after], after
+            offset = after
+
+
+def read_text(path: PathLike) -> Text:
+    """The text of a regular file; gzip and xz are told by their first bytes."""
+    name = os.fsdecode(path)
+    try:
+        with _open_regular(name) as file:
+            data = b"".join(_bounded(file, name))
+    except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
+        raise FormatError(
+            f"the compressed data are truncated or damaged ({error}); fetch the file again",
+            path=name,
+        ) from error
+    except (OSError, ValueError) as error:
+        if isinstance(error, FormatError):
+            raise
+        reason = getattr(error, "strerror", None) or error
+        raise FormatError(
+            f"cannot be read: {reason}; check the path and the permissions", path=name
+        ) from error
+    return _checked(Text(name, data.removeprefix(b"\xef\xbb\xbf")))
+
+
+def quote(token: bytes) -> str:
+    """A piece of a file as an error shows it: short, and no control character."""
+    # Cut first: a line can be as long as the file.
+    shown = token[:200].strip().decode("utf-8", "backslashreplace")
+    return ascii(shown if len(shown) <= 40 else shown[:37] + "...")
+
+
+def _open_regular(name: str) -> BinaryIO:
+    # Looked at before it is opened: to open a device can already act on it.
+    _refuse_special(Path(name).stat().st_mode, name)
+    # O_NONBLOCK: a FIFO put in its place meanwhile must not hang us.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    file = os.fdopen(os.open(name, flags), "rb")
+    try:
+        _refuse_special(os.fstat(file.fileno()).st_mode, name)
+    except FormatError:
+        file.close()
+        raise
+    return file
+
+
+def _refuse_special(mode: int, name: str) -> None:
+    if stat.S_ISREG(mode):
+        return
+    kinds = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
+    kind = next((kind for test, kind in kinds if test(mode)), "a device")
+    raise FormatError(f"is {kind}; wanted a regular file: give the path of one", path=name)
+
+
+def _bounded(file: BinaryIO, name: str) -> Iterator[bytes]:
+    """The unpacked bytes in chunks; refused as soon as they pass the limit."""
+    size = os.fstat(file.fileno()).st_size
+    head = file.read(6)
+    file.seek(0)
+    for magic, advice in _REFUSED.items():
+        if head.startswith(magic):
+            raise FormatError(f"{advice}; wanted plain, gzip or xz text", path=name)
+    kind = next((kind for magic, kind in _COMPRESSED.items() if head.startswith(magic)), None)
+    named = _SUFFIXES.get(Path(name).suffix.lower())
+    if named is not None and kind != named:
+        raise FormatError(
+            f"the name says {named}, but the contents are not {named};"
+            " fetch the file again, or give it its right name",
+            path=name,
+        )
+
+    limit = MAX_BYTES if kind is None else min(MAX_BYTES, max(RATIO_FLOOR, MAX_RATIO * size))
+    total = 0
+    for chunk in _chunks(file, kind):
+        total += len(chunk)
+        if total > limit:
+            raise FormatError(
+                f"holds more than {limit} bytes of text in a file of {size} bytes, the most that"
+                " is read; unpack it by hand if you trust it, or split it",
+                path=name,
+            )
+        yield chunk
+
+
+def _chunks(file: BinaryIO, kind: str | None) -> Iterator[bytes]:
+    if kind == "xz":
+        yield from _unxz(file)
+        return
+    stream = gzip.GzipFile(fileobj=file) if kind == "gzip" else file
+    while chunk := stream.read(CHUNK):
+        yield chunk
+
+
+def _unxz(file: BinaryIO) -> Iterator[bytes]:
+    # Not lzma.open: it sets no limit on the memory that a header may ask for.
+    packed = file.read(CHUNK)
+    while packed:
+        unxz = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
+        while not unxz.eof:
+            yield unxz.decompress(packed, CHUNK)
+            packed = file.read(CHUNK) if unxz.needs_input else b""
+            if unxz.needs_input and not packed:
+                raise EOFError("the file ends inside an xz stream")
+        # The format lets streams follow one another, with zeros between them.
+        packed = unxz.unused_data.lstrip(b"\0")
+        while not packed and (more := file.read(CHUNK)):
+            packed = more.lstrip(b"\0")
+
+
+def _checked(text: Text) -> Text:
+    if not text.data or text.data.isspace():
+        raise text.error("is empty; wanted a graph")
+    if (zero := text.data.find(b"\0")) >= 0:
+        raise text.error(
+            "holds a NUL byte; wanted text: the file is binary or an archive",
+            text.line_at(zero),
+        )
+    if not text.data.isascii():
+        try:
+            text.data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise text.error(
+                f"byte 0x{text.data[error.start]:02x} is not UTF-8; convert the file, for example"
+                " with: iconv -f LATIN1 -t UTF-8",
+                text.line_at(error.start),
+            ) from error
+    return text

@@ -1,0 +1,23 @@
+"""Linear maps A: from symmetric matrices or vectors to images, with their adjoints.
+
+On symmetric matrices <V, x> = tr(V x); an entry (i, j) off the diagonal stands for both triangles.
+"""
+
+from condal.maps.checks import check_adjoint
+from condal.maps.combined import Across, Scaled, Stack
+from condal.maps.entries import Diagonal, Entries, RowSums
+from condal.maps.inner import Cost, Inner
+from condal.maps.vectors import Matrix
+
+__all__ = [
+    "Across",
+    "Cost",
+    "Diagonal",
+    "Entries",
+    "Inner",
+    "Matrix",
+    "RowSums",
+    "Scaled",
+    "Stack",
+    "check_adjoint",
+]

@@ -1,0 +1,188 @@
+"""The choices that make one method of many: step, dual step, penalty, oracle accuracy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import exp, inf, log, sqrt
+from typing import Protocol
+
+from condal.errors import ProblemError
+from condal.lagrangian import zero_of
+from condal.points import Array
+
+Slope = Callable[[float], float]
+
+
+class PrimalRule(Protocol):
+    """eta_k, the length of the step from x_k towards s_k."""
+
+    def __call__(self, k: int, slope: Slope) -> float:
+        """eta_k in [0, 1]; `slope(t)` is the derivative of L_lam at x_k + t (s_k - x_k)."""
+
+
+@dataclass(frozen=True)
+class Classical:
+    """eta_k = 2/(k + 1)."""
+
+    def __call__(self, k: int, slope: Slope) -> float:
+        """2/(k + 1)."""
+        return 2.0 / (k + 1)
+
+
+@dataclass(frozen=True)
+class LineSearch:
+    """eta_k minimises L_lam(., y_k) on the segment; the first step goes all the way."""
+
+    def __call__(self, k: int, slope: Slope) -> float:
+        """The exact minimiser."""
+        return 1.0 if k == 1 else zero_of(slope)
+
+
+class DualRule(Protocol):
+    """sigma_{k+1}, the length of the dual step along d = A x_{k+1} - rbar_{k+1}."""
+
+    def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
+        """sigma >= 0; budget is (1/2) eta_k^2 (L_f + lam_{k+1} |A|^2) D_X^2 at eta_k = 2/(k+1)."""
+
+
+@dataclass(frozen=True)
+class Const:
+    """The largest sigma <= lam0 with sigma |d|^2 <= factor * budget and |y + sigma d| <= D_Y."""
+
+    D_Y: float = inf
+    factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        _positive("D_Y", self.D_Y)
+        _positive("factor", self.factor)
+
+    def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
+        """The smallest of the three caps."""
+        dd = float(d @ d)
+        if dd == 0.0:
+            return lam0
+        return min(lam0, self.factor * budget / dd, norm_cap(y, d, self.D_Y))
+
+
+@dataclass(frozen=True)
+class Decr:
+    """The largest sigma <= lam0 / (2 sqrt(k + 1)) with |y + sigma d| <= D_Y."""
+
+    D_Y: float = inf
+
+    def __post_init__(self) -> None:
+        _positive("D_Y", self.D_Y)
+
+    def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
+        """The smaller of the two caps."""
+        return min(lam0 / (2 * sqrt(k + 1)), norm_cap(y, d, self.D_Y))
+
+
+@dataclass(frozen=True)
+class Never:
+    """sigma = 0: the dual stays where it is, and CGAL is HCGM."""
+
+    def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
+        """0."""
+        return 0.0
+
+
+class PenaltyRule(Protocol):
+    """lam0 from one iteration to the next; lam_k = lam0 sqrt(k + 1)."""
+
+    @property
+    def first(self) -> float:
+        """lam0 at the start."""
+
+    def __call__(self, k: int, lam0: float, gap: float, price: float, scale: float) -> float:
+        """The next lam0, from the Frank-Wolfe gap, the price <w, Ax> - h*(w) of infeasibility,
+        and the size `scale` of the objective."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """lam0 as given, for ever: the paper's rule."""
+
+    first: float
+
+    def __post_init__(self) -> None:
+        _positive("lam0", self.first)
+
+    def __call__(self, k: int, lam0: float, gap: float, price: float, scale: float) -> float:
+        """lam0."""
+        return lam0
+
+
+@dataclass(frozen=True)
+class Balanced:
+    """lam0 follows the balance of the two errors that it trades, for a normalised problem.
+
+    f(x_k) less the lower bound is gap - price: a penalty too large makes the gap large, one too
+    small leaves an infeasibility whose price is large. lam0 moves towards gap = |price|, by a
+    factor of at most exp(rate/(k+1)) an iteration, so that lam_k grows no faster than the theory
+    allows: (1 - eta_k) lam_{k+1} <= lam_k needs rate <= 3/2.
+    """
+
+    first: float = 0.1
+    rate: float = 1.5
+
+    def __post_init__(self) -> None:
+        _positive("first", self.first)
+        if not 0 <= self.rate <= 1.5:
+            raise ProblemError(f"rate must lie in [0, 1.5]; got {self.rate!r}")
+
+    def __call__(self, k: int, lam0: float, gap: float, price: float, scale: float) -> float:
+        """lam0 a little larger or smaller."""
+        if k <= 3 or gap <= 0.0 or price == 0.0:
+            return lam0
+        # A gap larger than the objective itself: both errors are the penalty's own making.
+        pull = -1.0 if gap > scale > 0.0 else log(abs(price) / gap)
+        return lam0 * exp(self.rate * min(max(pull, -1.0), 1.0) / (k + 1))
+
+
+class AccuracyRule(Protocol):
+    """How far from the minimum the oracle's answer may be."""
+
+    def __call__(self, k: int, gap: float, curvature: float) -> float:
+        """tol for <v, s> <= min + tol, from the last gap and (L_f + lam_k |A|^2) D_X^2."""
+
+
+@dataclass(frozen=True)
+class Exact:
+    """tol = 0: to rounding."""
+
+    def __call__(self, k: int, gap: float, curvature: float) -> float:
+        """0."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class FractionOfGap:
+    """tol = fraction * (the last Frank-Wolfe gap), and never above what keeps the rate.
+
+    An oracle error of delta eta_k curvature / 2 costs the theory a factor 1 + delta.
+    """
+
+    fraction: float = 0.1
+    delta: float = 1.0
+
+    def __call__(self, k: int, gap: float, curvature: float) -> float:
+        """The smaller of the two."""
+        return min(self.fraction * max(gap, 0.0), self.delta * curvature / (k + 1))
+
+
+def norm_cap(y: Array, d: Array, D_Y: float) -> float:
+    """The largest sigma >= 0 with |y + sigma d| <= D_Y; 0 where |y| is there already."""
+    if D_Y == inf:
+        return inf
+    dd, yd = float(d @ d), float(y @ d)
+    if dd == 0.0:
+        return inf
+    room = max(D_Y**2 - float(y @ y), 0.0)
+    return max((-yd + sqrt(yd**2 + dd * room)) / dd, 0.0)
+
+
+def _positive(name: str, value: float) -> None:
+    if not value > 0:
+        raise ProblemError(f"{name} must be a positive number; got {value!r}")

@@ -1,0 +1,86 @@
+"""Points of a domain: arrays, low-rank symmetric matrices, and tuples of these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from condal.errors import ProblemError
+
+Array: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LowRank:
+    """x = U diag(weights) U', an n x n symmetric matrix of rank at most r; U is n x r."""
+
+    U: Array
+    weights: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, n)."""
+        return (self.U.shape[0], self.U.shape[0])
+
+    @property
+    def rank(self) -> int:
+        """r, the number of columns kept: an upper bound on the rank of x."""
+        return int(self.U.shape[1])
+
+    @property
+    def trace(self) -> float:
+        """tr x."""
+        return float(self.weights @ np.einsum("ij,ij->j", self.U, self.U))
+
+    def factor(self) -> Array:
+        """R with x = R R'; the weights must not be negative."""
+        return self.U * np.sqrt(np.maximum(self.weights, 0.0))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.asarray((self.U * self.weights) @ self.U.T, dtype=dtype)
+
+    def __repr__(self) -> str:
+        return f"LowRank(n={self.U.shape[0]}, rank<={self.rank}, trace={self.trace:.6g})"
+
+
+Point: TypeAlias = Union[Array, LowRank, tuple["Point", ...]]
+
+
+def dense(x: Point) -> Any:
+    """x as a NumPy array (n x n for a LowRank), or a tuple of arrays."""
+    if isinstance(x, tuple):
+        return tuple(dense(part) for part in x)
+    return np.asarray(x)
+
+
+def finite_array(
+    values: Any, name: str, *, ndim: int | None = None, test: Callable[[Array], Any] = np.isfinite
+) -> Array:
+    """A float64 array of the caller's values, never the caller's own memory if it must change."""
+    dtype = getattr(values, "dtype", None)
+    if dtype is not None and np.issubdtype(dtype, np.complexfloating):
+        raise ProblemError(
+            f"{name} is complex ({dtype}); condal takes real data: pass the real part, or write "
+            "the Hermitian problem as a real symmetric one of twice the size"
+        )
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ProblemError(
+            f"{name} must be an array of real numbers; got {type(values).__name__} ({error})"
+        ) from None
+    if ndim is not None and array.ndim != ndim:
+        raise ProblemError(
+            f"{name} must have {ndim} dimension{'s' * (ndim != 1)}; got shape {array.shape}"
+        )
+    if not np.all(test(array)):
+        where = tuple(int(i) for i in np.argwhere(~np.asarray(test(array)))[0])
+        raise ProblemError(
+            f"{name} has the value {array[where]} at index {where if len(where) > 1 else where[0]};"
+            " every entry must be a finite number: clean the data first"
+        )
+    return array

@@ -1,0 +1,192 @@
+"""Proved lower bounds on the smallest eigenvalue: Ritz values never prove, these do.
+
+1. A completed Cholesky factorisation of V - tau I, dense or sparse, proves lambda_min(V) > tau less
+   the rounding of the factorisation, which is bounded.
+2. Lanczos from a fresh random start proves it with a probability.
+3. Gershgorin's discs prove something for any matrix whose entries are known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import LinAlgError, cholesky, eigh_tridiagonal
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+from scipy.sparse.linalg import splu
+
+from condal.eigen import Eigenpair, Engine, Lanczos, _Recurrence
+from condal.operators import UNIT_ROUNDOFF, Symmetric
+from condal.points import Array
+from condal.types import Proof
+
+MAX_FACTOR_FLOPS = 2e11
+MAX_FACTOR_BYTES = 2**31
+
+
+@dataclass(frozen=True)
+class _Plan:
+    kind: str
+    flops: float
+
+
+def smallest_eigenvalue_bound(
+    V: Symmetric, *, slack: float, failure: float, seed: int, engine: Engine | None = None
+) -> Proof:
+    """l <= lambda_min(V), proved, with lambda_min - l about `slack` where that can be had."""
+    estimate = (engine or Lanczos()).smallest(V, tol=0.1 * slack)
+    discs = gershgorin(V)
+    plan = _plan(V)
+    if plan.kind == "probabilistic":
+        return _better(probabilistic(V, slack=slack, failure=failure, seed=seed), discs)
+    prove = dense_cholesky if plan.kind == "dense" else sparse_factorisation
+    return _better(_descend(V, prove, estimate, slack), discs)
+
+
+def _descend(V: Symmetric, prove: Any, estimate: Eigenpair, slack: float) -> Proof | None:
+    """Try shifts below the estimate, each deeper than the last, until a factorisation completes."""
+    step = max(slack, 1e-14 * abs(estimate.value), np.finfo(float).tiny)
+    for _ in range(12):
+        proof: Proof | None = prove(V, estimate.value - step)
+        if proof is not None:
+            return proof
+        step *= 8
+    return None
+
+
+def dense_cholesky(V: Symmetric, tau: float) -> Proof | None:
+    """tau less rounding, if the dense Cholesky factorisation of V - tau I completes.
+
+    Rump (2006): if Cholesky completes on S then lambda_min(S) >= -g/(1 - g) tr S, g = gamma_{n+1}.
+    """
+    shifted = V.to_dense()
+    shift_error = UNIT_ROUNDOFF * (np.abs(np.diagonal(shifted)).max() + abs(tau))
+    shifted[np.diag_indices(V.n)] -= tau
+    trace = float(np.trace(shifted))
+    try:
+        cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return None
+    rounding = _gamma(V.n + 1) / (1 - _gamma(V.n + 1)) * trace
+    return Proof(tau - rounding - shift_error - _assembly(V), "dense Cholesky factorisation")
+
+
+def sparse_factorisation(V: Symmetric, tau: float) -> Proof | None:
+    """tau less rounding, if a sparse LDL' factorisation of V - tau I has positive pivots.
+
+    SuperLU without pivoting gives S + E = L U with |E| <= gamma_t |L||U|, whatever the order of its
+    sums (Higham 2002, theorem 9.3). With D = diag U > 0, L D L' is positive definite, so
+    lambda_min(S) >= -|E|_2 - | L (U - D L') |_2: both norms are bounded by row and column sums of
+    the computed factors, and nothing is assumed of U but its own entries.
+    """
+    shifted = V.to_sparse() - tau * sp.eye(V.n, format="csc")
+    shifted = sp.csc_matrix(shifted)
+    diagonal = np.abs(shifted.diagonal()).max()
+    shift_error = 2 * UNIT_ROUNDOFF * (diagonal + abs(tau))
+    try:
+        factors = splu(
+            shifted,
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True, "Equil": False},
+        )
+    except (RuntimeError, MemoryError):  # exactly singular, or too large after all
+        return None
+    if not np.array_equal(factors.perm_r, factors.perm_c):
+        return None
+    L, U = sp.csr_array(factors.L), sp.csr_array(factors.U)
+    pivots = U.diagonal()
+    if not np.all(pivots > 0):
+        return None
+    asymmetry = abs(U - sp.dia_array((pivots[None, :], [0]), shape=U.shape) @ L.T)
+    longest = int(np.diff(L.indptr).max())
+    backward = _gamma(longest + 2) * _product_norm(abs(L), abs(U))
+    error = backward + _product_norm(abs(L), asymmetry)
+    # The sums that bound the error are rounded themselves: a few percent covers that.
+    return Proof(tau - 1.05 * error - shift_error - _assembly(V), "sparse LDL' factorisation")
+
+
+def probabilistic(V: Symmetric, *, slack: float, failure: float, seed: int) -> Proof:
+    """Lanczos from a fresh random start (Kuczynski and Wozniakowski 1992), right but for `failure`.
+
+    After k steps theta_min - lambda_min <= e (lambda_max - lambda_min) but for a probability of
+    1.648 sqrt(n) exp(-sqrt(e)(2k - 1)); the same holds at the other end, so that the spread of the
+    Ritz values bounds that of V. Rounded Lanczos behaves as exact Lanczos on a larger matrix with
+    its eigenvalues in tiny clusters (Greenbaum 1989), which the factor k under the root covers.
+    """
+    start = np.random.default_rng([seed, V.n]).standard_normal(V.n)
+    run = _Recurrence(V, start / np.linalg.norm(start), keep=2)
+    steps = 32
+    while True:
+        run.grow_to(steps)
+        values = eigh_tridiagonal(
+            run.alpha, run.beta[: run.steps - 1], eigvals_only=True, check_finite=False
+        )
+        logarithm = np.log(2 * 1.648 * np.sqrt(V.n * run.steps) / failure)
+        e = float((logarithm / (2 * run.steps - 1)) ** 2)
+        spread = float(values[-1] - values[0])
+        off = e * spread / (1 - 2 * e) if e < 0.4 else np.inf
+        if off <= slack or steps >= 20_000 or run.ended:
+            return Proof(
+                float(values[0]) - off, f"Lanczos from a random start, {run.steps} steps", failure
+            )
+        steps = int(np.ceil(1.5 * steps))
+
+
+def gershgorin(V: Symmetric) -> Proof | None:
+    """min_i (V_ii - sum_j |V_ij|) from the discs; None for a matrix-free V."""
+    sums = V.absolute_row_sums()
+    if sums is None:
+        return None
+    # |V_ii| is counted in the sums: -sums_i is below V_ii - (the rest) whatever its sign.
+    worst = -float(sums.max())
+    return Proof(worst * (1 + 4 * V.n * UNIT_ROUNDOFF), "Gershgorin discs")
+
+
+def _plan(V: Symmetric) -> _Plan:
+    """The cheapest proof: dense or sparse factorisation if one is affordable, else Lanczos."""
+    plans = []
+    if V.n**2 * 16 <= MAX_FACTOR_BYTES and not (V.operators and V.n > 3000):
+        plans.append(_Plan("dense", V.n**3 / 3 / 8))  # a dense flop costs an eighth of a sparse one
+    if V.factorable:
+        width = _profile(V)
+        if 16 * float(width.sum()) <= MAX_FACTOR_BYTES:
+            plans.append(_Plan("sparse", float(width @ width)))
+    plans = [plan for plan in plans if plan.flops <= MAX_FACTOR_FLOPS]
+    return min(plans, key=lambda plan: plan.flops, default=_Plan("probabilistic", 0.0))
+
+
+def _profile(V: Symmetric) -> Array:
+    """Row widths of the envelope after reverse Cuthill-McKee: no factor needs more than these."""
+    pattern = V.to_sparse()
+    order = reverse_cuthill_mckee(sp.csr_matrix(pattern), symmetric_mode=True)
+    place = np.empty(V.n, dtype=np.int64)
+    place[order] = np.arange(V.n)
+    entries = pattern.tocoo()
+    rows, cols = place[entries.row], place[entries.col]
+    first = np.arange(V.n)
+    np.minimum.at(first, rows, cols)
+    return (np.arange(V.n) - first + 1).astype(np.float64)
+
+
+def _product_norm(a: Any, b: Any) -> float:
+    """sqrt(|ab|_1 |ab|_inf) >= |ab|_2 for non-negative a and b, without forming ab."""
+    ones = np.ones(a.shape[0])
+    return float(np.sqrt((a @ (b @ ones)).max() * (b.T @ (a.T @ ones)).max()))
+
+
+def _gamma(k: int) -> float:
+    return k * UNIT_ROUNDOFF / (1 - k * UNIT_ROUNDOFF)
+
+
+def _assembly(V: Symmetric) -> float:
+    return 0.0 if V.operators else V.assembly_error()
+
+
+def _better(a: Proof | None, b: Proof | None) -> Proof:
+    found = [proof for proof in (a, b) if proof is not None]
+    if not found:
+        return Proof(-np.inf, "no proof")
+    return max(found, key=lambda proof: proof.value)

@@ -1,0 +1,162 @@
+"""What a solve returns: the answer, its certificate, and how it was reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condal.certify import Certificate
+from condal.points import Array, Point
+from condal.types import Proof
+
+
+class Status(Enum):
+    """How a solve ended; the value is what the user reads, and ends in advice."""
+
+    SOLVED = "solved: the gap is proved to be within the tolerance"
+    INFEASIBLE = (
+        "infeasible: it is proved that no point of X satisfies the constraints; "
+        "check b, the bounds and the trace"
+    )
+    MAX_ITERS = "stopped at the iteration limit; raise max_iters or tol"
+    MAX_SECONDS = "stopped at the time limit; raise max_seconds or tol, or pass warm_start=result"
+    INTERRUPTED = "interrupted; pass warm_start=result to go on from here"
+    NUMERICAL_ERROR = (
+        "stopped: a product or an image was not finite; look for overflow or NaN in your operators"
+    )
+
+
+class Row(NamedTuple):
+    """One iteration. Letters as in the paper; objective, bound and gap in the user's sense.
+
+    `bound` is the best bound so far, an estimate from the oracle's own answers: only the
+    certificate of the result is proved. `infeasibility` is that of x_k, before any repair.
+    """
+
+    k: int
+    objective: float
+    bound: float
+    gap: float
+    infeasibility: float
+    lam: float
+    eta: float
+    sigma: float
+    oracle_calls: int
+    matvecs: int
+    seconds: float
+
+
+class History:
+    """A row an iteration; `history["gap"]` is a column."""
+
+    columns = Row._fields
+
+    def __init__(self) -> None:
+        self._rows: list[Row] = []
+
+    def append(self, row: Row) -> None:
+        """One more iteration."""
+        self._rows.append(row)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+    def __getitem__(self, column: str) -> Array:
+        if column not in self.columns:
+            raise KeyError(f"no column {column!r}; there are {', '.join(self.columns)}")
+        i = self.columns.index(column)
+        return np.array([row[i] for row in self._rows], dtype=np.float64)
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas DataFrame, if pandas is installed."""
+        import pandas
+
+        return pandas.DataFrame(self._rows, columns=list(self.columns))
+
+    def __repr__(self) -> str:
+        return f"History({len(self)} iterations; columns {', '.join(self.columns)})"
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """An answer and what is proved of it, in the user's units and sense.
+
+    `x` is the point that `objective` and `infeasibility` speak of: repaired, where the problem has
+    a repair. `bound` is proved; `gap = |bound - objective| / max(1, |objective|)`. `infeasible` is the
+    proof that comes with the status INFEASIBLE.
+    """
+
+    x: Point | None
+    y: Array
+    status: Status
+    certificate: Certificate
+    history: History
+    seconds: float
+    oracle_calls: int
+    matvecs: int
+    problem_name: str = "problem"
+    method: str = ""
+    infeasible: Proof | None = None
+    oracle_cpu_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+
+    @property
+    def objective(self) -> float:
+        """The user's objective at x."""
+        return self.certificate.objective
+
+    @property
+    def bound(self) -> float:
+        """The proved bound on the optimum."""
+        return self.certificate.bound
+
+    @property
+    def gap(self) -> float:
+        """|bound - objective| / max(1, |objective|)."""
+        return self.certificate.gap
+
+    @property
+    def infeasibility(self) -> float:
+        """dist(Ax, K) / max(1, dist(0, K))."""
+        return self.certificate.infeasibility
+
+    @property
+    def iterations(self) -> int:
+        """How many iterations were made in all, those of a warm start included."""
+        rows = list(self.history)
+        return rows[-1].k if rows else 0
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Names and values, to print."""
+        certificate = self.certificate
+        return [
+            ("status", self.status.value),
+            ("objective", f"{self.objective:.10g}"),
+            ("bound", f"{self.bound:.10g} ({certificate.how})"),
+            ("gap", f"{self.gap:.3g}"),
+            ("infeasibility", f"{self.infeasibility:.3g}"),
+            ("method", self.method),
+            ("iterations", f"{self.iterations}"),
+            ("oracle calls", f"{self.oracle_calls} ({self.matvecs} products)"),
+            ("seconds", f"{self.seconds:.2f}"),
+        ]
+
+    def __repr__(self) -> str:
+        width = max(len(name) for name, _ in self.rows())
+        lines = [f"  {name:<{width}}  {value}" for name, value in self.rows()]
+        return "\n".join([f"Result of {self.problem_name}", *lines])
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{escape(name)}</th><td>{escape(value)}</td></tr>"
+            for name, value in self.rows()
+        )
+        return f"<table><caption>{escape(self.problem_name)}</caption>{cells}</table>"

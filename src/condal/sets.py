@@ -1,0 +1,205 @@
+"""Sets K for the constraint Ax in K, each the h of the template: its indicator function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from condal.errors import ProblemError
+from condal.points import Array, finite_array
+from condal.types import Proximable
+
+
+class Equal:
+    """K = {b}."""
+
+    separable = True
+
+    def __init__(self, b: Any) -> None:
+        self.b: Array = finite_array(b, "b", ndim=1).copy()
+
+    @property
+    def size(self) -> int:
+        """The length of b."""
+        return int(self.b.size)
+
+    def prox(self, z: Array, t: float) -> Array:
+        """b."""
+        return self.b
+
+    def value(self, z: Array) -> float:
+        """0."""
+        return 0.0
+
+    def distance(self, z: Array) -> float:
+        """|z - b|."""
+        return float(np.linalg.norm(z - self.b))
+
+    def conjugate(self, y: Array) -> float:
+        """<b, y>."""
+        return float(self.b @ y)
+
+    def dual_point(self, y: Array) -> Array:
+        """y: h* is finite everywhere."""
+        return y
+
+    def scaled(self, rows: Array, c: float) -> Equal:
+        """{rows * b}."""
+        return Equal(rows * self.b)
+
+
+class Box:
+    """K = {z : low <= z <= high}; a bound may be infinite."""
+
+    separable = True
+
+    def __init__(self, low: Any, high: Any) -> None:
+        self.low: Array = finite_array(low, "low", ndim=1, test=_below_infinity).copy()
+        self.high: Array = finite_array(high, "high", ndim=1, test=_above_infinity).copy()
+        if self.low.shape != self.high.shape:
+            raise ProblemError(f"low has length {self.low.size}, high has {self.high.size}")
+        if np.any(self.low > self.high):
+            i = int(np.argmax(self.low > self.high))
+            raise ProblemError(
+                f"the box is empty: low[{i}] = {self.low[i]:g} is above high[{i}] = {self.high[i]:g}"
+            )
+
+    @property
+    def size(self) -> int:
+        """The length of the bounds."""
+        return int(self.low.size)
+
+    def prox(self, z: Array, t: float) -> Array:
+        """z clipped to the bounds."""
+        return np.minimum(np.maximum(z, self.low), self.high)
+
+    def value(self, z: Array) -> float:
+        """0."""
+        return 0.0
+
+    def distance(self, z: Array) -> float:
+        """|z - clipped z|."""
+        return float(np.linalg.norm(z - self.prox(z, 1.0)))
+
+    def conjugate(self, y: Array) -> float:
+        """sum_i max(low_i y_i, high_i y_i), where 0 times infinity is 0."""
+        up, down = y > 0, y < 0
+        return float(self.high[up] @ y[up] + self.low[down] @ y[down])
+
+    def dual_point(self, y: Array) -> Array:
+        """y without the signs that an infinite bound forbids."""
+        y = np.where(np.isinf(self.high), np.minimum(y, 0.0), y)
+        return np.where(np.isinf(self.low), np.maximum(y, 0.0), y)
+
+    def scaled(self, rows: Array, c: float) -> Box:
+        """The box with scaled bounds."""
+        return Box(rows * self.low, rows * self.high)
+
+
+@dataclass(frozen=True)
+class _Orthant:
+    """K = {z : sign * z >= 0}."""
+
+    size: int
+    separable = True
+    sign = 1.0
+
+    def prox(self, z: Array, t: float) -> Array:
+        """z without its wrong signs."""
+        return np.maximum(z, 0.0) if self.sign > 0 else np.minimum(z, 0.0)
+
+    def value(self, z: Array) -> float:
+        """0."""
+        return 0.0
+
+    def distance(self, z: Array) -> float:
+        """The norm of the part of z with the wrong sign."""
+        return float(np.linalg.norm(z - self.prox(z, 1.0)))
+
+    def conjugate(self, y: Array) -> float:
+        """0 where sign * y <= 0, else inf."""
+        return float("inf") if np.any(self.sign * y > 0) else 0.0
+
+    def dual_point(self, y: Array) -> Array:
+        """y without the signs where h* is infinite."""
+        return np.minimum(y, 0.0) if self.sign > 0 else np.maximum(y, 0.0)
+
+    def scaled(self, rows: Array, c: float) -> Proximable:
+        """The same cone."""
+        return self
+
+
+class NonNegative(_Orthant):
+    """K = {z in R^size : z >= 0}."""
+
+
+class NonPositive(_Orthant):
+    """K = {z in R^size : z <= 0}."""
+
+    sign = -1.0
+
+
+class Separable:
+    """h(z_1, z_2, ...) = h_1(z_1) + h_2(z_2) + ...: the partner of Stack."""
+
+    def __init__(self, *parts: Proximable) -> None:
+        self.parts: Sequence[Proximable] = parts
+        self._ends = np.cumsum([part.size for part in parts]).astype(int)
+
+    @property
+    def separable(self) -> bool:
+        """Whether every part is."""
+        return all(part.separable for part in self.parts)
+
+    @property
+    def size(self) -> int:
+        """The sum of the sizes."""
+        return int(self._ends[-1]) if self.parts else 0
+
+    def _split(self, z: Array) -> Sequence[Array]:
+        return np.split(z, self._ends[:-1]) if self.parts else []
+
+    def prox(self, z: Array, t: float) -> Array:
+        """Part by part."""
+        if not self.parts:
+            return z
+        return np.concatenate(
+            [h.prox(part, t) for h, part in zip(self.parts, self._split(z), strict=True)]
+        )
+
+    def value(self, z: Array) -> float:
+        """The sum over the parts."""
+        return sum(h.value(part) for h, part in zip(self.parts, self._split(z), strict=True))
+
+    def distance(self, z: Array) -> float:
+        """The Euclidean norm of the parts' distances."""
+        distances = [h.distance(part) for h, part in zip(self.parts, self._split(z), strict=True)]
+        return float(np.linalg.norm(distances))
+
+    def conjugate(self, y: Array) -> float:
+        """The sum over the parts."""
+        return sum(h.conjugate(part) for h, part in zip(self.parts, self._split(y), strict=True))
+
+    def dual_point(self, y: Array) -> Array:
+        """Part by part."""
+        if not self.parts:
+            return y
+        return np.concatenate(
+            [h.dual_point(part) for h, part in zip(self.parts, self._split(y), strict=True)]
+        )
+
+    def scaled(self, rows: Array, c: float) -> Separable:
+        """Part by part."""
+        pieces = zip(self.parts, self._split(rows), strict=True)
+        return Separable(*(h.scaled(part, c) for h, part in pieces))
+
+
+def _below_infinity(z: Array) -> Any:
+    return z < np.inf  # False for nan too
+
+
+def _above_infinity(z: Array) -> Any:
+    return z > -np.inf

@@ -1,0 +1,294 @@
+"""The one driver: it holds the `for`, and so stops, times, records, reports and certifies."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from condal.certify import (
+    DEFAULT_FAILURE,
+    Certificate,
+    certify,
+    infeasibility_proof,
+    relative_gap,
+)
+from condal.counting import Counts, counted
+from condal.errors import ProblemError
+from condal.methods.cgal import CGAL
+from condal.methods.rules import LineSearch
+from condal.points import Array, Point
+from condal.problem import Model, Problem, problem_of
+from condal.result import History, Result, Row, Status
+from condal.scaling import Scaling, normalise
+from condal.state import State
+from condal.storage import automatic
+from condal.types import Method, Proof, Storage
+
+Callback = Callable[[Row], Any]
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When to stop: at a proved gap and an infeasibility of tol, or at a limit."""
+
+    tol: float = 1e-3
+    max_iters: int | None = None
+    max_seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.tol < np.inf:
+            raise ProblemError(f"tol must be a positive number such as 1e-3; got {self.tol!r}")
+        if self.max_iters is not None and self.max_iters < 1:
+            raise ProblemError(f"max_iters must be at least 1, or None; got {self.max_iters!r}")
+        if self.max_seconds is not None and not self.max_seconds > 0:
+            raise ProblemError(f"max_seconds must be positive, or None; got {self.max_seconds!r}")
+
+    def limit(self, iterations: int, seconds: float) -> Status | None:
+        """The limit that is reached, if one is."""
+        if self.max_iters is not None and iterations >= self.max_iters:
+            return Status.MAX_ITERS
+        if self.max_seconds is not None and seconds >= self.max_seconds:
+            return Status.MAX_SECONDS
+        return None
+
+
+def solve(
+    problem: Problem | Model,
+    method: Method | None = None,
+    *,
+    tol: float = 1e-3,
+    max_iters: int | None = None,
+    max_seconds: float | None = None,
+    storage: Storage | None = None,
+    seed: int = 0,
+    callback: Callback | None = None,
+    warm_start: Result | None = None,
+) -> Result:
+    """Minimise f(x) + h(Ax) over x in X to a proved relative gap and infeasibility of tol.
+
+    Parameters
+    ----------
+    problem : a `Problem`, or a model such as `condal.problems.max_cut(W)`.
+    method : a method record; None chooses CGAL with line search and a penalty that adapts.
+    tol : SOLVED means |bound - objective| <= tol max(1, |objective|), proved, and an infeasibility
+        of at most tol.
+    max_iters, max_seconds : limits; None for none.
+    storage : what to keep of x, from `condal.storage`; None chooses by size.
+    seed : of all that is random: sketches and probabilistic proofs.
+    callback : called with a `Row` after each iteration; a true answer stops the solve.
+    warm_start : a `Result` of the same problem, or of one of the same shape, to go on from.
+    """
+    stop = Stop(tol, max_iters, max_seconds)
+    user_problem = problem_of(problem)
+    method = CGAL(eta=LineSearch()) if method is None else method
+    if storage is None:
+        storage = automatic(user_problem.X, user_problem.A.size, seed=seed)
+    run = _Run(user_problem, stop, storage, seed)
+    return run.go(method, callback, warm_start)
+
+
+class _Run:
+    """One solve: the user's problem, the normalised one that the method sees, and the record."""
+
+    def __init__(self, problem: Problem, stop: Stop, storage: Storage, seed: int) -> None:
+        self.problem, self.stop, self.x, self.seed = problem, stop, storage, seed
+        normalised, self.scaling = normalise(problem)
+        self.normalised, self.counts = counted(normalised)
+        self.history = History()
+        self.checks = _Checks(problem, self.scaling, stop, seed)
+        self.began, self.cpu_began = time.perf_counter(), time.process_time()
+        self.uniform = _uniform(self.scaling.rows)
+        self.far = max(1.0, problem.h.distance(np.zeros(problem.A.size)))
+
+    def go(self, method: Method, callback: Callback | None, warm: Result | None) -> Result:
+        start = None if warm is None else self._resumed(method, warm)
+        first = 0 if start is None else start.k
+        state, status = start, Status.INTERRUPTED
+        try:
+            for state in method.iterates(self.normalised, self.x, start):
+                if not np.isfinite(state.value) or not np.isfinite(state.gap):
+                    status = Status.NUMERICAL_ERROR
+                    break
+                row = self._record(state)
+                ended = self.checks.look(state, row, self.x)
+                if ended is not None:
+                    status = ended
+                    break
+                if callback is not None and callback(row):
+                    break
+                reached = self.stop.limit(state.k - first, row.seconds)
+                if reached is not None:
+                    status = reached
+                    break
+        except FloatingPointError:
+            status = Status.NUMERICAL_ERROR
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+        return self._result(method, state, status)
+
+    def _resumed(self, method: Method, warm: Result) -> State:
+        if warm.x is None or warm.y.shape != (self.problem.A.size,):
+            raise ProblemError(
+                f"warm_start has a dual of length {warm.y.size} and this problem needs "
+                f"{self.problem.A.size}: start from a result of a problem of the same shape"
+            )
+        self.x.load(warm.x)
+        y = self.scaling.normalised_dual(warm.y)
+        penalty = getattr(method, "penalty", None)
+        lam0 = 1.0 if penalty is None else penalty.first
+        state = State.start(self.normalised, lam0, x=warm.x, y=y)
+        return replace(state, k=max(warm.iterations, 2))
+
+    def _record(self, state: State) -> Row:
+        sense, c = self.problem.sense, self.scaling.c
+        self.checks.note_lower(state)
+        objective, bound = sense * state.value / c, sense * self.checks.lower / c
+        if self.uniform is not None:
+            distance = self.normalised.h.distance(state.Ax) / self.uniform
+        else:
+            distance = self.problem.h.distance(self.scaling.image(state.Ax))
+        row = Row(
+            state.k,
+            objective,
+            bound,
+            relative_gap(objective, bound),
+            distance / self.far,
+            state.lam,
+            state.eta,
+            state.sigma,
+            self.counts.oracle_calls,
+            self.counts.matvecs,
+            time.perf_counter() - self.began,
+        )
+        self.history.append(row)
+        return row
+
+    def _result(self, method: Method, state: State | None, status: Status) -> Result:
+        x, y, certificate = self.checks.best(state, self.x, status)
+        return Result(
+            x=x,
+            y=y,
+            status=status,
+            certificate=certificate,
+            history=self.history,
+            seconds=time.perf_counter() - self.began,
+            oracle_calls=self.counts.oracle_calls,
+            matvecs=self.counts.matvecs,
+            problem_name=self.problem.name,
+            method=str(getattr(method, "name", type(method).__name__)),
+            infeasible=self.checks.infeasible,
+            oracle_cpu_seconds=self.counts.oracle_cpu_seconds,
+            cpu_seconds=time.process_time() - self.cpu_began,
+        )
+
+
+class _Checks:
+    """When to certify, and the best that was certified.
+
+    A proof costs more than an iteration. It is tried only when the free estimates say that the
+    tolerance is near, and at most every 5% more iterations.
+    """
+
+    def __init__(self, problem: Problem, scaling: Scaling, stop: Stop, seed: int) -> None:
+        self.problem, self.scaling, self.stop, self.seed = problem, scaling, stop, seed
+        self.lower = -np.inf  # the best estimate, in normalised units, and the dual behind it
+        self.w: Array | None = None
+        self.infeasible: Proof | None = None
+        self._next_look = 1
+        self._next_infeasibility = 64
+        self._proofs = 0
+        self._certified: tuple[Point, Array, Certificate] | None = None
+
+    def note_lower(self, state: State) -> None:
+        if state.lower > self.lower:
+            self.lower, self.w = state.lower, state.w
+
+    def look(self, state: State, row: Row, x: Storage) -> Status | None:
+        """SOLVED or INFEASIBLE if that is proved now, else None."""
+        if state.k >= self._next_infeasibility and row.infeasibility > self.stop.tol:
+            self._next_infeasibility = 2 * state.k
+            self.infeasible = self._infeasibility(state)
+            if self.infeasible is not None:
+                return Status.INFEASIBLE
+        repairable = self.problem.repair is not None
+        if row.gap > 1.5 * self.stop.tol or state.k < self._next_look:
+            return None
+        if not repairable and row.infeasibility > 1.05 * self.stop.tol:
+            return None
+        self._next_look = int(np.ceil(1.05 * state.k)) + 1
+        point = self._repaired(x)
+        estimate = relative_gap(self.problem.objective(point), row.bound)
+        if estimate > 0.95 * self.stop.tol:
+            return None
+        certificate = self._certify(point, self.w)
+        if certificate.gap <= self.stop.tol and certificate.infeasibility <= self.stop.tol:
+            return Status.SOLVED
+        # The estimate was too good, the oracle being inexact: let another dual take its place.
+        self.lower = min(self.lower, self.problem.sense * certificate.bound * self.scaling.c)
+        return None
+
+    def best(
+        self, state: State | None, x: Storage, status: Status
+    ) -> tuple[Point | None, Array, Certificate]:
+        """The point, dual and certificate to return."""
+        if self._certified is not None and status is Status.SOLVED:
+            return self._certified
+        sense = self.problem.sense
+        if state is None or not self.history_is_finite(state):
+            if self._certified is not None:
+                return self._certified
+            nothing = Certificate(np.nan, -sense * np.inf, np.inf, "nothing was computed")
+            return None, np.zeros(self.problem.A.size), nothing
+        point = self._repaired(x)
+        certificate = self._certify(point, self.w if self.w is not None else state.y)
+        assert self._certified is not None
+        return point, self._certified[1], certificate
+
+    @staticmethod
+    def history_is_finite(state: State) -> bool:
+        """Whether there is an iterate to speak of."""
+        return state.k > 0 and bool(np.isfinite(state.value))
+
+    def _repaired(self, x: Storage) -> Point:
+        point = x.point()
+        return point if self.problem.repair is None else self.problem.repair(point)
+
+    def _certify(self, point: Point, w: Array | None) -> Certificate:
+        assert w is not None
+        self._proofs += 1
+        y = self.scaling.dual(w)
+        certificate = certify(
+            self.problem,
+            point,
+            y,
+            accuracy=0.04 * self.stop.tol,
+            # The best of many proofs is returned: their failure probabilities add up to the total.
+            failure=DEFAULT_FAILURE / (2 * self._proofs**2),
+            seed=self.seed + self._proofs,
+        )
+        self._certified = point, y, certificate
+        return certificate
+
+    def _infeasibility(self, state: State) -> Proof | None:
+        self._proofs += 1
+        return infeasibility_proof(
+            self.problem,
+            self.scaling.image(state.Ax),
+            slack=0.1 * self.problem.h.distance(self.scaling.image(state.Ax)),
+            failure=DEFAULT_FAILURE / (2 * self._proofs**2),
+            seed=self.seed + self._proofs,
+        )
+
+
+def _uniform(rows: Array) -> float | None:
+    """The common factor of the rows, if there is one."""
+    if rows.size == 0:
+        return 1.0
+    return float(rows[0]) if np.all(rows == rows[0]) else None
+
+
+__all__ = ["Counts", "Stop", "solve"]

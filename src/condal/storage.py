@@ -1,0 +1,231 @@
+"""What is kept of x: all of it, its factors, a sketch, or the atoms it was made from."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular, svd
+
+from condal.domains import Product, Spectrahedron
+from condal.errors import ProblemError
+from condal.points import Array, LowRank, Point, dense
+from condal.types import Domain, Storage
+
+DEFAULT_MAX_BYTES = 2**30
+
+
+class Dense:
+    """x as one array: n for a vector, n x n for a symmetric matrix."""
+
+    def __init__(self) -> None:
+        self._x: Array | None = None
+
+    def move(self, s: Point, eta: float) -> None:
+        """x <- (1 - eta) x + eta s."""
+        s = dense(s)
+        if self._x is None or eta == 1.0:
+            self._x = np.array(s, dtype=np.float64)
+            return
+        self._x *= 1 - eta
+        self._x += eta * s
+
+    def load(self, x: Point) -> None:
+        """x <- the given point."""
+        self._x = np.array(dense(x), dtype=np.float64)
+
+    def point(self) -> Array:
+        """A copy of x."""
+        if self._x is None:
+            raise ProblemError("no step has been taken yet: there is no point to return")
+        return self._x.copy()
+
+
+class Factored:
+    """x = U diag(w) U', kept exactly: a column an atom, recompressed to n columns past 2n."""
+
+    def __init__(self, n: int) -> None:
+        self._columns = np.empty((16, n))  # atoms in rows: appending one is one contiguous write
+        self._weights = np.zeros(16)
+        self._count = 0
+
+    def move(self, s: Point, eta: float) -> None:
+        """x <- (1 - eta) x + eta s."""
+        assert isinstance(s, LowRank)
+        if eta == 1.0:
+            self._count = 0
+        self._weights[: self._count] *= 1 - eta
+        self._append(s, eta)
+
+    def load(self, x: Point) -> None:
+        """x <- the given point."""
+        self._count = 0
+        if not isinstance(x, LowRank):
+            values, vectors = eigh(dense(x))
+            x = LowRank(vectors, values)
+        self._append(x, 1.0)
+
+    def _append(self, s: LowRank, eta: float) -> None:
+        keep = s.weights != 0.0
+        added = int(keep.sum())
+        self._reserve(self._count + added)
+        end = self._count + added
+        self._columns[self._count : end] = s.U.T[keep]
+        self._weights[self._count : end] = eta * s.weights[keep]
+        self._count = end
+
+    def _reserve(self, wanted: int) -> None:
+        n = self._columns.shape[1]
+        if wanted > 2 * n:
+            self._compress()
+            wanted = wanted - 2 * n + n if wanted > len(self._columns) else wanted
+        if wanted > len(self._columns):
+            room = max(wanted, min(2 * len(self._columns), 2 * n))
+            columns, weights = np.empty((room, n)), np.zeros(room)
+            columns[: self._count] = self._columns[: self._count]
+            weights[: self._count] = self._weights[: self._count]
+            self._columns, self._weights = columns, weights
+
+    def _compress(self) -> None:
+        atoms, weights = self._columns[: self._count], self._weights[: self._count]
+        values, vectors = eigh((atoms.T * weights) @ atoms, overwrite_a=True, check_finite=False)
+        keep = np.abs(values) > 1e-15 * np.abs(values).max(initial=0.0)
+        self._count = int(keep.sum())
+        self._columns[: self._count] = vectors.T[keep]
+        self._weights[: self._count] = values[keep]
+
+    def point(self) -> LowRank:
+        """x as it is kept."""
+        return LowRank(self._columns[: self._count].T.copy(), self._weights[: self._count].copy())
+
+
+class Sketch:
+    """S = x Omega, the Nystrom sketch: n x R numbers instead of n x n.
+
+    Tropp, Yurtsever, Udell and Cevher (2017). The reconstruction has rank at most R; the trace that
+    it misses is spread evenly over its eigenvalues.
+    """
+
+    def __init__(self, n: int, R: int, *, seed: int = 0) -> None:
+        if R < 1:
+            raise ProblemError(f"a sketch needs a rank R of at least 1; got {R}")
+        self.R = min(int(R), n)
+        self._omega = np.random.default_rng([seed, n, self.R]).standard_normal((n, self.R))
+        self._S = np.zeros((n, self.R))
+        self._trace = 0.0
+
+    def move(self, s: Point, eta: float) -> None:
+        """S <- (1 - eta) S + eta s Omega."""
+        assert isinstance(s, LowRank)
+        self._S *= 1 - eta
+        self._S += (s.U * (eta * s.weights)) @ (s.U.T @ self._omega)
+        self._trace = (1 - eta) * self._trace + eta * s.trace
+
+    def load(self, x: Point) -> None:
+        """S <- x Omega."""
+        if isinstance(x, LowRank):
+            self._S = (x.U * x.weights) @ (x.U.T @ self._omega)
+            self._trace = x.trace
+        else:
+            full = dense(x)
+            self._S, self._trace = full @ self._omega, float(np.trace(full))
+
+    def point(self) -> LowRank:
+        """The reconstruction, of rank R, with the trace of x."""
+        n = self._S.shape[0]
+        largest = float(np.sqrt(np.einsum("ij,ij->j", self._S, self._S).max()))
+        if largest == 0.0:
+            return LowRank(np.eye(n, self.R), np.full(self.R, self._trace / self.R))
+        shift = np.sqrt(n) * np.finfo(np.float64).eps * largest
+        while True:
+            S = self._S + shift * self._omega
+            core = self._omega.T @ S
+            try:
+                L = cholesky(0.5 * (core + core.T), lower=True)
+                break
+            except LinAlgError:  # a sketch of rank below R: a larger shift makes it definite
+                shift *= 10
+        U, sigma, _ = svd(solve_triangular(L, S.T, lower=True).T, full_matrices=False)
+        values = np.maximum(sigma**2 - shift, 0.0)
+        missing = (self._trace - values.sum()) / self.R
+        return LowRank(U, np.maximum(values + missing, 0.0))
+
+
+class Atoms:
+    """x = sum_i weights_i s_i, the points that the oracle gave and their weights."""
+
+    def __init__(self) -> None:
+        self.points: list[Point] = []
+        self.weights = np.zeros(0)
+
+    def move(self, s: Point, eta: float) -> None:
+        """Every weight shrinks by 1 - eta; s joins with eta."""
+        if eta == 1.0:
+            self.points, self.weights = [], np.zeros(0)
+        self.weights = np.append(self.weights * (1 - eta), eta)
+        self.points.append(s)
+
+    def load(self, x: Point) -> None:
+        """One atom, x itself."""
+        self.points, self.weights = [x], np.ones(1)
+
+    def point(self) -> Point:
+        """The weighted sum."""
+        if not self.points:
+            raise ProblemError("no step has been taken yet: there is no point to return")
+        return combine(self.points, self.weights)
+
+
+class Blocks:
+    """A storage a block, for a Product."""
+
+    def __init__(self, *parts: Storage) -> None:
+        self.parts = parts
+
+    def move(self, s: Point, eta: float) -> None:
+        """Block by block."""
+        assert isinstance(s, tuple)
+        for part, block in zip(self.parts, s, strict=True):
+            part.move(block, eta)
+
+    def load(self, x: Point) -> None:
+        """Block by block."""
+        assert isinstance(x, tuple)
+        for part, block in zip(self.parts, x, strict=True):
+            part.load(block)
+
+    def point(self) -> Point:
+        """The tuple of the blocks' points."""
+        return tuple(part.point() for part in self.parts)
+
+
+def combine(points: list[Point], weights: Array) -> Point:
+    """sum_i weights_i points_i."""
+    first = points[0]
+    if isinstance(first, tuple):
+        blocks = zip(*(p for p in points if isinstance(p, tuple)), strict=True)
+        return tuple(combine(list(block), weights) for block in blocks)
+    if isinstance(first, LowRank):
+        lowrank = [p for p in points if isinstance(p, LowRank)]
+        scaled = [w * p.weights for w, p in zip(weights, lowrank, strict=True)]
+        return LowRank(np.hstack([p.U for p in lowrank]), np.concatenate(scaled))
+    return np.asarray(np.tensordot(weights, np.stack([dense(p) for p in points]), axes=1))
+
+
+def automatic(
+    X: Domain, p: int, *, seed: int = 0, max_bytes: int = DEFAULT_MAX_BYTES
+) -> Storage:
+    """Dense for vectors and small matrices, Factored while 2n columns fit, else a Sketch.
+
+    The rank of the sketch is the Barvinok-Pataki bound sqrt(2 p) on that of some solution, or what
+    a quarter of the memory holds.
+    """
+    if isinstance(X, Product):
+        share = max_bytes // len(X.parts)
+        return Blocks(*(automatic(part, p, seed=seed, max_bytes=share) for part in X.parts))
+    if not isinstance(X, Spectrahedron):
+        return Dense()
+    if X.n <= 64:
+        return Dense()
+    if 3 * 8 * X.n * 2 * X.n <= max_bytes:  # the columns, and twice their size to compress them
+        return Factored(X.n)
+    enough = int(np.ceil(np.sqrt(2 * p))) + 1
+    return Sketch(X.n, max(1, min(enough, max_bytes // (4 * 8 * X.n))), seed=seed)

@@ -1,0 +1,154 @@
+"""The interfaces. Everything else implements one of these; read this first.
+
+A problem is  minimise f(x) + h(Ax) over x in X,  with f(x) = phi(Mx) smooth, h the indicator of a
+set K, a nonsmooth function g, or both, and X reached only through its oracle `lmo`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from condal.operators import Gradient
+from condal.points import Array, Point
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
+    from condal.state import State
+
+
+@dataclass(frozen=True)
+class Proof:
+    """`value` is a lower bound on min over X of <v, x>; `how` says why, `failure` how surely.
+
+    `failure` is the probability that the bound is wrong: 0 for a deterministic proof.
+    """
+
+    value: float
+    how: str
+    failure: float = 0.0
+
+
+@runtime_checkable
+class Domain(Protocol):
+    """X, a compact convex set, reached by its linear minimisation oracle."""
+
+    @property
+    def diameter(self) -> float:
+        """D_X, an upper bound on |x - x'| over X."""
+
+    @property
+    def size(self) -> float:
+        """max |x| over X, to scale problems by."""
+
+    def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
+        """A point s of X with <v, s> <= min over X of <v, .> + tol, near `guess` if it can be."""
+
+    def bound(self, v: Gradient, *, slack: float, failure: float, seed: int) -> Proof:
+        """A proved lower bound on min over X of <v, .>, not lower than the minimum by much
+        more than `slack` if that can be had, wrong with probability at most `failure`."""
+
+    def distance(self, x: Point) -> float:
+        """An upper bound on how far x is from X; 0 for a member."""
+
+    def check(self, v: Gradient, name: str) -> None:
+        """Raise ProblemError unless v is a gradient on the space of X."""
+
+
+class LinearMap(Protocol):
+    """A, B or M: a linear map from the space of X to vectors of length `size`."""
+
+    @property
+    def size(self) -> int:
+        """The length of an image."""
+
+    @property
+    def norm(self) -> float:
+        """An upper bound on |A|, the largest |Ax| / |x| (Euclidean norms), close to it."""
+
+    def __call__(self, x: Point) -> Array:
+        """Ax."""
+
+    def adjoint(self, y: Array) -> Gradient | None:
+        """A'y; None for a map to nothing."""
+
+    def scaled(self, rows: Array) -> LinearMap:
+        """x -> rows * Ax."""
+
+    def row_norms(self) -> Array:
+        """|A_i| for each row i, as elements of the space of X."""
+
+
+class Smooth(Protocol):
+    """f(x) = phi(Mx), convex, with an L-Lipschitz gradient in x."""
+
+    @property
+    def M(self) -> LinearMap:
+        """The map through which f sees x."""
+
+    @property
+    def L(self) -> float:
+        """The Lipschitz constant of the gradient of f."""
+
+    def value(self, u: Array) -> float:
+        """phi(u)."""
+
+    def gradient(self, u: Array) -> Array:
+        """The gradient of phi at u; that of f at x is M'(gradient(Mx))."""
+
+    def scaled(self, c: float) -> Smooth:
+        """c f, for c > 0."""
+
+    def magnitude(self, size: float) -> float:
+        """How much f can vary where |x| <= size, to scale problems by."""
+
+
+class Proximable(Protocol):
+    """h: the indicator of a set K, a nonsmooth function g, or a sum of these over blocks."""
+
+    @property
+    def size(self) -> int:
+        """The length of z in h(z)."""
+
+    @property
+    def separable(self) -> bool:
+        """Whether each coordinate may be scaled by a factor of its own."""
+
+    def prox(self, z: Array, t: float) -> Array:
+        """argmin_r h(r) + |r - z|^2 / (2 t); the projection for a set."""
+
+    def value(self, z: Array) -> float:
+        """The finite part of h(z): 0 for a set."""
+
+    def distance(self, z: Array) -> float:
+        """The distance from z to dom h: to K for a set."""
+
+    def conjugate(self, y: Array) -> float:
+        """h*(y) = sup_z <y, z> - h(z); inf outside its domain."""
+
+    def dual_point(self, y: Array) -> Array:
+        """The nearest point to y where h* is finite."""
+
+    def scaled(self, rows: Array, c: float) -> Proximable:
+        """z -> c h(z / rows), for rows > 0 and c > 0."""
+
+
+class Storage(Protocol):
+    """What is kept of x. A method touches x by `move` alone."""
+
+    def move(self, s: Point, eta: float) -> None:
+        """x <- (1 - eta) x + eta s."""
+
+    def load(self, x: Point) -> None:
+        """x <- the given point."""
+
+    def point(self) -> Point:
+        """x, or the best that is known of it."""
+
+
+class Method(Protocol):
+    """An algorithm: a frozen record that yields states for ever."""
+
+    def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
+        """The states after each iteration, from `start` or from the beginning."""

@@ -1,0 +1,35 @@
+"""A folder to write small files in, and the folder of real data where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+
+
+@pytest.fixture
+def put(tmp_path: Path) -> Callable[..., Path]:
+    """Write contents to a file of a given name and return its path."""
+
+    def write(contents: str | bytes, name: str = "graph.txt") -> Path:
+        path = tmp_path / name
+        path.write_bytes(contents.encode() if isinstance(contents, str) else contents)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def data() -> Callable[[str], Path]:
+    """The path of a real file; the test is skipped where the file is not."""
+
+    def find(name: str) -> Path:
+        path = DATA / name
+        if not path.exists():
+            pytest.skip(f"no real data: {path} is absent")
+        return path
+
+    return find

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import gzip
+import lzma
+
+import numpy as np
+import pytest
+
+from condal.errors import FormatError
+from condal.formats import read_graph, write_rudy
+
+EDGE = np.array([[0.0, 2], [2, 0]])
+RUDY = b"2 1\n1 2 2\n"
+MARKET = b"%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 2\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "contents"),
+    [
+        ("g.txt", RUDY),
+        ("g", b"\xef\xbb\xbf" + RUDY),
+        ("g.rud.gz", gzip.compress(RUDY)),
+        ("g.txt", MARKET),
+        ("g.mtx", MARKET),
+        ("g.mtx", b"\xef\xbb\xbf" + MARKET.lower().replace(b"\n", b"\r\n")),
+        ("g.mtx.xz", lzma.compress(MARKET)),
+        ("no.mtx.here.txt", RUDY),
+    ],
+)
+def test_picks_the_reader(put, name, contents):
+    np.testing.assert_array_equal(read_graph(put(contents, name)).toarray(), EDGE)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("g.mtx", "the first line must be '%%MatrixMarket"),
+        ("g.txt", "the first line must be 'n m'"),
+    ],
+)
+def test_a_bad_banner_is_refused(put, name, message):
+    with pytest.raises(FormatError, match=message):
+        read_graph(put(MARKET[1:], name))
+
+
+def test_path_may_be_text(put):
+    assert read_graph(str(put(RUDY))).shape == (2, 2)
+
+
+@pytest.mark.parametrize("path", [None, 3])
+def test_path_must_be_a_path(path):
+    with pytest.raises(TypeError):
+        read_graph(path)
+
+
+def test_reads_back_what_was_written(tmp_path):
+    write_rudy(tmp_path / "g.gz", EDGE)
+    np.testing.assert_array_equal(read_graph(tmp_path / "g.gz").toarray(), EDGE)

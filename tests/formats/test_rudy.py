@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+import re
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from condal.errors import FormatError, ProblemError
+from condal.formats import coordinate, read_rudy, write_rudy
+from condal.formats.rudy import parse_rudy
+from condal.formats.text import Text
+
+TRIANGLE = np.array([[0.0, 1, -2.5], [1, 0, 3], [-2.5, 3, 0]])
+
+
+def parse(contents: str | bytes) -> sparse.csr_array:
+    return parse_rudy(Text("g", contents.encode() if isinstance(contents, str) else contents))
+
+
+@pytest.mark.parametrize(
+    ("contents", "W"),
+    [
+        ("3 3\n1 2 1\n1 3 -2.5\n2 3 3\n", TRIANGLE),
+        ("3 3\n1 2\n1 3 -2.5\n2 3 +3", TRIANGLE),
+        ("3 3 \r\n2 1 \r\n3 1 -25e-1\r\n3 2 3.\r\n", TRIANGLE),
+        ("\t3  3\n\n1\t2 1.0\n \n1 3 -.25E+1\n2 03 003\n\n\n", TRIANGLE),
+        ("2 3\n1 2 1\n2 1 2\n1 2\n", [[0, 4], [4, 0]]),
+        ("2 2\n1 1 5\n2 2 -1\n", [[5, 0], [0, -1]]),
+        ("2 2\n1 2 5\n2 1 -5\n", [[0, 0], [0, 0]]),
+        ("1 0", [[0]]),
+        ("3 1\n1 3 9007199254740993\n", [[0, 0, 2.0**53], [0, 0, 0], [2.0**53, 0, 0]]),
+        ("2 1\n1 2 100000000000000000000\n", [[0, 1e20], [1e20, 0]]),
+        ("2 1\n1 2 1e-999\n", [[0, 0], [0, 0]]),
+    ],
+)
+def test_reads_known_graphs(put, contents, W):
+    found = read_rudy(put(contents))
+    assert isinstance(found, sparse.csr_array)
+    assert found.dtype == np.float64
+    assert found.has_canonical_format
+    np.testing.assert_array_equal(found.toarray(), W)
+    assert found.nnz == np.count_nonzero(W)
+
+
+def test_parallel_edges_are_summed_to_the_same_number_in_both_triangles():
+    found = parse("2 4\n1 2 0.1\n2 1 0.2\n2 1 0.3\n1 2 1e16\n").toarray()
+    assert found[0, 1] == found[1, 0]
+
+
+@pytest.mark.parametrize(
+    ("contents", "line", "message"),
+    [
+        ("800\n", 1, "the first line must be 'n m'.*got '800'"),
+        ("3 1 1\n1 2\n", 1, "the first line must be 'n m'"),
+        ("\n3 1\n1 2\n", 1, "the first line must be 'n m'"),
+        ("% a comment\n3 1\n1 2\n", 1, "convert it to rudy or Matrix Market"),
+        ("3 1\r1 2\r", 1, "the first line must be 'n m'"),
+        ("x 1\n1 2\n", 1, "number of vertices must be a whole number .*got 'x'"),
+        ("3.0 1\n1 2\n", 1, "number of vertices must be a whole number .*got '3.0'"),
+        ("3 -1\n", 1, "number of edges must be a whole number without sign.*got '-1'"),
+        ("-3 1\n1 2\n", 1, "number of vertices must be .* without sign.*got '-3'"),
+        ("3 1_0\n1 2\n", 1, "number of edges must be .*got '1_0'"),
+        ("٣ 1\n1 2\n", 1, "number of vertices must be"),
+        (f"{'9' * 30} 1\n1 2\n", 1, "at most 18 digits"),
+        ("0 0\n", 1, "0 vertices; wanted at least 1"),
+        ("1000000001 0\n", 1, "1000000001 vertices, more than the 1000000000 that can be read"),
+        ("1000000000000 1\n1 2\n", 1, "more than the 1000000000 that can be read"),
+        ("1000000000 0\n", 1, "1000000000 vertices, but the text has only 13 bytes"),
+        ("3 1000000000000\n1 2\n", 1, "1000000000000 edges, but the 4 bytes .* at most 1; .*trunc"),
+        ("3 1\n", 1, "1 edges, but the 0 bytes after it can hold at most 0"),
+        (
+            "3 2\n1 2 1\n",
+            1,
+            "2 edges, but the 6 bytes after it can hold at most 1; the file is trunc",
+        ),
+        ("3 2\n1 2 1.000\n", 2, "the header says 2 edges, but the file ends after 1; it is trunc"),
+        ("3 1\n1 2\n2 3\n", 3, "the header says 1 edges, but after them stands '2 3'"),
+        ("3 1\n1 2\n\nEOF\n", 4, "the header says 1 edges, but after them stands 'EOF'"),
+        ("3 0\nx\n", 2, "the header says 0 edges, but after them stands 'x'"),
+        ("3 1\n0 2 1\n", 2, "got index 0, wanted 1 to 3; add 1 to all indices"),
+        ("3 2\n1 2 1\n1 4 1\n", 3, "got index 4, but the header says 3 vertices"),
+        ("3 1\n-1 2\n", 2, "an index must be a whole number from 1 to 3, got '-1'"),
+        ("3 1\n1.0 2\n", 2, "an index must be a whole number from 1 to 3, got '1.0'"),
+        ("3 1\n1 2e0\n", 2, "an index must be a whole number from 1 to 3, got '2e0'"),
+        ("3 1\n1 18446744073709551617\n", 2, "an index must be .*got '18446744073709551617'"),
+        ("3 1\n1 x\n", 2, "an index must be .*got 'x'"),
+        ("3 1\n1 2\x0b1\n", 2, r"an index must be a whole number from 1 to 3, got '2\\x0b1'"),
+        ("3 1\n\n\n1 2 1 1\n", 4, "got 4 columns, wanted 'i j' or 'i j w'"),
+        ("3 1\n1 2 1 1 1 1 1\n", 2, "got 5 or more columns"),
+        ("3 2\n1 2\n2       \n", 3, "got 1 columns, wanted"),
+        ("3 1\n1 2 nan\n", 2, "a weight must be finite, got 'nan'"),
+        ("3 1\n1 2 -Inf\n", 2, "a weight must be finite, got '-Inf'"),
+        ("3 1\n1 2 1e999\n", 2, "the weight '1e999' overflows; scale all weights"),
+        (f"3 1\n1 2 {'9' * 400}\n", 2, "the weight '9+...' overflows"),
+        ("3 1\n1 2 1D3\n", 2, "Fortran exponent '1D3'; write E"),
+        ("3 1\n1 2 1_0\n", 2, "a weight must be a decimal number, got '1_0'"),
+        ("3 1\n1 2 0x1\n", 2, "a weight must be a decimal number, got '0x1'"),
+        ("3 1\n1 2 -\n", 2, "a weight must be a decimal number, got '-'"),
+        ("3 1\n1 2 --1\n", 2, "a weight must be a decimal number, got '--1'"),
+        ("3 1\n1 2 1,5\n", 2, "a weight must be a decimal number, got '1,5'"),
+        ("3 1\n1 2 ½\n", 2, "a weight must be a decimal number, got"),
+        ("3 1\n1 2 1e\n", 2, "a weight must be a decimal number, got '1e'"),
+    ],
+)
+@pytest.mark.parametrize("block", [1, 1 << 23])
+def test_refuses(put, monkeypatch, block, contents, line, message):
+    monkeypatch.setattr(coordinate, "BLOCK", block)
+    path = put(contents)
+    with pytest.raises(FormatError, match=message) as caught:
+        read_rudy(path)
+    assert caught.value.line == line
+    assert str(caught.value).startswith(f"{path}, line {line}: ")
+
+
+def test_refuses_a_sum_that_overflows():
+    with pytest.raises(FormatError, match=r"weights given for \(2, 3\) add up to infinity"):
+        parse("3 3\n1 2 1\n2 3 1e308\n3 2 1e308\n")
+
+
+def test_finds_a_fault_far_into_a_long_file():
+    lines = ["70000 200000"] + [f"{k % 70000 + 1} {k % 77 + 1} {k}" for k in range(200000)]
+    lines[180000] = "1 2 nan"
+    with mock.patch.object(coordinate, "BLOCK", 1 << 16), pytest.raises(FormatError) as caught:
+        parse("\n".join(lines))
+    assert caught.value.line == 180001
+
+
+INDEX = re.compile("0*[1-5]")
+NUMBER = re.compile(r"[+-]?\d+(\.\d+)?(e\d)?")
+TOKENS = st.sampled_from(["1", "2", "5", "03"])
+ODD_TOKENS = st.sampled_from(["0", "6", "-7", "+2.5", "1e3", "-", "12345", "nan"])
+ROWS = st.lists(
+    st.lists(TOKENS, min_size=2, max_size=2)
+    | st.tuples(TOKENS, TOKENS, TOKENS | ODD_TOKENS).map(list)
+    | st.lists(TOKENS | ODD_TOKENS, max_size=4),
+    max_size=5,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    rows=ROWS,
+    extra=st.sampled_from([0, 0, 0, 0, 1, -1]),
+    gap=st.sampled_from([" ", "\t", "  "]),
+    end=st.sampled_from(["\n", "\r\n", " \n\n"]),
+    block=st.integers(1, 40),
+)
+def test_agrees_with_a_reader_that_goes_line_by_line(rows, extra, gap, end, block):
+    full = [row for row in rows if row]
+    m = max(0, len(full) + extra)
+    contents = f"5 {m}\n" + end.join(gap.join(row) for row in rows)
+    W = None
+    if len(full) == m and all(
+        len(row) in (2, 3)
+        and all(INDEX.fullmatch(token) for token in row[:2])
+        and all(NUMBER.fullmatch(token) for token in row[2:])
+        for row in full
+    ):
+        W = np.zeros((5, 5))
+        for i, j, *w in full:
+            W[min(int(i), int(j)) - 1, max(int(i), int(j)) - 1] += float(w[0]) if w else 1.0
+        W = W + np.triu(W, 1).T
+    with mock.patch.object(coordinate, "BLOCK", block):
+        if W is None:
+            with pytest.raises(FormatError):
+                parse(contents)
+        else:
+            np.testing.assert_array_equal(parse(contents).toarray(), W)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=60) | st.text("0123456789 \n.-+eE", max_size=60).map(str.encode))
+def test_any_bytes_are_read_or_refused(body):
+    for contents in (body or b"\n", b"3 2\n" + body):
+        try:
+            W = parse(contents)
+        except FormatError:
+            continue
+        assert (W - W.T.tocsr()).nnz == 0
+
+
+WEIGHTS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**60), 2**60).map(float)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(1, 6),
+    entries=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), WEIGHTS), max_size=12),
+    suffix=st.sampled_from(["", ".gz", ".xz"]),
+)
+def test_round_trip_is_exact(tmp_path_factory, n, entries, suffix):
+    W = np.zeros((n, n))
+    for i, j, w in entries:
+        W[i % n, j % n] = W[j % n, i % n] = w
+    path = tmp_path_factory.getbasetemp() / f"round-trip.txt{suffix}"
+    write_rudy(path, sparse.csr_array(W))
+    found = read_rudy(path)
+    np.testing.assert_array_equal(found.toarray(), W)
+
+
+@pytest.mark.parametrize(
+    "W",
+    [
+        TRIANGLE,
+        TRIANGLE.tolist(),
+        sparse.coo_matrix(TRIANGLE),
+        sparse.csc_array(TRIANGLE),
+        np.asfortranarray(TRIANGLE),
+    ],
+)
+def test_writes_known_text(tmp_path, W):
+    write_rudy(tmp_path / "g", W)
+    assert (tmp_path / "g").read_text() == "3 3\n1 2 1\n1 3 -2.5\n2 3 3\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["g"]
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint64, np.float32])
+def test_writes_real_dtypes(tmp_path, dtype):
+    write_rudy(tmp_path / "g", np.array([[1, 1], [1, 0]], dtype))
+    assert (tmp_path / "g").read_text() == "2 2\n1 1 1\n1 2 1\n"
+
+
+def test_writing_leaves_the_matrix_as_it_was(tmp_path):
+    at = (np.array([0, 1, 0, 1, 0]), np.array([1, 0, 1, 0, 0]))
+    W = sparse.coo_array((np.array([1.0, 1.0, 2.0, 2.0, 0.0]), at), shape=(2, 2))
+    write_rudy(tmp_path / "coo", W)
+    assert W.nnz == 5
+    W = sparse.csr_array((np.ones(2), np.array([1, 0]), np.array([0, 1, 2])))
+    W.data.flags.writeable = False
+    write_rudy(tmp_path / "csr", W)
+    assert (tmp_path / "coo").read_text() == "2 1\n1 2 3\n"
+
+
+@pytest.mark.parametrize(
+    ("W", "message"),
+    [
+        (np.zeros((0, 0)), r"shape \(0, 0\); wanted an adjacency matrix"),
+        (np.zeros((2, 3)), r"shape \(2, 3\)"),
+        (np.zeros(3), r"shape \(3,\)"),
+        (np.eye(2) * 1j, "dtype complex128; wanted real numbers"),
+        (np.array([["1"]]), "wanted real numbers"),
+        (np.eye(2) * np.nan, "nan or infinite weights"),
+        (np.array([[0, np.inf], [np.inf, 0]]), "nan or infinite weights"),
+        (np.array([[0, 1], [2, 0]]), "W is not symmetric"),
+        (sparse.csr_array(np.array([[0, 1], [0, 0]])), "W is not symmetric"),
+    ],
+)
+def test_refuses_to_write(tmp_path, W, message):
+    with pytest.raises(ProblemError, match=message):
+        write_rudy(tmp_path / "g", W)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "m", "total"),
+    [
+        ("gset/G1.txt.xz", 800, 19176, 19176),
+        ("gset/G11.txt.xz", 800, 1600, None),
+        ("gset/G81.txt.xz", 20000, 40000, None),
+        ("graphs/luxembourg_osm.rudy.txt.xz", 114599, 119666, 119666),
+        ("dimacs7/torusg3-8.dat.gz", 512, 1536, None),
+    ],
+)
+def test_reads_real_graphs(data, tmp_path, name, n, m, total):
+    W = read_rudy(data(name))
+    assert W.shape == (n, n)
+    assert W.nnz == 2 * m
+    assert (W - W.T.tocsr()).nnz == 0
+    assert not W.diagonal().any()
+    if total is not None:
+        assert W.sum() == 2 * total
+    write_rudy(tmp_path / "copy", W)
+    assert (read_rudy(tmp_path / "copy") - W).nnz == 0

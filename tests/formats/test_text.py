@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+from pathlib import Path
+
+import pytest
+
+from condal.errors import FormatError
+from condal.formats import text
+from condal.formats.text import quote, read_text
+
+PLAIN = b"2 1\n1 2\n"
+BOM = b"\xef\xbb\xbf"
+
+
+@pytest.mark.parametrize(
+    ("name", "contents"),
+    [
+        ("g", PLAIN),
+        ("g.txt", BOM + PLAIN),
+        ("g.gz", gzip.compress(PLAIN)),
+        ("g.GZ", gzip.compress(BOM + PLAIN)),
+        ("g", gzip.compress(PLAIN)),
+        ("two-members.gz", gzip.compress(PLAIN[:4]) + gzip.compress(PLAIN[4:])),
+        ("g.xz", lzma.compress(PLAIN)),
+        ("g.txt", lzma.compress(PLAIN)),
+        ("two-streams.xz", lzma.compress(PLAIN[:4]) + bytes(8) + lzma.compress(PLAIN[4:])),
+        ("padded.xz", lzma.compress(PLAIN) + bytes(4)),
+    ],
+)
+def test_reads_plain_and_packed(put, name, contents):
+    path = put(contents, name)
+    found = read_text(path)
+    assert found.data == PLAIN
+    assert found.path == str(path)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress])
+def test_reads_many_chunks(put, monkeypatch, pack):
+    monkeypatch.setattr(text, "CHUNK", 7)
+    contents = b"".join(b"%d %d\n" % (k, k * k) for k in range(300))
+    assert read_text(put(pack(contents))).data == contents
+
+
+def test_follows_a_link_to_a_regular_file(put, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(put(PLAIN))
+    assert read_text(link).data == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("contents", "message"),
+    [
+        (b"", "is empty; wanted a graph"),
+        (b" \r\n\n", "is empty; wanted a graph"),
+        (BOM, "is empty"),
+        (gzip.compress(b""), "is empty"),
+        (b"2 1\n1 2\0\n", "line 2: holds a NUL byte"),
+        (b"2 1\n\n1 \xe9\n", "line 3: byte 0xe9 is not UTF-8.*iconv"),
+        ("2 1\n1 2\n".encode("utf-16"), "UTF-16 text; convert it with: iconv"),
+        ("2 1\n1 2\n".encode("utf-16-be"), "NUL byte"),
+        (b"\xfe\xff" + "2 1\n".encode("utf-16-be"), "UTF-16"),
+        (b"BZh91AY&SY", "bunzip2; wanted plain, gzip or xz text"),
+        (b"PK\x03\x04....", "zip archive; unpack it"),
+        (b"\x28\xb5\x2f\xfd...", "zstd-compressed"),
+        (gzip.compress(PLAIN)[:-4], "truncated or damaged .*fetch the file again"),
+        (gzip.compress(PLAIN)[:5], "truncated or damaged"),
+        (gzip.compress(PLAIN)[:-8] + bytes(8), "truncated or damaged"),
+        (gzip.compress(PLAIN)[:12] + b"\xff" * 20, "truncated or damaged"),
+        (gzip.compress(PLAIN) + b"garbage", "truncated or damaged"),
+        (lzma.compress(PLAIN)[:-4], "truncated or damaged .*inside an xz stream"),
+        (lzma.compress(PLAIN)[:10], "truncated or damaged"),
+        (lzma.compress(PLAIN)[:20] + b"\xff" * 40, "truncated or damaged"),
+        (lzma.compress(PLAIN) + b"garbage", "truncated or damaged"),
+    ],
+)
+def test_refuses_contents(put, contents, message):
+    path = put(contents)
+    with pytest.raises(FormatError, match=message) as caught:
+        read_text(path)
+    assert caught.value.path == str(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "contents"), [("g.gz", PLAIN), ("g.xz", gzip.compress(PLAIN)), ("g.gz", b"")]
+)
+def test_refuses_a_name_that_lies(put, name, contents):
+    with pytest.raises(FormatError, match=r"the name says (gzip|xz), but the contents are not"):
+        read_text(put(contents, name))
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lambda data: lzma.compress(data, preset=0)])
+def test_refuses_a_bomb(put, pack):
+    path = put(pack(b"\n" * (80 << 20)), "bomb")
+    with pytest.raises(FormatError, match=r"more than \d+ bytes of text in a file of \d+ bytes"):
+        read_text(path)
+
+
+def test_small_files_may_pack_well(put):
+    contents = b"9 0\n" + b"\n" * (8 << 20)
+    assert read_text(put(lzma.compress(contents, preset=0), "g.xz")).data == contents
+
+
+def test_refuses_plain_text_past_the_limit(put, monkeypatch):
+    monkeypatch.setattr(text, "MAX_BYTES", 7)
+    with pytest.raises(FormatError, match="more than 7 bytes of text in a file of 8 bytes"):
+        read_text(put(PLAIN))
+
+
+def test_refuses_an_xz_header_that_asks_for_much_memory(put, monkeypatch):
+    monkeypatch.setattr(text, "XZ_MEMORY", 1 << 20)
+    with pytest.raises(FormatError, match="Memory usage limit"):
+        read_text(put(lzma.compress(PLAIN)))
+
+
+def test_refuses_what_is_no_regular_file(tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for path, kind in ((tmp_path, "a folder"), (fifo, "a pipe"), (Path("/dev/null"), "a device")):
+        with pytest.raises(FormatError, match=f"is {kind}; wanted a regular file"):
+            read_text(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("absent", "cannot be read: No such file or directory; check the path"),
+        ("a\0b", "cannot be read: embedded null"),
+        ("x" * 300, "cannot be read: File name too long"),
+    ],
+)
+def test_refuses_what_cannot_be_opened(tmp_path, name, message):
+    with pytest.raises(FormatError, match=message):
+        read_text(f"{tmp_path}/{name}")
+
+
+def test_refuses_a_loop_of_links(tmp_path):
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    with pytest.raises(FormatError, match="cannot be read: Too many levels"):
+        read_text(loop)
+
+
+def test_quotes_are_short_and_printable():
+    assert quote(b" 1 2\r\n") == "'1 2'"
+    assert quote(b"\x1b[31m\xff") == "'\\x1b[31m\\\\xff'"
+    assert len(quote(b"9" * 10**6)) == 42

@@ -133,7 +133,7 @@ def dimacs_errors(
 ) -> dict[str, float]:
     """The six error measures of the DIMACS challenge, for a linear objective over K = {b}.
 
-    The dual slack is Z = V - l I, l proved below lambda_min(V): it is psd, so that e3 and e4 vanish.
+    The dual slack Z = V - l I, with l proved below lambda_min(V), is psd: e3 and e4 vanish.
     """
     b = getattr(problem.h, "b", None)
     if b is None or problem.f.L != 0.0 or not np.isfinite(lower):

@@ -1,7 +1,7 @@
 """The augmented Lagrangian in image space, where every evaluation costs O(p).
 
-    L_lam(x, y) = f(x) + min_r { h(r) + <y, Ax - r> + lam/2 |Ax - r|^2 },
-    its minimiser r = prox_{h/lam}(Ax + y/lam),  its gradient  grad f(x) + A'w,  w = y + lam (Ax - r).
+L_lam(x, y) = f(x) + min_r { h(r) + <y, Ax - r> + lam/2 |Ax - r|^2 },
+its minimiser r = prox_{h/lam}(Ax + y/lam),  its gradient  grad f(x) + A'w,  w = y + lam (Ax - r).
 """
 
 from __future__ import annotations

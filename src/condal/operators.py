@@ -8,7 +8,7 @@ into one matrix, which is what the proofs of eigenvalue bounds need.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias, Union
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -138,7 +138,7 @@ class Symmetric:
         return float("inf") if sums is None else 2 * parts * UNIT_ROUNDOFF * float(sums.max())
 
 
-Gradient: TypeAlias = Union[Array, Symmetric, tuple["Gradient", ...]]
+Gradient: TypeAlias = Array | Symmetric | tuple["Gradient", ...]
 
 
 def add(a: Gradient | None, b: Gradient | None) -> Gradient:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, Union
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,7 @@ class LowRank:
         return f"LowRank(n={self.U.shape[0]}, rank<={self.rank}, trace={self.trace:.6g})"
 
 
-Point: TypeAlias = Union[Array, LowRank, tuple["Point", ...]]
+Point: TypeAlias = Array | LowRank | tuple["Point", ...]
 
 
 def dense(x: Point) -> Any:

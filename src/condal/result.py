@@ -77,9 +77,9 @@ class History:
 
     def to_pandas(self) -> Any:
         """The rows as a pandas DataFrame, if pandas is installed."""
-        import pandas
+        import pandas as pd
 
-        return pandas.DataFrame(self._rows, columns=list(self.columns))
+        return pd.DataFrame(self._rows, columns=list(self.columns))
 
     def __repr__(self) -> str:
         return f"History({len(self)} iterations; columns {', '.join(self.columns)})"
@@ -90,8 +90,8 @@ class Result:
     """An answer and what is proved of it, in the user's units and sense.
 
     `x` is the point that `objective` and `infeasibility` speak of: repaired, where the problem has
-    a repair. `bound` is proved; `gap = |bound - objective| / max(1, |objective|)`. `infeasible` is the
-    proof that comes with the status INFEASIBLE.
+    a repair. `bound` is proved; `gap = |bound - objective| / max(1, |objective|)`. `infeasible` is
+    the proof that comes with the status INFEASIBLE.
     """
 
     x: Point | None

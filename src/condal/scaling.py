@@ -1,8 +1,8 @@
 """Normalised problems: one scale of numbers inside, the user's own outside.
 
-The method sees c f, D A and the h of D A, with D diagonal: rows of equal norm, |D A| max|x| = 1, and
-an objective that varies by about 1. x itself is never scaled: the method is unchanged when x and A
-are scaled against each other, so that fitting D A to the size of X does the same.
+The method sees c f, D A and the h of D A, with D diagonal: rows of equal norm, |D A| max|x| = 1,
+and an objective that varies by about 1. x itself is never scaled: the method is unchanged when x
+and A are scaled against each other, so that fitting D A to the size of X does the same.
 """
 
 from __future__ import annotations
@@ -50,7 +50,5 @@ def normalise(problem: Problem) -> tuple[Problem, Scaling]:
     if reach > 0:
         rows = rows / reach
         A = problem.A.scaled(rows)
-    scaled = replace(
-        problem, f=problem.f.scaled(c), A=A, h=problem.h.scaled(rows, c), repair=None
-    )
+    scaled = replace(problem, f=problem.f.scaled(c), A=A, h=problem.h.scaled(rows, c), repair=None)
     return scaled, Scaling(c, rows)

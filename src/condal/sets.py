@@ -64,7 +64,8 @@ class Box:
         if np.any(self.low > self.high):
             i = int(np.argmax(self.low > self.high))
             raise ProblemError(
-                f"the box is empty: low[{i}] = {self.low[i]:g} is above high[{i}] = {self.high[i]:g}"
+                f"the box is empty: low[{i}] = {self.low[i]:g} is above "
+                f"high[{i}] = {self.high[i]:g}"
             )
 
     @property

@@ -214,15 +214,16 @@ class _Checks:
             self.infeasible = self._infeasibility(state)
             if self.infeasible is not None:
                 return Status.INFEASIBLE
-        repairable = self.problem.repair is not None
-        if row.gap > 1.5 * self.stop.tol or state.k < self._next_look:
+        sense, tol = self.problem.sense, self.stop.tol
+        crossed = sense * (row.objective - row.bound) < 0  # by infeasibility, or by a false bound
+        if state.k < self._next_look or not (crossed or row.gap <= 1.5 * tol):
             return None
-        if not repairable and row.infeasibility > 1.05 * self.stop.tol:
+        if self.problem.repair is None and not crossed and row.infeasibility > 1.05 * tol:
             return None
         self._next_look = int(np.ceil(1.05 * state.k)) + 1
         point = self._repaired(x)
-        estimate = relative_gap(self.problem.objective(point), row.bound)
-        if estimate > 0.95 * self.stop.tol:
+        objective = self.problem.objective(point)
+        if sense * (objective - row.bound) > 0.95 * tol * max(1.0, abs(objective)):
             return None
         certificate = self._certify(point, self.w)
         if certificate.gap <= self.stop.tol and certificate.infeasibility <= self.stop.tol:
@@ -243,10 +244,13 @@ class _Checks:
                 return self._certified
             nothing = Certificate(np.nan, -sense * np.inf, np.inf, "nothing was computed")
             return None, np.zeros(self.problem.A.size), nothing
-        point = self._repaired(x)
-        certificate = self._certify(point, self.w if self.w is not None else state.y)
-        assert self._certified is not None
-        return point, self._certified[1], certificate
+        point, w = self._repaired(x), self.w if self.w is not None else state.y
+        try:
+            certificate = self._certify(point, w)
+        except FloatingPointError:  # the operators that ended the solve will not prove anything
+            objective, infeasibility = self.problem.objective(point), self.problem.infeasibility(point)
+            certificate = Certificate(objective, -sense * np.inf, infeasibility, "no proof")
+        return point, self.scaling.dual(w), certificate
 
     @staticmethod
     def history_is_finite(state: State) -> bool:

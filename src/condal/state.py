@@ -15,7 +15,7 @@ class State:
     """After iteration k: the images Mx and Ax of x_{k+1}, the dual y_{k+1}, and what step k did.
 
     `w` is the multiplier at which the oracle was called, `value` is f(x_{k+1}), `gap` the
-    Frank-Wolfe gap and `lower` the lower bound on the optimum at w, exact only for an exact oracle.
+    Frank-Wolfe gap and `lower` a lower bound on the optimum, if the oracle kept its tolerance.
     """
 
     k: int
@@ -29,7 +29,6 @@ class State:
     eta: float
     sigma: float
     value: float
-    scale: float
     gap: float
     lower: float
 
@@ -42,6 +41,4 @@ class State:
         Ax = np.zeros(problem.A.size) if x is None else problem.A(x)
         y = np.zeros(problem.A.size) if y is None else y
         value = problem.f.value(Mx)
-        return cls(
-            0, Mx, Ax, y, y, None, lam0, lam0, 1.0, 0.0, value, 0.0, float("inf"), float("-inf")
-        )
+        return cls(0, Mx, Ax, y, y, None, lam0, lam0, 1.0, 0.0, value, float("inf"), float("-inf"))

@@ -21,12 +21,12 @@ class Dense:
 
     def move(self, s: Point, eta: float) -> None:
         """x <- (1 - eta) x + eta s."""
-        s = dense(s)
+        atom = dense(s)
         if self._x is None or eta == 1.0:
-            self._x = np.array(s, dtype=np.float64)
+            self._x = np.array(atom, dtype=np.float64)
             return
         self._x *= 1 - eta
-        self._x += eta * s
+        self._x += eta * atom
 
     def load(self, x: Point) -> None:
         """x <- the given point."""
@@ -210,9 +210,7 @@ def combine(points: list[Point], weights: Array) -> Point:
     return np.asarray(np.tensordot(weights, np.stack([dense(p) for p in points]), axes=1))
 
 
-def automatic(
-    X: Domain, p: int, *, seed: int = 0, max_bytes: int = DEFAULT_MAX_BYTES
-) -> Storage:
+def automatic(X: Domain, p: int, *, seed: int = 0, max_bytes: int = DEFAULT_MAX_BYTES) -> Storage:
     """Dense for vectors and small matrices, Factored while 2n columns fit, else a Sketch.
 
     The rank of the sketch is the Barvinok-Pataki bound sqrt(2 p) on that of some solution, or what

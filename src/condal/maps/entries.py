@@ -101,7 +101,9 @@ class Entries:
             raise ProblemError("Entries takes both rows and cols, or neither (all entries)")
         if self.rows is None:
             return
-        rows, cols = (self._indices(i, name) for i, name in ((self.rows, "rows"), (self.cols, "cols")))
+        rows, cols = (
+            self._indices(i, name) for i, name in ((self.rows, "rows"), (self.cols, "cols"))
+        )
         if rows.shape != cols.shape:
             raise ProblemError(f"rows and cols differ in length: {rows.size} and {cols.size}")
         object.__setattr__(self, "rows", rows)

@@ -17,7 +17,7 @@ from condal.points import Array, Point, finite_array
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """Ax = a x, for x a vector and a given dense or sparse p x n matrix (or one row of length n)."""
+    """Ax = a x, for x a vector and a dense or sparse p x n matrix (or one row of length n)."""
 
     a: Any
 

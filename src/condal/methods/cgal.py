@@ -66,10 +66,10 @@ class CGAL:
         """Yield the state after each iteration k = 1, 2, ..."""
         f, X, A, h = problem.f, problem.X, problem.A, problem.h
         penalty = self.penalty
-        smoothness, D2 = (lambda lam: f.L + lam * A.norm**2), X.diameter**2
+        L, A2, D2 = f.L, A.norm**2, X.diameter**2
         state = start or State.start(problem, penalty.first)
         Mx, Ax, y, s = state.Mx, state.Ax, state.y, state.s
-        lam0, gap, scale, value = state.lam0, state.gap, state.scale, state.value
+        lam0, gap, value = state.lam0, state.gap, state.value
 
         for k in count(state.k + 1):
             lam = lam0 * sqrt(k + 1)
@@ -78,30 +78,29 @@ class CGAL:
             w = multiplier(h, Ax, y, lam)
             g = f.gradient(Mx)
             v = add(f.M.adjoint(g), A.adjoint(w))
-            s = X.lmo(v, self.tol(k, gap, smoothness(lam) * D2), guess=s)
+            tol = self.tol(k, gap, (L + lam * A2) * D2)
+            s = X.lmo(v, tol, guess=s)
             dM, dA = f.M(s) - Mx, A(s) - Ax
             gap = -float(g @ dM) - float(w @ dA)
             price = float(w @ Ax) - h.conjugate(w)
-            lower = value - gap + price
+            lower = value - gap + price - tol
             eta = self.eta(k, slope_along(problem, Mx, dM, Ax, dA, y, lam))
             x.move(s, eta)
             Mx, Ax = Mx + eta * dM, Ax + eta * dA
             value = f.value(Mx)
-            scale = max(scale, abs(value))
 
             # Penalty update: lam_{k+1} = lam0 sqrt(k + 2).
-            lam0 = penalty(k, lam0, gap, price, scale)
+            share = lam * A2 / (L + lam * A2) if A2 else 0.0
+            lam0 = penalty(k, lam0, share * gap, price)
             lam_next = lam0 * sqrt(k + 2)
 
             # Dual step: a gradient ascent step on the multiplier.
             d = Ax - h.prox(Ax + y / lam_next, 1 / lam_next)
-            budget = 2 / (k + 1) ** 2 * smoothness(lam_next) * D2
+            budget = 2 / (k + 1) ** 2 * (L + lam_next * A2) * D2
             sigma = self.sigma(k, lam0, y, d, budget)
             y = y + sigma * d
 
-            yield State(
-                k, Mx, Ax, y, w, s, lam0, lam, eta, sigma, value, scale, gap, lower
-            )
+            yield State(k, Mx, Ax, y, w, s, lam0, lam, eta, sigma, value, gap, lower)
 
 
 def hcgm(lam0: float | None = None) -> CGAL:

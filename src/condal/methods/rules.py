@@ -95,9 +95,9 @@ class PenaltyRule(Protocol):
     def first(self) -> float:
         """lam0 at the start."""
 
-    def __call__(self, k: int, lam0: float, gap: float, price: float, scale: float) -> float:
-        """The next lam0, from the Frank-Wolfe gap, the price <w, Ax> - h*(w) of infeasibility,
-        and the size `scale` of the objective."""
+    def __call__(self, k: int, lam0: float, gap: float, price: float) -> float:
+        """The next lam0, from the share of the Frank-Wolfe gap that is owed to the penalty's
+        curvature, and from the price <w, Ax> - h*(w) of infeasibility."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Given:
     def __post_init__(self) -> None:
         _positive("lam0", self.first)
 
-    def __call__(self, k: int, lam0: float, gap: float, price: float, scale: float) -> float:
+    def __call__(self, k: int, lam0: float, gap: float, price: float) -> float:
         """lam0."""
         return lam0
 
@@ -132,13 +132,12 @@ class Balanced:
         if not 0 <= self.rate <= 1.5:
             raise ProblemError(f"rate must lie in [0, 1.5]; got {self.rate!r}")
 
-    def __call__(self, k: int, lam0: float, gap: float, price: float, scale: float) -> float:
+    def __call__(self, k: int, lam0: float, gap: float, price: float) -> float:
         """lam0 a little larger or smaller."""
         if k <= 3 or gap <= 0.0 or price == 0.0:
             return lam0
-        # A gap larger than the objective itself: both errors are the penalty's own making.
-        pull = -1.0 if gap > scale > 0.0 else log(abs(price) / gap)
-        return lam0 * exp(self.rate * min(max(pull, -1.0), 1.0) / (k + 1))
+        pull = min(max(log(abs(price) / gap), -1.0), 1.0)
+        return lam0 * exp(self.rate * pull / (k + 1))
 
 
 class AccuracyRule(Protocol):
@@ -164,17 +163,22 @@ class FractionOfGap:
     An oracle error of delta eta_k curvature / 2 costs the theory a factor 1 + delta.
     """
 
-    fraction: float = 0.1
+    fraction: float = 0.05
     delta: float = 1.0
 
+    def __post_init__(self) -> None:
+        _positive("fraction", self.fraction)
+        _positive("delta", self.delta)
+
     def __call__(self, k: int, gap: float, curvature: float) -> float:
-        """The smaller of the two."""
-        return min(self.fraction * max(gap, 0.0), self.delta * curvature / (k + 1))
+        """The smaller of the two; the gap means something once x is in X, from k = 3 on."""
+        share = self.fraction * max(gap, 0.0) if k > 2 else inf
+        return min(share, self.delta * curvature / (k + 1))
 
 
 def norm_cap(y: Array, d: Array, D_Y: float) -> float:
     """The largest sigma >= 0 with |y + sigma d| <= D_Y; 0 where |y| is there already."""
-    if D_Y == inf:
+    if inf == D_Y:
         return inf
     dd, yd = float(d @ d), float(y @ d)
     if dd == 0.0:

@@ -118,7 +118,7 @@ def max_cut(W: Any, *, name: str = "max-cut") -> MaxCut:
     """
     if hasattr(W, "adjacency") and hasattr(W, "number_of_nodes"):
         W = _from_networkx(W)
-    if sp.issparse(W) or isinstance(W, np.ndarray) or isinstance(W, list | tuple):
+    if sp.issparse(W) or isinstance(W, np.ndarray | list | tuple):
         checked = symmetric(W if sp.issparse(W) else np.asarray(W), "W")
         graph = checked.sparse[0] if checked.sparse else sp.csr_array(checked.dense)
         if graph.nnz == 0:
@@ -135,9 +135,9 @@ def _from_networkx(graph: Any) -> Any:
         raise ProblemError("the graph is directed; pass graph.to_undirected()")
     if graph.number_of_nodes() == 0:
         raise ProblemError("the graph has no vertices: nothing to solve")
-    import networkx
+    import networkx as nx
 
-    return networkx.to_scipy_sparse_array(graph, dtype=np.float64, weight="weight")
+    return nx.to_scipy_sparse_array(graph, dtype=np.float64, weight="weight")
 
 
 def _factor(x: Point) -> Array:

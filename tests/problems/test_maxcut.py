@@ -1,0 +1,139 @@
+"""Max-cut: its model, its repair, its rounding."""
+
+from __future__ import annotations
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import condal
+from condal.points import LowRank
+from condal.problems import max_cut
+from condal.storage import Dense
+from known import random_graph, torus
+
+
+def best_cut(W):
+    n = W.shape[0]
+    dense = sp.csr_array(W).toarray()
+    cuts = (np.array((1, *s)) for s in itertools.product((-1.0, 1.0), repeat=n - 1))
+    return max(
+        sum(dense[i, j] * (1 - s[i] * s[j]) / 2 for i in range(n) for j in range(i)) for s in cuts
+    )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_cuts_lie_below_the_bound_and_small_graphs_are_cut_best(seed):
+    rng = np.random.default_rng(seed)
+    W = np.triu(rng.integers(-2, 5, (9, 9)) * (rng.random((9, 9)) < 0.7), 1).astype(float)
+    W = W + W.T
+    model = max_cut(W)
+    result = condal.solve(model, tol=1e-3)
+    cut = model.round(result, trials=50, seed=0)
+    best = best_cut(W)
+    assert cut.weight == pytest.approx(best)
+    assert best <= result.bound * (1 + 1e-12)
+    assert model.weight(cut.signs) == pytest.approx(cut.weight)
+    assert set(np.unique(cut.signs)) <= {-1.0, 1.0}
+
+
+def test_bipartite_graphs_are_cut_whole():
+    model = max_cut(nx.complete_bipartite_graph(7, 9))
+    result = condal.solve(model, tol=1e-3)
+    assert result.objective == pytest.approx(63.0, rel=2e-3)
+    assert result.bound >= 63.0
+    assert model.round(result).weight == 63.0
+
+
+def test_all_kinds_of_graph_are_taken():
+    W = torus(4, 5)
+    graph = nx.from_scipy_sparse_array(W)
+    laplacians = [
+        max_cut(given).problem.f.C.to_dense()
+        for given in (
+            W,
+            W.toarray(),
+            W.toarray().tolist(),
+            sp.coo_matrix(W),
+            sp.csc_array(W),
+            graph,
+        )
+    ]
+    for other in laplacians[1:]:
+        assert np.array_equal(laplacians[0], other)
+
+
+def test_loops_and_isolated_vertices_change_nothing():
+    W = sp.lil_array((12, 12))
+    W[:9, :9] = torus(3, 3)
+    plain, loops = max_cut(W.tocsr()), W.copy()
+    loops.setdiag(5.0)
+    looped = max_cut(loops.tocsr())
+    a, b = (condal.solve(model, tol=1e-3) for model in (plain, looped))
+    assert a.bound == pytest.approx(b.bound, rel=2e-3)
+    cut = looped.round(b)
+    assert plain.weight(cut.signs) == pytest.approx(looped.weight(cut.signs))
+
+
+@pytest.mark.parametrize("kind", ["low rank", "dense"])
+def test_repair_is_feasible_and_keeps_feasible_points(kind):
+    rng = np.random.default_rng(0)
+    model = max_cut(random_graph(30, 5.0))
+    U = rng.standard_normal((30, 4))
+    U[3] = 0.0
+    x = LowRank(U, np.array([1.0, 0.5, 2.0, 0.1]))
+    given = x if kind == "low rank" else condal.dense(x)
+    repaired = model.repair(given)
+    assert model.problem.infeasibility(repaired) <= 1e-12
+    assert np.linalg.eigvalsh(condal.dense(repaired)).min() >= -1e-12
+    again = model.repair(repaired)
+    assert np.allclose(condal.dense(again), condal.dense(repaired))
+
+
+def test_rounding_improves_until_no_flip_helps():
+    model = max_cut(random_graph(200, 8.0))
+    result = condal.solve(model, tol=1e-2)
+    cut = model.round(result, trials=20, seed=1)
+    gains = cut.signs * (model.W @ cut.signs)
+    assert gains.max() <= 1e-12
+    assert cut.weight >= 0.878 * result.objective
+    same = model.round(result, trials=20, seed=1)
+    assert np.array_equal(cut.signs, same.signs)
+    assert "sides of" in repr(cut)
+
+
+def test_rounding_takes_a_dense_point():
+    model = max_cut(torus(5, 5))
+    result = condal.solve(model, tol=1e-2, storage=Dense())
+    assert model.round(result).weight <= result.bound
+
+
+@pytest.mark.parametrize(
+    ("W", "text"),
+    [
+        (np.zeros((4, 4)), "the graph has no edges"),
+        (np.zeros((0, 0)), "at least 1 x 1"),
+        (np.ones((3, 4)), r"W must be a square matrix.*got shape \(3, 4\)"),
+        (np.array([[0, 1.0], [2.0, 0]]), r"W must be symmetric; the largest \|W - W'\| is 1"),
+        (np.array([[0, np.nan], [np.nan, 0]]), "W has the value nan at index"),
+        (sp.csr_array(np.array([[0, np.inf], [np.inf, 0]])), "has the value inf"),
+        (1j * np.eye(3), "W is complex"),
+        ("a graph", "W must be a SciPy sparse matrix, a NumPy array or a NetworkX graph; got str"),
+        (nx.DiGraph([(0, 1)]), r"the graph is directed; pass graph.to_undirected\(\)"),
+        (nx.Graph(), "the graph has no vertices"),
+        (np.array([["a", "b"], ["b", "a"]], dtype=object), "W must be an array of real numbers"),
+    ],
+)
+def test_bad_graphs_are_refused(W, text):
+    with pytest.raises(condal.ProblemError, match=text):
+        max_cut(W)
+
+
+def test_rounding_says_what_it_needs():
+    model = max_cut(torus(3, 3))
+    result = condal.solve(model, tol=1e-1)
+    with pytest.raises(condal.ProblemError, match="trials must be at least 1; got 0"):
+        model.round(result, trials=0)

@@ -1,0 +1,125 @@
+"""Certificates: on the right side of the optimum, always, whatever they are given."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+import condal
+from condal import proofs
+from condal.certify import infeasibility_proof, lower_bound
+from condal.methods.rules import FractionOfGap, LineSearch
+from condal.storage import Dense
+from known import DATA, PLANTED, needs_data, planted_sdp, planted_simplex, random_graph, torus
+
+EVERY = {"slack": 1e-6, "failure": 1e-6, "seed": 0}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_the_solution_certifies_itself(name):
+    known = PLANTED[name]()
+    certificate = condal.certify(known.problem, known.x, known.y)
+    assert certificate.gap <= 1e-6
+    assert certificate.bound <= known.optimum + 1e-12 * (1 + abs(known.optimum))
+    assert certificate.infeasibility <= 1e-12
+    assert certificate.certified
+    assert "proved by" in str(certificate)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_any_dual_gives_a_bound_on_the_right_side(seed):
+    rng = np.random.default_rng(seed)
+    kind = ("equal", "box")[seed % 2]
+    for known in (
+        planted_sdp(4 + seed % 9, kind=kind, seed=seed, at_most=seed % 3 == 0),
+        planted_simplex(4 + seed % 7, kind=kind, seed=seed),
+    ):
+        for scale in (0.0, 1e-3, 1.0, 1e6):
+            y = known.y + scale * rng.standard_normal(known.y.size)
+            bound, _ = lower_bound(known.problem, known.x, y, **EVERY)
+            assert bound <= known.optimum + 1e-12 * (1 + abs(known.optimum))
+
+
+@pytest.mark.parametrize("fraction", [0.01, 0.3, 3.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_bounds_hold_along_runs_with_inexact_oracles(fraction, seed):
+    n = 60
+    model = condal.problems.max_cut(random_graph(n, 6.0, seed=seed))
+    reference = condal.solve(model, tol=1e-3)  # the optimum lies between its two sides
+    method = condal.CGAL(eta=LineSearch(), tol=FractionOfGap(fraction))
+    problem, scaling = condal.scaling.normalise(model.problem)
+    storage = Dense()
+    for state in islice(method.iterates(problem, storage), 0, 60, 7):
+        for dual in (state.w, state.y):
+            certificate = condal.certify(model, model.repair(storage.point()), scaling.dual(dual))
+            assert certificate.bound >= reference.objective
+            assert certificate.objective <= reference.bound
+
+
+def test_every_proof_is_on_the_right_side_of_a_known_optimum(monkeypatch):
+    known = planted_sdp(30, rank=3, seed=5)
+    y = known.y + 1e-3
+    bounds = {}
+    for kind in ("dense", "probabilistic"):
+        monkeypatch.setattr(proofs, "_plan", lambda V, kind=kind: proofs._Plan(kind, 0.0))
+        certificate = condal.certify(known.problem, known.x, y, accuracy=1e-3)
+        bounds[kind] = certificate.bound
+        assert certificate.bound <= known.optimum
+        assert (certificate.failure > 0) == (kind == "probabilistic")
+    assert bounds["probabilistic"] == pytest.approx(bounds["dense"], abs=0.1)
+
+
+def test_a_probabilistic_bound_says_so(monkeypatch):
+    monkeypatch.setattr(proofs, "_plan", lambda V: proofs._Plan("probabilistic", 0.0))
+    model = condal.problems.max_cut(random_graph(400, 4.0))
+    result = condal.solve(model, tol=1e-2)
+    assert result.status is condal.Status.SOLVED
+    assert 0 < result.certificate.failure <= 1e-6
+    assert "wrong with probability at most" in str(result.certificate)
+    monkeypatch.undo()
+    assert condal.solve(model, tol=1e-2).objective <= result.bound
+
+
+def test_a_sparse_factorisation_proves_a_torus():
+    model = condal.problems.max_cut(torus(40, 50))
+    result = condal.solve(model, tol=2e-2)
+    assert result.status is condal.Status.SOLVED
+    assert result.certificate.how == "sparse LDL' factorisation"
+
+
+def test_infeasibility_is_proved_only_where_it_is_true():
+    for name in PLANTED:
+        known = PLANTED[name]()
+        for seed in range(10):
+            Ax = known.problem.A.size * np.random.default_rng(seed).standard_normal(known.y.size)
+            assert infeasibility_proof(known.problem, Ax, **EVERY) is None
+
+
+def test_dimacs_errors_are_reported_for_semidefinite_programs():
+    known = PLANTED["sdp-equal"]()
+    errors = condal.certify(known.problem, known.x, known.y).dimacs
+    assert list(errors) == ["e1", "e2", "e3", "e4", "e5", "e6"]
+    assert max(map(abs, errors.values())) <= 1e-6
+    off = condal.certify(known.problem, 1.1 * known.x, known.y).dimacs
+    assert off["e1"] > 1e-3
+    assert off["e2"] > 1e-3
+
+
+def test_a_wrong_point_is_not_flattered():
+    known = PLANTED["sdp-equal"]()
+    wrong = condal.certify(known.problem, np.eye(12) / 4, known.y)
+    assert wrong.infeasibility == pytest.approx(known.problem.infeasibility(np.eye(12) / 4))
+    assert wrong.infeasibility > 0.1
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "optimum"), [("G11", 629.164783), ("G14", 3191.566804), ("G32", 1567.639645)]
+)
+def test_bounds_of_real_instances_are_on_the_right_side(name, optimum):
+    model = condal.problems.max_cut(condal.read_graph(DATA / "gset" / f"{name}.txt.xz"))
+    result = condal.solve(model, tol=1e-2, max_seconds=30)
+    assert result.objective <= optimum * (1 + 1e-8)
+    assert result.bound >= optimum * (1 - 1e-8)

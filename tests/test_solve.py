@@ -1,0 +1,388 @@
+"""The driver: statuses, limits, units, warm starts, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+import condal
+from condal.methods.rules import Decr, LineSearch
+from condal.storage import Atoms, Dense, Factored, Sketch
+from known import DATA, PLANTED, needs_data, random_graph, torus
+
+METHODS = {
+    "auto": None,
+    "cgal": condal.CGAL(),
+    "cgal-decr": condal.CGAL(sigma=Decr()),
+    "cgal-ls": condal.CGAL(eta=LineSearch()),
+    "hcgm": condal.hcgm(),
+}
+
+
+@pytest.fixture(scope="module")
+def model():
+    return condal.problems.max_cut(torus(6, 8))
+
+
+@pytest.mark.parametrize("name", PLANTED)
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
+def test_every_method_proves_a_known_optimum(name, method):
+    known = PLANTED[name]()
+    result = condal.solve(known.problem, method, tol=2e-2, max_iters=50_000)
+    scale = max(1.0, abs(result.objective))
+    assert result.status is condal.Status.SOLVED
+    assert result.bound <= known.optimum + 1e-9 * scale
+    assert result.gap <= 2e-2
+    assert result.infeasibility <= 2e-2
+    assert result.objective == pytest.approx(known.problem.objective(result.x))
+
+
+def test_the_template_of_the_readme_runs_as_it_stands():
+    n = 20
+    C = np.diag(np.arange(float(n)))
+    C[0, 1] = C[1, 0] = -3.0
+    problem = condal.Problem.of(
+        f=condal.Linear(C),
+        X=condal.Spectrahedron(n, trace=float(n)),
+        A=condal.Diagonal(n),
+        K=condal.Equal(np.ones(n)),
+    )
+    result = condal.solve(problem, tol=1e-3)
+    assert result.status is condal.Status.SOLVED
+    # diag x = 1 fixes the diagonal of C's share, and x_01 = 1 is best for the rest
+    optimum = np.arange(n).sum() - 6.0
+    assert result.bound <= optimum + 1e-6
+    assert result.objective == pytest.approx(optimum, rel=5e-3)
+
+
+def test_maximisation_is_in_the_users_sense(model):
+    result = condal.solve(model, tol=1e-2)
+    assert result.bound >= result.objective
+    assert result.history["bound"].min() >= result.bound * (1 - 1e-2)
+    assert model.round(result).weight <= result.bound
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e-6, 1.0, 1e6, 1e12])
+def test_the_units_of_the_objective_do_not_matter(scale):
+    W = torus(6, 6)
+    x = condal.solve(condal.problems.max_cut(W), tol=1e-3).x
+    again = condal.solve(condal.problems.max_cut(scale * W), tol=1e-3 * min(1.0, scale))
+    assert again.status is condal.Status.SOLVED
+    reference = condal.problems.max_cut(scale * W).problem.objective(x)
+    assert again.objective == pytest.approx(reference, rel=3e-3)
+
+
+def test_the_units_of_the_constraints_do_not_matter():
+    known = PLANTED["simplex-equal"]()
+    rows = np.array([1e-4, 1.0, 1e4])
+    problem = condal.Problem.of(
+        f=known.problem.f,
+        X=known.problem.X,
+        A=condal.Matrix(rows[:, None] * known.problem.A.a),
+        K=condal.Equal(rows * known.problem.h.b),
+    )
+    plain = condal.solve(known.problem, tol=1e-2, max_iters=20_000)
+    scaled = condal.solve(problem, tol=1e-2, max_iters=20_000)
+    assert plain.status is scaled.status is condal.Status.SOLVED
+    assert np.allclose(plain.y, rows * scaled.y, rtol=0.5, atol=1.0)
+    assert scaled.bound <= known.optimum <= scaled.objective + 0.1
+
+
+@pytest.mark.parametrize(
+    "storage",
+    [Dense, Atoms, lambda: Factored(48), lambda: Sketch(48, 48), None],
+    ids=["dense", "atoms", "factored", "sketch", "automatic"],
+)
+def test_every_storage_gives_the_same_answer(model, storage):
+    result = condal.solve(model, tol=1e-2, storage=storage and storage())
+    assert result.status is condal.Status.SOLVED
+    assert result.infeasibility <= 1e-9
+    reference = condal.solve(model, tol=1e-2)
+    assert result.objective == pytest.approx(reference.objective, rel=2e-2)
+
+
+def test_a_sketch_of_low_rank_is_certified_for_what_it_is(model):
+    result = condal.solve(model, tol=1e-3, storage=Sketch(48, 4), max_iters=300)
+    best = condal.solve(model, tol=1e-3)
+    assert result.objective <= best.bound
+    assert result.bound >= best.objective
+    assert result.x.rank == 4
+
+
+def test_the_same_seed_gives_the_same_answer(model):
+    a, b = (condal.solve(model, tol=1e-2, seed=3, storage=Sketch(48, 20)) for _ in range(2))
+    assert np.array_equal(a.x.U, b.x.U)
+    assert np.array_equal(a.y, b.y)
+    assert a.bound == b.bound
+
+
+@pytest.mark.parametrize(
+    ("limit", "status"),
+    [({"max_iters": 7}, "MAX_ITERS"), ({"max_seconds": 1e-3}, "MAX_SECONDS")],
+)
+def test_limits_end_a_solve_with_what_is_proved_by_then(model, limit, status):
+    result = condal.solve(model, tol=1e-9, **limit)
+    assert result.status is condal.Status[status]
+    assert "raise" in result.status.value
+    assert result.bound >= result.objective
+    assert result.certificate.certified
+    if status == "MAX_ITERS":
+        assert result.iterations == result.oracle_calls == len(result.history) == 7
+
+
+def test_a_callback_sees_every_row_and_can_stop(model):
+    rows = []
+
+    def callback(row):
+        rows.append(row)
+        return row.k == 5
+
+    result = condal.solve(model, tol=1e-9, callback=callback)
+    assert result.status is condal.Status.INTERRUPTED
+    assert [row.k for row in rows] == [1, 2, 3, 4, 5]
+    assert rows == list(result.history)
+
+
+def test_a_callback_that_raises_is_heard(model):
+    def callback(row):
+        raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="mine"):
+        condal.solve(model, callback=callback)
+
+
+def test_ctrl_c_returns_the_best_so_far(model):
+    def callback(row):
+        if row.k == 9:
+            raise KeyboardInterrupt
+
+    result = condal.solve(model, tol=1e-9, callback=callback)
+    assert result.status is condal.Status.INTERRUPTED
+    assert result.iterations == 9
+    assert result.bound >= result.objective > 0
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_an_operator_that_returns_nonsense_ends_the_solve(bad):
+    def product(v):
+        out = np.asarray(v, dtype=float).copy()
+        calls.append(1)
+        if len(calls) > 100:
+            out[0] = bad
+        return out
+
+    calls = []
+    n = 80
+    C = LinearOperator((n, n), matvec=product, matmat=product, dtype=float)
+    problem = condal.Problem.of(
+        f=condal.Linear(C),
+        X=condal.Spectrahedron(n),
+        A=condal.Diagonal(n),
+        K=condal.Equal(np.ones(n) / n),
+    )
+    with np.errstate(invalid="ignore"):
+        result = condal.solve(problem, tol=1e-8, max_iters=50)
+    assert result.status is condal.Status.NUMERICAL_ERROR
+
+
+def test_a_warm_start_goes_on_from_a_result(model):
+    first = condal.solve(model, tol=1e-1)
+    cold = condal.solve(model, tol=1e-3)
+    warm = condal.solve(model, tol=1e-3, warm_start=first)
+    assert warm.status is condal.Status.SOLVED
+    assert warm.history["k"][0] == first.iterations + 1
+    assert warm.oracle_calls < 3 * cold.oracle_calls
+    with pytest.raises(condal.ProblemError, match="a dual of length 48 and this problem needs 9"):
+        condal.solve(condal.problems.max_cut(torus(3, 3)), warm_start=first)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"tol": -1e-3}, "tol must be a positive number such as 1e-3; got -0.001"),
+        ({"tol": 0.0}, "tol must be a positive number"),
+        ({"tol": float("nan")}, "tol must be a positive number"),
+        ({"max_iters": 0}, "max_iters must be at least 1, or None; got 0"),
+        ({"max_seconds": 0.0}, "max_seconds must be positive, or None"),
+        ({"max_seconds": float("nan")}, "max_seconds must be positive, or None"),
+    ],
+)
+def test_bad_options_are_refused(model, options, text):
+    with pytest.raises(condal.ProblemError, match=text):
+        condal.solve(model, **options)
+
+
+def test_what_is_not_a_problem_is_refused():
+    with pytest.raises(condal.ProblemError, match=r"condal.problems.max_cut\(W\); got ndarray"):
+        condal.solve(np.eye(3))
+
+
+def test_problems_that_do_not_fit_together_are_refused():
+    X, ones = condal.Spectrahedron(4), np.ones(4)
+    f = condal.Linear(np.eye(4))
+    cases = [
+        ({"f": f, "X": X, "A": condal.Diagonal(4)}, "A and K go together"),
+        (
+            {"f": f, "X": X, "A": condal.Diagonal(4), "K": condal.Equal(np.ones(3))},
+            "length 4.*length 3",
+        ),
+        ({"f": condal.Linear(np.eye(5)), "X": X}, "objective f must act on symmetric 4 x 4"),
+        ({"f": condal.Linear(ones), "X": X}, "objective f must act on symmetric 4 x 4.*vectors"),
+        ({"f": f, "X": condal.Simplex(4)}, "objective f must act on vectors of length 4.*matrices"),
+        (
+            {"f": f, "X": X, "A": condal.Matrix(np.eye(4)), "K": condal.Equal(ones)},
+            "constraint map A",
+        ),
+        (
+            {"f": condal.LeastSquares(np.eye(4), ones), "X": condal.Simplex(4), "maximise": True},
+            "only a",
+        ),
+        ({"f": f, "X": condal.Product(X, X)}, "a product of 2 blocks"),
+    ]
+    for arguments, text in cases:
+        with pytest.raises(condal.ProblemError, match=text):
+            condal.Problem.of(**arguments)
+
+
+def test_structure_that_trips_solvers_is_solved_right():
+    one = condal.Problem.of(
+        f=condal.Linear(np.array([[2.0]])), X=condal.Spectrahedron(1, trace=3.0)
+    )
+    assert condal.solve(one).objective == pytest.approx(6.0)
+    zero = condal.Problem.of(
+        f=condal.Linear(np.zeros((5, 5))),
+        X=condal.Spectrahedron(5, trace=5.0),
+        A=condal.Diagonal(5),
+        K=condal.Equal(np.ones(5)),
+    )
+    result = condal.solve(zero, tol=1e-2)
+    assert (result.status, result.objective) == (condal.Status.SOLVED, 0.0)
+    free = condal.Problem.of(f=condal.Linear(np.diag([1.0, -2.0, 5.0])), X=condal.Spectrahedron(3))
+    assert condal.solve(free, tol=1e-6).objective == pytest.approx(-2.0)
+    positive = condal.Problem.of(
+        f=condal.Linear(np.diag([1.0, 2.0])), X=condal.Spectrahedron(2, trace=7.0, at_most=True)
+    )
+    assert condal.solve(positive).objective == 0.0
+    twice = condal.Problem.of(
+        f=condal.Linear(np.diag([1.0, 2.0, 3.0])),
+        X=condal.Spectrahedron(3, trace=3.0),
+        A=condal.Stack(condal.Diagonal(3), condal.Diagonal(3)),
+        K=condal.Separable(condal.Equal(np.ones(3)), condal.Equal(np.ones(3))),
+    )
+    assert condal.solve(twice, tol=1e-2).objective == pytest.approx(6.0, rel=2e-2)
+
+
+def test_a_product_of_domains_is_solved():
+    n = 6
+    rng = np.random.default_rng(0)
+    c, C = rng.standard_normal(n), np.diag(rng.standard_normal(n))
+    problem = condal.Problem.of(
+        f=condal.Linear((c, C)),
+        X=condal.Product(condal.Simplex(n), condal.Spectrahedron(n)),
+        A=condal.Across(condal.Matrix(np.eye(n)), condal.Diagonal(n)),
+        K=condal.Box(np.zeros(n), np.ones(n)),
+    )
+    result = condal.solve(problem, tol=1e-3, max_iters=20_000)
+    assert result.status is condal.Status.SOLVED
+    # x_1 and diag x_2 may share a vertex only up to 1: an assignment by hand
+    from scipy.optimize import linprog
+
+    both = linprog(
+        np.concatenate([c, np.diag(C)]),
+        A_ub=np.hstack([np.eye(n), np.eye(n)]),
+        b_ub=np.ones(n),
+        A_eq=np.kron(np.eye(2), np.ones(n)),
+        b_eq=np.ones(2),
+    )
+    assert result.bound <= both.fun + 1e-9
+    assert result.objective == pytest.approx(both.fun, abs=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("A", "K"),
+    [
+        (condal.Diagonal(3), condal.Equal([1.0, 1.0, 1.0])),  # the trace is 1, not 3
+        (condal.Inner([np.zeros((3, 3)), np.eye(3)]), condal.Equal([1.0, 1.0])),  # zero row
+        (
+            condal.Inner([np.diag([1.0, 0, 0]), np.diag([1.0, 0, 0])]),
+            condal.Equal([0.2, 0.7]),  # contradiction
+        ),
+        (condal.Diagonal(3), condal.Box([-np.inf] * 3, [-0.1, 5.0, 5.0])),  # a negative diagonal
+        (condal.Entries(3, [0], [1]), condal.Equal([0.6])),  # |x_01| <= trace / 2
+    ],
+    ids=["trace", "zero row", "contradiction", "negative diagonal", "entry"],
+)
+def test_infeasible_problems_are_proved_infeasible(A, K):
+    problem = condal.Problem.of(
+        f=condal.Linear(np.diag([1.0, 2.0, 3.0])), X=condal.Spectrahedron(3), A=A, K=K
+    )
+    result = condal.solve(problem, tol=1e-3, max_iters=20_000)
+    assert result.status is condal.Status.INFEASIBLE
+    assert result.infeasible.value > 0
+    assert K.distance(A(result.x)) >= result.infeasible.value * (1 - 1e-9)
+
+
+def test_the_callers_arrays_are_never_changed():
+    rng = np.random.default_rng(0)
+    W = random_graph(40, 6.0)
+    before = W.copy()
+    condal.solve(condal.problems.max_cut(W), tol=1e-2)
+    assert (before != W).nnz == 0
+    C = rng.standard_normal((9, 9))
+    C = C + C.T
+    b, copy = np.ones(9), C.copy()
+    C.flags.writeable = b.flags.writeable = False
+    problem = condal.Problem.of(
+        f=condal.Linear(C),
+        X=condal.Spectrahedron(9, trace=9.0),
+        A=condal.Diagonal(9),
+        K=condal.Equal(b),
+    )
+    condal.solve(problem, tol=1e-1)
+    assert np.array_equal(C, copy)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, bool])
+def test_other_dtypes_and_orders_are_taken(dtype):
+    W = np.asarray(random_graph(30, 5.0).toarray(), dtype=dtype)
+    reference = condal.solve(condal.problems.max_cut(W.astype(float)), tol=1e-2)
+    for given in (W, np.asfortranarray(W), np.repeat(np.repeat(W, 2, 0), 2, 1)[::2, ::2]):
+        assert condal.solve(condal.problems.max_cut(given), tol=1e-2).bound == reference.bound
+    coo = sp.coo_array(W.astype(float))
+    halves = sp.coo_array(
+        (np.tile(coo.data, 2) / 2, (np.tile(coo.row, 2), np.tile(coo.col, 2))), shape=coo.shape
+    )
+    twice = condal.solve(condal.problems.max_cut(halves), tol=1e-2)  # duplicates are summed
+    assert twice.bound == pytest.approx(reference.bound)
+
+
+def test_results_can_be_read(model):
+    result = condal.solve(model, tol=1e-2)
+    text, page = repr(result), result._repr_html_()
+    for word in ("objective", "bound", "gap", "infeasibility", "iterations", "solved"):
+        assert word in text
+        assert word in page
+    history = result.history
+    assert list(history.to_pandas().columns) == list(history.columns)
+    assert len(history.to_pandas()) == len(history) == result.iterations
+    assert repr(history).startswith(f"History({len(history)} iterations")
+    with pytest.raises(KeyError, match="no column 'nope'; there are k, objective"):
+        history["nope"]
+
+
+def test_names_are_escaped_in_html():
+    model = condal.problems.max_cut(torus(3, 3), name="<script>alert(1)</script>")
+    assert "<script>" not in condal.solve(model, tol=1e-1)._repr_html_()
+
+
+@needs_data
+@pytest.mark.parametrize(("name", "optimum"), [("G1", 12083.197655), ("G43", 7032.221842)])
+def test_gset_instances_are_certified(name, optimum):
+    model = condal.problems.max_cut(condal.read_graph(DATA / "gset" / f"{name}.txt.xz"))
+    result = condal.solve(model, tol=1e-3)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective <= optimum * (1 + 1e-9) <= result.bound * (1 + 2e-9)
+    cut = model.round(result, trials=100, seed=0)
+    assert 0.93 * optimum <= cut.weight <= optimum

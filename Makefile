@@ -21,7 +21,7 @@ pytest: .venv/installed
 	$(BIN)/pytest
 
 benchmark: .venv/installed
-	$(BIN)/python -m benchmarks
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
 # The oldest NumPy and SciPy that are promised to work.
 oldest: .venv-oldest/installed

@@ -38,7 +38,7 @@ def test_any_dual_gives_a_bound_on_the_right_side(seed):
     ):
         for scale in (0.0, 1e-3, 1.0, 1e6):
             y = known.y + scale * rng.standard_normal(known.y.size)
-            bound, _ = lower_bound(known.problem, known.x, y, **EVERY)
+            bound, _ = lower_bound(known.problem, known.problem.f.M(known.x), y, **EVERY)
             assert bound <= known.optimum + 1e-12 * (1 + abs(known.optimum))
 
 
@@ -64,7 +64,7 @@ def test_every_proof_is_on_the_right_side_of_a_known_optimum(monkeypatch):
     bounds = {}
     for kind in ("dense", "probabilistic"):
         monkeypatch.setattr(proofs, "_plan", lambda V, kind=kind: proofs._Plan(kind, 0.0))
-        certificate = condal.certify(known.problem, known.x, y, accuracy=1e-3)
+        certificate = condal.certify(known.problem, known.x, y, slack=1e-3)
         bounds[kind] = certificate.bound
         assert certificate.bound <= known.optimum
         assert (certificate.failure > 0) == (kind == "probabilistic")

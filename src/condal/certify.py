@@ -63,7 +63,7 @@ def certify(
     x: Point,
     y: Array,
     *,
-    accuracy: float = 1e-8,
+    slack: float | None = None,
     failure: float = DEFAULT_FAILURE,
     seed: int = 0,
 ) -> Certificate:
@@ -71,31 +71,54 @@ def certify(
 
     Parameters
     ----------
-    accuracy : how much of max(1, |objective|) the proof may lose against the exact minimum.
+    slack : how much the proof may lose against the exact minimum; None for 1e-8 of the objective.
     failure : the probability of error that a probabilistic proof is allowed.
     seed : of the random start of such a proof.
     """
     problem = problem_of(model)
-    objective = problem.objective(x)
-    slack = accuracy * max(1.0, abs(objective))
-    lower, proof = lower_bound(problem, x, y, slack=slack, failure=failure, seed=seed)
+    seen = Seen.of(problem, x)
+    if slack is None:
+        slack = 1e-8 * max(1.0, abs(seen.objective))
+    lower, proof = lower_bound(problem, seen.Mx, y, slack=slack, failure=failure, seed=seed)
     return Certificate(
-        objective=objective,
+        objective=seen.objective,
         bound=problem.sense * lower,
-        infeasibility=problem.infeasibility(x),
+        infeasibility=seen.infeasibility,
         how=proof.how,
         failure=proof.failure,
-        dimacs=dimacs_errors(problem, x, y, lower, proof),
+        dimacs=dimacs_errors(problem, seen, y, lower, proof),
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What a problem sees of a point: its images, and the objective and infeasibility of these."""
+
+    Mx: Array
+    Ax: Array
+    objective: float
+    infeasibility: float
+    distance_to_X: float
+
+    @classmethod
+    def of(cls, problem: Problem, x: Point) -> Seen:
+        """The images of x, each computed once."""
+        Mx, Ax = problem.f.M(x), problem.A(x)
+        return cls(
+            Mx,
+            Ax,
+            problem.sense * (problem.f.value(Mx) + problem.h.value(Ax)),
+            problem.h.distance(Ax) / problem.reach,
+            problem.X.distance(x),
+        )
+
+
 def lower_bound(
-    problem: Problem, x: Point, y: Array, *, slack: float, failure: float, seed: int
+    problem: Problem, Mx: Array, y: Array, *, slack: float, failure: float, seed: int
 ) -> tuple[float, Proof]:
     """A proved lower bound on the minimum of f + h(A.) over X, and the proof behind it."""
     f, h = problem.f, problem.h
     w = h.dual_point(y)
-    Mx = f.M(x)
     g = f.gradient(Mx)
     v = add(f.M.adjoint(g), problem.A.adjoint(w))
     proof = problem.X.bound(v, slack=slack, failure=failure, seed=seed)
@@ -129,7 +152,7 @@ def infeasibility_proof(
 
 
 def dimacs_errors(
-    problem: Problem, x: Point, y: Array, lower: float, proof: Proof
+    problem: Problem, seen: Seen, y: Array, lower: float, proof: Proof
 ) -> dict[str, float]:
     """The six error measures of the DIMACS challenge, for a linear objective over K = {b}.
 
@@ -138,15 +161,15 @@ def dimacs_errors(
     b = getattr(problem.h, "b", None)
     if b is None or problem.f.L != 0.0 or not np.isfinite(lower):
         return {}
-    value = problem.f.value(problem.f.M(x))
+    value = problem.f.value(seen.Mx)
     largest = 1.0 + float(np.abs(b).max(initial=0.0))
     total = 1.0 + abs(value) + abs(lower)
-    residual = problem.A(x) - b
+    residual = seen.Ax - b
     return {
         "e1": float(np.linalg.norm(residual)) / largest,
-        "e2": problem.X.distance(x) / largest,
+        "e2": seen.distance_to_X / largest,
         "e3": 0.0,
         "e4": 0.0,
         "e5": (value - lower) / total,
-        "e6": (value + float(y @ problem.A(x)) - proof.value) / total,
+        "e6": (value + float(y @ seen.Ax) - proof.value) / total,
     }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from inspect import signature
 from typing import Protocol
 
 import numpy as np
@@ -19,6 +20,7 @@ from condal.operators import Symmetric
 from condal.points import Array
 
 NOISE = 3.0
+_EIGSH_TAKES_RNG = "rng" in signature(eigsh).parameters  # it restarts at random; SciPy 1.17 on
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +46,10 @@ class Dense:
 
     def smallest(self, V: Symmetric, tol: float = 0.0, guess: Array | None = None) -> Eigenpair:
         """The smallest eigenpair, to rounding."""
-        values, vectors = eigh(V.to_dense(), subset_by_index=[0, 0], overwrite_a=True)
+        full = V.to_dense()
+        if not np.isfinite(full).all():
+            raise FloatingPointError("a product with the gradient gave NaN or infinity")
+        values, vectors = eigh(full, subset_by_index=[0, 0], overwrite_a=True, check_finite=False)
         return Eigenpair(float(values[0]), vectors[:, 0], 0.0, 0.0)
 
 
@@ -55,25 +60,44 @@ class Arpack:
     max_restarts: int = 300
 
     def smallest(self, V: Symmetric, tol: float = 0.0, guess: Array | None = None) -> Eigenpair:
-        """The smallest eigenpair; ARPACK's own relative tolerance is set from tol."""
+        """The smallest eigenpair; ARPACK's own relative tolerance is set from tol.
+
+        ARPACK is given V - 2 scale I: relative to an eigenvalue of 0 nothing converges, and SciPy's
+        `eigsh` then returns another eigenvalue.
+        """
         if V.n <= 2:
             return Dense().smallest(V)
         start = _start_vector(V.n) if guess is None else _with_noise(guess)
         scale = float(np.linalg.norm(V @ start) / np.linalg.norm(start))
-        operator = LinearOperator(V.shape, matvec=V.__matmul__, dtype=np.float64)
-        relative = 0.0 if scale == 0.0 else min(np.sqrt(max(tol, 0.0) / scale), 0.5)
+        if not np.isfinite(scale):
+            raise FloatingPointError("a product with the gradient gave NaN or infinity")
+
+        def shifted(v: Array) -> Array:
+            return V @ v - 2 * scale * v
+
+        operator = LinearOperator(V.shape, matvec=shifted, dtype=np.float64)
+        relative = 0.0 if scale == 0.0 else min(max(tol, 0.0) / (3 * scale), 0.5)
+        seeded = {"rng": np.random.default_rng(V.n)} if _EIGSH_TAKES_RNG else {}
         try:
-            values, vectors = eigsh(
-                operator, k=1, which="SA", v0=start, tol=relative, maxiter=self.max_restarts
+            _, vectors = eigsh(
+                operator,
+                k=1,
+                which="SA",
+                v0=start,
+                tol=relative,
+                maxiter=self.max_restarts,
+                **seeded,
             )
-            value, vector = float(values[0]), vectors[:, 0]
+            vector = vectors[:, 0]
         except ArpackNoConvergence as stop:
             if len(stop.eigenvalues) == 0:
                 return Lanczos().smallest(V, tol, guess)
-            value, vector = float(stop.eigenvalues[0]), stop.eigenvectors[:, 0]
+            vector = stop.eigenvectors[:, 0]
         except ArpackError:  # a start vector that spans an invariant subspace, for one
             return Lanczos().smallest(V, tol, guess)
-        residual = float(np.linalg.norm(V @ vector - value * vector))
+        image = V @ vector
+        value = float(vector @ image)
+        residual = float(np.linalg.norm(image - value * vector))
         return Eigenpair(value, vector, residual, residual)
 
 
@@ -94,12 +118,15 @@ class Lanczos:
         start = start / np.linalg.norm(start)
         fits = max(2, self.max_bytes // (8 * V.n))
         run = _Recurrence(V, start, keep=fits)
-        test = 6
+        test, before = 6, np.inf
         while True:
             run.grow_to(min(test, self.max_steps))
             ritz = run.smallest(tol)
-            if ritz.converged or run.steps >= self.max_steps:
+            # A small residual alone may belong to another eigenvalue: the value must rest, too.
+            rests = run.ended or 3 * (before - ritz.value) <= max(tol, ritz.rounding)
+            if (ritz.converged and rests) or run.steps >= self.max_steps:
                 break
+            before = ritz.value
             if run.steps >= V.n:  # n steps would do without rounding: not worth going on
                 return Dense().smallest(V)
             test = int(np.ceil(test * 1.25))
@@ -125,6 +152,7 @@ class _Ritz:
     coefficients: Array
     residual: float
     error: float
+    rounding: float
     converged: bool
 
 
@@ -176,7 +204,7 @@ class _Recurrence:
         m = self.steps
         if m == 1:
             residual = self.beta[0]
-            return _Ritz(self.alpha[0], np.ones(1), residual, residual, self.ended)
+            return _Ritz(self.alpha[0], np.ones(1), residual, residual, 0.0, self.ended)
         values, vectors = eigh_tridiagonal(
             self.alpha, self.beta[: m - 1], select="i", select_range=(0, 1), check_finite=False
         )
@@ -186,7 +214,7 @@ class _Recurrence:
         error = min(residual, residual**2 / separation) if separation > 0 else residual
         rounding = 4e-16 * m * max(abs(values[0]), max(map(abs, self.alpha)))
         done = self.ended or error <= max(tol, rounding)
-        return _Ritz(float(values[0]), vectors[:, 0], residual, error, done)
+        return _Ritz(float(values[0]), vectors[:, 0], residual, error, rounding, done)
 
     def combine(self, coefficients: Array) -> Array:
         """Q c; where the basis did not fit, the recurrence is run again and summed as it goes."""

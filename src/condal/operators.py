@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
-from condal.points import Array, LowRank, Point, finite_array
+from condal.points import Array, LowRank, Point, finite_array, refuse_complex
 
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 
@@ -116,6 +116,14 @@ class Symmetric:
             total += 0.5 * (image + image.T)
         return total
 
+    def explicit(self) -> Symmetric:
+        """V with its operators multiplied out, so that the size of every part is known."""
+        if not self.operators:
+            return self
+        images = [operator.matmat(np.eye(self.n)) for operator in self.operators]
+        known = tuple(sp.csr_array(0.5 * (image + image.T)) for image in images)
+        return Symmetric(self.n, self.sparse + known, self.diagonal, self.dense, self.pairs)
+
     def absolute_row_sums(self) -> Array | None:
         """An upper bound on each row sum of |V|, part by part; None if an operator hides them."""
         if self.operators:
@@ -168,6 +176,7 @@ def symmetric(C: Any, name: str = "C") -> Symmetric:
     if isinstance(C, Symmetric):
         return C
     if isinstance(C, LinearOperator):
+        refuse_complex(C.dtype, name)
         _square(C.shape, name)
         return Symmetric(int(C.shape[0]), operators=(C,))
     if sp.issparse(C):
@@ -175,7 +184,10 @@ def symmetric(C: Any, name: str = "C") -> Symmetric:
         finite_array(C.tocoo().data, f"{name} (its stored entries)")
         S = sp.csr_array(C, dtype=np.float64, copy=True)
         S.sum_duplicates()
-        _same(float(abs(S - S.T).max()), float(abs(S).max()) if S.nnz else 0.0, name)
+        difference = float(abs(S - S.T).max())
+        _same(difference, float(abs(S).max()) if S.nnz else 0.0, name)
+        if difference > 0:  # rounding of the caller's: the proofs need exact symmetry
+            S = sp.csr_array(0.5 * (S + S.T))
         return Symmetric(S.shape[0], sparse=(S,))
     dense = finite_array(C, name, ndim=2)
     _square(dense.shape, name)

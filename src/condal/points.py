@@ -61,14 +61,14 @@ def finite_array(
     values: Any, name: str, *, ndim: int | None = None, test: Callable[[Array], Any] = np.isfinite
 ) -> Array:
     """A float64 array of the caller's values, never the caller's own memory if it must change."""
-    dtype = getattr(values, "dtype", None)
-    if dtype is not None and np.issubdtype(dtype, np.complexfloating):
-        raise ProblemError(
-            f"{name} is complex ({dtype}); condal takes real data: pass the real part, or write "
-            "the Hermitian problem as a real symmetric one of twice the size"
-        )
     try:
-        array = np.asarray(values, dtype=np.float64)
+        raw = np.asarray(values)
+        refuse_complex(raw.dtype, name)
+        if raw.dtype.kind not in "biufO":
+            raise TypeError(f"dtype {raw.dtype}")
+        array = np.asarray(raw, dtype=np.float64)
+    except ProblemError:
+        raise
     except (TypeError, ValueError) as error:
         raise ProblemError(
             f"{name} must be an array of real numbers; got {type(values).__name__} ({error})"
@@ -79,8 +79,32 @@ def finite_array(
         )
     if not np.all(test(array)):
         where = tuple(int(i) for i in np.argwhere(~np.asarray(test(array)))[0])
+        place = f" at index {where if len(where) > 1 else where[0]}" if where else ""
         raise ProblemError(
-            f"{name} has the value {array[where]} at index {where if len(where) > 1 else where[0]};"
+            f"{name} has the value {array[where]}{place};"
             " every entry must be a finite number: clean the data first"
         )
     return array
+
+
+def refuse_complex(dtype: Any, name: str) -> None:
+    """Raise ProblemError for complex data."""
+    if dtype is not None and np.issubdtype(dtype, np.complexfloating):
+        raise ProblemError(
+            f"{name} is complex ({dtype}); condal takes real data: pass the real part, or write "
+            "the Hermitian problem as a real symmetric one of twice the size"
+        )
+
+
+def require_whole(value: Any, name: str, *, least: int = 1) -> None:
+    """Raise ProblemError unless value is an integer, at least `least`."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < least:
+        raise ProblemError(f"{name} must be a whole number, at least {least}; got {value!r}")
+
+
+def require_positive(value: Any, name: str) -> None:
+    """Raise ProblemError unless value is a positive real number."""
+    real = isinstance(value, int | float | np.integer | np.floating)
+    if not real or not (np.isfinite(value) and value > 0):
+        raise ProblemError(f"{name} must be a positive number; got {value!r}")

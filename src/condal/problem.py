@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -87,7 +88,12 @@ class Problem:
 
     def infeasibility(self, x: Point) -> float:
         """dist(Ax, K) / max(1, dist(0, K)): for Ax = b, |Ax - b| / max(1, |b|)."""
-        return self.h.distance(self.A(x)) / max(1.0, self.h.distance(np.zeros(self.A.size)))
+        return self.h.distance(self.A(x)) / self.reach
+
+    @cached_property
+    def reach(self) -> float:
+        """max(1, dist(0, K)): the unit of infeasibility."""
+        return max(1.0, self.h.distance(np.zeros(self.A.size)))
 
 
 @runtime_checkable

@@ -22,8 +22,8 @@ from condal.operators import UNIT_ROUNDOFF, Symmetric
 from condal.points import Array
 from condal.types import Proof
 
-MAX_FACTOR_FLOPS = 2e11
-MAX_FACTOR_BYTES = 2**31
+MAX_FACTOR_FLOPS = 1e10  # of SuperLU: some seconds
+MAX_FACTOR_BYTES = 2**29
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,14 @@ def smallest_eigenvalue_bound(
     if plan.kind == "probabilistic":
         return _better(probabilistic(V, slack=slack, failure=failure, seed=seed), discs)
     prove = dense_cholesky if plan.kind == "dense" else sparse_factorisation
-    return _better(_descend(V, prove, estimate, slack), discs)
+    return _better(_descend(V.explicit(), prove, estimate, slack), discs)
 
 
 def _descend(V: Symmetric, prove: Any, estimate: Eigenpair, slack: float) -> Proof | None:
     """Try shifts below the estimate, each deeper than the last, until a factorisation completes."""
-    step = max(slack, 1e-14 * abs(estimate.value), np.finfo(float).tiny)
+    sums = V.absolute_row_sums()
+    size = 0.0 if sums is None else UNIT_ROUNDOFF * float(sums.max())  # no shift below is seen
+    step = max(slack, 1e-14 * abs(estimate.value), size, np.finfo(float).tiny)
     for _ in range(12):
         proof: Proof | None = prove(V, estimate.value - step)
         if proof is not None:
@@ -61,16 +63,19 @@ def dense_cholesky(V: Symmetric, tau: float) -> Proof | None:
 
     Rump (2006): if Cholesky completes on S then lambda_min(S) >= -g/(1 - g) tr S, g = gamma_{n+1}.
     """
+    V = V.explicit()
     shifted = V.to_dense()
     shift_error = UNIT_ROUNDOFF * (np.abs(np.diagonal(shifted)).max() + abs(tau))
     shifted[np.diag_indices(V.n)] -= tau
     trace = float(np.trace(shifted))
     try:
-        cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+        factor = cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError:
         return None
+    if not np.all(np.diagonal(factor) > 0):  # LAPACK lets nan pass
+        return None
     rounding = _gamma(V.n + 1) / (1 - _gamma(V.n + 1)) * trace
-    return Proof(tau - rounding - shift_error - _assembly(V), "dense Cholesky factorisation")
+    return Proof(tau - rounding - shift_error - V.assembly_error(), "dense Cholesky factorisation")
 
 
 def sparse_factorisation(V: Symmetric, tau: float) -> Proof | None:
@@ -98,14 +103,15 @@ def sparse_factorisation(V: Symmetric, tau: float) -> Proof | None:
         return None
     L, U = sp.csr_array(factors.L), sp.csr_array(factors.U)
     pivots = U.diagonal()
-    if not np.all(pivots > 0):
+    if not np.all((pivots > 0) & (pivots < np.inf)):
         return None
     asymmetry = abs(U - sp.dia_array((pivots[None, :], [0]), shape=U.shape) @ L.T)
     longest = int(np.diff(L.indptr).max())
     backward = _gamma(longest + 2) * _product_norm(abs(L), abs(U))
     error = backward + _product_norm(abs(L), asymmetry)
     # The sums that bound the error are rounded themselves: a few percent covers that.
-    return Proof(tau - 1.05 * error - shift_error - _assembly(V), "sparse LDL' factorisation")
+    shift_error += V.assembly_error()
+    return Proof(tau - 1.05 * error - shift_error, "sparse LDL' factorisation")
 
 
 def probabilistic(V: Symmetric, *, slack: float, failure: float, seed: int) -> Proof:
@@ -150,7 +156,7 @@ def _plan(V: Symmetric) -> _Plan:
     plans = []
     if V.n**2 * 16 <= MAX_FACTOR_BYTES and not (V.operators and V.n > 3000):
         plans.append(_Plan("dense", V.n**3 / 3 / 8))  # a dense flop costs an eighth of a sparse one
-    if V.factorable:
+    if V.factorable and V.n > 1000:  # below, a dense proof costs less than this question
         width = _profile(V)
         if 16 * float(width.sum()) <= MAX_FACTOR_BYTES:
             plans.append(_Plan("sparse", float(width @ width)))
@@ -179,10 +185,6 @@ def _product_norm(a: Any, b: Any) -> float:
 
 def _gamma(k: int) -> float:
     return k * UNIT_ROUNDOFF / (1 - k * UNIT_ROUNDOFF)
-
-
-def _assembly(V: Symmetric) -> float:
-    return 0.0 if V.operators else V.assembly_error()
 
 
 def _better(a: Proof | None, b: Proof | None) -> Proof:

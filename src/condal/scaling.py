@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from condal.errors import ProblemError
 from condal.points import Array
 from condal.problem import Problem
 
@@ -39,6 +40,11 @@ def normalise(problem: Problem) -> tuple[Problem, Scaling]:
     """The normalised problem, and what undoes it."""
     size = problem.X.size
     magnitude = problem.f.magnitude(size)
+    if not np.isfinite(magnitude) or 0 < magnitude < np.finfo(float).tiny:
+        raise ProblemError(
+            f"the objective's size over X is {magnitude:g}, beyond what double precision holds: "
+            "scale the objective, for example by its largest entry"
+        )
     c = 1.0 / magnitude if magnitude > 0 else 1.0
     norms = problem.A.row_norms()
     rows = np.ones_like(norms)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.points import Array, finite_array
+from condal.points import Array, finite_array, require_whole
 from condal.types import Proximable
 
 
@@ -107,6 +107,9 @@ class _Orthant:
     size: int
     separable = True
     sign = 1.0
+
+    def __post_init__(self) -> None:
+        require_whole(self.size, "size", least=0)
 
     def prox(self, z: Array, t: float) -> Array:
         """z without its wrong signs."""

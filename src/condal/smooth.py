@@ -11,7 +11,7 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.maps import Across, Cost, Matrix
 from condal.operators import Symmetric, symmetric
-from condal.points import Array, finite_array
+from condal.points import Array, finite_array, require_positive
 from condal.types import LinearMap
 
 
@@ -66,6 +66,7 @@ class LeastSquares:
             raise ProblemError(
                 f"LeastSquares: M makes images of length {M.size}, but c has length {c.size}"
             )
+        require_positive(self.weight, "weight")
         object.__setattr__(self, "M", M)
         object.__setattr__(self, "c", c)
 
@@ -94,6 +95,7 @@ class LeastSquares:
 
 
 _ONE = np.ones(1)
+_ONE.flags.writeable = False
 
 
 def _checked(C: Any) -> Any:

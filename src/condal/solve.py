@@ -9,24 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from condal.certify import (
-    DEFAULT_FAILURE,
-    Certificate,
-    certify,
-    infeasibility_proof,
-    relative_gap,
-)
-from condal.counting import Counts, counted
+from condal.certify import relative_gap
+from condal.checks import Checks
+from condal.counting import counted
 from condal.errors import ProblemError
 from condal.methods.cgal import CGAL
 from condal.methods.rules import LineSearch
-from condal.points import Array, Point
+from condal.points import Array
 from condal.problem import Model, Problem, problem_of
 from condal.result import History, Result, Row, Status
-from condal.scaling import Scaling, normalise
+from condal.scaling import normalise
 from condal.state import State
 from condal.storage import automatic
-from condal.types import Method, Proof, Storage
+from condal.types import Method, Storage
 
 Callback = Callable[[Row], Any]
 
@@ -99,10 +94,9 @@ class _Run:
         normalised, self.scaling = normalise(problem)
         self.normalised, self.counts = counted(normalised)
         self.history = History()
-        self.checks = _Checks(problem, self.scaling, stop, seed)
+        self.checks = Checks(problem, self.scaling, stop.tol, seed)
         self.began, self.cpu_began = time.perf_counter(), time.process_time()
         self.uniform = _uniform(self.scaling.rows)
-        self.far = max(1.0, problem.h.distance(np.zeros(problem.A.size)))
 
     def go(self, method: Method, callback: Callback | None, warm: Result | None) -> Result:
         start = None if warm is None else self._resumed(method, warm)
@@ -114,15 +108,12 @@ class _Run:
                     status = Status.NUMERICAL_ERROR
                     break
                 row = self._record(state)
+                asked = callback is not None and callback(row)
                 ended = self.checks.look(state, row, self.x)
+                ended = ended or (Status.INTERRUPTED if asked else None)
+                ended = ended or self.stop.limit(state.k - first, row.seconds)
                 if ended is not None:
                     status = ended
-                    break
-                if callback is not None and callback(row):
-                    break
-                reached = self.stop.limit(state.k - first, row.seconds)
-                if reached is not None:
-                    status = reached
                     break
         except FloatingPointError:
             status = Status.NUMERICAL_ERROR
@@ -156,7 +147,7 @@ class _Run:
             objective,
             bound,
             relative_gap(objective, bound),
-            distance / self.far,
+            distance / self.problem.reach,
             state.lam,
             state.eta,
             state.sigma,
@@ -186,113 +177,8 @@ class _Run:
         )
 
 
-class _Checks:
-    """When to certify, and the best that was certified.
-
-    A proof costs more than an iteration. It is tried only when the free estimates say that the
-    tolerance is near, and at most every 5% more iterations.
-    """
-
-    def __init__(self, problem: Problem, scaling: Scaling, stop: Stop, seed: int) -> None:
-        self.problem, self.scaling, self.stop, self.seed = problem, scaling, stop, seed
-        self.lower = -np.inf  # the best estimate, in normalised units, and the dual behind it
-        self.w: Array | None = None
-        self.infeasible: Proof | None = None
-        self._next_look = 1
-        self._next_infeasibility = 64
-        self._proofs = 0
-        self._certified: tuple[Point, Array, Certificate] | None = None
-
-    def note_lower(self, state: State) -> None:
-        if state.lower > self.lower:
-            self.lower, self.w = state.lower, state.w
-
-    def look(self, state: State, row: Row, x: Storage) -> Status | None:
-        """SOLVED or INFEASIBLE if that is proved now, else None."""
-        if state.k >= self._next_infeasibility and row.infeasibility > self.stop.tol:
-            self._next_infeasibility = 2 * state.k
-            self.infeasible = self._infeasibility(state)
-            if self.infeasible is not None:
-                return Status.INFEASIBLE
-        sense, tol = self.problem.sense, self.stop.tol
-        crossed = sense * (row.objective - row.bound) < 0  # by infeasibility, or by a false bound
-        if state.k < self._next_look or not (crossed or row.gap <= 1.5 * tol):
-            return None
-        if self.problem.repair is None and not crossed and row.infeasibility > 1.05 * tol:
-            return None
-        self._next_look = int(np.ceil(1.05 * state.k)) + 1
-        point = self._repaired(x)
-        objective = self.problem.objective(point)
-        if sense * (objective - row.bound) > 0.95 * tol * max(1.0, abs(objective)):
-            return None
-        certificate = self._certify(point, self.w)
-        if certificate.gap <= self.stop.tol and certificate.infeasibility <= self.stop.tol:
-            return Status.SOLVED
-        # The estimate was too good, the oracle being inexact: let another dual take its place.
-        self.lower = min(self.lower, self.problem.sense * certificate.bound * self.scaling.c)
-        return None
-
-    def best(
-        self, state: State | None, x: Storage, status: Status
-    ) -> tuple[Point | None, Array, Certificate]:
-        """The point, dual and certificate to return."""
-        if self._certified is not None and status is Status.SOLVED:
-            return self._certified
-        sense = self.problem.sense
-        if state is None or not self.history_is_finite(state):
-            if self._certified is not None:
-                return self._certified
-            nothing = Certificate(np.nan, -sense * np.inf, np.inf, "nothing was computed")
-            return None, np.zeros(self.problem.A.size), nothing
-        point, w = self._repaired(x), self.w if self.w is not None else state.y
-        try:
-            certificate = self._certify(point, w)
-        except FloatingPointError:  # the operators that ended the solve will not prove anything
-            objective, infeasibility = self.problem.objective(point), self.problem.infeasibility(point)
-            certificate = Certificate(objective, -sense * np.inf, infeasibility, "no proof")
-        return point, self.scaling.dual(w), certificate
-
-    @staticmethod
-    def history_is_finite(state: State) -> bool:
-        """Whether there is an iterate to speak of."""
-        return state.k > 0 and bool(np.isfinite(state.value))
-
-    def _repaired(self, x: Storage) -> Point:
-        point = x.point()
-        return point if self.problem.repair is None else self.problem.repair(point)
-
-    def _certify(self, point: Point, w: Array | None) -> Certificate:
-        assert w is not None
-        self._proofs += 1
-        y = self.scaling.dual(w)
-        certificate = certify(
-            self.problem,
-            point,
-            y,
-            accuracy=0.04 * self.stop.tol,
-            # The best of many proofs is returned: their failure probabilities add up to the total.
-            failure=DEFAULT_FAILURE / (2 * self._proofs**2),
-            seed=self.seed + self._proofs,
-        )
-        self._certified = point, y, certificate
-        return certificate
-
-    def _infeasibility(self, state: State) -> Proof | None:
-        self._proofs += 1
-        return infeasibility_proof(
-            self.problem,
-            self.scaling.image(state.Ax),
-            slack=0.1 * self.problem.h.distance(self.scaling.image(state.Ax)),
-            failure=DEFAULT_FAILURE / (2 * self._proofs**2),
-            seed=self.seed + self._proofs,
-        )
-
-
 def _uniform(rows: Array) -> float | None:
     """The common factor of the rows, if there is one."""
     if rows.size == 0:
         return 1.0
     return float(rows[0]) if np.all(rows == rows[0]) else None
-
-
-__all__ = ["Counts", "Stop", "solve"]

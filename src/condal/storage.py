@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular, svd
 
@@ -23,7 +25,7 @@ class Dense:
         """x <- (1 - eta) x + eta s."""
         atom = dense(s)
         if self._x is None or eta == 1.0:
-            self._x = np.array(atom, dtype=np.float64)
+            self._x = eta * np.asarray(atom, dtype=np.float64)  # before the first step x is 0
             return
         self._x *= 1 - eta
         self._x += eta * atom
@@ -66,17 +68,17 @@ class Factored:
     def _append(self, s: LowRank, eta: float) -> None:
         keep = s.weights != 0.0
         added = int(keep.sum())
-        self._reserve(self._count + added)
+        self._reserve(added)
         end = self._count + added
         self._columns[self._count : end] = s.U.T[keep]
         self._weights[self._count : end] = eta * s.weights[keep]
         self._count = end
 
-    def _reserve(self, wanted: int) -> None:
+    def _reserve(self, added: int) -> None:
         n = self._columns.shape[1]
-        if wanted > 2 * n:
+        if self._count + added > 2 * n:
             self._compress()
-            wanted = wanted - 2 * n + n if wanted > len(self._columns) else wanted
+        wanted = self._count + added
         if wanted > len(self._columns):
             room = max(wanted, min(2 * len(self._columns), 2 * n))
             columns, weights = np.empty((room, n)), np.zeros(room)
@@ -108,9 +110,13 @@ class Sketch:
         if R < 1:
             raise ProblemError(f"a sketch needs a rank R of at least 1; got {R}")
         self.R = min(int(R), n)
-        self._omega = np.random.default_rng([seed, n, self.R]).standard_normal((n, self.R))
+        self._seed = [seed, n, self.R]
         self._S = np.zeros((n, self.R))
         self._trace = 0.0
+
+    @cached_property
+    def _omega(self) -> Array:
+        return np.random.default_rng(self._seed).standard_normal(self._S.shape)
 
     def move(self, s: Point, eta: float) -> None:
         """S <- (1 - eta) S + eta s Omega."""

@@ -10,7 +10,7 @@ from scipy.linalg import eigvalsh
 from condal.eigen import Automatic, Engine
 from condal.errors import ProblemError
 from condal.operators import Gradient, Symmetric
-from condal.points import LowRank, Point
+from condal.points import LowRank, Point, require_positive, require_whole
 from condal.proofs import smallest_eigenvalue_bound
 from condal.types import Proof
 
@@ -29,10 +29,8 @@ class Spectrahedron:
     engine: Engine = field(default_factory=Automatic, repr=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.n, bool) or int(self.n) != self.n or self.n < 1:
-            raise ProblemError(f"n must be a whole number, at least 1; got {self.n!r}")
-        if not (np.isfinite(self.trace) and self.trace > 0):
-            raise ProblemError(f"trace must be a positive number; got {self.trace!r}")
+        require_whole(self.n, "n")
+        require_positive(self.trace, "trace")
 
     @property
     def diameter(self) -> float:
@@ -64,15 +62,15 @@ class Spectrahedron:
         return Proof(self.trace * value, proof.how, proof.failure)
 
     def distance(self, x: Point) -> float:
-        """|tr x - trace| (or its excess) plus the norm of the negative part."""
+        """The norm of the negative part, plus |tr - trace| (or the excess) of the positive part."""
         assert not isinstance(x, tuple)
         if isinstance(x, LowRank):
-            negative = -np.minimum(x.weights, 0.0) @ np.einsum("ij,ij->j", x.U, x.U)
-            trace = x.trace
+            parts = x.weights * np.einsum("ij,ij->j", x.U, x.U)
+            negative = -np.minimum(parts, 0.0).sum()
         else:
-            negative = float(np.linalg.norm(np.minimum(eigvalsh(x), 0.0)))
-            trace = float(np.trace(x))
-        excess = trace - self.trace
+            parts = eigvalsh(x)
+            negative = np.linalg.norm(np.minimum(parts, 0.0))
+        excess = float(np.maximum(parts, 0.0).sum()) - self.trace
         return float(negative) + (max(excess, 0.0) if self.at_most else abs(excess))
 
     def check(self, v: Gradient, name: str) -> None:

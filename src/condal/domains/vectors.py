@@ -8,7 +8,7 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.operators import UNIT_ROUNDOFF, Gradient, Symmetric
-from condal.points import Array, Point
+from condal.points import Array, Point, require_positive, require_whole
 from condal.types import Proof
 
 
@@ -20,10 +20,8 @@ class _Vertices:
     radius: float = 1.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.n, bool) or int(self.n) != self.n or self.n < 1:
-            raise ProblemError(f"n must be a whole number, at least 1; got {self.n!r}")
-        if not (np.isfinite(self.radius) and self.radius > 0):
-            raise ProblemError(f"radius must be a positive number; got {self.radius!r}")
+        require_whole(self.n, "n")
+        require_positive(self.radius, "radius")
 
     @property
     def size(self) -> float:
@@ -65,9 +63,10 @@ class Simplex(_Vertices):
         return s
 
     def distance(self, x: Point) -> float:
-        """The norm of the negative part, plus what the sum misses."""
+        """The norm of the negative part, plus what the sum of the positive part misses."""
         z = np.asarray(x)
-        return float(np.linalg.norm(np.minimum(z, 0.0)) + abs(z.sum() - self.radius))
+        missing = abs(np.maximum(z, 0.0).sum() - self.radius)
+        return float(np.linalg.norm(np.minimum(z, 0.0)) + missing)
 
 
 class L1Ball(_Vertices):

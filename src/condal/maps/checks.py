@@ -7,17 +7,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.operators import dot
-from condal.points import Point
+from condal.operators import Gradient, Symmetric, dot
+from condal.points import LowRank, Point
 from condal.types import LinearMap
 
 
 def check_adjoint(
     A: LinearMap, points: Sequence[Point], *, seed: int = 0, tol: float = 1e-8
 ) -> float:
-    """max |<Ax, y> - <x, A'y>| over the points and a random y, relative; ProblemError above tol."""
+    """max |<Ax, y> - <x, A'y>| over the points and a random y, relative; ProblemError above tol.
+
+    Relative to |A'y| |x|, where that is the larger: an image may be small by cancellation.
+    """
     rng = np.random.default_rng(seed)
-    worst = 0.0
+    errors: list[float] = []
     for x in points:
         image = A(x)
         if image.shape != (A.size,):
@@ -27,10 +30,38 @@ def check_adjoint(
         right = 0.0 if gradient is None else dot(gradient, x)
         left = float(image @ y)
         scale = float(np.linalg.norm(image) * np.linalg.norm(y))
-        worst = max(worst, abs(left - right) / max(scale, np.finfo(float).tiny))
+        if gradient is not None:
+            scale = max(scale, _size(gradient, rng) * _size(x, rng))
+            errors.append(_asymmetry(gradient, rng))
+        errors.append(abs(left - right) / max(scale, np.finfo(float).tiny))
+    worst = float(np.max(errors, initial=0.0))  # which keeps nan, as max does not
     if not worst <= tol:
         raise ProblemError(
             f"the adjoint is wrong: <Ax, y> and <x, A'y> differ by {worst:.3g} of their size; "
             "an entry off the diagonal must be split between (i, j) and (j, i)"
         )
     return worst
+
+
+def _asymmetry(v: Gradient, rng: np.random.Generator) -> float:
+    """|<Va, b> - <a, Vb>|, relative, for random a and b; 0 for a gradient on vectors."""
+    if isinstance(v, tuple):
+        return float(np.max([_asymmetry(part, rng) for part in v]))
+    if not isinstance(v, Symmetric):
+        return 0.0
+    a, b = rng.standard_normal((2, v.n))
+    Va, Vb = v @ a, v @ b
+    scale = float(np.linalg.norm(Va) * np.linalg.norm(b) + np.linalg.norm(a) * np.linalg.norm(Vb))
+    return abs(float(Va @ b) - float(a @ Vb)) / max(scale, np.finfo(float).tiny)
+
+
+def _size(v: Gradient | Point, rng: np.random.Generator) -> float:
+    """|v|, the Euclidean norm; an estimate for a Symmetric."""
+    if isinstance(v, tuple):
+        return float(np.linalg.norm([_size(part, rng) for part in v]))
+    if isinstance(v, Symmetric):  # |Vz|^2 is |V|_F^2 on the average
+        return float(np.linalg.norm(v @ rng.standard_normal(v.n)))
+    if isinstance(v, LowRank):
+        gram = (v.U.T @ v.U) ** 2
+        return float(np.sqrt(abs(float(v.weights @ gram @ v.weights))))
+    return float(np.linalg.norm(v))

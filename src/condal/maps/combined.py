@@ -27,16 +27,16 @@ class Scaled:
 
     @property
     def norm(self) -> float:
-        """At most |A| max rows; exact for equal rows."""
-        return self.A.norm * float(self.rows.max()) if self.rows.size else 0.0
+        """At most |A| max |rows|; exact for equal rows."""
+        return self.A.norm * float(np.abs(self.rows).max()) if self.rows.size else 0.0
 
     def scaled(self, rows: Array) -> Scaled:
         """Both factors at once."""
         return Scaled(self.A, self.rows * rows)
 
     def row_norms(self) -> Array:
-        """rows times those of A."""
-        return self.rows * self.A.row_norms()
+        """|rows| times those of A."""
+        return np.abs(self.rows) * self.A.row_norms()
 
     def __call__(self, x: Point) -> Array:
         """rows * Ax."""

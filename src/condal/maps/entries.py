@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from condal.errors import ProblemError
 from condal.maps.combined import Scaled
 from condal.operators import Symmetric
-from condal.points import Array, LowRank, Point
+from condal.points import Array, LowRank, Point, require_whole
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,9 @@ class Diagonal:
     """Ax = diag(x), for x symmetric n x n."""
 
     n: int
+
+    def __post_init__(self) -> None:
+        require_whole(self.n, "n")
 
     @property
     def size(self) -> int:
@@ -59,6 +62,9 @@ class RowSums:
 
     n: int
 
+    def __post_init__(self) -> None:
+        require_whole(self.n, "n")
+
     @property
     def size(self) -> int:
         """n."""
@@ -97,6 +103,7 @@ class Entries:
     cols: Any = None
 
     def __post_init__(self) -> None:
+        require_whole(self.n, "n")
         if (self.rows is None) != (self.cols is None):
             raise ProblemError("Entries takes both rows and cols, or neither (all entries)")
         if self.rows is None:
@@ -156,7 +163,7 @@ class Entries:
     def __call__(self, x: Point) -> Array:
         """The entries of x."""
         if self.rows is None:
-            return np.asarray(x).ravel()
+            return np.array(x, dtype=np.float64).ravel()
         if isinstance(x, LowRank):
             if x.rank == 1:
                 u = x.U[:, 0]

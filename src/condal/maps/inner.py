@@ -56,7 +56,7 @@ class Inner:
         checked = symmetric(a, f"matrix {i} of Inner")
         if checked.operators:
             raise ProblemError(f"matrix {i} of Inner must be a matrix; got a LinearOperator")
-        stored = checked.sparse[0] if checked.sparse else sp.csr_array(checked.dense)
+        stored = checked.to_sparse() if checked.factorable else sp.csr_array(checked.to_dense())
         return sp.coo_array(sp.triu(stored))
 
     @property

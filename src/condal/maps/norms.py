@@ -6,22 +6,35 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import eigh_tridiagonal
+from scipy.sparse.linalg import aslinearoperator
+
+from condal.eigen import _Recurrence
+from condal.operators import Symmetric
+
+LANCZOS_STEPS = 60
+FAILURE = 1e-6
 
 
 def operator_norm(a: Any) -> float:
-    """The largest singular value: LAPACK for a small matrix, power iterations and a margin else."""
+    """The largest singular value: LAPACK for a small matrix, Lanczos and its margin else.
+
+    Kuczynski and Wozniakowski (1992): k steps from a random start find lambda_max of a'a up to a
+    part (log(1.648 sqrt(n) / FAILURE) / (2k - 1))^2 of it, 2 to 3 percent here, but for FAILURE.
+    """
     if min(a.shape) == 0:
         return 0.0
     if min(a.shape) <= 400 and max(a.shape) <= 20_000:
         gram = a @ a.T if a.shape[0] <= a.shape[1] else a.T @ a
         dense = gram.toarray() if sp.issparse(gram) else np.asarray(gram)
         return float(np.sqrt(max(np.linalg.eigvalsh(dense)[-1], 0.0)))
-    v = np.random.default_rng(0).standard_normal(a.shape[1])
-    size = 0.0
-    for _ in range(100):
-        u = a @ (v / np.linalg.norm(v))
-        v, before = a.T @ u, size
-        size = float(np.linalg.norm(u))
-        if size == 0.0 or abs(size - before) <= 1e-3 * size:
-            break
-    return 1.01 * size
+    side = max(a.shape)
+    A = aslinearoperator(a)
+    gram = Symmetric(side, operators=(A.T @ A if a.shape[1] == side else A @ A.T,))
+    start = np.random.default_rng(0).standard_normal(side)
+    run = _Recurrence(gram, start / np.linalg.norm(start), keep=2)
+    run.grow_to(LANCZOS_STEPS)
+    largest = float(eigh_tridiagonal(run.alpha, run.beta[: run.steps - 1], eigvals_only=True)[-1])
+    logarithm = float(np.log(1.648 * np.sqrt(side) / FAILURE))
+    missed = 0.0 if run.ended else (logarithm / (2 * run.steps - 1)) ** 2
+    return float(np.sqrt(max(largest, 0.0) / (1 - missed)))

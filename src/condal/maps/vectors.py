@@ -26,9 +26,9 @@ class Matrix:
             finite_array(self.a.tocoo().data, "the matrix's stored entries")
             stored: Any = sp.csr_array(self.a, dtype=np.float64, copy=True)
         else:
-            stored = np.atleast_2d(finite_array(self.a, "the matrix"))
-            if stored.ndim != 2:
-                raise ProblemError(f"Matrix takes a 2-D array; got shape {stored.shape}")
+            stored = np.atleast_2d(finite_array(self.a, "the matrix")).copy()
+        if stored.ndim != 2:
+            raise ProblemError(f"Matrix takes a 2-D array; got shape {stored.shape}")
         object.__setattr__(self, "a", stored)
 
     @property

@@ -1,0 +1,81 @@
+"""What can be said of a graph before it is solved."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from condal.cli.memory import describe
+from condal.cli.text import number, printable, size
+from condal.domains import Spectrahedron
+from condal.eigen import Lanczos
+from condal.proofs import MAX_FACTOR_BYTES
+from condal.storage import automatic
+
+# Measured on the Gset.
+PYTHON_BYTES = 65_000_000
+GRAPH_COPIES = 5
+BASIS_STEPS = 400
+
+
+def facts(W: Any) -> list[tuple[str, str]]:
+    """Names and values of the graph with the symmetric weights W."""
+    n = int(W.shape[0])
+    edges = sp.triu(W, k=1).tocoo()
+    weights = edges.data
+    loops = int(np.count_nonzero(W.diagonal()))
+    touched = np.zeros(n, dtype=bool)
+    touched[edges.row] = touched[edges.col] = True
+    pieces, _ = connected_components(W, directed=False)
+    pairs = n * (n - 1) / 2
+    rows = [
+        ("vertices", f"{n:,}"),
+        ("edges", f"{weights.size:,}"),
+        ("weights", _weights(weights)),
+        ("self-loops", f"{loops:,}" + (", which no cut separates" if loops else "")),
+        ("isolated vertices", f"{n - int(touched.sum()):,}"),
+        ("connected components", f"{pieces:,}"),
+        ("density", f"{100 * weights.size / pairs:.3g}%" if pairs else "0%"),
+    ]
+    if not weights.size:
+        return rows
+    return [*rows, *_plan(W)]
+
+
+def advice(W: Any, path: str) -> str:
+    """What to type next."""
+    if not sp.triu(W, k=1).nnz:
+        return "Without edges every cut weighs 0: there is nothing to solve."
+    return f"Next:\n\n  condal solve {printable(shlex.quote(path))} --as max-cut"
+
+
+def _weights(weights: Any) -> str:
+    if not weights.size:
+        return "none"
+    with np.errstate(over="ignore"):
+        low, high, total = (number(float(f(weights))) for f in (np.min, np.max, np.sum))
+    return f"all {low}, sum {total}" if low == high else f"{low} to {high}, sum {total}"
+
+
+def _plan(W: Any) -> list[tuple[str, str]]:
+    n = int(W.shape[0])
+    name, kept = describe(automatic(Spectrahedron(n, trace=float(n)), n), n)
+    return [
+        ("storage auto", f"{name}, at most {size(kept)}"),
+        ("memory in all", f"about {size(estimate(n, W.nnz, kept))}"),
+    ]
+
+
+def estimate(n: int, nnz: int, kept: int) -> int:
+    """Bytes at the worst moment: Python, the graph, the oracle's basis, the storage, the proof.
+
+    The proof counts where it is dense; a sparse one fills as it will, and is left out.
+    """
+    basis = min(8 * n * BASIS_STEPS, Lanczos().max_bytes)
+    factor = 16 * n * n
+    proof = factor if factor <= MAX_FACTOR_BYTES else 0
+    return PYTHON_BYTES + GRAPH_COPIES * 12 * nnz + basis + kept + proof

@@ -1,0 +1,66 @@
+"""What --storage stands for, and how much memory it takes."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from condal.cli.text import size
+from condal.errors import ProblemError
+from condal.problems.maxcut import MaxCut
+from condal.storage import Dense, Factored, Sketch, automatic
+from condal.types import Storage
+
+NUMBER = 8  # bytes
+SPEC = re.compile(r"auto|dense|factored|sketch:[1-9][0-9]{0,8}")
+
+
+def checked(spec: str) -> str:
+    """The specification, if it is one: auto, dense, factored or sketch:R."""
+    if SPEC.fullmatch(spec):
+        return spec
+    raise ProblemError(
+        f"--storage must be auto, dense, factored or sketch:R with R at least 1, such as "
+        f"sketch:10; got {spec!r}"
+    )
+
+
+def build(spec: str, model: MaxCut, seed: int) -> Storage:
+    """The storage of a checked specification; refused if the machine has not the memory."""
+    n = model.n
+    if spec == "auto":
+        return automatic(model.problem.X, model.problem.A.size, seed=seed)
+    kind, _, rank = spec.partition(":")
+    wanted, machine = _bytes(kind, n, int(rank or 0)), physical()
+    if machine is not None and wanted > machine:
+        raise ProblemError(
+            f"--storage {spec} needs about {size(wanted)} for {n} vertices, and this machine has "
+            f"{size(machine)}: use --storage auto, or sketch:R with a small R"
+        )
+    if kind == "sketch":
+        return Sketch(n, int(rank), seed=seed)
+    return Dense() if kind == "dense" else Factored(n)
+
+
+def describe(storage: Storage, n: int) -> tuple[str, int]:
+    """Its name as --storage takes it, and at most how many bytes it takes."""
+    if isinstance(storage, Sketch):
+        return f"sketch:{storage.R}", _bytes("sketch", n, storage.R)
+    kind = "factored" if isinstance(storage, Factored) else "dense"
+    return kind, _bytes(kind, n, 0)
+
+
+def _bytes(kind: str, n: int, rank: int) -> int:
+    if kind == "sketch":
+        return 4 * NUMBER * n * min(rank, n)  # S, Omega, and as much to make a point of them
+    if kind == "factored":
+        return 3 * NUMBER * n * 2 * n  # 2n columns, and twice their size to compress them
+    return 3 * NUMBER * n * n  # x, its copy for the caller, and that copy repaired
+
+
+def physical() -> int | None:
+    """The memory of the machine, where the system tells."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None

@@ -1,0 +1,50 @@
+"""Where --json goes: stdout, or a file that appears whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+
+from condal.errors import FormatError
+from condal.formats.writing import write_text
+
+STDOUT = "-"
+
+
+def check(target: str, source: str) -> None:
+    """Refuse now what could not be written after the solve."""
+    if target == STDOUT:
+        return
+    path = Path(target)
+    try:
+        if path.exists():
+            if not path.is_file():
+                raise FormatError("is no regular file; give --json another path", path=target)
+            if Path(source).exists() and path.samefile(source):
+                raise FormatError("is the graph itself; give --json another path", path=target)
+            if not os.access(path, os.W_OK):
+                raise PermissionError(None, "Permission denied")
+        with tempfile.TemporaryFile(dir=path.resolve().parent):
+            pass
+    except (OSError, RuntimeError, ValueError) as error:
+        if isinstance(error, FormatError):
+            raise
+        reason = getattr(error, "strerror", None) or error
+        raise FormatError(
+            f"cannot be written: {reason}; give --json a file in a folder that you can write to",
+            path=target,
+        ) from error
+
+
+def write(target: str, record: dict[str, Any]) -> None:
+    """The record as one JSON object."""
+    text = json.dumps(record, indent=2, allow_nan=False) + "\n"
+    if target == STDOUT:
+        click.echo(text, nl=False)
+    else:
+        write_text(target, [text])

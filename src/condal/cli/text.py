@@ -1,0 +1,60 @@
+"""Numbers and tables for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
+
+WIDTH = 80
+DIGITS = 7
+
+
+def number(value: float, *, up: bool = False) -> str:
+    """A number to 7 digits, in groups of thousands; `up` never shows less than it is."""
+    if not math.isfinite(value):
+        return "none" if math.isnan(value) else f"{value}"
+    exact = Decimal(value)
+    common = exact == 0 or Decimal("1e-4") <= abs(exact) < Decimal("1e15")
+    digits = max(DIGITS, exact.adjusted() + 1) if common else DIGITS
+    rounding = ROUND_CEILING if up else ROUND_HALF_EVEN
+    rounded = Context(prec=digits, rounding=rounding).plus(exact).normalize()
+    return f"{rounded:,f}" if common else f"{rounded:e}"
+
+
+def percent(part: float, whole: float) -> str:
+    """part / whole, never more than it is."""
+    return f"{math.floor(1000 * part / whole) / 10:.1f}%"
+
+
+def size(count: int) -> str:
+    """A number of bytes to two digits, in the unit that fits."""
+    value, units = Decimal(f"{count:.1e}"), ["bytes", "kB", "MB", "GB", "TB", "PB"]
+    while value >= 1000 and len(units) > 1:
+        value, units = value / 1000, units[1:]
+    return f"{value.normalize():f} {units[0]}"
+
+
+def table(rows: Iterable[tuple[str, str]]) -> str:
+    """Names and values in two columns; a long value goes on beneath itself."""
+    listed = list(rows)
+    column = max(len(name) for name, _ in listed) + 4
+    return "\n".join(
+        textwrap.fill(
+            value,
+            WIDTH,
+            initial_indent=f"  {name}".ljust(column),
+            subsequent_indent=" " * column,
+            break_on_hyphens=False,
+        )
+        for name, value in listed
+    )
+
+
+def printable(text: str) -> str:
+    """The text on one line, control characters and broken encodings spelt out."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode("ascii")
+        for c in text
+    )

@@ -1,0 +1,119 @@
+"""The Rutherford-Boeing format for symmetric matrices, read as the adjacency matrix of a graph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from condal.formats.adjacency import from_edges
+from condal.formats.coordinate import Floats, Ints
+from condal.formats.header import Layout, check_claims, read_count
+from condal.formats.text import PathLike, Text, quote, read_text
+
+_EDIT = re.compile(r"\(\s*(?:\d+P,?\s*)?(\d*)([IEDFG])(\d+)(?:\.\d+)?(?:E\d+)?\s*\)", re.IGNORECASE)
+_TYPES = {"rsa": "real", "isa": "integer", "psa": "pattern"}
+
+
+@dataclass(frozen=True)
+class _Section:
+    """`count` numbers over `lines` lines, `width` characters each, from line `first` on."""
+
+    name: str
+    count: int
+    first: int
+    lines: int
+    width: int
+
+
+def read_rutherford_boeing(path: PathLike) -> sparse.csr_array:
+    """W = W^T of a symmetric assembled matrix, of which the file holds the lower triangle."""
+    return parse_rutherford_boeing(read_text(path))
+
+
+def parse_rutherford_boeing(text: Text) -> sparse.csr_array:
+    """`read_rutherford_boeing` for a file already read."""
+    lines = text.data.decode().splitlines()
+    if len(lines) < 5:
+        raise text.error("ends inside the four header lines; it is truncated", len(lines))
+    counts = _header_counts(text, lines[1], 2, ("lines", "pointer lines", "index lines"))
+    kind = lines[2][:3].lower()
+    if kind not in _TYPES:
+        raise text.error(
+            f"the matrix type must be one of {', '.join(_TYPES)} (symmetric and assembled),"
+            f" got {quote(kind.encode())}; other types are not read as graphs",
+            3,
+        )
+    rows, n, m = _header_counts(text, lines[2][3:], 3, ("rows", "columns", "entries"))
+    if rows != n:
+        raise text.error(f"the matrix is {rows} x {n}; a graph needs a square matrix", 3)
+    check_claims(text, Layout(n=n, m=m, noun="entries", columns=(1,)), 0, 3)
+    widths = [int(edit[3]) for edit in _EDIT.finditer(lines[3])]
+    pattern = kind == "psa"
+    if len(widths) < (2 if pattern else 3) or 0 in widths:
+        raise text.error(
+            f"the fourth line must hold Fortran formats such as (20I4) (26I3) (5E14.6), "
+            f"got {quote(lines[3].encode())}",
+            4,
+        )
+    pointers = _Section("pointers", n + 1, 4, counts[1], widths[0])
+    indices = _Section("row indices", m, pointers.first + pointers.lines, counts[2], widths[1])
+    start = _whole(text, lines, pointers)
+    row = _whole(text, lines, indices)
+    if start[0] != 1 or start[-1] != m + 1 or np.any(np.diff(start) < 0):
+        raise text.error(f"the column pointers must rise from 1 to {m + 1}; they do not", 5)
+    if m and (row.min() < 1 or row.max() > n):
+        raise text.error(f"the row indices must lie in 1..{n}; got {row.min()}..{row.max()}")
+    column = np.repeat(np.arange(n, dtype=np.int32), np.diff(start))
+    weights = np.ones(m)
+    if not pattern:
+        rest = indices.first + indices.lines
+        weights = _real(text, lines, _Section("values", m, rest, len(lines) - rest, widths[2]))
+    return from_edges(text, n, (row - 1).astype(np.int32), column, weights)
+
+
+def _header_counts(text: Text, line: str, number: int, nouns: tuple[str, ...]) -> list[int]:
+    tokens = line.encode().split()
+    if len(tokens) < len(nouns):
+        wanted = ", ".join(nouns)
+        raise text.error(f"wanted the numbers of {wanted}; got {quote(line.encode())}", number)
+    return [read_count(text, t, number, noun) for t, noun in zip(tokens, nouns, strict=False)]
+
+
+def _fields(text: Text, lines: list[str], section: _Section) -> Iterator[tuple[str, int]]:
+    """The fixed-width fields of a section, with the lines they stand on."""
+    seen = 0
+    for number in range(section.first, min(section.first + section.lines, len(lines))):
+        line = lines[number].rstrip()
+        for at in range(0, len(line), section.width):
+            if seen == section.count:
+                break
+            seen += 1
+            yield line[at : at + section.width].strip(), number + 1
+    if seen < section.count:
+        raise text.error(
+            f"the header says {section.count} {section.name}, but there are {seen};"
+            " the file is truncated or the header is wrong",
+            min(section.first + section.lines, len(lines)),
+        )
+
+
+def _whole(text: Text, lines: list[str], section: _Section) -> Ints:
+    fields = _fields(text, lines, section)
+    values = [read_count(text, token.encode(), at, section.name) for token, at in fields]
+    return np.array(values, dtype=np.int64)
+
+
+def _real(text: Text, lines: list[str], section: _Section) -> Floats:
+    values = np.empty(section.count)
+    for i, (token, line) in enumerate(_fields(text, lines, section)):
+        try:
+            values[i] = float(token.upper().replace("D", "E"))
+        except ValueError:
+            values[i] = np.nan
+        if not np.isfinite(values[i]):
+            raise text.error(f"a value must be a finite number, got {quote(token.encode())}", line)
+    return values

@@ -1,0 +1,543 @@
+"""The command line: exit codes, the JSON, the errors, and what a person reads."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+import condal
+from condal import demo
+from condal.certify import Certificate
+from condal.cli import memory, report
+from condal.cli.app import cli
+from condal.cli.interrupts import Interrupts
+from condal.cli.text import number, percent, printable, size, table
+from condal.formats import write_rudy
+from condal.result import History, Status
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+
+KEYS = {
+    "problem": str,
+    "method": str,
+    "status": str,
+    "objective": float,
+    "bound": float,
+    "gap": float,
+    "infeasibility": float,
+    "certified": bool,
+    "iterations": int,
+    "oracle_calls": int,
+    "matvecs": int,
+    "seconds": float,
+    "cut": float,
+}
+
+CYCLE = "5 5\n1 2\n2 3\n3 4\n4 5\n5 1\n"
+CYCLE_RELAXATION = 5 / 2 * (1 + math.cos(math.pi / 5))
+
+METHODS = ["auto", "cgal", "cgal-decr", "cgal-ls", "hcgm"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def cycle(folder: Path) -> str:
+    """A cycle of five vertices; its best cut weighs 4."""
+    Path("cycle.txt").write_text(CYCLE)
+    return "cycle.txt"
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+def run_process(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "condal", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def solve_json(*arguments: str | Path) -> dict[str, object]:
+    ended = run("solve", *arguments, "--as", "max-cut", "--json", "-", "--quiet")
+    assert ended.exit_code == 0, ended.stderr
+    return json.loads(ended.stdout)
+
+
+def refused(*arguments: str | Path) -> str:
+    """The error of a command that must be refused: one line, and no file left behind."""
+    before = sorted(Path().iterdir())
+    ended = run(*arguments)
+    assert ended.exit_code == 2
+    assert ended.stdout == ""
+    assert re.fullmatch(r"condal: error: [^\n]+\n", ended.stderr)
+    assert sorted(Path().iterdir()) == before
+    return ended.stderr
+
+
+# solve
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_solved_json(cycle, method):
+    record = solve_json(cycle, "--method", method, "--tol", "1e-2")
+    assert list(record) == list(KEYS)
+    assert all(type(record[key]) is kind for key, kind in KEYS.items())
+    assert record["problem"] == "max-cut"
+    assert record["method"] == ("cgal-ls" if method == "auto" else method)
+    assert record["status"] == "solved"
+    assert record["certified"] is True
+    assert record["objective"] <= CYCLE_RELAXATION * (1 + 1e-9)
+    assert record["bound"] >= CYCLE_RELAXATION * (1 - 1e-12)
+    assert record["gap"] <= 1e-2
+    assert record["infeasibility"] <= 1e-2
+    assert record["cut"] == 4.0
+
+
+@pytest.mark.parametrize("storage", ["auto", "dense", "factored", "sketch:3", "sketch:1000"])
+def test_storages(cycle, storage):
+    record = solve_json(cycle, "--storage", storage, "--tol", "1e-2")
+    assert record["cut"] == 4.0
+
+
+def test_the_same_seed_gives_the_same_answer(cycle):
+    first, second = (solve_json(cycle, "--seed", "3", "--trials", "5") for _ in range(2))
+    assert {**first, "seconds": 0} == {**second, "seconds": 0}
+
+
+def test_summary_says_what_was_proved(cycle):
+    ended = run("solve", cycle, "--as", "max-cut")
+    assert ended.exit_code == 0
+    assert "solved: the gap is proved" in ended.stdout
+    assert "the best possible: no cut of this graph is heavier" in ended.stdout
+    assert "objective" in ended.stderr  # the header of the progress
+    assert all(len(line) <= 80 for line in ended.output.splitlines())
+
+
+def test_json_to_stdout_is_alone_there(cycle):
+    ended = run("solve", cycle, "--as", "max-cut", "--json", "-")
+    assert json.loads(ended.stdout)["status"] == "solved"
+    assert "max-cut of cycle.txt" in ended.stderr
+
+
+def test_json_to_a_file_leaves_the_summary_on_stdout(cycle, folder):
+    ended = run("solve", cycle, "--as", "max-cut", "--json", "result.json")
+    assert "max-cut of cycle.txt" in ended.stdout
+    assert json.loads(Path("result.json").read_text())["status"] == "solved"
+    assert sorted(p.name for p in folder.iterdir()) == ["cycle.txt", "result.json"]
+
+
+def test_json_replaces_an_older_result(cycle):
+    Path("result.json").write_text("old")
+    run("solve", cycle, "--as", "max-cut", "--json", "result.json")
+    assert json.loads(Path("result.json").read_text())["status"] == "solved"
+
+
+def test_quiet_prints_nothing(cycle):
+    ended = run("solve", cycle, "--as", "max-cut", "--quiet", "--json", "result.json")
+    assert ended.output == ""
+    assert Path("result.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("limit", "status", "advice"),
+    [
+        (("--max-iters", "2"), "max_iters", "raise --max-iters"),
+        (("--max-seconds", "1e-9"), "max_seconds", "raise --max-seconds"),
+    ],
+)
+def test_a_limit_is_exit_code_1(cycle, limit, status, advice):
+    ended = run("solve", cycle, "--as", "max-cut", *limit, "--tol", "1e-9", "--json", "r.json")
+    assert ended.exit_code == 1
+    assert advice in ended.stdout
+    record = json.loads(Path("r.json").read_text())
+    assert record["status"] == status
+    assert record["bound"] >= CYCLE_RELAXATION * (1 - 1e-12)
+
+
+def test_negative_weights_claim_no_share(folder):
+    Path("negative.txt").write_text("3 3\n1 2 -1\n2 3 -1\n1 3 -1\n")
+    ended = run("solve", "negative.txt", "--as", "max-cut")
+    assert ended.exit_code == 0
+    assert "%" not in ended.stdout
+
+
+def test_weights_that_are_no_integers(folder):
+    Path("real.txt").write_text("3 3\n1 2 0.5\n2 3 1.25\n1 3 2\n")
+    ended = run("solve", "real.txt", "--as", "max-cut", "--tol", "1e-2")
+    assert ended.exit_code == 0
+    assert re.search(r"at least (9\d|100)\.\d% of the best possible cut", ended.stdout)
+
+
+# refusals
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (("--tol", "0"), "tol must be a positive number such as 1e-3; got 0.0"),
+        (("--tol", "-1"), "tol must be a positive number"),
+        (("--tol", "nan"), "tol must be a positive number"),
+        (("--tol", "small"), "'small' is not a valid float; see condal solve --help"),
+        (("--max-iters", "0"), "max_iters must be at least 1"),
+        (("--max-seconds", "nan"), "max_seconds must be positive"),
+        (("--storage", "sketch:x"), "such as sketch:10; got 'sketch:x'"),
+        (("--storage", "sketch:0"), "--storage must be auto, dense, factored or sketch:R"),
+        (("--storage", "sketch:" + "9" * 5000), "--storage must be"),
+        (("--storage", "sparse"), "--storage must be"),
+        (("--method", "newton"), "'newton' is not one of 'auto', 'cgal', 'cgal-decr'"),
+        (("--trials", "0"), "'--trials'"),
+        (("--seed", "-1"), "'--seed'"),
+        (("--json", "no/such/folder/r.json"), "cannot be written: No such file or directory"),
+        (("--json", "."), "is no regular file; give --json another path"),
+        (("--json", "cycle.txt"), "is the graph itself"),
+        (("--json", ""), "is no regular file"),
+        (("--jsonn", "r.json"), "No such option"),
+    ],
+)
+def test_bad_options(cycle, options, text, monkeypatch):
+    monkeypatch.setattr(condal, "solve", lambda *_, **__: pytest.fail("the solve was started"))
+    error = refused("solve", cycle, "--as", "max-cut", *options)
+    assert text in error
+    assert Path(cycle).read_text() == CYCLE
+
+
+@pytest.mark.skipif(getattr(os, "geteuid", int)() == 0, reason="root may write anywhere")
+def test_a_read_only_json_target(cycle):
+    Path("r.json").touch(0o444)
+    assert "Permission denied" in refused("solve", cycle, "--as", "max-cut", "--json", "r.json")
+
+
+@pytest.mark.parametrize(
+    ("contents", "text"),
+    [
+        ("2 1\n1 3 1\n", "bad.txt, line 2: "),
+        ("3 2\n1 2\n2 x\n", "bad.txt, line 3: "),
+        ("hello\n", "bad.txt, line 1: "),
+        ("", "bad.txt: is empty"),
+        ("2 0\n", "the graph has no edges"),
+    ],
+)
+def test_bad_files(folder, contents, text):
+    Path("bad.txt").write_text(contents)
+    arguments = ("bad.txt", "--as", "max-cut", "--json", "r.json")
+    assert text in refused("solve", *arguments)
+
+
+@pytest.mark.parametrize("command", [("info",), ("solve", "--as", "max-cut", "--json", "r.json")])
+def test_a_missing_file(folder, command):
+    assert "absent.txt: cannot be read: No such file" in refused(*command, "absent.txt")
+
+
+def test_a_folder_for_a_file(folder):
+    assert "is a folder" in refused("info", ".")
+
+
+def test_a_name_with_control_characters_stays_on_one_line(folder):
+    assert r"a\nb\x1b[31m" in refused("info", "a\nb\x1b[31m")
+
+
+def test_the_problem_must_be_named(cycle):
+    assert "Missing option '--as'. Choose from: max-cut" in refused("solve", cycle)
+
+
+def test_a_storage_larger_than_the_machine_is_refused_before_it_is_made(folder):
+    n = 10**6
+    Path("large.txt").write_text(f"{n} 1\n1 2\n")
+    error = refused("solve", "large.txt", "--as", "max-cut", "--storage", "dense")
+    assert "needs about 24 TB for 1000000 vertices, and this machine has" in error
+
+
+def test_out_of_memory_is_no_traceback(cycle, monkeypatch):
+    def solve(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(condal, "solve", solve)
+    assert "out of memory" in refused("solve", cycle, "--as", "max-cut", "--json", "r.json")
+
+
+# Ctrl-C
+
+
+def test_an_abort_is_exit_code_130(cycle, monkeypatch):
+    def solve(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(condal, "solve", solve)
+    ended = run("solve", cycle, "--as", "max-cut", "--json", "r.json")
+    assert ended.exit_code == 130
+    assert not Path("r.json").exists()
+
+
+def test_interrupts_raise_once_then_exit():
+    said, before = [], signal.getsignal(signal.SIGINT)
+    with Interrupts(said.append):
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        assert len(said) == 1
+        with pytest.raises(SystemExit) as stop:
+            signal.raise_signal(signal.SIGINT)
+        assert stop.value.code == 130
+    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.set_wakeup_fd(-1) == -1
+
+
+def test_two_interrupts_during_one_compiled_call_both_count():
+    with Interrupts(print) as interrupts:
+        interrupts._write.send(bytes([signal.SIGINT]))
+        with pytest.raises(SystemExit):
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_interrupts_stay_ignored_where_they_were():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with Interrupts(print):
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_prints_the_summary_and_exits_1(folder):
+    write_rudy("stations.txt", demo.stations(600).W)
+    # A shell that starts the tests in the background has SIGINT ignored in all their children.
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from condal.__main__ import main; main()"
+    )
+    options = ["solve", "stations.txt", "--as", "max-cut", "--tol", "1e-9", "--json", "r.json"]
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        while not process.stderr.readline().lstrip().startswith("16 "):
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "interrupted; what follows is proved" in stdout
+    assert "Ctrl-C again aborts" in stderr
+    record = json.loads(Path("r.json").read_text())
+    assert record["status"] == "interrupted"
+    assert record["objective"] <= record["bound"]
+
+
+# info
+
+
+def test_info(folder):
+    Path("graph.txt").write_text("6 5\n1 2 3\n2 3 -1.5\n1 3 2\n4 5 1\n2 2 7\n")
+    ended = run("info", "graph.txt")
+    assert ended.exit_code == 0
+    shown = dict(re.findall(r"^  (\S+(?: \S+)*)  +(.+)$", ended.stdout, re.MULTILINE))
+    assert shown["vertices"] == "6"
+    assert shown["edges"] == "4"
+    assert shown["weights"] == "-1.5 to 3, sum 4.5"
+    assert shown["self-loops"] == "1, which no cut separates"
+    assert shown["isolated vertices"] == "1"
+    assert shown["connected components"] == "3"
+    assert shown["density"] == "26.7%"
+    assert shown["storage auto"] == "dense, at most 860 bytes"
+    assert "condal solve graph.txt --as max-cut" in ended.stdout
+    assert all(len(line) <= 80 for line in ended.stdout.splitlines())
+
+
+def test_info_of_weights_whose_sum_overflows(folder):
+    Path("huge.txt").write_text("3 2\n1 2 1e308\n2 3 1e308\n")
+    assert "all 1e+308, sum inf" in run("info", "huge.txt").stdout
+
+
+def test_info_quotes_the_command(folder):
+    Path("my graph.txt").write_text(CYCLE)
+    assert "condal solve 'my graph.txt' --as max-cut" in run("info", "my graph.txt").stdout
+
+
+@pytest.mark.parametrize("contents", ["1 0\n", "2 1\n1 1 5\n"])
+def test_info_of_a_graph_without_edges(folder, contents):
+    Path("none.txt").write_text(contents)
+    ended = run("info", "none.txt")
+    assert ended.exit_code == 0
+    assert "there is nothing to solve" in ended.stdout
+
+
+# demo
+
+
+def test_demo_explains_itself():
+    said: list[str] = []
+    result = demo.run(said.append, n=200, tol=1e-2)
+    text = "\n".join(said)
+    assert result.status is Status.SOLVED
+    assert "A map holds 200 radio stations" in text
+    found, most = re.search(
+        r"cut found weighs ([\d,]+).*can weigh more than ([\d,]+)", text, re.DOTALL
+    ).groups()
+    assert int(found.replace(",", "")) <= int(most.replace(",", ""))
+    assert re.search(r"at least 9\d\.\d% of the best possible", text)
+    assert "condal solve FILE --as max-cut" in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_demo_is_the_same_every_time():
+    assert (demo.stations(300).W != demo.stations(300).W).nnz == 0
+    assert demo.stations().n == 2000
+    assert 18 <= demo.stations().W.nnz / 2000 <= 20
+
+
+def test_demo_runs_to_its_tolerance():
+    ended = run("demo")
+    assert ended.exit_code == 0
+    assert re.search(r"at least 9\d\.\d% of the best possible", ended.stdout)
+
+
+# the program
+
+
+def test_version():
+    ended = run_process("--version")
+    assert (ended.returncode, ended.stdout) == (0, f"condal {condal.__version__}\n")
+
+
+@pytest.mark.parametrize("command", ["", "demo", "solve", "info"])
+def test_help_gives_an_example(command):
+    ended = run(*command.split(), "--help")
+    assert ended.exit_code == 0
+    assert re.search(r"Example:\n    condal \w+", ended.stdout)
+    assert all(len(line) <= 80 for line in ended.stdout.splitlines())
+
+
+def test_no_command_shows_the_help():
+    assert run().stdout == run("--help").stdout
+
+
+def test_an_error_of_the_process(folder):
+    ended = run_process("solve", "absent.txt", "--as", "max-cut", "--json", "-")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("condal: error: absent.txt")
+
+
+def test_stdout_of_the_process_is_json(cycle):
+    ended = run_process("solve", cycle, "--as", "max-cut", "--json", "-")
+    assert ended.returncode == 0
+    assert set(json.loads(ended.stdout)) == set(KEYS)
+
+
+@pytest.mark.parametrize("missing", ["click", "rich"])
+def test_without_the_extra_one_line_says_how_to_get_it(missing):
+    code = f"import sys; sys.modules['{missing}'] = None; import condal.__main__ as m; m.main()"
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "pip install 'condal[cli]'" in ended.stderr
+    assert ended.stderr.count("\n") == 1
+
+
+# real data
+
+
+@pytest.mark.parametrize(
+    ("name", "relaxation", "options"),
+    [("G1", 12083.198, ()), ("G40", 2864.789, ("--method", "cgal"))],
+)
+def test_gset(name, relaxation, options):
+    path = DATA / "gset" / f"{name}.txt.xz"
+    if not path.exists():
+        pytest.skip(f"no real data: {path} is absent")
+    record = solve_json(path, "--tol", "1e-2", *options)
+    # The relaxation's value is known to three decimals.
+    assert relaxation * 0.99 <= record["objective"] <= relaxation + 1e-3
+    assert relaxation - 1e-3 <= record["bound"] <= relaxation * 1.01
+    assert record["cut"] <= record["bound"]
+
+
+# pieces
+
+
+@pytest.mark.parametrize(
+    ("value", "up", "shown"),
+    [
+        (12044.0, False, "12,044"),
+        (12044.478526, False, "12,044.48"),
+        (12155.841, True, "12,155.85"),
+        (123456789.25, False, "123,456,789"),
+        (123456789.25, True, "123,456,790"),
+        (-123456789.25, True, "-123,456,789"),
+        (-0.5, False, "-0.5"),
+        (1.5e-9, False, "1.5e-9"),
+        (1e300, False, "1e+300"),
+        (math.nan, False, "none"),
+        (math.inf, True, "inf"),
+        (0.0, False, "0"),
+    ],
+)
+def test_number(value, up, shown):
+    assert number(value, up=up) == shown
+
+
+def test_a_share_is_never_rounded_up():
+    assert percent(9999, 10000) == "99.9%"
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [(0, "0 bytes"), (864, "860 bytes"), (999_999, "1 MB"), (1_740_000_000, "1.7 GB")],
+)
+def test_size(count, shown):
+    assert size(count) == shown
+
+
+def test_a_table_wraps_beneath_its_values():
+    lines = table([("name", "word " * 40), ("other", "x")]).splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    assert lines[1].startswith("         word")
+
+
+def test_printable():
+    assert printable("a\tb\udcff é") == r"a\tb\udcff é"
+
+
+def test_a_result_without_a_point_is_valid_json():
+    nothing = condal.Result(
+        x=None,
+        y=np.zeros(1),
+        status=Status.INTERRUPTED,
+        certificate=Certificate(np.nan, np.inf, np.inf, "nothing was computed"),
+        history=History(),
+        seconds=0.0,
+        oracle_calls=0,
+        matvecs=0,
+    )
+    record = report.record(nothing, None)
+    json.dumps(record, allow_nan=False)
+    assert record["certified"] is False
+    assert record["bound"] is record["objective"] is record["gap"] is record["cut"] is None
+    model = condal.problems.max_cut([[0, 1], [1, 0]])
+    assert dict(report.summary(model, nothing, None))["status"].startswith("interrupted")
+
+
+@pytest.mark.parametrize("n", [50, 100, 10_000])
+def test_described_storage_can_be_asked_for(n):
+    from condal.domains import Spectrahedron
+    from condal.storage import automatic
+
+    name, kept = memory.describe(automatic(Spectrahedron(n, trace=float(n)), n), n)
+    assert memory.checked(name) == name
+    assert 0 < kept <= 2**30

@@ -1,0 +1,43 @@
+"""What the README and the examples show runs as it stands."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from known import torus
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
+
+
+def test_the_readme_runs():
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    W = torus(5, 8)
+    n = W.shape[0]
+    names = {"W": W, "n": n, "C": W.toarray(), "np": np}
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), names)
+    assert len(blocks) == 2
+    assert names["cut"].weight == names["model"].weight(names["cut"].signs)
+    assert names["result"].status.name == "SOLVED"
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
+def test_examples_run(path, capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        runpy.run_path(str(path))
+    assert "solved" in capsys.readouterr().out
+
+
+def test_every_make_target_of_the_documents_is_there():
+    makefile = (ROOT / "Makefile").read_text()
+    for document in ("README.md", "CONTRIBUTING.md"):
+        for target in re.findall(r"^ {4}make (\w+)", (ROOT / document).read_text(), re.MULTILINE):
+            assert re.search(rf"^{target}:", makefile, re.MULTILINE), target

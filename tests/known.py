@@ -114,9 +114,8 @@ def random_graph(n: int, degree: float, seed: int = 0) -> Any:
     rng = np.random.default_rng(seed)
     m = int(n * degree / 2)
     i, j = rng.integers(0, n, m), rng.integers(0, n, m)
-    W = sp.coo_array((np.ones(m), (i, j)), shape=(n, n)).tocsr()
+    edge = i != j
+    W = sp.coo_array((np.ones(edge.sum()), (i[edge], j[edge])), shape=(n, n)).tocsr()
     W = W + W.T
-    W.setdiag(0.0)
-    W.eliminate_zeros()
     W.data[:] = 1.0
     return W

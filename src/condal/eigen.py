@@ -71,12 +71,14 @@ class Arpack:
         scale = float(np.linalg.norm(V @ start) / np.linalg.norm(start))
         if not np.isfinite(scale):
             raise FloatingPointError("a product with the gradient gave NaN or infinity")
+        if scale == 0.0:
+            return Lanczos().smallest(V, tol, guess)
 
         def shifted(v: Array) -> Array:
             return V @ v - 2 * scale * v
 
         operator = LinearOperator(V.shape, matvec=shifted, dtype=np.float64)
-        relative = 0.0 if scale == 0.0 else min(max(tol, 0.0) / (3 * scale), 0.5)
+        relative = min(max(tol, 0.0) / (3 * scale), 0.5)
         seeded = {"rng": np.random.default_rng(V.n)} if _EIGSH_TAKES_RNG else {}
         try:
             _, vectors = eigsh(

@@ -209,8 +209,8 @@ def combine(points: list[Point], weights: Array) -> Point:
     if isinstance(first, tuple):
         blocks = zip(*(p for p in points if isinstance(p, tuple)), strict=True)
         return tuple(combine(list(block), weights) for block in blocks)
-    if isinstance(first, LowRank):
-        lowrank = [p for p in points if isinstance(p, LowRank)]
+    lowrank = [p for p in points if isinstance(p, LowRank)]
+    if len(lowrank) == len(points):
         scaled = [w * p.weights for w, p in zip(weights, lowrank, strict=True)]
         return LowRank(np.hstack([p.U for p in lowrank]), np.concatenate(scaled))
     return np.asarray(np.tensordot(weights, np.stack([dense(p) for p in points]), axes=1))

@@ -1,0 +1,377 @@
+"""Domains X: oracles against members and closed forms, proved bounds, diameters, distances."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.sparse.linalg import aslinearoperator
+
+from condal import domains, eigen
+from condal.domains import L1Ball, Product, Simplex, Spectrahedron
+from condal.errors import ProblemError
+from condal.operators import Symmetric, dot
+from condal.points import LowRank, dense
+from condal.types import Domain
+from laws import (
+    DOMAINS,
+    combination,
+    is_below_spectrum,
+    length,
+    public_classes,
+    random_lowrank,
+    random_symmetric,
+    spectral_case,
+)
+
+cases = pytest.mark.parametrize("case", DOMAINS, ids=[case.name for case in DOMAINS])
+
+
+def gradients(case, seed):
+    """Random gradients, and the same scaled, turned round, and with ties."""
+    rng = np.random.default_rng(seed)
+    for scale in (1.0, -1.0, 1e-9, 1e9):
+        yield scaled(case.space.gradient(rng), scale)
+    yield scaled(case.space.gradient(rng), 0.0)
+
+
+def scaled(v, c):
+    if isinstance(v, tuple):
+        return tuple(scaled(part, c) for part in v)
+    return v.scaled(c) if isinstance(v, Symmetric) else c * v
+
+
+def size_of(case, v):
+    """About |v| max|x|: what rounding is measured by."""
+    if isinstance(v, tuple):
+        parts = case.X.parts
+        return sum(_size(part, w) for part, w in zip(parts, v, strict=True))
+    return _size(case.X, v)
+
+
+def _size(X, v):
+    if isinstance(v, tuple):
+        return sum(_size(part, w) for part, w in zip(X.parts, v, strict=True))
+    full = v.to_dense() if isinstance(v, Symmetric) else v
+    return X.size * float(np.linalg.norm(full))
+
+
+def test_every_public_domain_is_listed():
+    assert public_classes(domains, "lmo") == {type(case.X) for case in DOMAINS}
+
+
+@cases
+def test_it_is_a_domain(case):
+    assert isinstance(case.X, Domain)
+
+
+@cases
+def test_the_oracle_finds_the_minimum(case):
+    for v in gradients(case, 0):
+        s = case.X.lmo(v)
+        assert dot(v, s) <= case.minimum(v) + 1e-10 * size_of(case, v)
+        assert dot(v, s) >= case.minimum(v) - 1e-13 * size_of(case, v)
+
+
+@cases
+def test_no_member_is_below_the_oracle(case):
+    rng = np.random.default_rng(1)
+    for v in gradients(case, 1):
+        best = dot(v, case.X.lmo(v))
+        for x in case.members(rng):
+            assert best <= dot(v, x) + 1e-10 * size_of(case, v)
+
+
+@cases
+def test_a_tolerance_is_kept(case):
+    for v in gradients(case, 2):
+        for part in (1e-8, 1e-6):
+            tol = part * size_of(case, v)
+            s = case.X.lmo(v, tol)
+            assert dot(v, s) <= case.minimum(v) + tol + 1e-12 * size_of(case, v)
+
+
+@cases
+def test_a_guess_changes_nothing_but_the_work(case):
+    rng = np.random.default_rng(3)
+    for v in gradients(case, 3):
+        for guess in [*case.members(rng)[:3], case.X.lmo(v), case.X.lmo(scaled(v, -1.0))]:
+            s = case.X.lmo(v, guess=guess)
+            assert dot(v, s) <= case.minimum(v) + 1e-10 * size_of(case, v)
+
+
+@cases
+def test_the_oracle_answers_with_members(case):
+    for v in gradients(case, 4):
+        s = case.X.lmo(v)
+        assert case.X.distance(s) <= 1e-13 * case.X.size
+        assert length(s) <= case.X.size * (1 + 1e-13)
+
+
+@cases
+def test_the_oracle_leaves_its_arguments_alone_and_repeats_itself(case):
+    rng = np.random.default_rng(5)
+    v, guess = case.space.gradient(rng), case.members(rng)[0]
+    before = _flat(v), length(guess)
+    first, second = case.X.lmo(v, 0.0, guess), case.X.lmo(v, 0.0, guess)
+    assert length(combination(1.0, first, -1.0, second)) == 0.0
+    np.testing.assert_array_equal(_flat(v), before[0])
+    assert length(guess) == before[1]
+
+
+def _flat(v):
+    if isinstance(v, tuple):
+        return np.concatenate([_flat(part) for part in v])
+    return v.to_dense().ravel() if isinstance(v, Symmetric) else v.copy()
+
+
+@cases
+def test_members_are_at_distance_zero_and_within_size(case):
+    for x in case.members(np.random.default_rng(6)):
+        assert case.X.distance(x) <= 1e-13 * case.X.size
+        assert length(x) <= case.X.size * (1 + 1e-13)
+    assert max(length(x) for x in case.members(np.random.default_rng(6))) >= 0.99 * case.X.size
+
+
+@cases
+def test_diameter_is_the_largest_distance(case):
+    members = case.members(np.random.default_rng(7))
+    apart = [length(combination(1.0, x, -1.0, y)) for x, y in combinations(members, 2)]
+    assert max(apart) <= case.X.diameter * (1 + 1e-13) + 1e-13
+    if not isinstance(case.X, Product):  # its list of members does not hold every pair of corners
+        assert max(apart) >= 0.99 * case.X.diameter
+
+
+@cases
+@pytest.mark.parametrize("slack", [1e-2, 1e-6])
+def test_bounds_are_below_the_minimum_and_near_it(case, slack):
+    for seed, v in enumerate(gradients(case, 8)):
+        size = size_of(case, v)
+        proof = case.X.bound(v, slack=slack * size, failure=1e-6, seed=seed)
+        assert proof.value <= case.minimum(v) + 1e-14 * size
+        assert proof.value >= case.minimum(v) - 1.2 * slack * size - 1e-11 * size
+        assert proof.failure == 0.0
+        assert proof.how
+
+
+@cases
+def test_gradients_of_other_spaces_are_refused(case):
+    wrong = [np.zeros(99), Symmetric(99), (np.zeros(2),), (Symmetric(1), np.zeros(99))]
+    for v in wrong:
+        with pytest.raises(ProblemError, match=r"the map A.* must act on "):
+            case.X.check(v, "the map A")
+    case.X.check(case.space.gradient(np.random.default_rng(0)), "the map A")
+
+
+# Distances: an upper bound on the true one, which the projection gives.
+
+
+def onto_simplex(z, radius):
+    ordered = np.sort(z)[::-1]
+    shifts = (np.cumsum(ordered) - radius) / np.arange(1, z.size + 1)
+    shift = shifts[np.flatnonzero(ordered > shifts)[-1]]
+    return np.maximum(z - shift, 0.0)
+
+
+def true_distance(X, x):
+    if isinstance(X, Product):
+        return float(np.linalg.norm([true_distance(p, q) for p, q in zip(X.parts, x, strict=True)]))
+    z = np.linalg.eigvalsh(dense(x)) if isinstance(X, Spectrahedron) else np.asarray(x)
+    if isinstance(X, L1Ball):
+        inside = np.abs(z).sum() <= X.radius
+        return (
+            0.0 if inside else float(np.linalg.norm(np.abs(z) - onto_simplex(np.abs(z), X.radius)))
+        )
+    positive = np.maximum(z, 0.0)
+    if isinstance(X, Spectrahedron) and X.at_most and positive.sum() <= X.trace:
+        return float(np.linalg.norm(z - positive))
+    return float(np.linalg.norm(z - onto_simplex(z, X.size)))
+
+
+@cases
+@pytest.mark.parametrize("far", [1e-3, 1.0, 30.0])
+def test_distance_is_an_upper_bound(case, far):
+    rng = np.random.default_rng(9)
+    for x, d in zip(case.members(rng), case.space.points(rng), strict=False):
+        y = combination(1.0, x, far * case.X.size, d)
+        true = true_distance(case.X, y)
+        assert true * (1 - 1e-10) - 1e-13 <= case.X.distance(y) <= 30 * true + 1e-12
+
+
+def test_distance_counts_what_the_negative_part_adds_to_the_positive():
+    assert Simplex(2).distance(np.array([1.5, -0.5])) >= np.sqrt(0.5)
+    assert Spectrahedron(2).distance(np.diag([1.5, -0.5])) >= np.sqrt(0.5)
+    x = LowRank(np.eye(2), np.array([1.5, -0.5]))
+    assert Spectrahedron(2).distance(x) >= np.sqrt(0.5)
+    assert Spectrahedron(2, at_most=True).distance(x) >= np.sqrt(0.5)
+
+
+# Vectors.
+
+NUMBERS = st.floats(-1e9, 1e9)
+
+
+@given(arrays(np.float64, st.integers(1, 6), elements=NUMBERS), st.floats(1e-3, 1e3))
+def test_closed_forms_are_bounds_without_rounding(v, radius):
+    for X, smallest in ((Simplex, min(v)), (L1Ball, -max(abs(v)))):
+        domain = X(v.size, radius)
+        exact = Fraction(radius) * Fraction(smallest)
+        proof = domain.bound(v, slack=0.0, failure=0.0, seed=0)
+        assert Fraction(proof.value) <= exact
+        assert proof.value == pytest.approx(float(exact), rel=1e-14)
+        assert dot(v, domain.lmo(v)) == pytest.approx(float(exact), rel=1e-15)
+
+
+@pytest.mark.parametrize("X", [Simplex(3, 2.0), L1Ball(3, 2.0)])
+@pytest.mark.parametrize("v", [np.zeros(3), np.ones(3), -np.ones(3), np.array([1.0, -1.0, -1.0])])
+def test_ties_between_vertices(X, v):
+    s = X.lmo(v)
+    assert np.count_nonzero(s) == 1
+    assert np.abs(s).sum() == 2.0
+
+
+# Matrices.
+
+
+@pytest.mark.parametrize("engine", [eigen.Automatic(), eigen.Lanczos(), eigen.Arpack()])
+@pytest.mark.parametrize("at_most", [True, False])
+@pytest.mark.parametrize("n", [1, 2, 3, 50])
+@pytest.mark.parametrize("smallest", [-2.0, 0.0, 2.0])
+def test_the_trace_is_used_only_where_it_pays(smallest, n, at_most, engine):
+    case = spectral_case(n, 3.0, at_most, engine)
+    V = Symmetric(n, diagonal=smallest + np.arange(n, dtype=float))
+    s = case.X.lmo(V)
+    used = 0.0 if at_most and smallest >= 0 else 3.0
+    if not (at_most and smallest == 0.0):  # else every trace is as good
+        assert s.trace == pytest.approx(used, rel=1e-13)
+    assert case.X.distance(s) <= 1e-12
+    assert dot(V, s) == pytest.approx(smallest * used, abs=1e-12 * n)
+    proof = case.X.bound(V, slack=1e-6, failure=1e-6, seed=0)
+    assert case.minimum(V) - 2e-6 <= proof.value <= case.minimum(V)
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 60])
+def test_ties_between_eigenvectors(n):
+    for c in (0.0, 1.0, -1.0):
+        s = Spectrahedron(n, 2.0).lmo(Symmetric(n, diagonal=np.full(n, c)))
+        assert s.trace == pytest.approx(2.0, rel=1e-14)
+        assert s.rank == 1
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_spectral_bounds_are_proved_in_rational_arithmetic(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 6))
+    V = spectral_case(n, 1.0).space.gradient(rng).scaled(10.0 ** rng.integers(-12, 13))
+    proof = Spectrahedron(n).bound(V, slack=0.0, failure=1e-6, seed=0)
+    assert is_below_spectrum(proof.value, V)
+
+
+def test_every_form_of_a_gradient_gives_the_same_answer():
+    full = random_symmetric(60, np.random.default_rng(0))
+    X = Spectrahedron(60, 2.0)
+    forms = [
+        Symmetric(60, dense=full),
+        Symmetric(60, sparse=(sp.csr_array(full),)),
+        Symmetric(60, operators=(aslinearoperator(full),)),
+    ]
+    answers = [X.lmo(v) for v in forms]
+    bounds = [X.bound(v, slack=1e-9, failure=1e-6, seed=0) for v in forms]
+    smallest = 2 * np.linalg.eigvalsh(full)[0]
+    for s, proof in zip(answers, bounds, strict=True):
+        assert dot(forms[0], s) == pytest.approx(smallest, rel=1e-12)
+        assert smallest - 1e-8 <= proof.value <= smallest + 1e-12
+
+
+def test_distance_of_low_rank_points_agrees_with_their_arrays():
+    rng = np.random.default_rng(0)
+    X = Spectrahedron(5, 2.0)
+    for rank in (0, 1, 3):
+        x = random_lowrank(5, rank, rng)
+        assert X.distance(x) == pytest.approx(X.distance(dense(x)), rel=1e-12)
+
+
+# Products.
+
+
+def test_a_product_shares_tolerance_slack_and_failure():
+    asked = []
+
+    class Asked(Simplex):
+        def lmo(self, v, tol=0.0, guess=None):
+            asked.append(("lmo", tol, guess))
+            return super().lmo(v, tol, guess)
+
+        def bound(self, v, *, slack, failure, seed):
+            asked.append(("bound", slack, failure, seed))
+            return super().bound(v, slack=slack, failure=failure, seed=seed)
+
+    X = Product(Asked(2), Asked(3))
+    v = (np.ones(2), np.ones(3))
+    X.lmo(v, 0.5, ("first", "second"))
+    X.lmo(v)
+    X.bound(v, slack=0.2, failure=0.1, seed=5)
+    assert asked[:2] == [("lmo", 0.25, "first"), ("lmo", 0.25, "second")]
+    assert asked[2:4] == [("lmo", 0.0, None), ("lmo", 0.0, None)]
+    assert asked[4:] == [("bound", 0.1, 0.05, 5), ("bound", 0.1, 0.05, 6)]
+
+
+# Refused.
+
+
+@pytest.mark.parametrize("X", [Simplex, L1Ball, Spectrahedron])
+@pytest.mark.parametrize("n", [0, -3, 2.5, True, "3", None, np.nan, np.inf])
+def test_a_wrong_side_is_refused(X, n):
+    with pytest.raises(ProblemError, match="n must be a whole number, at least 1; got "):
+        X(n)
+
+
+@pytest.mark.parametrize("X", [Simplex, L1Ball, Spectrahedron])
+@pytest.mark.parametrize("radius", [0, -1.0, np.nan, np.inf, None, "1", 1j])
+def test_a_wrong_radius_is_refused(X, radius):
+    name = "trace" if X is Spectrahedron else "radius"
+    with pytest.raises(ProblemError, match=f"{name} must be a positive number; got "):
+        X(3, radius)
+
+
+def test_an_empty_product_is_refused():
+    with pytest.raises(ProblemError, match="Product needs at least one domain"):
+        Product()
+
+
+@pytest.mark.parametrize(
+    ("X", "v", "text"),
+    [
+        (
+            Simplex(3),
+            np.zeros(2),
+            r"act on vectors of length 3, as the domain does; got shape \(2,\)",
+        ),
+        (
+            Simplex(3),
+            Symmetric(3),
+            "must act on vectors of length 3, as the domain does; got matrices",
+        ),
+        (Spectrahedron(3), np.zeros(3), "symmetric 3 x 3 matrices, .* got a map of vectors"),
+        (Spectrahedron(3), Symmetric(4), "symmetric 3 x 3 matrices, .* got one of side 4"),
+        (
+            Product(Simplex(2)),
+            np.zeros(2),
+            r"a product of 1 blocks: give a tuple for Linear, or Across",
+        ),
+        (
+            Product(Simplex(2), Simplex(3)),
+            (np.zeros(2), np.zeros(2)),
+            "f, block 1, must act on vectors",
+        ),
+    ],
+)
+def test_check_says_what_was_got(X, v, text):
+    with pytest.raises(ProblemError, match=text):
+        X.check(v, "f")

@@ -1,0 +1,371 @@
+"""Linear maps: adjoint, linearity, norms and scaling against the map's matrix; refused input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import aslinearoperator
+
+from condal import maps
+from condal.errors import ProblemError
+from condal.maps import (
+    Across,
+    Cost,
+    Diagonal,
+    Entries,
+    Inner,
+    Matrix,
+    RowSums,
+    Scaled,
+    Stack,
+    check_adjoint,
+)
+from condal.maps.norms import operator_norm
+from condal.operators import Symmetric, dot
+from condal.points import dense
+from laws import (
+    MAPS,
+    Counted,
+    Matrices,
+    Tuples,
+    Vectors,
+    combination,
+    coordinates,
+    length,
+    matrix_of,
+    public_classes,
+    random_lowrank,
+    random_symmetric,
+)
+
+cases = pytest.mark.parametrize("case", MAPS, ids=[case.name for case in MAPS])
+
+
+def test_every_public_map_is_listed():
+    assert public_classes(maps, "adjoint") == {type(case.A) for case in MAPS}
+
+
+@cases
+def test_images_are_vectors_of_the_size_that_is_said(case):
+    for x in case.space.points(np.random.default_rng(0)):
+        image = case.A(x)
+        assert image.shape == (case.A.size,)
+        assert image.dtype == np.float64
+
+
+@cases
+def test_the_image_of_a_point_is_that_of_its_dense_array(case):
+    for x in case.space.points(np.random.default_rng(1)):
+        np.testing.assert_allclose(case.A(x), case.A(dense(x)), atol=1e-13)
+
+
+@cases
+def test_images_are_linear(case):
+    rng = np.random.default_rng(2)
+    points = case.space.points(rng)
+    for x, y in zip(points, points[1:] + points[:1], strict=True):
+        left = case.A(combination(2.0, x, -0.5, y))
+        np.testing.assert_allclose(left, 2.0 * case.A(x) - 0.5 * case.A(y), atol=1e-12)
+
+
+@cases
+def test_adjoint_identity(case):
+    rng = np.random.default_rng(3)
+    for x in case.space.points(rng):
+        y = rng.standard_normal(case.A.size)
+        v = case.A.adjoint(y)
+        right = 0.0 if v is None else dot(v, x)
+        assert float(case.A(x) @ y) == pytest.approx(right, abs=1e-12)
+
+
+@cases
+def test_the_adjoint_is_the_transposed_matrix(case):
+    y = np.random.default_rng(4).standard_normal(case.A.size)
+    v = case.A.adjoint(y)
+    if case.A.size == 0 and v is None:
+        return  # A'y = 0, in the form of no gradient at all
+    expected = matrix_of(case.A, case.space).T @ y
+    np.testing.assert_allclose(coordinates(v, case.space), expected, atol=1e-12)
+
+
+@cases
+def test_the_public_checker_accepts_it(case):
+    assert check_adjoint(case.A, case.space.points(np.random.default_rng(5))) < 1e-13
+
+
+@cases
+def test_norm_is_an_upper_bound(case):
+    singular = np.linalg.svd(matrix_of(case.A, case.space), compute_uv=False)
+    largest = singular.max(initial=0.0)
+    if isinstance(case.A, Cost) and case.A.C.operators:  # said to be an estimate
+        assert 0.5 * largest <= case.A.norm <= 2 * largest
+        return
+    assert case.A.norm >= largest * (1 - 1e-14)
+    if case.exact:
+        assert case.A.norm == pytest.approx(largest, rel=1e-12, abs=1e-15)
+    else:
+        assert case.A.norm <= 10 * largest
+    for x in case.space.points(np.random.default_rng(6)):
+        assert np.linalg.norm(case.A(x)) <= case.A.norm * length(x) * (1 + 1e-13)
+
+
+@cases
+def test_row_norms_are_those_of_the_matrix(case):
+    if isinstance(case.A, Cost) and case.A.C.operators:
+        return
+    expected = np.linalg.norm(matrix_of(case.A, case.space), axis=1)
+    np.testing.assert_allclose(case.A.row_norms(), expected, rtol=1e-13, atol=1e-15)
+
+
+@cases
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_scaled_by_rows(case, sign):
+    rng = np.random.default_rng(7)
+    rows = sign * np.exp(rng.standard_normal(case.A.size))
+    scaled = case.A.scaled(rows)
+    assert scaled.size == case.A.size
+    for x in case.space.points(rng):
+        np.testing.assert_allclose(scaled(x), rows * case.A(x), rtol=1e-12, atol=1e-12)
+    check_adjoint(scaled, case.space.points(rng))
+    if isinstance(case.A, Cost) and case.A.C.operators:
+        return
+    np.testing.assert_allclose(scaled.row_norms(), np.abs(rows) * case.A.row_norms(), atol=1e-13)
+    largest = np.linalg.svd(rows[:, None] * matrix_of(case.A, case.space), compute_uv=False)
+    assert scaled.norm >= largest.max(initial=0.0) * (1 - 1e-13)
+    twice = scaled.scaled(rows)
+    x = case.space.points(rng)[0]
+    np.testing.assert_allclose(twice(x), rows**2 * case.A(x), rtol=1e-12, atol=1e-12)
+
+
+@cases
+def test_images_and_adjoints_leave_their_arguments_alone(case):
+    rng = np.random.default_rng(8)
+    for x in case.space.points(rng):
+        y = rng.standard_normal(case.A.size)
+        before, kept = combination(1.0, x, 0.0, x), y.copy()
+        image = case.A(x)
+        case.A.adjoint(y)
+        image += 1.0
+        assert length(combination(1.0, x, -1.0, before)) == 0.0
+        np.testing.assert_array_equal(y, kept)
+
+
+def test_a_point_with_the_wrong_number_of_blocks_is_refused():
+    A = Across(Diagonal(2), Matrix(np.eye(2)))
+    for x in (np.eye(2), (np.eye(2),), (np.eye(2), np.ones(2), np.ones(2))):
+        with pytest.raises(ProblemError, match="Across wants a point of 2 blocks"):
+            A(x)
+
+
+# Norms of larger matrices.
+
+
+@pytest.mark.parametrize("shape", [(450, 450), (401, 700), (700, 401), (3, 30_000)])
+@pytest.mark.parametrize("kind", ["flat", "spiked", "dense end"])
+def test_operator_norm_of_large_matrices(shape, kind):
+    small = min(shape)
+    values = {
+        "flat": np.linspace(0.0, 1.0, small),
+        "spiked": np.where(np.arange(small) == 0, 5.0, 1.0),
+        "dense end": 1.0 - np.linspace(0.0, 1.0, small) ** 4,
+    }[kind]
+    a = sp.csr_array((values, (np.arange(small), np.arange(small))), shape=shape)
+    assert values.max() <= operator_norm(a) * (1 + 1e-12)
+    assert operator_norm(a) <= 1.05 * values.max()
+
+
+def test_operator_norm_of_nothing_and_of_zero():
+    assert operator_norm(np.zeros((0, 3))) == 0.0
+    assert operator_norm(sp.csr_array((2, 2))) == 0.0
+    assert operator_norm(sp.csr_array((500, 600))) == 0.0
+
+
+def test_entries_seen_again_raise_the_norm():
+    assert Entries(3, [0, 1, 0], [1, 0, 1]).norm == pytest.approx(np.sqrt(1.5))
+    assert Entries(3, [0, 0], [0, 0]).norm == pytest.approx(np.sqrt(2.0))
+
+
+# What users pass.
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint16])
+def test_indices_of_any_integer_type(dtype):
+    rows, cols = np.array([0, 2], dtype=dtype), np.array([1, 2], dtype=dtype)
+    x = random_symmetric(3, np.random.default_rng(0))
+    np.testing.assert_array_equal(Entries(3, rows, cols)(x), [x[0, 1], x[2, 2]])
+
+
+@pytest.mark.parametrize(
+    "a",
+    [
+        np.arange(6).reshape(2, 3),
+        np.arange(6, dtype=np.float32).reshape(2, 3),
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        np.arange(6, dtype=object).reshape(2, 3),
+        [[0, 1, 2], [3, 4, 5]],
+        sp.coo_array(
+            (np.array([1, 1, 1, 3, 4, 5.0]), ([0, 0, 0, 1, 1, 1], [1, 2, 2, 0, 1, 2])), shape=(2, 3)
+        ),
+        sp.csc_matrix(np.arange(6).reshape(2, 3)),
+    ],
+)
+def test_a_matrix_in_any_form(a):
+    A = Matrix(a)
+    np.testing.assert_array_equal(A(np.array([1.0, 10.0, 100.0])), [210.0, 543.0])
+    np.testing.assert_array_equal(A.row_norms(), [np.sqrt(5), np.sqrt(50)])
+    check_adjoint(A, Vectors(3).points(np.random.default_rng(0)))
+
+
+@pytest.mark.parametrize("wrap", [np.array, sp.csr_array], ids=["dense", "sparse"])
+def test_maps_keep_copies(wrap):
+    a = wrap(np.array([[1.0, 2.0], [2.0, 5.0]]))
+    A, B, before = Matrix(a), Inner([a]), a.copy()
+    first, second = A(np.ones(2)), B(np.eye(2))
+    assert abs(a - before).max() == 0
+    (a.data if sp.issparse(a) else a)[:] = 7.0
+    np.testing.assert_array_equal(A(np.ones(2)), first)
+    np.testing.assert_array_equal(B(np.eye(2)), second)
+
+
+def test_inner_takes_an_iterator_and_every_form():
+    S = random_symmetric(3, np.random.default_rng(0))
+    forms = [S, sp.coo_array(S), S.tolist(), Symmetric(3, dense=S)]
+    A = Inner(iter(forms))
+    assert A.size == 4
+    assert A.n == 3
+    x = random_lowrank(3, 2, np.random.default_rng(1))
+    np.testing.assert_allclose(A(x), np.full(4, np.sum(S * np.asarray(x))), rtol=1e-13)
+
+
+S2 = np.array([[0.0, 1.0], [2.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (
+            lambda: Entries(3, [0, 3], [0, 0]),
+            r"rows must lie in 0..2; got 0..3 .indices start at 0",
+        ),
+        (lambda: Entries(3, [0], [-1]), r"cols must lie in 0..2; got -1..-1"),
+        (
+            lambda: Entries(3, [0.0], [0]),
+            r"rows must be a vector of integers; got float64 of shape",
+        ),
+        (lambda: Entries(3, [True], [0]), r"rows must be a vector of integers; got bool of shape"),
+        (lambda: Entries(3, [[0]], [0]), r"rows must be a vector of integers; got int.* \(1, 1\)"),
+        (lambda: Entries(3, [0, 1], [0]), "rows and cols differ in length: 2 and 1"),
+        (lambda: Entries(3, rows=[0]), "Entries takes both rows and cols, or neither"),
+        (lambda: Entries(0), "n must be a whole number, at least 1; got 0"),
+        (lambda: Diagonal(-1), "n must be a whole number, at least 1; got -1"),
+        (lambda: RowSums(2.5), "n must be a whole number, at least 1; got 2.5"),
+        (lambda: Inner([]), "Inner needs at least one matrix; leave A out for no constraint"),
+        (
+            lambda: Inner([np.eye(2), np.eye(3)]),
+            "the matrices of Inner differ in size: number 0 is 2 x 2, number 1 is 3 x 3",
+        ),
+        (lambda: Inner([np.eye(2), S2]), "matrix 1 of Inner must be symmetric"),
+        (lambda: Inner([sp.csr_array(S2)]), "matrix 0 of Inner must be symmetric"),
+        (lambda: Inner([np.full((2, 2), np.nan)]), "matrix 0 of Inner has the value nan at index"),
+        (lambda: Inner([np.eye(2) * 1j]), "matrix 0 of Inner is complex .complex128."),
+        (lambda: Inner([np.ones((2, 3))]), r"matrix 0 of Inner must be a square matrix"),
+        (lambda: Inner([aslinearoperator(np.eye(2))]), "must be a matrix; got a LinearOperator"),
+        (lambda: Matrix([[1.0, np.inf]]), r"the matrix has the value inf at index \(0, 1\)"),
+        (lambda: Matrix(sp.csr_array([[np.nan]])), "the matrix's stored entries has the value nan"),
+        (lambda: Matrix(np.eye(2) * 1j), "the matrix is complex"),
+        (lambda: Matrix(sp.csr_array(np.eye(2) * 1j)), "the matrix's stored entries is complex"),
+        (lambda: Matrix(np.zeros((2, 2, 2))), r"Matrix takes a 2-D array; got shape \(2, 2, 2\)"),
+        (lambda: Matrix("abc"), "the matrix must be an array of real numbers; got str"),
+        (lambda: Across(Diagonal(2), Diagonal(3)), "must have images of one size; got {2, 3}"),
+        (lambda: Across(), "must have images of one size"),
+    ],
+)
+def test_wrong_input_is_refused(make, text):
+    with pytest.raises(ProblemError, match=text):
+        make()
+
+
+# The public checker.
+
+
+class Unsplit(Entries):
+    """An adjoint in one triangle: right in every inner product, but not symmetric."""
+
+    def adjoint(self, y):
+        return Symmetric(self.n, sparse=(sp.csr_array((y, (self.rows, self.cols)), (3, 3)),))
+
+
+class Doubled(Entries):
+    """An adjoint with all of y in both triangles."""
+
+    def adjoint(self, y):
+        return super().adjoint(2.0 * y)
+
+
+class OfWrongSize(Diagonal):
+    @property
+    def size(self):
+        return self.n + 1
+
+
+class WithNan(Matrix):
+    def adjoint(self, y):
+        return np.full(self.a.shape[1], np.nan)
+
+
+class Transposed(Matrix):
+    def adjoint(self, y):
+        return self.a @ y
+
+
+@pytest.mark.parametrize(
+    ("A", "space"),
+    [
+        (Unsplit(3, [0], [1]), Matrices(3)),
+        (Doubled(3, [0], [1]), Matrices(3)),
+        (Transposed(np.arange(9).reshape(3, 3)), Vectors(3)),
+        (WithNan(np.ones((2, 3))), Vectors(3)),
+        (
+            Across(Matrix(np.eye(3)), Transposed(np.arange(9).reshape(3, 3))),
+            Tuples((Vectors(3),) * 2),
+        ),
+        (Stack(Diagonal(3), Scaled(Doubled(3, [0], [1]), np.ones(1))), Matrices(3)),
+    ],
+    ids=["unsplit", "doubled", "transposed", "nan", "in a block", "in a stack"],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_public_checker_refuses_a_wrong_adjoint(A, space, seed):
+    points = space.points(np.random.default_rng(seed))
+    with pytest.raises(ProblemError, match="the adjoint is wrong: <Ax, y> and <x, A'y> differ by"):
+        check_adjoint(A, points, seed=seed)
+
+
+def test_the_public_checker_refuses_nan_at_any_point():
+    class Sometimes(Matrix):
+        calls = 0
+
+        def adjoint(self, y):
+            Sometimes.calls += 1
+            return np.full(3, np.nan) if Sometimes.calls == 2 else super().adjoint(y)
+
+    with pytest.raises(ProblemError, match="differ by nan of their size"):
+        check_adjoint(Sometimes(np.eye(3)), [np.ones(3)] * 4)
+
+
+def test_the_public_checker_refuses_a_wrong_size():
+    with pytest.raises(ProblemError, match=r"the map says size 4, but an image has shape \(3,\)"):
+        check_adjoint(OfWrongSize(3), [np.eye(3)])
+
+
+def test_an_image_that_cancels_is_no_reason_to_refuse():
+    assert check_adjoint(Matrix([0.1, 0.2, -0.3]), [np.ones(3)]) < 1e-15
+    assert check_adjoint(Inner([np.diag([0.1, 0.2, -0.3])]), [np.eye(3)]) < 1e-15
+
+
+def test_a_matrix_free_cost_is_only_multiplied():
+    operator = Counted(random_symmetric(5, np.random.default_rng(0)))
+    A = Cost(Symmetric(5, operators=(operator,)))
+    x = random_lowrank(5, 2, np.random.default_rng(1))
+    assert A(x)[0] == pytest.approx(float(np.sum(operator.full * np.asarray(x))))
+    assert operator.products == 2

@@ -1,0 +1,273 @@
+"""Gradients on symmetric matrices: every part against the sum of the parts as one dense matrix."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import aslinearoperator
+
+from condal.errors import ProblemError
+from condal.operators import Symmetric, add, dot, symmetric
+from condal.points import LowRank
+from laws import Matrices, exactly, random_lowrank, random_symmetric
+
+N = 6
+
+
+def parts(seed: int) -> dict[str, Symmetric]:
+    rng = np.random.default_rng(seed)
+    a, b, c, d = rng.standard_normal((4, N))
+    sparse = [sp.csr_array(np.where(m > 0.5, m, 0.0)) for m in (random_symmetric(N, rng),) * 2]
+    return {
+        "nothing": Symmetric(N),
+        "sparse": Symmetric(N, sparse=(sparse[0],)),
+        "two sparse": Symmetric(N, sparse=(sparse[0], sp.csc_array(random_symmetric(N, rng)))),
+        "diagonal": Symmetric(N, diagonal=a),
+        "dense": Symmetric(N, dense=random_symmetric(N, rng)),
+        "pair": Symmetric(N, pairs=((a, b),)),
+        "two pairs": Symmetric(N, pairs=((a, b), (c, d))),
+        "operator": Symmetric(N, operators=(aslinearoperator(random_symmetric(N, rng)),)),
+        "all": Symmetric(
+            N,
+            sparse=(sparse[1],),
+            diagonal=d,
+            dense=random_symmetric(N, rng),
+            pairs=((c, a),),
+            operators=(aslinearoperator(random_symmetric(N, rng)),),
+        ),
+    }
+
+
+KINDS = list(parts(0))
+
+
+def full(V: Symmetric) -> np.ndarray:
+    return np.array(exactly(V), dtype=float)
+
+
+@pytest.fixture(params=KINDS)
+def V(request):
+    return parts(1)[request.param]
+
+
+def test_the_assembled_matrix_is_the_sum_of_the_parts(V):
+    np.testing.assert_allclose(V.to_dense(), full(V), atol=1e-14)
+    np.testing.assert_array_equal(V.to_dense(), V.to_dense().T)
+    assert V.shape == (N, N)
+
+
+def test_products_with_vectors_and_blocks(V):
+    block = np.random.default_rng(2).standard_normal((N, 3))
+    expected = full(V) @ block
+    np.testing.assert_allclose(V @ block, expected, atol=1e-13)
+    for strided in (block, np.asfortranarray(block)):
+        np.testing.assert_allclose(V @ strided[:, 1], expected[:, 1], atol=1e-13)
+
+
+def test_products_leave_their_vectors_and_parts_alone(V):
+    before, v = V.to_dense(), np.ones(N)
+    image = V @ v
+    image += 1.0
+    np.testing.assert_array_equal(v, np.ones(N))
+    np.testing.assert_array_equal(V.to_dense(), before)
+
+
+def test_to_dense_is_a_copy(V):
+    before = V.to_dense()
+    V.to_dense()[:] = 0.0
+    np.testing.assert_array_equal(V.to_dense(), before)
+
+
+@pytest.mark.parametrize("c", [1.0, -2.5, 0.0])
+def test_scaled(V, c):
+    np.testing.assert_allclose(V.scaled(c).to_dense(), c * full(V), atol=1e-13)
+
+
+@pytest.mark.parametrize(("first", "second"), [*product(KINDS, repeat=2)])
+def test_sums(first, second):
+    a, b = parts(1)[first], parts(3)[second]
+    np.testing.assert_allclose((a + b).to_dense(), full(a) + full(b), atol=1e-13)
+    np.testing.assert_allclose(add(a, b).to_dense(), full(a) + full(b), atol=1e-13)
+
+
+def test_inner_products_with_points(V):
+    rng = np.random.default_rng(4)
+    for x in [*Matrices(N).points(rng), random_lowrank(N, 9, rng)]:
+        expected = float(np.sum(full(V) * np.asarray(x)))
+        assert V.quadratic(x) == pytest.approx(expected, abs=1e-12)
+        assert dot(V, x) == V.quadratic(x)
+
+
+def test_the_sparse_matrix_of_a_factorable_one(V):
+    assert V.factorable == (V.dense is None and not V.pairs and not V.operators)
+    if V.factorable:
+        np.testing.assert_allclose(V.to_sparse().toarray(), full(V), atol=1e-14)
+
+
+def test_explicit_multiplies_the_operators_out(V):
+    known = V.explicit()
+    assert not known.operators
+    np.testing.assert_allclose(known.to_dense(), full(V), atol=1e-14)
+
+
+def test_absolute_row_sums_bound_those_of_the_matrix(V):
+    sums = V.absolute_row_sums()
+    if V.operators:
+        assert sums is None
+    else:
+        assert np.all(sums >= np.abs(full(V)).sum(axis=1) * (1 - 1e-15))
+
+
+@pytest.mark.parametrize("kind", ["sparse", "diagonal", "dense"])
+def test_absolute_row_sums_of_one_part_are_exact(kind):
+    V = parts(1)[kind]
+    np.testing.assert_allclose(V.absolute_row_sums(), np.abs(full(V)).sum(axis=1), rtol=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_assembly_error_bounds_the_rounding_of_the_assembly(seed):
+    rng = np.random.default_rng(seed)
+    layers = [sp.csr_array(random_symmetric(3, rng) * 10.0**k) for k in (0, 8, 3)]
+    V = Symmetric(
+        3,
+        sparse=tuple(layers),
+        diagonal=rng.standard_normal(3),
+        dense=-layers[1].toarray() * (1 + 1e-9),
+        pairs=((rng.standard_normal(3) * 1e8, rng.standard_normal(3)),),
+    )
+    exact = exactly(V)
+    rounded = V.to_dense()
+    # |E|_F in rational arithmetic up to the very last step.
+    errors = [exact[i][j] - Fraction(rounded[i, j]) for i, j in product(range(3), repeat=2)]
+    assert 0 < float(sum(e * e for e in errors)) ** 0.5 <= V.assembly_error()
+    assert V.assembly_error() < 1e-13 * np.abs(layers[1].toarray()).max() * 100
+
+
+def test_assembly_error_is_unknown_behind_an_operator():
+    assert parts(1)["operator"].assembly_error() == np.inf
+
+
+def test_add_takes_nothing_for_zero():
+    V = parts(1)["sparse"]
+    assert add(None, V) is V
+    assert add(V, None) is V
+    with pytest.raises(ProblemError, match="neither an objective nor a constraint"):
+        add(None, None)
+
+
+def test_add_and_dot_go_into_tuples():
+    V, W = parts(1)["dense"], parts(3)["dense"]
+    total = add((V, np.arange(3.0)), (W, np.ones(3)))
+    x = (np.eye(N), np.array([1.0, 0.0, 2.0]))
+    np.testing.assert_array_equal(total[1], [1.0, 2.0, 3.0])
+    assert dot(total, x) == pytest.approx(np.trace(full(V) + full(W)) + 7.0)
+
+
+def test_gradients_of_different_sizes_are_not_added():
+    with pytest.raises(ProblemError, match="different sizes, 2 and 3, cannot be added"):
+        Symmetric(2) + Symmetric(3)
+
+
+# symmetric(): what users pass as C.
+
+C = np.array([[1.0, 2.0, 0.0], [2.0, 0.0, -1.0], [0.0, -1.0, 3.0]])
+
+
+def forms() -> dict[str, object]:
+    coo = sp.coo_array(C)
+    duplicated = sp.coo_array(
+        (np.tile(coo.data / 2, 2), (np.tile(coo.row, 2), np.tile(coo.col, 2))), shape=(3, 3)
+    )
+    unsorted = sp.csr_array(([2.0, 1.0, -1.0, 2.0, 3.0, -1.0], [1, 0, 2, 0, 2, 1], [0, 2, 4, 6]))
+    explicit_zeros = sp.coo_array(
+        (np.append(coo.data, 0.0), (np.append(coo.row, 0), np.append(coo.col, 2)))
+    )
+    frozen = C.copy()
+    frozen.flags.writeable = False
+    return {
+        "dense": C.copy(),
+        "list": C.tolist(),
+        "read-only": frozen,
+        "fortran": np.asfortranarray(C),
+        "strided": np.kron(C, np.ones((2, 2)))[::2, ::2],
+        "int": C.astype(int),
+        "float32": C.astype(np.float32),
+        "object": C.astype(object),
+        "csr": sp.csr_array(C),
+        "csc matrix": sp.csc_matrix(C),
+        "dia": sp.dia_array(C),
+        "int sparse": sp.csr_array(C.astype(np.int64)),
+        "float32 sparse": sp.csr_array(C.astype(np.float32)),
+        "duplicated": duplicated,
+        "unsorted": unsorted,
+        "explicit zeros": explicit_zeros,
+        "operator": aslinearoperator(C),
+    }
+
+
+@pytest.mark.parametrize("form", forms())
+def test_every_form_of_a_matrix_means_the_same(form):
+    given = forms()[form]
+    V = symmetric(given)
+    np.testing.assert_array_equal(V.to_dense(), C)
+    np.testing.assert_allclose(V @ np.arange(3.0), C @ np.arange(3.0), atol=1e-15)
+    assert symmetric(V) is V
+
+
+@pytest.mark.parametrize(
+    "form", ["dense", "fortran", "csr", "float32 sparse", "duplicated", "unsorted"]
+)
+def test_the_callers_matrix_is_neither_changed_nor_kept(form):
+    given, twin = forms()[form], forms()[form]
+    V = symmetric(given)
+    (V @ np.ones(3))[:] = 7.0
+    stored, expected = (m.data if sp.issparse(m) else m for m in (given, twin))
+    np.testing.assert_array_equal(stored, expected)
+    stored[...] = 9.0
+    np.testing.assert_array_equal(V.to_dense(), C)
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_rounding_in_the_callers_symmetry_is_removed(wrap):
+    skew = np.triu(np.full((3, 3), 1e-13), 1)
+    V = symmetric(wrap(C + skew))
+    image = V.to_dense()
+    np.testing.assert_array_equal(image, image.T)
+    np.testing.assert_allclose(image, C + 0.5 * (skew + skew.T), rtol=0, atol=1e-15)
+    columns = V @ np.eye(3)
+    np.testing.assert_array_equal(columns, columns.T)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (np.ones((2, 3)), r"C must be a square matrix, at least 1 x 1; got shape \(2, 3\)"),
+        (sp.csr_array((2, 3)), r"C must be a square matrix, at least 1 x 1; got shape \(2, 3\)"),
+        (np.zeros((0, 0)), r"C must be a square matrix, at least 1 x 1; got shape \(0, 0\)"),
+        (sp.csr_array((0, 0)), r"C must be a square matrix, at least 1 x 1; got shape \(0, 0\)"),
+        (aslinearoperator(np.ones((2, 3))), r"C must be a square matrix, .* got shape \(2, 3\)"),
+        (np.ones(3), r"C must have 2 dimensions; got shape \(3,\)"),
+        (
+            [[0, 1], [2, 0]],
+            r"C must be symmetric; the largest \|C - C'\| is 1: pass \(C \+ C'\) / 2",
+        ),
+        (sp.csr_array([[0, 1], [2, 0]]), r"C must be symmetric; the largest \|C - C'\| is 1"),
+        (np.diag([1.0, np.nan]), r"C has the value nan at index \(1, 1\)"),
+        (sp.csr_array([[1.0, np.inf], [np.inf, 0]]), r"C .its stored entries. has the value inf"),
+        (np.eye(2) * 1j, "C is complex .complex128.; .* write the Hermitian problem as a real"),
+        (sp.csr_array(np.eye(2) * 1j), "C .its stored entries. is complex .complex128."),
+        (aslinearoperator(1j * np.eye(3)), "C is complex .complex128.; condal takes real data"),
+        ("text", "C must be an array of real numbers; got str"),
+    ],
+)
+def test_symmetric_refuses(given, text):
+    with pytest.raises(ProblemError, match=text):
+        symmetric(given)
+
+
+def test_a_point_of_rank_none_has_no_inner_product():
+    assert parts(1)["all"].quadratic(LowRank(np.zeros((N, 0)), np.zeros(0))) == 0.0

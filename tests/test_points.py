@@ -1,0 +1,126 @@
+"""Points: low-rank matrices against their dense arrays, and what is refused as data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from condal.errors import ProblemError
+from condal.points import LowRank, dense, finite_array, require_positive, require_whole
+from laws import random_lowrank
+
+FINITE = st.floats(-1e6, 1e6)
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2, 7])
+def test_lowrank_agrees_with_its_array(rank):
+    x = random_lowrank(5, rank, np.random.default_rng(rank))
+    full = sum(
+        (w * np.outer(u, u) for u, w in zip(x.U.T, x.weights, strict=True)), np.zeros((5, 5))
+    )
+    np.testing.assert_allclose(np.asarray(x), full, atol=1e-14)
+    assert x.shape == (5, 5)
+    assert x.rank == rank
+    assert x.trace == pytest.approx(np.trace(full), abs=1e-14)
+    np.testing.assert_allclose(x.factor() @ x.factor().T, full, atol=1e-14)
+    assert f"rank<={rank}" in repr(x)
+    assert "n=5" in repr(x)
+
+
+def test_lowrank_converts_to_another_dtype():
+    assert np.asarray(LowRank(np.eye(2), np.ones(2)), dtype=np.float32).dtype == np.float32
+
+
+def test_dense_goes_into_tuples():
+    x = LowRank(np.eye(2), np.array([1.0, 2.0]))
+    first, (second, third) = dense((np.ones(3), (x, x)))
+    np.testing.assert_array_equal(first, np.ones(3))
+    np.testing.assert_array_equal(second, np.diag([1.0, 2.0]))
+    np.testing.assert_array_equal(third, second)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, 2, 3],
+        (1.0, 2.0, 3.0),
+        np.array([1, 2, 3], dtype=np.int8),
+        np.array([1, 2, 3], dtype=np.float32),
+        np.array([1, 2, 3], dtype=object),
+        np.array([3, 2, 1])[::-1],
+        np.arange(1, 7)[::2] // 2 + 1,
+    ],
+    ids=lambda v: type(v).__name__ + str(getattr(v, "dtype", "")),
+)
+def test_finite_array_takes_any_real_numbers(values):
+    array = finite_array(values, "b", ndim=1)
+    assert array.dtype == np.float64
+    np.testing.assert_array_equal(array, [1.0, 2.0, 3.0])
+
+
+def test_finite_array_takes_truth_values():
+    np.testing.assert_array_equal(finite_array(np.array([True, False]), "b"), [1.0, 0.0])
+
+
+@given(arrays(np.float64, (3, 4), elements=FINITE))
+def test_finite_array_keeps_the_values(values):
+    np.testing.assert_array_equal(finite_array(values, "b", ndim=2), values)
+
+
+@given(arrays(np.float64, (3, 4), elements=FINITE), st.sampled_from([np.nan, np.inf, -np.inf]))
+def test_finite_array_names_what_is_not_finite_and_where(values, bad):
+    values[1, 2] = bad
+    with pytest.raises(
+        ProblemError, match=rf"b has the value {bad} at index \(1, 2\); every entry"
+    ):
+        finite_array(values, "b")
+
+
+@pytest.mark.parametrize(
+    ("values", "ndim", "text"),
+    [
+        (np.nan, None, "b has the value nan; every entry must be a finite number"),
+        ([1.0, np.nan], 1, "b has the value nan at index 1; every entry must be a finite number"),
+        ([[1.0]], 1, r"b must have 1 dimension; got shape \(1, 1\)"),
+        ([1.0], 2, r"b must have 2 dimensions; got shape \(1,\)"),
+        ([1j], 1, "b is complex .complex128.; condal takes real data"),
+        ([np.complex64(1)], 1, "b is complex .complex64.; condal takes real data"),
+        (np.ones(2, dtype=complex), 1, "b is complex .complex128.; condal takes real data"),
+        (["1.5"], 1, "b must be an array of real numbers; got list"),
+        ([None], 1, "b has the value nan at index 0"),
+        ("text", None, "b must be an array of real numbers; got str"),
+        ([[1.0], [1.0, 2.0]], None, "b must be an array of real numbers; got list"),
+        (np.array([1j], dtype=object), 1, "b must be an array of real numbers; got ndarray"),
+        (np.array(["2020-01-01"], dtype="datetime64[D]"), 1, "b must be an array of real numbers"),
+        (sp.csr_array(np.eye(2)), None, "b must be an array of real numbers; got csr_array"),
+    ],
+)
+def test_finite_array_refuses(values, ndim, text):
+    with pytest.raises(ProblemError, match=text):
+        finite_array(values, "b", ndim=ndim)
+
+
+@pytest.mark.parametrize("value", [1, 7, np.int32(3), np.uint64(3)])
+def test_whole_numbers_are_taken(value):
+    require_whole(value, "n", least=1)
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.5, 3.0, True, np.True_, "3", None, np.nan, 1j])
+def test_other_numbers_are_refused(value):
+    with pytest.raises(ProblemError, match="n must be a whole number, at least 1; got "):
+        require_whole(value, "n")
+
+
+@pytest.mark.parametrize("value", [1, 1e-300, np.float32(2), np.int64(1)])
+def test_positive_numbers_are_taken(value):
+    require_positive(value, "trace")
+
+
+@pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, -np.inf, None, "1", 1j, [1.0]])
+def test_numbers_not_positive_are_refused(value):
+    with pytest.raises(ProblemError, match="trace must be a positive number; got "):
+        require_positive(value, "trace")

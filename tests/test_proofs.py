@@ -1,0 +1,365 @@
+"""Proved bounds: below the smallest eigenvalue always, near it where that is promised."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import aslinearoperator
+
+from condal import proofs
+from condal.operators import Symmetric, symmetric
+from condal.proofs import (
+    dense_cholesky,
+    gershgorin,
+    probabilistic,
+    smallest_eigenvalue_bound,
+    sparse_factorisation,
+)
+from laws import (
+    ENGINES,
+    SPECTRA,
+    Counted,
+    Matrices,
+    is_below_spectrum,
+    random_graph,
+    random_symmetric,
+    spectrum,
+    torus,
+)
+
+KINDS = ["random", *SPECTRA]
+SCALES = [1.0, 1e-12, 1e12]
+FACTORISATIONS = [dense_cholesky, sparse_factorisation]
+factorisations = pytest.mark.parametrize("prove", FACTORISATIONS)
+
+
+def bound(V, slack=0.0, **options):
+    return smallest_eigenvalue_bound(V, slack=slack, failure=1e-6, seed=0, **options)
+
+
+def forms(full):
+    """The same matrix as the parts of a gradient may hold it."""
+    n = len(full)
+    return [
+        Symmetric(n, dense=full),
+        Symmetric(n, sparse=(sp.csr_array(full),)),
+        Symmetric(
+            n, sparse=(sp.csr_array(np.triu(full, 1) + np.triu(full, 1).T),), diagonal=np.diag(full)
+        ),
+        Symmetric(n, operators=(aslinearoperator(full),)),
+    ]
+
+
+def reference_error(full):
+    """What NumPy's own eigenvalues may be wrong by."""
+    return 4e-16 * len(full) * float(np.linalg.norm(full, 2))
+
+
+# Small matrices, decided in rational arithmetic: no tolerance at all.
+
+
+def small_matrices(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 6))
+    scale = 10.0 ** rng.integers(-12, 13)
+    yield Matrices(n).gradient(rng).scaled(scale)
+    yield from forms(scale * random_symmetric(n, rng))
+    factor = rng.integers(-3, 4, size=(n, max(n - 1, 1))).astype(float)
+    yield from forms(scale * (factor @ factor.T))  # singular, and exactly so at scale 1
+    yield Symmetric(n, diagonal=scale * rng.standard_normal(n))
+    yield Symmetric(n)
+    # Parts that cancel.
+    big = 1e8 * random_symmetric(n, rng) / 3
+    rest = aslinearoperator(random_symmetric(n, rng) - 3 * big)
+    yield Symmetric(n, sparse=(sp.csr_array(big), sp.csr_array(big)), dense=big, operators=(rest,))
+    yield Symmetric(n, sparse=(sp.csr_array(big),), dense=-big, diagonal=rng.standard_normal(n))
+    back = sp.csr_array(random_symmetric(n, rng) - 3 * big)
+    yield Symmetric(n, sparse=(*(sp.csr_array(big) for _ in range(3)), back))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_bounds_hold_exactly(seed):
+    for V in small_matrices(seed):
+        for slack in (0.0, 1e-6):
+            proof = bound(V, slack)
+            assert proof.failure == 0.0
+            assert is_below_spectrum(proof.value, V), (proof, V)
+        discs = gershgorin(V)
+        assert discs is None or is_below_spectrum(discs.value, V)
+
+
+@factorisations
+@pytest.mark.parametrize("seed", range(40))
+def test_factorisations_at_any_shift_hold_exactly(prove, seed):
+    """Shifts as near to the smallest eigenvalue as rounding lets them be, from both sides."""
+    tried = 0
+    for V in small_matrices(seed):
+        if prove is sparse_factorisation and not V.factorable:
+            continue
+        values = np.linalg.eigvalsh(V.to_dense())
+        size = np.abs(values).max() or 1.0
+        for part in (0.0, 1e-16, 1e-15, 1e-14, 1e-8, -1e-16, -1e-15):
+            proof = prove(V, float(values[0] - part * size))
+            if proof is not None:
+                tried += 1
+                assert is_below_spectrum(proof.value, V)
+    assert tried >= 8
+
+
+# Every kind of spectrum, at every scale and in every form, against NumPy.
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_bounds_on_every_kind_of_spectrum(kind, scale):
+    for n, diagonal in product([1, 2, 3, 20, 60], [False, True]):
+        case = spectrum(kind, n, diagonal)
+        full, size = scale * case.full, scale * case.size
+        smallest, error = scale * case.values[0], reference_error(full)
+        # A Lanczos estimate is anywhere in a cluster; the shifts then go down in steps.
+        width = 1e-6 if kind == "clustered" else 1e-12
+        for V, slack in product(forms(full), [0.0, 1e-9, 1e-3]):
+            proof = bound(V, slack * size)
+            assert proof.value <= smallest + error, case.name
+            assert proof.value >= smallest - 1.2 * slack * size - width * size, case.name
+            assert proof.failure == 0.0
+
+
+def laplacians():
+    for side in (3, 5, 12):
+        yield f"torus {side}", torus(side)
+    for n, density, seed in [(30, 0.1, 0), (60, 0.05, 1), (100, 0.3, 2)]:
+        yield f"graph {n}", random_graph(n, density, seed)
+        yield f"signed graph {n}", random_graph(n, density, seed, signed=True)
+    yield "no edges", sp.csr_array((20, 20))
+    yield "path", random_graph(2, 1.0, 0)
+
+
+LAPLACIANS = dict(laplacians())
+
+
+@pytest.mark.parametrize("name", LAPLACIANS)
+@pytest.mark.parametrize("shifted", [False, True])
+def test_bounds_on_graphs(name, shifted):
+    """Slacks of max-cut: L - Diag y, singular at y = 0."""
+    L = LAPLACIANS[name]
+    n = L.shape[0]
+    rng = np.random.default_rng(0)
+    V = symmetric(L) + Symmetric(n, diagonal=shifted * rng.standard_normal(n))
+    full = V.to_dense()
+    smallest, size = np.linalg.eigvalsh(full)[0], np.linalg.norm(full, 2)
+    for prove in (bound, *(lambda V, s, p=p: p(V, smallest - s) for p in FACTORISATIONS)):
+        for slack in (1e-3, 1e-9):
+            proof = prove(V, slack * size)
+            if size == 0.0 and proof is None:
+                continue  # nothing to factorise at a shift of 0
+            assert smallest - 1.2 * slack * size - 1e-12 * size <= proof.value
+            assert proof.value <= smallest + reference_error(full)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bounds_on_random_sparse_matrices(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(50, 200))
+    S = sp.random(
+        n, n, float(rng.uniform(0.005, 0.1)), random_state=seed, data_rvs=rng.standard_normal
+    )
+    V = symmetric(S + S.T) + Symmetric(
+        n, diagonal=10.0 ** rng.uniform(-6, 6) * rng.standard_normal(n)
+    )
+    full = V.to_dense()
+    smallest, size = np.linalg.eigvalsh(full)[0], np.linalg.norm(full, 2)
+    for proof in (bound(V, 1e-6 * size), *(p(V, smallest - 1e-6 * size) for p in FACTORISATIONS)):
+        assert smallest - 2e-6 * size <= proof.value <= smallest + reference_error(full)
+
+
+# Factorisations.
+
+
+@factorisations
+@pytest.mark.parametrize("kind", ["random", *(k for k in SPECTRA if k != "zero")])
+def test_a_shift_clearly_above_the_smallest_eigenvalue_is_not_proved(prove, kind):
+    for n, part in product([1, 2, 20, 60], [1e-6, 1e-2, 10.0]):
+        case = spectrum(kind, n)
+        V = Symmetric(n, sparse=(sp.csr_array(case.full),))
+        assert prove(V, float(case.values[0]) + part * case.size) is None, case.name
+
+
+@factorisations
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_shift_clearly_below_the_smallest_eigenvalue_is_proved(prove, kind):
+    for n, part in product([1, 2, 20, 60], [1e-9, 1e-2, 10.0]):
+        case = spectrum(kind, n)
+        V = Symmetric(n, sparse=(sp.csr_array(case.full),))
+        tau = float(case.values[0]) - part * case.size
+        proof = prove(V, tau)
+        assert proof is not None, case.name
+        # What is lost to rounding grows with the shifted matrix.
+        assert tau - 1e-14 * n**2 * (1 + part) * case.size <= proof.value <= tau, case.name
+        assert "factorisation" in proof.how
+
+
+@factorisations
+@pytest.mark.parametrize("where", [(0, 0), (3, 1), (4, 4)])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_nothing_is_proved_of_a_matrix_that_is_not_finite(prove, where, bad):
+    full = np.eye(5)
+    full[where] = full[where[::-1]] = bad
+    V = Symmetric(5, sparse=(sp.csr_array(full),))
+    proof = prove(V, -1.0)
+    assert proof is None or proof.value == -np.inf
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_a_callers_asymmetry_does_not_fool_the_dense_factorisation(wrap):
+    """LAPACK reads one triangle: what was rounded away in the other must not count."""
+    full = random_symmetric(50, np.random.default_rng(0))
+    values, vectors = np.linalg.eigh(full)
+    sign = np.triu(np.sign(np.outer(vectors[:, 0], vectors[:, 0])), 1)
+    skew = 0.4e-12 * np.abs(full).max() * (sign - sign.T)
+    for skewed in (full + skew, full - skew):
+        V = symmetric(wrap(skewed))
+        for above in (5e-12, 1e-11, 2e-11):
+            proof = dense_cholesky(V, float(values[0]) + above)
+            assert proof is None or proof.value <= values[0] + reference_error(full)
+
+
+# Lanczos from a random start.
+
+
+@pytest.mark.parametrize(
+    "kind", ["random", "spread", "clustered", "nearly singular", "one negative"]
+)
+def test_the_probabilistic_bound_is_not_wrong(kind):
+    for diagonal in (False, True):
+        case = spectrum(kind, 60, diagonal)
+        for seed in range(60):
+            proof = probabilistic(case.V, slack=0.1 * case.size, failure=1e-3, seed=seed)
+            assert proof.value <= case.values[0] + reference_error(case.full)
+            assert proof.failure == 1e-3
+            assert "random start" in proof.how
+
+
+def test_the_probabilistic_bound_is_within_its_slack():
+    values = np.linspace(-1.0, 1.0, 2000)
+    V = Symmetric(2000, diagonal=values)
+    for slack in (0.1, 1e-2, 1e-3):
+        proof = probabilistic(V, slack=slack, failure=1e-6, seed=3)
+        assert -1.0 - slack <= proof.value <= -1.0
+        assert proof.value >= -1.0 - slack
+
+
+def test_a_surer_bound_is_lower_and_a_looser_one_cheaper():
+    operators = [Counted(spectrum("spread", 300).full) for _ in range(3)]
+    V = [Symmetric(300, operators=(operator,)) for operator in operators]
+    likely = probabilistic(V[0], slack=0.1, failure=1e-2, seed=0)
+    surer = probabilistic(V[1], slack=0.1, failure=1e-12, seed=0)
+    probabilistic(V[2], slack=1e-2, failure=1e-2, seed=0)
+    assert surer.value < likely.value or operators[1].products > operators[0].products
+    assert operators[2].products > operators[0].products
+
+
+def test_seeds_are_independent_and_repeat():
+    V = spectrum("random", 60).V
+    values = [probabilistic(V, slack=1.0, failure=1e-3, seed=s).value for s in (0, 1, 2, 0)]
+    assert values[0] == values[3]
+    assert len(set(values)) == 3
+
+
+@pytest.mark.parametrize("kind", ["identity", "zero", "multiple"])
+@pytest.mark.parametrize("n", [1, 2, 60])
+def test_an_invariant_subspace_does_not_make_a_bound_wrong(kind, n):
+    case = spectrum(kind, n)
+    assert probabilistic(case.V, slack=1e-3, failure=1e-3, seed=0).value <= case.values[0] + 1e-13
+
+
+# Which proof is tried.
+
+
+def chain(n):
+    ones = np.ones(n)
+    return symmetric(sp.diags([-ones[1:], 2 * ones, -ones[1:]], [-1, 0, 1]))
+
+
+def test_the_proof_follows_what_is_affordable(monkeypatch):
+    long, short = chain(3000), chain(200)
+    dense = Symmetric(200, dense=short.to_dense())
+    hidden = Symmetric(200, operators=(aslinearoperator(short.to_dense()),))
+    assert "sparse" in bound(long, 1e-3).how
+    assert "dense" in bound(dense, 1e-3).how
+    assert "dense" in bound(hidden, 1e-3).how
+    monkeypatch.setattr(proofs, "MAX_FACTOR_BYTES", 0)
+    for V in (long, short, dense, hidden):
+        proof = bound(V, 0.1)
+        assert "random start" in proof.how
+        assert proof.failure == 1e-6
+        assert -0.1 <= proof.value <= 2 - 2 * np.cos(np.pi / (V.n + 1))
+
+
+def test_discs_are_the_last_resort(monkeypatch):
+    monkeypatch.setattr(proofs, "MAX_FACTOR_FLOPS", 0)
+    V = Symmetric(60, diagonal=np.ones(60))  # Lanczos ends at once and proves nothing
+    proof = bound(V, 1e-9)
+    assert -1.1 <= proof.value <= 1.0
+    assert np.isfinite(proof.value)
+
+
+def test_discs_need_entries():
+    assert gershgorin(forms(np.eye(3))[3]) is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_discs_are_below_every_eigenvalue(kind):
+    for n, scale in product([1, 2, 20, 60], SCALES):
+        case = spectrum(kind, n)
+        for V in forms(scale * case.full)[:3]:
+            proof = gershgorin(V)
+            assert proof.value <= scale * case.values[0]
+            assert proof.value >= -scale * case.size * n * (1 + 1e-13)
+
+
+@pytest.mark.parametrize("engine", [None, *ENGINES], ids=repr)
+def test_any_engine_may_make_the_estimate(engine):
+    case = spectrum("spread", 60)
+    proof = bound(case.V, 1e-8, engine=engine)
+    assert case.values[0] - 2e-8 <= proof.value <= case.values[0]
+
+
+def test_a_bad_estimate_does_not_make_a_bad_bound():
+    """The shifts go deeper until one is proved, whatever the engine said."""
+
+    class Optimist:
+        def __init__(self, error):
+            self.error = error
+
+        def smallest(self, V, tol=0.0, guess=None):
+            pair = ENGINES[0].smallest(V)
+            return type(pair)(pair.value + self.error, pair.vector, 0.0, 0.0)
+
+    case = spectrum("spread", 60)
+    for error in (1e-9, 1e-3, 1.0, -1e-3, 1e6):
+        proof = bound(case.V, 1e-6, engine=Optimist(error))
+        assert proof.value <= case.values[0] + reference_error(case.full)
+        assert proof.value >= -61.0  # Gershgorin's, at worst
+        if abs(error) <= 1e-3:
+            assert proof.value >= case.values[0] - 1e-2
+
+
+def test_products_that_are_not_finite_are_an_error():
+    with pytest.raises(FloatingPointError, match="NaN or infinity"):
+        bound(Symmetric(3, diagonal=np.array([1.0, np.nan, 1.0])), 1e-6)
+
+
+def test_the_gradient_is_left_alone():
+    full = spectrum("random", 20).full.copy()
+    for V in forms(full):
+        before = V.to_dense()
+        bound(V, 1e-6)
+        for prove in FACTORISATIONS[: 1 + V.factorable]:
+            prove(V, -100.0)
+        probabilistic(V, slack=1.0, failure=0.1, seed=0)
+        np.testing.assert_array_equal(V.to_dense(), before)

@@ -1,0 +1,406 @@
+"""Storages: after any moves each holds the x of the plain recurrence, and so do its images."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from condal import storage
+from condal.domains import L1Ball, Product, Simplex, Spectrahedron
+from condal.errors import ProblemError
+from condal.maps import Diagonal, Entries, Inner, RowSums
+from condal.points import LowRank, dense
+from condal.storage import Atoms, Blocks, Dense, Factored, Sketch, automatic, combine
+from laws import STORAGES, Matrices, public_classes, random_lowrank, random_symmetric
+
+kinds = pytest.mark.parametrize("kind", STORAGES)
+
+
+def recurrence(x, moves):
+    """x <- (1 - eta) x + eta s, in dense arrays."""
+    for s, eta in moves:
+        x = (1 - eta) * x + eta * np.asarray(s)
+    return x
+
+
+def random_moves(n, count, rng, ranks=(1,)):
+    """Steps as a method makes them, the first all the way."""
+    for k in range(1, count + 1):
+        s = random_lowrank(n, int(rng.choice(ranks)), rng)
+        yield LowRank(s.U, s.weights / s.trace if s.rank else s.weights), 2.0 / (k + 1)
+
+
+def close(x, expected, tol=1e-12):
+    np.testing.assert_allclose(dense(x), expected, atol=tol * (1 + np.abs(expected).max()))
+
+
+def test_every_public_storage_is_listed():
+    listed = {type(make(3)) for make in STORAGES.values()} | {Blocks}
+    assert public_classes(storage, "move") == listed
+
+
+@kinds
+@pytest.mark.parametrize("n", [1, 2, 5, 20])
+@pytest.mark.parametrize("ranks", [(1,), (0, 1, 2, 3), (1, 50)], ids=str)
+def test_moves_follow_the_recurrence(kind, n, ranks):
+    x, rng = STORAGES[kind](n), np.random.default_rng(n)
+    moves = list(random_moves(n, 6 * n + 30, rng, ranks))  # past 2n columns many times over
+    for k in range(len(moves)):
+        x.move(*moves[k])
+        if k % 10 == 0 or k == len(moves) - 1:
+            close(x.point(), recurrence(np.zeros((n, n)), moves[: k + 1]), 1e-11)
+
+
+@kinds
+@given(
+    st.integers(1, 6),
+    st.lists(
+        st.tuples(st.integers(0, 3), st.sampled_from([0.0, 1.0, 0.5]) | st.floats(0, 1)),
+        max_size=20,
+    ),
+    st.integers(0, 5),
+)
+def test_any_steps_from_a_loaded_point(kind, n, steps, seed):
+    rng = np.random.default_rng(seed)
+    x, start = STORAGES[kind](n), random_lowrank(n, 2, rng)
+    x.load(start)
+    moves = [(random_lowrank(n, rank, rng), eta) for rank, eta in steps]
+    for s, eta in moves:
+        x.move(s, eta)
+    close(x.point(), recurrence(np.asarray(start), moves), 1e-10)
+
+
+@kinds
+def test_before_the_first_step_x_is_zero(kind):
+    x, s = STORAGES[kind](4), random_lowrank(4, 1, np.random.default_rng(0))
+    x.move(s, 0.25)
+    close(x.point(), 0.25 * np.asarray(s), 1e-11)
+
+
+@kinds
+def test_a_step_all_the_way_forgets(kind):
+    rng = np.random.default_rng(1)
+    x, s = STORAGES[kind](4), random_lowrank(4, 1, rng)
+    for atom, eta in random_moves(4, 9, rng):
+        x.move(atom, eta)
+    x.move(s, 1.0)
+    close(x.point(), np.asarray(s), 1e-12)
+    assert np.asarray(x.point()).shape == (4, 4)
+
+
+@kinds
+@pytest.mark.parametrize("rank", [0, 1, 3, 5, 11, 40])
+def test_load_and_point_are_a_round_trip(kind, rank):
+    point = random_lowrank(5, rank, np.random.default_rng(rank))
+    for given_point in (point, np.asarray(point)):
+        x = STORAGES[kind](5)
+        x.move(random_lowrank(5, 1, np.random.default_rng(9)), 1.0)
+        x.load(given_point)
+        close(x.point(), np.asarray(point), 1e-11)
+        again = STORAGES[kind](5)
+        again.load(x.point())
+        close(again.point(), np.asarray(point), 1e-11)
+
+
+@kinds
+@pytest.mark.parametrize("loaded", [0, 7, 30])
+@pytest.mark.parametrize("rank", [1, 9, 25])
+def test_atoms_of_any_rank_fit(kind, loaded, rank):
+    rng = np.random.default_rng(2)
+    x, start = STORAGES[kind](20), random_lowrank(20, loaded, rng)
+    x.load(start)
+    moves = [(random_lowrank(20, rank, rng), 0.5) for _ in range(6)]
+    for s, eta in moves:
+        x.move(s, eta)
+    close(x.point(), recurrence(np.asarray(start), moves), 1e-11)
+
+
+@kinds
+@pytest.mark.parametrize(
+    "A",
+    [
+        Diagonal(6),
+        RowSums(6),
+        Entries(6, [0, 1, 5], [3, 1, 0]),
+        Inner([random_symmetric(6, np.random.default_rng(0)), np.eye(6)]),
+    ],
+    ids=lambda A: type(A).__name__,
+)
+def test_images_carried_along_are_images_of_the_point(kind, A):
+    x, rng, Ax = STORAGES[kind](6), np.random.default_rng(3), np.zeros(A.size)
+    for s, eta in random_moves(6, 300, rng):
+        x.move(s, eta)
+        Ax = (1 - eta) * Ax + eta * A(s)
+    np.testing.assert_allclose(A(x.point()), Ax, atol=1e-11)
+
+
+@kinds
+def test_what_is_given_and_what_is_taken_is_not_shared(kind):
+    rng = np.random.default_rng(4)
+    x, s, start = STORAGES[kind](4), random_lowrank(4, 2, rng), random_lowrank(4, 2, rng)
+    before = s.U.copy(), s.weights.copy(), start.U.copy()
+    x.load(start)
+    x.move(s, 0.5)
+    expected = np.array(x.point())
+    taken = x.point()
+    for array in (taken,) if isinstance(taken, np.ndarray) else (taken.U, taken.weights):
+        array[...] = 7.0
+    close(x.point(), expected, 1e-15)
+    np.testing.assert_array_equal(s.U, before[0])
+    np.testing.assert_array_equal(s.weights, before[1])
+    np.testing.assert_array_equal(start.U, before[2])
+
+
+@pytest.mark.parametrize("make", [Dense, Atoms])
+def test_vectors(make):
+    rng = np.random.default_rng(5)
+    x, moves = make(), [(rng.standard_normal(4), 2 / (k + 1)) for k in range(1, 20)]
+    for s, eta in moves:
+        x.move(s, eta)
+    close(x.point(), recurrence(np.zeros(4), moves), 1e-13)
+    x.load(np.arange(4))
+    x.move(np.ones(4), 0.5)
+    close(x.point(), (np.arange(4) + 1) / 2, 1e-15)
+
+
+@pytest.mark.parametrize("make", [Dense, Atoms])
+def test_there_is_no_point_before_the_first_step(make):
+    with pytest.raises(
+        ProblemError, match="no step has been taken yet: there is no point to return"
+    ):
+        make().point()
+
+
+# Factored.
+
+
+def test_factored_never_keeps_more_than_2n_columns_of_rank_one():
+    x, rng = Factored(10), np.random.default_rng(6)
+    for s, eta in random_moves(10, 200, rng):
+        x.move(s, eta)
+        assert x.point().rank <= 20
+
+
+def test_factored_ignores_atoms_of_weight_zero():
+    x = Factored(3)
+    for _ in range(50):
+        x.move(LowRank(np.ones((3, 1)), np.zeros(1)), 0.5)
+    assert x.point().rank == 0
+    close(x.point(), np.zeros((3, 3)))
+
+
+def test_factored_is_exact_over_many_steps():
+    n, rng = 8, np.random.default_rng(7)
+    x, expected = Factored(n), np.zeros((n, n))
+    for s, eta in random_moves(n, 5000, rng):
+        x.move(s, eta)
+        expected = (1 - eta) * expected + eta * np.asarray(s)
+    close(x.point(), expected, 1e-12)
+    assert x.point().trace == pytest.approx(1.0, abs=1e-12)
+
+
+def test_factored_keeps_small_eigenvalues():
+    """A direction that is hardly used is not lost when the columns are compressed."""
+    x, moves = Factored(4), []
+    for k in range(1, 60):
+        e = np.eye(4)[:, [k % 3]]
+        moves.append(
+            (
+                LowRank(e, np.ones(1)) if k != 5 else LowRank(np.eye(4)[:, [3]], np.array([1e-9])),
+                0.05,
+            )
+        )
+        x.move(*moves[-1])
+    close(x.point(), recurrence(np.zeros((4, 4)), moves), 1e-14)
+
+
+# Sketch.
+
+
+def sketched(n, R, moves, seed=0):
+    x = Sketch(n, R, seed=seed)
+    for s, eta in moves:
+        x.move(s, eta)
+    return x.point()
+
+
+@pytest.mark.parametrize(
+    ("n", "rank", "R"), [(30, 1, 1), (30, 1, 5), (30, 4, 4), (30, 4, 9), (5, 5, 99)]
+)
+@pytest.mark.parametrize("seed", range(5))
+def test_a_sketch_is_exact_up_to_its_rank(n, rank, R, seed):
+    rng = np.random.default_rng(seed)
+    atoms = [
+        LowRank(u[:, None], np.ones(1)) for u in np.linalg.qr(rng.standard_normal((n, rank)))[0].T
+    ]
+    moves = [(atoms[int(rng.integers(rank))], 2 / (k + 1)) for k in range(1, 60)]
+    point = sketched(n, R, moves, seed)
+    expected = recurrence(np.zeros((n, n)), moves)
+    close(point, expected, 1e-9)
+    assert point.rank == min(R, n)
+
+
+@pytest.mark.parametrize("R", [1, 3, 10, 30, 99])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_sketch_is_psd_and_keeps_the_trace(R, seed):
+    moves = list(random_moves(30, 100, np.random.default_rng(seed)))
+    point = sketched(30, R, moves, seed)
+    assert np.all(point.weights >= 0.0)
+    assert point.trace == pytest.approx(1.0, abs=1e-11)
+    np.testing.assert_allclose(point.U.T @ point.U, np.eye(point.rank), atol=1e-12)
+
+
+def test_a_sketch_of_a_decaying_spectrum_is_as_near_as_its_theorem_says():
+    """Tropp et al. (2017), theorem 4.1: E|x - xhat|_1 <= (1 + r/(R - r - 1)) |x - x_r|_1.
+
+    The trace that is put back at most doubles the error.
+    """
+    n, R, r = 40, 12, 5
+    values = 2.0 ** -np.arange(n)
+    q = np.linalg.qr(np.random.default_rng(0).standard_normal((n, n)))[0]
+    full = (q * values) @ q.T
+    errors = []
+    for seed in range(20):
+        x = Sketch(n, R, seed=seed)
+        x.load(LowRank(q, values))
+        errors.append(np.abs(np.linalg.eigvalsh(np.asarray(x.point()) - full)).sum())
+    assert np.mean(errors) <= 2 * (1 + r / (R - r - 1)) * values[r:].sum()
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+def test_a_sketch_at_any_scale(scale):
+    s = random_lowrank(20, 3, np.random.default_rng(0))
+    x = Sketch(20, 6)
+    x.load(LowRank(s.U, scale * s.weights))
+    np.testing.assert_allclose(np.asarray(x.point()) / scale, np.asarray(s), atol=1e-9)
+
+
+def test_a_sketch_of_nothing():
+    point = Sketch(5, 3).point()
+    close(point, np.zeros((5, 5)))
+    x = Sketch(5, 3)
+    x.move(LowRank(np.ones((5, 1)), np.zeros(1)), 1.0)
+    close(x.point(), np.zeros((5, 5)))
+
+
+def test_a_sketch_repeats_with_its_seed():
+    moves = list(random_moves(12, 30, np.random.default_rng(0)))
+    first, second, other = (sketched(12, 4, moves, seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.U, second.U)
+    np.testing.assert_array_equal(first.weights, second.weights)
+    assert not np.array_equal(first.U, other.U)
+
+
+@pytest.mark.parametrize("R", [0, -1])
+def test_a_sketch_needs_a_rank(R):
+    with pytest.raises(ProblemError, match=f"a sketch needs a rank R of at least 1; got {R}"):
+        Sketch(5, R)
+
+
+# Atoms.
+
+
+def test_atoms_are_the_points_and_their_weights():
+    x = Atoms()
+    for k, s in enumerate(np.eye(4), start=1):
+        x.move(s, 2 / (k + 1))
+    assert x.weights.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(x.point(), x.weights)
+    assert len(x.points) == 4
+    x.move(np.ones(4), 1.0)
+    assert len(x.points) == len(x.weights) == 1
+
+
+def test_atoms_of_different_kinds_are_combined():
+    s = random_lowrank(3, 2, np.random.default_rng(0))
+    mixed = combine([np.eye(3), s], np.array([0.5, 2.0]))
+    close(mixed, 0.5 * np.eye(3) + 2 * np.asarray(s))
+    close(combine([s, np.eye(3)], np.array([2.0, 0.5])), np.asarray(mixed))
+    first, second = combine([(np.ones(2), s), (np.zeros(2), s)], np.array([0.5, 2.0]))
+    close(first, 0.5 * np.ones(2))
+    close(second, 2.5 * np.asarray(s))
+
+
+# Blocks.
+
+
+@kinds
+def test_blocks_move_together(kind):
+    rng = np.random.default_rng(8)
+    x = Blocks(STORAGES[kind](5), Dense(), Blocks(Atoms()))
+    pairs = [(s, rng.standard_normal(3), (s,), eta) for s, eta in random_moves(5, 40, rng)]
+    for s, v, inner, eta in pairs:
+        x.move((s, v, inner), eta)
+    matrix, vector, (last,) = x.point()
+    close(matrix, recurrence(np.zeros((5, 5)), [(s, eta) for s, _, _, eta in pairs]), 1e-11)
+    close(vector, recurrence(np.zeros(3), [(v, eta) for _, v, _, eta in pairs]), 1e-13)
+    close(last, np.asarray(matrix), 1e-11)
+    again = Blocks(STORAGES[kind](5), Dense(), Blocks(Atoms()))
+    again.load(x.point())
+    close(again.point()[0], np.asarray(matrix), 1e-11)
+    close(again.point()[1], vector)
+
+
+def test_blocks_want_as_many_blocks():
+    x = Blocks(Dense(), Dense())
+    with pytest.raises(ValueError, match=r"shorter|longer"):
+        x.move((np.ones(2),), 1.0)
+
+
+# automatic.
+
+
+def test_vectors_and_small_matrices_are_kept_whole():
+    for X in (Simplex(10**6), L1Ball(5), Spectrahedron(1), Spectrahedron(64)):
+        assert isinstance(automatic(X, 10), Dense)
+
+
+def test_larger_matrices_are_factored_while_they_fit():
+    assert isinstance(automatic(Spectrahedron(65), 10), Factored)
+    assert isinstance(automatic(Spectrahedron(1000), 1000), Factored)
+    assert isinstance(automatic(Spectrahedron(1000), 1000, max_bytes=10**7), Sketch)
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "max_bytes"), [(2000, 50, 10**7), (2000, 10**6, 10**7), (500, 1, 10**4)]
+)
+def test_the_sketch_is_as_wide_as_a_solution_may_need_and_memory_lets_it(n, p, max_bytes):
+    x = automatic(Spectrahedron(n), p, max_bytes=max_bytes)
+    assert isinstance(x, Sketch)
+    enough = np.sqrt(2 * p) + 1
+    assert 1 <= x.R <= enough + 1
+    assert min(enough, max_bytes // (32 * n)) <= x.R
+    assert x.R == 1 or 2 * 8 * n * x.R <= max_bytes
+
+
+def test_a_product_has_a_storage_a_block():
+    X = Product(Simplex(3), Spectrahedron(70), Product(Spectrahedron(5)))
+    x = automatic(X, 10)
+    assert isinstance(x, Blocks)
+    assert [type(part) for part in x.parts] == [Dense, Factored, Blocks]
+    tight = automatic(Product(*[Spectrahedron(500)] * 8), 10, max_bytes=5 * 10**7)
+    assert all(isinstance(part, Sketch) for part in tight.parts)
+    assert isinstance(automatic(Spectrahedron(500), 10, max_bytes=5 * 10**7), Factored)
+
+
+def test_the_seed_reaches_the_sketch():
+    s = random_lowrank(300, 40, np.random.default_rng(0))
+    points = []
+    for seed in (0, 0, 1):
+        x = automatic(Spectrahedron(300), 10, seed=seed, max_bytes=10**6)
+        x.load(s)
+        points.append(x.point())
+    np.testing.assert_array_equal(points[0].U, points[1].U)
+    assert not np.array_equal(points[0].U, points[2].U)
+
+
+def test_every_storage_takes_what_the_oracle_gives():
+    v = Matrices(5).gradient(np.random.default_rng(0))
+    for at_most in (False, True):
+        s = Spectrahedron(5, 2.0, at_most).lmo(v)
+        for make in STORAGES.values():
+            x = make(5)
+            x.move(s, 1.0)
+            close(x.point(), np.asarray(s), 1e-12)

@@ -125,7 +125,11 @@ def lower_bound(
     terms = [f.value(Mx), -float(g @ Mx), proof.value, -h.conjugate(w)]
     size = sum(map(abs, terms)) + float(np.abs(g) @ np.abs(Mx))
     length = Mx.size + w.size + 8
-    return sum(terms) - 2 * length * UNIT_ROUNDOFF * size, proof
+    # v itself is rounded: M'g and A'w each by a few units of what they could be.
+    reach = f.M.norm * float(np.linalg.norm(g)) * np.sqrt(Mx.size)
+    reach += problem.A.norm * float(np.linalg.norm(w)) * np.sqrt(w.size)
+    rounding = 2 * length * size + 8 * problem.X.size * reach
+    return sum(terms) - UNIT_ROUNDOFF * rounding, proof
 
 
 def infeasibility_proof(

@@ -139,6 +139,15 @@ class Symmetric:
             total += 0.5 * (np.abs(a) * np.abs(b).sum() + np.abs(b) * np.abs(a).sum())
         return total
 
+    def diagonals(self) -> tuple[Array, Array]:
+        """The diagonal of V, and the sum over the parts of the absolute values of theirs."""
+        parts = [part.diagonal() for part in self.sparse]
+        parts += [a * b for a, b in self.pairs]
+        parts += [] if self.dense is None else [np.diagonal(self.dense)]
+        parts += [] if self.diagonal is None else [self.diagonal]
+        zero = np.zeros(self.n)
+        return sum(parts, zero), sum(map(np.abs, parts), zero)
+
     def assembly_error(self) -> float:
         """A bound on |V - its assembled matrix|_2: each entry is a sum of at most `parts` terms."""
         parts = len(self.sparse) + len(self.pairs) + 2

@@ -13,9 +13,10 @@ from inspect import signature
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import eigh, eigh_tridiagonal
+from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
+from condal.krylov import Recurrence
 from condal.operators import Symmetric
 from condal.points import Array
 
@@ -107,8 +108,7 @@ class Arpack:
 class Lanczos:
     """The three-term recurrence, its basis kept while it fits, else two passes; warm starts.
 
-    Without reorthogonalisation: lost orthogonality repeats Ritz values that have converged and
-    does not harm the smallest. Memory stays below `max_bytes` for the basis.
+    Memory stays below `max_bytes` for the basis.
     """
 
     max_steps: int = 2000
@@ -119,7 +119,7 @@ class Lanczos:
         start = _start_vector(V.n) if guess is None else _with_noise(guess)
         start = start / np.linalg.norm(start)
         fits = max(2, self.max_bytes // (8 * V.n))
-        run = _Recurrence(V, start, keep=fits)
+        run = Recurrence(V, start, keep=fits)
         test, before = 6, np.inf
         while True:
             run.grow_to(min(test, self.max_steps))
@@ -146,91 +146,6 @@ class Automatic:
         """By the engine that fits n."""
         engine: Engine = Dense() if self.dense_below > V.n else Lanczos()
         return engine.smallest(V, tol, guess)
-
-
-@dataclass(frozen=True, eq=False)
-class _Ritz:
-    value: float
-    coefficients: Array
-    residual: float
-    error: float
-    rounding: float
-    converged: bool
-
-
-class _Recurrence:
-    """V Q = Q T + beta q e': the Lanczos recurrence, its tridiagonal and, while it fits, its Q."""
-
-    def __init__(self, V: Symmetric, start: Array, keep: int) -> None:
-        self.V, self.start = V, start
-        self.alpha: list[float] = []
-        self.beta: list[float] = []
-        self.ended = False  # an invariant subspace was found: the Ritz values are exact
-        self._keep = keep
-        self._basis = np.empty((min(keep, 32), start.size))
-        self._q = start
-        self._before = np.zeros(0)
-
-    @property
-    def steps(self) -> int:
-        return len(self.alpha)
-
-    def grow_to(self, steps: int) -> None:
-        while self.steps < steps and not self.ended:
-            self._step()
-
-    def _step(self) -> None:
-        q, j = self._q, self.steps
-        if j < self._keep:
-            if j >= len(self._basis):
-                grown = np.empty((min(2 * len(self._basis), self._keep), q.size))
-                grown[:j] = self._basis[:j]
-                self._basis = grown
-            self._basis[j] = q
-        u = self.V @ q
-        if j:
-            u = u - self.beta[-1] * self._before
-        a = float(q @ u)
-        u -= a * q
-        b = float(np.sqrt(u @ u))
-        if not np.isfinite(b):
-            raise FloatingPointError("a product with the gradient gave NaN or infinity")
-        self.alpha.append(a)
-        self.beta.append(b)
-        scale = max(map(abs, self.alpha[-2:])) + (self.beta[-2] if j else 0.0)
-        self.ended = b <= 1e-14 * scale or b == 0.0
-        if not self.ended:
-            self._before, self._q = q, u / b
-
-    def smallest(self, tol: float) -> _Ritz:
-        m = self.steps
-        if m == 1:
-            residual = self.beta[0]
-            return _Ritz(self.alpha[0], np.ones(1), residual, residual, 0.0, self.ended)
-        values, vectors = eigh_tridiagonal(
-            self.alpha, self.beta[: m - 1], select="i", select_range=(0, 1), check_finite=False
-        )
-        residual = self.beta[-1] * abs(float(vectors[-1, 0]))
-        separation = float(values[1] - values[0])
-        # Kato and Temple: the error is at most residual^2 / separation.
-        error = min(residual, residual**2 / separation) if separation > 0 else residual
-        rounding = 4e-16 * m * max(abs(values[0]), max(map(abs, self.alpha)))
-        done = self.ended or error <= max(tol, rounding)
-        return _Ritz(float(values[0]), vectors[:, 0], residual, error, rounding, done)
-
-    def combine(self, coefficients: Array) -> Array:
-        """Q c; where the basis did not fit, the recurrence is run again and summed as it goes."""
-        m = coefficients.size
-        if m <= self._keep:
-            return coefficients @ self._basis[:m]
-        kept = self._keep
-        total = coefficients[:kept] @ self._basis[:kept]
-        before, q = self._basis[kept - 2], self._basis[kept - 1]
-        for j in range(kept, m):
-            u = self.V @ q - self.beta[j - 2] * before - self.alpha[j - 1] * q
-            before, q = q, u / self.beta[j - 1]
-            total += coefficients[j] * q
-        return np.asarray(total)
 
 
 @lru_cache(maxsize=4)

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import LinAlgError, cholesky, eigh_tridiagonal
+from scipy.linalg import LinAlgError, cholesky
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
-from condal.eigen import Eigenpair, Engine, Lanczos, _Recurrence
+from condal.eigen import Eigenpair, Engine, Lanczos
+from condal.krylov import Recurrence
 from condal.operators import UNIT_ROUNDOFF, Symmetric
 from condal.points import Array
 from condal.types import Proof
@@ -129,13 +130,11 @@ def probabilistic(V: Symmetric, *, slack: float, failure: float, seed: int) -> P
     The number of steps depends on the data: the failures of the i-th look get a share of 1/(2 i^2).
     """
     start = np.random.default_rng([seed, V.n]).standard_normal(V.n)
-    run = _Recurrence(V, start / np.linalg.norm(start), keep=2)
+    run = Recurrence(V, start / np.linalg.norm(start), keep=2)
     steps = 32
     for look in count(1):
         run.grow_to(steps)
-        values = eigh_tridiagonal(
-            run.alpha, run.beta[: run.steps - 1], eigvals_only=True, check_finite=False
-        )
+        values = run.values()
         logarithm = np.log(2 * 1.648 * np.sqrt(V.n * run.steps) * 2 * look**2 / failure)
         e = float((logarithm / (2 * run.steps - 1)) ** 2)
         spread = float(values[-1] - values[0])

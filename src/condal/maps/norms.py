@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import eigh_tridiagonal
 from scipy.sparse.linalg import aslinearoperator
 
-from condal.eigen import _Recurrence
+from condal.krylov import Recurrence
 from condal.operators import Symmetric
 
 LANCZOS_STEPS = 60
@@ -32,9 +31,9 @@ def operator_norm(a: Any) -> float:
     A = aslinearoperator(a)
     gram = Symmetric(side, operators=(A.T @ A if a.shape[1] == side else A @ A.T,))
     start = np.random.default_rng(0).standard_normal(side)
-    run = _Recurrence(gram, start / np.linalg.norm(start), keep=2)
+    run = Recurrence(gram, start / np.linalg.norm(start), keep=2)
     run.grow_to(LANCZOS_STEPS)
-    largest = float(eigh_tridiagonal(run.alpha, run.beta[: run.steps - 1], eigvals_only=True)[-1])
+    largest = float(run.values()[-1])
     logarithm = float(np.log(1.648 * np.sqrt(side) / FAILURE))
     missed = 0.0 if run.ended else (logarithm / (2 * run.steps - 1)) ** 2
     return float(np.sqrt(max(largest, 0.0) / (1 - missed)))

@@ -123,3 +123,41 @@ def test_bounds_of_real_instances_are_on_the_right_side(name, optimum):
     result = condal.solve(model, tol=1e-2, max_seconds=30)
     assert result.objective <= optimum * (1 + 1e-8)
     assert result.bound >= optimum * (1 - 1e-8)
+
+
+def test_huge_duals_do_not_round_into_a_false_bound():
+    p, e = 20_000, 2.0**-20
+    a = np.full(p, e)
+    a[0] = a[-1] = 1.0
+    y = np.full(p, -1 / e)
+    y[0], y[-1] = 2.0**54, -(2.0**54)
+    problem = condal.Problem.of(
+        f=condal.Linear([0.0, 1.0]),
+        X=condal.Simplex(2),
+        A=condal.Matrix(np.c_[a, 2 * a]),
+        K=condal.Equal(a),
+    )
+    assert condal.certify(problem, np.array([1.0, 0.0]), y).bound <= 0.0
+
+
+def test_certificates_of_small_objectives_are_not_blunt():
+    known = PLANTED["sdp-equal"]()
+    small = condal.Problem.of(
+        f=known.problem.f.scaled(1e-12), X=known.problem.X, A=known.problem.A, K=known.problem.h
+    )
+    bound = condal.certify(small, known.x, 1e-12 * known.y).bound
+    assert bound == pytest.approx(1e-12 * known.optimum, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("y", "text"),
+    [
+        (np.zeros(3), "y must have a number for each of the 12 constraints; got 3"),
+        (np.full(12, np.nan), "y has the value nan"),
+        ("duals", "y must be an array of real numbers"),
+    ],
+)
+def test_bad_duals_are_refused(y, text):
+    known = PLANTED["sdp-equal"]()
+    with pytest.raises(condal.ProblemError, match=text):
+        condal.certify(known.problem, known.x, y)

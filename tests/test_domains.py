@@ -182,6 +182,8 @@ def onto_simplex(z, radius):
 def true_distance(X, x):
     if isinstance(X, Product):
         return float(np.linalg.norm([true_distance(p, q) for p, q in zip(X.parts, x, strict=True)]))
+    if not isinstance(X, Simplex | L1Ball | Spectrahedron):
+        pytest.skip(f"no projection onto a {type(X).__name__} here: add it to true_distance")
     z = np.linalg.eigvalsh(dense(x)) if isinstance(X, Spectrahedron) else np.asarray(x)
     if isinstance(X, L1Ball):
         inside = np.abs(z).sum() <= X.radius
@@ -319,7 +321,8 @@ def test_a_product_shares_tolerance_slack_and_failure():
     X.bound(v, slack=0.2, failure=0.1, seed=5)
     assert asked[:2] == [("lmo", 0.25, "first"), ("lmo", 0.25, "second")]
     assert asked[2:4] == [("lmo", 0.0, None), ("lmo", 0.0, None)]
-    assert asked[4:] == [("bound", 0.1, 0.05, 5), ("bound", 0.1, 0.05, 6)]
+    assert [row[:3] for row in asked[4:]] == 2 * [("bound", 0.1, 0.05)]
+    assert asked[4][3] != asked[5][3]  # each block has a random start of its own
 
 
 # Refused.

@@ -204,7 +204,7 @@ def test_a_warm_start_goes_on_from_a_result(model):
         ({"tol": -1e-3}, "tol must be a positive number such as 1e-3; got -0.001"),
         ({"tol": 0.0}, "tol must be a positive number"),
         ({"tol": float("nan")}, "tol must be a positive number"),
-        ({"max_iters": 0}, "max_iters must be at least 1, or None; got 0"),
+        ({"max_iters": 0}, "max_iters must be a whole number, at least 1; got 0"),
         ({"max_seconds": 0.0}, "max_seconds must be positive, or None"),
         ({"max_seconds": float("nan")}, "max_seconds must be positive, or None"),
     ],
@@ -386,3 +386,148 @@ def test_gset_instances_are_certified(name, optimum):
     assert result.objective <= optimum * (1 + 1e-9) <= result.bound * (1 + 2e-9)
     cut = model.round(result, trials=100, seed=0)
     assert 0.93 * optimum <= cut.weight <= optimum
+
+
+# Traps: each of these once ended in a false claim, a crash or an endless solve.
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_rounding_proves_no_feasible_problem_infeasible(seed):
+    rng = np.random.default_rng(seed)
+    b, c = rng.standard_normal((2, 10))
+    c -= b * (b @ c) / (b @ b)
+    problem = condal.Problem.of(
+        f=condal.Linear([1.0, -2.0]),
+        X=condal.Simplex(2),
+        A=condal.Matrix(np.c_[b, b + c]),  # x = e_1 gives Ax = b, and nothing else does
+        K=condal.Equal(b),
+    )
+    result = condal.solve(problem, max_iters=500)
+    assert result.status is not condal.Status.INFEASIBLE
+    assert result.bound <= 1.0 + 1e-9
+
+
+def test_a_warm_start_from_another_domain_takes_only_its_dual():
+    def problem(trace):
+        return condal.Problem.of(
+            f=condal.Linear(np.zeros((3, 3))),
+            X=condal.Spectrahedron(3, trace=trace),
+            A=condal.Inner([np.diag([1.0, 0, 0])]),
+            K=condal.Equal([1.5]),
+        )
+
+    outside = condal.solve(problem(2.0))
+    assert outside.status is condal.Status.SOLVED
+    result = condal.solve(problem(1.0), warm_start=outside)
+    assert result.status is condal.Status.INFEASIBLE
+    assert result.certificate.distance_to_X <= 1e-9
+
+
+def test_a_warm_start_keeps_the_penalty(model):
+    first = condal.solve(model, tol=1e-9, max_iters=300)
+    more = condal.solve(model, tol=1e-9, max_iters=1, warm_start=first)
+    assert more.history[0].lam == pytest.approx(first.history[-1].lam, rel=0.05)
+
+
+def test_small_constraints_are_not_ignored():
+    s = 1e-8
+    problem = condal.Problem.of(
+        f=condal.Linear([0.2, -0.4, -1.2]),
+        X=condal.Simplex(3),
+        A=condal.Matrix(s * np.array([[-0.5, -0.7, -0.6]])),
+        K=condal.Equal([-0.64 * s]),
+    )
+    result = condal.solve(problem, max_iters=20_000)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(-0.88, abs=1e-2)
+
+
+def test_a_vertex_that_minimises_the_lagrangian_is_left():
+    A = np.array([[1.5139, 1.9059, 1.6935], [1.3459, 0.9049, 1.1439]])
+    problem = condal.Problem.of(
+        f=condal.Linear([1.0, -1.8696, -0.2520]),
+        X=condal.Simplex(3),
+        A=condal.Matrix(A),
+        K=condal.Equal(A[:, 0]),
+    )
+    result = condal.solve(problem, tol=1e-2, max_iters=3000)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(1.0, abs=0.05)
+
+
+def test_an_operator_with_few_eigenvalues_is_solved():
+    n = 400
+    u = np.ones(n) / np.sqrt(n)
+    C = LinearOperator((n, n), matvec=lambda v: -u * (u @ v.ravel()), dtype=float)
+    problem = condal.Problem.of(f=condal.Linear(C), X=condal.Spectrahedron(n))
+    result = condal.solve(problem, max_iters=50)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(-1.0)
+    assert "trusting the products" in result.certificate.how
+
+
+def test_an_operator_keeps_its_own_memory():
+    stored = np.zeros(80)
+    stored.flags.writeable = False
+    C = LinearOperator((80, 80), matvec=lambda v: stored, dtype=float)
+    for at_most in (False, True):
+        problem = condal.Problem.of(f=condal.Linear(C), X=condal.Spectrahedron(80, at_most=at_most))
+        assert condal.solve(problem, max_iters=5).objective == 0.0
+
+
+def test_an_operator_that_is_not_symmetric_is_refused():
+    a, b = np.random.default_rng(0).standard_normal((2, 50))
+    C = LinearOperator((50, 50), matvec=lambda v: a * (b @ v.ravel()), dtype=float)
+    with pytest.raises(condal.ProblemError, match="C must be symmetric"):
+        condal.Linear(C)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"method": "cgal"}, "method takes a record such as condal.CGAL.*got 'cgal'"),
+        ({"method": condal.CGAL}, "method takes a record"),
+        ({"storage": "sketch"}, "storage takes an object such as condal.storage.Sketch"),
+        ({"warm_start": {}}, "warm_start takes the Result of an earlier solve"),
+        ({"callback": 3}, "callback takes a function of one Row"),
+        ({"seed": -5}, "seed must be a whole number, at least 0; got -5"),
+        ({"seed": 1.5}, "seed must be a whole number"),
+        ({"tol": "1e-3"}, "tol must be a positive number"),
+        ({"tol": True}, "tol must be a positive number"),
+        ({"max_iters": 2.5}, "max_iters must be a whole number"),
+        ({"max_seconds": "9"}, "max_seconds must be positive"),
+    ],
+)
+def test_arguments_of_the_wrong_kind_are_refused_at_once(model, options, text):
+    with pytest.raises(condal.ProblemError, match=text):
+        condal.solve(model, **options)
+
+
+@pytest.mark.parametrize(
+    ("swap", "text"),
+    [
+        ({"A": np.eye(3)}, "wanted the map A, such as condal.Diagonal.*got ndarray"),
+        ({"K": [1, 1, 1]}, "wanted the set K, such as condal.Equal.*got list"),
+        ({"f": np.eye(3)}, "wanted the objective f, such as condal.Linear.*got ndarray"),
+        ({"X": 3}, "wanted the domain X, such as condal.Spectrahedron.*got int"),
+        ({"A": condal.Equal(np.ones(3)), "K": condal.Diagonal(3)}, "wanted the map A.*got Equal"),
+    ],
+)
+def test_parts_in_the_wrong_place_are_named(swap, text):
+    parts = {
+        "f": condal.Linear(np.eye(3)),
+        "X": condal.Spectrahedron(3),
+        "A": condal.Diagonal(3),
+        "K": condal.Equal(np.ones(3)),
+    }
+    with pytest.raises(condal.ProblemError, match=text):
+        condal.Problem.of(**(parts | swap))
+
+
+def test_an_objective_that_overflows_is_refused():
+    problem = condal.Problem.of(f=condal.Linear([1e300, 1e300]), X=condal.Simplex(2, 1e10))
+    with (
+        np.errstate(over="ignore"),
+        pytest.raises(condal.ProblemError, match="scale the objective"),
+    ):
+        condal.solve(problem)

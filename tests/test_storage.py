@@ -352,13 +352,13 @@ def test_blocks_want_as_many_blocks():
 # automatic.
 
 
-def test_vectors_and_small_matrices_are_kept_whole():
-    for X in (Simplex(10**6), L1Ball(5), Spectrahedron(1), Spectrahedron(64)):
+def test_vectors_are_kept_whole():
+    for X in (Simplex(10**6), L1Ball(5)):
         assert isinstance(automatic(X, 10), Dense)
 
 
-def test_larger_matrices_are_factored_while_they_fit():
-    assert isinstance(automatic(Spectrahedron(65), 10), Factored)
+def test_matrices_are_factored_while_they_fit():
+    assert isinstance(automatic(Spectrahedron(1), 10), Factored)
     assert isinstance(automatic(Spectrahedron(1000), 1000), Factored)
     assert isinstance(automatic(Spectrahedron(1000), 1000, max_bytes=10**7), Sketch)
 
@@ -371,7 +371,7 @@ def test_the_sketch_is_as_wide_as_a_solution_may_need_and_memory_lets_it(n, p, m
     assert isinstance(x, Sketch)
     enough = np.sqrt(2 * p) + 1
     assert 1 <= x.R <= enough + 1
-    assert min(enough, max_bytes // (32 * n)) <= x.R
+    assert min(enough, max_bytes // (64 * n)) <= x.R
     assert x.R == 1 or 2 * 8 * n * x.R <= max_bytes
 
 

@@ -10,13 +10,16 @@ is a lower bound on the optimum. The minimum is bounded from below by a proof of
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from condal.operators import UNIT_ROUNDOFF, add
-from condal.points import Array, Point
+from condal.errors import ProblemError
+from condal.operators import add, gamma
+from condal.points import Array, Point, finite_array
 from condal.problem import Model, Problem, problem_of
-from condal.types import Proof
+from condal.sets import Equal
+from condal.types import LinearMap, Proof
 
 DEFAULT_FAILURE = 1e-6
 
@@ -26,7 +29,8 @@ class Certificate:
     """An answer's objective, a proved bound on the optimum, and how feasible the answer is.
 
     In the user's sense: for a maximisation the bound is an upper bound. `failure` is the
-    probability that the bound is wrong, 0 unless the proof is probabilistic.
+    probability that the bound is wrong, 0 unless the proof is probabilistic. `distance_to_X` bounds
+    how far the answer is from the domain: rounding, for all that the methods return.
     """
 
     objective: float
@@ -34,6 +38,7 @@ class Certificate:
     infeasibility: float
     how: str
     failure: float = 0.0
+    distance_to_X: float = 0.0
     dimacs: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -49,8 +54,13 @@ class Certificate:
     def __str__(self) -> str:
         if not self.certified:
             return "no bound was proved"
+        return f"bound {self.bound:.10g} proved by {self.because}"
+
+    @property
+    def because(self) -> str:
+        """The proof in words, with its chance of being wrong."""
         surely = f", wrong with probability at most {self.failure:.1g}" if self.failure else ""
-        return f"bound {self.bound:.10g} proved by {self.how}{surely}"
+        return self.how + surely
 
 
 def relative_gap(objective: float, bound: float) -> float:
@@ -76,14 +86,26 @@ def certify(
     seed : of the random start of such a proof.
     """
     problem = problem_of(model)
+    y = finite_array(y, "y", ndim=1)
+    if y.size != problem.A.size:
+        raise ProblemError(
+            f"y must have a number for each of the {problem.A.size} constraints; got {y.size}"
+        )
     seen = Seen.of(problem, x)
-    if slack is None:
-        slack = 1e-8 * max(1.0, abs(seen.objective))
+    slack = 1e-8 * problem.unit(seen.objective) if slack is None else slack
+    return certificate_of(problem, seen, y, slack=slack, failure=failure, seed=seed)
+
+
+def certificate_of(
+    problem: Problem, seen: Seen, y: Array, *, slack: float, failure: float, seed: int
+) -> Certificate:
+    """`certify` for a point whose images are known."""
     lower, proof = lower_bound(problem, seen.Mx, y, slack=slack, failure=failure, seed=seed)
     return Certificate(
         objective=seen.objective,
         bound=problem.sense * lower,
         infeasibility=seen.infeasibility,
+        distance_to_X=seen.distance_to_X,
         how=proof.how,
         failure=proof.failure,
         dimacs=dimacs_errors(problem, seen, y, lower, proof),
@@ -122,14 +144,17 @@ def lower_bound(
     g = f.gradient(Mx)
     v = add(f.M.adjoint(g), problem.A.adjoint(w))
     proof = problem.X.bound(v, slack=slack, failure=failure, seed=seed)
-    terms = [f.value(Mx), -float(g @ Mx), proof.value, -h.conjugate(w)]
-    size = sum(map(abs, terms)) + float(np.abs(g) @ np.abs(Mx))
-    length = Mx.size + w.size + 8
-    # v itself is rounded: M'g and A'w each by a few units of what they could be.
-    reach = f.M.norm * float(np.linalg.norm(g)) * np.sqrt(Mx.size)
-    reach += problem.A.norm * float(np.linalg.norm(w)) * np.sqrt(w.size)
-    rounding = 2 * length * size + 8 * problem.X.size * reach
-    return sum(terms) - UNIT_ROUNDOFF * rounding, proof
+    value, slope, support = f.value(Mx), float(g @ Mx), h.conjugate(w)
+    sizes = abs(value) + float(np.abs(g) @ np.abs(Mx)) + abs(proof.value) + h.conjugate_size(w)
+    rounding = gamma(Mx.size + w.size + 8) * sizes
+    rounding += problem.X.size * (adjoint_rounding(f.M, g) + adjoint_rounding(problem.A, w))
+    return value - slope + proof.value - support - rounding, proof
+
+
+def adjoint_rounding(A: LinearMap, y: Array) -> float:
+    """A bound on |computed A'y - A'y|: an entry is a sum of A.terms products, rounded."""
+    rows = float(np.linalg.norm(A.row_norms()))
+    return gamma(A.terms + 4) * rows * float(np.linalg.norm(y))
 
 
 def infeasibility_proof(
@@ -148,7 +173,8 @@ def infeasibility_proof(
         return None
     least = problem.X.bound(gradient, slack=slack * size, failure=failure, seed=seed)
     support = h.conjugate(d)
-    rounding = 4 * (d.size + 8) * UNIT_ROUNDOFF * (abs(least.value) + abs(support))
+    rounding = gamma(d.size + 8) * (abs(least.value) + h.conjugate_size(d))
+    rounding += problem.X.size * adjoint_rounding(problem.A, d)
     separation = least.value - support - rounding
     if not separation > 0:
         return None
@@ -158,22 +184,23 @@ def infeasibility_proof(
 def dimacs_errors(
     problem: Problem, seen: Seen, y: Array, lower: float, proof: Proof
 ) -> dict[str, float]:
-    """The six error measures of the DIMACS challenge, for a linear objective over K = {b}.
+    """The six error measures of the DIMACS challenge, for a linear objective over K = {b}, x in X.
 
-    The dual slack Z = V - l I, with l proved below lambda_min(V), is psd: e3 and e4 vanish.
+    The dual slack Z = V - l I, with l proved below lambda_min(V), is psd: e3 and e4 vanish. e2
+    holds the distance to X, of which a negative eigenvalue is a part.
     """
-    b = getattr(problem.h, "b", None)
-    if b is None or problem.f.L != 0.0 or not np.isfinite(lower):
+    if not isinstance(problem.h, Equal) or problem.f.L != 0.0 or not np.isfinite(lower):
         return {}
-    value = problem.f.value(seen.Mx)
+    b, value = problem.h.b, problem.f.value(seen.Mx)
     largest = 1.0 + float(np.abs(b).max(initial=0.0))
     total = 1.0 + abs(value) + abs(lower)
     residual = seen.Ax - b
-    return {
-        "e1": float(np.linalg.norm(residual)) / largest,
+    errors: dict[str, Any] = {
+        "e1": np.linalg.norm(residual) / largest,
         "e2": seen.distance_to_X / largest,
         "e3": 0.0,
         "e4": 0.0,
         "e5": (value - lower) / total,
-        "e6": (value + float(y @ seen.Ax) - proof.value) / total,
+        "e6": (value + y @ seen.Ax - proof.value) / total,
     }
+    return {name: float(error) for name, error in errors.items()}

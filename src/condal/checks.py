@@ -1,14 +1,18 @@
-"""When to certify: the driver's eye on the free estimates, and the best that was proved."""
+"""When to certify: the driver's eye on the free estimates, and the last that was proved."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
 from condal.certify import (
     DEFAULT_FAILURE,
     Certificate,
-    certify,
+    Seen,
+    certificate_of,
     infeasibility_proof,
+    lower_bound,
 )
 from condal.points import Array, Point
 from condal.problem import Problem
@@ -19,20 +23,19 @@ from condal.types import Proof, Storage
 
 
 class Checks:
-    """When to certify, and the best that was certified.
+    """When to certify, and what was certified last.
 
-    A proof costs more than an iteration. It is tried only when the free estimates say that the
-    tolerance is near, and at most every 5% more iterations.
+    A proof costs more than an iteration. It is tried when the free estimates say that the tolerance
+    is near, at most every 5% more iterations; and, rarely, when they contradict each other or the
+    infeasibility does not fall.
     """
 
     def __init__(self, problem: Problem, scaling: Scaling, tol: float, seed: int) -> None:
         self.problem, self.scaling, self.tol, self.seed = problem, scaling, tol, seed
-        # Where the objective cannot reach 1, a gap is measured against what it can reach.
-        self.least_unit = min(1.0, 1.0 / scaling.c)
         self.lower = -np.inf  # the best estimate, in normalised units, and the dual behind it
         self.w: Array | None = None
         self.infeasible: Proof | None = None
-        self._next_look = 1
+        self._next_look, self._next_doubt = 1, 8
         self._next_infeasibility, self._last_infeasibility = 32, np.inf
         self._proofs = 0
         self._certified: tuple[Point, Array, Certificate] | None = None
@@ -52,27 +55,21 @@ class Checks:
             self.infeasible = self._infeasibility(state) if stuck else None
             if self.infeasible is not None:
                 return Status.INFEASIBLE
-        sense, tol = self.problem.sense, self.tol
-        crossed = sense * (row.objective - row.bound) < 0  # by infeasibility, or by a false bound
-        doubted = crossed and self.w is not self._proved_w
-        if state.k < self._next_look or not (doubted or self._near(row)):
-            return None
-        if self.problem.repair is None and not doubted and row.infeasibility > 1.05 * tol:
+        if state.k >= self._next_doubt and self._crossed(row):
+            self._next_doubt = int(1.5 * state.k) + 1
+            self._settle_doubt(state)
+        feasible = self.problem.repair is not None or row.infeasibility <= 1.05 * self.tol
+        if state.k < self._next_look or not (feasible and self._near(row)):
             return None
         self._next_look = state.k + max(4, int(0.05 * state.k))
         point = self._repaired(x)
-        objective = self.problem.objective(point)
-        unit = self._unit(objective)
-        if sense * (objective - row.bound) > 0.95 * tol * unit:
+        seen = Seen.of(self.problem, point)
+        aim = self.tol * self.problem.unit(seen.objective)
+        if self.problem.sense * (seen.objective - row.bound) > 0.95 * aim:
             return None
         assert self.w is not None
-        certificate = self._certify(point, self.w, tol * unit)
-        missed = abs(certificate.bound - certificate.objective)
-        if missed <= tol * unit and certificate.infeasibility <= tol:
-            return Status.SOLVED
-        # The estimate was too good, the oracle being inexact: let another dual take its place.
-        self.lower = min(self.lower, self.problem.sense * certificate.bound * self.scaling.c)
-        return None
+        certificate = self._certify(point, seen, self.w, aim)
+        return Status.SOLVED if self._solves(certificate, aim) else None
 
     def best(
         self, state: State | None, x: Storage, status: Status
@@ -81,60 +78,89 @@ class Checks:
         if self._certified is not None and status is Status.SOLVED:
             return self._certified
         sense = self.problem.sense
-        if state is None or not self._is_sound(state):
+        if state is None or state.k == 0 or not np.isfinite(state.value):
             if self._certified is not None:
                 return self._certified
             nothing = Certificate(np.nan, -sense * np.inf, np.inf, "nothing was computed")
             return None, np.zeros(self.problem.A.size), nothing
         point, w = self._repaired(x), self.w if self.w is not None else state.y
-        objective = self.problem.objective(point)
-        missed = abs(objective - sense * self.lower / self.scaling.c)
-        aim = self.tol * self._unit(objective)
+        seen = Seen.of(self.problem, point)
+        aim = self.tol * self.problem.unit(seen.objective)
+        missed = abs(seen.objective - sense * self.lower / self.scaling.c)
         try:
-            certificate = self._certify(point, w, max(aim, missed) if missed < np.inf else aim)
+            certificate = self._certify(
+                point, seen, w, max(aim, missed) if missed < np.inf else aim
+            )
         except FloatingPointError:  # the operators that ended the solve will not prove anything
-            infeasibility = self.problem.infeasibility(point)
-            certificate = Certificate(objective, -sense * np.inf, infeasibility, "no proof")
+            certificate = Certificate(
+                seen.objective, -sense * np.inf, seen.infeasibility, "no proof"
+            )
         return point, self.scaling.dual(w), certificate
 
-    @staticmethod
-    def _is_sound(state: State) -> bool:
-        """Whether there is an iterate to speak of."""
-        return state.k > 0 and bool(np.isfinite(state.value))
+    def _near(self, row: Row) -> bool:
+        missed = abs(row.objective - row.bound)
+        return missed <= 1.5 * self.tol * self.problem.unit(row.objective)
+
+    def _crossed(self, row: Row) -> bool:
+        """Whether the bound passes the objective: by infeasibility, or because it is false."""
+        ahead = self.problem.sense * (row.bound - row.objective)
+        return ahead > 0 and self.w is not self._proved_w
+
+    def _solves(self, certificate: Certificate, aim: float) -> bool:
+        member = certificate.distance_to_X <= 1e-6 * self.problem.X.size
+        within = abs(certificate.bound - certificate.objective) <= aim
+        return member and within and certificate.infeasibility <= self.tol
 
     def _repaired(self, x: Storage) -> Point:
         point = x.point()
         return point if self.problem.repair is None else self.problem.repair(point)
 
-    def _unit(self, objective: float) -> float:
-        """What tol is relative to: |objective|, or 1 where that is less and can be reached."""
-        return max(self.least_unit, abs(objective))
-
-    def _near(self, row: Row) -> bool:
-        return abs(row.objective - row.bound) <= 1.5 * self.tol * self._unit(row.objective)
-
-    def _certify(self, point: Point, w: Array, gap: float) -> Certificate:
-        """The certificate, by a proof that loses little against an (absolute) gap of that size."""
-        self._proofs += 1
-        y = self.scaling.dual(w)
-        certificate = certify(
+    def _settle_doubt(self, state: State) -> None:
+        """Prove the best bound, so that one that an inexact oracle made too good is put right."""
+        assert self.w is not None
+        c = self.scaling.c
+        lower, _ = lower_bound(
             self.problem,
-            point,
+            state.Mx,
+            self.scaling.dual(self.w),
+            slack=0.1 * max(abs(state.value), abs(self.lower)) / c,
+            failure=self._share(),
+            seed=self._fresh_seed(),
+        )
+        self._proved_w, self.lower = self.w, min(self.lower, lower * c)
+
+    def _certify(self, point: Point, seen: Seen, w: Array, gap: float) -> Certificate:
+        """The certificate, by a proof that loses little against an (absolute) gap of that size."""
+        y = self.scaling.dual(w)
+        certificate = certificate_of(
+            self.problem,
+            seen,
             y,
             slack=0.04 * gap,
-            # The best of many proofs is returned: their failure probabilities add up to the total.
-            failure=DEFAULT_FAILURE / (2 * self._proofs**2),
-            seed=self.seed + self._proofs,
+            failure=self._share(),
+            seed=self._fresh_seed(),
         )
+        if certificate.failure > 0:  # chosen after others were tried: what they spent counts
+            certificate = replace(certificate, failure=DEFAULT_FAILURE)
         self._certified, self._proved_w = (point, y, certificate), w
+        # Where the estimate was too good, the oracle being inexact, another dual takes its place.
+        self.lower = min(self.lower, self.problem.sense * certificate.bound * self.scaling.c)
         return certificate
 
     def _infeasibility(self, state: State) -> Proof | None:
-        self._proofs += 1
+        Ax = self.scaling.image(state.Ax)
         return infeasibility_proof(
             self.problem,
-            self.scaling.image(state.Ax),
-            slack=0.1 * self.problem.h.distance(self.scaling.image(state.Ax)),
-            failure=DEFAULT_FAILURE / (2 * self._proofs**2),
-            seed=self.seed + self._proofs,
+            Ax,
+            slack=0.1 * self.problem.h.distance(Ax),
+            failure=self._share(),
+            seed=self._fresh_seed(),
         )
+
+    def _share(self) -> float:
+        """The failure probability of the next proof; all shares together stay below the total."""
+        self._proofs += 1
+        return DEFAULT_FAILURE / (2 * self._proofs**2)
+
+    def _fresh_seed(self) -> int:
+        return self.seed + 1_000_003 * self._proofs

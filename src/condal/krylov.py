@@ -31,7 +31,7 @@ class Recurrence:
     """V Q = Q T + beta q e': the Lanczos recurrence, its tridiagonal and, while it fits, its Q."""
 
     def __init__(self, V: Symmetric, start: Array, keep: int) -> None:
-        self.V, self.start = V, start
+        self.V = V
         self.alpha: list[float] = []
         self.beta: list[float] = []
         self.ended = False  # an invariant subspace was found: the Ritz values are exact
@@ -62,7 +62,7 @@ class Recurrence:
         if j:
             u = u - self.beta[-1] * self._before
         a = float(q @ u)
-        u -= a * q
+        u = u - a * q  # not in place: an operator may hand out memory of its own
         b = float(np.sqrt(u @ u))
         if not np.isfinite(b):
             raise FloatingPointError("a product with the gradient gave NaN or infinity")

@@ -20,6 +20,11 @@ from condal.points import Array, LowRank, Point, finite_array, refuse_complex
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 
 
+def gamma(k: int) -> float:
+    """k u / (1 - k u): the relative error of k roundings."""
+    return k * UNIT_ROUNDOFF / (1 - k * UNIT_ROUNDOFF)
+
+
 @dataclass(frozen=True, eq=False)
 class Symmetric:
     """V = sum of sparse S_i + Diag(diagonal) + dense + sum of (u v' + v u')/2 + operators."""
@@ -38,6 +43,8 @@ class Symmetric:
 
     def __matmul__(self, v: Array) -> Array:
         """V v for a vector or a block of vectors."""
+        if v.size == 0:
+            return np.zeros_like(v)
         out: Array | None = None
         for part in self.sparse:
             out = part @ v if out is None else out + part @ v
@@ -187,6 +194,9 @@ def symmetric(C: Any, name: str = "C") -> Symmetric:
     if isinstance(C, LinearOperator):
         refuse_complex(C.dtype, name)
         _square(C.shape, name)
+        a, b = np.random.default_rng(0).standard_normal((2, C.shape[0]))
+        left, right = float(a @ C.matvec(b)), float(b @ C.matvec(a))
+        _same(abs(left - right), 1e4 * (abs(left) + abs(right)), name)
         return Symmetric(int(C.shape[0]), operators=(C,))
     if sp.issparse(C):
         _square(C.shape, name)

@@ -66,6 +66,14 @@ class Problem:
         X : the domain, such as `Spectrahedron(n, trace=...)`.
         A, K : the constraint Ax in K; leave both out for none.
         """
+        for value, kind, verb in (
+            (f, "the objective f, such as condal.Linear(C)", "gradient"),
+            (X, "the domain X, such as condal.Spectrahedron(n)", "lmo"),
+            (A, "the map A, such as condal.Diagonal(n) or condal.Matrix(a)", "adjoint"),
+            (K, "the set K, such as condal.Equal(b)", "prox"),
+        ):
+            if value is not None and not hasattr(value, verb):
+                raise ProblemError(f"wanted {kind}; got {type(value).__name__}")
         if (A is None) != (K is None):
             raise ProblemError("A and K go together: give both for Ax in K, or neither")
         if maximise:
@@ -75,7 +83,9 @@ class Problem:
                     "to maximise a concave function, minimise its negative"
                 )
             f = f.scaled(-1.0)
-        return cls(f, X, A or Stack(), K or Separable(), maximise, repair, name)
+        A = Stack() if A is None else A
+        K = Separable() if K is None else K
+        return cls(f, X, A, K, maximise, repair, name)
 
     @property
     def sense(self) -> float:
@@ -87,13 +97,23 @@ class Problem:
         return self.sense * (self.f.value(self.f.M(x)) + self.h.value(self.A(x)))
 
     def infeasibility(self, x: Point) -> float:
-        """dist(Ax, K) / max(1, dist(0, K)): for Ax = b, |Ax - b| / max(1, |b|)."""
+        """dist(Ax, K) / reach: for Ax = b, |Ax - b| / max(1, |b|)."""
         return self.h.distance(self.A(x)) / self.reach
 
     @cached_property
     def reach(self) -> float:
-        """max(1, dist(0, K)): the unit of infeasibility."""
-        return max(1.0, self.h.distance(np.zeros(self.A.size)))
+        """The unit of infeasibility: dist(0, K), or 1 where that is less and Ax can reach it."""
+        attainable = min(1.0, self.A.norm * self.X.size)
+        return max(attainable or 1.0, self.h.distance(np.zeros(self.A.size)))
+
+    def unit(self, objective: float) -> float:
+        """What tol is relative to: |objective|, or 1 where that is less and f can reach it."""
+        return max(self._attainable, abs(objective))
+
+    @cached_property
+    def _attainable(self) -> float:
+        # |C||x| overestimates what <C, x> can be: a hundredth of it is within reach.
+        return min(1.0, 0.01 * self.f.magnitude(self.X.size)) or 1.0
 
 
 @runtime_checkable

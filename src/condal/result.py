@@ -63,13 +63,21 @@ class History:
         """One more iteration."""
         self._rows.append(row)
 
+    @property
+    def last(self) -> Row:
+        """The last row."""
+        return self._rows[-1]
+
     def __len__(self) -> int:
         return len(self._rows)
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self._rows)
 
-    def __getitem__(self, column: str) -> Array:
+    def __getitem__(self, column: str | int) -> Any:
+        """A column by its name, or a row by its number."""
+        if isinstance(column, int):
+            return self._rows[column]
         if column not in self.columns:
             raise KeyError(f"no column {column!r}; there are {', '.join(self.columns)}")
         i = self.columns.index(column)
@@ -89,6 +97,7 @@ class History:
 class Result:
     """An answer and what is proved of it, in the user's units and sense.
 
+    `y` holds the multipliers of Ax in K, with the sign of f + <y, Ax>, f the minimised objective.
     `x` is the point that `objective` and `infeasibility` speak of: repaired, where the problem has
     a repair. `bound` is proved; `gap = |bound - objective| / max(1, |objective|)`. `infeasible` is
     the proof that comes with the status INFEASIBLE.
@@ -131,8 +140,7 @@ class Result:
     @property
     def iterations(self) -> int:
         """How many iterations were made in all, those of a warm start included."""
-        rows = list(self.history)
-        return rows[-1].k if rows else 0
+        return self.history.last.k if len(self.history) else 0
 
     def rows(self) -> list[tuple[str, str]]:
         """Names and values, to print."""
@@ -140,7 +148,7 @@ class Result:
         return [
             ("status", self.status.value),
             ("objective", f"{self.objective:.10g}"),
-            ("bound", f"{self.bound:.10g} ({certificate.how})"),
+            ("bound", f"{self.bound:.10g} ({certificate.because})"),
             ("gap", f"{self.gap:.3g}"),
             ("infeasibility", f"{self.infeasibility:.3g}"),
             ("method", self.method),

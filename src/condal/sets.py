@@ -42,6 +42,10 @@ class Equal:
         """<b, y>."""
         return float(self.b @ y)
 
+    def conjugate_size(self, y: Array) -> float:
+        """<|b|, |y|>."""
+        return float(np.abs(self.b) @ np.abs(y))
+
     def dual_point(self, y: Array) -> Array:
         """y: h* is finite everywhere."""
         return y
@@ -90,6 +94,11 @@ class Box:
         up, down = y > 0, y < 0
         return float(self.high[up] @ y[up] + self.low[down] @ y[down])
 
+    def conjugate_size(self, y: Array) -> float:
+        """sum_i |low_i y_i| or |high_i y_i|, as the sign of y_i has it."""
+        up, down = y > 0, y < 0
+        return float(np.abs(self.high[up]) @ y[up] - np.abs(self.low[down]) @ y[down])
+
     def dual_point(self, y: Array) -> Array:
         """y without the signs that an infinite bound forbids."""
         y = np.where(np.isinf(self.high), np.minimum(y, 0.0), y)
@@ -126,6 +135,10 @@ class _Orthant:
     def conjugate(self, y: Array) -> float:
         """0 where sign * y <= 0, else inf."""
         return float("inf") if np.any(self.sign * y > 0) else 0.0
+
+    def conjugate_size(self, y: Array) -> float:
+        """0: the conjugate has no terms to round."""
+        return 0.0
 
     def dual_point(self, y: Array) -> Array:
         """y without the signs where h* is infinite."""
@@ -186,6 +199,11 @@ class Separable:
     def conjugate(self, y: Array) -> float:
         """The sum over the parts."""
         return sum(h.conjugate(part) for h, part in zip(self.parts, self._split(y), strict=True))
+
+    def conjugate_size(self, y: Array) -> float:
+        """The sum over the parts."""
+        pieces = zip(self.parts, self._split(y), strict=True)
+        return sum(h.conjugate_size(part) for h, part in pieces)
 
     def dual_point(self, y: Array) -> Array:
         """Part by part."""

@@ -15,7 +15,7 @@ from condal.counting import counted
 from condal.errors import ProblemError
 from condal.methods.cgal import CGAL
 from condal.methods.rules import LineSearch
-from condal.points import Array
+from condal.points import Array, require_whole
 from condal.problem import Model, Problem, problem_of
 from condal.result import History, Result, Row, Status
 from condal.scaling import normalise
@@ -35,11 +35,13 @@ class Stop:
     max_seconds: float | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.tol < np.inf:
+        if not (_is_number(self.tol) and 0 < self.tol < np.inf):
             raise ProblemError(f"tol must be a positive number such as 1e-3; got {self.tol!r}")
-        if self.max_iters is not None and self.max_iters < 1:
-            raise ProblemError(f"max_iters must be at least 1, or None; got {self.max_iters!r}")
-        if self.max_seconds is not None and not self.max_seconds > 0:
+        if self.max_iters is not None:
+            require_whole(self.max_iters, "max_iters")
+        if self.max_seconds is not None and not (
+            _is_number(self.max_seconds) and self.max_seconds > 0
+        ):
             raise ProblemError(f"max_seconds must be positive, or None; got {self.max_seconds!r}")
 
     def limit(self, iterations: int, seconds: float) -> Status | None:
@@ -79,7 +81,16 @@ def solve(
     """
     stop = Stop(tol, max_iters, max_seconds)
     user_problem = problem_of(problem)
+    require_whole(seed, "seed", least=0)
     method = CGAL(eta=LineSearch()) if method is None else method
+    for value, verb, wanted in (
+        (method, "iterates", "method takes a record such as condal.CGAL()"),
+        (storage, "move", "storage takes an object such as condal.storage.Sketch(n, 10)"),
+        (warm_start, "history", "warm_start takes the Result of an earlier solve"),
+        (callback, "__call__", "callback takes a function of one Row"),
+    ):
+        if value is not None and (isinstance(value, type) or not hasattr(value, verb)):
+            raise ProblemError(f"{wanted}; got {value!r}")
     if storage is None:
         storage = automatic(user_problem.X, user_problem.A.size, seed=seed)
     run = _Run(user_problem, stop, storage, seed)
@@ -122,17 +133,20 @@ class _Run:
         return self._result(method, state, status)
 
     def _resumed(self, method: Method, warm: Result) -> State:
-        if warm.x is None or warm.y.shape != (self.problem.A.size,):
+        if warm.x is None:
+            raise ProblemError("warm_start has no point: the solve it comes from ended too early")
+        if warm.y.shape != (self.problem.A.size,):
             raise ProblemError(
                 f"warm_start has a dual of length {warm.y.size} and this problem needs "
                 f"{self.problem.A.size}: start from a result of a problem of the same shape"
             )
-        self.x.load(warm.x)
         y = self.scaling.normalised_dual(warm.y)
-        penalty = getattr(method, "penalty", None)
-        lam0 = 1.0 if penalty is None else penalty.first
-        state = State.start(self.normalised, lam0, x=warm.x, y=y)
-        return replace(state, k=max(warm.iterations, 2))
+        last = warm.history.last
+        lam0 = getattr(method, "lam0", None) or last.lam / np.sqrt(last.k + 1)
+        if self.problem.X.distance(warm.x) > 1e-6 * self.problem.X.size:
+            return State.start(self.normalised, lam0, y=y)  # another domain: only the dual helps
+        self.x.load(warm.x)
+        return replace(State.start(self.normalised, lam0, x=warm.x, y=y), k=max(last.k, 2))
 
     def _record(self, state: State) -> Row:
         sense, c = self.problem.sense, self.scaling.c
@@ -175,6 +189,10 @@ class _Run:
             oracle_cpu_seconds=self.counts.oracle_cpu_seconds,
             cpu_seconds=time.process_time() - self.cpu_began,
         )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and value is not True
 
 
 def _uniform(rows: Array) -> float | None:

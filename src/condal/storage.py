@@ -217,19 +217,17 @@ def combine(points: list[Point], weights: Array) -> Point:
 
 
 def automatic(X: Domain, p: int, *, seed: int = 0, max_bytes: int = DEFAULT_MAX_BYTES) -> Storage:
-    """Dense for vectors and small matrices, Factored while 2n columns fit, else a Sketch.
+    """Dense for vectors; for matrices Factored while 2n columns fit, else a Sketch.
 
     The rank of the sketch is the Barvinok-Pataki bound sqrt(2 p) on that of some solution, or what
-    a quarter of the memory holds.
+    the memory holds, with what its reconstruction takes.
     """
     if isinstance(X, Product):
         share = max_bytes // len(X.parts)
         return Blocks(*(automatic(part, p, seed=seed, max_bytes=share) for part in X.parts))
     if not isinstance(X, Spectrahedron):
         return Dense()
-    if X.n <= 64:
-        return Dense()
     if 3 * 8 * X.n * 2 * X.n <= max_bytes:  # the columns, and twice their size to compress them
         return Factored(X.n)
     enough = int(np.ceil(np.sqrt(2 * p))) + 1
-    return Sketch(X.n, max(1, min(enough, max_bytes // (4 * 8 * X.n))), seed=seed)
+    return Sketch(X.n, max(1, min(enough, max_bytes // (8 * 8 * X.n))), seed=seed)

@@ -73,6 +73,10 @@ class LinearMap(Protocol):
     def adjoint(self, y: Array) -> Gradient | None:
         """A'y; None for a map to nothing."""
 
+    @property
+    def terms(self) -> int:
+        """How many products add up to an entry of A'y, at most: what its rounding grows with."""
+
     def scaled(self, rows: Array) -> LinearMap:
         """x -> rows * Ax."""
 
@@ -126,6 +130,9 @@ class Proximable(Protocol):
 
     def conjugate(self, y: Array) -> float:
         """h*(y) = sup_z <y, z> - h(z); inf outside its domain."""
+
+    def conjugate_size(self, y: Array) -> float:
+        """The sum of the absolute values of the terms of h*(y): what its rounding is part of."""
 
     def dual_point(self, y: Array) -> Array:
         """The nearest point to y where h* is finite."""

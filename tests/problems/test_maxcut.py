@@ -122,7 +122,7 @@ def test_rounding_takes_a_dense_point():
         (sp.csr_array(np.array([[0, np.inf], [np.inf, 0]])), "has the value inf"),
         (1j * np.eye(3), "W is complex"),
         ("a graph", "W must be a SciPy sparse matrix, a NumPy array or a NetworkX graph; got str"),
-        (nx.DiGraph([(0, 1)]), r"the graph is directed; pass graph.to_undirected\(\)"),
+        (nx.DiGraph([(0, 1)]), "the graph is directed; pass an undirected one"),
         (nx.Graph(), "the graph has no vertices"),
         (np.array([["a", "b"], ["b", "a"]], dtype=object), "W must be an array of real numbers"),
     ],
@@ -137,3 +137,9 @@ def test_rounding_says_what_it_needs():
     result = condal.solve(model, tol=1e-1)
     with pytest.raises(condal.ProblemError, match="trials must be at least 1; got 0"):
         model.round(result, trials=0)
+
+
+@pytest.mark.parametrize("signs", [np.zeros(9), np.ones(8), np.full(9, 0.5), [True] * 8 + [False]])
+def test_only_signs_make_a_cut(signs):
+    with pytest.raises(condal.ProblemError, match="signs must be 9 numbers, each"):
+        max_cut(torus(3, 3)).weight(signs)

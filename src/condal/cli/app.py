@@ -98,6 +98,7 @@ def demo(context: click.Context) -> None:
     "--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Of all that is random."
 )
 @click.option("--json", "json_target", metavar="FILE", help="Write the result there; - for stdout.")
+@click.option("--cut", "cut_target", metavar="FILE", help="Write each vertex's side, 1 or -1.")
 @click.option("--quiet", is_flag=True, help="Print errors only, and the JSON if asked for.")
 @click.pass_context
 def solve(
@@ -112,6 +113,7 @@ def solve(
     trials: int,
     seed: int,
     json_target: str | None,
+    cut_target: str | None,
     quiet: bool,
 ) -> None:
     """Solve the problem in FILE and prove how good the answer is.
@@ -128,6 +130,8 @@ def solve(
     memory.checked(storage)
     if json_target is not None:
         target.check(json_target, file)
+    if cut_target is not None:
+        target.check(cut_target, file, "--cut")
     model = max_cut(read_graph(file), name=kind)
     x = memory.build(storage, model, seed)
     with _watched(quiet) as progress:
@@ -147,7 +151,9 @@ def solve(
         say(f"\n{kind} of {printable(Path(file).name)}\n")
         say(table(report.summary(model, result, cut)))
     if json_target is not None:
-        target.write(json_target, report.record(result, cut))
+        target.write_record(json_target, report.record(result, cut))
+    if cut_target is not None and cut is not None:
+        target.write_signs(cut_target, cut.signs)
     context.exit(report.exit_code(result))
 
 

@@ -52,7 +52,7 @@ def describe(storage: Storage, n: int) -> tuple[str, int]:
 
 def _bytes(kind: str, n: int, rank: int) -> int:
     if kind == "sketch":
-        return 4 * NUMBER * n * min(rank, n)  # S, Omega, and as much to make a point of them
+        return 8 * NUMBER * n * min(rank, n)  # S, Omega, and what a point of them takes to make
     if kind == "factored":
         return 3 * NUMBER * n * 2 * n  # 2n columns, and twice their size to compress them
     return 3 * NUMBER * n * n  # x, its copy for the caller, and that copy repaired

@@ -53,12 +53,11 @@ def summary(model: MaxCut, result: Result, cut: Cut | None) -> list[tuple[str, s
         rows += _cut(model, result, cut)
     certificate = result.certificate
     if certificate.certified:
-        chance = f", wrong with probability at most {certificate.failure:.1g}"
         rows += [
             ("objective", f"{number(result.objective)}, the value of the relaxation"),
             ("gap", f"{result.gap:.2g} between objective and bound"),
             ("infeasibility", f"{result.infeasibility:.2g}"),
-            ("proof", certificate.how + (chance if certificate.failure else "")),
+            ("proof", certificate.because),
         ]
     return [
         *rows,

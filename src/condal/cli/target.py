@@ -1,4 +1,4 @@
-"""Where --json goes: stdout, or a file that appears whole or not at all."""
+"""Where --json and --cut go: stdout, or a file that appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import click
 
 from condal.errors import FormatError
 from condal.formats.writing import write_text
+from condal.points import Array
 
 STDOUT = "-"
 
 
-def check(target: str, source: str) -> None:
+def check(target: str, source: str, option: str = "--json") -> None:
     """Refuse now what could not be written after the solve."""
     if target == STDOUT:
         return
@@ -24,9 +25,9 @@ def check(target: str, source: str) -> None:
     try:
         if path.exists():
             if not path.is_file():
-                raise FormatError("is no regular file; give --json another path", path=target)
+                raise FormatError(f"is no regular file; give {option} another path", path=target)
             if Path(source).exists() and path.samefile(source):
-                raise FormatError("is the graph itself; give --json another path", path=target)
+                raise FormatError(f"is the graph itself; give {option} another path", path=target)
             if not os.access(path, os.W_OK):
                 raise PermissionError(None, "Permission denied")
         with tempfile.TemporaryFile(dir=path.resolve().parent):
@@ -36,14 +37,22 @@ def check(target: str, source: str) -> None:
             raise
         reason = getattr(error, "strerror", None) or error
         raise FormatError(
-            f"cannot be written: {reason}; give --json a file in a folder that you can write to",
+            f"cannot be written: {reason}; give {option} a file in a folder that you can write to",
             path=target,
         ) from error
 
 
-def write(target: str, record: dict[str, Any]) -> None:
+def write_record(target: str, record: dict[str, Any]) -> None:
     """The record as one JSON object."""
-    text = json.dumps(record, indent=2, allow_nan=False) + "\n"
+    _write(target, json.dumps(record, indent=2, allow_nan=False) + "\n")
+
+
+def write_signs(target: str, signs: Array) -> None:
+    """The side of each vertex, 1 or -1, a line each."""
+    _write(target, "".join(f"{int(sign)}\n" for sign in signs))
+
+
+def _write(target: str, text: str) -> None:
     if target == STDOUT:
         click.echo(text, nl=False)
     else:

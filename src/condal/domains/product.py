@@ -9,6 +9,8 @@ from condal.operators import Gradient
 from condal.points import Point
 from condal.types import Domain, Proof
 
+BLOCK_SEED = 7919  # blocks must not share the random start of a proof
+
 
 class Product:
     """X = X_1 x X_2 x ..., the points of which are tuples."""
@@ -42,7 +44,7 @@ class Product:
         assert isinstance(v, tuple)
         m = len(self.parts)
         proofs = [
-            part.bound(w, slack=slack / m, failure=failure / m, seed=seed + i)
+            part.bound(w, slack=slack / m, failure=failure / m, seed=seed + BLOCK_SEED * i)
             for i, (part, w) in enumerate(zip(self.parts, v, strict=True))
         ]
         return Proof(

@@ -34,6 +34,11 @@ class Scaled:
         """Both factors at once."""
         return Scaled(self.A, self.rows * rows)
 
+    @property
+    def terms(self) -> int:
+        """One more than those of A."""
+        return self.A.terms + 1
+
     def row_norms(self) -> Array:
         """|rows| times those of A."""
         return np.abs(self.rows) * self.A.row_norms()
@@ -68,6 +73,11 @@ class Stack:
         """Map by map."""
         pieces = zip(self.maps, self._split(rows), strict=True)
         return Stack(*(m.scaled(part) for m, part in pieces))
+
+    @property
+    def terms(self) -> int:
+        """The sum over the maps."""
+        return sum(m.terms for m in self.maps)
 
     def row_norms(self) -> Array:
         """Those of each map in turn."""
@@ -107,6 +117,11 @@ class Across:
     def scaled(self, rows: Array) -> Across:
         """Map by map."""
         return Across(*(m.scaled(rows) for m in self.maps))
+
+    @property
+    def terms(self) -> int:
+        """The most of any map."""
+        return max(m.terms for m in self.maps)
 
     def row_norms(self) -> Array:
         """The root of the sum of squares over the blocks."""

@@ -38,6 +38,11 @@ class Diagonal:
         """rows * Ax."""
         return Scaled(self, rows)
 
+    @property
+    def terms(self) -> int:
+        """1."""
+        return 1
+
     def row_norms(self) -> Array:
         """All 1."""
         return np.ones(self.n)
@@ -78,6 +83,11 @@ class RowSums:
     def scaled(self, rows: Array) -> Scaled:
         """rows * Ax."""
         return Scaled(self, rows)
+
+    @property
+    def terms(self) -> int:
+        """2."""
+        return 2
 
     def row_norms(self) -> Array:
         """All sqrt((n + 1)/2)."""
@@ -152,6 +162,11 @@ class Entries:
         """rows * Ax."""
         return Scaled(self, rows)
 
+    @cached_property
+    def terms(self) -> int:
+        """Two, or as often as an entry is seen from both sides."""
+        return 2 if self.rows is None else self._pattern.terms
+
     def row_norms(self) -> Array:
         """1 on the diagonal, 1/sqrt(2) off it."""
         if self.rows is None:
@@ -207,6 +222,10 @@ class _Pattern:
         indptr = np.searchsorted(slots, np.arange(n + 1) * n)
         small = np.int32 if slots.size < 2**31 else np.int64
         return cls((slots % n).astype(small), indptr.astype(small), sp.csr_array(halves), n)
+
+    @property
+    def terms(self) -> int:
+        return int(np.diff(self.spread.indptr).max(initial=0))
 
     def fill(self, y: Array) -> Any:
         return sp.csr_array((self.spread @ y, self.indices, self.indptr), shape=(self.n, self.n))

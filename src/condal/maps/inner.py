@@ -88,6 +88,12 @@ class Inner:
         object.__setattr__(copy, "_G", sp.csr_array(_diagonal_array(rows) @ self._G))
         return copy
 
+    @cached_property
+    def terms(self) -> int:
+        """The most matrices that share an entry, and the two triangles."""
+        shared = np.bincount(self._G.indices, minlength=1).max(initial=0)
+        return int(shared) + self._entries.terms
+
     def row_norms(self) -> Array:
         """The Frobenius norms of the matrices."""
         weighted = self._G @ _diagonal_array(self._row_weights)
@@ -127,6 +133,11 @@ class Cost:
     def scaled(self, rows: Array) -> Cost:
         """<rows C, x>."""
         return Cost(self.C.scaled(float(rows[0])))
+
+    @property
+    def terms(self) -> int:
+        """1."""
+        return 1
 
     def row_norms(self) -> Array:
         """[|C|_F]."""

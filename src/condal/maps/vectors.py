@@ -47,6 +47,13 @@ class Matrix:
             return Matrix(self.a.multiply(rows[:, None]))
         return Matrix(rows[:, None] * self.a)
 
+    @cached_property
+    def terms(self) -> int:
+        """The most entries of a column."""
+        if sp.issparse(self.a):
+            return int(np.bincount(self.a.indices, minlength=1).max(initial=0))
+        return self.size
+
     def row_norms(self) -> Array:
         """The Euclidean norms of the rows."""
         squared = self.a.multiply(self.a) if sp.issparse(self.a) else self.a * self.a

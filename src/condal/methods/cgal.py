@@ -66,7 +66,7 @@ class CGAL:
         """Yield the state after each iteration k = 1, 2, ..."""
         f, X, A, h = problem.f, problem.X, problem.A, problem.h
         penalty = self.penalty
-        L, A2, D2 = f.L, A.norm**2, X.diameter**2
+        L_D2, A_D2 = f.L * X.diameter**2, (A.norm * X.diameter) ** 2  # L_f D_X^2, |A|^2 D_X^2
         state = start or State.start(problem, penalty.first)
         Mx, Ax, y, s = state.Mx, state.Ax, state.y, state.s
         lam0, gap, value = state.lam0, state.gap, state.value
@@ -78,7 +78,7 @@ class CGAL:
             w = multiplier(h, Ax, y, lam)
             g = f.gradient(Mx)
             v = add(f.M.adjoint(g), A.adjoint(w))
-            tol = self.tol(k, gap, (L + lam * A2) * D2)
+            tol = self.tol(k, gap, L_D2 + lam * A_D2)
             s = X.lmo(v, tol, guess=s)
             dM, dA = f.M(s) - Mx, A(s) - Ax
             gap = -float(g @ dM) - float(w @ dA)
@@ -90,13 +90,13 @@ class CGAL:
             value = f.value(Mx)
 
             # Penalty update: lam_{k+1} = lam0 sqrt(k + 2).
-            share = lam * A2 / (L + lam * A2) if A2 else 0.0
+            share = lam * A_D2 / (L_D2 + lam * A_D2) if A_D2 else 0.0
             lam0 = penalty(k, lam0, share * gap, price)
             lam_next = lam0 * sqrt(k + 2)
 
             # Dual step: a gradient ascent step on the multiplier.
             d = Ax - h.prox(Ax + y / lam_next, 1 / lam_next)
-            budget = 2 / (k + 1) ** 2 * (L + lam_next * A2) * D2
+            budget = 2 / (k + 1) ** 2 * (L_D2 + lam_next * A_D2)
             sigma = self.sigma(k, lam0, y, d, budget)
             y = y + sigma * d
 

@@ -134,9 +134,10 @@ class Balanced:
 
     def __call__(self, k: int, lam0: float, gap: float, price: float) -> float:
         """lam0 a little larger or smaller."""
-        if k <= 3 or gap <= 0.0 or price == 0.0:
+        if k <= 3 or price == 0.0:
             return lam0
-        pull = min(max(log(abs(price) / gap), -1.0), 1.0)
+        # No gap and a price: x minimises the Lagrangian already, and is not feasible.
+        pull = 1.0 if gap <= 0.0 else min(max(log(abs(price) / gap), -1.0), 1.0)
         return lam0 * exp(self.rate * pull / (k + 1))
 
 

@@ -86,6 +86,8 @@ class MaxCut:
     def weight(self, signs: Any) -> float:
         """The weight of the cut between the vertices of sign +1 and those of sign -1."""
         s = np.asarray(signs, dtype=np.float64)
+        if s.shape != (self.n,) or not np.all(np.abs(s) == 1.0):
+            raise ProblemError(f"signs must be {self.n} numbers, each +1 or -1; got {signs!r}")
         loops = float(self.W.diagonal().sum())
         return float(0.25 * (self.W.sum() - loops) - 0.25 * (s @ (self.W @ s) - loops))
 
@@ -114,7 +116,9 @@ class MaxCut:
 def max_cut(W: Any, *, name: str = "max-cut") -> MaxCut:
     """The max-cut model of a graph: a symmetric matrix of weights, or a NetworkX graph.
 
-    Self-loops are never cut and count for nothing; weights may be negative.
+    Self-loops are never cut and count for nothing; weights may be negative. Of a NetworkX graph the
+    edge attribute `weight` is taken (1 where it is missing), and the vertices are those of
+    `list(graph)`, in that order.
     """
     if hasattr(W, "adjacency") and hasattr(W, "number_of_nodes"):
         W = _from_networkx(W)
@@ -132,7 +136,10 @@ def max_cut(W: Any, *, name: str = "max-cut") -> MaxCut:
 
 def _from_networkx(graph: Any) -> Any:
     if graph.is_directed():
-        raise ProblemError("the graph is directed; pass graph.to_undirected()")
+        raise ProblemError(
+            "the graph is directed; pass an undirected one: graph.to_undirected() keeps one weight "
+            "of each pair, A + A' of its adjacency matrix adds them"
+        )
     if graph.number_of_nodes() == 0:
         raise ProblemError("the graph has no vertices: nothing to solve")
     import networkx as nx
@@ -152,10 +159,11 @@ def _flip(graph: Any, sides: Array) -> Array:
     """One-flip local search, a column a start: flip the vertex that gains most until none gains."""
     gains = sides * (graph @ sides)  # what a flip of each vertex adds to the cut
     indptr, indices, data = graph.indptr, graph.indices, graph.data
+    rounding = 1e-12 * float(np.abs(data).max(initial=0.0))
     for s, gain in zip(sides.T, gains.T.copy(), strict=True):
         while True:
             i = int(np.argmax(gain))
-            if gain[i] <= 1e-12:
+            if gain[i] <= rounding:
                 break
             s[i] = -s[i]
             gain[i] = -gain[i]

@@ -35,7 +35,7 @@ class Checks:
         self.lower = -np.inf  # the best estimate, in normalised units, and the dual behind it
         self.w: Array | None = None
         self.infeasible: Proof | None = None
-        self._next_look, self._next_doubt = 1, 8
+        self._next_look, self._next_doubt = 1, 256
         self._next_infeasibility, self._last_infeasibility = 32, np.inf
         self._proofs = 0
         self._certified: tuple[Point, Array, Certificate] | None = None
@@ -56,10 +56,10 @@ class Checks:
             if self.infeasible is not None:
                 return Status.INFEASIBLE
         if state.k >= self._next_doubt and self._crossed(row):
-            self._next_doubt = int(1.5 * state.k) + 1
+            self._next_doubt = 2 * state.k
             self._settle_doubt(state)
         feasible = self.problem.repair is not None or row.infeasibility <= 1.05 * self.tol
-        if state.k < self._next_look or not (feasible and self._near(row)):
+        if state.k < self._next_look or not (feasible and self._near(state, row)):
             return None
         self._next_look = state.k + max(4, int(0.05 * state.k))
         point = self._repaired(x)
@@ -97,8 +97,11 @@ class Checks:
             )
         return point, self.scaling.dual(w), certificate
 
-    def _near(self, row: Row) -> bool:
+    def _near(self, state: State, row: Row) -> bool:
         missed = abs(row.objective - row.bound)
+        if self.problem.repair is not None:
+            # The objective with infeasibility at its price, less the bound, is the Frank-Wolfe gap.
+            missed = min(missed, abs(state.gap) / self.scaling.c)
         return missed <= 1.5 * self.tol * self.problem.unit(row.objective)
 
     def _crossed(self, row: Row) -> bool:

@@ -43,7 +43,7 @@ def smallest_eigenvalue_bound(
     if plan.kind == "probabilistic":
         proof = _better(probabilistic(V, slack=slack, failure=failure, seed=seed), discs)
     else:
-        estimate = (engine or Lanczos()).smallest(V, tol=0.1 * slack)
+        estimate = (engine or Lanczos()).smallest(V, tol=0.5 * slack)
         prove = dense_cholesky if plan.kind == "dense" else sparse_factorisation
         proof = _better(_descend(V.explicit(), prove, estimate, slack), discs)
     if V.operators:

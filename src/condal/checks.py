@@ -65,7 +65,7 @@ class Checks:
         point = self._repaired(x)
         seen = Seen.of(self.problem, point)
         aim = self.tol * self.problem.unit(seen.objective)
-        if self.problem.sense * (seen.objective - row.bound) > 0.95 * aim:
+        if self.problem.sense * (seen.objective - row.bound) > 0.9 * aim:
             return None
         assert self.w is not None
         certificate = self._certify(point, seen, self.w, aim)

@@ -30,8 +30,11 @@ class Checks:
     infeasibility does not fall.
     """
 
-    def __init__(self, problem: Problem, scaling: Scaling, tol: float, seed: int) -> None:
-        self.problem, self.scaling, self.tol, self.seed = problem, scaling, tol, seed
+    def __init__(
+        self, problem: Problem, normalised: Problem, scaling: Scaling, tol: float, seed: int
+    ) -> None:
+        self.problem, self.normalised, self.scaling = problem, normalised, scaling
+        self.tol, self.seed = tol, seed
         self.lower = -np.inf  # the best estimate, in normalised units, and the dual behind it
         self.w: Array | None = None
         self.infeasible: Proof | None = None
@@ -121,16 +124,15 @@ class Checks:
     def _settle_doubt(self, state: State) -> None:
         """Prove the best bound, so that one that an inexact oracle made too good is put right."""
         assert self.w is not None
-        c = self.scaling.c
         lower, _ = lower_bound(
-            self.problem,
+            self.normalised,
             state.Mx,
-            self.scaling.dual(self.w),
-            slack=0.1 * max(abs(state.value), abs(self.lower)) / c,
+            self.w,
+            slack=0.1 * max(abs(state.value), abs(self.lower)),
             failure=self._share(),
             seed=self._fresh_seed(),
         )
-        self._proved_w, self.lower = self.w, min(self.lower, lower * c)
+        self._proved_w, self.lower = self.w, min(self.lower, lower)
 
     def _certify(self, point: Point, seen: Seen, w: Array, gap: float) -> Certificate:
         """The certificate, by a proof that loses little against an (absolute) gap of that size."""

@@ -105,7 +105,7 @@ class _Run:
         normalised, self.scaling = normalise(problem)
         self.normalised, self.counts = counted(normalised)
         self.history = History()
-        self.checks = Checks(problem, self.scaling, stop.tol, seed)
+        self.checks = Checks(problem, normalised, self.scaling, stop.tol, seed)
         self.began, self.cpu_began = time.perf_counter(), time.process_time()
         self.uniform = _uniform(self.scaling.rows)
 

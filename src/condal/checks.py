@@ -75,13 +75,13 @@ class Checks:
         return Status.SOLVED if self._solves(certificate, aim) else None
 
     def best(
-        self, state: State | None, x: Storage, status: Status
+        self, state: State, x: Storage, status: Status
     ) -> tuple[Point | None, Array, Certificate]:
         """The point, dual and certificate to return."""
         if self._certified is not None and status is Status.SOLVED:
             return self._certified
         sense = self.problem.sense
-        if state is None or state.k == 0 or not np.isfinite(state.value):
+        if state.k == 0 or not np.isfinite(state.value):
             if self._certified is not None:
                 return self._certified
             nothing = Certificate(np.nan, -sense * np.inf, np.inf, "nothing was computed")

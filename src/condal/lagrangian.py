@@ -7,10 +7,12 @@ its minimiser r = prox_{h/lam}(Ax + y/lam),  its gradient  grad f(x) + A'w,  w =
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from condal.points import Array
+from condal.operators import add
+from condal.points import Array, Point
 from condal.problem import Problem
 from condal.types import Proximable
 
@@ -26,6 +28,43 @@ def lagrangian(problem: Problem, Mx: Array, Ax: Array, y: Array, lam: float) -> 
     r = problem.h.prox(Ax + y / lam, 1 / lam)
     d = Ax - r
     return problem.f.value(Mx) + problem.h.value(r) + float(y @ d) + 0.5 * lam * float(d @ d)
+
+
+@dataclass(frozen=True, eq=False)
+class Atom:
+    """s = lmo(grad L_lam(x, y)), the way dM = M(s - x), dA = A(s - x) to it, and what it tells.
+
+    `gap` is the Frank-Wolfe gap <grad L, x - s>, `price` = <w, Ax> - h*(w) that of infeasibility,
+    `lower` a lower bound on the optimum, if the oracle kept its tolerance.
+    """
+
+    s: Point
+    w: Array
+    dM: Array
+    dA: Array
+    gap: float
+    price: float
+    lower: float
+
+
+def best_atom(
+    problem: Problem,
+    Mx: Array,
+    Ax: Array,
+    y: Array,
+    lam: float,
+    *,
+    tol: float,
+    guess: Point | None,
+) -> Atom:
+    """The atom of X that L_lam(., y) falls towards fastest at x: one call of the oracle."""
+    f, A, h = problem.f, problem.A, problem.h
+    w, g = multiplier(h, Ax, y, lam), f.gradient(Mx)
+    s = problem.X.lmo(add(f.M.adjoint(g), A.adjoint(w)), tol, guess=guess)
+    dM, dA = f.M(s) - Mx, A(s) - Ax
+    gap = -float(g @ dM) - float(w @ dA)
+    price = float(w @ Ax) - h.conjugate(w)
+    return Atom(s, w, dM, dA, gap, price, f.value(Mx) - gap + price - tol)
 
 
 def slope_along(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from condal.errors import ProblemError
 
 Array: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +56,28 @@ def dense(x: Point) -> Any:
     if isinstance(x, tuple):
         return tuple(dense(part) for part in x)
     return np.asarray(x)
+
+
+def combine(points: Sequence[Point], weights: Array) -> Point:
+    """sum_i weights_i points_i."""
+    first = points[0]
+    if isinstance(first, tuple):
+        blocks = zip(*(p for p in points if isinstance(p, tuple)), strict=True)
+        return tuple(combine(list(block), weights) for block in blocks)
+    lowrank = [p for p in points if isinstance(p, LowRank)]
+    if len(lowrank) == len(points):
+        scaled = [w * p.weights for w, p in zip(weights, lowrank, strict=True)]
+        return LowRank(np.hstack([p.U for p in lowrank]), np.concatenate(scaled))
+    return np.asarray(np.tensordot(weights, np.stack([dense(p) for p in points]), axes=1))
+
+
+def nothing_like(x: Point) -> Point:
+    """0 in the space of x."""
+    if isinstance(x, tuple):
+        return tuple(nothing_like(part) for part in x)
+    if isinstance(x, LowRank):
+        return LowRank(x.U[:, :0], x.weights[:0])
+    return np.zeros_like(x)
 
 
 def finite_array(
@@ -101,6 +124,13 @@ def require_whole(value: Any, name: str, *, least: int = 1) -> None:
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < least:
         raise ProblemError(f"{name} must be a whole number, at least {least}; got {value!r}")
+
+
+def require_fraction(value: Any, name: str) -> None:
+    """Raise ProblemError unless value lies in (0, 1]."""
+    require_positive(value, name)
+    if value > 1:
+        raise ProblemError(f"{name} must lie in (0, 1]; got {value!r}")
 
 
 def require_positive(value: Any, name: str) -> None:

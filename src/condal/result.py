@@ -26,6 +26,10 @@ class Status(Enum):
     MAX_ITERS = "stopped at the iteration limit; raise max_iters or tol"
     MAX_SECONDS = "stopped at the time limit; raise max_seconds or tol, or pass warm_start=result"
     INTERRUPTED = "interrupted; pass warm_start=result to go on from here"
+    STALLED = (
+        "stalled: the method can do no more with the accuracy of its oracle; "
+        "pass another method, such as condal.CGAL()"
+    )
     NUMERICAL_ERROR = (
         "stopped: a product or an image was not finite; look for overflow or NaN in your operators"
     )

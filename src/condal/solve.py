@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from condal.points import Array, require_whole
 from condal.problem import Model, Problem, problem_of
 from condal.result import History, Result, Row, Status
 from condal.scaling import normalise
-from condal.state import State
+from condal.state import State, Warm
 from condal.storage import automatic
 from condal.types import Method, Storage
 
@@ -92,7 +92,7 @@ def solve(
         if value is not None and (isinstance(value, type) or not hasattr(value, verb)):
             raise ProblemError(f"{wanted}; got {value!r}")
     if storage is None:
-        storage = automatic(user_problem.X, user_problem.A.size, seed=seed)
+        storage = automatic(user_problem.X, user_problem.A.size, keeps=method.keeps, seed=seed)
     run = _Run(user_problem, stop, storage, seed)
     return run.go(method, callback, warm_start)
 
@@ -110,9 +110,8 @@ class _Run:
         self.uniform = _uniform(self.scaling.rows)
 
     def go(self, method: Method, callback: Callback | None, warm: Result | None) -> Result:
-        start = None if warm is None else self._resumed(method, warm)
-        first = 0 if start is None else start.k
-        state, status = start, Status.INTERRUPTED
+        start = method.start(self.normalised, None if warm is None else self._warm(warm))
+        first, state, status = start.k, start, Status.STALLED
         try:
             for state in method.iterates(self.normalised, self.x, start):
                 if not np.isfinite(state.value) or not np.isfinite(state.gap):
@@ -132,7 +131,7 @@ class _Run:
             status = Status.INTERRUPTED
         return self._result(method, state, status)
 
-    def _resumed(self, method: Method, warm: Result) -> State:
+    def _warm(self, warm: Result) -> Warm:
         if warm.x is None:
             raise ProblemError("warm_start has no point: the solve it comes from ended too early")
         if warm.y.shape != (self.problem.A.size,):
@@ -140,18 +139,17 @@ class _Run:
                 f"warm_start has a dual of length {warm.y.size} and this problem needs "
                 f"{self.problem.A.size}: start from a result of a problem of the same shape"
             )
-        y = self.scaling.normalised_dual(warm.y)
-        last = warm.history.last
-        lam0 = getattr(method, "lam0", None) or last.lam / np.sqrt(last.k + 1)
+        y, last = self.scaling.normalised_dual(warm.y), warm.history.last
         if self.problem.X.distance(warm.x) > 1e-6 * self.problem.X.size:
-            return State.start(self.normalised, lam0, y=y)  # another domain: only the dual helps
+            return Warm(None, y, last.k, last.lam)  # another domain: only the dual helps
         self.x.load(warm.x)
-        return replace(State.start(self.normalised, lam0, x=warm.x, y=y), k=max(last.k, 2))
+        return Warm(warm.x, y, last.k, last.lam)
 
     def _record(self, state: State) -> Row:
         sense, c = self.problem.sense, self.scaling.c
         self.checks.note_lower(state)
-        objective, bound = sense * state.value / c, sense * self.checks.lower / c
+        value = state.value + self.normalised.h.value(state.Ax)
+        objective, bound = sense * value / c, sense * self.checks.lower / c
         if self.uniform is not None:
             distance = self.normalised.h.distance(state.Ax) / self.uniform
         else:
@@ -172,7 +170,7 @@ class _Run:
         self.history.append(row)
         return row
 
-    def _result(self, method: Method, state: State | None, status: Status) -> Result:
+    def _result(self, method: Method, state: State, status: Status) -> Result:
         x, y, certificate = self.checks.best(state, self.x, status)
         return Result(
             x=x,
@@ -184,7 +182,7 @@ class _Run:
             oracle_calls=self.counts.oracle_calls,
             matvecs=self.counts.matvecs,
             problem_name=self.problem.name,
-            method=str(getattr(method, "name", type(method).__name__)),
+            method=method.name,
             infeasible=self.checks.infeasible,
             oracle_cpu_seconds=self.counts.oracle_cpu_seconds,
             cpu_seconds=time.process_time() - self.cpu_began,

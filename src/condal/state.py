@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf, nan
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +14,12 @@ from condal.problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """After iteration k: the images Mx and Ax of x_{k+1}, the dual y_{k+1}, and what step k did.
+    """After iteration k: the images Mx and Ax of x, the dual y, and what the driver reads.
 
-    `w` is the multiplier at which the oracle was called, `value` is f(x_{k+1}), `gap` the
-    Frank-Wolfe gap and `lower` a lower bound on the optimum, if the oracle kept its tolerance.
+    `w` is the multiplier at which the oracle was last called and `s` its answer; `value` is f(x),
+    `gap` is f(x) + <w, Ax> less its minimum over X, and `lower` a lower bound on the optimum, if
+    the oracle kept its tolerance. `lam`, `eta` and `sigma` are those of the step, where the method
+    has such things; `own` is what else the method needs to go on, a record of its own.
     """
 
     k: int
@@ -24,21 +28,31 @@ class State:
     y: Array
     w: Array
     s: Point | None
-    lam0: float
-    lam: float
-    eta: float
-    sigma: float
     value: float
     gap: float
     lower: float
+    lam: float = nan
+    eta: float = nan
+    sigma: float = nan
+    own: Any = None
 
     @classmethod
-    def start(
-        cls, problem: Problem, lam0: float, *, x: Point | None = None, y: Array | None = None
-    ) -> State:
-        """k = 0: nothing known of x unless a point is given (the first step then forgets it)."""
+    def start(cls, problem: Problem, warm: Warm | None, *, own: Any = None) -> State:
+        """Where `warm` ended, or k = 0 and nothing known of x."""
+        x = None if warm is None else warm.x
         Mx = np.zeros(problem.f.M.size) if x is None else problem.f.M(x)
         Ax = np.zeros(problem.A.size) if x is None else problem.A(x)
-        y = np.zeros(problem.A.size) if y is None else y
-        value = problem.f.value(Mx)
-        return cls(0, Mx, Ax, y, y, None, lam0, lam0, 1.0, 0.0, value, float("inf"), float("-inf"))
+        y = np.zeros(problem.A.size) if warm is None else warm.y
+        # The first step from k = 0 forgets x: a point worth keeping is one after two steps.
+        k = 0 if warm is None or x is None else max(warm.k, 2)
+        return cls(k, Mx, Ax, y, y, None, problem.f.value(Mx), inf, -inf, own=own)
+
+
+@dataclass(frozen=True, eq=False)
+class Warm:
+    """Where an earlier solve ended: its point (None if it is none of X), dual, k and penalty."""
+
+    x: Point | None
+    y: Array
+    k: int
+    lam: float = nan

@@ -9,8 +9,8 @@ from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular, svd
 
 from condal.domains import Product, Spectrahedron
 from condal.errors import ProblemError
-from condal.points import Array, LowRank, Point, dense
-from condal.types import Domain, Storage
+from condal.points import Array, LowRank, Point, combine, dense, nothing_like
+from condal.types import Domain, Keeps, Storage
 
 DEFAULT_MAX_BYTES = 2**30
 
@@ -51,19 +51,15 @@ class Factored:
 
     def move(self, s: Point, eta: float) -> None:
         """x <- (1 - eta) x + eta s."""
-        assert isinstance(s, LowRank)
         if eta == 1.0:
             self._count = 0
         self._weights[: self._count] *= 1 - eta
-        self._append(s, eta)
+        self._append(_spectral(s), eta)
 
     def load(self, x: Point) -> None:
         """x <- the given point."""
         self._count = 0
-        if not isinstance(x, LowRank):
-            values, vectors = eigh(dense(x))
-            x = LowRank(vectors, values)
-        self._append(x, 1.0)
+        self._append(_spectral(x), 1.0)
 
     def _append(self, s: LowRank, eta: float) -> None:
         keep = s.weights != 0.0
@@ -120,7 +116,7 @@ class Sketch:
 
     def move(self, s: Point, eta: float) -> None:
         """S <- (1 - eta) S + eta s Omega."""
-        assert isinstance(s, LowRank)
+        s = _spectral(s)
         self._S *= 1 - eta
         self._S += (s.U * (eta * s.weights)) @ (s.U.T @ self._omega)
         self._trace = (1 - eta) * self._trace + eta * s.trace
@@ -156,28 +152,71 @@ class Sketch:
 
 
 class Atoms:
-    """x = sum_i weights_i s_i, the points that the oracle gave and their weights."""
+    """x = sum_i weights_i s_i, the points that the oracle gave and their weights.
 
-    def __init__(self) -> None:
+    With `by_block`, the blocks of a point of a Product are atoms of their own, and each block has
+    weights that add up to 1.
+    """
+
+    def __init__(self, *, by_block: bool = False) -> None:
+        self._by_block = by_block
+        self._forget()
+
+    def _forget(self) -> None:
         self.points: list[Point] = []
         self.weights = np.zeros(0)
+        self.blocks = np.zeros(0, dtype=np.intp)
 
     def move(self, s: Point, eta: float) -> None:
         """Every weight shrinks by 1 - eta; s joins with eta."""
         if eta == 1.0:
-            self.points, self.weights = [], np.zeros(0)
-        self.weights = np.append(self.weights * (1 - eta), eta)
-        self.points.append(s)
+            self._forget()
+        parts = s if self._by_block and isinstance(s, tuple) else (s,)
+        self.points.extend(parts)
+        self.weights = np.append(self.weights * (1 - eta), np.full(len(parts), eta))
+        self.blocks = np.append(self.blocks, np.arange(len(parts)))
 
     def load(self, x: Point) -> None:
-        """One atom, x itself."""
-        self.points, self.weights = [x], np.ones(1)
+        """One atom, x itself; one a block with `by_block`."""
+        self.move(x, 1.0)
+
+    def split(self, s: Point) -> tuple[Point, ...]:
+        """The atoms that s joins as, each a point of the whole space; they add up to s."""
+        if not (self._by_block and isinstance(s, tuple)):
+            return (s,)
+        zero = [nothing_like(part) for part in s]
+        return tuple((*zero[:i], part, *zero[i + 1 :]) for i, part in enumerate(s))
+
+    def whole(self) -> tuple[Point, ...]:
+        """The atoms, each a point of the whole space."""
+        if not self._by_block:
+            return tuple(self.points)
+        first = tuple(self.points[int(np.argmax(self.blocks == b))] for b in set(self.blocks))
+        zero = [nothing_like(part) for part in first]
+        return tuple(
+            (*zero[:b], point, *zero[b + 1 :])
+            for b, point in zip(self.blocks, self.points, strict=True)
+        )
+
+    def reweigh(self, weights: Array) -> None:
+        """x <- sum_i weights_i s_i; the atoms of weight 0 are dropped."""
+        kept = np.flatnonzero(weights > 0)
+        self.points = [self.points[i] for i in kept]
+        self.weights, self.blocks = weights[kept], self.blocks[kept]
 
     def point(self) -> Point:
         """The weighted sum."""
         if not self.points:
             raise ProblemError("no step has been taken yet: there is no point to return")
-        return combine(self.points, self.weights)
+        if not self._by_block:
+            return combine(self.points, self.weights)
+        return tuple(
+            combine(
+                [self.points[i] for i in np.flatnonzero(self.blocks == b)],
+                self.weights[self.blocks == b],
+            )
+            for b in range(int(self.blocks.max()) + 1)
+        )
 
 
 class Blocks:
@@ -203,31 +242,39 @@ class Blocks:
         return tuple(part.point() for part in self.parts)
 
 
-def combine(points: list[Point], weights: Array) -> Point:
-    """sum_i weights_i points_i."""
-    first = points[0]
-    if isinstance(first, tuple):
-        blocks = zip(*(p for p in points if isinstance(p, tuple)), strict=True)
-        return tuple(combine(list(block), weights) for block in blocks)
-    lowrank = [p for p in points if isinstance(p, LowRank)]
-    if len(lowrank) == len(points):
-        scaled = [w * p.weights for w, p in zip(weights, lowrank, strict=True)]
-        return LowRank(np.hstack([p.U for p in lowrank]), np.concatenate(scaled))
-    return np.asarray(np.tensordot(weights, np.stack([dense(p) for p in points]), axes=1))
+def _spectral(x: Point) -> LowRank:
+    if isinstance(x, LowRank):
+        return x
+    values, vectors = eigh(dense(x))
+    return LowRank(vectors, values)
 
 
-def automatic(X: Domain, p: int, *, seed: int = 0, max_bytes: int = DEFAULT_MAX_BYTES) -> Storage:
+def automatic(
+    X: Domain,
+    p: int,
+    *,
+    keeps: Keeps = "x",
+    seed: int = 0,
+    max_bytes: int = DEFAULT_MAX_BYTES,
+) -> Storage:
     """Dense for vectors; for matrices Factored while 2n columns fit, else a Sketch.
 
-    The rank of the sketch is the Barvinok-Pataki bound sqrt(2 p) on that of some solution, or what
-    the memory holds, with what its reconstruction takes.
+    A method that `keeps` the atoms, or only a sketch, gets that. The rank of the sketch is the
+    Barvinok-Pataki bound sqrt(2 p) on that of some solution, or what the memory holds, with what
+    its reconstruction takes.
     """
+    if keeps in ("atoms", "atoms by block"):
+        return Atoms(by_block=keeps == "atoms by block")
     if isinstance(X, Product):
         share = max_bytes // len(X.parts)
-        return Blocks(*(automatic(part, p, seed=seed, max_bytes=share) for part in X.parts))
+        return Blocks(
+            *(automatic(part, p, keeps=keeps, seed=seed, max_bytes=share) for part in X.parts)
+        )
     if not isinstance(X, Spectrahedron):
         return Dense()
-    if 3 * 8 * X.n * 2 * X.n <= max_bytes:  # the columns, and twice their size to compress them
+    if (
+        keeps == "x" and 3 * 8 * X.n * 2 * X.n <= max_bytes
+    ):  # the columns, and twice their size to compress them
         return Factored(X.n)
     enough = int(np.ceil(np.sqrt(2 * p))) + 1
     return Sketch(X.n, max(1, min(enough, max_bytes // (8 * 8 * X.n))), seed=seed)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 from condal.operators import Gradient
-from condal.points import Array, Point
+from condal.points import Array, Indices, Point
 
 if TYPE_CHECKING:
     from condal.problem import Problem
-    from condal.state import State
+    from condal.state import State, Warm
 
 
 @dataclass(frozen=True)
@@ -154,8 +154,44 @@ class Storage(Protocol):
         """x, or the best that is known of it."""
 
 
+@runtime_checkable
+class AtomStorage(Storage, Protocol):
+    """x = sum_i weights_i s_i, kept as its atoms, whose weights a method may set."""
+
+    weights: Array
+    blocks: Indices
+
+    def split(self, s: Point) -> tuple[Point, ...]:
+        """The atoms that s joins as, each with a weight of its own; they add up to s."""
+
+    def whole(self) -> tuple[Point, ...]:
+        """The atoms, in the order of `weights`; those of one block have weights that sum to 1."""
+
+    def reweigh(self, weights: Array) -> None:
+        """x <- sum_i weights_i s_i; the atoms of weight 0 are dropped."""
+
+
+Keeps: TypeAlias = Literal["x", "atoms", "atoms by block", "sketch"]
+
+
 class Method(Protocol):
-    """An algorithm: a frozen record that yields states for ever."""
+    """An algorithm: a frozen record that yields states."""
+
+    @property
+    def name(self) -> str:
+        """What the method is called in tables and at the command line."""
+
+    @property
+    def keeps(self) -> Keeps:
+        """What it wants kept of x: x as well as memory allows, its atoms, or no more than a
+        sketch."""
+
+    def start(self, problem: Problem, warm: Warm | None = None) -> State:
+        """The state to begin with, or to go on from where `warm` ended.
+
+        Raises ProblemError, in one line, if the method does not apply to the problem.
+        """
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
-        """The states after each iteration, from `start` or from the beginning."""
+        """The states after each iteration, from `start` or from the beginning; they end only when
+        the method can do no more."""

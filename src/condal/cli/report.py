@@ -18,6 +18,7 @@ _ADVICE = {
     Status.MAX_ITERS: "stopped at the iteration limit; raise --max-iters or --tol",
     Status.MAX_SECONDS: "stopped at the time limit; raise --max-seconds or --tol",
     Status.INTERRUPTED: "interrupted; what follows is proved of where it stopped",
+    Status.STALLED: "stalled: the method can do no more; try another --method",
     Status.NUMERICAL_ERROR: "stopped: a product was not finite; look for overflow in the weights",
 }
 

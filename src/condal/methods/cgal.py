@@ -5,26 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
-from math import sqrt
+from math import isfinite
 
-from condal.lagrangian import multiplier, slope_along
+from condal.lagrangian import best_atom, slope_along
+from condal.methods.hull import Hull
 from condal.methods.rules import (
     AccuracyRule,
     Balanced,
     Classical,
     Const,
     DualRule,
+    Fixed,
     FractionOfGap,
     Given,
+    Harmonic,
     LineSearch,
     Never,
     PenaltyRule,
     PrimalRule,
 )
-from condal.operators import add
+from condal.points import require_fraction, require_positive
 from condal.problem import Problem
-from condal.state import State
-from condal.types import Storage
+from condal.state import State, Warm
+from condal.types import Keeps, Storage
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """lam0 as it is by now, and the hull of the atoms, for the fully corrective variant."""
+
+    lam0: float
+    hull: Hull | None = None
 
 
 @dataclass(frozen=True)
@@ -34,16 +45,18 @@ class CGAL:
     Parameters
     ----------
     lam0 : the initial penalty, lam_k = lam0 sqrt(k + 1); None lets `Balanced` choose and adapt it,
-        which wants a normalised problem (`solve` normalises).
+        which wants a normalised problem (`solve` normalises). Or a penalty rule, as `Fixed(lam)`.
     eta : the primal step, `Classical()` or `LineSearch()`.
     sigma : the dual step, `Const()`, `Decr()` or `Never()`.
     tol : the accuracy asked of the oracle.
+    corrective : minimise the augmented Lagrangian over the hull of the atoms after each step.
     """
 
-    lam0: float | None = None
+    lam0: float | PenaltyRule | None = None
     eta: PrimalRule = field(default_factory=Classical)
     sigma: DualRule = field(default_factory=Const)
     tol: AccuracyRule = field(default_factory=FractionOfGap)
+    corrective: bool = False
 
     def __post_init__(self) -> None:
         _ = self.penalty  # validates lam0
@@ -51,48 +64,63 @@ class CGAL:
     @property
     def penalty(self) -> PenaltyRule:
         """The rule that lam0 stands for."""
-        return Balanced() if self.lam0 is None else Given(self.lam0)
+        if self.lam0 is None:
+            return Balanced()
+        return Given(self.lam0) if isinstance(self.lam0, int | float) else self.lam0
 
     @property
     def name(self) -> str:
         """What the method is called in tables and at the command line."""
+        if self.corrective:
+            return "cgal-fc"
         if isinstance(self.sigma, Never):
             return "hcgm"
+        if isinstance(self.sigma, Harmonic):
+            return "fw-al"
         if isinstance(self.eta, LineSearch):
             return "cgal-ls"
         return "cgal" if isinstance(self.sigma, Const) else "cgal-decr"
+
+    @property
+    def keeps(self) -> Keeps:
+        """The atoms, where they are weighed anew."""
+        return "atoms" if self.corrective else "x"
+
+    def start(self, problem: Problem, warm: Warm | None = None) -> State:
+        """k = 0, or where an earlier solve ended; a penalty that adapts goes on from its lam."""
+        lam0 = self.penalty.first
+        if self.lam0 is None and warm is not None and isfinite(warm.lam):
+            lam0 = warm.lam / self.penalty.at(warm.k, 1.0)
+        return State.start(problem, warm, own=Own(lam0))
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each iteration k = 1, 2, ..."""
         f, X, A, h = problem.f, problem.X, problem.A, problem.h
         penalty = self.penalty
         L_D2, A_D2 = f.L * X.diameter**2, (A.norm * X.diameter) ** 2  # L_f D_X^2, |A|^2 D_X^2
-        state = start or State.start(problem, penalty.first)
-        Mx, Ax, y, s = state.Mx, state.Ax, state.y, state.s
-        lam0, gap, value = state.lam0, state.gap, state.value
+        state = start or self.start(problem)
+        Mx, Ax, y, s, gap = state.Mx, state.Ax, state.y, state.s, state.gap
+        lam0, hull = state.own.lam0, state.own.hull
+        if self.corrective and hull is None:
+            hull = Hull.of(problem, x)
 
         for k in count(state.k + 1):
-            lam = lam0 * sqrt(k + 1)
+            lam = penalty.at(k, lam0)
 
             # Primal step: a conditional gradient step on the augmented Lagrangian.
-            w = multiplier(h, Ax, y, lam)
-            g = f.gradient(Mx)
-            v = add(f.M.adjoint(g), A.adjoint(w))
             tol = self.tol(k, gap, L_D2 + lam * A_D2)
-            s = X.lmo(v, tol, guess=s)
-            dM, dA = f.M(s) - Mx, A(s) - Ax
-            gap = -float(g @ dM) - float(w @ dA)
-            price = float(w @ Ax) - h.conjugate(w)
-            lower = value - gap + price - tol
+            atom = best_atom(problem, Mx, Ax, y, lam, tol=tol, guess=s)
+            s, dM, dA, gap = atom.s, atom.dM, atom.dA, atom.gap
             eta = self.eta(k, slope_along(problem, Mx, dM, Ax, dA, y, lam))
             x.move(s, eta)
             Mx, Ax = Mx + eta * dM, Ax + eta * dA
-            value = f.value(Mx)
+            if hull is not None:
+                hull, Mx, Ax = hull.corrected(problem, x, s, y, lam, gap)
 
-            # Penalty update: lam_{k+1} = lam0 sqrt(k + 2).
+            # Penalty update: lam_{k+1}.
             share = lam * A_D2 / (L_D2 + lam * A_D2) if A_D2 else 0.0
-            lam0 = penalty(k, lam0, share * gap, price)
-            lam_next = lam0 * sqrt(k + 2)
+            lam0 = penalty(k, lam0, share * gap, atom.price)
+            lam_next = penalty.at(k + 1, lam0)
 
             # Dual step: a gradient ascent step on the multiplier.
             d = Ax - h.prox(Ax + y / lam_next, 1 / lam_next)
@@ -100,9 +128,26 @@ class CGAL:
             sigma = self.sigma(k, lam0, y, d, budget)
             y = y + sigma * d
 
-            yield State(k, Mx, Ax, y, w, s, lam0, lam, eta, sigma, value, gap, lower)
+            value, own = f.value(Mx), Own(lam0, hull)
+            yield State(k, Mx, Ax, y, atom.w, s, value, gap, atom.lower, lam, eta, sigma, own)
 
 
 def hcgm(lam0: float | None = None) -> CGAL:
     """HCGM (Yurtsever, Fercoq, Locatello and Cevher 2018): CGAL whose dual never moves."""
     return replace(CGAL(lam0), sigma=Never())
+
+
+def fwal(lam: float = 1.0, rho: float = 0.1) -> CGAL:
+    """FW-AL (Gidel, Pedregosa and Lacoste-Julien 2018): lam fixed, sigma_k = 2 sigma0 / (k + 2).
+
+    sigma0 = rho * 2 / lam; its theory asks for a rho in (0, 1] that is small enough, and cannot say
+    how small.
+    """
+    require_positive(lam, "lam")
+    require_fraction(rho, "rho")
+    return CGAL(Fixed(lam), sigma=Harmonic(rho * 2 / lam))
+
+
+def corrective(lam0: float | None = None) -> CGAL:
+    """CGAL, fully corrective: x_{k+1} minimises L_lam(., y_k) over the hull of the atoms so far."""
+    return CGAL(lam0, eta=LineSearch(), corrective=True)

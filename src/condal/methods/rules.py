@@ -88,12 +88,43 @@ class Never:
         return 0.0
 
 
+@dataclass(frozen=True)
+class Harmonic:
+    """sigma = 2 sigma0 / (k + 2): the dual step of FW-AL."""
+
+    sigma0: float
+
+    def __post_init__(self) -> None:
+        _positive("sigma0", self.sigma0)
+
+    def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
+        """2 sigma0 / (k + 2)."""
+        return 2 * self.sigma0 / (k + 2)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """sigma = factor * lam0: the dual step of the method of multipliers, or a part of it."""
+
+    factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        _positive("factor", self.factor)
+
+    def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
+        """factor * lam0."""
+        return self.factor * lam0
+
+
 class PenaltyRule(Protocol):
-    """lam0 from one iteration to the next; lam_k = lam0 sqrt(k + 1)."""
+    """lam_k from lam0, and lam0 from one iteration to the next."""
 
     @property
     def first(self) -> float:
         """lam0 at the start."""
+
+    def at(self, k: int, lam0: float) -> float:
+        """lam_k."""
 
     def __call__(self, k: int, lam0: float, gap: float, price: float) -> float:
         """The next lam0, from the share of the Frank-Wolfe gap that is owed to the penalty's
@@ -102,12 +133,16 @@ class PenaltyRule(Protocol):
 
 @dataclass(frozen=True)
 class Given:
-    """lam0 as given, for ever: the paper's rule."""
+    """lam_k = lam0 sqrt(k + 1) with lam0 as given, for ever: the paper's rule."""
 
     first: float
 
     def __post_init__(self) -> None:
         _positive("lam0", self.first)
+
+    def at(self, k: int, lam0: float) -> float:
+        """lam0 sqrt(k + 1)."""
+        return lam0 * sqrt(k + 1)
 
     def __call__(self, k: int, lam0: float, gap: float, price: float) -> float:
         """lam0."""
@@ -115,13 +150,31 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Balanced:
-    """lam0 follows the balance of the two errors that it trades, for a normalised problem.
+class Fixed:
+    """lam_k = lam: the penalty of the methods that leave convergence to the dual."""
 
-    f(x_k) less the lower bound is gap - price: a penalty too large makes the gap large, one too
-    small leaves an infeasibility whose price is large. lam0 moves towards gap = |price|, by a
-    factor of at most exp(rate/(k+1)) an iteration, so that lam_k grows no faster than the theory
-    allows: (1 - eta_k) lam_{k+1} <= lam_k needs rate <= 3/2.
+    first: float
+
+    def __post_init__(self) -> None:
+        _positive("lam", self.first)
+
+    def at(self, k: int, lam0: float) -> float:
+        """lam."""
+        return lam0
+
+    def __call__(self, k: int, lam0: float, gap: float, price: float) -> float:
+        """lam."""
+        return lam0
+
+
+@dataclass(frozen=True)
+class Balanced:
+    """lam_k = lam0 sqrt(k + 1), lam0 following the balance of the two errors that it trades.
+
+    For a normalised problem. f(x_k) less the lower bound is gap - price: a penalty too large makes
+    the gap large, one too small leaves an infeasibility whose price is large. lam0 moves towards
+    gap = |price|, by a factor of at most exp(rate/(k+1)) an iteration, so that lam_k grows no
+    faster than the theory allows: (1 - eta_k) lam_{k+1} <= lam_k needs rate <= 3/2.
     """
 
     first: float = 0.1
@@ -131,6 +184,10 @@ class Balanced:
         _positive("first", self.first)
         if not 0 <= self.rate <= 1.5:
             raise ProblemError(f"rate must lie in [0, 1.5]; got {self.rate!r}")
+
+    def at(self, k: int, lam0: float) -> float:
+        """lam0 sqrt(k + 1)."""
+        return lam0 * sqrt(k + 1)
 
     def __call__(self, k: int, lam0: float, gap: float, price: float) -> float:
         """lam0 a little larger or smaller."""

@@ -1,0 +1,133 @@
+"""The fully corrective step: L_lam(., y) minimised over the hull of the atoms that x is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from condal.errors import ProblemError
+from condal.lagrangian import multiplier, slope_along, zero_of
+from condal.methods import simplex_qp
+from condal.points import Array, Indices, Point
+from condal.problem import Problem
+from condal.types import AtomStorage, Storage
+
+NEWTON_STEPS = 50
+DROPPED = 1e-12  # a weight of no account
+PROBE = 1e-7  # how far to look for the curvature, of the size of what is looked at
+
+
+@dataclass(frozen=True, eq=False)
+class Hull:
+    """The images of the atoms, a column an atom: MS and AS, in the order of the storage."""
+
+    MS: Array
+    AS: Array
+
+    @classmethod
+    def of(cls, problem: Problem, x: Storage) -> Hull:
+        """The hull of the atoms that x holds, none or those of a warm start."""
+        if not isinstance(x, AtomStorage):
+            raise ProblemError(
+                "a fully corrective step weighs the atoms anew, and needs a storage that keeps "
+                f"them: pass storage=condal.storage.Atoms(), or none; got {type(x).__name__}"
+            )
+        empty = cls(np.empty((problem.f.M.size, 0)), np.empty((problem.A.size, 0)))
+        return empty._with(problem, x.whole())
+
+    def corrected(
+        self, problem: Problem, x: Storage, s: Point, y: Array, lam: float, gap: float
+    ) -> tuple[Hull, Array, Array]:
+        """The hull with s, without the atoms of no weight, and the images of its best point.
+
+        x has just moved to s; its weights are set to those of the best point.
+        """
+        assert isinstance(x, AtomStorage)
+        fresh = x.split(s)
+        forgotten = len(x.weights) == len(fresh)  # a step of length 1 left nothing else
+        hull = (Hull(self.MS[:, :0], self.AS[:, :0]) if forgotten else self)._with(problem, fresh)
+        theta = hull._best(problem, x.blocks, hull._merged(x.blocks, x.weights), y, lam, gap)
+        x.reweigh(theta)
+        kept = theta > 0
+        images = hull.MS @ theta, hull.AS @ theta
+        return Hull(hull.MS[:, kept], hull.AS[:, kept]), *images
+
+    def _with(self, problem: Problem, atoms: tuple[Point, ...]) -> Hull:
+        MS = [self.MS, *(problem.f.M(s)[:, None] for s in atoms)]
+        AS = [self.AS, *(problem.A(s)[:, None] for s in atoms)]
+        return Hull(np.hstack(MS), np.hstack(AS))
+
+    def _merged(self, blocks: Indices, theta: Array) -> Array:
+        """The weights, those of an atom that was there already put on its first appearance."""
+        both = np.vstack([self.MS, self.AS])
+        squares = np.einsum("ij,ij->j", both, both)
+        apart = squares[:, None] + squares[None, :] - 2 * both.T @ both
+        same = (apart <= 1e-13 * squares.max(initial=0.0)) & (blocks[:, None] == blocks[None, :])
+        first = np.argmax(same, axis=0)
+        return np.asarray(np.bincount(first, weights=theta, minlength=theta.size), dtype=np.float64)
+
+    def _best(
+        self, problem: Problem, blocks: Indices, theta: Array, y: Array, lam: float, gap: float
+    ) -> Array:
+        """The weights that minimise L_lam(S theta, y), to a millionth of the gap that s showed.
+
+        Newton's method: the curvature where it stands makes a quadratic program over the simplex,
+        and a line search towards its solution does the rest. One step is enough where L is
+        quadratic over the hull, as it is for a linear objective and Ax = b.
+        """
+        Mx, Ax = self.MS @ theta, self.AS @ theta
+        for _ in range(NEWTON_STEPS):
+            w = multiplier(problem.h, Ax, y, lam)
+            gradient = self.MS.T @ problem.f.gradient(Mx) + self.AS.T @ w
+            if _gap(gradient, blocks, theta) <= 1e-6 * abs(gap):
+                break
+            H = self._curvature(problem, Mx, Ax, y, lam)
+            target = simplex_qp.minimise(H, gradient - H @ theta, blocks, theta)
+            target[target < DROPPED] = 0.0
+            dM, dA = self.MS @ target - Mx, self.AS @ target - Ax
+            step = zero_of(slope_along(problem, Mx, dM, Ax, dA, y, lam))
+            if step == 0.0:
+                break
+            theta = target if step == 1.0 else theta + step * (target - theta)
+            Mx, Ax = Mx + step * dM, Ax + step * dA
+        return theta
+
+    def _curvature(self, problem: Problem, Mx: Array, Ax: Array, y: Array, lam: float) -> Array:
+        """S'(grad^2 L)S, from differences of the gradient of phi and of the multiplier."""
+        f, h = problem.f, problem.h
+        H = np.zeros((self.MS.shape[1], self.MS.shape[1]))
+        if f.L > 0:
+            far = PROBE * _largest(self.MS)
+            g = f.gradient(Mx)
+            H += self.MS.T @ _columns(lambda u: (f.gradient(Mx + far * u) - g) / far, self.MS)
+        if h.size:
+            far = PROBE * max(_largest(self.AS), _largest(Ax))
+            w = multiplier(h, Ax, y, lam)
+            if h.separable:  # then the derivative of w is diagonal, and one look shows all of it
+                slopes = (multiplier(h, Ax + far, y, lam) - w) / far
+                H += self.AS.T @ (slopes[:, None] * self.AS)
+            else:
+                H += self.AS.T @ _columns(
+                    lambda u: (multiplier(h, Ax + far * u, y, lam) - w) / far, self.AS
+                )
+        return 0.5 * (H + H.T)
+
+
+def _gap(gradient: Array, blocks: Indices, theta: Array) -> float:
+    """The Frank-Wolfe gap over the hull."""
+    least = sum(float(gradient[blocks == b].min()) for b in np.unique(blocks))
+    return float(gradient @ theta) - least
+
+
+def _largest(a: Array) -> float:
+    return float(np.abs(a).max(initial=0.0)) or 1.0
+
+
+def _columns(derivative: Callable[[Array], Array], S: Array) -> Array:
+    """The derivative along each column of S, taken along a column of largest entry 1."""
+    sizes = [_largest(column) for column in S.T]
+    return np.column_stack(
+        [size * derivative(column / size) for column, size in zip(S.T, sizes, strict=True)]
+    )

@@ -11,8 +11,8 @@ from condal import storage
 from condal.domains import L1Ball, Product, Simplex, Spectrahedron
 from condal.errors import ProblemError
 from condal.maps import Diagonal, Entries, Inner, RowSums
-from condal.points import LowRank, dense
-from condal.storage import Atoms, Blocks, Dense, Factored, Sketch, automatic, combine
+from condal.points import LowRank, combine, dense
+from condal.storage import Atoms, Blocks, Dense, Factored, Sketch, automatic
 from laws import STORAGES, Matrices, public_classes, random_lowrank, random_symmetric
 
 kinds = pytest.mark.parametrize("kind", STORAGES)
@@ -311,6 +311,43 @@ def test_atoms_are_the_points_and_their_weights():
     assert len(x.points) == 4
     x.move(np.ones(4), 1.0)
     assert len(x.points) == len(x.weights) == 1
+
+
+def test_the_blocks_of_a_point_can_be_atoms_of_their_own():
+    rng = np.random.default_rng(5)
+    x, joint = Atoms(by_block=True), Blocks(Atoms(), Atoms())
+    for k in range(1, 6):
+        s = (random_lowrank(3, 1, rng), rng.standard_normal(2))
+        x.move(s, 2 / (k + 1))
+        joint.move(s, 2 / (k + 1))
+    for ours, wanted in zip(x.point(), joint.point(), strict=True):
+        close(ours, np.asarray(wanted))
+    np.testing.assert_array_equal(np.bincount(x.blocks), [5, 5])
+    np.testing.assert_allclose(np.bincount(x.blocks, weights=x.weights), 1.0)
+    first, second = x.split(s)
+    close(combine([first, second], np.ones(2))[0], np.asarray(s[0]))
+    close(first[1], np.zeros(2))
+    close(second[0], np.zeros((3, 3)))
+    whole = combine(x.whole(), x.weights)
+    close(whole[0], np.asarray(x.point()[0]))
+    close(whole[1], x.point()[1])
+
+
+def test_reweighing_drops_the_atoms_of_weight_0():
+    x = Atoms()
+    for k, s in enumerate(np.eye(4), start=1):
+        x.move(s, 2 / (k + 1))
+    x.reweigh(np.array([0.25, 0.0, 0.75, 0.0]))
+    assert len(x.points) == x.weights.size == x.blocks.size == 2
+    close(x.point(), np.array([0.25, 0.0, 0.75, 0.0]))
+
+
+def test_a_method_gets_the_storage_that_it_keeps():
+    X = Spectrahedron(30, trace=1.0)
+    assert isinstance(automatic(X, 5), Factored)
+    assert isinstance(automatic(X, 5, keeps="sketch"), Sketch)
+    assert isinstance(automatic(X, 5, keeps="atoms"), Atoms)
+    assert isinstance(automatic(Product(X, X), 5, keeps="atoms by block"), Atoms)
 
 
 def test_atoms_of_different_kinds_are_combined():

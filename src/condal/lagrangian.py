@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from condal.operators import add
 from condal.points import Array, Point
 from condal.problem import Problem
@@ -18,9 +16,9 @@ from condal.types import Proximable
 
 
 def multiplier(h: Proximable, Ax: Array, y: Array, lam: float) -> Array:
-    """w = y + lam (Ax - r), in the form lam (z - r) that keeps w in dom h* under rounding."""
+    """w = y + lam (Ax - r), in the form lam (z - r), and kept in dom h* under rounding."""
     z = Ax + y / lam
-    return np.asarray(lam * (z - h.prox(z, 1 / lam)))
+    return h.dual_point(lam * (z - h.prox(z, 1 / lam)))
 
 
 def lagrangian(problem: Problem, Mx: Array, Ax: Array, y: Array, lam: float) -> float:

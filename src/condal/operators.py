@@ -187,6 +187,14 @@ def dot(v: Gradient, x: Point) -> float:
     return float(np.vdot(v, np.asarray(x)))
 
 
+def functional(x: Point) -> Gradient:
+    """<x, .>, for a point x kept as an array: n numbers, or n x n of a symmetric matrix."""
+    if isinstance(x, tuple):
+        return tuple(functional(part) for part in x)
+    array = np.asarray(x)
+    return Symmetric(len(array), dense=array) if array.ndim == 2 else array
+
+
 def symmetric(C: Any, name: str = "C") -> Symmetric:
     """The Symmetric of a SciPy sparse matrix, a NumPy array or a LinearOperator, checked."""
     if isinstance(C, Symmetric):

@@ -71,6 +71,13 @@ def combine(points: Sequence[Point], weights: Array) -> Point:
     return np.asarray(np.tensordot(weights, np.stack([dense(p) for p in points]), axes=1))
 
 
+def inner(x: Point, z: Point) -> float:
+    """<x, z>."""
+    if isinstance(x, tuple) and isinstance(z, tuple):
+        return sum(inner(p, q) for p, q in zip(x, z, strict=True))
+    return float(np.vdot(dense(x), dense(z)))
+
+
 def nothing_like(x: Point) -> Point:
     """0 in the space of x."""
     if isinstance(x, tuple):

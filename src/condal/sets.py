@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import hypot, inf
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ class Equal:
     """K = {b}."""
 
     separable = True
+    lipschitz = inf
 
     def __init__(self, b: Any) -> None:
         self.b: Array = finite_array(b, "b", ndim=1).copy()
@@ -59,6 +61,7 @@ class Box:
     """K = {z : low <= z <= high}; a bound may be infinite."""
 
     separable = True
+    lipschitz = inf
 
     def __init__(self, low: Any, high: Any) -> None:
         self.low: Array = finite_array(low, "low", ndim=1, test=_below_infinity).copy()
@@ -115,6 +118,7 @@ class _Orthant:
 
     size: int
     separable = True
+    lipschitz = inf
     sign = 1.0
 
     def __post_init__(self) -> None:
@@ -170,6 +174,11 @@ class Separable:
     def separable(self) -> bool:
         """Whether every part is."""
         return all(part.separable for part in self.parts)
+
+    @property
+    def lipschitz(self) -> float:
+        """The root of the sum of squares."""
+        return hypot(*(part.lipschitz for part in self.parts))
 
     @property
     def size(self) -> int:

@@ -92,7 +92,12 @@ def solve(
         if value is not None and (isinstance(value, type) or not hasattr(value, verb)):
             raise ProblemError(f"{wanted}; got {value!r}")
     if storage is None:
-        storage = automatic(user_problem.X, user_problem.A.size, keeps=method.keeps, seed=seed)
+        storage = automatic(
+            user_problem.X,
+            user_problem.A.size + user_problem.f.M.size,
+            keeps=method.keeps,
+            seed=seed,
+        )
     run = _Run(user_problem, stop, storage, seed)
     return run.go(method, callback, warm_start)
 

@@ -260,8 +260,8 @@ def automatic(
     """Dense for vectors; for matrices Factored while 2n columns fit, else a Sketch.
 
     A method that `keeps` the atoms, or only a sketch, gets that. The rank of the sketch is the
-    Barvinok-Pataki bound sqrt(2 p) on that of some solution, or what the memory holds, with what
-    its reconstruction takes.
+    Barvinok-Pataki bound sqrt(2 p) on that of some solution, p the number of rows of A and M, or
+    what the memory holds, with what its reconstruction takes.
     """
     if keeps in ("atoms", "atoms by block"):
         return Atoms(by_block=keeps == "atoms by block")

@@ -119,6 +119,10 @@ class Proximable(Protocol):
     def separable(self) -> bool:
         """Whether each coordinate may be scaled by a factor of its own."""
 
+    @property
+    def lipschitz(self) -> float:
+        """The Lipschitz constant of h, which bounds |y| over dom h*; inf for a set."""
+
     def prox(self, z: Array, t: float) -> Array:
         """argmin_r h(r) + |r - z|^2 / (2 t); the projection for a set."""
 

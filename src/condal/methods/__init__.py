@@ -1,5 +1,22 @@
 """Methods: frozen records, each with one generator, `iterates`."""
 
-from condal.methods.cgal import CGAL, hcgm
+from condal.methods.cgal import CGAL, corrective, fwal, hcgm
+from condal.methods.cgs import CGS
+from condal.methods.gdmm import GDMM
+from condal.methods.ial import IAL
+from condal.methods.unconstrained import SketchyCGM, SmoothedCG
+from condal.methods.upd import AUPD, UPD
 
-__all__ = ["CGAL", "hcgm"]
+__all__ = [
+    "AUPD",
+    "CGAL",
+    "CGS",
+    "GDMM",
+    "IAL",
+    "UPD",
+    "SketchyCGM",
+    "SmoothedCG",
+    "corrective",
+    "fwal",
+    "hcgm",
+]

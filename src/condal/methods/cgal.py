@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from math import isfinite
 
+from condal.errors import ProblemError
 from condal.lagrangian import best_atom, slope_along
 from condal.methods.hull import Hull
 from condal.methods.rules import (
@@ -59,6 +60,12 @@ class CGAL:
     corrective: bool = False
 
     def __post_init__(self) -> None:
+        if not (
+            self.lam0 is None or isinstance(self.lam0, int | float) or hasattr(self.lam0, "at")
+        ):
+            raise ProblemError(
+                f"lam0 must be a positive number, a penalty rule or None; got {self.lam0!r}"
+            )
         _ = self.penalty  # validates lam0
 
     @property

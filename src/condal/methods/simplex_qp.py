@@ -11,7 +11,7 @@ import numpy as np
 
 from condal.points import Array, Indices
 
-RIDGE = 1e-14  # of the largest diagonal entry: makes the minimiser one, where atoms depend
+RIDGE = 1e-14  # of the largest entry of H and c: makes the minimiser one, where atoms depend
 
 
 def minimise(H: Array, c: Array, blocks: Indices, t: Array) -> Array:
@@ -22,7 +22,8 @@ def minimise(H: Array, c: Array, blocks: Indices, t: Array) -> Array:
     entry vanishes, which is then held there. The value falls, so that no set comes twice.
     """
     m = c.size
-    H = H + RIDGE * max(float(np.abs(np.diagonal(H)).max(initial=0.0)), 1e-300) * np.eye(m)
+    size = max(float(np.abs(np.diagonal(H)).max(initial=0.0)), float(np.abs(c).max(initial=0.0)))
+    H = H + RIDGE * (size or 1.0) * np.eye(m)
     sums = (blocks[None, :] == np.unique(blocks)[:, None]).astype(np.float64)
     noise = 1e-12 * (float(np.abs(c).max(initial=0.0)) + float(np.abs(H @ t).max(initial=0.0)))
     t = t.copy()

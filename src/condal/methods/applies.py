@@ -1,0 +1,35 @@
+"""Whether a method applies to a problem: one place for the checks and their one-line errors."""
+
+from __future__ import annotations
+
+from math import inf
+
+from condal.errors import ProblemError
+from condal.problem import Problem
+
+
+def require_linear(problem: Problem, method: str) -> None:
+    """Raise ProblemError unless f is linear."""
+    if problem.f.L != 0:
+        raise ProblemError(
+            f"{method} needs a linear objective: got {type(problem.f).__name__}, of curvature "
+            f"L = {problem.f.L:.3g}; use condal.CGAL()"
+        )
+
+
+def require_lipschitz(problem: Problem, method: str) -> None:
+    """Raise ProblemError unless h is finite everywhere: no constraint Ax in K."""
+    if problem.h.lipschitz == inf:
+        raise ProblemError(
+            f"{method} needs a problem without a constraint Ax in K: got one of {problem.A.size} "
+            "rows; use condal.CGAL()"
+        )
+
+
+def require_unconstrained(problem: Problem, method: str) -> None:
+    """Raise ProblemError unless there is neither a constraint nor a nonsmooth term."""
+    if problem.A.size:
+        raise ProblemError(
+            f"{method} needs a smooth objective over X alone: got Ax of {problem.A.size} rows; "
+            "use condal.CGAL()"
+        )

@@ -1,0 +1,411 @@
+"""Every method on problems it is for: known optima, its theory's rate, its calls, its resuming."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+import condal
+from condal.methods import (
+    AUPD,
+    CGAL,
+    CGS,
+    GDMM,
+    IAL,
+    UPD,
+    SketchyCGM,
+    SmoothedCG,
+    corrective,
+    fwal,
+    hcgm,
+)
+from condal.methods.rules import Exact, LineSearch
+from condal.nonsmooth import L1
+from condal.scaling import normalise
+from condal.state import Warm
+from condal.storage import automatic
+from known import PLANTED, Known, planted_sdp, torus
+
+
+def smooth_simplex(n: int = 12, seed: int = 0) -> Known:
+    """min 1/2 |Mx - c|^2 over the simplex, c made so that x* is optimal."""
+    rng = np.random.default_rng(seed)
+    x = np.maximum(rng.standard_normal(n), 0.0)
+    x /= x.sum()
+    v = 0.3 + np.where(x > 0, 0.0, rng.uniform(0.2, 1.0, n))
+    M = rng.standard_normal((n, n)) + 3 * np.eye(n)
+    residual = np.linalg.solve(M.T, v)
+    f = condal.LeastSquares(M, M @ x - residual)
+    problem = condal.Problem.of(f=f, X=condal.Simplex(n))
+    return Known(problem, x, np.zeros(0), 0.5 * float(residual @ residual))
+
+
+def smooth_sdp(n: int = 10, seed: int = 0) -> Known:
+    """min 1/2 |E(x) - E(x*)|^2 over the spectrahedron: the optimum is 0, at a matrix of rank 2."""
+    rng = np.random.default_rng(seed)
+    R = np.linalg.qr(rng.standard_normal((n, 2)))[0]
+    x = 1.5 * R @ R.T
+    E = condal.Entries(n)
+    problem = condal.Problem.of(
+        f=condal.LeastSquares(E, E(x)), X=condal.Spectrahedron(n, trace=3.0)
+    )
+    return Known(problem, x, np.zeros(0), 0.0)
+
+
+def lipschitz_simplex(n: int = 9, seed: int = 1) -> Known:
+    """min <c, x> + |Ax|_1 over the simplex: c = mu - A'w + slack, w a subgradient at Ax*."""
+    rng = np.random.default_rng(seed)
+    x = np.maximum(rng.standard_normal(n), 0.0)
+    x /= x.sum()
+    A = rng.standard_normal((5, n))
+    A[0] -= A[0] @ x  # a kink: (Ax*)_0 = 0
+    w = np.sign(A @ x)
+    w[0] = 0.4
+    c = 0.2 - A.T @ w + np.where(x > 0, 0.0, rng.uniform(0.2, 1.0, n))
+    f = condal.Linear(c)
+    problem = condal.Problem.of(f=f, X=condal.Simplex(n), A=condal.Matrix(A), K=L1(5))
+    return Known(problem, x, w, float(c @ x + np.abs(A @ x).sum()))
+
+
+def two_polytopes(n: int = 8, seed: int = 0) -> Known:
+    """min <c, x1> over x1 = T x2, both in the simplex, T column-stochastic: the best T e_j."""
+    rng = np.random.default_rng(seed)
+    T = rng.random((n, n))
+    T /= T.sum(axis=0)
+    c = rng.standard_normal(n)
+    best = int(np.argmin(c @ T))
+    problem = condal.Problem.of(
+        f=condal.Linear((c, np.zeros(n))),
+        X=condal.Product(condal.Simplex(n), condal.Simplex(n)),
+        A=condal.Across(condal.Matrix(np.eye(n)), condal.Matrix(-T)),
+        K=condal.Equal(np.zeros(n)),
+    )
+    return Known(problem, (T[:, best], np.eye(n)[best]), np.zeros(n), float(c @ T[:, best]))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A method, a problem, and what it must reach in so many calls of the oracle."""
+
+    method: Any
+    known: Callable[[], Known]
+    calls: int
+    objective: float
+    infeasibility: float
+
+
+sdp, box = PLANTED["sdp-equal"], PLANTED["sdp-box"]
+curved = PLANTED["simplex-equal"]
+
+# The worst-case rates are 1/sqrt(k) for all that is not fully corrective: the accuracies are
+# relative to the normalised problem, whose objective and images have a size of about 1.
+CASES = {
+    "cgal": Case(CGAL(1.0), sdp, 3000, 1e-3, 1e-3),
+    "cgal-ls": Case(CGAL(eta=LineSearch()), box, 1000, 1e-3, 1e-3),
+    "hcgm": Case(hcgm(1.0), sdp, 3000, 2e-2, 2e-2),
+    "fw-al": Case(fwal(1.0, 1.0), sdp, 3000, 2e-2, 2e-2),
+    "fw-al curved": Case(fwal(1.0, 1.0), curved, 3000, 2e-2, 2e-2),
+    "ial": Case(IAL(1.0, 0.1), sdp, 3000, 2e-2, 2e-2),
+    "ial box": Case(IAL(1.0, 0.1), box, 3000, 2e-2, 2e-2),
+    "ial curved": Case(IAL(1.0, 0.1), curved, 3000, 2e-2, 2e-2),
+    "ial line search": Case(IAL(1.0, 0.1, eta=LineSearch()), sdp, 3000, 2e-2, 2e-2),
+    "upd": Case(UPD(1e-2), sdp, 3000, 2e-2, 3e-2),
+    "upd box": Case(UPD(1e-2), box, 3000, 2e-2, 3e-2),
+    "aupd": Case(AUPD(1e-2), sdp, 3000, 2e-2, 3e-2),
+    "aupd box": Case(AUPD(1e-2), box, 3000, 2e-2, 3e-2),
+    "corrective": Case(corrective(), sdp, 200, 1e-6, 1e-6),
+    "corrective box": Case(corrective(), box, 200, 1e-6, 1e-6),
+    "corrective curved": Case(corrective(), curved, 800, 1e-6, 1e-6),
+    "corrective lipschitz": Case(corrective(), lipschitz_simplex, 200, 1e-6, 0.0),
+    "gdmm": Case(GDMM(1.0), two_polytopes, 60, 1e-8, 1e-8),
+    "cgs": Case(CGS(), smooth_simplex, 3000, 1e-3, 0.0),
+    "cgs sdp": Case(CGS(), smooth_sdp, 1500, 2e-3, 0.0),
+    "cgs lipschitz": Case(CGS(100.0), lipschitz_simplex, 6000, 2e-2, 0.0),
+    "smoothed-cg": Case(SmoothedCG(), lipschitz_simplex, 3000, 2e-2, 0.0),
+    "smoothed-cg fixed": Case(SmoothedCG(1e-2), lipschitz_simplex, 3000, 2e-2, 0.0),
+    "sketchy-cgm": Case(SketchyCGM(), smooth_sdp, 1000, 2e-3, 0.0),
+}
+cases = pytest.mark.parametrize("name", CASES)
+
+
+def built(name: str) -> tuple[Case, Known, condal.Problem, Any]:
+    """The case, its known problem, that problem normalised, and a storage for it."""
+    case = CASES[name]
+    known = case.known()
+    problem, scaling = normalise(known.problem)
+    normalised = replace(known, problem=problem, optimum=known.optimum * scaling.c)
+    return case, normalised, problem, new_storage(case, known)
+
+
+def new_storage(case: Case, known: Known) -> Any:
+    return automatic(known.problem.X, known.problem.A.size, keeps=case.method.keeps)
+
+
+class Counting:
+    """A domain that counts what is asked of it."""
+
+    def __init__(self, X: Any) -> None:
+        self.X, self.calls = X, 0
+
+    def lmo(self, v: Any, tol: float = 0.0, guess: Any = None) -> Any:
+        self.calls += 1
+        return self.X.lmo(v, tol, guess)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.X, name)
+
+
+def value(problem: condal.Problem, state: Any) -> float:
+    return state.value + problem.h.value(state.Ax)
+
+
+@cases
+def test_converges_to_the_known_optimum_at_the_accuracy_of_its_theory(name):
+    case, known, problem, x = built(name)
+    X = Counting(problem.X)
+    counted = replace(problem, X=X)
+    running = case.method.iterates(counted, x)
+    state = next(running)
+    while X.calls < case.calls:
+        state = next(running)
+    assert abs(value(problem, state) - known.optimum) <= case.objective
+    assert problem.h.distance(state.Ax) <= case.infeasibility
+
+
+@cases
+def test_images_are_the_maps_of_x(name):
+    case, _, problem, x = built(name)
+    *_, state = islice(case.method.iterates(problem, x), 40)
+    point, rounding = x.point(), 1e-5 if case.method.keeps == "sketch" else 1e-10
+    assert np.allclose(problem.f.M(point), state.Mx, atol=rounding)
+    assert np.allclose(problem.A(point), state.Ax, atol=rounding)
+    assert problem.X.distance(point) <= rounding
+
+
+@cases
+def test_lower_bounds_are_below_the_optimum_and_gaps_close(name):
+    case, known, problem, x = built(name)
+    states = list(islice(case.method.iterates(problem, x), 150))
+    assert all(state.lower <= known.optimum + 1e-9 for state in states)
+    best = max(state.lower for state in states)
+    assert best >= known.optimum - 0.2
+
+
+@cases
+def test_goes_on_from_a_state_as_if_it_had_not_stopped(name):
+    case, known, problem, whole = built(name)
+    first = new_storage(case, known)
+    uninterrupted = list(islice(case.method.iterates(problem, whole), 24))
+    half = list(islice(case.method.iterates(problem, first), 12))[-1]
+    rest = list(islice(case.method.iterates(problem, first, half), 12))
+    assert [state.k for state in rest] == list(range(13, 25))
+    np.testing.assert_array_equal(rest[-1].y, uninterrupted[-1].y)
+    np.testing.assert_array_equal(rest[-1].Mx, uninterrupted[-1].Mx)
+    a, b = condal.dense(first.point()), condal.dense(whole.point())
+    for one, other in zip(*((p,) if not isinstance(p, tuple) else p for p in (a, b)), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@cases
+def test_solve_counts_the_calls_and_goes_on_from_a_result(name):
+    case = CASES[name]
+    known = case.known()
+    X = Counting(known.problem.X)
+    x = new_storage(case, known)
+    counted = replace(known.problem, X=X)
+    first = condal.solve(counted, case.method, tol=1e-13, max_iters=30, storage=x)
+    assert first.oracle_calls == X.calls
+    assert first.method == case.method.name
+    again = condal.solve(known.problem, case.method, tol=1e-13, max_iters=60, warm_start=first)
+    assert again.status is not condal.Status.SOLVED or again.gap <= 1e-13
+    # What a warm start may lose is what the first steps of a method forget; it must not go astray.
+    unit = known.problem.f.magnitude(known.problem.X.size)
+    assert (
+        abs(again.objective - known.optimum)
+        <= 3 * abs(first.objective - known.optimum) + 0.1 * unit
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["cgal", "hcgm", "fw-al", "ial", "corrective", "gdmm", "sketchy-cgm"]
+)
+def test_an_iteration_is_one_call(name):
+    case, _, problem, x = built(name)
+    X = Counting(problem.X)
+    list(islice(case.method.iterates(replace(problem, X=X), x), 25))
+    assert X.calls == 25
+
+
+def test_upd_asks_once_to_begin_and_once_a_trial():
+    case, _, problem, x = built("upd")
+    X = Counting(problem.X)
+    M, calls = 1.0, 1
+    for state in islice(case.method.iterates(replace(problem, X=X), x), 50):
+        doublings = np.log2(state.own.M / (M / 2))
+        assert doublings == round(doublings) >= 0
+        calls += 1 + round(doublings)
+        M = state.own.M
+    assert X.calls == calls
+
+
+def test_aupd_asks_at_the_extrapolated_point_as_well():
+    case, _, problem, x = built("aupd")
+    X = Counting(problem.X)
+    M, calls = case.method.start(problem).own.M, 1
+    for state in islice(case.method.iterates(replace(problem, X=X), x), 50):
+        assert state.own.M >= M
+        calls += 2 + round(np.log2(state.own.M / M))
+        M = state.own.M
+    assert X.calls == calls
+
+
+def test_ial_steps_in_the_dual_only_where_its_subproblem_is_solved():
+    case, _, problem, x = built("ial")
+    method = replace(case.method, tol=Exact())
+    outer, before = 1, None
+    for state in islice(method.iterates(problem, x), 400):
+        if state.sigma > 0:
+            assert state.gap <= method.eps0 / outer
+            assert state.eta == 0.0
+            np.testing.assert_array_equal(state.Ax, before.Ax)
+            outer += 1
+        elif before is not None:
+            np.testing.assert_array_equal(state.y, before.y)
+            assert before.sigma > 0 or state.gap > method.eps0 / outer
+        before = state
+    assert state.own.outer == outer > 3
+
+
+@pytest.mark.parametrize("eps", [1e-1, 1e-2])
+def test_upd_reaches_its_eps_and_saturates_there(eps):
+    """The dual comes within eps of the optimum, as promised, and not within eps/100."""
+    _, known, problem, x = built("upd")
+    states = islice(UPD(eps).iterates(problem, x), 2000)
+    missed = [known.optimum - state.lower for state in states]
+    assert min(missed) <= eps
+    assert min(missed[1000:]) >= 0.01 * eps
+
+
+def test_cgs_keeps_the_bound_of_lan_and_zhou():
+    """F(x_k) - F* <= 15 L D_X^2 / (2 (k + 1)(k + 2)), in O(k) calls an iteration."""
+    known = smooth_simplex()
+    problem = known.problem
+    X = Counting(problem.X)
+    x = automatic(problem.X, 0)
+    for state in islice(CGS().iterates(replace(problem, X=X), x), 60):
+        k = state.k
+        bound = 7.5 * problem.f.L * problem.X.diameter**2 / ((k + 1) * (k + 2))
+        assert state.value - known.optimum <= bound
+        assert X.calls <= 1 + sum(18 * j + 1 for j in range(1, k + 1))
+
+
+def test_smoothed_cg_keeps_the_rate_of_lan():
+    """With beta_k = |A| D_X / (D_Y sqrt(k+1)): 4 D_X^2 L/k + 4.5 D_Y |A| D_X / sqrt(k)."""
+    known = lipschitz_simplex()
+    problem = known.problem
+    D_Y, A_D = problem.h.lipschitz, problem.A.norm * problem.X.diameter
+    x = automatic(problem.X, 5)
+    for state in islice(SmoothedCG().iterates(problem, x), 2, 1000):
+        assert value(problem, state) - known.optimum <= 4.5 * D_Y * A_D / np.sqrt(state.k)
+
+
+def test_the_sketch_alone_gives_the_low_rank_solution():
+    known = smooth_sdp(n=20)
+    result = condal.solve(known.problem, SketchyCGM(), tol=1e-3, max_iters=3000)
+    assert isinstance(result.x, condal.LowRank)
+    assert np.linalg.norm(condal.dense(result.x) - known.x) <= 0.1 * np.linalg.norm(known.x)
+
+
+class Careless:
+    """A domain whose oracle errs more than it says: its tenth answer is the worst atom.
+
+    G0 is then seen too low at one dual, and no step from there, however short, is accepted.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.X, self.calls = X, 0
+
+    def lmo(self, v: Any, tol: float = 0.0, guess: Any = None) -> Any:
+        self.calls += 1
+        return self.X.lmo(-1.0 * np.asarray(v) if self.calls == 10 else v, tol, guess)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.X, name)
+
+
+@pytest.mark.parametrize("method", [UPD(1e-3), AUPD(1e-3)])
+def test_a_line_search_that_never_accepts_ends_as_stalled(method):
+    known = PLANTED["simplex-equal"]()
+    linear = condal.Linear(np.arange(10.0))
+    problem = replace(known.problem, f=linear, X=Careless(known.problem.X))
+    x = automatic(known.problem.X, 3)
+    result = condal.solve(problem, method, tol=1e-9, max_iters=500, storage=x)
+    assert result.status is condal.Status.STALLED
+    assert "pass another method" in result.status.value
+
+
+@pytest.mark.parametrize(
+    ("method", "known", "text"),
+    [
+        (UPD(), curved, "UPD needs a linear objective: got LeastSquares"),
+        (AUPD(), curved, "AUPD needs a linear objective: got LeastSquares"),
+        (GDMM(), curved, "GDMM needs a linear objective: got LeastSquares"),
+        (GDMM(), sdp, "GDMM needs a Product of polytopes"),
+        (CGS(), sdp, "CGS needs a problem without a constraint Ax in K: got one of 12 rows"),
+        (SmoothedCG(), sdp, "smoothed conditional gradient needs a problem without a constraint"),
+        (SketchyCGM(), sdp, "storage-optimal CGM needs a smooth objective over X alone"),
+        (SketchyCGM(), lipschitz_simplex, "needs a smooth objective over X alone: got Ax of 5"),
+    ],
+)
+def test_a_method_that_does_not_apply_says_so_in_one_line(method, known, text):
+    with pytest.raises(condal.ProblemError, match=text) as caught:
+        condal.solve(known().problem, method)
+    assert "\n" not in str(caught.value)
+    assert "condal.CGAL()" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: fwal(0.0), "lam must be a positive number; got 0.0"),
+        (lambda: fwal(1.0, 2.0), r"rho must lie in \(0, 1\]; got 2.0"),
+        (lambda: IAL(-1.0), "lam must be a positive number; got -1.0"),
+        (lambda: IAL(1.0, 0.0), "eps0 must be a positive number; got 0.0"),
+        (lambda: UPD(0.0), "eps must be a positive number; got 0.0"),
+        (lambda: AUPD("a"), "eps must be a positive number; got 'a'"),
+        (lambda: CGS(float("nan")), "lam must be a positive number; got nan"),
+        (lambda: GDMM(0.0), "lam must be a positive number; got 0.0"),
+        (lambda: GDMM(1.0, 1.5), r"rho must lie in \(0, 1\]; got 1.5"),
+        (lambda: SmoothedCG(-2.0), "beta must be a positive number; got -2.0"),
+        (lambda: corrective(0.0), "lam0 must be a positive number; got 0.0"),
+        (lambda: CGAL("big"), "lam0 must be a positive number, a penalty rule or None; got 'big'"),
+    ],
+)
+def test_parameters_are_checked(make, text):
+    with pytest.raises(condal.ProblemError, match=text):
+        make()
+
+
+def test_the_dual_of_a_warm_start_is_kept():
+    known = planted_sdp()
+    problem, _ = normalise(known.problem)
+    y = np.arange(1.0, 13.0)
+    for method in (CGAL(), IAL(), UPD(), AUPD(), corrective()):
+        np.testing.assert_array_equal(method.start(problem, Warm(None, y, 5)).y, y)
+    state = CGAL().start(problem, Warm(None, y, 8, lam=6.0))
+    assert state.own.lam0 == 2.0
+    assert state.k == 0
+    assert CGAL(1.0).start(problem, Warm(None, y, 8, lam=6.0)).own.lam0 == 1.0
+
+
+def test_the_corrective_method_proves_a_small_gap_on_max_cut():
+    model = condal.problems.max_cut(torus(6, 5))
+    result = condal.solve(model, corrective(), tol=1e-6, max_iters=2000)
+    assert result.status is condal.Status.SOLVED
+    plain = condal.solve(model, CGAL(eta=LineSearch()), tol=1e-3)
+    assert abs(plain.objective - result.objective) <= 2e-3 * result.objective

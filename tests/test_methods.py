@@ -143,7 +143,8 @@ def built(name: str) -> tuple[Case, Known, condal.Problem, Any]:
 
 
 def new_storage(case: Case, known: Known) -> Any:
-    return automatic(known.problem.X, known.problem.A.size, keeps=case.method.keeps)
+    problem = known.problem
+    return automatic(problem.X, problem.A.size + problem.f.M.size, keeps=case.method.keeps)
 
 
 class Counting:

@@ -26,8 +26,8 @@ class Checks:
     """When to certify, and what was certified last.
 
     A proof costs more than an iteration. It is tried when the free estimates say that the tolerance
-    is near, at most every 5% more iterations; and, rarely, when they contradict each other or the
-    infeasibility does not fall.
+    is near, at most every 5% more iterations; and, rarely, when they contradict each other, when the
+    infeasibility does not fall, or when the problem has a pair of its own to propose.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Checks:
         self.lower = -np.inf  # the best estimate, in normalised units, and the dual behind it
         self.w: Array | None = None
         self.infeasible: Proof | None = None
-        self._next_look, self._next_doubt = 1, 256
+        self._next_look, self._next_doubt, self._next_proposal = 1, 256, 8
         self._next_infeasibility, self._last_infeasibility = 32, np.inf
         self._proofs = 0
         self._certified: tuple[Point, Array, Certificate] | None = None
@@ -61,6 +61,10 @@ class Checks:
         if state.k >= self._next_doubt and self._crossed(row):
             self._next_doubt = 2 * state.k
             self._settle_doubt(state)
+        if self.problem.propose is not None and state.k >= self._next_proposal:
+            self._next_proposal = 2 * state.k
+            if self._proposal_solves(*self.problem.propose(x.point())):
+                return Status.SOLVED
         feasible = self.problem.repair is not None or row.infeasibility <= 1.05 * self.tol
         if state.k < self._next_look or not (feasible and self._near(state, row)):
             return None
@@ -117,6 +121,20 @@ class Checks:
         within = abs(certificate.bound - certificate.objective) <= aim
         return member and within and certificate.infeasibility <= self.tol
 
+    def _proposal_solves(self, point: Point, y: Array) -> bool:
+        """Whether the proposed pair is proved to solve; its dual is kept if it is the best yet."""
+        seen = Seen.of(self.problem, point)
+        aim = self.tol * self.problem.unit(seen.objective)
+        certificate = self._proved(seen, y, aim)
+        lower = self.problem.sense * certificate.bound * self.scaling.c
+        if lower > self.lower:
+            self.lower, self.w = lower, self.scaling.normalised_dual(y)
+            self._proved_w = self.w
+        solves = self._solves(certificate, aim)
+        if solves:
+            self._certified = point, y, certificate
+        return solves
+
     def _repaired(self, x: Storage) -> Point:
         point = x.point()
         return point if self.problem.repair is None else self.problem.repair(point)
@@ -137,6 +155,13 @@ class Checks:
     def _certify(self, point: Point, seen: Seen, w: Array, gap: float) -> Certificate:
         """The certificate, by a proof that loses little against an (absolute) gap of that size."""
         y = self.scaling.dual(w)
+        certificate = self._proved(seen, y, gap)
+        self._certified, self._proved_w = (point, y, certificate), w
+        # Where the estimate was too good, the oracle being inexact, another dual takes its place.
+        self.lower = min(self.lower, self.problem.sense * certificate.bound * self.scaling.c)
+        return certificate
+
+    def _proved(self, seen: Seen, y: Array, gap: float) -> Certificate:
         certificate = certificate_of(
             self.problem,
             seen,
@@ -147,9 +172,6 @@ class Checks:
         )
         if certificate.failure > 0:  # chosen after others were tried: what they spent counts
             certificate = replace(certificate, failure=DEFAULT_FAILURE)
-        self._certified, self._proved_w = (point, y, certificate), w
-        # Where the estimate was too good, the oracle being inexact, another dual takes its place.
-        self.lower = min(self.lower, self.problem.sense * certificate.bound * self.scaling.c)
         return certificate
 
     def _infeasibility(self, state: State) -> Proof | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.maps import Stack
-from condal.points import Point
+from condal.points import Array, Point
 from condal.sets import Separable
 from condal.smooth import Linear
 from condal.types import Domain, LinearMap, Proximable, Smooth
@@ -22,7 +22,8 @@ class Problem:
     """minimise f(x) + h(Ax) over x in X; `maximise` says that the user's objective is -f.
 
     `repair` takes a point of X near {x : Ax in K} to a feasible one, where the problem has such a
-    thing. Build with `Problem.of`.
+    thing. `propose` guesses a feasible point and a dual from a point of X: the pair is tried beside
+    the method's own, and counts for nothing but what is proved of it. Build with `Problem.of`.
     """
 
     f: Smooth
@@ -31,6 +32,7 @@ class Problem:
     h: Proximable
     maximise: bool = False
     repair: Callable[[Point], Point] | None = None
+    propose: Callable[[Point], tuple[Point, Array]] | None = None
     name: str = "problem"
 
     def __post_init__(self) -> None:
@@ -56,6 +58,7 @@ class Problem:
         *,
         maximise: bool = False,
         repair: Callable[[Point], Point] | None = None,
+        propose: Callable[[Point], tuple[Point, Array]] | None = None,
         name: str = "problem",
     ) -> Problem:
         """The problem of minimising (or maximising) f over x in X with Ax in K.
@@ -85,7 +88,7 @@ class Problem:
             f = f.scaled(-1.0)
         A = Stack() if A is None else A
         K = Separable() if K is None else K
-        return cls(f, X, A, K, maximise, repair, name)
+        return cls(f, X, A, K, maximise, repair, propose, name)
 
     @property
     def sense(self) -> float:

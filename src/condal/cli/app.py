@@ -1,4 +1,4 @@
-"""The commands: demo, solve, info."""
+"""The commands: demo, solve, info, experiment."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import click
 import condal
 from condal import demo as demonstration
 from condal.cli import memory, report, target
+from condal.cli.experiment import experiment
 from condal.cli.graph import advice, facts
 from condal.cli.group import Commands
 from condal.cli.interrupts import Interrupts
@@ -170,6 +171,9 @@ def info(file: str) -> None:
     click.echo(f"{printable(Path(file).name)}\n")
     click.echo(table(facts(W)))
     click.echo(f"\n{advice(W, file)}")
+
+
+cli.add_command(experiment)
 
 
 @contextmanager

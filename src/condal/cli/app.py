@@ -11,6 +11,7 @@ import click
 
 import condal
 from condal import demo as demonstration
+from condal import methods
 from condal.cli import memory, report, target
 from condal.cli.experiment import experiment
 from condal.cli.graph import advice, facts
@@ -29,7 +30,12 @@ METHODS: dict[str, Callable[[], Method | None]] = {
     "cgal": condal.CGAL,
     "cgal-decr": lambda: condal.CGAL(sigma=Decr()),
     "cgal-ls": lambda: condal.CGAL(eta=LineSearch()),
+    "cgal-fc": methods.corrective,
     "hcgm": condal.hcgm,
+    "fw-al": methods.fwal,
+    "ial": methods.IAL,
+    "upd": methods.UPD,
+    "aupd": methods.AUPD,
 }
 
 

@@ -8,7 +8,7 @@ import re
 from condal.cli.text import size
 from condal.errors import ProblemError
 from condal.problems.maxcut import MaxCut
-from condal.storage import Dense, Factored, Sketch, automatic
+from condal.storage import Dense, Factored, Sketch
 from condal.types import Storage
 
 NUMBER = 8  # bytes
@@ -25,11 +25,14 @@ def checked(spec: str) -> str:
     )
 
 
-def build(spec: str, model: MaxCut, seed: int) -> Storage:
-    """The storage of a checked specification; refused if the machine has not the memory."""
+def build(spec: str, model: MaxCut, seed: int) -> Storage | None:
+    """The storage of a checked specification; refused if the machine has not the memory.
+
+    None for auto: the solver chooses what the method needs.
+    """
     n = model.n
     if spec == "auto":
-        return automatic(model.problem.X, model.problem.A.size, seed=seed)
+        return None
     kind, _, rank = spec.partition(":")
     wanted, machine = _bytes(kind, n, int(rank or 0)), physical()
     if machine is not None and wanted > machine:

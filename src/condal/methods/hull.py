@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from condal.types import AtomStorage, Storage
 
 NEWTON_STEPS = 50
 DROPPED = 1e-12  # a weight of no account
+ROUNDING = 1e-14  # a gap of no account, of what the gradient adds up
 PROBE = 1e-7  # how far to look for the curvature, of the size of what is looked at
 
 
@@ -48,7 +50,11 @@ class Hull:
         fresh = x.split(s)
         forgotten = len(x.weights) == len(fresh)  # a step of length 1 left nothing else
         hull = (Hull(self.MS[:, :0], self.AS[:, :0]) if forgotten else self)._with(problem, fresh)
-        theta = hull._best(problem, x.blocks, hull._merged(x.blocks, x.weights), y, lam, gap)
+        theta = hull._merged(x.blocks, x.weights)
+        if gap <= ROUNDING * lam * float(np.abs(hull.AS).max(initial=1.0)) and not forgotten:
+            theta[-len(fresh) :] = 0.0  # an atom that rounding chose: it would stay for ever
+            theta /= np.bincount(x.blocks, weights=theta)[x.blocks]
+        theta = hull._best(problem, x.blocks, theta, y, lam, gap)
         x.reweigh(theta)
         kept = theta > 0
         images = hull.MS @ theta, hull.AS @ theta
@@ -78,11 +84,15 @@ class Hull:
         quadratic over the hull, as it is for a linear objective and Ax = b.
         """
         Mx, Ax = self.MS @ theta, self.AS @ theta
+        least = inf
         for _ in range(NEWTON_STEPS):
             w = multiplier(problem.h, Ax, y, lam)
             gradient = self.MS.T @ problem.f.gradient(Mx) + self.AS.T @ w
-            if _gap(gradient, blocks, theta) <= 1e-6 * abs(gap):
+            left = _gap(gradient, blocks, theta)
+            # Where rounding keeps the gap from falling, more steps are of no use.
+            if left <= 1e-6 * abs(gap) or (left <= 1e-3 * abs(gap) and left >= 0.5 * least):
                 break
+            least = min(least, left)
             H = self._curvature(problem, Mx, Ax, y, lam)
             target = simplex_qp.minimise(H, gradient - H @ theta, blocks, theta)
             target[target < DROPPED] = 0.0

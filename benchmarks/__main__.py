@@ -1,11 +1,11 @@
-"""All benchmarks, one after the other: `python -m benchmarks [oracle|penalty|memory ...]`."""
+"""All benchmarks, one after the other, or those named: `python -m benchmarks oracle penalty`."""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
 
-NAMES = ("oracle", "penalty", "memory")
+NAMES = ("oracle", "penalty", "memory", "kmeans")
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or NAMES:

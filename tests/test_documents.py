@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import condal
 from known import torus
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,11 +21,13 @@ def test_the_readme_runs():
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     W = torus(5, 8)
     n = W.shape[0]
-    names = {"W": W, "n": n, "C": W.toarray(), "np": np}
+    names = {"W": W, "n": n, "C": W.toarray(), "np": np, "k": 2}
+    names["points"] = np.repeat([[0.0, 0.0], [9.0, 0.0]], 10, axis=0) + np.eye(20, 2)
     for block in blocks:
         exec(compile(block, "README.md", "exec"), names)
-    assert len(blocks) == 2
-    assert names["cut"].weight == names["model"].weight(names["cut"].signs)
+    assert len(blocks) == 3
+    assert names["cut"].weight == condal.problems.max_cut(W).weight(names["cut"].signs)
+    assert names["clustering"].cost == names["model"].cost(names["clustering"].labels)
     assert names["result"].status.name == "SOLVED"
 
 

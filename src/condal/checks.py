@@ -26,8 +26,8 @@ class Checks:
     """When to certify, and what was certified last.
 
     A proof costs more than an iteration. It is tried when the free estimates say that the tolerance
-    is near, at most every 5% more iterations; and, rarely, when they contradict each other, when the
-    infeasibility does not fall, or when the problem has a pair of its own to propose.
+    is near, at most every 5% more iterations; and, rarely, when they contradict each other, when
+    the infeasibility does not fall, or when the problem has a pair of its own to propose.
     """
 
     def __init__(
@@ -43,6 +43,7 @@ class Checks:
         self._proofs = 0
         self._certified: tuple[Point, Array, Certificate] | None = None
         self._proved_w: Array | None = None
+        self._proposed = -problem.sense * np.inf, np.zeros(0)  # the best bound, and its dual
 
     def note_lower(self, state: State) -> None:
         """Keep the best dual seen so far."""
@@ -102,6 +103,9 @@ class Checks:
             certificate = Certificate(
                 seen.objective, -sense * np.inf, seen.infeasibility, "no proof"
             )
+        bound, y = self._proposed
+        if sense * (bound - certificate.bound) > 0:
+            return point, y, self._proved(seen, y, aim)
         return point, self.scaling.dual(w), certificate
 
     def _near(self, state: State, row: Row) -> bool:
@@ -122,14 +126,12 @@ class Checks:
         return member and within and certificate.infeasibility <= self.tol
 
     def _proposal_solves(self, point: Point, y: Array) -> bool:
-        """Whether the proposed pair is proved to solve; its dual is kept if it is the best yet."""
+        """Whether the proposed pair is proved to solve; the dual of the best bound is kept."""
         seen = Seen.of(self.problem, point)
         aim = self.tol * self.problem.unit(seen.objective)
         certificate = self._proved(seen, y, aim)
-        lower = self.problem.sense * certificate.bound * self.scaling.c
-        if lower > self.lower:
-            self.lower, self.w = lower, self.scaling.normalised_dual(y)
-            self._proved_w = self.w
+        if self.problem.sense * (certificate.bound - self._proposed[0]) > 0:
+            self._proposed = certificate.bound, y
         solves = self._solves(certificate, aim)
         if solves:
             self._certified = point, y, certificate

@@ -1,0 +1,272 @@
+"""k-means: its model, its bound, its rounding."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans as Rival
+
+import condal
+from condal.points import LowRank
+from condal.problems import k_means
+from condal.problems.lloyd import best_clustering, cost_of, lloyd
+
+
+def blobs(n, k, *, apart, seed=0, dimension=2):
+    """n points about k centres, no two of which are nearer than `apart`; unit variance."""
+    rng = np.random.default_rng(seed)
+    while True:
+        centres = apart * np.sqrt(k) * rng.uniform(-1, 1, (k, dimension))
+        gaps = np.linalg.norm(centres[:, None] - centres, axis=2)[np.triu_indices(k, 1)]
+        if gaps.min(initial=np.inf) >= apart:
+            return centres[np.arange(n) % k] + rng.standard_normal((n, dimension))
+
+
+def plain_cost(points, labels):
+    """The definition: squared distances to the means."""
+    groups = [points[labels == c] for c in np.unique(labels)]
+    return sum(((group - group.mean(axis=0)) ** 2).sum() for group in groups)
+
+
+def indicator(labels):
+    """sum_C 1_C 1_C' / |C|."""
+    same = np.asarray(labels)[:, None] == labels
+    return same / same.sum(axis=1)
+
+
+@pytest.mark.parametrize(("n", "k"), [(60, 3), (90, 4), (150, 5)])
+def test_well_separated_blobs_are_proved_optimal(n, k):
+    points = blobs(n, k, apart=8.0, seed=n)
+    model = k_means(points, k)
+    result = condal.solve(model, tol=1e-3, max_iters=5000)
+    rival = Rival(k, n_init=20, random_state=0).fit(points)
+    assert result.status is condal.Status.SOLVED
+    assert result.bound <= rival.inertia_ * (1 + 1e-9)
+    assert result.bound == pytest.approx(rival.inertia_, rel=1e-3)
+    clustering = model.round(result)
+    assert clustering.cost == pytest.approx(rival.inertia_)
+    assert model.excess(clustering.labels, result) <= 1e-3
+    assert model.excess(rival.labels_, result) <= 1e-3
+
+
+def test_a_cloud_is_solved_and_bounds_every_clustering():
+    points = np.random.default_rng(0).standard_normal((20, 2))
+    model = k_means(points, 3)
+    result = condal.solve(model, tol=2e-2, max_iters=20_000)
+    rival = Rival(3, n_init=20, random_state=0).fit(points)
+    assert result.status is condal.Status.SOLVED
+    assert result.bound <= rival.inertia_
+    assert model.excess(rival.labels_, result) == rival.inertia_ / result.bound - 1
+    assert model.round(result).cost == pytest.approx(rival.inertia_, rel=0.05)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_bound_lies_below_all_clusterings_of_a_few_points(seed):
+    rng = np.random.default_rng(seed)
+    points = rng.standard_normal((7, 2))
+    model = k_means(points, 3)
+    result = condal.solve(model, tol=1e-2, max_iters=5000)
+    labels = (np.array(c) for c in itertools.product(range(3), repeat=7))
+    best = min(plain_cost(points, c) for c in labels)
+    assert result.bound <= best * (1 + 1e-12)
+    assert model.round(result).cost >= best * (1 - 1e-12)
+
+
+def test_the_certificate_is_the_dual_function_of_the_theory():
+    # -sum u + k lambda_min(D/2 + (u 1' + 1 u')/2 + W), W <= 0
+    rng = np.random.default_rng(1)
+    n, k = 12, 3
+    model = k_means(rng.standard_normal((n, 2)), k)
+    u, W = rng.standard_normal(n), -rng.random((n, n))
+    y = np.concatenate([u, W.ravel()])
+    V = 0.5 * model.D + 0.5 * (u[:, None] + u) + 0.5 * (W + W.T)
+    certificate = condal.certify(model, indicator(np.arange(n) % k), y)
+    assert certificate.bound == pytest.approx(-u.sum() + k * np.linalg.eigvalsh(V)[0], abs=1e-6)
+
+
+def test_a_clustering_is_feasible_and_its_objective_is_its_cost():
+    rng = np.random.default_rng(2)
+    points = rng.standard_normal((15, 3))
+    model = k_means(points, 4)
+    labels = np.arange(15) % 4
+    assert model.cost(labels) == pytest.approx(plain_cost(points, labels))
+    assert model.cost([f"group {c}" for c in labels]) == pytest.approx(model.cost(labels))
+    x = indicator(labels)
+    assert model.problem.infeasibility(x) <= 1e-15
+    assert model.problem.X.distance(x) <= 1e-12
+    assert model.problem.objective(x) == pytest.approx(model.cost(labels))
+
+
+def test_a_proposal_is_feasible_and_proves_what_is_well_separated():
+    points = blobs(40, 4, apart=8.0)
+    model = k_means(points, 4)
+    x, y = model.propose(LowRank(np.eye(40), np.full(40, 0.1)))
+    certificate = condal.certify(model, x, y)
+    assert certificate.infeasibility <= 1e-14
+    assert certificate.distance_to_X <= 1e-12
+    assert certificate.bound <= certificate.objective
+    assert certificate.gap <= 1e-6
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_any_labels_give_a_dual_with_a_bound_below_the_best_cost(seed):
+    rng = np.random.default_rng(seed)
+    points = rng.standard_normal((30, 2))
+    model = k_means(points, 3)
+    labels = rng.integers(0, 3, 30)
+    certificate = condal.certify(model, indicator(labels), model.dual(labels))
+    assert certificate.bound <= Rival(3, n_init=10, random_state=0).fit(points).inertia_
+
+
+def test_a_useless_proposal_counts_for_nothing():
+    points = np.random.default_rng(0).standard_normal((12, 2))
+    good = k_means(points, 3).problem
+    useless = replace(good, propose=lambda x: (np.zeros((12, 12)), np.zeros(12 + 144)))
+    none = replace(good, propose=None)
+    a, b = (condal.solve(problem, tol=2e-2, max_iters=20_000) for problem in (useless, none))
+    assert a.status is b.status is condal.Status.SOLVED
+    assert a.iterations == b.iterations
+    assert a.bound == b.bound
+
+
+def test_the_bound_of_a_proposal_is_kept_where_it_is_the_best():
+    points = blobs(60, 3, apart=4.0)
+    model = k_means(points, 3)
+    with_it = condal.solve(model, tol=1e-9, max_iters=20)
+    without = condal.solve(replace(model.problem, propose=None), tol=1e-9, max_iters=20)
+    assert with_it.bound > without.bound
+    again = condal.certify(model, with_it.x, with_it.y)
+    assert again.bound == pytest.approx(with_it.bound, rel=1e-3)
+
+
+def test_points_and_their_squared_distances_are_one_problem():
+    points = blobs(30, 3, apart=8.0)
+    by_points, by_distances = (
+        k_means(points, 3),
+        k_means(distances=((points[:, None] - points) ** 2).sum(axis=2), k=3),
+    )
+    assert np.allclose(by_points.D, by_distances.D)
+    result = condal.solve(by_distances)
+    clustering = by_distances.round(result)
+    assert clustering.centres is None
+    assert clustering.cost == pytest.approx(by_points.round(condal.solve(by_points)).cost)
+
+
+def test_distances_of_points_are_exact_where_they_can_be():
+    points = 1e6 + np.random.default_rng(0).standard_normal((20, 3))
+    D = k_means(points, 2).D
+    assert np.array_equal(D, D.T)
+    assert not np.diagonal(D).any()
+    assert D.min() >= 0
+    assert np.allclose(D, ((points[:, None] - points) ** 2).sum(axis=2), rtol=1e-12)
+
+
+def test_centres_are_the_means():
+    points = blobs(30, 3, apart=8.0)
+    model = k_means(points, 3)
+    clustering = model.round(condal.solve(model), seed=4)
+    for c, centre in enumerate(clustering.centres):
+        assert np.allclose(centre, points[clustering.labels == c].mean(axis=0))
+    assert "clusters of 10, 10, 10" in repr(clustering)
+
+
+CLOUD = np.random.default_rng(0).standard_normal((6, 2))
+
+
+@pytest.mark.parametrize(
+    ("points", "k", "optimum"),
+    [
+        (CLOUD, 6, 0.0),
+        (CLOUD, 1, plain_cost(CLOUD, np.zeros(6))),
+        (np.zeros((5, 2)), 2, 0.0),
+        (np.ones((1, 3)), 1, 0.0),
+        (np.repeat([[0.0], [1.0]], 4, axis=0), 2, 0.0),
+        (np.repeat([[0.0], [1.0]], 4, axis=0), 3, 0.0),
+    ],
+    ids=["k = n", "k = 1", "one place", "one point", "two places", "more clusters than places"],
+)
+def test_the_ends_of_the_scale_are_solved(points, k, optimum):
+    model = k_means(points, k)
+    result = condal.solve(model, tol=1e-3, max_iters=2000)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(optimum, abs=1e-3, rel=1e-3)
+    clustering = model.round(result)
+    assert clustering.cost == pytest.approx(optimum, abs=1e-12)
+    assert sorted(set(clustering.labels)) == list(range(k))
+
+
+def test_nothing_proved_is_infinitely_far_from_optimal():
+    model = k_means(CLOUD, 2)
+    result = condal.solve(model, max_iters=1)
+    assert result.bound <= 0
+    assert model.excess([0, 0, 0, 1, 1, 1], result) == np.inf
+
+
+@pytest.mark.parametrize("metric", ["points", "no points"])
+def test_lloyd_never_worsens_and_leaves_no_cluster_empty(metric):
+    rng = np.random.default_rng(3)
+    D = k_means(rng.standard_normal((40, 2)), 1).D
+    if metric == "no points":
+        D = np.triu(rng.random((40, 40)), 1)
+        D = D + D.T
+    starts = rng.integers(0, 3, (5, 40))  # clusters 3 and 4 begin empty
+    labels, costs = lloyd(D, starts, 5)
+    for row, total in zip(labels, costs, strict=True):
+        assert set(row) == set(range(5))
+        assert total == pytest.approx(cost_of(D, row, 5))
+    full = rng.integers(0, 5, (5, 40))
+    full[:, :5] = np.arange(5)
+    improved, after = lloyd(D, full, 5)
+    assert all(after[i] <= cost_of(D, full[i], 5) for i in range(5))
+    assert improved.shape == full.shape
+
+
+def test_restarts_find_what_scikit_learn_finds():
+    points = blobs(120, 6, apart=5.0, seed=3)
+    D = k_means(points, 6).D
+    labels = best_clustering(D, 6, restarts=20, seed=0)
+    rival = Rival(6, n_init=20, random_state=0).fit(points)
+    assert cost_of(D, labels, 6) == pytest.approx(rival.inertia_, rel=1e-2)
+    assert np.array_equal(labels, best_clustering(D, 6, restarts=20, seed=0))
+
+
+GOOD = np.array([[0.0, 1.0], [1.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"points": CLOUD, "k": 7}, r"k = 7 clusters of 6 points.*k must be at most 6"),
+        ({"points": CLOUD, "k": 0}, "k must be a whole number, at least 1; got 0"),
+        ({"points": CLOUD, "k": 2.0}, r"k must be a whole number, at least 1; got 2\.0"),
+        ({"points": CLOUD, "k": True}, "k must be a whole number, at least 1; got True"),
+        ({"points": CLOUD}, "k must be a whole number, at least 1; got None"),
+        ({"points": [[0.0], [np.nan]], "k": 1}, r"points has the value nan at index \(1, 0\)"),
+        ({"points": [0.0, 1.0], "k": 1}, r"points must have 2 dimensions; got shape \(2,\)"),
+        ({"points": np.zeros((0, 2)), "k": 1}, "points has no rows"),
+        ({"points": [[1e200], [-1e200]], "k": 1}, "beyond what double precision holds: scale"),
+        ({"k": 2}, "either points or distances .*; got neither"),
+        ({"points": CLOUD, "distances": GOOD, "k": 1}, "either points or distances .*; got both"),
+        ({"distances": [[0.0, 1.0], [2.0, 0.0]], "k": 1}, "distances must be symmetric"),
+        ({"distances": -GOOD, "k": 1}, r"must not be negative; got -1 at \(0, 1\)"),
+        ({"distances": GOOD + np.eye(2), "k": 1}, r"a zero diagonal; got 1 at \(0, 0\)"),
+        ({"distances": [[0.0, np.inf], [np.inf, 0.0]], "k": 1}, "distances has the value inf"),
+        ({"distances": np.zeros((2, 3)), "k": 1}, r"square matrix.*got shape \(2, 3\)"),
+    ],
+)
+def test_bad_input_is_refused(given, text):
+    with pytest.raises(condal.ProblemError, match=text):
+        k_means(**given)
+
+
+def test_bad_labels_and_results_are_refused():
+    model = k_means(CLOUD, 2)
+    with pytest.raises(condal.ProblemError, match=r"labels must be 6 values.*got shape \(5,\)"):
+        model.cost([0, 0, 0, 1, 1])
+    with pytest.raises(condal.ProblemError, match=r"labels has 3 different values, but .* k = 2"):
+        model.cost([0, 0, 1, 1, 2, 2])
+    with pytest.raises(condal.ProblemError, match="restarts must be a whole number"):
+        model.round(condal.solve(model, tol=0.5), restarts=0)

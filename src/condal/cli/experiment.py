@@ -30,6 +30,12 @@ OUT = "condal-experiments"
 @click.option("--out", default=OUT, metavar="DIR", help="Where the results go, and come from.")
 @click.option("--data", metavar="DIR", help="Where the public data are.")
 @click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="S",
+    help="The most that a trial may take, if less than planned.",
+)
+@click.option(
     "--workers",
     type=click.IntRange(min=1),
     metavar="N",
@@ -43,6 +49,7 @@ def experiment(
     quick: bool,
     out: str,
     data: str | None,
+    seconds: float | None,
     workers: int | None,
 ) -> None:
     """Repeat an experiment of the CGAL paper, or all of them.
@@ -85,7 +92,13 @@ def experiment(
                 click.echo(f"\n{one.name}: {one.title}\n")
                 with Watch() as watch:
                     report = experiments.produce(
-                        one, folder, quick=quick, data=data, workers=pool, watch=watch
+                        one,
+                        folder,
+                        quick=quick,
+                        data=data,
+                        workers=pool,
+                        watch=watch,
+                        seconds=seconds,
                     )
                 click.echo(summary(report))
     except KeyboardInterrupt:

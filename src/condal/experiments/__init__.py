@@ -1,0 +1,19 @@
+"""The paper's experiments: tuned trials of every method, figures, and its claims compared."""
+
+from condal.experiments.catalogue import EXPERIMENTS, Experiment, named
+from condal.experiments.folder import Folder
+from condal.experiments.pool import Workers, cores
+from condal.experiments.report import Report, produce, require_data, require_matplotlib
+
+__all__ = [
+    "EXPERIMENTS",
+    "Experiment",
+    "Folder",
+    "Report",
+    "Workers",
+    "cores",
+    "named",
+    "produce",
+    "require_data",
+    "require_matplotlib",
+]

@@ -1,0 +1,238 @@
+"""Running an experiment: trials on all cores, each method tuned, every result kept at once."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from condal.errors import CondalError
+from condal.experiments.contenders import CONTENDERS, Contender
+from condal.experiments.curve import score
+from condal.experiments.folder import Folder, Known
+from condal.experiments.instances import Instance
+from condal.experiments.pool import Workers
+from condal.experiments.reference import reference
+from condal.experiments.study import Study, Tuned
+from condal.experiments.trial import Budget, Task, Trial, run_trial
+from condal.experiments.tune import Setting, wanted
+
+Build = Callable[[], list[Instance]]
+
+
+class Watch(Protocol):
+    """Who is told how a run goes."""
+
+    def asked(self, what: str) -> None:
+        """Something is to be computed."""
+
+    def done(self, what: str, seconds: float, score: float | None) -> None:
+        """It has been; the score of a trial, once the optimum is known."""
+
+    def found(self, what: str) -> None:
+        """It was in the folder already."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """An instance by its name, and what a trial on it may spend."""
+
+    name: str
+    budget: Budget
+
+
+def run(
+    cases: Sequence[Case],
+    build: Build,
+    contenders: Sequence[str],
+    folder: Folder,
+    *,
+    workers: Workers,
+    watch: Watch,
+) -> list[Study]:
+    """Tune every contender on every instance; only what the folder lacks is computed.
+
+    `build` makes the instances of the cases; it is called by a worker, once, if at all.
+    """
+    with tempfile.TemporaryDirectory(prefix="condal-") as spool:
+        desk = _Desk(workers, build, Path(spool))
+        return _Run(cases, contenders, folder, desk, watch).go()
+
+
+@dataclass(eq=False)
+class _Search:
+    """A method being tuned on an instance."""
+
+    case: Case
+    contender: Contender
+    trials: dict[Setting, Trial] = field(default_factory=dict)
+    pending: set[Setting] = field(default_factory=set)
+
+
+class _Run:
+    """The loop: ask for trials, keep what comes, ask for what the tuning rule wants next."""
+
+    def __init__(
+        self,
+        cases: Sequence[Case],
+        contenders: Sequence[str],
+        folder: Folder,
+        desk: _Desk,
+        watch: Watch,
+    ) -> None:
+        self.cases, self.folder, self.desk, self.watch = cases, folder, desk, watch
+        self.known: dict[str, Known] = {}
+        self.searches = [_Search(case, CONTENDERS[name]) for case in cases for name in contenders]
+
+    def go(self) -> list[Study]:
+        """Until nothing is wanted."""
+        for case in self.cases:
+            self._find_reference(case)
+        for search in self.searches:
+            self._advance(search)
+        self.desk.work()
+        return [self._study(case) for case in self.cases]
+
+    def _find_reference(self, case: Case) -> None:
+        what = f"{case.name}: certified optimum"
+        known = self.folder.reference(case.name)
+        if known is not None:
+            self.watch.found(what)
+            self.known[case.name] = known
+            return
+
+        def keep(found: Known) -> None:
+            self.folder.keep_reference(case.name, found)
+            self.known[case.name] = found
+            self.watch.done(what, found.reference.seconds, None)
+            for search in self.searches:
+                if search.case.name == case.name:
+                    self._advance(search)
+
+        self.watch.asked(what)
+        self.desk.ask(case.name, keep, _reference)
+
+    def _advance(self, search: _Search) -> None:
+        """Ask for the next settings once all that were asked for are known, and scored."""
+        while not search.pending:
+            scores = {setting: self._score(search, t) for setting, t in search.trials.items()}
+            if None in scores.values():
+                return  # without f* there are no scores; the reference will call again
+            settings = wanted(search.contender.parameters, scores)  # type: ignore[arg-type]
+            if not settings:
+                return
+            for setting in settings:
+                self._try(search, setting)
+
+    def _score(self, search: _Search, trial: Trial) -> float | None:
+        known = self.known.get(search.case.name)
+        if known is None:
+            return None
+        return score(trial.curve, known.reference.objective, search.case.budget.calls)
+
+    def _try(self, search: _Search, setting: Setting) -> None:
+        case, contender = search.case, search.contender
+        task = Task(case.name, contender.name, setting, case.budget)
+        what = f"{case.name}: {contender.label}, {contender.describe(setting)}"
+        known = self.folder.trial(task)
+        if known is not None:
+            self.watch.found(what)
+            search.trials[setting] = known
+            return
+
+        def keep(trial: Trial) -> None:
+            self.folder.keep_trial(trial)
+            search.trials[setting] = trial
+            search.pending.discard(setting)
+            self.watch.done(what, trial.seconds, self._score(search, trial))
+            self._advance(search)
+
+        self.watch.asked(what)
+        search.pending.add(setting)
+        self.desk.ask(case.name, keep, _trial, task)
+
+    def _study(self, case: Case) -> Study:
+        title, found = self.known[case.name].title, self.known[case.name].reference
+        tuned = {
+            search.contender.name: Tuned(
+                search.contender, search.trials, found.objective, case.budget.calls
+            )
+            for search in self.searches
+            if search.case.name == case.name
+        }
+        return Study(case.name, title, found, case.budget, tuned)
+
+
+class _Desk:
+    """Work given to the workers, and what to do with each result.
+
+    The instances are built when one is first needed: into files that all workers read.
+    """
+
+    def __init__(self, workers: Workers, build: Build, spool: Path) -> None:
+        self.workers, self.build, self.spool = workers, build, spool
+        self.running: dict[Future[Any], Callable[[Any], None]] = {}
+        self.waiting: list[Callable[[], None]] = []
+        self.built = False
+
+    def ask(
+        self, instance: str, keep: Callable[[Any], None], work: Callable[..., Any], *rest: Any
+    ) -> None:
+        """`keep` is called with work(path of the instance, *rest)."""
+        path = self.spool / f"{instance}.pickle"
+
+        def begin() -> None:
+            self.running[self.workers.submit(work, path, *rest)] = keep
+
+        if self.built:
+            begin()
+            return
+        self.waiting.append(begin)
+        if len(self.waiting) == 1:
+            future = self.workers.submit(_spool, self.build, self.spool)
+            self.running[future] = self._begin_all
+
+    def _begin_all(self, _: None) -> None:
+        self.built = True
+        for begin in self.waiting:
+            begin()
+
+    def work(self) -> None:
+        """Until all that was asked for is done, and all that its results asked for."""
+        while self.running:
+            finished, _ = wait(self.running, return_when=FIRST_COMPLETED)
+            for future in [f for f in self.running if f in finished]:  # as they were asked for
+                keep = self.running.pop(future)
+                try:
+                    keep(future.result())
+                except BrokenProcessPool as error:
+                    raise CondalError(
+                        "a worker process died, perhaps for want of memory; what is done is kept: "
+                        "run the same command again, with fewer --workers"
+                    ) from error
+
+
+def _spool(build: Build, folder: Path) -> None:
+    for instance in build():
+        (folder / f"{instance.name}.pickle").write_bytes(pickle.dumps(instance))
+
+
+@lru_cache(maxsize=4)
+def _load(path: Path) -> Instance:
+    instance: Instance = pickle.loads(path.read_bytes())
+    return instance
+
+
+def _reference(path: Path) -> Known:
+    instance = _load(path)
+    return Known(instance.title, reference(instance))
+
+
+def _trial(path: Path, task: Task) -> Trial:
+    return run_trial(_load(path).problem, task)

@@ -1,0 +1,58 @@
+"""Studies whose curves are made: every law that the claims test is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from condal.experiments.contenders import CONTENDERS
+from condal.experiments.curve import Curve
+from condal.experiments.reference import Reference
+from condal.experiments.study import Study, Tuned
+from condal.experiments.trial import Budget, Task, Trial
+
+K = 10_000
+CALLS = np.unique(np.geomspace(1, K, 400).astype(int)).astype(float)
+OPTIMUM = 4.0
+C = 0.05  # so that f* is 0.2 in normalised units
+
+
+def trial(
+    name: str,
+    setting: tuple[int, ...],
+    residual: Any,
+    infeasibility: Any = None,
+    *,
+    outer: Any = None,
+    atoms: Any = None,
+    ended: str = "calls",
+    share: float = 0.9,
+) -> Trial:
+    """A trial with the given errors; those of the atoms are 1 if not given."""
+    residual = np.broadcast_to(residual, CALLS.shape)
+    infeasibility = np.abs(residual) if infeasibility is None else infeasibility
+    atoms = np.ones(CALLS.size) if atoms is None else atoms
+    curve = Curve(
+        CALLS,
+        OPTIMUM * (1 + residual),
+        np.broadcast_to(infeasibility, CALLS.shape),
+        np.ones(CALLS.size) if outer is None else outer,
+        OPTIMUM * (1 + atoms),
+        atoms,
+    )
+    task = Task("made", name, setting, Budget(K, 60.0))
+    return Trial(task, curve, ended, 1.0, K, 20 * K, share, C)
+
+
+def study(trials: list[Trial]) -> Study:
+    """Those trials, by method and setting."""
+    by_name: dict[str, dict[tuple[int, ...], Trial]] = {}
+    for one in trials:
+        by_name.setdefault(one.task.contender, {})[one.task.setting] = one
+    tuned: Mapping[str, Tuned] = {
+        name: Tuned(CONTENDERS[name], found, OPTIMUM, K) for name, found in by_name.items()
+    }
+    known = Reference(OPTIMUM, OPTIMUM * (1 + 1e-9), 1e-9, 0.0, 0.0, "made", 0.0, "made", 1, 0.0)
+    return Study("made", "a made instance", known, Budget(K, 60.0), tuned)

@@ -2,12 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types pytest benchmark oldest clean
+.PHONY: demo test lint types pytest experiments-quick experiments benchmark oldest clean
 
 demo: .venv/installed
 	$(BIN)/condal demo
 
-test: lint types pytest
+test: lint types pytest experiments-quick
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -19,6 +19,15 @@ types: .venv/installed
 
 pytest: .venv/installed
 	$(BIN)/pytest
+
+# The paper's experiments on small generated instances, afresh; in minutes.
+experiments-quick: .venv/installed
+	rm -rf .experiments-quick
+	$(BIN)/condal experiment --quick --out .experiments-quick
+
+# The paper's experiments in full, in the folder `out`; DATA is a folder that holds the instances.
+experiments: .venv/installed
+	$(BIN)/condal experiment all --out out $(if $(DATA),--data $(DATA))
 
 benchmark: .venv/installed
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
@@ -38,4 +47,4 @@ oldest: .venv-oldest/installed
 	touch $@
 
 clean:
-	rm -rf .venv .venv-oldest .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .venv-oldest .experiments-quick .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

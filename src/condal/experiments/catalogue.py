@@ -73,12 +73,14 @@ GENEIG = tuple(
     for kind in SPECTRA
 )
 
-ALL = ("cgal", "cgal-decr", "cgal-ls", "corrective", "hcgm", "fwal", "ial", "upd", "aupd")
+ALL = ("cgal", "cgal-decr", "cgal-ls", "corrective", "hcgm", "fwal", "ial", "ial-ls", "upd", "aupd")
 ABSENT = (
     "CGS, Lan's smoothed CG and storage-optimal CGM are not here because they know no constraint "
     "Ax in K, GDMM because it wants polytopes."
 )
-PAPER_ALONE = "The paper's figure shows CGAL (const.), HCGM and UPD; CGAL (decr.) is added here."
+PAPER_ALONE = (
+    "The paper's figure shows CGAL (const.), HCGM and UPD; CGAL (decr.) and AUPD are added here."
+)
 
 CONST_AND_DECR = (
     paper.ahead("cgal", "cgal-decr", "5, B"),
@@ -122,11 +124,7 @@ EXPERIMENTS: dict[str, Experiment] = {
                 rivals.fwal_is_hard,
                 rivals.two_parameters_cost,
                 rivals.ial_has_stairs,
-                paper.untested(
-                    "B",
-                    "IAL performs worse with line search",
-                    "IAL is run with the classical step alone",
-                ),
+                paper.ahead("ial", "ial-ls", "B"),
                 rivals.upd_saturates,
                 rivals.aupd_is_alike,
                 rivals.aupd_goes_on,
@@ -136,7 +134,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "maxcut-gset",
             "max-cut of G1 and G40 (figure 1)",
-            ("cgal", "cgal-decr", "hcgm", "upd"),
+            ("cgal", "cgal-decr", "hcgm", "upd", "aupd"),
             GSET,
             "best",
             (
@@ -147,11 +145,7 @@ EXPERIMENTS: dict[str, Experiment] = {
                 paper.ahead("cgal", "upd", "5.1"),
                 rivals.upd_saturates,
                 rivals.upd_drops_by_sign,
-                paper.untested(
-                    "B",
-                    "AUPD gets stuck in its line search on problems of medium size",
-                    "AUPD is run on the small graph alone",
-                ),
+                rivals.aupd_gets_stuck,
                 paper.oracle_dominates,
             ),
             (PAPER_ALONE,),
@@ -159,7 +153,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "clustering",
             "k-means clustering of MNIST features (figure 3)",
-            ("cgal", "cgal-decr", "hcgm"),
+            ("cgal", "cgal-decr", "hcgm", "upd"),
             CLUSTERING,
             "best",
             (
@@ -167,11 +161,7 @@ EXPERIMENTS: dict[str, Experiment] = {
                 paper.hcgm_is_slow,
                 *CONST_AND_DECR,
                 paper.ahead("cgal", "hcgm", "5.2"),
-                paper.untested(
-                    "5.2",
-                    "UPD cannot be tuned here: it depends on the scale of the objective",
-                    "as in the paper, UPD is left out",
-                ),
+                rivals.upd_cannot_be_tuned,
                 paper.oracle_dominates,
             ),
         ),

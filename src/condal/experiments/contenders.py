@@ -46,6 +46,12 @@ class Contender:
 LAM0 = Parameter("lam0", start=0, low=-4, high=4)
 LAM = Parameter("lam", start=1, low=-3, high=5)
 EPS = Parameter("eps", start=-1, low=-6, high=2)
+EPS0 = Parameter("eps0", start=-1, low=-4, high=2)
+
+
+def _ial_by_line_search(lam: float, eps0: float) -> IAL:
+    return IAL(lam, eps0, eta=LineSearch())
+
 
 CONTENDERS: dict[str, Contender] = {
     contender.name: contender
@@ -57,9 +63,8 @@ CONTENDERS: dict[str, Contender] = {
         Contender("hcgm", "HCGM", (LAM0,), hcgm),
         # rho <= 1 is the method's own condition.
         Contender("fwal", "FW-AL", (LAM, Parameter("rho", start=-1, low=-4, high=0)), fwal),
-        Contender(
-            "ial", "IAL", (LAM, Parameter("eps0", start=-1, low=-4, high=2)), IAL, stairs=True
-        ),
+        Contender("ial", "IAL", (LAM, EPS0), IAL, stairs=True),
+        Contender("ial-ls", "IAL (line s.)", (LAM, EPS0), _ial_by_line_search, stairs=True),
         Contender("upd", "UPD", (EPS,), UPD),
         Contender("aupd", "AUPD", (EPS,), AUPD),
     )

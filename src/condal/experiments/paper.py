@@ -151,11 +151,6 @@ def atoms_converge(name: str, *, linearly: bool) -> Test:
     return test
 
 
-def untested(where: str, text: str, why: str) -> Test:
-    """A claim that the experiment does not reach."""
-    return lambda study: judged(study, where, text, why, None)
-
-
 def judged(study: Study, where: str, text: str, measured: str, truth: bool | None) -> Claim:
     """The claim with its verdict; None is for what could not be measured."""
     return Claim(where, text, measured, Verdict.of(truth), study.instance)

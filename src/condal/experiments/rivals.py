@@ -92,6 +92,32 @@ def aupd_goes_on(study: Study) -> Claim:
     )
 
 
+def aupd_gets_stuck(study: Study) -> Claim:
+    """AUPD's line search accepts no step any more, in some trial."""
+    trials = study.tuned["aupd"].trials.values()
+    stuck = sum(trial.ended == "stalled" for trial in trials)
+    return judged(
+        study,
+        "B",
+        "AUPD gets stuck in its line search on problems of medium size",
+        f"{stuck} of {len(trials)} trials ended stuck",
+        stuck > 0,
+    )
+
+
+def upd_cannot_be_tuned(study: Study) -> Claim:
+    """No eps makes UPD come near CGAL's best."""
+    upd, cgal = study.tuned["upd"], study.tuned["cgal"]
+    return judged(
+        study,
+        "5.2",
+        "UPD cannot be tuned by eps alone: it depends on the scale of the objective as well",
+        f"best of {len(upd.scores)} settings {upd.score:.1e}, {upd.score / cgal.score:.2g} times "
+        f"CGAL's {cgal.score:.1e}",
+        upd.score >= FAR * cgal.score,
+    )
+
+
 def ial_has_stairs(study: Study) -> Claim:
     """Only IAL's outer iterates are good: the merit jumps up within each subproblem."""
     curve = study.tuned["ial"].trial.curve
@@ -126,7 +152,7 @@ def fwal_is_hard(study: Study) -> Claim:
 def two_parameters_cost(study: Study) -> Claim:
     """Methods of two parameters take more trials to tune."""
     counts = {name: len(tuned.trials) for name, tuned in study.tuned.items()}
-    two = [counts[n] for n, t in study.tuned.items() if len(t.contender.parameters) == 2]
+    two = [counts["fwal"], counts["ial"]]
     one = [counts[n] for n, t in study.tuned.items() if len(t.contender.parameters) == 1]
     return judged(
         study,

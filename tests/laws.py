@@ -16,13 +16,26 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from condal import eigen, storage
 from condal.domains import L1Ball, Product, Simplex, Spectrahedron
-from condal.maps import Across, Cost, Diagonal, Entries, Inner, Matrix, RowSums, Scaled, Stack
-from condal.operators import Symmetric, dot
+from condal.maps import (
+    Across,
+    Cost,
+    Diagonal,
+    Entries,
+    Inner,
+    Matrix,
+    RowSums,
+    Scaled,
+    Stack,
+    Triangle,
+)
+from condal.operators import BLOCK, Symmetric, dot, whole
+from condal.passes import PIECE
 from condal.points import LowRank, dense
 from condal.sets import Box, Equal, NonNegative, NonPositive, Separable
 from condal.smooth import LeastSquares, Linear
@@ -185,6 +198,11 @@ def _maps() -> Iterator[MapCase]:
     yield MapCase("Entries off the diagonal", Entries(4, [0, 3], [1, 1]), Matrices(4))
     yield MapCase("Entries, all", Entries(4), Matrices(4))
     yield MapCase("Entries, none", Entries(4, rows[:0], cols[:0]), Matrices(4))
+    yield MapCase("Triangle", Triangle(5), Matrices(5))
+    yield MapCase("Triangle, n = 1", Triangle(1), Matrices(1))
+    yield MapCase("Triangle, of a factor", Triangle(4, -0.3), Matrices(4))
+    yield MapCase("Triangle, of blocks", Triangle(BLOCK + 3, 2.0), Matrices(BLOCK + 3))
+    yield MapCase("Stack, long", Stack(RowSums(4), Triangle(4)), Matrices(4), False)
     yield MapCase("Inner", Inner([S4, random_symmetric(4, rng), thin, np.eye(4)]), Matrices(4))
     yield MapCase("Inner, dependent", Inner([S5, 2 * S5, sp.csr_array((5, 5))]), Matrices(5))
     yield MapCase("Inner, zero", Inner([np.zeros((3, 3))]), Matrices(3))
@@ -269,6 +287,53 @@ def _sets() -> Iterator[SetCase]:
 
 
 SETS = list(_sets())
+
+
+def long_set() -> Separable:
+    """One that does not fit a piece, nor do most of its parts."""
+    rng = np.random.default_rng(4)
+    low = rng.choice([-1.0, -INF], PIECE + 1)
+    return Separable(
+        NonNegative(2 * PIECE + 1),
+        Equal(rng.standard_normal(PIECE + 7)),
+        NonPositive(PIECE),
+        Box(low, rng.choice([0.5, INF], low.size)),
+    )
+
+
+def multipliers_obey_their_law(h: Any, z: np.ndarray) -> None:
+    """They are lam (z - prox(z, 1/lam)) but for rounding, and points of dom h* in spite of it."""
+    for lam in (1e-8, 0.1, 3.0, 1e8):
+        w, p = h.multiplier(z, lam), h.prox(z, 1 / lam)
+        size = np.abs(z).max(initial=0.0) + np.abs(p).max(initial=0.0)
+        np.testing.assert_allclose(w, lam * (z - p), rtol=1e-12, atol=1e-14 * lam * size)
+        assert np.isfinite(h.conjugate(w))
+        np.testing.assert_array_equal(h.dual_point(w), w)
+        at = z.copy()
+        assert h.multiplier(at, lam, out=at) is at
+        np.testing.assert_array_equal(at, w)
+
+
+def pieces_obey_their_law(h: Any, rng: np.random.Generator) -> None:
+    """They follow each other, none is long, and all that is known of h is known from them."""
+    z, y = 3.0 * rng.standard_normal((2, h.size))
+    places = [here for here, _ in h.pieces]
+    assert [i for here in places for i in range(h.size)[here]] == list(range(h.size))
+    assert all(part.size == here.stop - here.start <= PIECE for here, part in h.pieces)
+    inside = h.dual_point(y)
+    for name, args, at in [
+        ("prox", (0.7,), z),
+        ("multiplier", (2.5,), z),
+        ("dual_point", (), y),
+    ]:
+        joined = [getattr(part, name)(at[here], *args) for here, part in h.pieces]
+        whole = getattr(h, name)(at, *args)
+        np.testing.assert_array_equal(np.concatenate([*joined, np.zeros(0)]), whole)
+    for name, at in [("value", z), ("conjugate", inside), ("conjugate_size", inside)]:
+        total = sum(getattr(part, name)(at[here]) for here, part in h.pieces)
+        assert total == pytest.approx(getattr(h, name)(at), rel=1e-9)
+    distances = [part.distance(z[here]) for here, part in h.pieces]
+    assert np.linalg.norm(distances) == pytest.approx(h.distance(z), rel=1e-12)
 
 
 # Smooth objectives.
@@ -418,7 +483,7 @@ ENGINES = [
     eigen.Lanczos(),
     eigen.Lanczos(max_bytes=1),
     eigen.Automatic(),
-    eigen.Automatic(dense_below=0),
+    eigen.Automatic(dense_below=0, full_below=0),
 ]
 
 
@@ -517,6 +582,7 @@ def exactly(V: Symmetric) -> list[list[Fraction]]:
     zero = np.zeros((V.n, V.n))
     layers = [part.toarray() for part in V.sparse]
     layers.append(zero if V.dense is None else V.dense)
+    layers.append(zero if V.lower is None else whole(V.lower))
     layers.append(zero if V.diagonal is None else np.diag(V.diagonal))
     layers += [operator.matmat(np.eye(V.n)) for operator in V.operators]
     total = [[sum(Fraction(m[i, j]) for m in layers) for j in range(V.n)] for i in range(V.n)]

@@ -97,6 +97,20 @@ def test_infeasibility_is_proved_only_where_it_is_true():
             assert infeasibility_proof(known.problem, Ax, **EVERY) is None
 
 
+def test_a_nonsmooth_term_makes_nothing_infeasible():
+    """x = (1/2, 1/2, 0) satisfies x_0 = 1/2; that 5 |sum x| is large there proves nothing."""
+    problem = condal.Problem.of(
+        f=condal.Linear(np.ones(3)),
+        X=condal.Simplex(3),
+        A=condal.Stack(condal.Matrix(np.eye(3)[:1]), condal.Matrix(np.ones((1, 3)))),
+        K=condal.Separable(condal.Equal([0.5]), condal.L1(1, 5.0)),
+    )
+    for seed in range(20):
+        Ax = problem.A(np.random.default_rng(seed).dirichlet(np.ones(3)))
+        assert infeasibility_proof(problem, Ax, **EVERY) is None
+    assert condal.solve(problem, condal.CGAL(1.0), tol=1e-3, max_iters=3000).infeasible is None
+
+
 def test_dimacs_errors_are_reported_for_semidefinite_programs():
     known = PLANTED["sdp-equal"]()
     errors = condal.certify(known.problem, known.x, known.y).dimacs

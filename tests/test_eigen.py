@@ -305,6 +305,15 @@ def test_automatic_assembles_small_matrices_only():
     assert large.asked == []
 
 
+@pytest.mark.parametrize("part", ["dense", "lower"])
+def test_automatic_assembles_larger_ones_that_have_a_dense_part(part):
+    small, large = (Tall(n, **{part: np.diag(np.arange(float(n)))}) for n in (127, 128))
+    assert Automatic().smallest(small).value == pytest.approx(0.0, abs=1e-12)
+    assert Automatic().smallest(large).value == pytest.approx(0.0, abs=1e-12)
+    assert small.asked == ["dense"]
+    assert large.asked == []
+
+
 @pytest.mark.parametrize("n", [1, 2])
 def test_arpack_hands_over_what_it_cannot_do(n):
     assert Arpack().smallest(Symmetric(n, diagonal=np.arange(float(n)) - 1)).value == -1.0

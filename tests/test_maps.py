@@ -19,10 +19,12 @@ from condal.maps import (
     RowSums,
     Scaled,
     Stack,
+    Triangle,
     check_adjoint,
 )
+from condal.maps.combined import adjoint_onto, step
 from condal.maps.norms import operator_norm
-from condal.operators import Symmetric, dot
+from condal.operators import BLOCK, Symmetric, dot
 from condal.points import dense
 from laws import (
     MAPS,
@@ -151,6 +153,55 @@ def test_images_and_adjoints_leave_their_arguments_alone(case):
         np.testing.assert_array_equal(y, kept)
 
 
+@cases
+@pytest.mark.parametrize("eta", [0.0, 0.3, 1.0])
+def test_a_step_of_an_image_is_the_image_of_the_step(case, eta):
+    points = case.space.points(np.random.default_rng(9))
+    Ax = case.A(points[0])
+    before = Ax.copy()
+    for s in points:
+        expected = case.A(combination(1 - eta, points[0], eta, s))
+        np.testing.assert_allclose(step(case.A, Ax, s, eta), expected, atol=1e-12)
+    np.testing.assert_array_equal(Ax, before)
+
+
+@cases
+def test_an_adjoint_onto_a_gradient_is_the_sum_of_both(case):
+    rng = np.random.default_rng(10)
+    y, v = rng.standard_normal(case.A.size), case.space.gradient(rng)
+    under = [v, None]
+    if isinstance(v, Symmetric):
+        under += [
+            Symmetric(v.n, dense=random_symmetric(v.n, rng)),
+            Triangle(v.n).adjoint(rng.standard_normal(Triangle(v.n).size)),
+        ]
+    alone = case.A.adjoint(y)
+    expected = 0.0 if alone is None else coordinates(alone, case.space)
+    for u in under:
+        before = 0.0 if u is None else coordinates(u, case.space)
+        total = adjoint_onto(u, case.A, y)
+        got = 0.0 if total is None else coordinates(total, case.space)
+        np.testing.assert_allclose(got, before + expected, atol=1e-12)
+        if u is not None:
+            np.testing.assert_array_equal(coordinates(u, case.space), before)
+
+
+@pytest.mark.parametrize("n", [1, 2, BLOCK, 2 * BLOCK + 5])
+def test_a_triangle_is_an_isometry_whose_adjoint_undoes_it(n):
+    rng = np.random.default_rng(n)
+    A, V = Triangle(n), random_symmetric(n, rng)
+    assert np.linalg.norm(A(V)) == pytest.approx(np.linalg.norm(V))
+    np.testing.assert_allclose(A.adjoint(A(V)).to_dense(), V, rtol=1e-15)
+    y = rng.standard_normal(A.size)
+    np.testing.assert_allclose(A(A.adjoint(y).to_dense()), y, rtol=1e-15)
+
+
+def test_a_triangle_scaled_by_one_number_stays_one():
+    A = Triangle(4, 3.0)
+    assert A.scaled(np.full(10, 0.5)) == Triangle(4, 1.5)
+    assert isinstance(A.scaled(np.arange(1.0, 11.0)), Scaled)
+
+
 def test_a_point_with_the_wrong_number_of_blocks_is_refused():
     A = Across(Diagonal(2), Matrix(np.eye(2)))
     for x in (np.eye(2), (np.eye(2),), (np.eye(2), np.ones(2), np.ones(2))):
@@ -258,6 +309,8 @@ S2 = np.array([[0.0, 1.0], [2.0, 0.0]])
         (lambda: Entries(3, [0, 1], [0]), "rows and cols differ in length: 2 and 1"),
         (lambda: Entries(3, rows=[0]), "Entries takes both rows and cols, or neither"),
         (lambda: Entries(0), "n must be a whole number, at least 1; got 0"),
+        (lambda: Triangle(0), "n must be a whole number, at least 1; got 0"),
+        (lambda: Triangle(2, np.nan), "factor must be a finite number; got nan"),
         (lambda: Diagonal(-1), "n must be a whole number, at least 1; got -1"),
         (lambda: RowSums(2.5), "n must be a whole number, at least 1; got 2.5"),
         (lambda: Inner([]), "Inner needs at least one matrix; leave A out for no constraint"),

@@ -410,3 +410,58 @@ def test_the_corrective_method_proves_a_small_gap_on_max_cut():
     assert result.status is condal.Status.SOLVED
     plain = condal.solve(model, CGAL(eta=LineSearch()), tol=1e-3)
     assert abs(plain.objective - result.objective) <= 2e-3 * result.objective
+
+
+class Spendthrift:
+    """A domain whose oracle uses all of the error that it is allowed."""
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+
+    def lmo(self, v: Any, tol: float = 0.0, guess: Any = None) -> Any:
+        best, other = self.X.lmo(v), self.X.lmo(-1.0 * np.asarray(v))
+        spread = float(np.vdot(v, other - best))
+        t = min(1.0, tol / spread) if spread > 0 else 0.0
+        return (1 - t) * best + t * other
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.X, name)
+
+
+@pytest.mark.parametrize(
+    "method", [CGAL(), hcgm(1.0), fwal(), IAL(), UPD(), AUPD(), CGAL(eta=LineSearch())]
+)
+def test_lower_bounds_allow_for_all_of_the_oracle_s_error(method):
+    known = PLANTED["simplex-equal"]()
+    c = np.random.default_rng(0).standard_normal(10)
+    problem, _ = normalise(replace(known.problem, f=condal.Linear(c)))
+    careless = replace(problem, X=Spendthrift(problem.X))
+    for state in islice(method.iterates(careless, automatic(problem.X, 3)), 60):
+        w = state.w
+        v = problem.f.M.adjoint(np.ones(1)) + problem.A.adjoint(w)
+        dual = float(np.min(v)) - problem.h.conjugate(w)  # the minimum over the simplex
+        assert state.lower <= dual + 1e-12
+
+
+def test_hcgm_goes_on_as_hcgm():
+    """A warm start of HCGM forgets the multiplier that the result carries: its dual is 0."""
+    known = planted_sdp()
+    half = condal.solve(known.problem, hcgm(1.0), tol=1e-9, max_iters=50)
+    assert np.linalg.norm(half.y) > 0
+    whole = condal.solve(known.problem, hcgm(1.0), tol=1e-9, max_iters=100)
+    rest = condal.solve(known.problem, hcgm(1.0), tol=1e-9, max_iters=50, warm_start=half)
+    assert rest.history.last.objective == pytest.approx(whole.history.last.objective, rel=1e-3)
+
+
+def test_cgal_goes_on_well_from_a_rival_s_result():
+    known = planted_sdp()
+    rival = condal.solve(known.problem, UPD(1e-4), tol=1e-9, max_iters=100)
+    warm = condal.solve(known.problem, CGAL(), tol=1e-3, max_iters=1000, warm_start=rival)
+    assert max(warm.gap, warm.infeasibility) <= 2e-2
+
+
+def test_ial_by_line_search_keeps_its_point_between_subproblems():
+    case, _, problem, x = built("ial line search")
+    states = list(islice(case.method.iterates(problem, x), 200))
+    assert states[0].eta == 1.0
+    assert sum(state.eta == 1.0 for state in states) == 1

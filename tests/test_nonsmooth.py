@@ -8,8 +8,9 @@ import pytest
 import condal
 from condal import nonsmooth
 from condal.nonsmooth import L1
+from condal.passes import PIECE
 from condal.sets import Equal, Separable
-from laws import public_classes
+from laws import multipliers_obey_their_law, pieces_obey_their_law, public_classes
 
 FUNCTIONS = {"L1": L1(4, 0.7), "L1 weighted": L1(3, [0.5, 1.0, 20.0])}
 cases = pytest.mark.parametrize("g", FUNCTIONS.values(), ids=FUNCTIONS)
@@ -47,6 +48,17 @@ def test_moreau(g):
         # Fenchel: g(p) + g*(w) = <w, p> at p = prox(z)
         p = g.prox(z, 1.0)
         assert g.value(p) + g.conjugate(w) == pytest.approx(float(w @ p), rel=1e-9, abs=1e-9)
+
+
+@cases
+def test_multipliers_are_what_the_prox_leaves_and_stay_where_the_conjugate_is_finite(g):
+    for z, _ in vectors(g, np.random.default_rng(4)):
+        multipliers_obey_their_law(g, z)
+
+
+@pytest.mark.parametrize("g", [*FUNCTIONS.values(), L1(PIECE + 3, np.arange(1.0, PIECE + 4))])
+def test_a_function_is_the_sum_of_its_pieces(g):
+    pieces_obey_their_law(g, np.random.default_rng(5))
 
 
 @cases

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 from condal.errors import ProblemError
-from condal.operators import Symmetric, add, dot, symmetric
+from condal.operators import BLOCK, Symmetric, add, block_rows, dot, symmetric
 from condal.points import LowRank
 from laws import Matrices, exactly, random_lowrank, random_symmetric
 
@@ -28,6 +28,7 @@ def parts(seed: int) -> dict[str, Symmetric]:
         "two sparse": Symmetric(N, sparse=(sparse[0], sp.csc_array(random_symmetric(N, rng)))),
         "diagonal": Symmetric(N, diagonal=a),
         "dense": Symmetric(N, dense=random_symmetric(N, rng)),
+        "lower": Symmetric(N, lower=random_symmetric(N, rng)),
         "pair": Symmetric(N, pairs=((a, b),)),
         "two pairs": Symmetric(N, pairs=((a, b), (c, d))),
         "operator": Symmetric(N, operators=(aslinearoperator(random_symmetric(N, rng)),)),
@@ -36,6 +37,7 @@ def parts(seed: int) -> dict[str, Symmetric]:
             sparse=(sparse[1],),
             diagonal=d,
             dense=random_symmetric(N, rng),
+            lower=random_symmetric(N, rng),
             pairs=((c, a),),
             operators=(aslinearoperator(random_symmetric(N, rng)),),
         ),
@@ -76,6 +78,25 @@ def test_products_leave_their_vectors_and_parts_alone(V):
     np.testing.assert_array_equal(V.to_dense(), before)
 
 
+def test_above_the_diagonal_blocks_of_a_lower_nothing_is_read():
+    n = 2 * BLOCK + 5
+    rng = np.random.default_rng(5)
+    full, more = random_symmetric(n, rng), random_symmetric(n, rng)
+    lower = full.copy()
+    for here in block_rows(n):
+        lower[here, here.stop :] = np.nan
+    V = Symmetric(n, lower=lower)
+    block, rest = rng.standard_normal((n, 3)), Symmetric(n, dense=more)
+    np.testing.assert_array_equal(V.to_dense(), full)
+    for W in (V + rest, rest + V, V + Symmetric(n, lower=more)):
+        np.testing.assert_array_equal(W.to_dense(), full + more)
+    np.testing.assert_allclose(V @ block, full @ block, atol=1e-12)
+    np.testing.assert_allclose(V @ block[:, 0], full @ block[:, 0], atol=1e-12)
+    np.testing.assert_array_equal(V.scaled(2.0).to_dense(), 2.0 * full)
+    np.testing.assert_allclose(V.absolute_row_sums(), np.abs(full).sum(axis=1))
+    np.testing.assert_array_equal(V.diagonals()[0], np.diag(full))
+
+
 def test_to_dense_is_a_copy(V):
     before = V.to_dense()
     V.to_dense()[:] = 0.0
@@ -103,7 +124,8 @@ def test_inner_products_with_points(V):
 
 
 def test_the_sparse_matrix_of_a_factorable_one(V):
-    assert V.factorable == (V.dense is None and not V.pairs and not V.operators)
+    dense = V.dense is not None or V.lower is not None
+    assert V.factorable == (not dense and not V.pairs and not V.operators)
     if V.factorable:
         np.testing.assert_allclose(V.to_sparse().toarray(), full(V), atol=1e-14)
 

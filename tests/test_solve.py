@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -531,3 +533,48 @@ def test_an_objective_that_overflows_is_refused():
         pytest.raises(condal.ProblemError, match="scale the objective"),
     ):
         condal.solve(problem)
+
+
+def test_what_is_proved_at_a_limit_is_solved():
+    """UPD's free estimates are eps/100 off; the certificate at the end is not."""
+    problem = condal.Problem.of(f=condal.Linear(np.arange(3.0)), X=condal.Simplex(3))
+    result = condal.solve(problem, condal.methods.UPD(1.0), tol=1e-3, max_iters=20)
+    assert result.gap <= 1e-3
+    assert result.status is condal.Status.SOLVED
+
+
+def test_a_warm_start_that_was_interrupted_at_once_can_be_gone_on_from():
+    known = PLANTED["sdp-equal"]()
+    first = condal.solve(known.problem, tol=1e-9, max_iters=5)
+
+    class Interrupting:
+        def __getattr__(self, name):
+            return getattr(known.problem.X, name)
+
+        def lmo(self, v, tol=0.0, guess=None):
+            raise KeyboardInterrupt
+
+    broken = replace(known.problem, X=Interrupting())
+    at_once = condal.solve(broken, tol=1e-9, warm_start=first, storage=Dense())
+    assert at_once.status is condal.Status.INTERRUPTED
+    again = condal.solve(known.problem, tol=1e-9, max_iters=5, warm_start=at_once)
+    assert again.x is not None
+
+
+def test_a_warm_start_from_another_space_is_refused():
+    vector = condal.Problem.of(
+        f=condal.Linear(np.ones(4)),
+        X=condal.Simplex(4),
+        A=condal.Matrix(np.eye(4)[:2]),
+        K=condal.NonNegative(2),
+    )
+    matrix = condal.Problem.of(
+        f=condal.Linear(np.eye(3)),
+        X=condal.Spectrahedron(3),
+        A=condal.Entries(3, [0, 1], [1, 2]),
+        K=condal.NonNegative(2),
+    )
+    for one, other in ((vector, matrix), (matrix, vector)):
+        result = condal.solve(one, max_iters=3)
+        with pytest.raises(condal.ProblemError, match="a point of another space"):
+            condal.solve(other, warm_start=result)

@@ -18,9 +18,11 @@ from condal.maps import (
     Matrix,
     RowSums,
     Stack,
+    Triangle,
     check_adjoint,
 )
 from condal.methods import CGAL, hcgm
+from condal.nonsmooth import L1
 from condal.points import LowRank, dense
 from condal.problem import Problem
 from condal.result import History, Result, Row, Status
@@ -32,6 +34,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CGAL",
+    "L1",
     "Across",
     "Box",
     "Certificate",
@@ -60,6 +63,7 @@ __all__ = [
     "Spectrahedron",
     "Stack",
     "Status",
+    "Triangle",
     "__version__",
     "certify",
     "check_adjoint",

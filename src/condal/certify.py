@@ -162,11 +162,11 @@ def infeasibility_proof(
 ) -> Proof | None:
     """A proof that no x in X has Ax in K, from d = Ax - proj_K(Ax); None if d proves nothing.
 
-    min_X <A'd, .> > sup_K <d, .> separates A(X) from K. The proof's value is a lower bound on the
-    distance between the two.
+    min_X <A'd, .> > sup_K <d, .> separates A(X) from K = dom h. The proof's value is a lower bound
+    on the distance between the two. A nonsmooth part of h is finite everywhere, and d is 0 there.
     """
     h = problem.h
-    d = h.dual_point(Ax - h.prox(Ax, 1.0))
+    d = h.outward(Ax)
     size = float(np.linalg.norm(d))
     gradient = problem.A.adjoint(d)
     if size == 0.0 or gradient is None or not np.isfinite(h.conjugate(d)):

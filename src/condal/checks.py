@@ -77,7 +77,7 @@ class Checks:
             return None
         assert self.w is not None
         certificate = self._certify(point, seen, self.w, aim)
-        return Status.SOLVED if self._solves(certificate, aim) else None
+        return Status.SOLVED if self.solves(certificate) else None
 
     def best(
         self, state: State, x: Storage, status: Status
@@ -120,7 +120,9 @@ class Checks:
         ahead = self.problem.sense * (row.bound - row.objective)
         return ahead > 0 and self.w is not self._proved_w
 
-    def _solves(self, certificate: Certificate, aim: float) -> bool:
+    def solves(self, certificate: Certificate) -> bool:
+        """Whether the certificate proves what was asked for."""
+        aim = self.tol * self.problem.unit(certificate.objective)
         member = certificate.distance_to_X <= 1e-6 * self.problem.X.size
         within = abs(certificate.bound - certificate.objective) <= aim
         return member and within and certificate.infeasibility <= self.tol
@@ -132,7 +134,7 @@ class Checks:
         certificate = self._proved(seen, y, aim)
         if self.problem.sense * (certificate.bound - self._proposed[0]) > 0:
             self._proposed = certificate.bound, y
-        solves = self._solves(certificate, aim)
+        solves = self.solves(certificate)
         if solves:
             self._certified = point, y, certificate
         return solves

@@ -138,13 +138,19 @@ class Lanczos:
 
 @dataclass(frozen=True)
 class Automatic:
-    """Dense for n below `dense_below`, Lanczos from there on (measured: benchmarks/oracle.py)."""
+    """Dense for n below `dense_below`, Lanczos from there on (measured: benchmarks/oracle.py).
+
+    A V that has a dense part is assembled already: Dense is the faster up to `full_below`.
+    """
 
     dense_below: int = 48
+    full_below: int = 128
 
     def smallest(self, V: Symmetric, tol: float = 0.0, guess: Array | None = None) -> Eigenpair:
         """By the engine that fits n."""
-        engine: Engine = Dense() if self.dense_below > V.n else Lanczos()
+        full = V.dense is not None or V.lower is not None
+        below = max(self.dense_below, self.full_below) if full else self.dense_below
+        engine: Engine = Dense() if V.n < below else Lanczos()
         return engine.smallest(V, tol, guess)
 
 

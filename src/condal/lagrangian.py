@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from condal.operators import add
+import numpy as np
+
+from condal.maps.combined import adjoint_onto, difference, step
+from condal.operators import add, dot
+from condal.passes import along
 from condal.points import Array, Point
 from condal.problem import Problem
 from condal.types import Proximable
@@ -17,8 +21,27 @@ from condal.types import Proximable
 
 def multiplier(h: Proximable, Ax: Array, y: Array, lam: float) -> Array:
     """w = y + lam (Ax - r), in the form lam (z - r), and kept in dom h* under rounding."""
-    z = Ax + y / lam
-    return h.dual_point(lam * (z - h.prox(z, 1 / lam)))
+    w = np.empty_like(Ax)
+    for here, part in h.pieces:
+        _multiplier(part, Ax[here], y[here], lam, w[here])
+    return w
+
+
+def _multiplier(h: Proximable, Ax: Array, y: Array, lam: float, w: Array) -> None:
+    """`multiplier`, in the cache."""
+    np.multiply(y, 1 / lam, out=w)
+    w += Ax
+    h.multiplier(w, lam, out=w)
+
+
+def residual(h: Proximable, Ax: Array, y: Array, lam: float) -> Array:
+    """d = Ax - r, the gradient of L_lam in y."""
+    d = np.empty_like(Ax)
+    for here, part in h.pieces:
+        z = np.multiply(y[here], 1 / lam, out=d[here])
+        z += Ax[here]
+        np.subtract(Ax[here], part.prox(z, 1 / lam), out=z)
+    return d
 
 
 def lagrangian(problem: Problem, Mx: Array, Ax: Array, y: Array, lam: float) -> float:
@@ -30,7 +53,7 @@ def lagrangian(problem: Problem, Mx: Array, Ax: Array, y: Array, lam: float) -> 
 
 @dataclass(frozen=True, eq=False)
 class Atom:
-    """s = lmo(grad L_lam(x, y)), the way dM = M(s - x), dA = A(s - x) to it, and what it tells.
+    """s = lmo(grad L_lam(x, y)), and what it tells.
 
     `gap` is the Frank-Wolfe gap <grad L, x - s>, `price` = <w, Ax> - h*(w) that of infeasibility,
     `lower` a lower bound on the optimum, if the oracle kept its tolerance.
@@ -38,8 +61,6 @@ class Atom:
 
     s: Point
     w: Array
-    dM: Array
-    dA: Array
     gap: float
     price: float
     lower: float
@@ -56,45 +77,95 @@ def best_atom(
     guess: Point | None,
 ) -> Atom:
     """The atom of X that L_lam(., y) falls towards fastest at x: one call of the oracle."""
-    f, A, h = problem.f, problem.A, problem.h
-    w, g = multiplier(h, Ax, y, lam), f.gradient(Mx)
-    s = problem.X.lmo(add(f.M.adjoint(g), A.adjoint(w)), tol, guess=guess)
-    dM, dA = f.M(s) - Mx, A(s) - Ax
-    gap = -float(g @ dM) - float(w @ dA)
-    price = float(w @ Ax) - h.conjugate(w)
-    return Atom(s, w, dM, dA, gap, price, f.value(Mx) - gap + price - tol)
+    f, A = problem.f, problem.A
+    g = f.gradient(Mx)
+    w, w_Ax, conjugate = _priced(problem.h, Ax, y, lam)
+    v = add(adjoint_onto(f.M.adjoint(g), A, w), None)  # which refuses a problem of nothing
+    s = problem.X.lmo(v, tol, guess=guess)
+    gap = float(g @ Mx) + w_Ax - dot(v, s)
+    price = w_Ax - conjugate
+    return Atom(s, w, gap, price, f.value(Mx) - gap + price - tol)
+
+
+def _priced(h: Proximable, Ax: Array, y: Array, lam: float) -> tuple[Array, float, float]:
+    """The multiplier w, <w, Ax> and h*(w), in one pass."""
+    w, w_Ax, conjugate = np.empty_like(Ax), 0.0, 0.0
+    for here, part in h.pieces:
+        _multiplier(part, Ax[here], y[here], lam, w[here])
+        w_Ax += float(w[here] @ Ax[here])
+        conjugate += part.conjugate(w[here])
+    return w, w_Ax, conjugate
+
+
+class Segment:
+    """x + t (s - x), from x to an atom s, for t in [0, 1]."""
+
+    def __init__(
+        self, problem: Problem, Mx: Array, Ax: Array, atom: Atom, y: Array, lam: float
+    ) -> None:
+        self.problem, self.Mx, self.Ax, self.atom, self.y, self.lam = problem, Mx, Ax, atom, y, lam
+        self._way: tuple[Array, Array] | None = None  # M(s - x), A(s - x): few steps ask for them
+        self._slope: Callable[[float], float] | None = None
+
+    def slope(self, t: float) -> float:
+        """d/dt L_lam(x + t (s - x), y)."""
+        if t == 0.0:
+            return -self.atom.gap
+        if self._way is None or self._slope is None:
+            f, A, s = self.problem.f, self.problem.A, self.atom.s
+            dM, dA = self._way = difference(f.M, self.Mx, s), difference(A, self.Ax, s)
+            self._slope = slope_along(self.problem, self.Mx, dM, self.Ax, dA, self.y, self.lam)
+        return self._slope(t)
+
+    def images(self, t: float) -> tuple[Array, Array]:
+        """M and A of x + t (s - x)."""
+        if self._way is None:
+            f, A, s = self.problem.f, self.problem.A, self.atom.s
+            return step(f.M, self.Mx, s, t), step(A, self.Ax, s, t)
+        dM, dA = self._way
+        return along(self.Mx, dM, t), along(self.Ax, dA, t)
 
 
 def slope_along(
     problem: Problem, Mx: Array, dM: Array, Ax: Array, dA: Array, y: Array, lam: float
 ) -> Callable[[float], float]:
     """t -> d/dt L_lam(x + t d, y): non-decreasing, since L is convex."""
+    z = along(Ax, y, 1 / lam)
 
     def slope(t: float) -> float:
-        g = problem.f.gradient(Mx + t * dM)
-        w = multiplier(problem.h, Ax + t * dA, y, lam)
-        return float(g @ dM) + float(w @ dA)
+        total = float(problem.f.gradient(along(Mx, dM, t)) @ dM)
+        for here, part in problem.h.pieces:
+            d = dA[here]
+            at = t * d
+            at += z[here]
+            total += float(part.multiplier(at, lam, out=at) @ d)
+        return total
 
     return slope
 
 
-def zero_of(slope: Callable[[float], float], *, steps: int = 60) -> float:
+def zero_of(
+    slope: Callable[[float], float], *, guess: float = 1.0, tol: float = 1e-12, steps: int = 60
+) -> float:
     """The zero in [0, 1] of a non-decreasing function, or the end where it keeps its sign.
 
-    Regula falsi with the Illinois rule: exact after one step for a linear slope.
+    Regula falsi with the Illinois rule, from 0 and the guess: exact after one step for a linear
+    slope. It stops at a slope of `tol` of that at 0.
     """
-    low, high = 0.0, 1.0
+    low, high = 0.0, guess
     at_low, at_high = slope(low), slope(high)
     if at_low >= 0.0:
         return low
+    enough = max(tol * -at_low, 1e-12 * at_high)
+    if at_high < 0.0 and high < 1.0:
+        low, at_low, high, at_high = high, at_high, 1.0, slope(1.0)
     if at_high <= 0.0:
         return high
-    size, side = max(-at_low, at_high), 0
-    middle = low
+    side, middle = 0, low
     for _ in range(steps):
         middle = low - at_low * (high - low) / (at_high - at_low)
         at_middle = slope(middle)
-        if abs(at_middle) <= 1e-12 * size or high - low <= 1e-15:
+        if abs(at_middle) <= enough or high - low <= 1e-15:
             break
         if at_middle < 0:
             low, at_low = middle, at_middle

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from condal.errors import ProblemError
+from condal.passes import cut
 from condal.points import Array, finite_array, require_whole
+from condal.types import Proximable
 
 
 class L1:
@@ -27,6 +31,11 @@ class L1:
         """The length of z."""
         return int(self.t.size)
 
+    @cached_property
+    def pieces(self) -> Sequence[tuple[slice, Proximable]]:
+        """The weighted norm of each."""
+        return cut(self, self.size, lambda here: L1(here.stop - here.start, self.t[here]))
+
     @property
     def lipschitz(self) -> float:
         """|t|."""
@@ -44,6 +53,10 @@ class L1:
         """0: g is finite everywhere."""
         return 0.0
 
+    def outward(self, z: Array) -> Array:
+        """0: g is finite everywhere."""
+        return np.zeros_like(z)
+
     def conjugate(self, y: Array) -> float:
         """0 where every |y_i| <= t_i, else inf."""
         return 0.0 if np.all(np.abs(y) <= self.t) else float("inf")
@@ -51,6 +64,10 @@ class L1:
     def conjugate_size(self, y: Array) -> float:
         """0."""
         return 0.0
+
+    def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
+        """lam z, clipped."""
+        return np.asarray(np.clip(lam * z, -self.t, self.t, out=out))
 
     def dual_point(self, y: Array) -> Array:
         """y, clipped."""

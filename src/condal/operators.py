@@ -12,11 +12,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg.blas import dsymm, dsymv
 from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
 from condal.points import Array, LowRank, Point, finite_array, refuse_complex
 
+BLOCK = 32  # rows of the blocks of a `lower`
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 
 
@@ -27,7 +29,11 @@ def gamma(k: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Symmetric:
-    """V = sum of sparse S_i + Diag(diagonal) + dense + sum of (u v' + v u')/2 + operators."""
+    """V = sum of sparse S_i + Diag(diagonal) + dense + lower + sum of (u v' + v u')/2 + operators.
+
+    `lower` is a dense part of which half is kept: an n x n array that is right on and below its
+    diagonal blocks of BLOCK rows; above them anything may stand, and is not read.
+    """
 
     n: int
     sparse: tuple[Any, ...] = ()
@@ -35,6 +41,7 @@ class Symmetric:
     dense: Array | None = None
     pairs: tuple[tuple[Array, Array], ...] = ()
     operators: tuple[Any, ...] = ()
+    lower: Array | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -49,7 +56,11 @@ class Symmetric:
         for part in self.sparse:
             out = part @ v if out is None else out + part @ v
         if self.dense is not None:
-            out = self.dense @ v if out is None else out + self.dense @ v
+            image = _from_half(self.dense, v) if v.ndim == 1 else self.dense @ v
+            out = image if out is None else out + image
+        if self.lower is not None:
+            image = _from_half(self.lower, v)
+            out = image if out is None else out + image
         if self.diagonal is not None:
             scaled = self.diagonal * v if v.ndim == 1 else self.diagonal[:, None] * v
             out = scaled if out is None else out + scaled
@@ -67,13 +78,15 @@ class Symmetric:
                 f"gradients of different sizes, {self.n} and {other.n}, cannot be added: "
                 "the objective, the maps and the domain must agree on n"
             )
+        half = self.lower is not None or other.lower is not None
         return Symmetric(
             self.n,
             self.sparse + other.sparse,
             _sum(self.diagonal, other.diagonal),
-            _sum(self.dense, other.dense),
+            None if half else _sum(self.dense, other.dense),
             self.pairs + other.pairs,
             self.operators + other.operators,
+            _lower_sum(self.dense, self.lower, other.dense, other.lower) if half else None,
         )
 
     def scaled(self, c: float) -> Symmetric:
@@ -87,10 +100,13 @@ class Symmetric:
             None if self.dense is None else c * self.dense,
             tuple((c * a, b) for a, b in self.pairs),
             tuple(c * operator for operator in self.operators),
+            None if self.lower is None else c * whole(self.lower),
         )
 
     def quadratic(self, x: LowRank | Array) -> float:
         """<V, x>."""
+        if isinstance(x, LowRank) and x.rank == 1:
+            return float(x.weights[0] * (x.U[:, 0] @ (self @ x.U[:, 0])))
         if isinstance(x, LowRank):
             return float(x.weights @ np.einsum("ij,ij->j", x.U, self @ x.U))
         return float(np.trace(self @ x))
@@ -98,7 +114,8 @@ class Symmetric:
     @property
     def factorable(self) -> bool:
         """Whether V is sparse plus diagonal, so that a sparse factorisation may be tried."""
-        return self.dense is None and not self.pairs and not self.operators
+        dense = self.dense is not None or self.lower is not None
+        return not (dense or self.pairs or self.operators)
 
     def to_sparse(self) -> Any:
         """V as a CSC array; only for a `factorable` V."""
@@ -116,6 +133,8 @@ class Symmetric:
             total += part.toarray()
         if self.diagonal is not None:
             total[np.diag_indices(self.n)] += self.diagonal
+        if self.lower is not None:
+            total += whole(self.lower)
         for a, b in self.pairs:
             total += 0.5 * (np.outer(a, b) + np.outer(b, a))
         for operator in self.operators:
@@ -129,7 +148,9 @@ class Symmetric:
             return self
         images = [operator.matmat(np.eye(self.n)) for operator in self.operators]
         known = tuple(sp.csr_array(0.5 * (image + image.T)) for image in images)
-        return Symmetric(self.n, self.sparse + known, self.diagonal, self.dense, self.pairs)
+        return Symmetric(
+            self.n, self.sparse + known, self.diagonal, self.dense, self.pairs, lower=self.lower
+        )
 
     def absolute_row_sums(self) -> Array | None:
         """An upper bound on each row sum of |V|, part by part; None if an operator hides them."""
@@ -140,6 +161,8 @@ class Symmetric:
             total += np.asarray(abs(part).sum(axis=1)).ravel()
         if self.dense is not None:
             total += np.abs(self.dense).sum(axis=1)
+        if self.lower is not None:
+            total += np.abs(whole(self.lower)).sum(axis=1)
         if self.diagonal is not None:
             total += np.abs(self.diagonal)
         for a, b in self.pairs:
@@ -150,14 +173,14 @@ class Symmetric:
         """The diagonal of V, and the sum over the parts of the absolute values of theirs."""
         parts = [part.diagonal() for part in self.sparse]
         parts += [a * b for a, b in self.pairs]
-        parts += [] if self.dense is None else [np.diagonal(self.dense)]
+        parts += [np.diagonal(part) for part in (self.dense, self.lower) if part is not None]
         parts += [] if self.diagonal is None else [self.diagonal]
         zero = np.zeros(self.n)
         return sum(parts, zero), sum(map(np.abs, parts), zero)
 
     def assembly_error(self) -> float:
         """A bound on |V - its assembled matrix|_2: each entry is a sum of at most `parts` terms."""
-        parts = len(self.sparse) + len(self.pairs) + 2
+        parts = len(self.sparse) + len(self.pairs) + 3
         sums = self.absolute_row_sums()
         return float("inf") if sums is None else 2 * parts * UNIT_ROUNDOFF * float(sums.max())
 
@@ -227,6 +250,39 @@ def _sum(a: Array | None, b: Array | None) -> Array | None:
     if a is None or b is None:
         return b if a is None else a
     return a + b
+
+
+def block_rows(n: int) -> list[slice]:
+    """0..n in the blocks of a `lower`."""
+    return [slice(begin, min(begin + BLOCK, n)) for begin in range(0, n, BLOCK)]
+
+
+def whole(lower: Array) -> Array:
+    """Both triangles of a `lower`."""
+    out = lower.copy()
+    for here in block_rows(len(lower)):
+        out[here, here.stop :] = lower[here.stop :, here].T
+    return out
+
+
+def _from_half(lower: Array, v: Array) -> Array:
+    """A symmetric matrix times v, read on and below its diagonal: half the memory.
+
+    To BLAS a lower triangle in rows is an upper one in columns.
+    """
+    return np.asarray(dsymv(1.0, lower.T, v) if v.ndim == 1 else dsymm(1.0, lower.T, v))
+
+
+def _lower_sum(*parts: Array | None) -> Array:
+    """The sum of dense parts, half of it."""
+    first, *rest = [part for part in parts if part is not None]
+    if not rest:
+        return first
+    total = first.copy()
+    for here in block_rows(len(total)):
+        for part in rest:
+            total[here, : here.stop] += part[here, : here.stop]
+    return total
 
 
 def _square(shape: tuple[int, ...], name: str) -> None:

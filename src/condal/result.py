@@ -143,7 +143,7 @@ class Result:
 
     @property
     def iterations(self) -> int:
-        """How many iterations were made in all, those of a warm start included."""
+        """The number of the last iteration; CGAL counts on from that of a warm start."""
         return self.history.last.k if len(self.history) else 0
 
     def rows(self) -> list[tuple[str, str]]:

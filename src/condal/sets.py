@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import hypot, inf
 from typing import Any
 
 import numpy as np
 
 from condal.errors import ProblemError
+from condal.passes import PIECE, cut
 from condal.points import Array, finite_array, require_whole
 from condal.types import Proximable
+
+_ZEROS = np.zeros(PIECE)
 
 
 class Equal:
@@ -28,6 +32,11 @@ class Equal:
         """The length of b."""
         return int(self.b.size)
 
+    @cached_property
+    def pieces(self) -> Sequence[tuple[slice, Proximable]]:
+        """{b} in each."""
+        return cut(self, self.size, lambda here: Equal(self.b[here]))
+
     def prox(self, z: Array, t: float) -> Array:
         """b."""
         return self.b
@@ -40,6 +49,10 @@ class Equal:
         """|z - b|."""
         return float(np.linalg.norm(z - self.b))
 
+    def outward(self, z: Array) -> Array:
+        """z less its projection."""
+        return self.dual_point(z - self.prox(z, 1.0))
+
     def conjugate(self, y: Array) -> float:
         """<b, y>."""
         return float(self.b @ y)
@@ -47,6 +60,10 @@ class Equal:
     def conjugate_size(self, y: Array) -> float:
         """<|b|, |y|>."""
         return float(np.abs(self.b) @ np.abs(y))
+
+    def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
+        """lam (z - b)."""
+        return np.multiply(np.subtract(z, self.b, out=out), lam, out=out)
 
     def dual_point(self, y: Array) -> Array:
         """y: h* is finite everywhere."""
@@ -80,6 +97,11 @@ class Box:
         """The length of the bounds."""
         return int(self.low.size)
 
+    @cached_property
+    def pieces(self) -> Sequence[tuple[slice, Proximable]]:
+        """The box of each."""
+        return cut(self, self.size, lambda here: Box(self.low[here], self.high[here]))
+
     def prox(self, z: Array, t: float) -> Array:
         """z clipped to the bounds."""
         return np.minimum(np.maximum(z, self.low), self.high)
@@ -92,6 +114,10 @@ class Box:
         """|z - clipped z|."""
         return float(np.linalg.norm(z - self.prox(z, 1.0)))
 
+    def outward(self, z: Array) -> Array:
+        """z less its projection."""
+        return self.dual_point(z - self.prox(z, 1.0))
+
     def conjugate(self, y: Array) -> float:
         """sum_i max(low_i y_i, high_i y_i), where 0 times infinity is 0."""
         up, down = y > 0, y < 0
@@ -101,6 +127,10 @@ class Box:
         """sum_i |low_i y_i| or |high_i y_i|, as the sign of y_i has it."""
         up, down = y > 0, y < 0
         return float(np.abs(self.high[up]) @ y[up] - np.abs(self.low[down]) @ y[down])
+
+    def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
+        """lam times what clipping takes from z."""
+        return np.multiply(np.subtract(z, self.prox(z, 1 / lam), out=out), lam, out=out)
 
     def dual_point(self, y: Array) -> Array:
         """y without the signs that an infinite bound forbids."""
@@ -124,9 +154,15 @@ class _Orthant:
     def __post_init__(self) -> None:
         require_whole(self.size, "size", least=0)
 
+    @cached_property
+    def pieces(self) -> Sequence[tuple[slice, Proximable]]:
+        """The same cone, of fewer dimensions."""
+        return cut(self, self.size, lambda here: type(self)(here.stop - here.start))
+
     def prox(self, z: Array, t: float) -> Array:
         """z without its wrong signs."""
-        return np.maximum(z, 0.0) if self.sign > 0 else np.minimum(z, 0.0)
+        zero = _zeros(z.size)
+        return np.maximum(z, zero) if self.sign > 0 else np.minimum(z, zero)
 
     def value(self, z: Array) -> float:
         """0."""
@@ -136,17 +172,34 @@ class _Orthant:
         """The norm of the part of z with the wrong sign."""
         return float(np.linalg.norm(z - self.prox(z, 1.0)))
 
+    def outward(self, z: Array) -> Array:
+        """z less its projection."""
+        return self.dual_point(z - self.prox(z, 1.0))
+
     def conjugate(self, y: Array) -> float:
         """0 where sign * y <= 0, else inf."""
-        return float("inf") if np.any(self.sign * y > 0) else 0.0
+        return float("inf") if self._forbidden(y) else 0.0
 
     def conjugate_size(self, y: Array) -> float:
         """0: the conjugate has no terms to round."""
         return 0.0
 
+    def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
+        """lam times the part of z with the wrong sign."""
+        wrong = np.minimum if self.sign > 0 else np.maximum
+        w = wrong(z, _zeros(z.size), out=out)
+        w *= lam
+        return w
+
     def dual_point(self, y: Array) -> Array:
-        """y without the signs where h* is infinite."""
+        """y without the signs where h* is infinite; y itself if it has none."""
+        if not self._forbidden(y):
+            return y
         return np.minimum(y, 0.0) if self.sign > 0 else np.maximum(y, 0.0)
+
+    def _forbidden(self, y: Array) -> bool:
+        """Whether sign * y > 0 somewhere: one look, without a copy."""
+        return bool(y.max(initial=0.0) > 0 if self.sign > 0 else y.min(initial=0.0) < 0)
 
     def scaled(self, rows: Array, c: float) -> Proximable:
         """The same cone."""
@@ -185,6 +238,16 @@ class Separable:
         """The sum of the sizes."""
         return int(self._ends[-1]) if self.parts else 0
 
+    @cached_property
+    def pieces(self) -> Sequence[tuple[slice, Proximable]]:
+        """Those of each part in turn."""
+        begins = [0, *self._ends]
+        return [
+            (slice(begin + here.start, begin + here.stop), piece)
+            for begin, part in zip(begins, self.parts, strict=False)
+            for here, piece in part.pieces
+        ]
+
     def _split(self, z: Array) -> Sequence[Array]:
         return np.split(z, self._ends[:-1]) if self.parts else []
 
@@ -205,6 +268,11 @@ class Separable:
         distances = [h.distance(part) for h, part in zip(self.parts, self._split(z), strict=True)]
         return float(np.linalg.norm(distances))
 
+    def outward(self, z: Array) -> Array:
+        """Part by part."""
+        pieces = zip(self.parts, self._split(z), strict=True)
+        return np.concatenate([np.zeros(0), *(h.outward(part) for h, part in pieces)])
+
     def conjugate(self, y: Array) -> float:
         """The sum over the parts."""
         return sum(h.conjugate(part) for h, part in zip(self.parts, self._split(y), strict=True))
@@ -213,6 +281,13 @@ class Separable:
         """The sum over the parts."""
         pieces = zip(self.parts, self._split(y), strict=True)
         return sum(h.conjugate_size(part) for h, part in pieces)
+
+    def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
+        """Part by part."""
+        w = np.empty_like(z) if out is None else out
+        for here, part in self.pieces:
+            part.multiplier(z[here], lam, out=w[here])
+        return w
 
     def dual_point(self, y: Array) -> Array:
         """Part by part."""
@@ -226,6 +301,11 @@ class Separable:
         """Part by part."""
         pieces = zip(self.parts, self._split(rows), strict=True)
         return Separable(*(h.scaled(part, c) for h, part in pieces))
+
+
+def _zeros(size: int) -> Any:
+    # The maximum of two arrays is three times as fast as that of an array and a number.
+    return _ZEROS[:size] if size <= PIECE else 0.0
 
 
 def _below_infinity(z: Array) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.certify import relative_gap
+from condal.certify import Seen, relative_gap
 from condal.checks import Checks
 from condal.counting import counted
 from condal.errors import ProblemError
@@ -24,6 +24,7 @@ from condal.storage import automatic
 from condal.types import Method, Storage
 
 Callback = Callable[[Row], Any]
+LIMITS = (Status.MAX_ITERS, Status.MAX_SECONDS, Status.STALLED)
 
 
 @dataclass(frozen=True)
@@ -144,11 +145,20 @@ class _Run:
                 f"warm_start has a dual of length {warm.y.size} and this problem needs "
                 f"{self.problem.A.size}: start from a result of a problem of the same shape"
             )
-        y, last = self.scaling.normalised_dual(warm.y), warm.history.last
-        if self.problem.X.distance(warm.x) > 1e-6 * self.problem.X.size:
-            return Warm(None, y, last.k, last.lam)  # another domain: only the dual helps
+        y = self.scaling.normalised_dual(warm.y)
+        k, lam = (warm.history.last.k, warm.history.last.lam) if len(warm.history) else (0, np.nan)
+        try:
+            Seen.of(self.problem, warm.x)
+            distance = self.problem.X.distance(warm.x)
+        except (AssertionError, AttributeError, IndexError, TypeError, ValueError):
+            raise ProblemError(
+                "warm_start has a point of another space than this problem's: start from a result "
+                "of a problem of the same shape"
+            ) from None
+        if distance > 1e-6 * self.problem.X.size:
+            return Warm(None, y, k, lam)  # another domain: only the dual helps
         self.x.load(warm.x)
-        return Warm(warm.x, y, last.k, last.lam)
+        return Warm(warm.x, y, k, lam)
 
     def _record(self, state: State) -> Row:
         sense, c = self.problem.sense, self.scaling.c
@@ -177,6 +187,8 @@ class _Run:
 
     def _result(self, method: Method, state: State, status: Status) -> Result:
         x, y, certificate = self.checks.best(state, self.x, status)
+        if status in LIMITS and self.checks.solves(certificate):
+            status = Status.SOLVED  # the free estimates did not see it
         return Result(
             x=x,
             y=y,

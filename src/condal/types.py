@@ -6,7 +6,7 @@ set K, a nonsmooth function g, or both, and X reached only through its oracle `l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -123,6 +123,11 @@ class Proximable(Protocol):
     def lipschitz(self) -> float:
         """The Lipschitz constant of h, which bounds |y| over dom h*; inf for a set."""
 
+    @property
+    def pieces(self) -> Sequence[tuple[slice, Proximable]]:
+        """Slices of z, in turn, and the functions of these that add up to h: as short as `PIECE`
+        where h can be cut, so that what is made of a piece is made without leaving the cache."""
+
     def prox(self, z: Array, t: float) -> Array:
         """argmin_r h(r) + |r - z|^2 / (2 t); the projection for a set."""
 
@@ -132,11 +137,18 @@ class Proximable(Protocol):
     def distance(self, z: Array) -> float:
         """The distance from z to dom h: to K for a set."""
 
+    def outward(self, z: Array) -> Array:
+        """z less the nearest point of dom h: a normal of dom h, 0 where h is finite at z."""
+
     def conjugate(self, y: Array) -> float:
         """h*(y) = sup_z <y, z> - h(z); inf outside its domain."""
 
     def conjugate_size(self, y: Array) -> float:
         """The sum of the absolute values of the terms of h*(y): what its rounding is part of."""
+
+    def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
+        """lam (z - prox(z, 1/lam)), which is prox_{lam h*}(lam z): a point where h* is finite,
+        under rounding too. It is written to `out` if that is given, which may be z itself."""
 
     def dual_point(self, y: Array) -> Array:
         """The nearest point to y where h* is finite."""

@@ -81,8 +81,9 @@ def test_the_certificate_is_the_dual_function_of_the_theory():
     n, k = 12, 3
     model = k_means(rng.standard_normal((n, 2)), k)
     u, W = rng.standard_normal(n), -rng.random((n, n))
-    y = np.concatenate([u, W.ravel()])
-    V = 0.5 * model.D + 0.5 * (u[:, None] + u) + 0.5 * (W + W.T)
+    W = W + W.T
+    y = np.concatenate([u, condal.Triangle(n)(W)])
+    V = 0.5 * model.D + 0.5 * (u[:, None] + u) + W
     certificate = condal.certify(model, indicator(np.arange(n) % k), y)
     assert certificate.bound == pytest.approx(-u.sum() + k * np.linalg.eigvalsh(V)[0], abs=1e-6)
 
@@ -124,7 +125,7 @@ def test_any_labels_give_a_dual_with_a_bound_below_the_best_cost(seed):
 def test_a_useless_proposal_counts_for_nothing():
     points = np.random.default_rng(0).standard_normal((12, 2))
     good = k_means(points, 3).problem
-    useless = replace(good, propose=lambda x: (np.zeros((12, 12)), np.zeros(12 + 144)))
+    useless = replace(good, propose=lambda x: (np.zeros((12, 12)), np.zeros(12 + 78)))
     none = replace(good, propose=None)
     a, b = (condal.solve(problem, tol=2e-2, max_iters=20_000) for problem in (useless, none))
     assert a.status is b.status is condal.Status.SOLVED

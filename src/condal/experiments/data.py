@@ -11,6 +11,7 @@ import io
 import os
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -172,7 +173,7 @@ def _member(archive: bytes, name: str) -> bytes:
             for member in tar:
                 if Path(member.name).name == name and (file := tar.extractfile(member)):
                     return file.read()
-    except tarfile.TarError as error:
+    except (tarfile.TarError, EOFError, zlib.error) as error:
         raise FormatError(f"is not a tar archive ({error})") from error
     raise FormatError(f"the archive holds no {name}")
 

@@ -22,12 +22,14 @@ from condal.errors import ProblemError
 from condal.experiments.instances import Instance
 from condal.experiments.splitting import splitting
 from condal.experiments.unit_rows import unit_rows
+from condal.maps import Triangle
 from condal.operators import Symmetric
 from condal.points import Array, LowRank, Point
 from condal.problem import Problem
 
 TOLERANCE = 1e-8
 MAX_SECONDS = 480.0
+FEASIBLE = 1e-6  # infeasibility above which a point is none
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,11 @@ def solution(
             f"no bound on the optimum of {instance.name} was proved by {method}: "
             "solve it with condal.solve, and look at its certificate"
         )
+    if best.reference.infeasibility > FEASIBLE:
+        raise ProblemError(
+            f"no feasible point of {instance.name} was found by {method}: the best has an "
+            f"infeasibility of {best.reference.infeasibility:.1e}; solve it with condal.solve"
+        )
     return best
 
 
@@ -116,9 +123,9 @@ def _max_cut(problem: Problem) -> Iterator[tuple[Point, Array]]:
 
 
 def _k_means(problem: Problem) -> Iterator[tuple[Point, Array]]:
-    """The pairs of `splitting`, y as the maps x -> (x1, x) have it."""
+    """The pairs of `splitting`, y as the maps x -> (x1, the entries of x) have it."""
     for pair in splitting(_cost(problem).to_dense(), round(_domain(problem).trace)):
-        yield pair.x, np.concatenate([pair.u, pair.W.ravel()])
+        yield pair.x, np.concatenate([pair.u, Triangle(len(pair.W))(pair.W)])
 
 
 def _geneig(problem: Problem) -> Iterator[tuple[Point, Array]]:
@@ -141,7 +148,9 @@ def _geneig(problem: Problem) -> Iterator[tuple[Point, Array]]:
         u = vectors[:, 0]
         return 1.0 - alpha * float(u @ Psi @ u) if values[0] > 0 else 1.0
 
-    reach = float(np.linalg.norm(Phi) / np.linalg.norm(Psi))
+    if not Psi.any():
+        raise ProblemError("Psi is 0: no x has <Psi, x> = 1")
+    reach = float(np.linalg.norm(Phi) / np.linalg.norm(Psi)) or 1.0
     low, high = -reach, reach
     while slope(low) > 0:
         low *= 4
@@ -150,10 +159,12 @@ def _geneig(problem: Problem) -> Iterator[tuple[Point, Array]]:
     while slope(high) <= 0:
         high *= 4
     y = brentq(slope, low, high, xtol=1e-15 * reach, rtol=1e-15)
-    V = top(y, 2)[1]
+    V = top(y, min(2, n))[1]
     u = V[:, 0]
     size = 1.0 / float(u @ Psi @ u)
     yield LowRank(u[:, None], np.array([size if 0 < size < alpha else alpha])), np.array([y])
+    if n == 1:
+        return
     # u + t v of norm 1, v the second eigenvector, that meets the constraint with tr x = alpha.
     B = V.T @ Psi @ V - np.eye(2) / alpha
     root = np.sqrt(max(B[0, 1] ** 2 - B[0, 0] * B[1, 1], 0.0))

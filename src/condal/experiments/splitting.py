@@ -33,6 +33,9 @@ class Pair:
 def splitting(D: Array, k: int) -> Iterator[Pair]:
     """Primal and dual points that converge to a solution, one pair in every `LOOK` steps."""
     n = D.shape[0]
+    if k == 1 or n == 1:  # one point is feasible
+        yield Pair(np.full((n, n), 1.0 / n), _row_multipliers(D), np.zeros((n, n)))
+        return
     scale = float(np.linalg.norm(D)) / np.sqrt(k) or 1.0  # |D / scale| = sqrt(k), the size of |x|
     C = D / scale
     rank = min(n, 4 * k)

@@ -50,9 +50,9 @@ class Place:
 
     @property
     def residual(self) -> float:
-        """|gradient| sqrt(n) / |value|."""
+        """|gradient| sqrt(n) / |value|, or a hundredth of sum |y| where the value is less."""
         size = float(np.linalg.norm(self.gradient)) * np.sqrt(self.y.size)
-        return size / max(abs(self.value), np.finfo(float).tiny)
+        return size / max(abs(self.value), 0.01 * float(np.abs(self.y).sum()), 1e-300)
 
     def tangent(self, U: Array) -> Array:
         """U without its parts along the rows of R."""

@@ -7,6 +7,7 @@ from condal.maps.checks import check_adjoint
 from condal.maps.combined import Across, Scaled, Stack
 from condal.maps.entries import Diagonal, Entries, RowSums
 from condal.maps.inner import Cost, Inner
+from condal.maps.triangle import Triangle
 from condal.maps.vectors import Matrix
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "RowSums",
     "Scaled",
     "Stack",
+    "Triangle",
     "check_adjoint",
 ]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from condal.errors import ProblemError
 from condal.operators import Gradient, add
-from condal.points import Array, Point
+from condal.passes import toward
+from condal.points import Array, Point, combine
 from condal.types import LinearMap
 
 
@@ -52,6 +54,46 @@ class Scaled:
         return self.A.adjoint(self.rows * y)
 
 
+@runtime_checkable
+class Long(Protocol):
+    """A map whose images are too long to be moved about in memory more often than they must."""
+
+    def pieces(self, x: Point) -> Iterator[tuple[slice, Array]]:
+        """Ax, piece by piece: where each belongs, and its numbers."""
+
+    def adjoint_onto(self, v: Gradient | None, y: Array) -> Gradient | None:
+        """v + A'y; None is the gradient of nothing."""
+
+
+def step(A: LinearMap, Ax: Array, s: Point, eta: float) -> Array:
+    """Ax + eta (As - Ax), without As as a whole if A has a way to."""
+    if not isinstance(A, Long):
+        return toward(Ax, A(s), eta)
+    image = np.empty_like(Ax)
+    for here, part in A.pieces(combine([s], np.array([eta]))):
+        np.multiply(Ax[here], 1 - eta, out=image[here])
+        image[here] += part
+    return image
+
+
+def difference(A: LinearMap, Ax: Array, s: Point) -> Array:
+    """As - Ax, without As as a whole if A has a way to."""
+    if not isinstance(A, Long):
+        return A(s) - Ax
+    image = np.empty_like(Ax)
+    for here, part in A.pieces(s):
+        np.subtract(part, Ax[here], out=image[here])
+    return image
+
+
+def adjoint_onto(v: Gradient | None, A: LinearMap, y: Array) -> Gradient | None:
+    """v + A'y, in one pass if A has a way to."""
+    if isinstance(A, Long):
+        return A.adjoint_onto(v, y)
+    more = A.adjoint(y)
+    return add(v, more) if v is not None and more is not None else more if v is None else v
+
+
 class Stack:
     """Ax = (A_1 x, A_2 x, ...), one image under the other."""
 
@@ -85,11 +127,29 @@ class Stack:
 
     def __call__(self, x: Point) -> Array:
         """The images in turn."""
-        return np.concatenate([m(x) for m in self.maps]) if self.maps else np.zeros(0)
+        image = np.empty(self.size)
+        for here, part in self.pieces(x):
+            image[here] = part
+        return image
+
+    def pieces(self, x: Point) -> Iterator[tuple[slice, Array]]:
+        """The images, in turn or in their own pieces."""
+        begin = 0
+        for m in self.maps:
+            images = m.pieces(x) if isinstance(m, Long) else [(slice(0, m.size), m(x))]
+            for here, part in images:
+                yield slice(begin + here.start, begin + here.stop), part
+            begin += m.size
 
     def adjoint(self, y: Array) -> Gradient | None:
         """The sum of the adjoints."""
-        return _total(m.adjoint(part) for m, part in zip(self.maps, self._split(y), strict=True))
+        return self.adjoint_onto(None, y)
+
+    def adjoint_onto(self, v: Gradient | None, y: Array) -> Gradient | None:
+        """v and the adjoints."""
+        for m, part in zip(self.maps, self._split(y), strict=True):
+            v = adjoint_onto(v, m, part)
+        return v
 
     def _split(self, y: Array) -> Sequence[Array]:
         return np.split(y, self._ends[:-1]) if self.maps else []
@@ -136,10 +196,3 @@ class Across:
     def adjoint(self, y: Array) -> tuple[Gradient, ...]:
         """(A_1'y, A_2'y, ...)."""
         return tuple(m.adjoint(y) for m in self.maps)  # type: ignore[misc]
-
-
-def _total(parts: Iterable[Gradient | None]) -> Gradient | None:
-    total: Gradient | None = None
-    for part in parts:
-        total = part if total is None else add(total, part)
-    return total

@@ -7,14 +7,17 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from math import isfinite
 
+import numpy as np
+
 from condal.errors import ProblemError
-from condal.lagrangian import best_atom, slope_along
+from condal.lagrangian import Segment, best_atom, residual
 from condal.methods.hull import Hull
 from condal.methods.rules import (
     AccuracyRule,
     Balanced,
     Classical,
     Const,
+    Decr,
     DualRule,
     Fixed,
     FractionOfGap,
@@ -25,6 +28,7 @@ from condal.methods.rules import (
     PenaltyRule,
     PrimalRule,
 )
+from condal.passes import along
 from condal.points import require_fraction, require_positive
 from condal.problem import Problem
 from condal.state import State, Warm
@@ -61,7 +65,9 @@ class CGAL:
 
     def __post_init__(self) -> None:
         if not (
-            self.lam0 is None or isinstance(self.lam0, int | float) or hasattr(self.lam0, "at")
+            self.lam0 is None
+            or isinstance(self.lam0, float | int | np.number)
+            or hasattr(self.lam0, "at")
         ):
             raise ProblemError(
                 f"lam0 must be a positive number, a penalty rule or None; got {self.lam0!r}"
@@ -73,7 +79,9 @@ class CGAL:
         """The rule that lam0 stands for."""
         if self.lam0 is None:
             return Balanced()
-        return Given(self.lam0) if isinstance(self.lam0, int | float) else self.lam0
+        if isinstance(self.lam0, float | int | np.number):
+            return Given(float(self.lam0))
+        return self.lam0
 
     @property
     def name(self) -> str:
@@ -86,7 +94,9 @@ class CGAL:
             return "fw-al"
         if isinstance(self.eta, LineSearch):
             return "cgal-ls"
-        return "cgal" if isinstance(self.sigma, Const) else "cgal-decr"
+        if isinstance(self.sigma, Const | Decr):
+            return "cgal" if isinstance(self.sigma, Const) else "cgal-decr"
+        return f"cgal-{type(self.sigma).__name__.lower()}"
 
     @property
     def keeps(self) -> Keeps:
@@ -94,10 +104,16 @@ class CGAL:
         return "atoms" if self.corrective else "x"
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
-        """k = 0, or where an earlier solve ended; a penalty that adapts goes on from its lam."""
-        lam0 = self.penalty.first
-        if self.lam0 is None and warm is not None and isfinite(warm.lam):
-            lam0 = warm.lam / self.penalty.at(warm.k, 1.0)
+        """k = 0, or where an earlier solve ended; a penalty that adapts goes on from its lam.
+
+        A dual that never moves is 0.
+        """
+        penalty = self.penalty
+        lam0 = penalty.first
+        if isinstance(penalty, Balanced) and warm is not None and isfinite(warm.lam):
+            lam0 = warm.lam / penalty.at(warm.k, 1.0)
+        if isinstance(self.sigma, Never) and warm is not None:
+            warm = replace(warm, y=np.zeros_like(warm.y))
         return State.start(problem, warm, own=Own(lam0))
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
@@ -117,10 +133,12 @@ class CGAL:
             # Primal step: a conditional gradient step on the augmented Lagrangian.
             tol = self.tol(k, gap, L_D2 + lam * A_D2)
             atom = best_atom(problem, Mx, Ax, y, lam, tol=tol, guess=s)
-            s, dM, dA, gap = atom.s, atom.dM, atom.dA, atom.gap
-            eta = self.eta(k, slope_along(problem, Mx, dM, Ax, dA, y, lam))
+            s, gap = atom.s, atom.gap
+            segment = Segment(problem, Mx, Ax, atom, y, lam)
+            eta = 1.0 if k == 1 else self.eta(k, segment.slope)  # before k = 1 there is no x
             x.move(s, eta)
-            Mx, Ax = Mx + eta * dM, Ax + eta * dA
+            Mx, Ax = segment.images(eta)
+            del segment  # and with it the images before, whose memory the dual step takes
             if hull is not None:
                 hull, Mx, Ax = hull.corrected(problem, x, s, y, lam, gap)
 
@@ -130,10 +148,10 @@ class CGAL:
             lam_next = penalty.at(k + 1, lam0)
 
             # Dual step: a gradient ascent step on the multiplier.
-            d = Ax - h.prox(Ax + y / lam_next, 1 / lam_next)
+            d = residual(h, Ax, y, lam_next)
             budget = 2 / (k + 1) ** 2 * (L_D2 + lam_next * A_D2)
             sigma = self.sigma(k, lam0, y, d, budget)
-            y = y + sigma * d
+            y = along(y, d, sigma)
 
             value, own = f.value(Mx), Own(lam0, hull)
             yield State(k, Mx, Ax, y, atom.w, s, value, gap, atom.lower, lam, eta, sigma, own)

@@ -113,7 +113,7 @@ class CGS:
                 least = float(g @ Ms) + float(w @ As)
             towards = combine([dense(s), u], np.array([1.0, -1.0]))
             gap = float(g @ (Mu - Ms)) + float(w @ (Au - As)) - inner(away, towards)
-            if gap <= accuracy:
+            if gap + tol <= accuracy:
                 break
             curvature = beta * inner(towards, towards)
             eta = min(1.0, gap / curvature) if curvature > 0 else 1.0

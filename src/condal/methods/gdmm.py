@@ -54,7 +54,7 @@ class GDMM:
         if not isinstance(problem.f.M.adjoint(np.ones(problem.f.M.size)), tuple):
             raise ProblemError(
                 "GDMM needs a Product of polytopes with a constraint that makes the blocks agree: "
-                f"got {type(problem.X).__name__}; use condal.CGAL()"
+                "got a domain of one block; use condal.CGAL()"
             )
         return self._method.start(problem, warm)
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import ClassVar
 
-from condal.lagrangian import best_atom, slope_along
+from condal.lagrangian import Segment, best_atom, residual
 from condal.methods.rules import AccuracyRule, Classical, FractionOfGap, PrimalRule
+from condal.passes import along
 from condal.points import require_positive
 from condal.problem import Problem
 from condal.state import State, Warm
@@ -66,18 +67,19 @@ class IAL:
 
         for k in count(state.k + 1):
             target = self.eps0 / outer
-            tol = min(self.tol(inner, gap, curvature), 0.1 * target)
+            tol = min(self.tol(max(k, inner + 1), gap, curvature), 0.1 * target)
             atom = best_atom(problem, Mx, Ax, y, lam, tol=tol, guess=s)
             s, gap = atom.s, atom.gap
             if k > 1 and gap + tol <= target:
                 # The subproblem is solved: a step of the method of multipliers.
                 eta, sigma = 0.0, lam
-                y = y + sigma * (Ax - h.prox(Ax + y / lam, 1 / lam))
+                y = along(y, residual(h, Ax, y, lam), sigma)
                 outer, inner = outer + 1, 0
             else:
                 inner, sigma = inner + 1, 0.0
-                eta = self.eta(inner, slope_along(problem, Mx, atom.dM, Ax, atom.dA, y, lam))
+                segment = Segment(problem, Mx, Ax, atom, y, lam)
+                eta = 1.0 if k == 1 else self.eta(inner, segment.slope)
                 x.move(s, eta)
-                Mx, Ax = Mx + eta * atom.dM, Ax + eta * atom.dA
+                Mx, Ax = segment.images(eta)
             own, value = Loops(outer, inner), f.value(Mx)
             yield State(k, Mx, Ax, y, atom.w, s, value, gap, atom.lower, lam, eta, sigma, own)

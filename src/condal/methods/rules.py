@@ -9,9 +9,10 @@ from typing import Protocol
 
 from condal.errors import ProblemError
 from condal.lagrangian import zero_of
-from condal.points import Array
+from condal.points import Array, require_positive
 
 Slope = Callable[[float], float]
+FLAT = 1e-4
 
 
 class PrimalRule(Protocol):
@@ -32,11 +33,11 @@ class Classical:
 
 @dataclass(frozen=True)
 class LineSearch:
-    """eta_k minimises L_lam(., y_k) on the segment; the first step goes all the way."""
+    """eta_k minimises L_lam(., y_k) on the segment, until its slope is FLAT of what it was."""
 
     def __call__(self, k: int, slope: Slope) -> float:
-        """The exact minimiser."""
-        return 1.0 if k == 1 else zero_of(slope)
+        """The minimiser, looked for about the classical step."""
+        return zero_of(slope, guess=2.0 / (k + 1), tol=FLAT)
 
 
 class DualRule(Protocol):
@@ -54,8 +55,9 @@ class Const:
     factor: float = 1.0
 
     def __post_init__(self) -> None:
-        _positive("D_Y", self.D_Y)
-        _positive("factor", self.factor)
+        if inf != self.D_Y:
+            require_positive(self.D_Y, "D_Y")
+        require_positive(self.factor, "factor")
 
     def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
         """The smallest of the three caps."""
@@ -72,7 +74,8 @@ class Decr:
     D_Y: float = inf
 
     def __post_init__(self) -> None:
-        _positive("D_Y", self.D_Y)
+        if inf != self.D_Y:
+            require_positive(self.D_Y, "D_Y")
 
     def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
         """The smaller of the two caps."""
@@ -95,7 +98,7 @@ class Harmonic:
     sigma0: float
 
     def __post_init__(self) -> None:
-        _positive("sigma0", self.sigma0)
+        require_positive(self.sigma0, "sigma0")
 
     def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
         """2 sigma0 / (k + 2)."""
@@ -109,7 +112,7 @@ class Whole:
     factor: float = 1.0
 
     def __post_init__(self) -> None:
-        _positive("factor", self.factor)
+        require_positive(self.factor, "factor")
 
     def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
         """factor * lam0."""
@@ -138,7 +141,7 @@ class Given:
     first: float
 
     def __post_init__(self) -> None:
-        _positive("lam0", self.first)
+        require_positive(self.first, "lam0")
 
     def at(self, k: int, lam0: float) -> float:
         """lam0 sqrt(k + 1)."""
@@ -156,7 +159,7 @@ class Fixed:
     first: float
 
     def __post_init__(self) -> None:
-        _positive("lam", self.first)
+        require_positive(self.first, "lam")
 
     def at(self, k: int, lam0: float) -> float:
         """lam."""
@@ -181,8 +184,8 @@ class Balanced:
     rate: float = 1.5
 
     def __post_init__(self) -> None:
-        _positive("first", self.first)
-        if not 0 <= self.rate <= 1.5:
+        require_positive(self.first, "first")
+        if not (isinstance(self.rate, int | float) and 0 <= self.rate <= 1.5):
             raise ProblemError(f"rate must lie in [0, 1.5]; got {self.rate!r}")
 
     def at(self, k: int, lam0: float) -> float:
@@ -225,8 +228,8 @@ class FractionOfGap:
     delta: float = 1.0
 
     def __post_init__(self) -> None:
-        _positive("fraction", self.fraction)
-        _positive("delta", self.delta)
+        require_positive(self.fraction, "fraction")
+        require_positive(self.delta, "delta")
 
     def __call__(self, k: int, gap: float, curvature: float) -> float:
         """The smaller of the two; the gap means something once x is in X, from k = 3 on."""
@@ -243,8 +246,3 @@ def norm_cap(y: Array, d: Array, D_Y: float) -> float:
         return inf
     room = max(D_Y**2 - float(y @ y), 0.0)
     return max((-yd + sqrt(yd**2 + dd * room)) / dd, 0.0)
-
-
-def _positive(name: str, value: float) -> None:
-    if not value > 0:
-        raise ProblemError(f"{name} must be a positive number; got {value!r}")

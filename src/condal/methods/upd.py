@@ -129,10 +129,10 @@ class AUPD:
             M, after = found
             average.add(hat, t / M)
             t_next = (1 + sqrt(1 + 4 * t**2)) / 2
-            tol = ORACLE * self.eps / t_next
+            asked, tol = tol, ORACLE * self.eps / t_next
             hat = _ask(problem, after.y + (t - 1) / t_next * (after.y - y), tol, after.s)
             y, t = after.y, t_next
-            yield average.state(k, y, after, tol, Own(M, average.total, hat, t))
+            yield average.state(k, y, after, asked, Own(M, average.total, hat, t))
 
 
 def _start(problem: Problem, warm: Warm | None, method: str) -> State:
@@ -187,6 +187,4 @@ class _Average:
         value = self.problem.f.value(self.Mx)
         gap = value + float(at.y @ self.Ax) + at.G0
         lower = -at.G0 - self.problem.h.conjugate(at.y) - tol
-        return State(
-            k, self.Mx, self.Ax, y, at.y, at.s, value, gap, lower, 1 / own.M, self.eta, own=own
-        )
+        return State(k, self.Mx, self.Ax, y, at.y, at.s, value, gap, lower, eta=self.eta, own=own)

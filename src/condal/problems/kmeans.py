@@ -13,7 +13,7 @@ from scipy.spatial.distance import pdist, squareform
 from condal.domains import Spectrahedron
 from condal.eigen import Automatic
 from condal.errors import ProblemError
-from condal.maps import Entries, RowSums, Stack
+from condal.maps import RowSums, Stack, Triangle
 from condal.operators import Symmetric, symmetric
 from condal.points import Array, LowRank, Point, dense, finite_array, require_whole
 from condal.problem import Problem
@@ -62,13 +62,13 @@ class KMeans:
 
     @cached_property
     def problem(self) -> Problem:
-        """The relaxation: the images are the n row sums and the n^2 entries of x."""
+        """The relaxation: the images are the n row sums and the n(n + 1)/2 entries of x."""
         n = self.n
         return Problem.of(
             f=Linear(0.5 * self.D),
             X=Spectrahedron(n, trace=float(self.k)),
-            A=Stack(RowSums(n), Entries(n)),
-            K=Separable(Equal(np.ones(n)), NonNegative(n * n)),
+            A=Stack(RowSums(n), Triangle(n)),
+            K=Separable(Equal(np.ones(n)), NonNegative(Triangle(n).size)),
             propose=self.propose,
             name=self.name,
         )
@@ -81,7 +81,7 @@ class KMeans:
         return LowRank(member / np.sqrt(sizes), np.ones(self.k)), self.dual(labels)
 
     def dual(self, labels: Any) -> Array:
-        """y = (u, W) that proves the clustering optimal if its clusters are well separated.
+        """y = (u, A W) that proves the clustering optimal if its clusters are well separated.
 
         With V = D/2 + (u 1' + 1 u')/2 + W, the bound is k lambda_min(V) - sum u. The u here makes
         every indicator of a cluster an eigenvector of its own block of V, of one eigenvalue lam;
@@ -105,7 +105,8 @@ class KMeans:
             left = _centred(np.where(between, np.minimum(V, 0.0), 0.0), labels, sizes)
             W = np.where(between, np.minimum(left - V, 0.0), 0.0)
             least = Automatic().smallest(Symmetric(self.n, dense=V + W)).value
-            best = max(best, (self.k * least - u.sum(), np.append(u, W)), key=lambda pair: pair[0])
+            y = np.append(u, Triangle(self.n)(W))
+            best = max(best, (self.k * least - u.sum(), y), key=lambda pair: pair[0])
         return best[1]
 
     def cost(self, labels: Any) -> float:
@@ -130,6 +131,7 @@ class KMeans:
         rows of x. Where only distances are known, the rows of x themselves are clustered.
         """
         require_whole(restarts, "restarts")
+        require_whole(seed, "seed", least=0)
         if result.x is None:
             raise ProblemError("the result has no point to round: the solve ended too early")
         labels = self._rounded(result.x, restarts=restarts, seed=seed)
@@ -147,6 +149,8 @@ class KMeans:
 
     def _checked(self, labels: Any) -> Any:
         found = np.asarray(labels)
+        if found.dtype.kind not in "biufSU" or (found.dtype.kind == "f" and np.isnan(found).any()):
+            raise ProblemError("labels must be numbers or names, one a point; got nan or objects")
         if found.shape != (self.n,):
             raise ProblemError(
                 f"labels must be {self.n} values, one a point; got shape {found.shape}"

@@ -1,0 +1,48 @@
+"""Long vectors, one pass over memory an operation.
+
+NumPy reads and writes all of its operands at each step of an expression. Images of n^2 numbers do
+not fit the cache, so that a step costs what it moves: the expressions of the inner loop are worked
+out a piece at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from condal.points import Array
+
+PIECE = 2**14  # numbers: a few vectors of this length stay in the cache from step to step
+
+
+def slices(size: int) -> list[slice]:
+    """0..size in pieces."""
+    return [slice(begin, min(begin + PIECE, size)) for begin in range(0, size, PIECE)]
+
+
+def cut(whole: Any, size: int, on: Callable[[slice], Any]) -> Sequence[tuple[slice, Any]]:
+    """(piece, what `on` makes of it) over 0..size; the whole itself where one piece holds it."""
+    if size <= PIECE:
+        return [(slice(0, size), whole)]
+    return [(here, on(here)) for here in slices(size)]
+
+
+def toward(a: Array, b: Array, t: float) -> Array:
+    """a + t (b - a)."""
+    out = np.empty_like(a)
+    for here in slices(a.size):
+        part = np.subtract(b[here], a[here], out=out[here])
+        part *= t
+        part += a[here]
+    return out
+
+
+def along(a: Array, d: Array, t: float) -> Array:
+    """a + t d."""
+    out = np.empty_like(a)
+    for here in slices(a.size):
+        part = np.multiply(d[here], t, out=out[here])
+        part += a[here]
+    return out

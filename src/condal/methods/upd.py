@@ -9,7 +9,7 @@ error of eps: so the dual need not be smooth. The primal point is an average of 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from math import sqrt
 from typing import ClassVar
@@ -85,7 +85,7 @@ class UPD:
             found = _search(problem, answer, M / 2, self.eps / 2, tol)
             if found is None:
                 return
-            M, after = found
+            M, answer, after = found
             average.add(answer, 1 / M)
             answer = after
             yield average.state(k, answer.y, answer, tol, Own(M, average.total, answer))
@@ -126,7 +126,7 @@ class AUPD:
             found = _search(problem, hat, M, self.eps / (2 * t), tol)
             if found is None:
                 return
-            M, after = found
+            M, hat, after = found
             average.add(hat, t / M)
             t_next = (1 + sqrt(1 + 4 * t**2)) / 2
             asked, tol = tol, ORACLE * self.eps / t_next
@@ -155,15 +155,23 @@ def _ask(problem: Problem, y: Array, tol: float, guess: Point | None) -> Answer:
 
 def _search(
     problem: Problem, at: Answer, M: float, forgiven: float, tol: float
-) -> tuple[float, Answer] | None:
-    """The smallest M 2^i whose step is accepted, and the answer there; None if none is."""
+) -> tuple[float, Answer, Answer] | None:
+    """The smallest M 2^i whose step is accepted, and the answers before and after it.
+
+    Where the oracle erred by more than it was allowed, G0(y) was seen too low and no step would be
+    accepted: an answer to a trial that is a better one at y takes its place. None if no step is.
+    """
     for _ in range(TRIALS):
         y = multiplier(problem.h, at.As, at.y, 1 / M)  # prox_{h*/M}(y + As/M), by Moreau
         after = _ask(problem, y, tol, at.s)
+        there = -problem.f.value(after.Ms) - float(at.y @ after.As)
+        if there > at.G0 + forgiven:
+            at = replace(after, y=at.y, G0=there)
+            continue
         step = y - at.y
         model = at.G0 - float(at.As @ step) + 0.5 * M * float(step @ step)
         if model + forgiven >= after.G0:
-            return M, after
+            return M, at, after
         M *= 2
     return None
 

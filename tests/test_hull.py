@@ -105,7 +105,7 @@ def test_an_atom_that_comes_again_is_not_kept_twice():
 def test_it_needs_a_storage_of_atoms():
     known = PLANTED["sdp-equal"]()
     with pytest.raises(
-        condal.ProblemError, match=r"pass storage=condal.storage.Atoms\(\), or none"
+        condal.ProblemError, match=r"leave storage out, or pass condal.storage.Atoms\(\)"
     ):
         condal.solve(known.problem, corrective(), storage=Dense())
 

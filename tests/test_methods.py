@@ -24,7 +24,7 @@ from condal.methods import (
     fwal,
     hcgm,
 )
-from condal.methods.rules import Exact, LineSearch
+from condal.methods.rules import Decr, Exact, LineSearch
 from condal.nonsmooth import L1
 from condal.scaling import normalise
 from condal.state import Warm
@@ -486,3 +486,16 @@ def test_ial_by_line_search_keeps_its_point_between_subproblems():
     states = list(islice(case.method.iterates(problem, x), 200))
     assert states[0].eta == 1.0
     assert sum(state.eta == 1.0 for state in states) == 1
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: CGAL(sigma=Decr), r"sigma takes a rule of condal.methods.rules, such as Decr\(\)"),
+        (lambda: CGAL(eta="ls"), r"eta takes a rule .* such as LineSearch\(\); got 'ls'"),
+        (lambda: CGAL(tol=0.1), r"tol takes a rule .* such as Exact\(\); got 0.1"),
+    ],
+)
+def test_rules_are_checked(make, text):
+    with pytest.raises(condal.ProblemError, match=text):
+        make()

@@ -12,7 +12,7 @@ from condal.domains import L1Ball, Product, Simplex, Spectrahedron
 from condal.errors import ProblemError
 from condal.maps import Diagonal, Entries, Inner, RowSums
 from condal.points import LowRank, combine, dense
-from condal.storage import Atoms, Blocks, Dense, Factored, Sketch, automatic
+from condal.storage import Atoms, Blocks, Dense, Factored, Sketch, automatic, require_fit
 from laws import STORAGES, Matrices, public_classes, random_lowrank, random_symmetric
 
 kinds = pytest.mark.parametrize("kind", STORAGES)
@@ -295,7 +295,7 @@ def test_a_sketch_repeats_with_its_seed():
 
 @pytest.mark.parametrize("R", [0, -1])
 def test_a_sketch_needs_a_rank(R):
-    with pytest.raises(ProblemError, match=f"a sketch needs a rank R of at least 1; got {R}"):
+    with pytest.raises(ProblemError, match=f"R must be a whole number, at least 1; got {R}"):
         Sketch(5, R)
 
 
@@ -441,3 +441,25 @@ def test_every_storage_takes_what_the_oracle_gives():
             x = make(5)
             x.move(s, 1.0)
             close(x.point(), np.asarray(s), 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("x", "X", "text"),
+    [
+        (Factored(7), Spectrahedron(30), r"one for n = 30, such as Factored\(30\)"),
+        (Sketch(7, 3), Spectrahedron(30), "one for n = 30"),
+        (Factored(7), Simplex(7), r"pass Dense\(\) or Atoms\(\), or leave it out"),
+        (Dense(), Product(Simplex(2), Simplex(2)), r"pass Blocks\(...\), a storage a block"),
+        (Sketch(4, 1), Product(Simplex(2), Simplex(2)), "does not fit the domain Product"),
+    ],
+)
+def test_a_storage_that_does_not_fit_is_refused(x, X, text):
+    with pytest.raises(ProblemError, match=text):
+        require_fit(x, X)
+
+
+def test_storages_that_fit_are_taken():
+    require_fit(Factored(5), Spectrahedron(5))
+    require_fit(Dense(), Spectrahedron(5))
+    require_fit(Dense(), L1Ball(5))
+    require_fit(Blocks(Dense(), Dense()), Product(Simplex(2), Simplex(2)))

@@ -20,7 +20,7 @@ from condal.problem import Model, Problem, problem_of
 from condal.result import History, Result, Row, Status
 from condal.scaling import normalise
 from condal.state import State, Warm
-from condal.storage import automatic
+from condal.storage import automatic, require_fit
 from condal.types import Method, Storage
 
 Callback = Callable[[Row], Any]
@@ -99,6 +99,7 @@ def solve(
             keeps=method.keeps,
             seed=seed,
         )
+    require_fit(storage, user_problem.X)
     run = _Run(user_problem, stop, storage, seed)
     return run.go(method, callback, warm_start)
 

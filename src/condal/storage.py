@@ -7,9 +7,9 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular, svd
 
-from condal.domains import Product, Spectrahedron
+from condal.domains import L1Ball, Product, Simplex, Spectrahedron
 from condal.errors import ProblemError
-from condal.points import Array, LowRank, Point, combine, dense, nothing_like
+from condal.points import Array, LowRank, Point, combine, dense, nothing_like, require_whole
 from condal.types import Domain, Keeps, Storage
 
 DEFAULT_MAX_BYTES = 2**30
@@ -45,6 +45,8 @@ class Factored:
     """x = U diag(w) U', kept exactly: a column an atom, recompressed to n columns past 2n."""
 
     def __init__(self, n: int) -> None:
+        require_whole(n, "n")
+        self.n = n
         self._columns = np.empty((16, n))  # atoms in rows: appending one is one contiguous write
         self._weights = np.zeros(16)
         self._count = 0
@@ -103,8 +105,9 @@ class Sketch:
     """
 
     def __init__(self, n: int, R: int, *, seed: int = 0) -> None:
-        if R < 1:
-            raise ProblemError(f"a sketch needs a rank R of at least 1; got {R}")
+        require_whole(n, "n")
+        require_whole(R, "R")
+        self.n = n
         self.R = min(int(R), n)
         self._seed = [seed, n, self.R]
         self._S = np.zeros((n, self.R))
@@ -247,6 +250,25 @@ def _spectral(x: Point) -> LowRank:
         return x
     values, vectors = eigh(dense(x))
     return LowRank(vectors, values)
+
+
+def require_fit(storage: Storage, X: Domain) -> None:
+    """Raise ProblemError if the storage cannot keep points of X."""
+    spectral = isinstance(storage, Factored | Sketch)
+    if isinstance(X, Product):
+        fits = not (spectral or isinstance(storage, Dense))
+        wanted = "Blocks(...), a storage a block, or Atoms()"
+    elif isinstance(X, Spectrahedron):
+        fits = not spectral or storage.n == X.n  # type: ignore[attr-defined]
+        wanted = f"one for n = {X.n}, such as Factored({X.n})"
+    else:
+        fits = not (spectral and isinstance(X, Simplex | L1Ball))
+        wanted = "Dense() or Atoms()"
+    if not fits:
+        raise ProblemError(
+            f"storage {type(storage).__name__} does not fit the domain {type(X).__name__}: pass "
+            f"{wanted}, or leave it out"
+        )
 
 
 def automatic(

@@ -186,6 +186,7 @@ def test_progress_is_a_line_a_trial(capsys):
         watch.done("g1: HCGM, lam0 = 1", 1.25, 0.003)
         watch.found("g1: certified optimum")
     lines = capsys.readouterr().err.splitlines()
+    assert lines.pop(0) == "  first: g1: HCGM, lam0 = 1; it may take minutes"
     assert lines[0].split() == ["1/1", "g1:", "HCGM,", "lam0", "=", "1", "3.0e-03", "1.2", "s"]
     assert lines[1] == "  1 results were there already"
 

@@ -271,3 +271,32 @@ def test_bad_labels_and_results_are_refused():
         model.cost([0, 0, 1, 1, 2, 2])
     with pytest.raises(condal.ProblemError, match="restarts must be a whole number"):
         model.round(condal.solve(model, tol=0.5), restarts=0)
+
+
+def test_rounding_does_not_depend_on_where_the_points_are():
+    points = np.random.default_rng(3).standard_normal((40, 2))
+    result = condal.solve(k_means(points, 4), tol=1e-2, max_iters=300)
+    here = k_means(points, 4).round(result)
+    there = k_means(points + 1e4, 4).round(result)
+    assert there.cost == pytest.approx(here.cost, rel=1e-6)
+
+
+def test_a_result_of_another_model_proves_nothing():
+    points = np.random.default_rng(4).standard_normal((20, 2))
+    model = k_means(points, 3)
+    larger = condal.solve(k_means(10 * points, 3), tol=1e-2, max_iters=300)
+    labels = np.arange(20) % 3
+    with pytest.raises(condal.ProblemError, match="the result is of another model"):
+        model.excess(model.round(larger).labels, larger)
+    other = condal.solve(k_means(points[:9], 3), tol=1e-2, max_iters=20)
+    for use in (lambda: model.round(other), lambda: model.excess(labels, other)):
+        with pytest.raises(condal.ProblemError, match="its point has shape"):
+            use()
+    with pytest.raises(condal.ProblemError, match="wanted a result"):
+        model.round(None)
+
+
+def test_rounding_noise_in_distances_is_forgiven():
+    D = condal.problems.kmeans.squared_distances(np.arange(4.0)[:, None])
+    noisy = D + 1e-14 * np.eye(4)
+    np.testing.assert_array_equal(k_means(distances=noisy, k=2).D, D)

@@ -141,6 +141,11 @@ def _verdict(claims: list[Claim]) -> tuple[str, str]:
     return "partly", f"{first.text} ({where})"
 
 
+def _shortened(what: str, width: int) -> str:
+    """The end of it, which tells trials apart, if all is too long."""
+    return what if len(what) <= width else f"...{what[len(what) - width + 3 :]}"
+
+
 class Watch:
     """One live line on a terminal, else a line a trial."""
 
@@ -172,14 +177,16 @@ class Watch:
     def asked(self, what: str) -> None:
         """One more to compute."""
         self._wanted += 1
+        if self._wanted == 1:
+            self._write(f"  first: {what}; it may take minutes")
         self._draw()
 
     def done(self, what: str, seconds: float, score: float | None) -> None:
         """One less."""
         self._made += 1
         reached = "" if score is None else f"{score:.1e}"
-        line = f"  {self._made:>4}/{self._wanted:<4} {what}"
-        self._write(f"{line[:60]:<60} {reached:>8} {clock(seconds):>8}")
+        line = f"  {self._made:>4}/{self._wanted:<4} {_shortened(what, 47)}"
+        self._write(f"{line:<60} {reached:>8} {clock(seconds):>8}")
         self._draw()
 
     def found(self, what: str) -> None:

@@ -55,7 +55,7 @@ def summary(model: MaxCut, result: Result, cut: Cut | None) -> list[tuple[str, s
     certificate = result.certificate
     if certificate.certified:
         rows += [
-            ("objective", f"{number(result.objective)}, the value of the relaxation"),
+            ("objective", f"{number(result.objective)}, a feasible point of the relaxation"),
             ("gap", f"{result.gap:.2g} between objective and bound"),
             ("infeasibility", f"{result.infeasibility:.2g}"),
             ("proof", certificate.because),

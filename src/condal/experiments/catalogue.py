@@ -168,14 +168,13 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "geneig",
             "generalised eigenvectors, with the oracle's atoms (figure 4)",
-            ("cgal", "cgal-decr", "hcgm", "upd"),
+            ("cgal", "hcgm", "upd"),
             GENEIG,
             "atoms",
             (
                 paper.atoms_converge("cgal", linearly=True),
                 paper.atoms_converge("hcgm", linearly=False),
                 paper.atoms_converge("upd", linearly=False),
-                *CONST_AND_DECR,
                 paper.ahead("cgal", "hcgm", "5.3"),
             ),
         ),

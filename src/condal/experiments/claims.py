@@ -84,7 +84,7 @@ def page(
         ),
         "Parameters are those of the normalised problem that `condal.solve` hands to a method. "
         "Each was searched by factors of 10 until a value beat both its neighbours; every trial is "
-        "kept beside this page, in `trials/`.",
+        "kept, in `../trials/`.",
     ]
     blocks += list(remarks)
     blocks.append(f"condal {condal.__version__}")

@@ -143,8 +143,8 @@ def atoms_converge(name: str, *, linearly: bool) -> Test:
             study,
             "5.3",
             f"The atoms s_k of {label(name)} {verb}",
-            f"merit ends at {found.last:.1e}; R^2 {found.linear:.2f} for a linear rate, "
-            f"{found.power:.2f} for a power of k",
+            f"merit ends at {found.last:.1e}; R^2 {found.linear:.3f} for a linear rate, "
+            f"{found.power:.3f} for a power of k",
             truth == linearly,
         )
 

@@ -73,6 +73,15 @@ class CGAL:
                 f"lam0 must be a positive number, a penalty rule or None; got {self.lam0!r}"
             )
         _ = self.penalty  # validates lam0
+        for name, rule, wanted in (
+            ("eta", self.eta, "LineSearch()"),
+            ("sigma", self.sigma, "Decr()"),
+            ("tol", self.tol, "Exact()"),
+        ):
+            if isinstance(rule, type) or not callable(rule):
+                raise ProblemError(
+                    f"{name} takes a rule of condal.methods.rules, such as {wanted}; got {rule!r}"
+                )
 
     @property
     def penalty(self) -> PenaltyRule:

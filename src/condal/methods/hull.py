@@ -34,7 +34,7 @@ class Hull:
         if not isinstance(x, AtomStorage):
             raise ProblemError(
                 "a fully corrective step weighs the atoms anew, and needs a storage that keeps "
-                f"them: pass storage=condal.storage.Atoms(), or none; got {type(x).__name__}"
+                f"them: leave storage out, or pass condal.storage.Atoms(); got {type(x).__name__}"
             )
         empty = cls(np.empty((problem.f.M.size, 0)), np.empty((problem.A.size, 0)))
         return empty._with(problem, x.whole())

@@ -16,6 +16,7 @@ from condal.maps import Cost
 from condal.operators import Symmetric, symmetric
 from condal.points import Array, Point, dense, finite_array, require_positive
 from condal.problem import Problem
+from condal.problems.answers import point_of
 from condal.result import Result
 from condal.sets import Equal
 from condal.smooth import Linear
@@ -81,8 +82,7 @@ class GeneralizedEigenvector:
         Sturm and Zhang (2003): x = sum_i p_i p_i' with the same p_i' Psi p_i / |p_i|^2 for all i,
         so that x is an average of rank-one points that are all as feasible as x; the best is taken.
         """
-        if result.x is None:
-            raise ProblemError("the result has no point: the solve ended too early")
+        x = point_of(result, self.Psi.n)
         top, p = _largest(self.Psi)
         if self.alpha * top < 1 - NEGLIGIBLE:
             raise ProblemError(
@@ -91,7 +91,7 @@ class GeneralizedEigenvector:
                 if top > 0
                 else "no vector has u' Psi u = 1: Psi has no positive eigenvalue"
             )
-        factor = _factor(result.x)
+        factor = _factor(x)
         if factor.shape[1] == 0:  # x = 0: nothing is known but that p is feasible
             factor = p[:, None]
         found = [self._feasible(q, p) for q in _even(self.Psi, factor).T]

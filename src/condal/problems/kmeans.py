@@ -17,6 +17,7 @@ from condal.maps import RowSums, Stack, Triangle
 from condal.operators import Symmetric, symmetric
 from condal.points import Array, LowRank, Point, dense, finite_array, require_whole
 from condal.problem import Problem
+from condal.problems.answers import point_of
 from condal.problems.lloyd import best_clustering, cost_of, lloyd
 from condal.result import Result
 from condal.sets import Equal, NonNegative, Separable
@@ -120,6 +121,12 @@ class KMeans:
         0.02 means at most 2% above the best clustering into k clusters; inf that nothing is proved.
         """
         cost = self.cost(labels)
+        point_of(result, self.n)
+        if cost < result.bound - 1e-6 * abs(result.bound):
+            raise ProblemError(
+                f"the clustering costs {cost:.6g}, less than the {result.bound:.6g} that is proved "
+                "for every one: the result is of another model; solve this one"
+            )
         if cost <= max(result.bound, 0.0):  # no cost is negative
             return 0.0
         return cost / result.bound - 1 if result.bound > 0 else float("inf")
@@ -132,9 +139,7 @@ class KMeans:
         """
         require_whole(restarts, "restarts")
         require_whole(seed, "seed", least=0)
-        if result.x is None:
-            raise ProblemError("the result has no point to round: the solve ended too early")
-        labels = self._rounded(result.x, restarts=restarts, seed=seed)
+        labels = self._rounded(point_of(result, self.n), restarts=restarts, seed=seed)
         centres = None
         if self.points is not None:
             centres = np.stack([self.points[labels == c].mean(axis=0) for c in range(self.k)])
@@ -142,7 +147,8 @@ class KMeans:
 
     def _rounded(self, x: Point, *, restarts: int, seed: int) -> Any:
         full = dense(x)
-        denoised = full if self.points is None else full @ self.points
+        # About their mean: the rows of x add up to 1 only within the tolerance.
+        denoised = full if self.points is None else full @ (self.points - self.points.mean(axis=0))
         near = squared_distances(denoised)
         labels = best_clustering(near, self.k, restarts=restarts, seed=seed)
         return lloyd(self.D, labels[None], self.k)[0][0]
@@ -209,6 +215,8 @@ def squared_distances(points: Array) -> Array:
 def _checked_distances(distances: Any) -> Array:
     D = symmetric(finite_array(distances, "distances", ndim=2), "distances").dense
     assert D is not None
+    noise = 1e-12 * float(np.abs(D).max(initial=0.0))
+    D = np.where(np.abs(D) <= noise, 0.0, D)  # what rounding left of 0
     if D.min() < 0:
         i, j = (int(i) for i in np.argwhere(D < 0)[0])
         raise ProblemError(

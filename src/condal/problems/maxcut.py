@@ -16,6 +16,7 @@ from condal.maps import Diagonal
 from condal.operators import Symmetric, symmetric
 from condal.points import Array, LowRank, Point, dense
 from condal.problem import Problem
+from condal.problems.answers import point_of
 from condal.result import Result
 from condal.sets import Equal
 from condal.smooth import Linear
@@ -95,9 +96,7 @@ class MaxCut:
         """The best of `trials` random hyperplanes, each improved by flips of single vertices."""
         if trials < 1:
             raise ProblemError(f"trials must be at least 1; got {trials}")
-        if result.x is None:
-            raise ProblemError("the result has no point to round: the solve ended too early")
-        factor = _factor(result.x)
+        factor = _factor(point_of(result, self.n))
         rng = np.random.default_rng(seed)
         graph = sp.csr_array(self.W - sp.dia_array((self.W.diagonal()[None, :], [0]), self.W.shape))
         best: Cut | None = None

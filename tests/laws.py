@@ -617,4 +617,5 @@ STORAGES: dict[str, Callable[[int], Any]] = {
     "Factored": storage.Factored,
     "Sketch": lambda n: storage.Sketch(n, n),  # exact at full rank
     "Atoms": lambda n: storage.Atoms(),
+    "Factor": lambda n: storage.Factor(),
 }

@@ -46,7 +46,8 @@ KEYS = {
 CYCLE = "5 5\n1 2\n2 3\n3 4\n4 5\n5 1\n"
 CYCLE_RELAXATION = 5 / 2 * (1 + math.cos(math.pi / 5))
 
-METHODS = ["auto", "cgal", "cgal-decr", "cgal-ls", "cgal-fc", "hcgm", "ial", "upd", "aupd"]
+METHODS = ["auto", "cgal", "cgal-decr", "cgal-ls", "cgal-fc", "lowrank"]
+METHODS += ["hcgm", "ial", "upd", "aupd"]
 
 
 @pytest.fixture

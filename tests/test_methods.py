@@ -18,6 +18,7 @@ from condal.methods import (
     GDMM,
     IAL,
     UPD,
+    LowRankCGAL,
     SketchyCGM,
     SmoothedCG,
     corrective,
@@ -88,6 +89,24 @@ def two_polytopes(n: int = 8, seed: int = 0) -> Known:
     return Known(problem, (T[:, best], np.eye(n)[best]), np.zeros(n), float(c @ T[:, best]))
 
 
+def unit_diagonal(n: int = 20, seed: int = 0) -> Known:
+    """min <C, x>, diag x = 1: C = Z - Diag y with Z psd, Z x* = 0, x* of rank 2."""
+    rng = np.random.default_rng(seed)
+    R = rng.standard_normal((n, 2))
+    R /= np.linalg.norm(R, axis=1, keepdims=True)
+    across = np.linalg.svd(R)[0][:, 2:]
+    Z = (across * rng.uniform(0.5, 2.0, n - 2)) @ across.T
+    y = rng.standard_normal(n)
+    C = Z - np.diag(y)
+    problem = condal.Problem.of(
+        f=condal.Linear(0.5 * (C + C.T)),
+        X=condal.Spectrahedron(n, trace=float(n)),
+        A=condal.Diagonal(n),
+        K=condal.Equal(np.ones(n)),
+    )
+    return Known(problem, R @ R.T, y, -float(y.sum()))
+
+
 @dataclass(frozen=True)
 class Case:
     """A method, a problem, and what it must reach in so many calls of the oracle."""
@@ -122,6 +141,11 @@ CASES = {
     "corrective box": Case(corrective(), box, 200, 1e-6, 1e-6),
     "corrective curved": Case(corrective(), curved, 800, 1e-6, 1e-6),
     "corrective lipschitz": Case(corrective(), lipschitz_simplex, 200, 1e-6, 0.0),
+    "lowrank": Case(LowRankCGAL(), sdp, 9, 1e-5, 1e-5),
+    "lowrank box": Case(LowRankCGAL(), box, 9, 1e-5, 1e-5),
+    "lowrank at most": Case(LowRankCGAL(), PLANTED["sdp-at-most"], 9, 1e-5, 1e-5),
+    "lowrank curved": Case(LowRankCGAL(), smooth_sdp, 3, 1e-5, 0.0),
+    "lowrank rows": Case(LowRankCGAL(), unit_diagonal, 4, 1e-6, 1e-9),
     "gdmm": Case(GDMM(1.0), two_polytopes, 60, 1e-8, 1e-8),
     "cgs": Case(CGS(), smooth_simplex, 3000, 1e-3, 0.0),
     "cgs sdp": Case(CGS(), smooth_sdp, 1500, 2e-3, 0.0),
@@ -156,6 +180,10 @@ class Counting:
     def lmo(self, v: Any, tol: float = 0.0, guess: Any = None) -> Any:
         self.calls += 1
         return self.X.lmo(v, tol, guess)
+
+    def lowest(self, v: Any, count: int, tol: float) -> Any:
+        self.calls += 1
+        return self.X.lowest(v, count, tol)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.X, name)

@@ -10,7 +10,7 @@ import numpy as np
 from condal.operators import Gradient, Symmetric
 from condal.points import Array, Point
 from condal.problem import Problem
-from condal.types import Domain, Proof
+from condal.types import Domain, Proof, Spectral
 
 
 @dataclass
@@ -69,10 +69,36 @@ class CountedDomain:
         self.X.check(v, name)
 
 
+@dataclass(frozen=True, eq=False)
+class _CountedSpectral(CountedDomain):
+    X: Spectral
+
+    @property
+    def n(self) -> int:
+        return self.X.n
+
+    @property
+    def trace(self) -> float:
+        return self.X.trace
+
+    @property
+    def at_most(self) -> bool:
+        return self.X.at_most
+
+    def lowest(self, v: Gradient, count: int, tol: float) -> tuple[Array, Array]:
+        self.counts.oracle_calls += 1
+        before = time.process_time()
+        pairs = self.X.lowest(_counted(v, self.counts), count, tol)
+        self.counts.oracle_cpu_seconds += time.process_time() - before
+        return pairs
+
+
 def counted(problem: Problem) -> tuple[Problem, Counts]:
     """The same problem with its oracle counted, and the counts."""
     counts = Counts()
-    return replace(problem, X=CountedDomain(problem.X, counts)), counts
+    X = problem.X
+    wrapped = _CountedSpectral(X, counts) if isinstance(X, Spectral) else CountedDomain(X, counts)
+    return replace(problem, X=wrapped), counts
 
 
 def _counted(v: Gradient, counts: Counts) -> Gradient:

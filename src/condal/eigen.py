@@ -21,6 +21,8 @@ from condal.operators import Symmetric
 from condal.points import Array
 
 NOISE = 3.0
+SEVERAL_DENSE_BELOW = 150  # where LAPACK gives several eigenpairs sooner than Lanczos
+MAX_SEVERAL_STEPS = 1000
 _EIGSH_TAKES_RNG = "rng" in signature(eigsh).parameters  # it restarts at random; SciPy 1.17 on
 
 
@@ -152,6 +154,31 @@ class Automatic:
         below = max(self.dense_below, self.full_below) if full else self.dense_below
         engine: Engine = Dense() if V.n < below else Lanczos()
         return engine.smallest(V, tol, guess)
+
+
+def lowest(V: Symmetric, count: int, tol: float) -> tuple[Array, Array]:
+    """The `count` smallest Ritz pairs of V, the first value within tol, or fewer of them.
+
+    Vectors that repeat, as those of a Lanczos run without reorthogonalisation may, are left out.
+    """
+    if V.n <= SEVERAL_DENSE_BELOW:
+        last = min(count, V.n) - 1
+        values, vectors = eigh(V.to_dense(), subset_by_index=[0, last], check_finite=False)
+        return values, vectors
+    start = _start_vector(V.n)
+    run = Recurrence(V, start / np.linalg.norm(start), keep=MAX_SEVERAL_STEPS)
+    test, before = 20, np.inf
+    while True:
+        run.grow_to(test)
+        ritz = run.smallest(tol)
+        rests = run.ended or before - ritz.value <= tol
+        if (ritz.converged and rests) or run.steps >= MAX_SEVERAL_STEPS:
+            break
+        before, test = ritz.value, min(int(np.ceil(1.3 * test)), MAX_SEVERAL_STEPS)
+    values, coefficients = run.several(count)
+    vectors, upper = np.linalg.qr(np.column_stack([run.combine(c) for c in coefficients.T]))
+    fresh = np.abs(np.diagonal(upper)) > 0.5
+    return values[fresh], vectors[:, fresh]
 
 
 @lru_cache(maxsize=4)

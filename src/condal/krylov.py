@@ -98,6 +98,18 @@ class Recurrence:
         done = self.ended or error <= max(tol, rounding)
         return Ritz(float(values[0]), vectors[:, 0], residual, error, rounding, done)
 
+    def several(self, count: int) -> tuple[Array, Array]:
+        """The smallest Ritz values and their coefficients, a column each."""
+        last = min(count, self.steps) - 1
+        values, vectors = eigh_tridiagonal(
+            self.alpha,
+            self.beta[: self.steps - 1],
+            select="i",
+            select_range=(0, last),
+            check_finite=False,
+        )
+        return values, vectors
+
     def combine(self, coefficients: Array) -> Array:
         """Q c; where the basis did not fit, the recurrence is run again and summed as it goes."""
         m = coefficients.size

@@ -18,6 +18,7 @@ class L1:
     """g(z) = sum_i t_i |z_i|; t is one weight, or one an entry."""
 
     separable = True
+    fixed: Array | None = None
 
     def __init__(self, size: int, t: Any = 1.0) -> None:
         require_whole(size, "size")

@@ -58,6 +58,13 @@ def dense(x: Point) -> Any:
     return np.asarray(x)
 
 
+def symmetric_product(U: Array, V: Array) -> LowRank:
+    """U V' + V U', as half of (U + V)(U + V)' less half of (U - V)(U - V)'."""
+    r = U.shape[1]
+    half = np.full(r, 0.5)
+    return LowRank(np.hstack([U + V, U - V]), np.concatenate([half, -half]))
+
+
 def combine(points: Sequence[Point], weights: Array) -> Point:
     """sum_i weights_i points_i."""
     first = points[0]

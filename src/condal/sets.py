@@ -22,10 +22,12 @@ class Equal:
     """K = {b}."""
 
     separable = True
+    fixed: Array | None = None
     lipschitz = inf
 
     def __init__(self, b: Any) -> None:
         self.b: Array = finite_array(b, "b", ndim=1).copy()
+        self.fixed = self.b
 
     @property
     def size(self) -> int:
@@ -78,6 +80,7 @@ class Box:
     """K = {z : low <= z <= high}; a bound may be infinite."""
 
     separable = True
+    fixed: Array | None = None
     lipschitz = inf
 
     def __init__(self, low: Any, high: Any) -> None:
@@ -148,6 +151,7 @@ class _Orthant:
 
     size: int
     separable = True
+    fixed: Array | None = None
     lipschitz = inf
     sign = 1.0
 
@@ -227,6 +231,8 @@ class Separable:
     def separable(self) -> bool:
         """Whether every part is."""
         return all(part.separable for part in self.parts)
+
+    fixed: Array | None = None
 
     @property
     def lipschitz(self) -> float:

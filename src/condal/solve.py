@@ -121,7 +121,7 @@ class _Run:
         first, state, status = start.k, start, Status.STALLED
         try:
             for state in method.iterates(self.normalised, self.x, start):
-                if not np.isfinite(state.value) or not np.isfinite(state.gap):
+                if not np.isfinite(state.value) or np.isnan(state.gap):
                     status = Status.NUMERICAL_ERROR
                     break
                 row = self._record(state)

@@ -97,6 +97,30 @@ class Factored:
         return LowRank(self._columns[: self._count].T.copy(), self._weights[: self._count].copy())
 
 
+class Factor:
+    """x as it was last loaded: for methods that carry a factor of it themselves."""
+
+    def __init__(self) -> None:
+        self._x: Point | None = None
+
+    def move(self, s: Point, eta: float) -> None:
+        """x <- (1 - eta) x + eta s."""
+        if self._x is None or eta == 1.0:
+            self._x = combine([s], np.array([eta]))
+        else:
+            self._x = combine([self._x, s], np.array([1 - eta, eta]))
+
+    def load(self, x: Point) -> None:
+        """x <- the given point, which is not copied."""
+        self._x = x
+
+    def point(self) -> Point:
+        """A copy of x."""
+        if self._x is None:
+            raise ProblemError("no step has been taken yet: there is no point to return")
+        return combine([self._x], np.ones(1))
+
+
 class Sketch:
     """S = x Omega, the Nystrom sketch: n x R numbers instead of n x n.
 
@@ -287,6 +311,8 @@ def automatic(
     """
     if keeps in ("atoms", "atoms by block"):
         return Atoms(by_block=keeps == "atoms by block")
+    if keeps == "factor":
+        return Factor()
     if isinstance(X, Product):
         share = max_bytes // len(X.parts)
         return Blocks(

@@ -56,6 +56,27 @@ class Domain(Protocol):
         """Raise ProblemError unless v is a gradient on the space of X."""
 
 
+@runtime_checkable
+class Spectral(Domain, Protocol):
+    """X = {x psd : tr x = trace, or <= trace}, the points of which have factors x = R R'."""
+
+    @property
+    def n(self) -> int:
+        """The side of x."""
+
+    @property
+    def trace(self) -> float:
+        """The trace of x, or its bound."""
+
+    @property
+    def at_most(self) -> bool:
+        """Whether the trace is a bound."""
+
+    def lowest(self, v: Gradient, count: int, tol: float) -> tuple[Array, Array]:
+        """The smallest eigenvalues of v, at most `count`, in rising order and the first within
+        tol, and orthonormal eigenvectors, a column each: estimates, never a proof."""
+
+
 class LinearMap(Protocol):
     """A, B or M: a linear map from the space of X to vectors of length `size`."""
 
@@ -79,6 +100,10 @@ class LinearMap(Protocol):
 
     def scaled(self, rows: Array) -> LinearMap:
         """x -> rows * Ax."""
+
+    @property
+    def diagonal_rows(self) -> Array | None:
+        """d, where Ax = d * diag(x); else None."""
 
     def row_norms(self) -> Array:
         """|A_i| for each row i, as elements of the space of X."""
@@ -127,6 +152,10 @@ class Proximable(Protocol):
     def pieces(self) -> Sequence[tuple[slice, Proximable]]:
         """Slices of z, in turn, and the functions of these that add up to h: as short as `PIECE`
         where h can be cut, so that what is made of a piece is made without leaving the cache."""
+
+    @property
+    def fixed(self) -> Array | None:
+        """b, where h is the indicator of {b}; else None."""
 
     def prox(self, z: Array, t: float) -> Array:
         """argmin_r h(r) + |r - z|^2 / (2 t); the projection for a set."""
@@ -187,7 +216,7 @@ class AtomStorage(Storage, Protocol):
         """x <- sum_i weights_i s_i; the atoms of weight 0 are dropped."""
 
 
-Keeps: TypeAlias = Literal["x", "atoms", "atoms by block", "sketch"]
+Keeps: TypeAlias = Literal["x", "factor", "atoms", "atoms by block", "sketch"]
 
 
 class Method(Protocol):

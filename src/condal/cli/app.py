@@ -31,6 +31,7 @@ METHODS: dict[str, Callable[[], Method | None]] = {
     "cgal-decr": lambda: condal.CGAL(sigma=Decr()),
     "cgal-ls": lambda: condal.CGAL(eta=LineSearch()),
     "cgal-fc": methods.corrective,
+    "lowrank": methods.LowRankCGAL,
     "hcgm": condal.hcgm,
     "fw-al": methods.fwal,
     "ial": methods.IAL,

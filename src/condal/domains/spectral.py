@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import eigvalsh
 
-from condal.eigen import Automatic, Engine
+from condal.eigen import Automatic, Engine, lowest
 from condal.errors import ProblemError
 from condal.operators import Gradient, Symmetric
-from condal.points import LowRank, Point, require_positive, require_whole
+from condal.points import Array, LowRank, Point, require_positive, require_whole
 from condal.proofs import smallest_eigenvalue_bound
 from condal.types import Proof
 
@@ -51,6 +51,11 @@ class Spectrahedron:
         pair = self.engine.smallest(v, tol / self.trace, start)
         weight = 0.0 if self.at_most and pair.value >= 0 else self.trace
         return LowRank(pair.vector[:, None], np.array([weight]))
+
+    def lowest(self, v: Gradient, count: int, tol: float) -> tuple[Array, Array]:
+        """The smallest eigenvalues of v and their eigenvectors."""
+        assert isinstance(v, Symmetric)
+        return lowest(v, count, tol)
 
     def bound(self, v: Gradient, *, slack: float, failure: float, seed: int) -> Proof:
         """trace l, or trace min(0, l), for a proved l <= lambda_min(v)."""

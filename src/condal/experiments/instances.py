@@ -19,13 +19,13 @@ from condal.experiments.stand_ins import (
     planar_union,
     random_graph,
 )
-from condal.experiments.unit_rows import unit_rows
 from condal.formats import read_graph
 from condal.formats.text import PathLike
+from condal.methods import LowRankCGAL
 from condal.points import Array, dense
 from condal.problem import Problem
 from condal.problems import generalized_eigenvector, k_means, max_cut
-from condal.smooth import Linear
+from condal.solve import solve
 
 Kind: TypeAlias = Literal["max-cut", "k-means", "geneig"]
 
@@ -173,11 +173,10 @@ def _gaussian(rng: np.random.Generator, n: int) -> Array:
 
 
 def _cut_solution(W: Any) -> Array:
-    """x of the max-cut relaxation, to the last digit that its method finds."""
-    f = max_cut(W).problem.f
-    assert isinstance(f, Linear)
-    *_, (x, _) = unit_rows(f.C)
-    X = np.asarray(dense(x))
+    """x of the max-cut relaxation, optimal to 1e-9."""
+    result = solve(max_cut(W), LowRankCGAL(), tol=1e-9, max_iters=1000)
+    assert result.x is not None
+    X = np.asarray(dense(result.x))
     return np.asarray(0.5 * (X + X.T))
 
 

@@ -41,6 +41,12 @@ class Scaled:
         """One more than those of A."""
         return self.A.terms + 1
 
+    @property
+    def diagonal_rows(self) -> Array | None:
+        """Those of A, scaled."""
+        inner = self.A.diagonal_rows
+        return None if inner is None else self.rows * inner
+
     def row_norms(self) -> Array:
         """|rows| times those of A."""
         return np.abs(self.rows) * self.A.row_norms()
@@ -96,6 +102,8 @@ def adjoint_onto(v: Gradient | None, A: LinearMap, y: Array) -> Gradient | None:
 
 class Stack:
     """Ax = (A_1 x, A_2 x, ...), one image under the other."""
+
+    diagonal_rows = None
 
     def __init__(self, *maps: LinearMap) -> None:
         self.maps: Sequence[LinearMap] = maps
@@ -157,6 +165,8 @@ class Stack:
 
 class Across:
     """A(x_1, x_2, ...) = A_1 x_1 + A_2 x_2 + ..., for x in a Product."""
+
+    diagonal_rows = None
 
     def __init__(self, *maps: LinearMap) -> None:
         sizes = {m.size for m in maps}

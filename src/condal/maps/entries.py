@@ -43,6 +43,11 @@ class Diagonal:
         """1."""
         return 1
 
+    @property
+    def diagonal_rows(self) -> Array:
+        """1, ..., 1."""
+        return np.ones(self.n)
+
     def row_norms(self) -> Array:
         """All 1."""
         return np.ones(self.n)
@@ -64,6 +69,8 @@ class Diagonal:
 @dataclass(frozen=True)
 class RowSums:
     """Ax = x 1, for x symmetric n x n."""
+
+    diagonal_rows = None
 
     n: int
 
@@ -107,6 +114,8 @@ class RowSums:
 @dataclass(frozen=True, eq=False)
 class Entries:
     """(Ax)_k = x[rows_k, cols_k], for x symmetric n x n; without rows and cols, all n^2 entries."""
+
+    diagonal_rows = None
 
     n: int
     rows: Any = None

@@ -25,6 +25,8 @@ class Inner:
     loops over the constraints.
     """
 
+    diagonal_rows = None
+
     matrices: Iterable[Any]
     _entries: Entries = field(init=False, repr=False)
     _G: Any = field(init=False, repr=False)
@@ -111,6 +113,8 @@ class Inner:
 @dataclass(frozen=True, eq=False)
 class Cost:
     """Mx = <C, x>, one number: the map of a linear objective on symmetric matrices."""
+
+    diagonal_rows = None
 
     C: Symmetric
 

@@ -26,6 +26,8 @@ class Triangle:
     these blocks: all but the latter is read and written without indices.
     """
 
+    diagonal_rows = None
+
     n: int
     factor: float = 1.0
 

@@ -19,6 +19,8 @@ from condal.points import Array, Point, finite_array
 class Matrix:
     """Ax = a x, for x a vector and a dense or sparse p x n matrix (or one row of length n)."""
 
+    diagonal_rows = None
+
     a: Any
 
     def __post_init__(self) -> None:

@@ -4,6 +4,7 @@ from condal.methods.cgal import CGAL, corrective, fwal, hcgm
 from condal.methods.cgs import CGS
 from condal.methods.gdmm import GDMM
 from condal.methods.ial import IAL
+from condal.methods.lowrank import LowRankCGAL
 from condal.methods.unconstrained import SketchyCGM, SmoothedCG
 from condal.methods.upd import AUPD, UPD
 
@@ -14,6 +15,7 @@ __all__ = [
     "GDMM",
     "IAL",
     "UPD",
+    "LowRankCGAL",
     "SketchyCGM",
     "SmoothedCG",
     "corrective",

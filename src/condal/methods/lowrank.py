@@ -1,0 +1,355 @@
+"""The low-rank corrective step: L_lam(R R', y) minimised over R, and the oracle to leave a saddle.
+
+CGAL's fully corrective step for spectral domains, over all x = R R' of the rank of R instead of
+the hull of the atoms (Burer and Monteiro 2003 for the factorisation). A round minimises over R by
+a trust region, moves the dual to the multiplier, and asks the oracle for the smallest eigenvalues
+of the gradient: these bound the optimum, and where they are too small their eigenvectors become
+new columns. The oracle is what makes it a convex method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import count
+from math import ceil, inf, log, sqrt
+from typing import ClassVar
+
+import numpy as np
+
+from condal.errors import ProblemError
+from condal.lagrangian import lagrangian, multiplier
+from condal.methods.geometry import Geometry, Rows, Sphere
+from condal.methods.trust_region import FORCING, first_radius, step
+from condal.operators import Symmetric, add
+from condal.points import (
+    Array,
+    LowRank,
+    Point,
+    dense,
+    require_positive,
+    require_whole,
+    symmetric_product,
+)
+from condal.problem import Problem
+from condal.state import State, Warm
+from condal.types import Keeps, Spectral, Storage
+
+FIRST_TARGET = 1e-2  # the residual of the first round
+SOONEST_CUT = 1e-3  # residual below which columns may be cut
+CUT = 1e-5  # of the largest eigenvalue of x: smaller ones are not of the solution
+SIGNIFICANT = 3.0  # how much more than the residual a negative eigenvalue must promise
+FRESH_STEPS = 4
+PROBE = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """R, the trust radius, the residual aimed at, lam, and the last round's infeasibility.
+
+    `fresh` is how many more steps new columns are given before the round may end: beside a saddle
+    the gradient is small, and says nothing.
+    """
+
+    R: Array
+    radius: float | None
+    target: float
+    lam: float
+    infeasibility: float = inf
+    fresh: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """L_lam(R R', y) at R: half its value, half its gradient, and what made them."""
+
+    function: _Function
+    R: Array
+    x: LowRank
+    value: float
+    Mx: Array
+    Ax: Array
+    g: Array
+    w: Array
+    V: Symmetric
+    shift: Array
+    gradient: Array
+    weights: Array
+
+    def hessian(self, D: Array) -> Array:
+        """(V - shift) D + (the change of V along D) R, tangent."""
+        function = self.function
+        image = function.padded(self.V @ function.matrix(D))
+        image -= self.shift[:, None] * D
+        change = function.change(self, function.matrix(D))
+        if change is not None:
+            image += function.padded(change @ self.x.U)
+        return function.geometry.tangent(self.R, image)
+
+
+@dataclass(frozen=True, eq=False)
+class _Function:
+    """R -> L_lam(R R', y) / 2 on a surface; `eliminated` if the surface is the whole of Ax = b.
+
+    Where the trace is a bound, `slack`, R has a row more than x, whose square is what x leaves of
+    it.
+    """
+
+    problem: Problem
+    geometry: Geometry
+    eliminated: bool
+    slack: bool
+    y: Array
+    lam: float
+
+    def matrix(self, R: Array) -> Array:
+        """The rows of R that x is made of."""
+        return R[:-1] if self.slack else R
+
+    def padded(self, U: Array) -> Array:
+        """U, with zeros for the row of the slack."""
+        return np.vstack([U, np.zeros((1, U.shape[1]))]) if self.slack else U
+
+    def at(self, R: Array) -> _Place:
+        """The value and derivatives at R."""
+        problem, f = self.problem, self.problem.f
+        x = LowRank(self.matrix(R), np.ones(R.shape[1]))
+        Mx, Ax = f.M(x), problem.A(x)
+        g = f.gradient(Mx)
+        if self.eliminated:
+            value, w = f.value(Mx), np.zeros(problem.A.size)
+            V = f.M.adjoint(g)
+        else:
+            value = lagrangian(problem, Mx, Ax, self.y, self.lam)
+            w = multiplier(problem.h, Ax, self.y, self.lam)
+            V = add(f.M.adjoint(g), problem.A.adjoint(w))
+        assert isinstance(V, Symmetric)
+        VR = self.padded(V @ x.U)
+        shift = self.geometry.shift(R, VR)
+        diagonal = V.diagonals()[0]
+        slack = (np.append(diagonal, 0.0) if self.slack else diagonal) - shift
+        weights = np.maximum(slack, 1e-3 * float(np.abs(slack).max()) or 1.0)
+        gradient = VR - shift[:, None] * R
+        return _Place(self, R, x, value / 2, Mx, Ax, g, w, V, shift, gradient, weights)
+
+    def change(self, place: _Place, D: Array) -> Symmetric | None:
+        """The derivative of V as x moves along R D' + D R'; None where V does not change."""
+        problem, f = self.problem, self.problem.f
+        curved = f.L > 0
+        if self.eliminated and not curved:
+            return None
+        size = float(np.linalg.norm(D))
+        if size == 0.0:
+            return None
+        t = float(np.linalg.norm(place.R)) / size
+        along = symmetric_product(place.x.U, t * D)
+        parts = []
+        if curved:
+            dM = f.M(along)
+            slope = (f.gradient(place.Mx + PROBE * dM) - place.g) / (PROBE * t)
+            parts.append(f.M.adjoint(slope))
+        if not self.eliminated:
+            dA = problem.A(along)
+            moved = multiplier(problem.h, place.Ax + PROBE * dA, self.y, self.lam)
+            parts.append(problem.A.adjoint((moved - place.w) / (PROBE * t)))
+        total = parts[0] if len(parts) == 1 else add(*parts)
+        assert isinstance(total, Symmetric)
+        return total
+
+
+@dataclass(frozen=True)
+class LowRankCGAL:
+    """minimise f(x) + h(Ax) over x = R R' in a spectral domain, with the lmo to prove it.
+
+    Constraints diag x = b are kept exactly, all others by the augmented Lagrangian. An iteration is
+    one step of the trust region; those that end a round carry a bound.
+
+    Parameters
+    ----------
+    rank : columns to begin with; None for 2 log n.
+    lam : the penalty to begin with, on the normalised problem.
+    seed : of the first R.
+    """
+
+    name: ClassVar[str] = "lowrank"
+    keeps: ClassVar[Keeps] = "factor"
+
+    rank: int | None = None
+    lam: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.rank is not None:
+            require_whole(self.rank, "rank")
+        require_positive(self.lam, "lam")
+        require_whole(self.seed, "seed", least=0)
+
+    def start(self, problem: Problem, warm: Warm | None = None) -> State:
+        """A random R, or a factor of the point of `warm`, and its dual."""
+        X = problem.X
+        if not isinstance(X, Spectral):
+            raise ProblemError(
+                "the low-rank method needs a spectral domain, such as condal.Spectrahedron(n): "
+                "this problem has another; use condal.CGAL()"
+            )
+        geometry, _, slack = _geometry(problem)
+        most = ceil(sqrt(2 * (problem.A.size + problem.f.M.size))) + 1
+        rank = min(X.n, most, self.rank or ceil(2 * log(X.n)) + 2)
+        R = np.random.default_rng(self.seed).standard_normal((X.n + slack, rank))
+        if warm is not None and warm.x is not None:
+            R = _factor(warm.x)
+            if slack:
+                left = sqrt(max(X.trace - float(np.vdot(R, R)), 0.0))
+                R = np.vstack([R, np.eye(1, R.shape[1]) * left])
+        state = State.start(problem, None if warm is None else Warm(None, warm.y, warm.k))
+        return replace(state, own=Own(geometry.on(R), None, FIRST_TARGET, self.lam))
+
+    def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
+        """Yield the state after each step of the trust region; end where rounding stops it."""
+        geometry, rows, slack = _geometry(problem)
+        state = start or self.start(problem)
+        own, y, w, s = state.own, state.y, state.w, state.s
+        function = _Function(problem, geometry, rows is not None, slack, y, own.lam)
+        place = function.at(own.R)
+        radius = first_radius(place) if own.radius is None else own.radius
+
+        for k in count(state.k + 1):
+            moved = step(function, place, radius, _enough(place, own.target))
+            place, radius, gap, lower = moved.place, moved.radius, inf, -inf
+            own = replace(own, fresh=max(0, own.fresh - 1))
+            ended = moved.stuck and own.fresh == 0
+            if ended or (_residual(place) <= own.target and own.fresh == 0):
+                w = place.w if rows is None else -place.shift / rows
+                bottom = _Bottom.of(problem, place, w, own.target)
+                gap, lower = bottom.gap, bottom.lower
+                y = w
+                place, own, radius = self._next_round(function, place, bottom, own, radius)
+                ended = ended and own.fresh == 0
+                function = place.function
+            x.load(place.x)
+            value = problem.f.value(place.Mx)
+            yield State(
+                k,
+                place.Mx,
+                place.Ax,
+                y,
+                w,
+                s,
+                value,
+                gap,
+                lower,
+                own.lam,
+                own=replace(own, R=place.R, radius=radius),
+            )
+            if ended:
+                return
+
+    def _next_round(
+        self, function: _Function, place: _Place, bottom: _Bottom, own: Own, radius: float
+    ) -> tuple[_Place, Own, float]:
+        """Where the next round begins: with more columns, fewer, or the same and a lower target."""
+        problem, R, residual = function.problem, place.R, _residual(place)
+        infeasibility = problem.h.distance(place.Ax)
+        lam = own.lam
+        if not function.eliminated and infeasibility > 0.3 * own.infeasibility:
+            lam *= 4
+        promised = -bottom.curvature * problem.X.size / _scale(place)
+        grown = promised > SIGNIFICANT * residual
+        if grown:
+            width = max(2, R.shape[1] // 3)
+            new = bottom.vectors[:, :width] * (
+                min(0.3, sqrt(promised)) * float(np.linalg.norm(R)) / sqrt(len(R))
+            )
+            R = np.hstack([R, function.padded(new)])
+            target = max(residual, promised / 10)
+        else:
+            target = residual / 10
+            if residual <= SOONEST_CUT:
+                R = _cut(R)
+        function = replace(function, y=bottom.w, lam=lam)
+        changed = R is not place.R
+        place = function.at(function.geometry.on(R) if changed else R)
+        radius = first_radius(place) if grown else radius
+        fresh = FRESH_STEPS if grown else 0
+        own = Own(place.R, radius, min(target, own.target), lam, infeasibility, fresh)
+        return place, own, radius
+
+
+@dataclass(frozen=True, eq=False)
+class _Bottom:
+    """The smallest eigenvectors of v = grad f + A'w, and what they say of the optimum.
+
+    `curvature` is the smallest eigenvalue less the multiplier of the trace: negative at a saddle.
+    """
+
+    w: Array
+    vectors: Array
+    curvature: float
+    gap: float
+    lower: float
+
+    @classmethod
+    def of(cls, problem: Problem, place: _Place, w: Array, target: float) -> _Bottom:
+        X, f = problem.X, problem.f
+        assert isinstance(X, Spectral)
+        v = add(f.M.adjoint(place.g), problem.A.adjoint(w))
+        assert isinstance(v, Symmetric)
+        tol = 0.1 * target * _scale(place) / X.size
+        values, vectors = X.lowest(v, max(2, place.R.shape[1] // 3), tol)
+        level = v.quadratic(place.x) / X.size
+        least = X.size * float(values[0])
+        if X.at_most:
+            least, level = min(least, 0.0), min(level, 0.0)
+        value, price = f.value(place.Mx), float(w @ place.Ax) - problem.h.conjugate(w)
+        lower = value - float(place.g @ place.Mx) + least - problem.h.conjugate(w)
+        useful = values < level
+        return cls(
+            w, vectors[:, useful], min(float(values[0]) - level, 0.0), value + price - lower, lower
+        )
+
+
+def _geometry(problem: Problem) -> tuple[Geometry, Array | None, bool]:
+    """The surface; d, if Ax = d diag(x) = b is all there is; whether the trace has slack."""
+    X, d, b = problem.X, problem.A.diagonal_rows, problem.h.fixed
+    assert isinstance(X, Spectral)
+    if d is not None and b is not None and np.all(b / d > 0):
+        total = float((b / d).sum())
+        slack = 1e-9 * X.trace
+        if abs(total - X.trace) <= slack or (X.at_most and total <= X.trace):
+            return Rows(b / d), d, False
+    return Sphere(X.trace), None, X.at_most
+
+
+def _residual(place: _Place) -> float:
+    """|half the gradient| |R| relative to the size of the objective."""
+    size = float(np.linalg.norm(place.R))
+    return float(np.linalg.norm(place.gradient)) * size / _scale(place)
+
+
+def _enough(place: _Place, target: float) -> float:
+    """How far a subproblem is solved: further at the end, and no further than is aimed at."""
+    norm, residual = float(np.linalg.norm(place.gradient)), _residual(place)
+    return norm * max(min(FORCING, sqrt(residual)), 0.3 * target / max(residual, 1e-300))
+
+
+def _scale(place: _Place) -> float:
+    """The size of the objective; that of a normalised problem is at most about 1."""
+    return max(abs(2 * place.value), 1e-3)
+
+
+def _cut(R: Array) -> Array:
+    """R in its principal axes, without the columns of no account; R itself if all count."""
+    values, vectors = np.linalg.eigh(R.T @ R)
+    kept = values > CUT * values[-1]
+    return R if kept.all() else np.asarray(R @ vectors[:, kept])
+
+
+def _factor(x: Point) -> Array:
+    """R with x = R R', in its principal axes, without the columns of no account."""
+    if isinstance(x, LowRank):
+        U, roots, _ = np.linalg.svd(x.factor(), full_matrices=False)
+    else:
+        values, U = np.linalg.eigh(dense(x))
+        U, roots = U[:, ::-1], np.sqrt(np.maximum(values[::-1], 0.0))
+    kept = roots**2 > CUT * roots[0] ** 2
+    return np.asarray(U[:, kept] * roots[kept])

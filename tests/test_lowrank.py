@@ -1,0 +1,204 @@
+"""The low-rank method: its surfaces, its derivatives, its trust region, and what it proves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import condal
+from condal.eigen import lowest
+from condal.methods import LowRankCGAL
+from condal.methods.geometry import Rows, Sphere
+from condal.methods.lowrank import _Function, _geometry
+from condal.methods.trust_region import first_radius, step
+from condal.operators import symmetric
+from condal.points import symmetric_product
+from condal.scaling import normalise
+from known import DATA, PLANTED, needs_data, random_graph, torus
+
+rng = np.random.default_rng(7)
+SURFACES = {"sphere": Sphere(3.0), "rows": Rows(rng.uniform(0.5, 2.0, 6))}
+surfaces = pytest.mark.parametrize("surface", SURFACES.values(), ids=SURFACES)
+
+
+@surfaces
+def test_surfaces_keep_what_they_say(surface):
+    R = surface.on(rng.standard_normal((6, 2)))
+    if isinstance(surface, Sphere):
+        assert np.linalg.norm(R) ** 2 == pytest.approx(3.0)
+    else:
+        np.testing.assert_allclose((R**2).sum(axis=1), surface.squares)
+    np.testing.assert_allclose(surface.on(R), R)
+
+
+@surfaces
+def test_tangents_keep_the_surface_to_second_order(surface):
+    R = surface.on(rng.standard_normal((6, 2)))
+    U = surface.tangent(R, rng.standard_normal((6, 2)))
+    np.testing.assert_allclose(surface.tangent(R, U), U, atol=1e-14)
+    t = 1e-6
+    np.testing.assert_allclose(surface.on(R + t * U), R + t * U, atol=1e-11)
+    scaled = surface.tangent_scaled(R, U, rng.uniform(0.5, 2.0, (6, 1)))
+    np.testing.assert_allclose(surface.tangent(R, scaled), scaled, atol=1e-14)
+
+
+@surfaces
+def test_the_shift_makes_the_gradient_tangent(surface):
+    V = rng.standard_normal((6, 6))
+    V = V + V.T
+    R = surface.on(rng.standard_normal((6, 2)))
+    G = V @ R - surface.shift(R, V @ R)[:, None] * R
+    np.testing.assert_allclose(surface.tangent(R, V @ R), G, atol=1e-13)
+
+
+def test_a_row_of_zeros_is_put_on_the_surface():
+    np.testing.assert_allclose(
+        Rows(np.array([1.0, 4.0])).on(np.array([[0.0, 0.0], [3.0, 4.0]])), [[1.0, 0.0], [1.2, 1.6]]
+    )
+
+
+def test_the_symmetric_product_is_one():
+    U, V = rng.standard_normal((2, 5, 3))
+    np.testing.assert_allclose(np.asarray(symmetric_product(U, V)), U @ V.T + V @ U.T, atol=1e-13)
+
+
+FUNCTIONS = {name: make for name, make in PLANTED.items() if name.startswith("sdp")}
+
+
+def function(problem, lam=2.0):
+    normalised, _ = normalise(problem)
+    geometry, rows, slack = _geometry(normalised)
+    y = 0.1 * np.random.default_rng(1).standard_normal(normalised.A.size)
+    y = normalised.h.dual_point(y)
+    return _Function(normalised, geometry, rows is not None, slack, y, lam)
+
+
+def least_squares():
+    E = condal.Entries(6)
+    x = np.diag([2.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+    return condal.Problem.of(f=condal.LeastSquares(E, E(x)), X=condal.Spectrahedron(6, trace=3.0))
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        *(make().problem for make in FUNCTIONS.values()),
+        condal.problems.max_cut(torus(3, 4)).problem,
+        least_squares(),
+    ],
+    ids=[*FUNCTIONS, "max-cut", "least squares"],
+)
+def test_derivatives_are_those_of_the_value(problem):
+    F = function(problem)
+    R = F.geometry.on(np.random.default_rng(2).standard_normal((problem.X.n + F.slack, 3)))
+    place = F.at(R)
+    D = F.geometry.tangent(R, np.random.default_rng(3).standard_normal(R.shape))
+    D /= np.linalg.norm(D)
+    t = 1e-4
+    ahead, behind = (F.at(F.geometry.on(R + s * D)).value for s in (t, -t))
+    slope = (ahead - behind) / (2 * t)
+    assert slope == pytest.approx(float(np.vdot(place.gradient, D)), rel=1e-5, abs=1e-7)
+    curvature = (ahead - 2 * place.value + behind) / t**2
+    wanted = float(np.vdot(D, place.hessian(D)))
+    assert curvature == pytest.approx(wanted, rel=2e-2, abs=1e-4 * (1 + abs(wanted)))
+    np.testing.assert_allclose(F.geometry.tangent(R, place.hessian(D)), place.hessian(D), atol=1e-9)
+
+
+def test_the_trust_region_never_goes_up_and_reaches_a_minimum():
+    F = function(condal.problems.max_cut(torus(4, 4)).problem)
+    place = F.at(F.geometry.on(np.random.default_rng(0).standard_normal((16, 6))))
+    radius = first_radius(place)
+    for _ in range(60):
+        before = place.value
+        moved = step(F, place, radius, 0.0)
+        place, radius = moved.place, moved.radius
+        assert place.value <= before + 1e-14 * abs(before)
+        if moved.stuck:
+            break
+    assert np.linalg.norm(place.gradient) <= 1e-7
+
+
+@pytest.mark.parametrize("n", [5, 60, 400])
+def test_the_lowest_pairs_are_eigenpairs(n):
+    A = np.random.default_rng(n).standard_normal((n, n))
+    V = symmetric(A + A.T)
+    values, vectors = lowest(V, 4, 1e-9)
+    exact = np.linalg.eigvalsh(A + A.T)
+    assert values[0] == pytest.approx(exact[0], abs=1e-7)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(vectors.shape[1]), atol=1e-8)
+    assert np.all(values >= exact[: values.size] - 1e-9)
+
+
+def test_repeated_eigenvalues_do_not_repeat_vectors():
+    values, vectors = lowest(symmetric(np.diag(np.repeat([0.0, 1.0], 200))), 4, 1e-9)
+    assert values[0] == pytest.approx(0.0, abs=1e-9)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(vectors.shape[1]), atol=1e-8)
+
+
+def test_rank_is_grown_out_of_a_saddle():
+    """Begun with one column, a cut: only the oracle's eigenvectors lead on."""
+    model = condal.problems.max_cut(random_graph(60, 5))
+    result = condal.solve(model, LowRankCGAL(rank=1), tol=1e-6, max_iters=400)
+    assert result.status is condal.Status.SOLVED
+    assert result.x.rank > 1
+
+
+def test_rank_is_cut_to_that_of_the_solution():
+    known = PLANTED["sdp-equal"]()
+    result = condal.solve(known.problem, LowRankCGAL(rank=8), tol=1e-7, max_iters=600)
+    assert result.x.rank <= 4
+    assert result.objective == pytest.approx(known.optimum, rel=1e-5)
+
+
+def test_bounds_lie_on_the_right_side():
+    for name in FUNCTIONS:
+        known = PLANTED[name]()
+        result = condal.solve(known.problem, LowRankCGAL(), tol=1e-5)
+        assert result.status is condal.Status.SOLVED
+        assert result.bound <= known.optimum + 1e-12 * (1 + abs(known.optimum))
+
+
+def test_a_trace_bound_may_be_idle():
+    """x_00 <= 1 and x_11 <= 1/2 bind, tr x <= 3 does not: the solution has a trace of 3/2."""
+    Phi = np.diag([1.0, 1.0, -1.0, -2.0])
+    problem = condal.Problem.of(
+        f=condal.Linear(Phi),
+        X=condal.Spectrahedron(4, trace=3.0, at_most=True),
+        A=condal.Entries(4, [0, 1], [0, 1]),
+        K=condal.Box([-np.inf, -np.inf], [1.0, 0.5]),
+        maximise=True,
+    )
+    result = condal.solve(problem, LowRankCGAL(), tol=1e-5, max_iters=500)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(1.5, abs=1e-4)
+    again = condal.solve(problem, LowRankCGAL(), tol=1e-5, max_iters=500, warm_start=result)
+    assert again.status is condal.Status.SOLVED
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: LowRankCGAL(0), "rank must be a whole number, at least 1; got 0"),
+        (lambda: LowRankCGAL(lam=-1.0), "lam must be a positive number; got -1.0"),
+        (lambda: LowRankCGAL(seed=0.5), "seed must be a whole number"),
+    ],
+)
+def test_parameters_are_checked(make, text):
+    with pytest.raises(condal.ProblemError, match=text):
+        make()
+
+
+def test_it_wants_a_spectral_domain():
+    with pytest.raises(condal.ProblemError, match=r"needs a spectral domain, such as"):
+        condal.solve(PLANTED["simplex-equal"]().problem, LowRankCGAL())
+
+
+@needs_data
+@pytest.mark.parametrize(("name", "optimum"), [("G1", 12083.197655), ("G40", 2864.789553)])
+def test_the_gset_to_one_in_a_million(name, optimum):
+    model = condal.problems.max_cut(condal.read_graph(DATA / "gset" / f"{name}.txt.xz"))
+    result = condal.solve(model, LowRankCGAL(), tol=1e-6)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective <= optimum * (1 + 1e-9)
+    assert result.bound >= optimum * (1 - 1e-9)
+    assert result.bound - result.objective <= 1e-6 * optimum

@@ -99,7 +99,7 @@ def test_solved_json(cycle, method):
     assert list(record) == list(KEYS)
     assert all(type(record[key]) is kind for key, kind in KEYS.items())
     assert record["problem"] == "max-cut"
-    assert record["method"] == ("cgal-ls" if method == "auto" else method)
+    assert record["method"] == ("lowrank" if method == "auto" else method)
     assert record["status"] == "solved"
     assert record["certified"] is True
     assert record["objective"] <= CYCLE_RELAXATION * (1 + 1e-9)
@@ -355,7 +355,7 @@ def test_info(folder):
     assert shown["isolated vertices"] == "1"
     assert shown["connected components"] == "3"
     assert shown["density"] == "26.7%"
-    assert shown["storage auto"].startswith("factored, at most")
+    assert shown["method auto"].startswith("lowrank, a factor of x: about")
     assert "condal solve graph.txt --as max-cut" in ended.stdout
     assert all(len(line) <= 80 for line in ended.stdout.splitlines())
 

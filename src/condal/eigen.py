@@ -49,10 +49,9 @@ class Dense:
 
     def smallest(self, V: Symmetric, tol: float = 0.0, guess: Array | None = None) -> Eigenpair:
         """The smallest eigenpair, to rounding."""
-        full = V.to_dense()
-        if not np.isfinite(full).all():
-            raise FloatingPointError("a product with the gradient gave NaN or infinity")
-        values, vectors = eigh(full, subset_by_index=[0, 0], overwrite_a=True, check_finite=False)
+        values, vectors = eigh(
+            _finite(V), subset_by_index=[0, 0], overwrite_a=True, check_finite=False
+        )
         return Eigenpair(float(values[0]), vectors[:, 0], 0.0, 0.0)
 
 
@@ -156,6 +155,13 @@ class Automatic:
         return engine.smallest(V, tol, guess)
 
 
+def _finite(V: Symmetric) -> Array:
+    full = V.to_dense()
+    if not np.isfinite(full).all():
+        raise FloatingPointError("a product with the gradient gave NaN or infinity")
+    return full
+
+
 def lowest(V: Symmetric, count: int, tol: float) -> tuple[Array, Array]:
     """The `count` smallest Ritz pairs of V, the first value within tol, or fewer of them.
 
@@ -163,7 +169,7 @@ def lowest(V: Symmetric, count: int, tol: float) -> tuple[Array, Array]:
     """
     if V.n <= SEVERAL_DENSE_BELOW:
         last = min(count, V.n) - 1
-        values, vectors = eigh(V.to_dense(), subset_by_index=[0, last], check_finite=False)
+        values, vectors = eigh(_finite(V), subset_by_index=[0, last], check_finite=False)
         return values, vectors
     start = _start_vector(V.n)
     run = Recurrence(V, start / np.linalg.norm(start), keep=MAX_SEVERAL_STEPS)

@@ -13,8 +13,7 @@ from condal.certify import Seen, relative_gap
 from condal.checks import Checks
 from condal.counting import counted
 from condal.errors import ProblemError
-from condal.methods.cgal import CGAL
-from condal.methods.rules import LineSearch
+from condal.methods.auto import choose
 from condal.points import Array, require_whole
 from condal.problem import Model, Problem, problem_of
 from condal.result import History, Result, Row, Status
@@ -71,7 +70,8 @@ def solve(
     Parameters
     ----------
     problem : a `Problem`, or a model such as `condal.problems.max_cut(W)`.
-    method : a method record; None chooses CGAL with line search and a penalty that adapts.
+    method : a method record; None chooses: the low-rank method for problems like max-cut, else
+        CGAL with line search and a penalty that adapts.
     tol : SOLVED means |bound - objective| <= tol max(1, |objective|), proved, and an infeasibility
         of at most tol.
     max_iters, max_seconds : limits; None for none.
@@ -83,7 +83,8 @@ def solve(
     stop = Stop(tol, max_iters, max_seconds)
     user_problem = problem_of(problem)
     require_whole(seed, "seed", least=0)
-    method = CGAL(eta=LineSearch()) if method is None else method
+    if method is None:
+        method = choose(user_problem, free_storage=storage is None)
     for value, verb, wanted in (
         (method, "iterates", "method takes a record such as condal.CGAL()"),
         (storage, "move", "storage takes an object such as condal.storage.Sketch(n, 10)"),

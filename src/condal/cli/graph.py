@@ -11,8 +11,10 @@ from scipy.sparse.csgraph import connected_components
 
 from condal.cli.memory import describe
 from condal.cli.text import number, printable, size
-from condal.domains import Spectrahedron
 from condal.eigen import Lanczos
+from condal.methods import LowRankCGAL
+from condal.methods.auto import choose
+from condal.problems import max_cut
 from condal.proofs import MAX_FACTOR_BYTES
 from condal.storage import automatic
 
@@ -62,12 +64,18 @@ def _weights(weights: Any) -> str:
 
 
 def _plan(W: Any) -> list[tuple[str, str]]:
-    n = int(W.shape[0])
-    name, kept = describe(automatic(Spectrahedron(n, trace=float(n)), n), n)
-    return [
-        ("storage auto", f"{name}, at most {size(kept)}"),
-        ("memory in all", f"about {size(estimate(n, W.nnz, kept))}"),
-    ]
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # weights whose sum is beyond the largest number
+        problem = max_cut(W).problem
+        n, method = int(W.shape[0]), choose(problem)
+    if isinstance(method, LowRankCGAL):
+        kept = method.bytes(problem)
+        plan = ("method auto", f"lowrank, a factor of x: about {size(kept)}")
+    else:
+        name, kept = describe(automatic(problem.X, n), n)
+        plan = ("storage auto", f"{name}, at most {size(kept)}")
+    return [plan, ("memory in all", f"about {size(estimate(n, W.nnz, kept))}")]
 
 
 def estimate(n: int, nnz: int, kept: int) -> int:

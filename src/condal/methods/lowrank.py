@@ -20,7 +20,7 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.lagrangian import lagrangian, multiplier
 from condal.methods.geometry import Geometry, Rows, Sphere
-from condal.methods.trust_region import FORCING, first_radius, step
+from condal.methods.trust_region import FORCING, first_radius, norm, step
 from condal.operators import Symmetric, add
 from condal.points import (
     Array,
@@ -40,6 +40,8 @@ SOONEST_CUT = 1e-3  # residual below which columns may be cut
 CUT = 1e-5  # of the largest eigenvalue of x: smaller ones are not of the solution
 SIGNIFICANT = 3.0  # how much more than the residual a negative eigenvalue must promise
 FRESH_STEPS = 4
+VECTORS = 12  # of the size of R, at the worst moment
+MAX_BYTES = 4 * 2**30  # what they may take, for the method to be chosen by itself
 PROBE = 1e-7
 
 
@@ -138,10 +140,10 @@ class _Function:
         curved = f.L > 0
         if self.eliminated and not curved:
             return None
-        size = float(np.linalg.norm(D))
+        size = norm(D)
         if size == 0.0:
             return None
-        t = float(np.linalg.norm(place.R)) / size
+        t = norm(place.R) / size
         along = symmetric_product(place.x.U, t * D)
         parts = []
         if curved:
@@ -184,6 +186,22 @@ class LowRankCGAL:
         require_positive(self.lam, "lam")
         require_whole(self.seed, "seed", least=0)
 
+    def suits(self, problem: Problem) -> bool:
+        """Whether the surface takes care of every constraint, and the method's vectors fit."""
+        if not isinstance(problem.X, Spectral) or problem.f.L > 0:
+            return False
+        return _geometry(problem)[1] is not None and self.bytes(problem) <= MAX_BYTES
+
+    def bytes(self, problem: Problem) -> int:
+        """What its vectors take at the worst moment, if the rank does not grow."""
+        assert isinstance(problem.X, Spectral)
+        return VECTORS * 8 * problem.X.n * self._first_rank(problem, problem.X)
+
+    def _first_rank(self, problem: Problem, X: Spectral) -> int:
+        """2 log n, and no more than the rank that some solution has."""
+        most = ceil(sqrt(2 * (problem.A.size + problem.f.M.size))) + 1
+        return min(X.n, most, self.rank or ceil(2 * log(X.n)) + 2)
+
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
         """A random R, or a factor of the point of `warm`, and its dual."""
         X = problem.X
@@ -193,8 +211,7 @@ class LowRankCGAL:
                 "this problem has another; use condal.CGAL()"
             )
         geometry, _, slack = _geometry(problem)
-        most = ceil(sqrt(2 * (problem.A.size + problem.f.M.size))) + 1
-        rank = min(X.n, most, self.rank or ceil(2 * log(X.n)) + 2)
+        rank = self._first_rank(problem, X)
         R = np.random.default_rng(self.seed).standard_normal((X.n + slack, rank))
         if warm is not None and warm.x is not None:
             R = _factor(warm.x)
@@ -257,9 +274,7 @@ class LowRankCGAL:
         grown = promised > SIGNIFICANT * residual
         if grown:
             width = max(2, R.shape[1] // 3)
-            new = bottom.vectors[:, :width] * (
-                min(0.3, sqrt(promised)) * float(np.linalg.norm(R)) / sqrt(len(R))
-            )
+            new = bottom.vectors[:, :width] * (min(0.3, sqrt(promised)) * norm(R) / sqrt(len(R)))
             R = np.hstack([R, function.padded(new)])
             target = max(residual, promised / 10)
         else:
@@ -322,14 +337,16 @@ def _geometry(problem: Problem) -> tuple[Geometry, Array | None, bool]:
 
 def _residual(place: _Place) -> float:
     """|half the gradient| |R| relative to the size of the objective."""
-    size = float(np.linalg.norm(place.R))
-    return float(np.linalg.norm(place.gradient)) * size / _scale(place)
+    size = norm(place.R)
+    return norm(place.gradient) * size / _scale(place)
 
 
 def _enough(place: _Place, target: float) -> float:
     """How far a subproblem is solved: further at the end, and no further than is aimed at."""
-    norm, residual = float(np.linalg.norm(place.gradient)), _residual(place)
-    return norm * max(min(FORCING, sqrt(residual)), 0.3 * target / max(residual, 1e-300))
+    residual = _residual(place)
+    return norm(place.gradient) * max(
+        min(FORCING, sqrt(residual)), 0.3 * target / max(residual, 1e-300)
+    )
 
 
 def _scale(place: _Place) -> float:

@@ -11,9 +11,9 @@ from math import sqrt
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
-from scipy.linalg.blas import daxpy
 
 from condal.methods.geometry import Geometry
+from condal.passes import slices
 from condal.points import Array
 
 MAX_INNER = 200
@@ -75,9 +75,11 @@ def step(function: Function[P], place: P, radius: float, enough: float) -> Step[
     """
     direction, predicted, at_edge = _subproblem(function.geometry, place, radius, enough)
     new = function.at(function.geometry.on(place.R + direction))
+    if not np.isfinite(new.value):
+        raise FloatingPointError("a product or an image was not finite")
     gain, rounding = place.value - new.value, 1e-14 * abs(place.value)
     if predicted <= rounding:  # the values no longer tell: the gradients do
-        better = float(np.linalg.norm(new.gradient)) < float(np.linalg.norm(place.gradient))
+        better = norm(new.gradient) < norm(place.gradient)
         better = better and gain >= -10 * rounding
         return Step(new if better else place, radius, better, not better)
     ratio = gain / predicted
@@ -106,6 +108,8 @@ def _subproblem(
     total, residual = np.zeros(R.shape), np.array(gradient, order="C")
     z = geometry.tangent_scaled(R, residual, inverse)
     direction, rz = -z, _dot(residual, z)
+    if rz <= 0.0:  # the gradient is 0: a saddle or a minimum, from which only new columns lead
+        return total, 0.0, False
     squared, cross, length2 = 0.0, 0.0, rz  # |total|^2, <total, direction>, |direction|^2
     at_edge = False
     for _ in range(MAX_INNER):
@@ -118,11 +122,13 @@ def _subproblem(
             at_edge = True
         _add(total, t, direction)
         _add(residual, t, product)
-        if at_edge or sqrt(_dot(residual, residual)) <= enough:
+        if at_edge or norm(residual) <= enough:
             break
         squared += t * (2 * cross + t * length2)
         z = geometry.tangent_scaled(R, residual, inverse)
         rz, before = _dot(residual, z), rz
+        if rz <= 0.0:
+            break
         beta = rz / before
         cross = beta * (cross + t * length2)
         length2 = rz + beta**2 * length2
@@ -134,8 +140,16 @@ def _subproblem(
 
 def _add(to: Array, t: float, what: Array) -> None:
     """to += t what, in one pass; `to` is contiguous."""
-    daxpy(what.ravel(), to.reshape(-1), a=t)
+    total, added = to.reshape(-1), what.reshape(-1)
+    for here in slices(total.size):
+        total[here] += t * added[here]
+
+
+def norm(a: Array) -> float:
+    """|a|."""
+    return sqrt(_dot(a, a))
 
 
 def _dot(a: Array, b: Array) -> float:
-    return float(a.ravel() @ b.ravel())
+    # Not BLAS: its threads wait for each other, and on a busy machine they wait for long.
+    return float(np.einsum("ij,ij->", a, b))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
+from condal.domains.wrapped import Wrapped
 from condal.operators import Gradient, Symmetric
 from condal.points import Array, Point
 from condal.problem import Problem
-from condal.types import Domain, Proof, Spectral
+from condal.types import Domain, Spectral
 
 
 @dataclass
@@ -31,45 +34,27 @@ class _CountedSymmetric(Symmetric):
         return super().__matmul__(v)
 
 
-@dataclass(frozen=True, eq=False)
-class CountedDomain:
+class CountedDomain(Wrapped):
     """X, its oracle calls and their products counted."""
 
-    X: Domain
-    counts: Counts
-
-    @property
-    def diameter(self) -> float:
-        """That of X."""
-        return self.X.diameter
-
-    @property
-    def size(self) -> float:
-        """That of X."""
-        return self.X.size
+    def __init__(self, X: Domain, counts: Counts) -> None:
+        super().__init__(X)
+        self.counts = counts
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
         """X's answer."""
+        with self._asked():
+            return super().lmo(_counted(v, self.counts), tol, guess)
+
+    @contextmanager
+    def _asked(self) -> Iterator[None]:
+        """One more call, and its time."""
         self.counts.oracle_calls += 1
         before = time.process_time()
-        s = self.X.lmo(_counted(v, self.counts), tol, guess)
+        yield
         self.counts.oracle_cpu_seconds += time.process_time() - before
-        return s
-
-    def bound(self, v: Gradient, *, slack: float, failure: float, seed: int) -> Proof:
-        """X's proof."""
-        return self.X.bound(v, slack=slack, failure=failure, seed=seed)
-
-    def distance(self, x: Point) -> float:
-        """That of X."""
-        return self.X.distance(x)
-
-    def check(self, v: Gradient, name: str) -> None:
-        """As X does."""
-        self.X.check(v, name)
 
 
-@dataclass(frozen=True, eq=False)
 class _CountedSpectral(CountedDomain):
     X: Spectral
 
@@ -86,11 +71,8 @@ class _CountedSpectral(CountedDomain):
         return self.X.at_most
 
     def lowest(self, v: Gradient, count: int, tol: float) -> tuple[Array, Array]:
-        self.counts.oracle_calls += 1
-        before = time.process_time()
-        pairs = self.X.lowest(_counted(v, self.counts), count, tol)
-        self.counts.oracle_cpu_seconds += time.process_time() - before
-        return pairs
+        with self._asked():
+            return self.X.lowest(_counted(v, self.counts), count, tol)
 
 
 def counted(problem: Problem) -> tuple[Problem, Counts]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from condal.domains.wrapped import Wrapped
 from condal.experiments.contenders import CONTENDERS
 from condal.experiments.curve import Curve
 from condal.experiments.tune import Setting
@@ -16,7 +17,7 @@ from condal.result import Result, Row, Status
 from condal.scaling import normalise
 from condal.solve import solve
 from condal.storage import Atoms, Dense, Sketch
-from condal.types import Domain, Method, Proof, Storage
+from condal.types import Method, Storage
 
 NEVER = 1e-300  # a tolerance that is not reached: the budget ends a trial
 CONVERGED = 1e-8  # by the free estimates; the optimum is not known any better
@@ -105,39 +106,15 @@ def _share(result: Result) -> float:
     return result.oracle_cpu_seconds / result.cpu_seconds if result.cpu_seconds else 0.0
 
 
-@dataclass(eq=False)
-class _Watched:
+class _Watched(Wrapped):
     """X, the last answer of its oracle kept."""
 
-    X: Domain
     last: Point | None = None
-
-    @property
-    def diameter(self) -> float:
-        """That of X."""
-        return self.X.diameter
-
-    @property
-    def size(self) -> float:
-        """That of X."""
-        return self.X.size
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
         """X's answer."""
-        self.last = self.X.lmo(v, tol, guess)
+        self.last = super().lmo(v, tol, guess)
         return self.last
-
-    def bound(self, v: Gradient, *, slack: float, failure: float, seed: int) -> Proof:
-        """X's proof."""
-        return self.X.bound(v, slack=slack, failure=failure, seed=seed)
-
-    def distance(self, x: Point) -> float:
-        """That of X."""
-        return self.X.distance(x)
-
-    def check(self, v: Gradient, name: str) -> None:
-        """As X does."""
-        self.X.check(v, name)
 
 
 @dataclass(eq=False)

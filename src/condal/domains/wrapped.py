@@ -1,0 +1,40 @@
+"""A domain seen through another object: to count or to watch its oracle."""
+
+from __future__ import annotations
+
+from condal.operators import Gradient
+from condal.points import Point
+from condal.types import Domain, Proof
+
+
+class Wrapped:
+    """X itself; what wraps it says more of `lmo`."""
+
+    def __init__(self, X: Domain) -> None:
+        self.X = X
+
+    @property
+    def diameter(self) -> float:
+        """That of X."""
+        return self.X.diameter
+
+    @property
+    def size(self) -> float:
+        """That of X."""
+        return self.X.size
+
+    def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
+        """X's answer."""
+        return self.X.lmo(v, tol, guess)
+
+    def bound(self, v: Gradient, *, slack: float, failure: float, seed: int) -> Proof:
+        """X's proof."""
+        return self.X.bound(v, slack=slack, failure=failure, seed=seed)
+
+    def distance(self, x: Point) -> float:
+        """That of X."""
+        return self.X.distance(x)
+
+    def check(self, v: Gradient, name: str) -> None:
+        """As X does."""
+        self.X.check(v, name)

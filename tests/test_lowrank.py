@@ -202,3 +202,78 @@ def test_the_gset_to_one_in_a_million(name, optimum):
     assert result.objective <= optimum * (1 + 1e-9)
     assert result.bound >= optimum * (1 - 1e-9)
     assert result.bound - result.objective <= 1e-6 * optimum
+
+
+def diagonal_problem(C, b, trace=None, *, at_most=False):
+    return condal.Problem.of(
+        f=condal.Linear(C),
+        X=condal.Spectrahedron(len(b), trace=float(trace or np.sum(b)), at_most=at_most),
+        A=condal.Diagonal(len(b)),
+        K=condal.Equal(b),
+    )
+
+
+def star(leaves, centres):
+    W = np.zeros((leaves + centres,) * 2)
+    W[:centres, centres:] = 1.0
+    return W + W.T
+
+
+@pytest.mark.parametrize(
+    ("W", "optimum"),
+    [
+        (star(100, 100), 10_000.0),  # all edges of a bipartite graph can be cut
+        (star(300, 3), 900.0),
+        (np.pad([[0.0, 1.0], [1.0, 0.0]], (0, 298)), 1.0),
+        (1.0 - np.eye(160), 160.0**2 / 4),
+    ],
+)
+def test_spectra_that_trip_lanczos(W, optimum):
+    """A few eigenvalues of high multiplicity: the Krylov space is invariant after a few steps."""
+    result = condal.solve(condal.problems.max_cut(W), tol=1e-6)
+    assert result.method == "lowrank"
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(optimum, rel=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_problems_without_a_repair_are_solved_too(seed):
+    """A bound that the oracle makes too good must not hide the good ones."""
+    C = condal.problems.max_cut(random_graph(200, 20, seed)).problem.f.M.adjoint(np.ones(1))
+    result = condal.solve(diagonal_problem(C, np.ones(200)), tol=1e-6, max_iters=300)
+    assert result.method == "lowrank"
+    assert result.status is condal.Status.SOLVED
+
+
+def test_new_columns_are_given_time_to_leave_a_saddle():
+    """This graph has a saddle of tiny curvature, beside which gradients say nothing."""
+    rng = np.random.default_rng(1)
+    upper = np.triu(rng.random((600, 600)) < 0.03, k=1).astype(float)
+    for rank in (3, 6, None):
+        model = condal.problems.max_cut(upper + upper.T)
+        result = condal.solve(model, LowRankCGAL(rank=rank), tol=1e-6, max_iters=400)
+        assert result.status is condal.Status.SOLVED
+        assert result.x.rank <= 36  # sqrt(2 n) + 2
+
+
+def test_without_constraints_it_finds_an_eigenvector():
+    for at_most, optimum in ((False, 1.0), (True, 0.0)):
+        problem = condal.Problem.of(
+            f=condal.Linear(np.diag([1.0, 2.0, 3.0])), X=condal.Spectrahedron(3, at_most=at_most)
+        )
+        result = condal.solve(problem, LowRankCGAL(), tol=1e-5, max_iters=100)
+        assert result.status is condal.Status.SOLVED
+        assert result.objective == pytest.approx(optimum, abs=1e-5)
+
+
+def test_infeasibility_is_proved_where_the_method_ends():
+    problem = diagonal_problem(np.eye(30), np.ones(30), trace=33.0)
+    result = condal.solve(problem, LowRankCGAL(), max_iters=2000)
+    assert result.status is condal.Status.INFEASIBLE
+
+
+def test_a_limit_before_the_first_round_ends_has_a_bound():
+    model = condal.problems.max_cut(random_graph(300, 6))
+    early = condal.solve(model, max_iters=6, tol=1e-6)
+    assert early.status is condal.Status.MAX_ITERS
+    assert early.gap <= 0.5

@@ -79,6 +79,12 @@ class Checks:
         certificate = self._certify(point, seen, self.w, aim)
         return Status.SOLVED if self.solves(certificate) else None
 
+    def none_is_feasible(self, state: State, infeasibility: float) -> bool:
+        """Whether that is proved where a method has ended, infeasible."""
+        if infeasibility > self.tol:
+            self.infeasible = self._infeasibility(state)
+        return self.infeasible is not None
+
     def best(
         self, state: State, x: Storage, status: Status
     ) -> tuple[Point | None, Array, Certificate]:

@@ -51,8 +51,10 @@ class CountedDomain(Wrapped):
         """One more call, and its time."""
         self.counts.oracle_calls += 1
         before = time.process_time()
-        yield
-        self.counts.oracle_cpu_seconds += time.process_time() - before
+        try:
+            yield
+        finally:
+            self.counts.oracle_cpu_seconds += time.process_time() - before
 
 
 class _CountedSpectral(CountedDomain):

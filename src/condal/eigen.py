@@ -23,6 +23,7 @@ from condal.points import Array
 NOISE = 3.0
 SEVERAL_DENSE_BELOW = 150  # where LAPACK gives several eigenpairs sooner than Lanczos
 MAX_SEVERAL_STEPS = 1000
+MAX_SEVERAL_BYTES = 256 * 2**20
 _EIGSH_TAKES_RNG = "rng" in signature(eigsh).parameters  # it restarts at random; SciPy 1.17 on
 
 
@@ -165,26 +166,34 @@ def _finite(V: Symmetric) -> Array:
 def lowest(V: Symmetric, count: int, tol: float) -> tuple[Array, Array]:
     """The `count` smallest Ritz pairs of V, the first value within tol, or fewer of them.
 
-    Vectors that repeat, as those of a Lanczos run without reorthogonalisation may, are left out.
+    A Lanczos run without reorthogonalisation may repeat vectors, and lose their lengths: those that
+    are new are made orthonormal, and their values are Rayleigh quotients again.
     """
     if V.n <= SEVERAL_DENSE_BELOW:
         last = min(count, V.n) - 1
         values, vectors = eigh(_finite(V), subset_by_index=[0, last], check_finite=False)
         return values, vectors
     start = _start_vector(V.n)
-    run = Recurrence(V, start / np.linalg.norm(start), keep=MAX_SEVERAL_STEPS)
+    keep = max(2, min(MAX_SEVERAL_STEPS, MAX_SEVERAL_BYTES // (8 * V.n)))
+    run = Recurrence(V, start / np.linalg.norm(start), keep=keep)
     test, before = 20, np.inf
     while True:
         run.grow_to(test)
         ritz = run.smallest(tol)
-        rests = run.ended or before - ritz.value <= tol
-        if (ritz.converged and rests) or run.steps >= MAX_SEVERAL_STEPS:
+        rests = run.ended or before - ritz.value <= max(tol, ritz.rounding)
+        if (ritz.converged and rests) or run.steps >= min(MAX_SEVERAL_STEPS, V.n):
             break
         before, test = ritz.value, min(int(np.ceil(1.3 * test)), MAX_SEVERAL_STEPS)
-    values, coefficients = run.several(count)
-    vectors, upper = np.linalg.qr(np.column_stack([run.combine(c) for c in coefficients.T]))
-    fresh = np.abs(np.diagonal(upper)) > 0.5
-    return values[fresh], vectors[:, fresh]
+    found = np.column_stack([run.combine(c) for c in run.several(count)[1].T])
+    lengths = np.linalg.norm(found, axis=0)
+    found = found[:, lengths > 0.0] / lengths[lengths > 0.0]
+    if found.shape[1] == 0:
+        found = start[:, None] / np.linalg.norm(start)
+    vectors, upper = np.linalg.qr(found)
+    fresh = np.abs(np.diagonal(upper)) > 0.1
+    vectors = vectors[:, fresh]
+    values, turned = eigh(vectors.T @ (V @ vectors), check_finite=False)
+    return values, vectors @ turned
 
 
 @lru_cache(maxsize=4)

@@ -133,6 +133,11 @@ class _Run:
                 if ended is not None:
                     status = ended
                     break
+            else:
+                if len(self.history) and self.checks.none_is_feasible(
+                    state, self.history.last.infeasibility
+                ):
+                    status = Status.INFEASIBLE
         except FloatingPointError:
             status = Status.NUMERICAL_ERROR
         except KeyboardInterrupt:

@@ -40,6 +40,7 @@ SOONEST_CUT = 1e-3  # residual below which columns may be cut
 CUT = 1e-5  # of the largest eigenvalue of x: smaller ones are not of the solution
 SIGNIFICANT = 3.0  # how much more than the residual a negative eigenvalue must promise
 FRESH_STEPS = 4
+MAX_LAM = 1e10
 VECTORS = 12  # of the size of R, at the worst moment
 MAX_BYTES = 4 * 2**30  # what they may take, for the method to be chosen by itself
 PROBE = 1e-7
@@ -59,6 +60,7 @@ class Own:
     lam: float
     infeasibility: float = inf
     fresh: int = 0
+    hoped: tuple[float, float] | None = None  # the value at the last growth, and what it promised
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,11 +136,16 @@ class _Function:
         gradient = VR - shift[:, None] * R
         return _Place(self, R, x, value / 2, Mx, Ax, g, w, V, shift, gradient, weights)
 
+    def settled(self, place: _Place) -> bool:
+        """Whether another dual or penalty would change nothing."""
+        far = self.problem.h.distance(place.Ax) > 1e-12 * (1.0 + norm(place.Ax[None, :]))
+        return self.eliminated or not far or self.lam > MAX_LAM
+
     def change(self, place: _Place, D: Array) -> Symmetric | None:
         """The derivative of V as x moves along R D' + D R'; None where V does not change."""
         problem, f = self.problem, self.problem.f
-        curved = f.L > 0
-        if self.eliminated and not curved:
+        curved, priced = f.L > 0, not self.eliminated and problem.A.size > 0
+        if not (curved or priced):
             return None
         size = norm(D)
         if size == 0.0:
@@ -150,7 +157,7 @@ class _Function:
             dM = f.M(along)
             slope = (f.gradient(place.Mx + PROBE * dM) - place.g) / (PROBE * t)
             parts.append(f.M.adjoint(slope))
-        if not self.eliminated:
+        if priced:
             dA = problem.A(along)
             moved = multiplier(problem.h, place.Ax + PROBE * dA, self.y, self.lam)
             parts.append(problem.A.adjoint((moved - place.w) / (PROBE * t)))
@@ -198,9 +205,12 @@ class LowRankCGAL:
         return VECTORS * 8 * problem.X.n * self._first_rank(problem, problem.X)
 
     def _first_rank(self, problem: Problem, X: Spectral) -> int:
-        """2 log n, and no more than the rank that some solution has."""
-        most = ceil(sqrt(2 * (problem.A.size + problem.f.M.size))) + 1
-        return min(X.n, most, self.rank or ceil(2 * log(X.n)) + 2)
+        """2 log n, and no more than is ever needed."""
+        return min(X.n, self._most(problem), self.rank or ceil(2 * log(X.n)) + 2)
+
+    def _most(self, problem: Problem) -> int:
+        """More columns than some solution has, and than a minimum that is not global can have."""
+        return ceil(sqrt(2 * (problem.A.size + problem.f.M.size))) + 2
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
         """A random R, or a factor of the point of `warm`, and its dual."""
@@ -231,18 +241,20 @@ class LowRankCGAL:
         radius = first_radius(place) if own.radius is None else own.radius
 
         for k in count(state.k + 1):
-            moved = step(function, place, radius, _enough(place, own.target))
+            moved = step(function, place, radius, _enough(place, 0.0 if own.fresh else own.target))
             place, radius, gap, lower = moved.place, moved.radius, inf, -inf
             own = replace(own, fresh=max(0, own.fresh - 1))
             ended = moved.stuck and own.fresh == 0
+            if rows is not None:
+                y = w = -place.shift / rows
             if ended or (_residual(place) <= own.target and own.fresh == 0):
-                w = place.w if rows is None else -place.shift / rows
+                w = place.w if rows is None else w
                 bottom = _Bottom.of(problem, place, w, own.target)
                 gap, lower = bottom.gap, bottom.lower
                 y = w
                 place, own, radius = self._next_round(function, place, bottom, own, radius)
-                ended = ended and own.fresh == 0
                 function = place.function
+                ended = ended and own.fresh == 0 and function.settled(place)
             x.load(place.x)
             value = problem.f.value(place.Mx)
             yield State(
@@ -270,10 +282,12 @@ class LowRankCGAL:
         lam = own.lam
         if not function.eliminated and infeasibility > 0.3 * own.infeasibility:
             lam *= 4
-        promised = -bottom.curvature * problem.X.size / _scale(place)
-        grown = promised > SIGNIFICANT * residual
+        promised = -bottom.curvature * norm(place.x.U) ** 2 / _scale(place)
+        fruitless = own.hoped is not None and own.hoped[0] - place.value < 0.01 * own.hoped[1]
+        room = self._most(problem) - R.shape[1]
+        grown = promised > SIGNIFICANT * residual and not fruitless and room > 0
         if grown:
-            width = max(2, R.shape[1] // 3)
+            width = min(max(2, R.shape[1] // 3), room)
             new = bottom.vectors[:, :width] * (min(0.3, sqrt(promised)) * norm(R) / sqrt(len(R)))
             R = np.hstack([R, function.padded(new)])
             target = max(residual, promised / 10)
@@ -286,7 +300,8 @@ class LowRankCGAL:
         place = function.at(function.geometry.on(R) if changed else R)
         radius = first_radius(place) if grown else radius
         fresh = FRESH_STEPS if grown else 0
-        own = Own(place.R, radius, min(target, own.target), lam, infeasibility, fresh)
+        hoped = (place.value, 0.5 * promised * _scale(place)) if grown else None
+        own = Own(place.R, radius, min(target, own.target), lam, infeasibility, fresh, hoped)
         return place, own, radius
 
 
@@ -312,7 +327,8 @@ class _Bottom:
         tol = 0.1 * target * _scale(place) / X.size
         values, vectors = X.lowest(v, max(2, place.R.shape[1] // 3), tol)
         level = v.quadratic(place.x) / X.size
-        least = X.size * float(values[0])
+        # <v, x> / size is a Rayleigh quotient too: where the oracle found no smaller one, it errs.
+        least = X.size * min(float(values[0]), level) - X.size * tol
         if X.at_most:
             least, level = min(least, 0.0), min(level, 0.0)
         value, price = f.value(place.Mx), float(w @ place.Ax) - problem.h.conjugate(w)
@@ -344,9 +360,8 @@ def _residual(place: _Place) -> float:
 def _enough(place: _Place, target: float) -> float:
     """How far a subproblem is solved: further at the end, and no further than is aimed at."""
     residual = _residual(place)
-    return norm(place.gradient) * max(
-        min(FORCING, sqrt(residual)), 0.3 * target / max(residual, 1e-300)
-    )
+    close = max(min(FORCING, sqrt(residual)), 0.3 * target / max(residual, 1e-300))
+    return norm(place.gradient) * min(close, FORCING)
 
 
 def _scale(place: _Place) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import textwrap
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from condal.cli.report import STOPPED
-from condal.cli.text import WIDTH, table
+from condal.cli.text import table
 from condal.errors import ProblemError
 from condal.progress import clock
 
@@ -111,20 +110,9 @@ def summary(report: Report) -> str:
     groups: dict[str, list[Claim]] = {}
     for claim in report.claims:
         groups.setdefault(claim.text, []).append(claim)
-    rows = [_verdict(claims) for claims in groups.values()]
-    width = max(len(verdict) for verdict, _ in rows) + 4
-    lines = [
-        textwrap.fill(
-            text,
-            WIDTH,
-            initial_indent=f"  {verdict}".ljust(width),
-            subsequent_indent=" " * width,
-            break_on_hyphens=False,
-        )
-        for verdict, text in rows
-    ]
+    verdicts = table(_verdict(claims) for claims in groups.values())
     figures = [path for path in report.figures if path.suffix == ".png"]
-    return "\n".join([*lines, "", *(f"  {path}" for path in [*figures, report.page])])
+    return "\n".join([verdicts, "", *(f"  {path}" for path in [*figures, report.page])])
 
 
 def _verdict(claims: list[Claim]) -> tuple[str, str]:

@@ -48,40 +48,34 @@ CRITERIA = (
 Test = Callable[[Study], Claim]
 
 
-def hcgm_is_slow(study: Study) -> Claim:
-    """HCGM's slope is about -1/2."""
-    slopes = _slopes(study, "hcgm")
-    return judged(
-        study,
-        "5.1, B",
-        "HCGM converges at its worst-case rate: slope about -1/2",
-        _said(study, "hcgm"),
-        _all(slopes, lambda a: HALF[0] <= a <= HALF[1]),
-    )
+def rate(name: str, where: str, text: str, complies: Callable[[float], bool]) -> Test:
+    """Both of the method's slopes, at its best parameters, comply."""
+
+    def test(study: Study) -> Claim:
+        slopes = _slopes(study, name)
+        return judged(study, where, text, _said(study, name), _all(slopes, complies))
+
+    return test
 
 
-def cgal_is_fast(study: Study) -> Claim:
-    """CGAL's slope is at or below -1."""
-    slopes = _slopes(study, "cgal")
-    return judged(
-        study,
-        "5.1",
-        "CGAL (const.) is faster than O(1/k): slope at or below -1",
-        _said(study, "cgal"),
-        _all(slopes, lambda a: a <= ONE),
-    )
-
-
-def cgal_is_nearly_one(study: Study) -> Claim:
-    """CGAL's slope is about -1."""
-    slopes = _slopes(study, "cgal")
-    return judged(
-        study,
-        "5.2",
-        "CGAL (const.) has an empirical O(1/k) rate: slope about -1 or faster",
-        _said(study, "cgal"),
-        _all(slopes, lambda a: a <= NEARLY_ONE),
-    )
+hcgm_is_slow = rate(
+    "hcgm",
+    "5.1, B",
+    "HCGM converges at its worst-case rate: slope about -1/2",
+    lambda slope: HALF[0] <= slope <= HALF[1],
+)
+cgal_is_fast = rate(
+    "cgal",
+    "5.1",
+    "CGAL (const.) is faster than O(1/k): slope at or below -1",
+    lambda slope: slope <= ONE,
+)
+cgal_is_nearly_one = rate(
+    "cgal",
+    "5.2",
+    "CGAL (const.) has an empirical O(1/k) rate: slope about -1 or faster",
+    lambda slope: slope <= NEARLY_ONE,
+)
 
 
 def ahead(first: str, second: str, where: str) -> Test:

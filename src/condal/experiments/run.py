@@ -121,10 +121,11 @@ class _Run:
     def _advance(self, search: _Search) -> None:
         """Ask for the next settings once all that were asked for are known, and scored."""
         while not search.pending:
-            scores = {setting: self._score(search, t) for setting, t in search.trials.items()}
-            if None in scores.values():
+            known = {setting: self._score(search, t) for setting, t in search.trials.items()}
+            scores = {setting: score for setting, score in known.items() if score is not None}
+            if len(scores) < len(known):
                 return  # without f* there are no scores; the reference will call again
-            settings = wanted(search.contender.parameters, scores)  # type: ignore[arg-type]
+            settings = wanted(search.contender.parameters, scores)
             if not settings:
                 return
             for setting in settings:

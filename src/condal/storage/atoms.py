@@ -1,0 +1,76 @@
+"""x kept as the atoms that it is made of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from condal.errors import ProblemError
+from condal.points import Array, Point, combine, nothing_like
+
+
+class Atoms:
+    """x = sum_i weights_i s_i, the points that the oracle gave and their weights.
+
+    With `by_block`, the blocks of a point of a Product are atoms of their own, and each block has
+    weights that add up to 1.
+    """
+
+    def __init__(self, *, by_block: bool = False) -> None:
+        self._by_block = by_block
+        self._forget()
+
+    def _forget(self) -> None:
+        self.points: list[Point] = []
+        self.weights = np.zeros(0)
+        self.blocks = np.zeros(0, dtype=np.intp)
+
+    def move(self, s: Point, eta: float) -> None:
+        """Every weight shrinks by 1 - eta; s joins with eta."""
+        if eta == 1.0:
+            self._forget()
+        parts = s if self._by_block and isinstance(s, tuple) else (s,)
+        self.points.extend(parts)
+        self.weights = np.append(self.weights * (1 - eta), np.full(len(parts), eta))
+        self.blocks = np.append(self.blocks, np.arange(len(parts)))
+
+    def load(self, x: Point) -> None:
+        """One atom, x itself; one a block with `by_block`."""
+        self.move(x, 1.0)
+
+    def split(self, s: Point) -> tuple[Point, ...]:
+        """The atoms that s joins as, each a point of the whole space; they add up to s."""
+        if not (self._by_block and isinstance(s, tuple)):
+            return (s,)
+        zero = [nothing_like(part) for part in s]
+        return tuple((*zero[:i], part, *zero[i + 1 :]) for i, part in enumerate(s))
+
+    def whole(self) -> tuple[Point, ...]:
+        """The atoms, each a point of the whole space."""
+        if not self._by_block:
+            return tuple(self.points)
+        first = tuple(self.points[int(np.argmax(self.blocks == b))] for b in set(self.blocks))
+        zero = [nothing_like(part) for part in first]
+        return tuple(
+            (*zero[:b], point, *zero[b + 1 :])
+            for b, point in zip(self.blocks, self.points, strict=True)
+        )
+
+    def reweigh(self, weights: Array) -> None:
+        """x <- sum_i weights_i s_i; the atoms of weight 0 are dropped."""
+        kept = np.flatnonzero(weights > 0)
+        self.points = [self.points[i] for i in kept]
+        self.weights, self.blocks = weights[kept], self.blocks[kept]
+
+    def point(self) -> Point:
+        """The weighted sum."""
+        if not self.points:
+            raise ProblemError("no step has been taken yet: there is no point to return")
+        if not self._by_block:
+            return combine(self.points, self.weights)
+        return tuple(
+            combine(
+                [self.points[i] for i in np.flatnonzero(self.blocks == b)],
+                self.weights[self.blocks == b],
+            )
+            for b in range(int(self.blocks.max()) + 1)
+        )

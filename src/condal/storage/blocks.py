@@ -1,0 +1,29 @@
+"""x of several blocks, each kept in its own way."""
+
+from __future__ import annotations
+
+from condal.points import Point
+from condal.types import Storage
+
+
+class Blocks:
+    """A storage a block, for a Product."""
+
+    def __init__(self, *parts: Storage) -> None:
+        self.parts = parts
+
+    def move(self, s: Point, eta: float) -> None:
+        """Block by block."""
+        assert isinstance(s, tuple)
+        for part, block in zip(self.parts, s, strict=True):
+            part.move(block, eta)
+
+    def load(self, x: Point) -> None:
+        """Block by block."""
+        assert isinstance(x, tuple)
+        for part, block in zip(self.parts, x, strict=True):
+            part.load(block)
+
+    def point(self) -> Point:
+        """The tuple of the blocks' points."""
+        return tuple(part.point() for part in self.parts)

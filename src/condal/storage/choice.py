@@ -1,0 +1,68 @@
+"""Which storage to use, and whether one fits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from condal.domains import L1Ball, Product, Simplex, Spectrahedron
+from condal.errors import ProblemError
+from condal.storage.atoms import Atoms
+from condal.storage.blocks import Blocks
+from condal.storage.factored import Factored
+from condal.storage.sketch import Sketch
+from condal.storage.whole import Dense, Factor
+from condal.types import Domain, Keeps, Storage
+
+DEFAULT_MAX_BYTES = 2**30
+
+
+def automatic(
+    X: Domain,
+    p: int,
+    *,
+    keeps: Keeps = "x",
+    seed: int = 0,
+    max_bytes: int = DEFAULT_MAX_BYTES,
+) -> Storage:
+    """Dense for vectors; for matrices Factored while 2n columns fit, else a Sketch.
+
+    A method that `keeps` the atoms, or only a sketch, gets that. The rank of the sketch is the
+    Barvinok-Pataki bound sqrt(2 p) on that of some solution, p the number of rows of A and M, or
+    what the memory holds, with what its reconstruction takes.
+    """
+    if keeps in ("atoms", "atoms by block"):
+        return Atoms(by_block=keeps == "atoms by block")
+    if keeps == "factor":
+        return Factor()
+    if isinstance(X, Product):
+        share = max_bytes // len(X.parts)
+        return Blocks(
+            *(automatic(part, p, keeps=keeps, seed=seed, max_bytes=share) for part in X.parts)
+        )
+    if not isinstance(X, Spectrahedron):
+        return Dense()
+    if (
+        keeps == "x" and 3 * 8 * X.n * 2 * X.n <= max_bytes
+    ):  # the columns, and twice their size to compress them
+        return Factored(X.n)
+    enough = int(np.ceil(np.sqrt(2 * p))) + 1
+    return Sketch(X.n, max(1, min(enough, max_bytes // (8 * 8 * X.n))), seed=seed)
+
+
+def require_fit(storage: Storage, X: Domain) -> None:
+    """Raise ProblemError if the storage cannot keep points of X."""
+    n = storage.n if isinstance(storage, Factored | Sketch) else None  # of a symmetric matrix
+    if isinstance(X, Product):
+        fits = n is None and not isinstance(storage, Dense)
+        wanted = "Blocks(...), a storage a block, or Atoms()"
+    elif isinstance(X, Spectrahedron):
+        fits = n is None or n == X.n
+        wanted = f"one for n = {X.n}, such as Factored({X.n})"
+    else:
+        fits = n is None or not isinstance(X, Simplex | L1Ball)
+        wanted = "Dense() or Atoms()"
+    if not fits:
+        raise ProblemError(
+            f"storage {type(storage).__name__} does not fit the domain {type(X).__name__}: pass "
+            f"{wanted}, or leave it out"
+        )

@@ -1,0 +1,72 @@
+"""x kept as its factors."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import eigh
+
+from condal.points import LowRank, Point, dense, require_whole
+
+
+class Factored:
+    """x = U diag(w) U', kept exactly: a column an atom, recompressed to n columns past 2n."""
+
+    def __init__(self, n: int) -> None:
+        require_whole(n, "n")
+        self.n = n
+        self._columns = np.empty((16, n))  # atoms in rows: appending one is one contiguous write
+        self._weights = np.zeros(16)
+        self._count = 0
+
+    def move(self, s: Point, eta: float) -> None:
+        """x <- (1 - eta) x + eta s."""
+        if eta == 1.0:
+            self._count = 0
+        self._weights[: self._count] *= 1 - eta
+        self._append(spectral(s), eta)
+
+    def load(self, x: Point) -> None:
+        """x <- the given point."""
+        self._count = 0
+        self._append(spectral(x), 1.0)
+
+    def _append(self, s: LowRank, eta: float) -> None:
+        keep = s.weights != 0.0
+        added = int(keep.sum())
+        self._reserve(added)
+        end = self._count + added
+        self._columns[self._count : end] = s.U.T[keep]
+        self._weights[self._count : end] = eta * s.weights[keep]
+        self._count = end
+
+    def _reserve(self, added: int) -> None:
+        n = self._columns.shape[1]
+        if self._count + added > 2 * n:
+            self._compress()
+        wanted = self._count + added
+        if wanted > len(self._columns):
+            room = max(wanted, min(2 * len(self._columns), 2 * n))
+            columns, weights = np.empty((room, n)), np.zeros(room)
+            columns[: self._count] = self._columns[: self._count]
+            weights[: self._count] = self._weights[: self._count]
+            self._columns, self._weights = columns, weights
+
+    def _compress(self) -> None:
+        atoms, weights = self._columns[: self._count], self._weights[: self._count]
+        values, vectors = eigh((atoms.T * weights) @ atoms, overwrite_a=True, check_finite=False)
+        keep = np.abs(values) > 1e-15 * np.abs(values).max(initial=0.0)
+        self._count = int(keep.sum())
+        self._columns[: self._count] = vectors.T[keep]
+        self._weights[: self._count] = values[keep]
+
+    def point(self) -> LowRank:
+        """x as it is kept."""
+        return LowRank(self._columns[: self._count].T.copy(), self._weights[: self._count].copy())
+
+
+def spectral(x: Point) -> LowRank:
+    """x as its eigenvectors and eigenvalues, unless it has factors already."""
+    if isinstance(x, LowRank):
+        return x
+    values, vectors = eigh(dense(x))
+    return LowRank(vectors, values)

@@ -1,0 +1,150 @@
+"""A point, and a box."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from condal.errors import ProblemError
+from condal.passes import cut
+from condal.points import Array, finite_array
+from condal.types import Proximable
+
+
+class Equal:
+    """K = {b}."""
+
+    separable = True
+    fixed: Array | None = None
+    lipschitz = inf
+
+    def __init__(self, b: Any) -> None:
+        self.b: Array = finite_array(b, "b", ndim=1).copy()
+        self.fixed = self.b
+
+    @property
+    def size(self) -> int:
+        """The length of b."""
+        return int(self.b.size)
+
+    @cached_property
+    def pieces(self) -> Sequence[tuple[slice, Proximable]]:
+        """{b} in each."""
+        return cut(self, self.size, lambda here: Equal(self.b[here]))
+
+    def prox(self, z: Array, t: float) -> Array:
+        """b."""
+        return self.b
+
+    def value(self, z: Array) -> float:
+        """0."""
+        return 0.0
+
+    def distance(self, z: Array) -> float:
+        """|z - b|."""
+        return float(np.linalg.norm(z - self.b))
+
+    def outward(self, z: Array) -> Array:
+        """z less its projection."""
+        return self.dual_point(z - self.prox(z, 1.0))
+
+    def conjugate(self, y: Array) -> float:
+        """<b, y>."""
+        return float(self.b @ y)
+
+    def conjugate_size(self, y: Array) -> float:
+        """<|b|, |y|>."""
+        return float(np.abs(self.b) @ np.abs(y))
+
+    def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
+        """lam (z - b)."""
+        return np.multiply(np.subtract(z, self.b, out=out), lam, out=out)
+
+    def dual_point(self, y: Array) -> Array:
+        """y: h* is finite everywhere."""
+        return y
+
+    def scaled(self, rows: Array, c: float) -> Equal:
+        """{rows * b}."""
+        return Equal(rows * self.b)
+
+
+class Box:
+    """K = {z : low <= z <= high}; a bound may be infinite."""
+
+    separable = True
+    fixed: Array | None = None
+    lipschitz = inf
+
+    def __init__(self, low: Any, high: Any) -> None:
+        self.low: Array = finite_array(low, "low", ndim=1, test=_below_infinity).copy()
+        self.high: Array = finite_array(high, "high", ndim=1, test=_above_infinity).copy()
+        if self.low.shape != self.high.shape:
+            raise ProblemError(f"low has length {self.low.size}, high has {self.high.size}")
+        if np.any(self.low > self.high):
+            i = int(np.argmax(self.low > self.high))
+            raise ProblemError(
+                f"the box is empty: low[{i}] = {self.low[i]:g} is above "
+                f"high[{i}] = {self.high[i]:g}"
+            )
+
+    @property
+    def size(self) -> int:
+        """The length of the bounds."""
+        return int(self.low.size)
+
+    @cached_property
+    def pieces(self) -> Sequence[tuple[slice, Proximable]]:
+        """The box of each."""
+        return cut(self, self.size, lambda here: Box(self.low[here], self.high[here]))
+
+    def prox(self, z: Array, t: float) -> Array:
+        """z clipped to the bounds."""
+        return np.minimum(np.maximum(z, self.low), self.high)
+
+    def value(self, z: Array) -> float:
+        """0."""
+        return 0.0
+
+    def distance(self, z: Array) -> float:
+        """|z - clipped z|."""
+        return float(np.linalg.norm(z - self.prox(z, 1.0)))
+
+    def outward(self, z: Array) -> Array:
+        """z less its projection."""
+        return self.dual_point(z - self.prox(z, 1.0))
+
+    def conjugate(self, y: Array) -> float:
+        """sum_i max(low_i y_i, high_i y_i), where 0 times infinity is 0."""
+        up, down = y > 0, y < 0
+        return float(self.high[up] @ y[up] + self.low[down] @ y[down])
+
+    def conjugate_size(self, y: Array) -> float:
+        """sum_i |low_i y_i| or |high_i y_i|, as the sign of y_i has it."""
+        up, down = y > 0, y < 0
+        return float(np.abs(self.high[up]) @ y[up] - np.abs(self.low[down]) @ y[down])
+
+    def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
+        """lam times what clipping takes from z."""
+        return np.multiply(np.subtract(z, self.prox(z, 1 / lam), out=out), lam, out=out)
+
+    def dual_point(self, y: Array) -> Array:
+        """y without the signs that an infinite bound forbids."""
+        y = np.where(np.isinf(self.high), np.minimum(y, 0.0), y)
+        return np.where(np.isinf(self.low), np.maximum(y, 0.0), y)
+
+    def scaled(self, rows: Array, c: float) -> Box:
+        """The box with scaled bounds."""
+        return Box(rows * self.low, rows * self.high)
+
+
+def _below_infinity(z: Array) -> Any:
+    return z < np.inf  # False for nan too
+
+
+def _above_infinity(z: Array) -> Any:
+    return z > -np.inf

@@ -1,0 +1,97 @@
+"""The orthants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from condal.passes import PIECE, cut
+from condal.points import Array, require_whole
+from condal.types import Proximable
+
+_ZEROS = np.zeros(PIECE)
+
+
+@dataclass(frozen=True)
+class _Orthant:
+    """K = {z : sign * z >= 0}."""
+
+    size: int
+    separable = True
+    fixed: Array | None = None
+    lipschitz = inf
+    sign = 1.0
+
+    def __post_init__(self) -> None:
+        require_whole(self.size, "size", least=0)
+
+    @cached_property
+    def pieces(self) -> Sequence[tuple[slice, Proximable]]:
+        """The same cone, of fewer dimensions."""
+        return cut(self, self.size, lambda here: type(self)(here.stop - here.start))
+
+    def prox(self, z: Array, t: float) -> Array:
+        """z without its wrong signs."""
+        zero = _zeros(z.size)
+        return np.maximum(z, zero) if self.sign > 0 else np.minimum(z, zero)
+
+    def value(self, z: Array) -> float:
+        """0."""
+        return 0.0
+
+    def distance(self, z: Array) -> float:
+        """The norm of the part of z with the wrong sign."""
+        return float(np.linalg.norm(z - self.prox(z, 1.0)))
+
+    def outward(self, z: Array) -> Array:
+        """z less its projection."""
+        return self.dual_point(z - self.prox(z, 1.0))
+
+    def conjugate(self, y: Array) -> float:
+        """0 where sign * y <= 0, else inf."""
+        return float("inf") if self._forbidden(y) else 0.0
+
+    def conjugate_size(self, y: Array) -> float:
+        """0: the conjugate has no terms to round."""
+        return 0.0
+
+    def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
+        """lam times the part of z with the wrong sign."""
+        wrong = np.minimum if self.sign > 0 else np.maximum
+        w = wrong(z, _zeros(z.size), out=out)
+        w *= lam
+        return w
+
+    def dual_point(self, y: Array) -> Array:
+        """y without the signs where h* is infinite; y itself if it has none."""
+        if not self._forbidden(y):
+            return y
+        return np.minimum(y, 0.0) if self.sign > 0 else np.maximum(y, 0.0)
+
+    def _forbidden(self, y: Array) -> bool:
+        """Whether sign * y > 0 somewhere: one look, without a copy."""
+        return bool(y.max(initial=0.0) > 0 if self.sign > 0 else y.min(initial=0.0) < 0)
+
+    def scaled(self, rows: Array, c: float) -> Proximable:
+        """The same cone."""
+        return self
+
+
+class NonNegative(_Orthant):
+    """K = {z in R^size : z >= 0}."""
+
+
+class NonPositive(_Orthant):
+    """K = {z in R^size : z <= 0}."""
+
+    sign = -1.0
+
+
+def _zeros(size: int) -> Any:
+    # The maximum of two arrays is three times as fast as that of an array and a number.
+    return _ZEROS[:size] if size <= PIECE else 0.0

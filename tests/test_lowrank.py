@@ -8,8 +8,8 @@ import pytest
 import condal
 from condal.eigen import lowest
 from condal.methods import LowRankCGAL
+from condal.methods.factored import FactoredLagrangian, surface_of
 from condal.methods.geometry import Rows, Sphere
-from condal.methods.lowrank import _Function, _geometry
 from condal.methods.trust_region import first_radius, step
 from condal.operators import symmetric
 from condal.points import symmetric_product
@@ -67,10 +67,10 @@ FUNCTIONS = {name: make for name, make in PLANTED.items() if name.startswith("sd
 
 def function(problem, lam=2.0):
     normalised, _ = normalise(problem)
-    geometry, rows, slack = _geometry(normalised)
+    geometry, rows, slack = surface_of(normalised)
     y = 0.1 * np.random.default_rng(1).standard_normal(normalised.A.size)
     y = normalised.h.dual_point(y)
-    return _Function(normalised, geometry, rows is not None, slack, y, lam)
+    return FactoredLagrangian(normalised, geometry, rows is not None, slack, y, lam)
 
 
 def least_squares():

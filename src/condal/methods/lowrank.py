@@ -18,8 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.lagrangian import lagrangian, multiplier
-from condal.methods.geometry import Geometry, Rows, Sphere
+from condal.methods.factored import FactoredLagrangian, Place, residual_of, scale_of, surface_of
 from condal.methods.trust_region import FORCING, first_radius, norm, step
 from condal.operators import Symmetric, add
 from condal.points import (
@@ -29,7 +28,6 @@ from condal.points import (
     dense,
     require_positive,
     require_whole,
-    symmetric_product,
 )
 from condal.problem import Problem
 from condal.state import State, Warm
@@ -40,10 +38,8 @@ SOONEST_CUT = 1e-3  # residual below which columns may be cut
 CUT = 1e-5  # of the largest eigenvalue of x: smaller ones are not of the solution
 SIGNIFICANT = 3.0  # how much more than the residual a negative eigenvalue must promise
 FRESH_STEPS = 4
-MAX_LAM = 1e10
 VECTORS = 12  # of the size of R, at the worst moment
 MAX_BYTES = 4 * 2**30  # what they may take, for the method to be chosen by itself
-PROBE = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,109 +57,6 @@ class Own:
     infeasibility: float = inf
     fresh: int = 0
     hoped: tuple[float, float] | None = None  # the value at the last growth, and what it promised
-
-
-@dataclass(frozen=True, eq=False)
-class _Place:
-    """L_lam(R R', y) at R: half its value, half its gradient, and what made them."""
-
-    function: _Function
-    R: Array
-    x: LowRank
-    value: float
-    Mx: Array
-    Ax: Array
-    g: Array
-    w: Array
-    V: Symmetric
-    shift: Array
-    gradient: Array
-    weights: Array
-
-    def hessian(self, D: Array) -> Array:
-        """(V - shift) D + (the change of V along D) R, tangent."""
-        function = self.function
-        image = function.padded(self.V @ function.matrix(D))
-        image -= self.shift[:, None] * D
-        change = function.change(self, function.matrix(D))
-        if change is not None:
-            image += function.padded(change @ self.x.U)
-        return function.geometry.tangent(self.R, image)
-
-
-@dataclass(frozen=True, eq=False)
-class _Function:
-    """R -> L_lam(R R', y) / 2 on a surface; `eliminated` if the surface is the whole of Ax = b.
-
-    Where the trace is a bound, `slack`, R has a row more than x, whose square is what x leaves of
-    it.
-    """
-
-    problem: Problem
-    geometry: Geometry
-    eliminated: bool
-    slack: bool
-    y: Array
-    lam: float
-
-    def matrix(self, R: Array) -> Array:
-        """The rows of R that x is made of."""
-        return R[:-1] if self.slack else R
-
-    def padded(self, U: Array) -> Array:
-        """U, with zeros for the row of the slack."""
-        return np.vstack([U, np.zeros((1, U.shape[1]))]) if self.slack else U
-
-    def at(self, R: Array) -> _Place:
-        """The value and derivatives at R."""
-        problem, f = self.problem, self.problem.f
-        x = LowRank(self.matrix(R), np.ones(R.shape[1]))
-        Mx, Ax = f.M(x), problem.A(x)
-        g = f.gradient(Mx)
-        if self.eliminated:
-            value, w = f.value(Mx), np.zeros(problem.A.size)
-            V = f.M.adjoint(g)
-        else:
-            value = lagrangian(problem, Mx, Ax, self.y, self.lam)
-            w = multiplier(problem.h, Ax, self.y, self.lam)
-            V = add(f.M.adjoint(g), problem.A.adjoint(w))
-        assert isinstance(V, Symmetric)
-        VR = self.padded(V @ x.U)
-        shift = self.geometry.shift(R, VR)
-        diagonal = V.diagonals()[0]
-        slack = (np.append(diagonal, 0.0) if self.slack else diagonal) - shift
-        weights = np.maximum(slack, 1e-3 * float(np.abs(slack).max()) or 1.0)
-        gradient = VR - shift[:, None] * R
-        return _Place(self, R, x, value / 2, Mx, Ax, g, w, V, shift, gradient, weights)
-
-    def settled(self, place: _Place) -> bool:
-        """Whether another dual or penalty would change nothing."""
-        far = self.problem.h.distance(place.Ax) > 1e-12 * (1.0 + norm(place.Ax[None, :]))
-        return self.eliminated or not far or self.lam > MAX_LAM
-
-    def change(self, place: _Place, D: Array) -> Symmetric | None:
-        """The derivative of V as x moves along R D' + D R'; None where V does not change."""
-        problem, f = self.problem, self.problem.f
-        curved, priced = f.L > 0, not self.eliminated and problem.A.size > 0
-        if not (curved or priced):
-            return None
-        size = norm(D)
-        if size == 0.0:
-            return None
-        t = norm(place.R) / size
-        along = symmetric_product(place.x.U, t * D)
-        parts = []
-        if curved:
-            dM = f.M(along)
-            slope = (f.gradient(place.Mx + PROBE * dM) - place.g) / (PROBE * t)
-            parts.append(f.M.adjoint(slope))
-        if priced:
-            dA = problem.A(along)
-            moved = multiplier(problem.h, place.Ax + PROBE * dA, self.y, self.lam)
-            parts.append(problem.A.adjoint((moved - place.w) / (PROBE * t)))
-        total = parts[0] if len(parts) == 1 else add(*parts)
-        assert isinstance(total, Symmetric)
-        return total
 
 
 @dataclass(frozen=True)
@@ -197,7 +90,7 @@ class LowRankCGAL:
         """Whether the surface takes care of every constraint, and the method's vectors fit."""
         if not isinstance(problem.X, Spectral) or problem.f.L > 0:
             return False
-        return _geometry(problem)[1] is not None and self.bytes(problem) <= MAX_BYTES
+        return surface_of(problem)[1] is not None and self.bytes(problem) <= MAX_BYTES
 
     def bytes(self, problem: Problem) -> int:
         """What its vectors take at the worst moment, if the rank does not grow."""
@@ -220,7 +113,7 @@ class LowRankCGAL:
                 "the low-rank method needs a spectral domain, such as condal.Spectrahedron(n): "
                 "this problem has another; use condal.CGAL()"
             )
-        geometry, _, slack = _geometry(problem)
+        geometry, _, slack = surface_of(problem)
         rank = self._first_rank(problem, X)
         R = np.random.default_rng(self.seed).standard_normal((X.n + slack, rank))
         if warm is not None and warm.x is not None:
@@ -233,10 +126,10 @@ class LowRankCGAL:
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each step of the trust region; end where rounding stops it."""
-        geometry, rows, slack = _geometry(problem)
+        geometry, rows, slack = surface_of(problem)
         state = start or self.start(problem)
         own, y, w, s = state.own, state.y, state.w, state.s
-        function = _Function(problem, geometry, rows is not None, slack, y, own.lam)
+        function = FactoredLagrangian(problem, geometry, rows is not None, slack, y, own.lam)
         place = function.at(own.R)
         radius = first_radius(place) if own.radius is None else own.radius
 
@@ -247,7 +140,7 @@ class LowRankCGAL:
             ended = moved.stuck and own.fresh == 0
             if rows is not None:
                 y = w = -place.shift / rows
-            if ended or (_residual(place) <= own.target and own.fresh == 0):
+            if ended or (residual_of(place) <= own.target and own.fresh == 0):
                 w = place.w if rows is None else w
                 bottom = _Bottom.of(problem, place, w, own.target)
                 gap, lower = bottom.gap, bottom.lower
@@ -274,15 +167,15 @@ class LowRankCGAL:
                 return
 
     def _next_round(
-        self, function: _Function, place: _Place, bottom: _Bottom, own: Own, radius: float
-    ) -> tuple[_Place, Own, float]:
+        self, function: FactoredLagrangian, place: Place, bottom: _Bottom, own: Own, radius: float
+    ) -> tuple[Place, Own, float]:
         """Where the next round begins: with more columns, fewer, or the same and a lower target."""
-        problem, R, residual = function.problem, place.R, _residual(place)
+        problem, R, residual = function.problem, place.R, residual_of(place)
         infeasibility = problem.h.distance(place.Ax)
         lam = own.lam
         if not function.eliminated and infeasibility > 0.3 * own.infeasibility:
             lam *= 4
-        promised = -bottom.curvature * norm(place.x.U) ** 2 / _scale(place)
+        promised = -bottom.curvature * norm(place.x.U) ** 2 / scale_of(place)
         fruitless = own.hoped is not None and own.hoped[0] - place.value < 0.01 * own.hoped[1]
         room = self._most(problem) - R.shape[1]
         grown = promised > SIGNIFICANT * residual and not fruitless and room > 0
@@ -300,7 +193,7 @@ class LowRankCGAL:
         place = function.at(function.geometry.on(R) if changed else R)
         radius = first_radius(place) if grown else radius
         fresh = FRESH_STEPS if grown else 0
-        hoped = (place.value, 0.5 * promised * _scale(place)) if grown else None
+        hoped = (place.value, 0.5 * promised * scale_of(place)) if grown else None
         own = Own(place.R, radius, min(target, own.target), lam, infeasibility, fresh, hoped)
         return place, own, radius
 
@@ -319,12 +212,12 @@ class _Bottom:
     lower: float
 
     @classmethod
-    def of(cls, problem: Problem, place: _Place, w: Array, target: float) -> _Bottom:
+    def of(cls, problem: Problem, place: Place, w: Array, target: float) -> _Bottom:
         X, f = problem.X, problem.f
         assert isinstance(X, Spectral)
         v = add(f.M.adjoint(place.g), problem.A.adjoint(w))
         assert isinstance(v, Symmetric)
-        tol = 0.1 * target * _scale(place) / X.size
+        tol = 0.1 * target * scale_of(place) / X.size
         values, vectors = X.lowest(v, max(2, place.R.shape[1] // 3), tol)
         level = v.quadratic(place.x) / X.size
         # <v, x> / size is a Rayleigh quotient too: where the oracle found no smaller one, it errs.
@@ -339,34 +232,11 @@ class _Bottom:
         )
 
 
-def _geometry(problem: Problem) -> tuple[Geometry, Array | None, bool]:
-    """The surface; d, if Ax = d diag(x) = b is all there is; whether the trace has slack."""
-    X, d, b = problem.X, problem.A.diagonal_rows, problem.h.fixed
-    assert isinstance(X, Spectral)
-    if d is not None and b is not None and np.all(b / d > 0):
-        total = float((b / d).sum())
-        slack = 1e-9 * X.trace
-        if abs(total - X.trace) <= slack or (X.at_most and total <= X.trace):
-            return Rows(b / d), d, False
-    return Sphere(X.trace), None, X.at_most
-
-
-def _residual(place: _Place) -> float:
-    """|half the gradient| |R| relative to the size of the objective."""
-    size = norm(place.R)
-    return norm(place.gradient) * size / _scale(place)
-
-
-def _enough(place: _Place, target: float) -> float:
+def _enough(place: Place, target: float) -> float:
     """How far a subproblem is solved: further at the end, and no further than is aimed at."""
-    residual = _residual(place)
+    residual = residual_of(place)
     close = max(min(FORCING, sqrt(residual)), 0.3 * target / max(residual, 1e-300))
     return norm(place.gradient) * min(close, FORCING)
-
-
-def _scale(place: _Place) -> float:
-    """The size of the objective; that of a normalised problem is at most about 1."""
-    return max(abs(2 * place.value), 1e-3)
 
 
 def _cut(R: Array) -> Array:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from condal import FormatError, read_graph
 from condal.formats import read_rutherford_boeing
-
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+from known import DATA, needs_data
 
 # 1-2 weighs 2.5, 1-3 weighs -1, 3 has a loop of 4
 SMALL = """a triangle less an edge                                                 |key
@@ -75,7 +72,7 @@ def test_a_truncated_file_is_refused(tmp_path):
         read_rutherford_boeing(write(tmp_path, SMALL[:150]))
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="no ../shared/data beside this clone")
+@needs_data
 def test_gd97_b():
     W = read_graph(DATA / "gd97b" / "GD97_b.rb")
     assert W.shape == (47, 47)

@@ -58,7 +58,9 @@ class Workers:
         if self._count:
             for worker in set(multiprocessing.active_children()) - self._others:
                 worker.terminate()
-                worker.join()
+                # The executor's own thread may be the one that collects it: ask until it is known.
+                while worker.is_alive():
+                    worker.join(0.1)
 
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """The work, done when a worker is free."""

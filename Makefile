@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types pytest experiments-quick experiments benchmark oldest clean
+.PHONY: demo test lint types pytest experiments-quick experiments benchmark bench bench-peers oldest clean
 
 demo: .venv/installed
 	$(BIN)/condal demo
@@ -31,6 +31,19 @@ experiments: .venv/installed
 
 benchmark: .venv/installed
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
+
+# condal against its peers: `make bench SETS="gset theta" DATA=folder`.
+SETS ?= gset tori theta kmeans growth
+bench: .venv/installed
+	$(BIN)/condal bench $(SETS) $(if $(DATA),--data $(DATA))
+
+# The peers that PyPI and Debian have; the latter where there is apt-get and the right to use it.
+# With Debian's reference BLAS in the place of OpenBLAS, CSDP is ten times slower than it need be.
+DEBIAN_PEERS := coinor-csdp sdpa dsdp libopenblas0-pthread
+bench-peers: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	apt-get install -y --no-install-recommends $(DEBIAN_PEERS) || echo "by hand: $(DEBIAN_PEERS)"
+	$(BIN)/condal bench --list
 
 # The oldest NumPy and SciPy that are promised to work.
 oldest: .venv-oldest/installed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-NAMES = ("oracle", "penalty", "memory", "kmeans")
+NAMES = ("oracle", "penalty", "memory", "kmeans", "maps")
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or NAMES:

@@ -22,6 +22,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from condal import eigen, storage
 from condal.domains import L1Ball, Product, Simplex, Spectrahedron
+from condal.halves import BLOCK, whole
 from condal.maps import (
     Across,
     Cost,
@@ -29,12 +30,14 @@ from condal.maps import (
     Entries,
     Inner,
     Matrix,
+    Quadratics,
     RowSums,
     Scaled,
     Stack,
     Triangle,
 )
-from condal.operators import BLOCK, Symmetric, dot, whole
+from condal.maps.quadratics import EXACT_NORM
+from condal.operators import Symmetric, dot
 from condal.passes import PIECE
 from condal.points import LowRank, dense
 from condal.sets import Box, Equal, NonNegative, NonPositive, Separable
@@ -231,6 +234,16 @@ def _maps() -> Iterator[MapCase]:
     blocks = Tuples((Matrices(4), Vectors(3)))
     across = Across(Diagonal(4), Matrix(rng.standard_normal((4, 3))))
     yield MapCase("Across", across, blocks, False)
+    a = rng.standard_normal((7, 4))
+    thinned = np.where(np.abs(a) > 0.7, a, 0.0)
+    rows = rng.standard_normal(7)
+    long = rng.standard_normal((EXACT_NORM + 5, 3))
+    yield MapCase("Quadratics", Quadratics(a, rows), Matrices(4))
+    yield MapCase("Quadratics, sparse", Quadratics(sp.coo_array(thinned)), Matrices(4))
+    free = Quadratics(aslinearoperator(a), rows)
+    yield MapCase("Quadratics, matrix-free", free, Matrices(4), False)
+    yield MapCase("Quadratics, many", Quadratics(long), Matrices(3), False)
+    yield MapCase("Quadratics, one", Quadratics([[2.0]]), Matrices(1))
     twice = Stack(across, Across(Cost(Symmetric(4, sparse=(S4,))), Matrix(np.ones(3))))
     yield MapCase("Stack of Across", twice, blocks, False)
 
@@ -586,6 +599,12 @@ def exactly(V: Symmetric) -> list[list[Fraction]]:
     layers.append(zero if V.diagonal is None else np.diag(V.diagonal))
     layers += [operator.matmat(np.eye(V.n)) for operator in V.operators]
     total = [[sum(Fraction(m[i, j]) for m in layers) for j in range(V.n)] for i in range(V.n)]
+    for a, w in V.grams:
+        rows = a.toarray() if sp.issparse(a) else a
+        for row, weight in zip(rows, w, strict=True):
+            row = [Fraction(t) for t in row]
+            for i, j in product(range(V.n), repeat=2):
+                total[i][j] += Fraction(weight) * row[i] * row[j]
     for a, b in V.pairs:
         a, b = [Fraction(t) for t in a], [Fraction(t) for t in b]
         for i, j in product(range(V.n), repeat=2):

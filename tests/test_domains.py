@@ -378,3 +378,52 @@ def test_an_empty_product_is_refused():
 def test_check_says_what_was_got(X, v, text):
     with pytest.raises(ProblemError, match=text):
         X.check(v, "f")
+
+
+projections = pytest.mark.parametrize("at_most", [False, True])
+
+
+@projections
+@pytest.mark.parametrize("n", [1, 2, 7, 90])
+def test_no_member_is_nearer_than_the_projection(n, at_most):
+    """<v - p, x - p> <= 0 for all x of X: the law of projections, for v of many sizes."""
+    X, rng = Spectrahedron(n, 3.0, at_most), np.random.default_rng(n)
+    for scale in (0.0, 1e-9, 0.1, 1.0, 1e3, 1e12):
+        v = scale * random_symmetric(n, rng)
+        p = X.project(v)
+        full = dense(p)
+        assert X.distance(p) <= 1e-14 * (3 + scale)
+        for guess in (None, p, LowRank(np.eye(n)[:, :1], np.array([3.0]))):
+            again = dense(X.project(v, guess))
+            np.testing.assert_allclose(again, full, atol=1e-13 * (3 + n * scale))
+        # against the worst member for v - p, which an oracle finds
+        s = X.lmo(Symmetric(n, dense=full - v))
+        worst = float(np.vdot(v - full, dense(s) - full))
+        assert worst <= 1e-12 * (1 + n * scale) * (1 + float(np.linalg.norm(v)))
+
+
+@projections
+def test_members_are_their_own_projections(at_most):
+    X, rng = Spectrahedron(80, 2.0, at_most), np.random.default_rng(0)
+    for rank in (1, 3, 40, 80):
+        x = random_lowrank(80, rank, rng)
+        member = dense(LowRank(x.U, x.weights * (2.0 / x.trace)))
+        np.testing.assert_allclose(dense(X.project(member)), member, atol=1e-14)
+    if at_most:
+        assert X.project(np.zeros((80, 80))).rank == 0
+
+
+@projections
+def test_a_projection_within_a_tolerance_is_still_a_member(at_most):
+    X, rng = Spectrahedron(50, 2.0, at_most), np.random.default_rng(1)
+    v = random_symmetric(50, rng)
+    exact, tol = dense(X.project(v)), 1e-5 * float(np.linalg.norm(v))
+    p = X.project(v, tol=tol)
+    assert 0 < np.linalg.norm(dense(p) - exact) <= tol  # in single precision, then
+    assert X.distance(p) <= 1e-13
+    assert np.array_equal(dense(X.project(v, tol=0.01 * tol)), exact)
+
+
+def test_what_is_not_finite_has_no_projection():
+    with pytest.raises(FloatingPointError, match="holds NaN or infinity"):
+        Spectrahedron(2).project(np.array([[1.0, np.nan], [np.nan, 1.0]]))

@@ -135,6 +135,27 @@ def test_repeated_eigenvalues_do_not_repeat_vectors():
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(vectors.shape[1]), atol=1e-8)
 
 
+def test_what_is_known_already_does_not_hide_what_is_beside_it():
+    """Forty zeros, whose vectors are known, and a little below them a single eigenvalue."""
+    n = 400
+    Q = np.linalg.qr(np.random.default_rng(3).standard_normal((n, n)))[0]
+    spectrum = np.concatenate([np.zeros(40), [-1e-3], np.linspace(0.05, 2.0, n - 41)])
+    V = (Q * spectrum) @ Q.T
+    values, vectors = lowest(symmetric(0.5 * (V + V.T)), 2, 1e-6, beside=Q[:, :40] * 3.0)
+    assert values[0] == pytest.approx(-1e-3, abs=1e-6)
+    assert abs(vectors[:, 0] @ Q[:, 40]) == pytest.approx(1.0, abs=1e-2)
+
+
+def test_vectors_of_a_run_that_does_not_fit_are_those_of_the_part_that_does(monkeypatch):
+    monkeypatch.setattr("condal.eigen.MAX_SEVERAL_BYTES", 8 * 300 * 30)
+    V = symmetric(np.diag(np.linspace(0.0, 1.0, 300) ** 2))
+    values, vectors = lowest(V, 3, 1e-10)
+    assert values[0] == pytest.approx(0.0, abs=1e-5)  # of the whole run
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(vectors.shape[1]), atol=1e-8)
+    quotients = np.diagonal(vectors.T @ (V @ vectors))
+    assert 1e-5 < quotients[0] < 0.01
+
+
 def test_rank_is_grown_out_of_a_saddle():
     """Begun with one column, a cut: only the oracle's eigenvectors lead on."""
     model = condal.problems.max_cut(random_graph(60, 5))

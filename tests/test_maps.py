@@ -9,6 +9,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 from condal import maps
 from condal.errors import ProblemError
+from condal.halves import BLOCK
 from condal.maps import (
     Across,
     Cost,
@@ -16,16 +17,18 @@ from condal.maps import (
     Entries,
     Inner,
     Matrix,
+    Quadratics,
     RowSums,
     Scaled,
     Stack,
     Triangle,
     check_adjoint,
+    quadratics,
 )
 from condal.maps.combined import adjoint_onto, step
 from condal.maps.norms import operator_norm
-from condal.operators import BLOCK, Symmetric, dot
-from condal.points import dense
+from condal.operators import Symmetric, dot
+from condal.points import LowRank, dense
 from laws import (
     MAPS,
     Counted,
@@ -120,6 +123,40 @@ def test_row_norms_are_those_of_the_matrix(case):
     np.testing.assert_allclose(case.A.row_norms(), expected, rtol=1e-13, atol=1e-15)
 
 
+def flat(x):
+    """Both triangles of a matrix, row by row; the blocks of a tuple in turn."""
+    parts = x if isinstance(x, tuple) else (x,)
+    return np.concatenate([np.asarray(dense(part)).ravel() for part in parts])
+
+
+@cases
+def test_the_explicit_matrix_makes_images_and_adjoints(case):
+    rng = np.random.default_rng(11)
+    a = case.A.as_matrix()
+    if a is None:  # an operator hides it, or there is none and no space that it acts on
+        assert case.A.size == 0 or "matrix-free" in case.name
+        return
+    points = case.space.points(rng)
+    assert isinstance(a, sp.csr_array)
+    assert a.shape == (case.A.size, flat(points[0]).size)
+    for x in points:
+        np.testing.assert_allclose(a @ flat(x), case.A(x), atol=1e-12)
+    y = rng.standard_normal(case.A.size)
+    v = case.A.adjoint(y)
+    parts = v if isinstance(v, tuple) else (v,)
+    full = tuple(p.to_dense() if isinstance(p, Symmetric) else p for p in parts)
+    np.testing.assert_allclose(a.T @ y, flat(full), atol=1e-12)
+    rows = rng.standard_normal(case.A.size)
+    scaled = case.A.scaled(rows).as_matrix()
+    np.testing.assert_allclose(scaled.toarray(), rows[:, None] * a.toarray(), atol=1e-13)
+
+
+def test_a_hidden_part_hides_the_matrix_of_the_whole():
+    hidden = Cost(Symmetric(2, operators=(aslinearoperator(np.eye(2)),)))
+    for A in (hidden, Scaled(hidden, np.ones(1)), Stack(Diagonal(2), hidden), Across(hidden)):
+        assert A.as_matrix() is None
+
+
 @cases
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_scaled_by_rows(case, sign):
@@ -209,6 +246,112 @@ def test_a_point_with_the_wrong_number_of_blocks_is_refused():
             A(x)
 
 
+# Large maps, which are worked out in pieces.
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2, 5])
+@pytest.mark.parametrize(("n", "p"), [(700, 20_000), (200, 20_000), (300, 17_000), (20, 7)])
+@pytest.mark.parametrize("in_order", [True, False])
+def test_entries_of_low_rank_points_in_pieces_and_in_blocks(n, p, rank, in_order):
+    rng = np.random.default_rng(n)
+    rows, cols = rng.integers(0, n, (2, p))
+    rows = np.sort(rows) if in_order else rows
+    for x in (
+        random_lowrank(n, rank, rng),
+        LowRank(np.asfortranarray(rng.standard_normal((n, rank))), rng.standard_normal(rank)),
+    ):
+        expected = np.asarray(x)[rows, cols]
+        np.testing.assert_allclose(Entries(n, rows, cols)(x), expected, atol=1e-12)
+
+
+def test_the_diagonal_of_a_large_low_rank_point():
+    rng = np.random.default_rng(0)
+    x = LowRank(rng.standard_normal((700, 30)), rng.standard_normal(30))
+    np.testing.assert_allclose(Diagonal(700)(x), np.diag(np.asarray(x)), atol=1e-11)
+
+
+@pytest.mark.parametrize("wrap", [np.array, sp.csr_array, aslinearoperator])
+def test_quadratics_in_pieces(wrap, monkeypatch):
+    monkeypatch.setattr(quadratics, "ROWS", 3)
+    monkeypatch.setattr(quadratics, "COLUMNS", 2)
+    rng = np.random.default_rng(0)
+    a, scale = rng.standard_normal((10, 5)), rng.standard_normal(10)
+    A = Quadratics(wrap(a), scale)
+    for x in Matrices(5).points(rng):
+        expected = scale * np.einsum("ij,jk,ik->i", a, np.asarray(x), a)
+        np.testing.assert_allclose(A(x), expected, atol=1e-12)
+    np.testing.assert_allclose(A.row_norms(), np.abs(scale) * np.sum(a * a, axis=1))
+
+
+def test_gradients_of_quadratics_are_not_multiplied_out():
+    rng = np.random.default_rng(1)
+    a, y = rng.standard_normal((6, 3)), rng.standard_normal(6)
+    block = rng.standard_normal((3, 2))
+    for A in (Quadratics(a), Quadratics(sp.csr_array(a)), Quadratics(aslinearoperator(a))):
+        V = A.adjoint(y)
+        assert V.dense is None
+        assert V.sparse == ()
+        for v in (block, block[:, 0]):
+            np.testing.assert_allclose(V @ v, (a.T * y) @ a @ v, atol=1e-13)
+
+
+def test_lengths_that_are_given_are_not_asked_for():
+    a = Counted(random_symmetric(4, np.random.default_rng(0)))
+    A = Quadratics(a, lengths=[1.0, 2.0, 3.0, 4.0])
+    np.testing.assert_array_equal(A.row_norms(), [1.0, 4.0, 9.0, 16.0])
+    np.testing.assert_array_equal(A.scaled(np.full(4, 2.0)).row_norms(), [2.0, 8.0, 18.0, 32.0])
+    assert a.products == 0
+
+
+def test_an_adjoint_shares_its_indices_and_not_its_numbers():
+    for A in (Entries(4, [0, 1], [1, 3]), Inner([np.eye(4), np.ones((4, 4))])):
+        first = A.adjoint(np.array([1.0, 0.0])).sparse[0]
+        kept = first.toarray()
+        second = A.adjoint(np.array([0.0, 1.0])).sparse[0]
+        assert first.indices is second.indices
+        np.testing.assert_array_equal(first.toarray(), kept)
+        assert first.has_canonical_format
+        assert abs(first - first.T).max() == 0
+
+
+# All matrices of Inner at once.
+
+
+def test_triplets_stand_for_both_triangles_and_add_up():
+    A = Inner.from_triplets(
+        3,
+        [0, 0, 1, 1, 3, 3],
+        rows=[0, 2, 1, 0, 1, 2],
+        cols=[0, 1, 2, 1, 2, 1],
+        values=[1.0, 2.0, 3.0, 4.0, 0.25, 0.5],
+    )
+    expected = np.zeros((4, 3, 3))
+    expected[0, 0, 0] = 1.0
+    expected[0, 2, 1] = expected[0, 1, 2] = 2.0
+    expected[1, 1, 2] = expected[1, 2, 1] = 3.0
+    expected[1, 0, 1] = expected[1, 1, 0] = 4.0
+    expected[3, 1, 2] = expected[3, 2, 1] = 0.75
+    assert A.size == 4
+    np.testing.assert_array_equal(A.as_matrix().toarray(), expected.reshape(4, 9))
+    more = Inner.from_triplets(3, [0], rows=[0], cols=[0], values=[1.0], size=2)
+    np.testing.assert_array_equal(more(np.eye(3)), [1.0, 0.0])
+
+
+def test_inner_from_its_own_matrix():
+    rng = np.random.default_rng(0)
+    A = Inner([random_symmetric(4, rng), sp.eye(4), sp.csr_array((4, 4))])
+    B = Inner.from_matrix(A.as_matrix())
+    x = random_symmetric(4, rng)
+    np.testing.assert_array_equal(B(x), A(x))
+    assert B.norm == pytest.approx(A.norm)
+
+
+def test_rounding_in_the_symmetry_of_the_matrices_of_inner_is_removed():
+    S = np.array([[1.0, 2.0], [2.0 * (1 + 1e-15), 0.0]])
+    for A in (Inner([sp.csc_array(S)]), Inner.from_matrix(sp.csr_array(S.reshape(1, 4)))):
+        np.testing.assert_allclose(A(np.ones((2, 2))), [5.0], rtol=1e-14)
+
+
 # Norms of larger matrices.
 
 
@@ -292,6 +435,10 @@ def test_inner_takes_an_iterator_and_every_form():
 S2 = np.array([[0.0, 1.0], [2.0, 0.0]])
 
 
+def triplets(owner, rows, cols, values=(1.0,), size=None):
+    return Inner.from_triplets(2, owner, rows=rows, cols=cols, values=values, size=size)
+
+
 @pytest.mark.parametrize(
     ("make", "text"),
     [
@@ -324,6 +471,35 @@ S2 = np.array([[0.0, 1.0], [2.0, 0.0]])
         (lambda: Inner([np.eye(2) * 1j]), "matrix 0 of Inner is complex .complex128."),
         (lambda: Inner([np.ones((2, 3))]), r"matrix 0 of Inner must be a square matrix"),
         (lambda: Inner([aslinearoperator(np.eye(2))]), "must be a matrix; got a LinearOperator"),
+        (
+            lambda: Inner([sp.csr_array(np.diag([1.0, np.nan]))]),
+            r"matrix 0 of Inner .its stored entries. has the value nan",
+        ),
+        (lambda: Inner([sp.csr_array((2, 3))]), r"matrix 0 .* square matrix, .* shape \(2, 3\)"),
+        (lambda: Inner([sp.csr_array(np.eye(2) * 1j)]), "matrix 0 of Inner is complex"),
+        (lambda: Inner.from_matrix(np.eye(4)), "takes a SciPy sparse matrix .* got ndarray"),
+        (lambda: Inner.from_matrix(sp.eye(3)), r"a row of n \* n numbers .* got shape \(3, 3\)"),
+        (lambda: Inner.from_matrix(sp.csr_array((0, 4))), r"at least one; got shape \(0, 4\)"),
+        (
+            lambda: Inner.from_matrix(sp.csr_array(S2.reshape(1, 4))),
+            "matrix 0 of Inner must be symmetric; it differs from its transpose by 1",
+        ),
+        (lambda: triplets([0], [0], [2]), r"cols must lie in 0..1; got 2..2"),
+        (lambda: triplets([-1], [0], [0], size=2), r"owner must lie in 0..1; got -1..-1"),
+        (lambda: triplets([0], [0, 1], [0]), "rows and values differ in length: 2 and 1"),
+        (lambda: triplets([0], [0.5], [0]), "rows must be a vector of integers; got float64"),
+        (
+            lambda: triplets(*[np.zeros(0, int)] * 3, values=[]),
+            "number of matrices must be a whole",
+        ),
+        (lambda: triplets([0], [0], [0], values=[np.nan]), "values has the value nan at index 0"),
+        (lambda: Quadratics(np.ones(3)), r"Quadratics must have 2 dimensions; got shape \(3,\)"),
+        (lambda: Quadratics([[np.inf]]), "the matrix a of Quadratics has the value inf"),
+        (lambda: Quadratics(sp.csr_array([[np.nan]])), "its stored entries. has the value nan"),
+        (lambda: Quadratics(aslinearoperator(1j * np.eye(2))), "a of Quadratics is complex"),
+        (lambda: Quadratics(np.zeros((0, 2))), r"must be at least 1 x 1; got shape \(0, 2\)"),
+        (lambda: Quadratics(np.eye(2), [1.0]), "scale must have a number for each of the 2 rows"),
+        (lambda: Quadratics(np.eye(2), lengths=[1.0]), "lengths must have a number for each of"),
         (lambda: Matrix([[1.0, np.inf]]), r"the matrix has the value inf at index \(0, 1\)"),
         (lambda: Matrix(sp.csr_array([[np.nan]])), "the matrix's stored entries has the value nan"),
         (lambda: Matrix(np.eye(2) * 1j), "the matrix is complex"),
@@ -422,3 +598,10 @@ def test_a_matrix_free_cost_is_only_multiplied():
     x = random_lowrank(5, 2, np.random.default_rng(1))
     assert A(x)[0] == pytest.approx(float(np.sum(operator.full * np.asarray(x))))
     assert operator.products == 2
+
+
+def test_quadratics_too_many_to_write_down_are_not(monkeypatch):
+    a = np.ones((3, 4))
+    assert maps.Quadratics(a).as_matrix() is not None
+    monkeypatch.setattr("condal.maps.quadratics.MOST_ENTRIES", 47)
+    assert maps.Quadratics(a).as_matrix() is None

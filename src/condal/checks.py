@@ -21,6 +21,10 @@ from condal.scaling import Scaling
 from condal.state import State
 from condal.types import Proof, Storage
 
+CLOSE = 0.95  # of the gap that is asked for: an estimate below it is worth a proof
+EXACT = 1e-12  # an infeasibility that is rounding
+KEPT = 0.05  # of the room below the estimate, which may be too good: what is asked of a proof
+
 
 class Checks:
     """When to certify, and what was certified last.
@@ -69,15 +73,25 @@ class Checks:
         feasible = self.problem.repair is not None or row.infeasibility <= 1.05 * self.tol
         if state.k < self._next_look or not (feasible and self._near(state, row)):
             return None
-        self._next_look = state.k + max(4, int(0.05 * state.k))
+        self._next_look = state.k + 1 + int(0.01 * state.k)
+        exact = row.infeasibility <= EXACT  # a repair would change nothing
+        if exact and self._missed(row.objective, row) > CLOSE:
+            return None
         point = self._repaired(x)
         seen = Seen.of(self.problem, point)
         aim = self.tol * self.problem.unit(seen.objective)
-        if self.problem.sense * (seen.objective - row.bound) > 0.9 * aim:
+        missed = aim * self._missed(seen.objective, row)
+        if missed > CLOSE * aim:
             return None
+        self._next_look = state.k + max(4, int(0.05 * state.k))
         assert self.w is not None
-        certificate = self._certify(point, seen, self.w, aim)
+        certificate = self._certify(point, seen, self.w, aim, room=aim - missed)
         return Status.SOLVED if self.solves(certificate) else None
+
+    def _missed(self, objective: float, row: Row) -> float:
+        """The gap to the estimated bound, as a part of what is asked for."""
+        aim = self.tol * self.problem.unit(objective)
+        return self.problem.sense * (objective - row.bound) / aim
 
     def none_is_feasible(self, state: State, infeasibility: float) -> bool:
         """Whether that is proved where a method has ended, infeasible."""
@@ -162,16 +176,22 @@ class Checks:
         )
         self._proved_w, self.lower = self.w, min(self.lower, lower)
 
-    def _certify(self, point: Point, seen: Seen, w: Array, gap: float) -> Certificate:
-        """The certificate, by a proof that loses little against an (absolute) gap of that size."""
+    def _certify(
+        self, point: Point, seen: Seen, w: Array, gap: float, *, room: float = np.inf
+    ) -> Certificate:
+        """The certificate, by a proof that loses little against an (absolute) gap of that size.
+
+        `room` is how much the gap that is expected may grow: a proof may lose a part of it.
+        """
         y = self.scaling.dual(w)
-        certificate = self._proved(seen, y, gap)
+        enough = self.problem.sense * seen.objective - gap + KEPT * room
+        certificate = self._proved(seen, y, gap, enough=enough)
         self._certified, self._proved_w = (point, y, certificate), w
         # Where the estimate was too good, the oracle being inexact, another dual takes its place.
         self.lower = min(self.lower, self.problem.sense * certificate.bound * self.scaling.c)
         return certificate
 
-    def _proved(self, seen: Seen, y: Array, gap: float) -> Certificate:
+    def _proved(self, seen: Seen, y: Array, gap: float, *, enough: float = np.inf) -> Certificate:
         certificate = certificate_of(
             self.problem,
             seen,
@@ -179,6 +199,7 @@ class Checks:
             slack=0.04 * gap,
             failure=self._share(),
             seed=self._fresh_seed(),
+            enough=enough,
         )
         if certificate.failure > 0:  # chosen after others were tried: what they spent counts
             certificate = replace(certificate, failure=DEFAULT_FAILURE)

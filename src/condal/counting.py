@@ -11,7 +11,7 @@ import numpy as np
 
 from condal.domains.wrapped import Wrapped
 from condal.operators import Gradient, Symmetric
-from condal.points import Array, Point
+from condal.points import Array, LowRank, Point
 from condal.problem import Problem
 from condal.types import Domain, Spectral
 
@@ -72,9 +72,15 @@ class _CountedSpectral(CountedDomain):
     def at_most(self) -> bool:
         return self.X.at_most
 
-    def lowest(self, v: Gradient, count: int, tol: float) -> tuple[Array, Array]:
+    def lowest(
+        self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
+    ) -> tuple[Array, Array]:
         with self._asked():
-            return self.X.lowest(_counted(v, self.counts), count, tol)
+            return self.X.lowest(_counted(v, self.counts), count, tol, beside=beside)
+
+    def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:
+        with self._asked():
+            return self.X.project(v, guess, tol=tol)
 
 
 def counted(problem: Problem) -> tuple[Problem, Counts]:

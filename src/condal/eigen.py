@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from inspect import signature
+from math import sqrt
 from typing import Protocol
 
 import numpy as np
@@ -23,6 +24,7 @@ from condal.points import Array
 NOISE = 3.0
 SEVERAL_DENSE_BELOW = 150  # where LAPACK gives several eigenpairs sooner than Lanczos
 MAX_SEVERAL_STEPS = 1000
+TINY = float(np.finfo(np.float64).tiny)
 MAX_SEVERAL_BYTES = 256 * 2**20
 _EIGSH_TAKES_RNG = "rng" in signature(eigsh).parameters  # it restarts at random; SciPy 1.17 on
 
@@ -163,28 +165,40 @@ def _finite(V: Symmetric) -> Array:
     return full
 
 
-def lowest(V: Symmetric, count: int, tol: float) -> tuple[Array, Array]:
+def lowest(
+    V: Symmetric, count: int, tol: float, *, beside: Array | None = None
+) -> tuple[Array, Array]:
     """The `count` smallest Ritz pairs of V, the first value within tol, or fewer of them.
 
     A Lanczos run without reorthogonalisation may repeat vectors, and lose their lengths: those that
-    are new are made orthonormal, and their values are Rayleigh quotients again.
+    are new are made orthonormal, and their values are Rayleigh quotients again. Where the basis
+    of the whole run does not fit, they are the vectors of the part that does. The columns of
+    `beside` span what is known already: the start is orthogonal to them, so that a cluster of
+    eigenvalues that they belong to does not stand in the way.
     """
     if V.n <= SEVERAL_DENSE_BELOW:
         last = min(count, V.n) - 1
         values, vectors = eigh(_finite(V), subset_by_index=[0, last], check_finite=False)
         return values, vectors
     start = _start_vector(V.n)
+    if beside is not None and beside.shape[1] < V.n:
+        start = start - beside @ np.linalg.lstsq(beside.T @ beside, beside.T @ start, rcond=None)[0]
     keep = max(2, min(MAX_SEVERAL_STEPS, MAX_SEVERAL_BYTES // (8 * V.n)))
+    V, order = V.gathered()
+    start = start if order is None else start[order]
     run = Recurrence(V, start / np.linalg.norm(start), keep=keep)
     test, before = 20, np.inf
     while True:
         run.grow_to(test)
         ritz = run.smallest(tol)
-        rests = run.ended or before - ritz.value <= max(tol, ritz.rounding)
-        if (ritz.converged and rests) or run.steps >= min(MAX_SEVERAL_STEPS, V.n):
+        rests = run.ended or 3 * (before - ritz.value) <= max(tol, ritz.rounding)
+        # Values rest on a cluster for long: to see past it takes some sqrt(spread / tol) steps,
+        # where n is so large that the spectrum has no gaps.
+        seen = run.ended or run.steps >= min(3 * sqrt(run.spread / max(tol, TINY)), 2 * sqrt(V.n))
+        if (ritz.converged and rests and seen) or run.steps >= min(MAX_SEVERAL_STEPS, V.n):
             break
         before, test = ritz.value, min(int(np.ceil(1.3 * test)), MAX_SEVERAL_STEPS)
-    found = np.column_stack([run.combine(c) for c in run.several(count)[1].T])
+    found = run.kept_vectors(count)
     lengths = np.linalg.norm(found, axis=0)
     found = found[:, lengths > 0.0] / lengths[lengths > 0.0]
     if found.shape[1] == 0:
@@ -193,7 +207,11 @@ def lowest(V: Symmetric, count: int, tol: float) -> tuple[Array, Array]:
     fresh = np.abs(np.diagonal(upper)) > 0.1
     vectors = vectors[:, fresh]
     values, turned = eigh(vectors.T @ (V @ vectors), check_finite=False)
-    return values, vectors @ turned
+    values[0] = min(values[0], ritz.value)  # the vectors may be of the first part of the run alone
+    vectors = vectors @ turned
+    if order is not None:
+        vectors[order] = vectors.copy()
+    return values, vectors
 
 
 @lru_cache(maxsize=4)

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
 from condal.operators import Symmetric
+from condal.passes import along
 from condal.points import Array
 
 
@@ -60,9 +61,9 @@ class Recurrence:
             self._basis[j] = q
         u = self.V @ q
         if j:
-            u = u - self.beta[-1] * self._before
+            u = along(u, self._before, -self.beta[-1])
         a = float(q @ u)
-        u = u - a * q  # not in place: an operator may hand out memory of its own
+        u = along(u, q, -a)  # not in place: an operator may hand out memory of its own
         b = float(np.sqrt(u @ u))
         if not np.isfinite(b):
             raise FloatingPointError("a product with the gradient gave NaN or infinity")
@@ -72,6 +73,11 @@ class Recurrence:
         self.ended = b <= 1e-14 * scale or b == 0.0
         if not self.ended:
             self._before, self._q = q, u / b
+
+    @property
+    def spread(self) -> float:
+        """lambda_max - lambda_min, roughly: twice the largest row sum of T at most."""
+        return max(self.alpha) - min(self.alpha) + 2 * max(self.beta)
 
     def values(self) -> Array:
         """All Ritz values, in rising order."""
@@ -98,17 +104,17 @@ class Recurrence:
         done = self.ended or error <= max(tol, rounding)
         return Ritz(float(values[0]), vectors[:, 0], residual, error, rounding, done)
 
-    def several(self, count: int) -> tuple[Array, Array]:
-        """The smallest Ritz values and their coefficients, a column each."""
-        last = min(count, self.steps) - 1
-        values, vectors = eigh_tridiagonal(
-            self.alpha,
-            self.beta[: self.steps - 1],
+    def kept_vectors(self, count: int) -> Array:
+        """The smallest Ritz vectors of the steps whose basis is kept, a column each."""
+        m = min(self.steps, self._keep)
+        _, coefficients = eigh_tridiagonal(
+            self.alpha[:m],
+            self.beta[: m - 1],
             select="i",
-            select_range=(0, last),
+            select_range=(0, min(count, m) - 1),
             check_finite=False,
         )
-        return values, vectors
+        return np.asarray(self._basis[:m].T @ coefficients)
 
     def combine(self, coefficients: Array) -> Array:
         """Q c; where the basis did not fit, the recurrence is run again and summed as it goes."""

@@ -1,4 +1,4 @@
-"""Gradients on symmetric matrices: sums of sparse, diagonal, dense, rank-two and matrix-free parts.
+"""Gradients on symmetric matrices: sums of sparse, diagonal, dense, low-rank and matrix-free parts.
 
 A gradient of the spectral domains is only ever multiplied by vectors. It is kept as the parts that
 the maps produce, so that one product costs what its parts cost; the parts can also be assembled
@@ -7,18 +7,21 @@ into one matrix, which is what the proofs of eigenvalue bounds need.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg.blas import dsymm, dsymv
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
-from condal.points import Array, LowRank, Point, finite_array, refuse_complex
+from condal.halves import from_half, lower_sum, whole
+from condal.passes import add_scaled_rows, slices
+from condal.points import Array, Indices, LowRank, Point, finite_array, refuse_complex
 
-BLOCK = 32  # rows of the blocks of a `lower`
+SCATTERED = 50_000  # numbers of a vector that the cache no longer holds
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 
 
@@ -29,10 +32,12 @@ def gamma(k: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Symmetric:
-    """V = sum of sparse S_i + Diag(diagonal) + dense + lower + sum of (u v' + v u')/2 + operators.
+    """V = sum of sparse S_i + Diag(diagonal) + dense + lower + sum of (u v' + v u')/2 + operators
+    + sum of a' Diag(w) a.
 
     `lower` is a dense part of which half is kept: an n x n array that is right on and below its
-    diagonal blocks of BLOCK rows; above them anything may stand, and is not read.
+    diagonal blocks of BLOCK rows; above them anything may stand, and is not read. `grams` are
+    pairs (a, w), with a p x n matrix a, dense or CSR, that is never multiplied out.
     """
 
     n: int
@@ -42,6 +47,7 @@ class Symmetric:
     pairs: tuple[tuple[Array, Array], ...] = ()
     operators: tuple[Any, ...] = ()
     lower: Array | None = None
+    grams: tuple[tuple[Any, Array], ...] = ()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -52,25 +58,43 @@ class Symmetric:
         """V v for a vector or a block of vectors."""
         if v.size == 0:
             return np.zeros_like(v)
-        out: Array | None = None
-        for part in self.sparse:
-            out = part @ v if out is None else out + part @ v
-        if self.dense is not None:
-            image = _from_half(self.dense, v) if v.ndim == 1 else self.dense @ v
-            out = image if out is None else out + image
-        if self.lower is not None:
-            image = _from_half(self.lower, v)
-            out = image if out is None else out + image
-        if self.diagonal is not None:
-            scaled = self.diagonal * v if v.ndim == 1 else self.diagonal[:, None] * v
-            out = scaled if out is None else out + scaled
-        for a, b in self.pairs:
-            both = 0.5 * (np.multiply.outer(a, b @ v) + np.multiply.outer(b, a @ v))
-            out = both if out is None else out + both
-        for operator in self.operators:
+        out = self._light(v)
+        for full in (self.dense, self.lower):
+            if full is not None:
+                half = v.ndim == 1 or full is self.lower
+                out = _onto(out, from_half(full, v) if half else full @ v)
+        for a, w in self.grams:
+            out = _onto(out, gram_product(a, w, v))
+        for operator in self.operators:  # which may give its argument back: not to be written on
             image = operator.matvec(v) if v.ndim == 1 else operator.matmat(v)
             out = image if out is None else out + image
         return np.zeros_like(v) if out is None else out
+
+    def _light(self, v: Array) -> Array | None:
+        """The image under the sparse parts, the diagonal and the pairs; None if there are none."""
+        out: Array | None = None
+        for part in self.sparse:
+            out = _onto(out, part @ v)
+        if self.diagonal is not None:
+            if out is None or v.ndim == 1:
+                out = _onto(out, (self.diagonal if v.ndim == 1 else self.diagonal[:, None]) * v)
+            else:
+                add_scaled_rows(out, self.diagonal, v)
+        if not self.pairs:
+            return out
+        left, right = self._columns
+        inner = right @ v
+        if out is None:
+            return left @ inner
+        for here in slices(*out.shape):
+            out[here] += left[here] @ inner
+        return out
+
+    @cached_property
+    def _columns(self) -> tuple[Array, Array]:
+        """The pairs as a product of two matrices: columns a, b, ... and rows b/2, a/2, ..."""
+        left = np.column_stack([part for pair in self.pairs for part in pair])
+        return left, 0.5 * np.stack([part for a, b in self.pairs for part in (b, a)])
 
     def __add__(self, other: Symmetric) -> Symmetric:
         if self.n != other.n:
@@ -86,7 +110,8 @@ class Symmetric:
             None if half else _sum(self.dense, other.dense),
             self.pairs + other.pairs,
             self.operators + other.operators,
-            _lower_sum(self.dense, self.lower, other.dense, other.lower) if half else None,
+            lower_sum(self.dense, self.lower, other.dense, other.lower) if half else None,
+            self.grams + other.grams,
         )
 
     def scaled(self, c: float) -> Symmetric:
@@ -101,6 +126,7 @@ class Symmetric:
             tuple((c * a, b) for a, b in self.pairs),
             tuple(c * operator for operator in self.operators),
             None if self.lower is None else c * whole(self.lower),
+            tuple((a, c * w) for a, w in self.grams),
         )
 
     def quadratic(self, x: LowRank | Array) -> float:
@@ -115,7 +141,7 @@ class Symmetric:
     def factorable(self) -> bool:
         """Whether V is sparse plus diagonal, so that a sparse factorisation may be tried."""
         dense = self.dense is not None or self.lower is not None
-        return not (dense or self.pairs or self.operators)
+        return not (dense or self.pairs or self.operators or self.grams)
 
     def to_sparse(self) -> Any:
         """V as a CSC array; only for a `factorable` V."""
@@ -126,10 +152,38 @@ class Symmetric:
             total = total + sp.dia_array((self.diagonal[None, :], [0]), shape=self.shape).tocsc()
         return sp.csc_array(total)
 
+    def gathered(self) -> tuple[Symmetric, Indices | None]:
+        """P V P' as one sparse matrix, P the order that brings neighbours near each other, and P;
+        V merged, and None, where it would not help.
+
+        A product then reads less of its vector from beyond the cache.
+        """
+        merged = self.merged()
+        if self.n < SCATTERED or not self.factorable or len(merged.sparse) != 1:
+            return merged, None
+        (S,) = merged.sparse
+        order = reverse_cuthill_mckee(sp.csr_matrix(S), symmetric_mode=True).astype(np.int64)
+        S = sp.csr_array(S[order][:, order])
+        S.sort_indices()
+        return replace(merged, sparse=(S,)), order
+
+    def merged(self) -> Symmetric:
+        """V with its sparse parts and its diagonal as one matrix: a product is one pass."""
+        if len(self.sparse) + (self.diagonal is not None) < 2:
+            return self
+        light = Symmetric(self.n, self.sparse, self.diagonal)
+        return replace(self, sparse=(sp.csr_array(light.to_sparse()),), diagonal=None)
+
     def to_dense(self) -> Array:
         """V as an n x n array."""
-        total = np.zeros(self.shape) if self.dense is None else self.dense.copy()
-        for part in self.sparse:
+        sparse = self.sparse
+        if self.dense is not None:
+            total = self.dense.copy()
+        elif sparse:
+            total, sparse = sparse[0].toarray(), sparse[1:]
+        else:
+            total = np.zeros(self.shape)
+        for part in sparse:
             total += part.toarray()
         if self.diagonal is not None:
             total[np.diag_indices(self.n)] += self.diagonal
@@ -137,6 +191,8 @@ class Symmetric:
             total += whole(self.lower)
         for a, b in self.pairs:
             total += 0.5 * (np.outer(a, b) + np.outer(b, a))
+        for a, w in self.grams:
+            total += _gram(a, w)
         for operator in self.operators:
             image = operator.matmat(np.eye(self.n))
             total += 0.5 * (image + image.T)
@@ -148,9 +204,7 @@ class Symmetric:
             return self
         images = [operator.matmat(np.eye(self.n)) for operator in self.operators]
         known = tuple(sp.csr_array(0.5 * (image + image.T)) for image in images)
-        return Symmetric(
-            self.n, self.sparse + known, self.diagonal, self.dense, self.pairs, lower=self.lower
-        )
+        return replace(self, sparse=self.sparse + known, operators=())
 
     def absolute_row_sums(self) -> Array | None:
         """An upper bound on each row sum of |V|, part by part; None if an operator hides them."""
@@ -167,20 +221,25 @@ class Symmetric:
             total += np.abs(self.diagonal)
         for a, b in self.pairs:
             total += 0.5 * (np.abs(a) * np.abs(b).sum() + np.abs(b) * np.abs(a).sum())
+        for a, w in self.grams:
+            sums = abs(a).T @ (np.abs(w) * (abs(a) @ np.ones(self.n)))
+            total += sums * (1 + 4 * gamma(sum(a.shape) + 4))  # these sums are long: round upwards
         return total
 
     def diagonals(self) -> tuple[Array, Array]:
-        """The diagonal of V, and the sum over the parts of the absolute values of theirs."""
+        """The diagonal of V, and the sum of the absolute values of what it is the sum of."""
         parts = [part.diagonal() for part in self.sparse]
         parts += [a * b for a, b in self.pairs]
         parts += [np.diagonal(part) for part in (self.dense, self.lower) if part is not None]
         parts += [] if self.diagonal is None else [self.diagonal]
-        zero = np.zeros(self.n)
-        return sum(parts, zero), sum(map(np.abs, parts), zero)
+        squares = [(a.multiply(a) if sp.issparse(a) else a * a, w) for a, w in self.grams]
+        exact = parts + [square.T @ w for square, w in squares]
+        sizes = [np.abs(part) for part in parts] + [sq.T @ np.abs(w) for sq, w in squares]
+        return sum(exact, np.zeros(self.n)), sum(sizes, np.zeros(self.n))
 
     def assembly_error(self) -> float:
         """A bound on |V - its assembled matrix|_2: each entry is a sum of at most `parts` terms."""
-        parts = len(self.sparse) + len(self.pairs) + 3
+        parts = len(self.sparse) + len(self.pairs) + 3 + sum(w.size + 2 for _, w in self.grams)
         sums = self.absolute_row_sums()
         return float("inf") if sums is None else 2 * parts * UNIT_ROUNDOFF * float(sums.max())
 
@@ -246,43 +305,41 @@ def symmetric(C: Any, name: str = "C") -> Symmetric:
     return Symmetric(dense.shape[0], dense=0.5 * (dense + dense.T))
 
 
+def gram_product(a: Any, w: Array, v: Array) -> Array:
+    """a' Diag(w) a v: a dense matrix is read once, in pieces that stay in the cache for both."""
+    if sp.issparse(a):
+        image = a @ v
+        image *= w if v.ndim == 1 else w[:, None]
+        return np.asarray(a.T @ image)
+    out = np.zeros(v.shape)
+    for here in slices(a.shape[0], a.shape[1] // 4):
+        image = a[here] @ v
+        image *= w[here] if v.ndim == 1 else w[here, None]
+        out += a[here].T @ image
+    return out
+
+
+def _gram(a: Any, w: Array) -> Array:
+    """a' Diag(w) a, both triangles alike."""
+    if sp.issparse(a):
+        total = (a.T @ sp.csr_array(a.multiply(w[:, None]))).toarray()
+    else:
+        total = a.T @ (w[:, None] * a)
+    return np.asarray(0.5 * (total + total.T))
+
+
+def _onto(out: Array | None, image: Array) -> Array:
+    """out + image, on the memory of out; that of image where there is no out."""
+    if out is None:
+        return image
+    out += image
+    return out
+
+
 def _sum(a: Array | None, b: Array | None) -> Array | None:
     if a is None or b is None:
         return b if a is None else a
     return a + b
-
-
-def block_rows(n: int) -> list[slice]:
-    """0..n in the blocks of a `lower`."""
-    return [slice(begin, min(begin + BLOCK, n)) for begin in range(0, n, BLOCK)]
-
-
-def whole(lower: Array) -> Array:
-    """Both triangles of a `lower`."""
-    out = lower.copy()
-    for here in block_rows(len(lower)):
-        out[here, here.stop :] = lower[here.stop :, here].T
-    return out
-
-
-def _from_half(lower: Array, v: Array) -> Array:
-    """A symmetric matrix times v, read on and below its diagonal: half the memory.
-
-    To BLAS a lower triangle in rows is an upper one in columns.
-    """
-    return np.asarray(dsymv(1.0, lower.T, v) if v.ndim == 1 else dsymm(1.0, lower.T, v))
-
-
-def _lower_sum(*parts: Array | None) -> Array:
-    """The sum of dense parts, half of it."""
-    first, *rest = [part for part in parts if part is not None]
-    if not rest:
-        return first
-    total = first.copy()
-    for here in block_rows(len(total)):
-        for part in rest:
-            total[here, : here.stop] += part[here, : here.stop]
-    return total
 
 
 def _square(shape: tuple[int, ...], name: str) -> None:

@@ -17,9 +17,10 @@ from condal.points import Array
 PIECE = 2**14  # numbers: a few vectors of this length stay in the cache from step to step
 
 
-def slices(size: int) -> list[slice]:
-    """0..size in pieces."""
-    return [slice(begin, min(begin + PIECE, size)) for begin in range(0, size, PIECE)]
+def slices(size: int, width: int = 1) -> list[slice]:
+    """0..size in pieces: of PIECE numbers, where each of 0..size stands for a row of `width`."""
+    step = max(1, PIECE // max(1, width))
+    return [slice(begin, min(begin + step, size)) for begin in range(0, size, step)]
 
 
 def cut(whole: Any, size: int, on: Callable[[slice], Any]) -> Sequence[tuple[slice, Any]]:
@@ -45,4 +46,18 @@ def along(a: Array, d: Array, t: float) -> Array:
     for here in slices(a.size):
         part = np.multiply(d[here], t, out=out[here])
         part += a[here]
+    return out
+
+
+def add_scaled_rows(out: Array, d: Array, v: Array) -> None:
+    """out += Diag(d) v, for a block v of vectors."""
+    for here in slices(*v.shape):
+        out[here] += d[here, None] * v[here]
+
+
+def weighted_squares(Z: Array, weights: Array) -> Array:
+    """sum_j weights_j Z_ij^2 for each i."""
+    out = np.empty(len(Z))
+    for here in slices(*Z.shape):
+        np.matmul(Z[here] * Z[here], weights, out=out[here])
     return out

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import count
+from math import inf
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import LinAlgError, cholesky
+from scipy.linalg.lapack import dpotrf
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
@@ -35,17 +36,34 @@ class _Plan:
 
 
 def smallest_eigenvalue_bound(
-    V: Symmetric, *, slack: float, failure: float, seed: int, engine: Engine | None = None
+    V: Symmetric,
+    *,
+    slack: float,
+    failure: float,
+    seed: int,
+    enough: float = inf,
+    engine: Engine | None = None,
 ) -> Proof:
-    """l <= lambda_min(V), proved, with lambda_min - l about `slack` where that can be had."""
+    """l <= lambda_min(V), proved, with lambda_min - l about `slack` where that can be had.
+
+    A bound of `enough` is not improved: one factorisation there needs no estimate before it.
+    """
     discs = gershgorin(V)
     plan = _plan(V)
     if plan.kind == "probabilistic":
-        proof = _better(probabilistic(V, slack=slack, failure=failure, seed=seed), discs)
+        found: Proof | None = probabilistic(
+            V, slack=slack, failure=failure, seed=seed, enough=enough
+        )
     else:
-        estimate = (engine or Lanczos()).smallest(V, tol=0.5 * slack)
         prove = dense_cholesky if plan.kind == "dense" else sparse_factorisation
-        proof = _better(_descend(V.explicit(), prove, estimate, slack), discs)
+        explicit = V.explicit()
+        found = prove(explicit, enough) if np.isfinite(enough) else None
+        if found is None:
+            estimate = (engine or Lanczos()).smallest(V, tol=0.5 * slack)
+            if np.isfinite(enough):  # refuted there, so that not much care is worth its price
+                slack = max(slack, 4 * (estimate.value - enough))
+            found = _descend(explicit, prove, estimate, slack)
+    proof = _better(found, discs)
     if V.operators:
         return replace(proof, how=f"{proof.how}, trusting the products of the operator")
     return proof
@@ -74,11 +92,9 @@ def dense_cholesky(V: Symmetric, tau: float) -> Proof | None:
     shift_error = UNIT_ROUNDOFF * (np.abs(np.diagonal(shifted)).max() + abs(tau))
     shifted[np.diag_indices(V.n)] -= tau
     trace = float(np.trace(shifted))
-    try:
-        factor = cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
-    except LinAlgError:
-        return None
-    if not np.all(np.diagonal(factor) > 0):  # LAPACK lets nan pass
+    # In LAPACK's order the transpose of a symmetric matrix is itself: no copy is made.
+    factor, failed = dpotrf(shifted.T, lower=0, clean=0, overwrite_a=1)
+    if failed or not np.all(np.diagonal(factor) > 0):  # LAPACK lets nan pass
         return None
     rounding = _gamma(V.n + 1) / (1 - _gamma(V.n + 1)) * trace
     return Proof(tau - rounding - shift_error - V.assembly_error(), "dense Cholesky factorisation")
@@ -120,7 +136,9 @@ def sparse_factorisation(V: Symmetric, tau: float) -> Proof | None:
     return Proof(tau - 1.05 * error - shift_error, "sparse LDL' factorisation")
 
 
-def probabilistic(V: Symmetric, *, slack: float, failure: float, seed: int) -> Proof:
+def probabilistic(
+    V: Symmetric, *, slack: float, failure: float, seed: int, enough: float = inf
+) -> Proof:
     """Lanczos from a fresh random start (Kuczynski and Wozniakowski 1992), right but for `failure`.
 
     After k steps theta_min - lambda_min <= e (lambda_max - lambda_min) but for a probability of
@@ -130,7 +148,8 @@ def probabilistic(V: Symmetric, *, slack: float, failure: float, seed: int) -> P
     The number of steps depends on the data: the failures of the i-th look get a share of 1/(2 i^2).
     """
     start = np.random.default_rng([seed, V.n]).standard_normal(V.n)
-    run = Recurrence(V, start / np.linalg.norm(start), keep=2)
+    # The start is as random in any order of the rows.
+    run = Recurrence(V.gathered()[0], start / np.linalg.norm(start), keep=2)
     steps = 32
     for look in count(1):
         run.grow_to(steps)
@@ -141,11 +160,13 @@ def probabilistic(V: Symmetric, *, slack: float, failure: float, seed: int) -> P
         off = e * spread / (1 - 2 * e) if e < 0.4 else np.inf
         if run.ended:  # a random start has a part in every eigenspace: nothing is left to find
             off = 1e-9 * max(float(np.abs(values).max()), np.finfo(float).tiny)
-        if off <= slack or steps >= 20_000 or run.ended:
+        least = float(values[0])
+        decided = least - off >= enough or least < enough < inf  # Ritz values only fall
+        if decided or off <= slack or steps >= 20_000 or run.ended:
             break
-        steps = int(np.ceil(1.5 * steps))
+        steps = int(np.ceil(1.2 * steps))
     how = f"Lanczos from a random start, {run.steps} steps"
-    return Proof(float(values[0]) - off, how, failure)
+    return Proof(least - off, how, failure)
 
 
 def gershgorin(V: Symmetric) -> Proof | None:

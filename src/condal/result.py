@@ -104,7 +104,7 @@ class Result:
     `y` holds the multipliers of Ax in K, with the sign of f + <y, Ax>, f the minimised objective.
     `x` is the point that `objective` and `infeasibility` speak of: repaired, where the problem has
     a repair. `bound` is proved; `gap = |bound - objective| / max(1, |objective|)`. `infeasible` is
-    the proof that comes with the status INFEASIBLE.
+    the proof that comes with the status INFEASIBLE. `why` says which methods were tried, and why.
     """
 
     x: Point | None
@@ -117,6 +117,7 @@ class Result:
     matvecs: int
     problem_name: str = "problem"
     method: str = ""
+    why: str = ""
     infeasible: Proof | None = None
     oracle_cpu_seconds: float = 0.0
     cpu_seconds: float = 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from condal.certify import Seen, relative_gap
 from condal.checks import Checks
 from condal.counting import counted
 from condal.errors import ProblemError
-from condal.methods.auto import choose
+from condal.methods.auto import Choice, Progress, choices
 from condal.points import Array, require_whole
 from condal.problem import Model, Problem, problem_of
 from condal.result import History, Result, Row, Status
@@ -70,8 +70,8 @@ def solve(
     Parameters
     ----------
     problem : a `Problem`, or a model such as `condal.problems.max_cut(W)`.
-    method : a method record; None chooses: the low-rank method for problems like max-cut, else
-        CGAL with line search and a penalty that adapts.
+    method : a method record; None chooses by the problem and tol, and goes on with another method
+        where one comes to rest: `Result.why` says what was done.
     tol : SOLVED means |bound - objective| <= tol max(1, |objective|), proved, and an infeasibility
         of at most tol.
     max_iters, max_seconds : limits; None for none.
@@ -83,8 +83,6 @@ def solve(
     stop = Stop(tol, max_iters, max_seconds)
     user_problem = problem_of(problem)
     require_whole(seed, "seed", least=0)
-    if method is None:
-        method = choose(user_problem, free_storage=storage is None)
     for value, verb, wanted in (
         (method, "iterates", "method takes a record such as condal.CGAL()"),
         (storage, "move", "storage takes an object such as condal.storage.Sketch(n, 10)"),
@@ -93,23 +91,20 @@ def solve(
     ):
         if value is not None and (isinstance(value, type) or not hasattr(value, verb)):
             raise ProblemError(f"{wanted}; got {value!r}")
-    if storage is None:
-        storage = automatic(
-            user_problem.X,
-            user_problem.A.size + user_problem.f.M.size,
-            keeps=method.keeps,
-            seed=seed,
-        )
-    require_fit(storage, user_problem.X)
-    run = _Run(user_problem, stop, storage, seed)
-    return run.go(method, callback, warm_start)
+    if storage is not None:
+        require_fit(storage, user_problem.X)
+    if method is None:
+        tried = choices(user_problem, tol=stop.tol, free_storage=storage is None)
+    else:
+        tried = (Choice(method, "it was asked for"),)
+    return _Run(user_problem, stop, storage, seed).go(tried, callback, warm_start)
 
 
 class _Run:
     """One solve: the user's problem, the normalised one that the method sees, and the record."""
 
-    def __init__(self, problem: Problem, stop: Stop, storage: Storage, seed: int) -> None:
-        self.problem, self.stop, self.x, self.seed = problem, stop, storage, seed
+    def __init__(self, problem: Problem, stop: Stop, storage: Storage | None, seed: int) -> None:
+        self.problem, self.stop, self.storage, self.seed = problem, stop, storage, seed
         normalised, self.scaling = normalise(problem)
         self.normalised, self.counts = counted(normalised)
         self.history = History()
@@ -117,32 +112,66 @@ class _Run:
         self.began, self.cpu_began = time.perf_counter(), time.process_time()
         self.uniform = _uniform(self.scaling.rows)
 
-    def go(self, method: Method, callback: Callback | None, warm: Result | None) -> Result:
-        start = method.start(self.normalised, None if warm is None else self._warm(warm))
-        first, state, status = start.k, start, Status.STALLED
+    def go(
+        self, tried: Sequence[Choice], callback: Callback | None, result: Result | None
+    ) -> Result:
+        warm = None if result is None else self._warm(result)
+        self.first = 0 if warm is None else warm.k
+        names, why = [], []
+        for choice in tried:
+            self.x = self.storage or self._storage(choice.method)
+            names.append(choice.method.name)
+            why.append(f"{choice.method.name}: {choice.why}")
+            more = choice is not tried[-1]
+            state, status = self._follow(choice.method, callback, warm, more)
+            if status is not Status.STALLED or not more or state.k == 0:
+                break
+            warm = Warm(self.x.point(), state.y, state.k, state.lam)
+            why.append(self._where_it_rests())
+        return self._result(", then ".join(names), "; ".join(why), state, status)
+
+    def _follow(
+        self, method: Method, callback: Callback | None, warm: Warm | None, more: bool
+    ) -> tuple[State, Status]:
+        """The last state of a method, and why it is the last; if there is `more` to try, a method
+        that gets nowhere is left."""
+        if warm is not None and warm.x is not None:
+            self.x.load(warm.x)
+        start, status = method.start(self.normalised, warm), Status.STALLED
+        state, progress = start, Progress(start.k)
         try:
             for state in method.iterates(self.normalised, self.x, start):
                 if not np.isfinite(state.value) or np.isnan(state.gap):
-                    status = Status.NUMERICAL_ERROR
-                    break
+                    return state, Status.NUMERICAL_ERROR
                 row = self._record(state)
                 asked = callback is not None and callback(row)
                 ended = self.checks.look(state, row, self.x)
                 ended = ended or (Status.INTERRUPTED if asked else None)
-                ended = ended or self.stop.limit(state.k - first, row.seconds)
+                ended = ended or self.stop.limit(state.k - self.first, row.seconds)
                 if ended is not None:
-                    status = ended
-                    break
-            else:
-                if len(self.history) and self.checks.none_is_feasible(
-                    state, self.history.last.infeasibility
-                ):
-                    status = Status.INFEASIBLE
+                    return state, ended
+                if more and progress.stalls(state.k, max(row.gap, row.infeasibility)):
+                    return state, status
+            if len(self.history) and self.checks.none_is_feasible(
+                state, self.history.last.infeasibility
+            ):
+                status = Status.INFEASIBLE
         except FloatingPointError:
             status = Status.NUMERICAL_ERROR
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
-        return self._result(method, state, status)
+        return state, status
+
+    def _storage(self, method: Method) -> Storage:
+        problem = self.problem
+        rows = problem.A.size + problem.f.M.size
+        storage = automatic(problem.X, rows, keeps=method.keeps, seed=self.seed)
+        require_fit(storage, problem.X)
+        return storage
+
+    def _where_it_rests(self) -> str:
+        row = self.history.last
+        return f"it came to rest at a gap of {row.gap:.1g}, infeasible by {row.infeasibility:.1g}"
 
     def _warm(self, warm: Result) -> Warm:
         if warm.x is None:
@@ -162,10 +191,9 @@ class _Run:
                 "warm_start has a point of another space than this problem's: start from a result "
                 "of a problem of the same shape"
             ) from None
-        if distance > 1e-6 * self.problem.X.size:
-            return Warm(None, y, k, lam)  # another domain: only the dual helps
-        self.x.load(warm.x)
-        return Warm(warm.x, y, k, lam)
+        # Of another domain, only the dual helps.
+        near = distance <= 1e-6 * self.problem.X.size
+        return Warm(warm.x if near else None, y, k, lam)
 
     def _record(self, state: State) -> Row:
         sense, c = self.problem.sense, self.scaling.c
@@ -192,7 +220,7 @@ class _Run:
         self.history.append(row)
         return row
 
-    def _result(self, method: Method, state: State, status: Status) -> Result:
+    def _result(self, method: str, why: str, state: State, status: Status) -> Result:
         x, y, certificate = self.checks.best(state, self.x, status)
         if status in LIMITS and self.checks.solves(certificate):
             status = Status.SOLVED  # the free estimates did not see it
@@ -206,7 +234,8 @@ class _Run:
             oracle_calls=self.counts.oracle_calls,
             matvecs=self.counts.matvecs,
             problem_name=self.problem.name,
-            method=method.name,
+            method=method,
+            why=why,
             infeasible=self.checks.infeasible,
             oracle_cpu_seconds=self.counts.oracle_cpu_seconds,
             cpu_seconds=time.process_time() - self.cpu_began,

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
+from math import inf
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from condal.operators import Gradient
-from condal.points import Array, Indices, Point
+from condal.points import Array, Indices, LowRank, Point
 
 if TYPE_CHECKING:
     from condal.problem import Problem
@@ -45,9 +46,12 @@ class Domain(Protocol):
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
         """A point s of X with <v, s> <= min over X of <v, .> + tol, near `guess` if it can be."""
 
-    def bound(self, v: Gradient, *, slack: float, failure: float, seed: int) -> Proof:
+    def bound(
+        self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
+    ) -> Proof:
         """A proved lower bound on min over X of <v, .>, not lower than the minimum by much
-        more than `slack` if that can be had, wrong with probability at most `failure`."""
+        more than `slack` if that can be had, wrong with probability at most `failure`. The proof
+        may stop at a bound of `enough`."""
 
     def distance(self, x: Point) -> float:
         """An upper bound on how far x is from X; 0 for a member."""
@@ -72,9 +76,16 @@ class Spectral(Domain, Protocol):
     def at_most(self) -> bool:
         """Whether the trace is a bound."""
 
-    def lowest(self, v: Gradient, count: int, tol: float) -> tuple[Array, Array]:
+    def lowest(
+        self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
+    ) -> tuple[Array, Array]:
         """The smallest eigenvalues of v, at most `count`, in rising order and the first within
-        tol, and orthonormal eigenvectors, a column each: estimates, never a proof."""
+        tol, and orthonormal eigenvectors, a column each: estimates, never a proof. They are
+        looked for beside the span of the columns of `beside`, where v is known."""
+
+    def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:
+        """The nearest point of X to the symmetric n x n array v, within tol. A `guess` of about
+        its rank may make it cheaper."""
 
 
 class LinearMap(Protocol):
@@ -107,6 +118,12 @@ class LinearMap(Protocol):
 
     def row_norms(self) -> Array:
         """|A_i| for each row i, as elements of the space of X."""
+
+    def as_matrix(self) -> Any | None:
+        """A as a CSR array of a row for each A_i. On symmetric matrices A_i is flattened, both
+        triangles: Ax = as_matrix() @ x.ravel() and A'y = (as_matrix().T @ y).reshape(n, n). On
+        tuples the blocks stand side by side. None where an operator hides the numbers of A, or
+        where they are too many to write down."""
 
 
 class Smooth(Protocol):

@@ -1,4 +1,4 @@
-"""The commands: demo, solve, info, experiment."""
+"""The commands: demo, solve, info, experiment, bench."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import condal
 from condal import demo as demonstration
 from condal import methods
 from condal.cli import memory, report, target
+from condal.cli.bench import bench
 from condal.cli.experiment import experiment
 from condal.cli.graph import advice, facts
 from condal.cli.group import Commands
@@ -181,6 +182,7 @@ def info(file: str) -> None:
 
 
 cli.add_command(experiment)
+cli.add_command(bench)
 
 
 @contextmanager

@@ -13,9 +13,10 @@ from condal.cli.memory import describe
 from condal.cli.text import number, printable, size
 from condal.eigen import Lanczos
 from condal.methods import LowRankCGAL
-from condal.methods.auto import choose
+from condal.methods.auto import choices
 from condal.problems import max_cut
 from condal.proofs import MAX_FACTOR_BYTES
+from condal.solve import Stop
 from condal.storage import automatic
 
 # Measured on the Gset.
@@ -68,7 +69,7 @@ def _plan(W: Any) -> list[tuple[str, str]]:
         over="ignore", invalid="ignore"
     ):  # weights whose sum is beyond the largest number
         problem = max_cut(W).problem
-        n, method = int(W.shape[0]), choose(problem)
+        n, method = int(W.shape[0]), choices(problem, tol=Stop().tol)[0].method
     if isinstance(method, LowRankCGAL):
         kept = method.bytes(problem)
         plan = ("method auto", f"lowrank, a factor of x: about {size(kept)}")

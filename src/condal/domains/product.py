@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 
 from condal.errors import ProblemError
@@ -39,7 +41,9 @@ class Product:
             part.lmo(w, share, g) for part, w, g in zip(self.parts, v, guesses, strict=True)
         )
 
-    def bound(self, v: Gradient, *, slack: float, failure: float, seed: int) -> Proof:
+    def bound(
+        self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
+    ) -> Proof:
         """The sum of the parts' bounds; the failure probabilities add up."""
         assert isinstance(v, tuple)
         m = len(self.parts)

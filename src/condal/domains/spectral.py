@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
+from typing import Any
 
 import numpy as np
-from scipy.linalg import eigvalsh
+from numpy.typing import NDArray
+from scipy.linalg import eigh, eigvalsh
 
 from condal.eigen import Automatic, Engine, lowest
 from condal.errors import ProblemError
@@ -13,6 +16,12 @@ from condal.operators import Gradient, Symmetric
 from condal.points import Array, LowRank, Point, require_positive, require_whole
 from condal.proofs import smallest_eigenvalue_bound
 from condal.types import Proof
+
+PARTIAL_FROM = 64  # n from which LAPACK gives some eigenpairs sooner than all
+MOST_PARTIAL = 0.15  # of the eigenpairs: computing more one by one takes longer than all
+SPARE = 8  # eigenpairs beyond the rank that is expected
+SINGLE = 4e-6  # times |v|: more than the error of a projection in single precision
+LARGEST_SINGLE = 1e30  # of SINGLE |v|: far from where single precision overflows
 
 
 @dataclass(frozen=True)
@@ -52,16 +61,55 @@ class Spectrahedron:
         weight = 0.0 if self.at_most and pair.value >= 0 else self.trace
         return LowRank(pair.vector[:, None], np.array([weight]))
 
-    def lowest(self, v: Gradient, count: int, tol: float) -> tuple[Array, Array]:
+    def lowest(
+        self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
+    ) -> tuple[Array, Array]:
         """The smallest eigenvalues of v and their eigenvectors."""
         assert isinstance(v, Symmetric)
-        return lowest(v, count, tol)
+        return lowest(v, count, tol, beside=beside)
 
-    def bound(self, v: Gradient, *, slack: float, failure: float, seed: int) -> Proof:
+    def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:
+        """U diag(max(e - t, 0)) U', with v = U diag(e) U' and the t that makes it one of X.
+
+        The eigenvalues below t are not needed: where few are expected above it, these are computed
+        alone, and more if they were too few. Single precision serves a tol that allows it.
+        """
+        size = float(np.linalg.norm(v))
+        if not np.isfinite(size):
+            raise FloatingPointError("the matrix to project holds NaN or infinity")
+        kind = np.float32 if SINGLE * size <= min(tol, LARGEST_SINGLE) else np.float64
+        v = np.asarray(v, dtype=kind)
+        wanted = self.n
+        if self.n >= PARTIAL_FROM and isinstance(guess, LowRank):
+            wanted = guess.rank + SPARE
+        while True:
+            wanted = wanted if wanted <= MOST_PARTIAL * self.n else self.n
+            values, vectors = _largest(v, wanted)
+            thresholds = (np.cumsum(values) - self.trace) / np.arange(1, wanted + 1)
+            rank = max(1, int(np.count_nonzero(values > thresholds)))
+            if rank < wanted or wanted == self.n:
+                break
+            wanted *= 2
+        t = thresholds[rank - 1]
+        if self.at_most and t < 0:  # the positive part is within the trace
+            rank = int(np.count_nonzero(values > 0))
+            return LowRank(vectors[:, :rank], values[:rank])
+        weights = values[:rank] - t
+        weights += (self.trace - weights.sum()) / rank  # what rounding took, if v is large
+        return LowRank(vectors[:, :rank], np.maximum(weights, 0.0))
+
+    def bound(
+        self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
+    ) -> Proof:
         """trace l, or trace min(0, l), for a proved l <= lambda_min(v)."""
         assert isinstance(v, Symmetric)
         proof = smallest_eigenvalue_bound(
-            v, slack=slack / self.trace, failure=failure, seed=seed, engine=self.engine
+            v,
+            slack=slack / self.trace,
+            failure=failure,
+            seed=seed,
+            enough=enough / self.trace,
+            engine=self.engine,
         )
         value = min(proof.value, 0.0) if self.at_most else proof.value
         return Proof(self.trace * value, proof.how, proof.failure)
@@ -86,3 +134,17 @@ class Spectrahedron:
                 f"{name} must act on symmetric {self.n} x {self.n} matrices, as the Spectrahedron "
                 f"does; got {got}"
             )
+
+
+def _largest(v: NDArray[Any], count: int) -> tuple[Array, Array]:
+    """The largest eigenvalues of v, in falling order, and their eigenvectors, of unit length."""
+    n = len(v)
+    if count == n:
+        values, vectors = eigh(v, driver="evd", check_finite=False)
+    else:
+        last = [n - count, n - 1]
+        values, vectors = eigh(v, driver="evr", subset_by_index=last, check_finite=False)
+    if v.dtype != np.float64:
+        values, vectors = values.astype(np.float64), vectors.astype(np.float64)
+        vectors /= np.linalg.norm(vectors, axis=0)
+    return values[::-1], vectors[:, ::-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
@@ -31,7 +32,9 @@ class _Vertices:
     def _minimum(self, v: Array) -> float:
         raise AssertionError("each domain has its own")
 
-    def bound(self, v: Gradient, *, slack: float, failure: float, seed: int) -> Proof:
+    def bound(
+        self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
+    ) -> Proof:
         """The minimum itself, in closed form, less its rounding."""
         value = self._minimum(np.asarray(v))
         return Proof(value - 4 * UNIT_ROUNDOFF * abs(value), "closed form")

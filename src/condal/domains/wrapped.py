@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from condal.operators import Gradient
 from condal.points import Point
 from condal.types import Domain, Proof
@@ -27,9 +29,11 @@ class Wrapped:
         """X's answer."""
         return self.X.lmo(v, tol, guess)
 
-    def bound(self, v: Gradient, *, slack: float, failure: float, seed: int) -> Proof:
+    def bound(
+        self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
+    ) -> Proof:
         """X's proof."""
-        return self.X.bound(v, slack=slack, failure=failure, seed=seed)
+        return self.X.bound(v, slack=slack, failure=failure, seed=seed, enough=enough)
 
     def distance(self, x: Point) -> float:
         """That of X."""

@@ -193,6 +193,6 @@ def _domain(problem: Problem) -> Spectrahedron:
 
 _METHODS: dict[str, tuple[str, Any]] = {
     "max-cut": ("low-rank CGAL", _max_cut),
-    "k-means": ("alternating directions", _k_means),
+    "k-means": ("splitting", _k_means),
     "geneig": ("root of the dual's slope", _geneig),
 }

@@ -1,24 +1,32 @@
-"""min <D, x> : x1 = 1, x >= 0, tr x = k, x psd, by alternating directions (Boyd et al. 2011).
+"""min <D, x> : x1 = 1, x >= 0, tr x = k, x psd, by the splitting method, feasible at every look.
 
-x1 = 1 makes 1 an eigenvector: x = 11'/n + z with z1 = 0, z psd, tr z = k - 1. A projection onto
-these x needs the few largest eigenvalues of a centred matrix; one onto W >= 0 is entrywise. The
-multiplier of x = W is never positive, which is what a lower bound needs.
+x1 = 1 makes 1 an eigenvector: x = 11'/n + z with z1 = 0, z psd, tr z = k - 1. A point of the method
+is brought there by centring, and then towards the middle until x >= 0. Of its dual the multiplier W
+of x >= 0 is kept; the best one of x1 = 1 follows from it.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from scipy.linalg import eigh
 
-from condal.points import Array
+from condal.domains import Spectrahedron
+from condal.maps import RowSums, Stack, Triangle
+from condal.methods import Splitting
+from condal.points import Array, dense
+from condal.problem import Problem
+from condal.scaling import normalise
+from condal.sets import Equal, NonNegative, Separable
+from condal.smooth import Linear
+from condal.storage import Factor
 
 MAX_STEPS = 6000
-LOOK = 25  # steps from one pair to the next
-RELAXATION = 1.6
-SPARE = 12  # eigenvalues asked for beyond those that were positive last time
+LOOK = 10  # steps from one pair to the next
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,44 +44,26 @@ def splitting(D: Array, k: int) -> Iterator[Pair]:
     if k == 1 or n == 1:  # one point is feasible
         yield Pair(np.full((n, n), 1.0 / n), _row_multipliers(D), np.zeros((n, n)))
         return
-    scale = float(np.linalg.norm(D)) / np.sqrt(k) or 1.0  # |D / scale| = sqrt(k), the size of |x|
-    C = D / scale
-    rank = min(n, 4 * k)
-    W, L, rho = np.full((n, n), 1.0 / n), np.zeros((n, n)), 1.0
-    for step in range(1, MAX_STEPS + 1):
-        x, rank = _projection(_centred(W - (C + L) / rho), k - 1, rank)
-        x += 1.0 / n
-        over = RELAXATION * x + (1 - RELAXATION) * W
-        before, W = W, np.maximum(over + L / rho, 0.0)
-        L += rho * (over - W)
-        if step % LOOK:
-            continue
-        # The multiplier is L = rho min(over + L/rho, 0): the W of the bound is scale L.
-        yield Pair(_inside(x, k), _row_multipliers(D + scale * L), scale * L)
-        primal, dual = np.linalg.norm(x - W), rho * np.linalg.norm(W - before)
-        if primal > 5 * dual:
-            rho *= 1.5
-        elif dual > 5 * primal:
-            rho /= 1.5
+    entries = Triangle(n)
+    problem, scaling = normalise(
+        Problem.of(
+            f=Linear(D),
+            X=Spectrahedron(n, trace=float(k)),
+            A=Stack(RowSums(n), entries),
+            K=Separable(Equal(np.ones(n)), NonNegative(entries.size)),
+        )
+    )
+    x = Factor()
+    states = islice(Splitting().iterates(problem, x), MAX_STEPS)
+    while last := deque(islice(states, LOOK), maxlen=1):  # of fewer where the method ends
+        W = entries.adjoint(scaling.dual(last[0].y)[n:]).to_dense()
+        yield Pair(_inside(_exactly(dense(x.point()), k), k), _row_multipliers(D + W), W)
 
 
-def _projection(S: Array, trace: float, rank: int) -> tuple[Array, int]:
-    """The nearest psd matrix of the given trace, and its rank.
-
-    Its eigenvalues are max(v - t, 0), so that those of S below t are not needed.
-    """
-    n = S.shape[0]
-    wanted = min(n, rank + SPARE)
-    while True:
-        values, vectors = eigh(S, subset_by_index=[n - wanted, n - 1])
-        values, vectors = values[::-1], vectors[:, ::-1]
-        thresholds = (np.cumsum(values) - trace) / np.arange(1, wanted + 1)
-        kept = int(np.flatnonzero(values > thresholds)[-1]) + 1
-        if kept < wanted or wanted == n:
-            break
-        wanted = min(n, 2 * wanted)
-    parts = values[:kept] - thresholds[kept - 1]
-    return (vectors[:, :kept] * parts) @ vectors[:, :kept].T, kept
+def _exactly(x: Array, k: int) -> Array:
+    """x with x1 = 1 and the trace k, psd as it was: 11'/n and its part across 1, scaled."""
+    z = _centred(x)
+    return (k - 1) / float(np.trace(z)) * z + 1.0 / len(x)
 
 
 def _inside(x: Array, k: int) -> Array:

@@ -7,6 +7,7 @@ from condal.maps.checks import check_adjoint
 from condal.maps.combined import Across, Scaled, Stack
 from condal.maps.entries import Diagonal, Entries, RowSums
 from condal.maps.inner import Cost, Inner
+from condal.maps.quadratics import Quadratics
 from condal.maps.triangle import Triangle
 from condal.maps.vectors import Matrix
 
@@ -17,6 +18,7 @@ __all__ = [
     "Entries",
     "Inner",
     "Matrix",
+    "Quadratics",
     "RowSums",
     "Scaled",
     "Stack",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.operators import Gradient, add
@@ -50,6 +51,14 @@ class Scaled:
     def row_norms(self) -> Array:
         """|rows| times those of A."""
         return np.abs(self.rows) * self.A.row_norms()
+
+    def as_matrix(self) -> Any | None:
+        """Diag(rows) A."""
+        inner = self.A.as_matrix()
+        if inner is None:
+            return None
+        each = np.repeat(self.rows, np.diff(inner.indptr))
+        return sp.csr_array((each * inner.data, inner.indices, inner.indptr), inner.shape)
 
     def __call__(self, x: Point) -> Array:
         """rows * Ax."""
@@ -133,6 +142,14 @@ class Stack:
         """Those of each map in turn."""
         return np.concatenate([m.row_norms() for m in self.maps]) if self.maps else np.zeros(0)
 
+    def as_matrix(self) -> Any | None:
+        """One under the other; None for no maps at all, which know no n."""
+        every = [(m.size, m.as_matrix()) for m in self.maps]
+        parts = [part for size, part in every if size or part is not None]
+        if not parts or any(part is None for part in parts):
+            return None
+        return sp.csr_array(sp.vstack(parts, format="csr"))
+
     def __call__(self, x: Point) -> Array:
         """The images in turn."""
         image = np.empty(self.size)
@@ -196,6 +213,13 @@ class Across:
     def row_norms(self) -> Array:
         """The root of the sum of squares over the blocks."""
         return np.asarray(np.sqrt(sum(m.row_norms() ** 2 for m in self.maps)))
+
+    def as_matrix(self) -> Any | None:
+        """[A_1 A_2 ...], side by side."""
+        parts = [m.as_matrix() for m in self.maps]
+        if any(part is None for part in parts):
+            return None
+        return sp.csr_array(sp.hstack(parts, format="csr"))
 
     def __call__(self, x: Point) -> Array:
         """The sum of the images of the blocks."""

@@ -11,7 +11,11 @@ import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.maps.combined import Scaled
+from condal.maps.dots import Pairs
+from condal.maps.pattern import Pattern
+from condal.maps.triplets import indices, require_within
 from condal.operators import Symmetric
+from condal.passes import weighted_squares
 from condal.points import Array, LowRank, Point, require_whole
 
 
@@ -52,13 +56,14 @@ class Diagonal:
         """All 1."""
         return np.ones(self.n)
 
+    def as_matrix(self) -> Any:
+        """e_i e_i', flattened, for each i."""
+        return Entries(self.n, np.arange(self.n), np.arange(self.n)).as_matrix()
+
     def __call__(self, x: Point) -> Array:
         """diag(x)."""
         if isinstance(x, LowRank):
-            if x.rank == 1:
-                u = x.U[:, 0]
-                return x.weights[0] * (u * u)
-            return np.einsum("ij,ij,j->i", x.U, x.U, x.weights)
+            return weighted_squares(x.U, x.weights)
         return np.diagonal(np.asarray(x)).copy()
 
     def adjoint(self, y: Array) -> Symmetric:
@@ -100,6 +105,11 @@ class RowSums:
         """All sqrt((n + 1)/2)."""
         return np.full(self.n, np.sqrt((self.n + 1) / 2))
 
+    def as_matrix(self) -> Any:
+        """(e_i 1' + 1 e_i')/2, flattened, for each i: of 2n - 1 entries each."""
+        sums = sp.kron(sp.eye(self.n), np.ones((1, self.n)), format="csr")
+        return sp.csr_array(sums @ Entries(self.n).as_matrix())
+
     def __call__(self, x: Point) -> Array:
         """x 1."""
         if isinstance(x, LowRank):
@@ -127,26 +137,13 @@ class Entries:
             raise ProblemError("Entries takes both rows and cols, or neither (all entries)")
         if self.rows is None:
             return
-        rows, cols = (
-            self._indices(i, name) for i, name in ((self.rows, "rows"), (self.cols, "cols"))
-        )
+        rows, cols = indices(self.rows, "rows"), indices(self.cols, "cols")
+        require_within(rows, self.n, "rows")
+        require_within(cols, self.n, "cols")
         if rows.shape != cols.shape:
             raise ProblemError(f"rows and cols differ in length: {rows.size} and {cols.size}")
         object.__setattr__(self, "rows", rows)
         object.__setattr__(self, "cols", cols)
-
-    def _indices(self, indices: Any, name: str) -> Any:
-        array = np.asarray(indices)
-        if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
-            raise ProblemError(
-                f"{name} must be a vector of integers; got {array.dtype} of shape {array.shape}"
-            )
-        if array.size and (array.min() < 0 or array.max() >= self.n):
-            raise ProblemError(
-                f"{name} must lie in 0..{self.n - 1}; got {array.min()}..{array.max()} "
-                "(indices start at 0)"
-            )
-        return array.astype(np.intp)
 
     @property
     def size(self) -> int:
@@ -174,7 +171,7 @@ class Entries:
     @cached_property
     def terms(self) -> int:
         """Two, or as often as an entry is seen from both sides."""
-        return 2 if self.rows is None else self._pattern.terms
+        return 2 if self.rows is None else self.pattern.terms
 
     def row_norms(self) -> Array:
         """1 on the diagonal, 1/sqrt(2) off it."""
@@ -184,18 +181,20 @@ class Entries:
             return norms.ravel()
         return np.where(self.rows == self.cols, 1.0, np.sqrt(0.5))
 
+    def as_matrix(self) -> Any:
+        """(e_i e_j' + e_j e_i')/2, flattened, for each entry (i, j)."""
+        n, k = self.n, np.arange(self.size)
+        i, j = (k // n, k % n) if self.rows is None else (self.rows, self.cols)
+        places = np.concatenate([i * n + j, j * n + i])
+        halves = sp.coo_array((np.full(2 * k.size, 0.5), (np.tile(k, 2), places)), (k.size, n * n))
+        return sp.csr_array(halves)
+
     def __call__(self, x: Point) -> Array:
         """The entries of x."""
         if self.rows is None:
             return np.array(x, dtype=np.float64).ravel()
         if isinstance(x, LowRank):
-            if x.rank == 1:
-                u = x.U[:, 0]
-                return x.weights[0] * (u[self.rows] * u[self.cols])
-            total = np.zeros(self.size)
-            for u, weight in zip(x.U.T, x.weights, strict=True):
-                total += weight * (u[self.rows] * u[self.cols])
-            return total
+            return self._pairs(x)
         return np.asarray(x)[self.rows, self.cols]
 
     def adjoint(self, y: Array) -> Symmetric:
@@ -203,38 +202,13 @@ class Entries:
         if self.rows is None:
             full = y.reshape(self.n, self.n)
             return Symmetric(self.n, dense=0.5 * (full + full.T))
-        return Symmetric(self.n, sparse=(self._pattern.fill(y),))
+        return Symmetric(self.n, sparse=(self.pattern.fill(y),))
 
     @cached_property
-    def _pattern(self) -> _Pattern:
-        return _Pattern.of(self.n, self.rows, self.cols)
+    def _pairs(self) -> Pairs:
+        return Pairs(self.n, self.rows, self.cols)
 
-
-@dataclass(frozen=True, eq=False)
-class _Pattern:
-    """A CSR array of fixed pattern whose data are a fixed sparse combination of y."""
-
-    indices: Any
-    indptr: Any
-    spread: Any
-    n: int
-
-    @classmethod
-    def of(cls, n: int, rows: Any, cols: Any) -> _Pattern:
-        both = np.concatenate([rows, cols]), np.concatenate([cols, rows])
-        key = both[0] * n + both[1]
-        slots, where = np.unique(key, return_inverse=True)
-        p = rows.size
-        halves = sp.coo_array(
-            (np.full(2 * p, 0.5), (where.ravel(), np.tile(np.arange(p), 2))), shape=(slots.size, p)
-        )
-        indptr = np.searchsorted(slots, np.arange(n + 1) * n)
-        small = np.int32 if slots.size < 2**31 else np.int64
-        return cls((slots % n).astype(small), indptr.astype(small), sp.csr_array(halves), n)
-
-    @property
-    def terms(self) -> int:
-        return int(np.diff(self.spread.indptr).max(initial=0))
-
-    def fill(self, y: Array) -> Any:
-        return sp.csr_array((self.spread @ y, self.indices, self.indptr), shape=(self.n, self.n))
+    @cached_property
+    def pattern(self) -> Pattern:
+        """That of A'y."""
+        return Pattern.of(self.n, self.rows, self.cols)

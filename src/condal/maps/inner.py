@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.errors import ProblemError
 from condal.maps.entries import Entries
 from condal.maps.norms import operator_norm
-from condal.operators import Symmetric, symmetric
+from condal.maps.pattern import Pattern
+from condal.maps.triplets import from_matrices, from_rows, from_triplets
+from condal.operators import Symmetric
 from condal.points import Array, Point
 
 
@@ -22,7 +23,7 @@ class Inner:
     """(Ax)_i = <A_i, x>, for a list of sparse symmetric n x n matrices A_i.
 
     All matrices live on one pattern: Ax = G x[pattern], so that neither an image nor an adjoint
-    loops over the constraints.
+    loops over the constraints. `from_triplets` and `from_matrix` take all of them at once.
     """
 
     diagonal_rows = None
@@ -32,34 +33,40 @@ class Inner:
     _G: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        uppers = [self._upper(a, i) for i, a in enumerate(self.matrices)]
-        if not uppers:
-            raise ProblemError("Inner needs at least one matrix; leave A out for no constraint")
-        n = uppers[0].shape[0]
-        for i, upper in enumerate(uppers):
-            if upper.shape[0] != n:
-                raise ProblemError(
-                    f"the matrices of Inner differ in size: number 0 is {n} x {n}, "
-                    f"number {i} is {upper.shape[0]} x {upper.shape[0]}"
-                )
-        key = np.concatenate([u.row.astype(np.int64) * n + u.col for u in uppers])
-        slots, where = np.unique(key, return_inverse=True)
-        owner = np.repeat(np.arange(len(uppers)), [u.nnz for u in uppers])
-        data = np.concatenate([np.where(u.row == u.col, 1.0, 2.0) * u.data for u in uppers])
-        G = sp.csr_array(
-            sp.coo_array((data, (owner, where.ravel())), shape=(len(uppers), slots.size))
-        )
-        object.__setattr__(self, "matrices", len(uppers))
-        object.__setattr__(self, "_entries", Entries(n, slots // n, slots % n))
-        object.__setattr__(self, "_G", G)
+        self._keep(*from_matrices(self.matrices))
 
-    @staticmethod
-    def _upper(a: Any, i: int) -> Any:
-        checked = symmetric(a, f"matrix {i} of Inner")
-        if checked.operators:
-            raise ProblemError(f"matrix {i} of Inner must be a matrix; got a LinearOperator")
-        stored = checked.to_sparse() if checked.factorable else sp.csr_array(checked.to_dense())
-        return sp.coo_array(sp.triu(stored))
+    @classmethod
+    def from_triplets(
+        cls, n: int, owner: Any, *, rows: Any, cols: Any, values: Any, size: int | None = None
+    ) -> Inner:
+        """The n x n matrices A_i with values_k at (rows_k, cols_k) and its mirror, i = owner_k.
+
+        An entry off the diagonal is given once and stands for both triangles; what is given again
+        is added. There are `size` matrices, or as many as the largest owner asks for.
+        """
+        return cls._of(*from_triplets(n, owner, rows, cols, values, size))
+
+    @classmethod
+    def from_matrix(cls, a: Any) -> Inner:
+        """The matrices A_i flattened, both triangles, as the rows of a sparse p x n^2 matrix."""
+        return cls._of(*from_rows(a))
+
+    @classmethod
+    def _of(cls, n: int, G: Any) -> Inner:
+        made = object.__new__(cls)
+        made._keep(n, G)
+        return made
+
+    def _keep(self, n: int, upper: Any) -> None:
+        """From the upper triangles as rows, flattened: the pattern, and G on it alone."""
+        slots, where = np.unique(upper.indices, return_inverse=True)
+        rows, cols = slots // n, slots % n
+        data = upper.data * np.where(rows == cols, 1.0, 2.0)[where.ravel()]
+        places = where.ravel().astype(upper.indptr.dtype)
+        shape = (upper.shape[0], slots.size)
+        object.__setattr__(self, "matrices", upper.shape[0])
+        object.__setattr__(self, "_entries", Entries(n, rows, cols))
+        object.__setattr__(self, "_G", sp.csr_array((data, places, upper.indptr), shape=shape))
 
     @property
     def n(self) -> int:
@@ -85,9 +92,9 @@ class Inner:
     def scaled(self, rows: Array) -> Inner:
         """<rows_i A_i, x>."""
         copy = object.__new__(Inner)
-        object.__setattr__(copy, "matrices", self.matrices)
-        object.__setattr__(copy, "_entries", self._entries)
-        object.__setattr__(copy, "_G", sp.csr_array(_diagonal_array(rows) @ self._G))
+        G = sp.csr_array(_diagonal_array(rows) @ self._G)
+        for name, value in (("matrices", self.size), ("_entries", self._entries), ("_G", G)):
+            object.__setattr__(copy, name, value)
         return copy
 
     @cached_property
@@ -101,13 +108,21 @@ class Inner:
         weighted = self._G @ _diagonal_array(self._row_weights)
         return np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel())
 
+    def as_matrix(self) -> Any:
+        """The matrices, flattened."""
+        return sp.csr_array(self._G @ self._entries.as_matrix())
+
     def __call__(self, x: Point) -> Array:
         """<A_i, x> for all i."""
         return np.asarray(self._G @ self._entries(x))
 
     def adjoint(self, y: Array) -> Symmetric:
         """sum_i y_i A_i."""
-        return self._entries.adjoint(self._G.T @ y)
+        return Symmetric(self.n, sparse=(self._pattern.fill(y),))
+
+    @cached_property
+    def _pattern(self) -> Pattern:
+        return self._entries.pattern.after(self._G.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +161,15 @@ class Cost:
     def row_norms(self) -> Array:
         """[|C|_F]."""
         return np.array([self.norm])
+
+    def as_matrix(self) -> Any | None:
+        """C, flattened; None for a matrix-free C."""
+        if self.C.operators:
+            return None
+        C = sp.coo_array(self.C.to_sparse() if self.C.factorable else self.C.to_dense())
+        places = C.row.astype(np.int64) * self.C.n + C.col
+        row = sp.coo_array((C.data, (np.zeros_like(places), places)), (1, self.C.n**2))
+        return sp.csr_array(row)
 
     def __call__(self, x: Point) -> Array:
         """[<C, x>]."""

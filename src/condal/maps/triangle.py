@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from condal.errors import ProblemError
+from condal.halves import block_rows
 from condal.maps.combined import Scaled
-from condal.operators import Gradient, Symmetric, block_rows
+from condal.maps.entries import Entries
+from condal.operators import Gradient, Symmetric
 from condal.points import Array, Indices, LowRank, Point, require_whole
 from condal.types import LinearMap
 
@@ -60,6 +63,13 @@ class Triangle:
     def row_norms(self) -> Array:
         """All |factor|."""
         return np.full(self.size, abs(self.factor))
+
+    def as_matrix(self) -> Any:
+        """factor e_i e_i' and factor (e_i e_j' + e_j e_i')/sqrt(2), flattened."""
+        near_i, near_j, _ = self._near
+        far = [np.mgrid[rows, : rows.start].reshape(2, -1) for rows, _ in self._far]
+        i, j = np.concatenate([*far, [near_i, near_j]], axis=1)
+        return Scaled(Entries(self.n, i, j), self.factor * np.where(i == j, 1.0, ROOT)).as_matrix()
 
     def __call__(self, x: Point) -> Array:
         """The entries of x."""

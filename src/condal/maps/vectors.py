@@ -61,6 +61,10 @@ class Matrix:
         squared = self.a.multiply(self.a) if sp.issparse(self.a) else self.a * self.a
         return np.sqrt(np.asarray(squared.sum(axis=1)).ravel())
 
+    def as_matrix(self) -> Any:
+        """a."""
+        return sp.csr_array(self.a)
+
     def __call__(self, x: Point) -> Array:
         """a x."""
         return np.asarray(self.a @ np.asarray(x))

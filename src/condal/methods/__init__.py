@@ -5,6 +5,7 @@ from condal.methods.cgs import CGS
 from condal.methods.gdmm import GDMM
 from condal.methods.ial import IAL
 from condal.methods.lowrank import LowRankCGAL
+from condal.methods.splitting import Splitting
 from condal.methods.unconstrained import SketchyCGM, SmoothedCG
 from condal.methods.upd import AUPD, UPD
 
@@ -18,6 +19,7 @@ __all__ = [
     "LowRankCGAL",
     "SketchyCGM",
     "SmoothedCG",
+    "Splitting",
     "corrective",
     "fwal",
     "hcgm",

@@ -1,21 +1,65 @@
-"""Which method to use, where none is given."""
+"""Which method to use where none is given, why, and what to try after it."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
 
 from condal.methods.cgal import CGAL
 from condal.methods.lowrank import LowRankCGAL
 from condal.methods.rules import LineSearch
+from condal.methods.splitting import Splitting
 from condal.problem import Problem
-from condal.types import Method
+from condal.types import Method, Spectral
+
+ALWAYS = "it takes any problem, and no more than the oracle of its domain"
+SMALL = 150  # n below which an eigenvalue decomposition costs next to nothing
+FEW = 10  # constraints: a solution then has a rank of 4 at most
+LOOSE = 3e-2  # a tolerance that CGAL reaches before the others have set up
+PATIENCE = 500  # iterations in which the gap and infeasibility halve, or the next method is tried
 
 
-def choose(problem: Problem, *, free_storage: bool = True) -> Method:
-    """The low-rank method where it is known to be the faster by far, else CGAL with line search.
+@dataclass(frozen=True)
+class Choice:
+    """A method, and why it is the one."""
 
-    That is a linear objective with diag x = b for all constraints, as in max-cut, if the method's
-    vectors fit and its storage may be chosen too.
+    method: Method
+    why: str
+
+
+def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> tuple[Choice, ...]:
+    """What to try, in turn: the next takes over the point and the dual of one that can do no more.
+
+    CGAL with line search comes last, and alone where the storage is given: the others carry x in a
+    form of their own.
     """
-    lowrank = LowRankCGAL()
-    if free_storage and lowrank.suits(problem):
-        return lowrank
-    return CGAL(eta=LineSearch())
+    X = problem.X
+    last = Choice(CGAL(eta=LineSearch()), ALWAYS)
+    if not free_storage or not isinstance(X, Spectral) or problem.f.L > 0:
+        return (last,)
+    found = []
+    lowrank, splitting = LowRankCGAL(aim=tol), Splitting()
+    if lowrank.suits(problem):
+        why = "f is linear and diag x = b is all of A, which the rows of a factor of x can keep"
+        found.append(Choice(lowrank, why))
+    elif X.n >= SMALL and problem.A.size <= FEW:
+        why = f"f is linear and {problem.A.size} constraints leave a solution of small rank"
+        found.append(Choice(lowrank, why))
+    if splitting.suits(problem) and tol < LOOSE:
+        why = f"n = {X.n} is small enough for an eigenvalue decomposition a step"
+        found.append(Choice(splitting, why))
+    return (*found, last)
+
+
+class Progress:
+    """Whether a method still gets anywhere: by halves of the larger of gap and infeasibility."""
+
+    def __init__(self, k: int) -> None:
+        self._first = self._halved = k
+        self._least = inf
+
+    def stalls(self, k: int, measure: float) -> bool:
+        """Whether PATIENCE iterations, and half of all, have passed since the last halving."""
+        if measure <= 0.5 * self._least:
+            self._least, self._halved = measure, k
+        return k - self._halved > max(PATIENCE, (k - self._first) // 2)

@@ -8,8 +8,9 @@ import numpy as np
 
 from condal.lagrangian import lagrangian, multiplier
 from condal.methods.geometry import Geometry, Rows, Sphere
-from condal.methods.trust_region import norm
+from condal.methods.trust_region import dot, norm
 from condal.operators import Symmetric, add
+from condal.passes import add_scaled_rows
 from condal.points import Array, LowRank, symmetric_product
 from condal.problem import Problem
 from condal.types import Spectral
@@ -73,22 +74,27 @@ class FactoredLagrangian:
         """The value and derivatives at R."""
         problem, f = self.problem, self.problem.f
         x = LowRank(self.matrix(R), np.ones(R.shape[1]))
-        Mx, Ax = f.M(x), problem.A(x)
+        Ax, w = problem.A(x), np.zeros(problem.A.size)
+        # A linear f has one matrix: its product with R, needed below, gives its value as well.
+        linear = self.eliminated and f.L == 0 and f.M.size == 1 and f.gradient(np.zeros(1))[0] != 0
+        Mx = np.zeros(1) if linear else f.M(x)
         g = f.gradient(Mx)
-        if self.eliminated:
-            value, w = f.value(Mx), np.zeros(problem.A.size)
-            V = f.M.adjoint(g)
-        else:
-            value = lagrangian(problem, Mx, Ax, self.y, self.lam)
+        V = f.M.adjoint(g)
+        if not self.eliminated:
             w = multiplier(problem.h, Ax, self.y, self.lam)
-            V = add(f.M.adjoint(g), problem.A.adjoint(w))
+            V = add(V, problem.A.adjoint(w))
         assert isinstance(V, Symmetric)
         VR = self.padded(V @ x.U)
+        if linear:
+            Mx = np.array([dot(VR, R) / g[0]])
+        full = not self.eliminated
+        value = lagrangian(problem, Mx, Ax, self.y, self.lam) if full else f.value(Mx)
         shift = self.geometry.shift(R, VR)
         diagonal = V.diagonals()[0]
         slack = (np.append(diagonal, 0.0) if self.slack else diagonal) - shift
         weights = np.maximum(slack, 1e-3 * float(np.abs(slack).max()) or 1.0)
-        gradient = VR - shift[:, None] * R
+        gradient = VR
+        add_scaled_rows(gradient, -shift, R)
         return Place(self, R, x, value / 2, Mx, Ax, g, w, V, shift, gradient, weights)
 
     def settled(self, place: Place) -> bool:

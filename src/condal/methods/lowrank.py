@@ -19,6 +19,8 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.methods.factored import FactoredLagrangian, Place, residual_of, scale_of, surface_of
+from condal.methods.geometry import Rows
+from condal.methods.relaxation import FIRST_OMEGA, Sweeps, next_omega
 from condal.methods.trust_region import FORCING, first_radius, norm, step
 from condal.operators import Symmetric, add
 from condal.points import (
@@ -33,12 +35,19 @@ from condal.problem import Problem
 from condal.state import State, Warm
 from condal.types import Keeps, Spectral, Storage
 
-FIRST_TARGET = 1e-2  # the residual of the first round
+FIRST_TARGET = 1e-2  # the residual of the first round, and where the gap to aim at is known
+FIRST_AIMED = 3e-3
 SOONEST_CUT = 1e-3  # residual below which columns may be cut
-CUT = 1e-5  # of the largest eigenvalue of x: smaller ones are not of the solution
-SIGNIFICANT = 3.0  # how much more than the residual a negative eigenvalue must promise
+CUT = 1e-3  # of the largest eigenvalue of x: smaller ones are not of the solution
+SIGNIFICANT = 1.0  # how much more than the residual a negative eigenvalue must promise
 FRESH_STEPS = 4
-VECTORS = 12  # of the size of R, at the worst moment
+MOST_NEW = 2**21  # numbers of eigenvectors to ask for
+SWEEPS = 10  # an iteration of them
+SINGLE = 1e-3  # residual above which single precision tells all that is to be told
+PATIENCE = 100  # iterations in which sweeps halve the residual, or the trust region takes over
+VECTORS = 12  # of the size of R, at the worst moment of the trust region
+SWEPT_VECTORS = 5  # and of the sweeps
+TINY = 1e-300
 MAX_BYTES = 4 * 2**30  # what they may take, for the method to be chosen by itself
 
 
@@ -57,6 +66,8 @@ class Own:
     infeasibility: float = inf
     fresh: int = 0
     hoped: tuple[float, float] | None = None  # the value at the last growth, and what it promised
+    omega: float | None = FIRST_OMEGA  # of the sweeps; None once the trust region has taken over
+    mark: tuple[float, int] = (inf, 0)  # a residual of the sweeps, and how many iterations ago
 
 
 @dataclass(frozen=True)
@@ -68,9 +79,10 @@ class LowRankCGAL:
 
     Parameters
     ----------
-    rank : columns to begin with; None for 2 log n.
+    rank : columns to begin with; None for 4 log n + n^(1/4).
     lam : the penalty to begin with, on the normalised problem.
     seed : of the first R.
+    aim : the relative gap that is asked for, if it is known: a round ends where it is expected.
     """
 
     name: ClassVar[str] = "lowrank"
@@ -79,10 +91,13 @@ class LowRankCGAL:
     rank: int | None = None
     lam: float = 1.0
     seed: int = 0
+    aim: float | None = None
 
     def __post_init__(self) -> None:
         if self.rank is not None:
             require_whole(self.rank, "rank")
+        if self.aim is not None:
+            require_positive(self.aim, "aim")
         require_positive(self.lam, "lam")
         require_whole(self.seed, "seed", least=0)
 
@@ -95,15 +110,31 @@ class LowRankCGAL:
     def bytes(self, problem: Problem) -> int:
         """What its vectors take at the worst moment, if the rank does not grow."""
         assert isinstance(problem.X, Spectral)
-        return VECTORS * 8 * problem.X.n * self._first_rank(problem, problem.X)
+        C = problem.f.M.adjoint(problem.f.gradient(np.zeros(problem.f.M.size)))
+        swept = isinstance(C, Symmetric) and C.factorable
+        vectors = SWEPT_VECTORS if swept else VECTORS
+        return vectors * 8 * problem.X.n * self._first_rank(problem, problem.X)
 
     def _first_rank(self, problem: Problem, X: Spectral) -> int:
-        """2 log n, and no more than is ever needed."""
-        return min(X.n, self._most(problem), self.rank or ceil(2 * log(X.n)) + 2)
+        """4 log n + n^(1/4), and no more than is ever needed: measured, to be rather too many."""
+        return min(X.n, self._most(problem), self.rank or ceil(4 * log(X.n) + X.n**0.25))
 
     def _most(self, problem: Problem) -> int:
         """More columns than some solution has, and than a minimum that is not global can have."""
         return ceil(sqrt(2 * (problem.A.size + problem.f.M.size))) + 2
+
+    def _columns(self, vectors: Array, most: int) -> Array:
+        """New columns: the eigenvectors, and random ones where memory allowed too few of them."""
+        n, found = vectors.shape
+        more = max(0, most // 2 - found) if found == max(2, MOST_NEW // n) else 0
+        random = np.random.default_rng([self.seed, found]).standard_normal((n, more)) / sqrt(n)
+        return np.hstack([vectors, random])[:, :most]
+
+    def _shrink(self, gap: float) -> float:
+        """How much smaller the next round's residual is to be: the gap falls about as it does."""
+        if self.aim is None or not gap > 0:
+            return 0.5
+        return min(0.7, max(0.1, 0.7 * self.aim / gap))
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
         """A random R, or a factor of the point of `warm`, and its dual."""
@@ -122,7 +153,9 @@ class LowRankCGAL:
                 left = sqrt(max(X.trace - float(np.vdot(R, R)), 0.0))
                 R = np.vstack([R, np.eye(1, R.shape[1]) * left])
         state = State.start(problem, None if warm is None else Warm(None, warm.y, warm.k))
-        return replace(state, own=Own(geometry.on(R), None, FIRST_TARGET, self.lam))
+        close = self.aim is not None and self.aim < FIRST_TARGET
+        target = FIRST_AIMED if close else FIRST_TARGET
+        return replace(state, own=Own(geometry.on(R), None, target, self.lam))
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each step of the trust region; end where rounding stops it."""
@@ -132,12 +165,24 @@ class LowRankCGAL:
         function = FactoredLagrangian(problem, geometry, rows is not None, slack, y, own.lam)
         place = function.at(own.R)
         radius = first_radius(place) if own.radius is None else own.radius
+        sweeps = None
+        if isinstance(geometry, Rows) and rows is not None and problem.f.L == 0:
+            sweeps = Sweeps.of(place.V, geometry.squares)
 
         for k in count(state.k + 1):
-            moved = step(function, place, radius, _enough(place, 0.0 if own.fresh else own.target))
-            place, radius, gap, lower = moved.place, moved.radius, inf, -inf
+            gap, lower, stuck = inf, -inf, False
+            if sweeps is not None and own.omega is not None:
+                R, before = place.R, residual_of(place)
+                del place  # its gradient is as large as R: memory is short where n is large
+                R = sweeps.relaxed(R, sweeps=SWEEPS, omega=own.omega, single=before > SINGLE)
+                place = function.at(R)
+                own = _swept(own, before, residual_of(place))
+            else:
+                enough = _enough(place, 0.0 if own.fresh else own.target)
+                moved = step(function, place, radius, enough)
+                place, radius, stuck = moved.place, moved.radius, moved.stuck
             own = replace(own, fresh=max(0, own.fresh - 1))
-            ended = moved.stuck and own.fresh == 0
+            ended = stuck and own.fresh == 0
             if rows is not None:
                 y = w = -place.shift / rows
             if ended or (residual_of(place) <= own.target and own.fresh == 0):
@@ -180,12 +225,12 @@ class LowRankCGAL:
         room = self._most(problem) - R.shape[1]
         grown = promised > SIGNIFICANT * residual and not fruitless and room > 0
         if grown:
-            width = min(max(2, R.shape[1] // 3), room)
-            new = bottom.vectors[:, :width] * (min(0.3, sqrt(promised)) * norm(R) / sqrt(len(R)))
+            new = self._columns(bottom.vectors, min(max(2, R.shape[1] // 2), room))
+            new *= min(0.3, sqrt(promised)) * norm(R) / sqrt(len(R))
             R = np.hstack([R, function.padded(new)])
             target = max(residual, promised / 10)
         else:
-            target = residual / 10
+            target = residual * self._shrink(bottom.gap / scale_of(place))
             if residual <= SOONEST_CUT:
                 R = _cut(R)
         function = replace(function, y=bottom.w, lam=lam)
@@ -194,7 +239,8 @@ class LowRankCGAL:
         radius = first_radius(place) if grown else radius
         fresh = FRESH_STEPS if grown else 0
         hoped = (place.value, 0.5 * promised * scale_of(place)) if grown else None
-        own = Own(place.R, radius, min(target, own.target), lam, infeasibility, fresh, hoped)
+        target = min(target, own.target)
+        own = Own(place.R, radius, target, lam, infeasibility, fresh, hoped, own.omega)
         return place, own, radius
 
 
@@ -218,7 +264,8 @@ class _Bottom:
         v = add(f.M.adjoint(place.g), problem.A.adjoint(w))
         assert isinstance(v, Symmetric)
         tol = 0.1 * target * scale_of(place) / X.size
-        values, vectors = X.lowest(v, max(2, place.R.shape[1] // 3), tol)
+        width = max(2, min(place.R.shape[1] // 2, MOST_NEW // X.n))
+        values, vectors = X.lowest(v, width, tol, beside=place.x.U)
         level = v.quadratic(place.x) / X.size
         # <v, x> / size is a Rayleigh quotient too: where the oracle found no smaller one, it errs.
         least = X.size * min(float(values[0]), level) - X.size * tol
@@ -232,10 +279,18 @@ class _Bottom:
         )
 
 
+def _swept(own: Own, before: float, residual: float) -> Own:
+    """The omega of the next sweeps; None where they no longer pay."""
+    assert own.omega is not None
+    omega = next_omega(own.omega, (residual / max(before, TINY)) ** (1 / SWEEPS))
+    mark = (residual, 0) if residual <= 0.5 * own.mark[0] else (own.mark[0], own.mark[1] + 1)
+    return replace(own, omega=None if mark[1] >= PATIENCE else omega, mark=mark)
+
+
 def _enough(place: Place, target: float) -> float:
     """How far a subproblem is solved: further at the end, and no further than is aimed at."""
     residual = residual_of(place)
-    close = max(min(FORCING, sqrt(residual)), 0.3 * target / max(residual, 1e-300))
+    close = max(min(FORCING, sqrt(residual)), 0.3 * target / max(residual, TINY))
     return norm(place.gradient) * min(close, FORCING)
 
 

@@ -107,14 +107,14 @@ def _subproblem(
     inverse = (1.0 / place.weights)[:, None]
     total, residual = np.zeros(R.shape), np.array(gradient, order="C")
     z = geometry.tangent_scaled(R, residual, inverse)
-    direction, rz = -z, _dot(residual, z)
+    direction, rz = -z, dot(residual, z)
     if rz <= 0.0:  # the gradient is 0: a saddle or a minimum, from which only new columns lead
         return total, 0.0, False
     squared, cross, length2 = 0.0, 0.0, rz  # |total|^2, <total, direction>, |direction|^2
     at_edge = False
     for _ in range(MAX_INNER):
         product = place.hessian(direction)
-        curvature = _dot(direction, product)
+        curvature = dot(direction, product)
         t = rz / curvature if curvature > 0 else np.inf
         if curvature <= 0 or squared + t * (2 * cross + t * length2) >= radius**2:
             room = max(radius**2 - squared, 0.0)
@@ -126,7 +126,7 @@ def _subproblem(
             break
         squared += t * (2 * cross + t * length2)
         z = geometry.tangent_scaled(R, residual, inverse)
-        rz, before = _dot(residual, z), rz
+        rz, before = dot(residual, z), rz
         if rz <= 0.0:
             break
         beta = rz / before
@@ -135,7 +135,7 @@ def _subproblem(
         direction *= beta
         direction -= z
     # The residual is gradient + H total.
-    return total, -0.5 * (_dot(gradient, total) + _dot(residual, total)), at_edge
+    return total, -0.5 * (dot(gradient, total) + dot(residual, total)), at_edge
 
 
 def _add(to: Array, t: float, what: Array) -> None:
@@ -147,9 +147,10 @@ def _add(to: Array, t: float, what: Array) -> None:
 
 def norm(a: Array) -> float:
     """|a|."""
-    return sqrt(_dot(a, a))
+    return sqrt(dot(a, a))
 
 
-def _dot(a: Array, b: Array) -> float:
+def dot(a: Array, b: Array) -> float:
+    """<a, b>."""
     # Not BLAS: its threads wait for each other, and on a busy machine they wait for long.
     return float(np.einsum("ij,ij->", a, b))

@@ -1,0 +1,37 @@
+"""The peak of the memory of this process over a stretch of time, and the memory there is."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+from pathlib import Path
+
+_CLEAR, _STATUS = Path("/proc/self/clear_refs"), Path("/proc/self/status")
+_RESET_PEAK = "5"
+
+
+def begin() -> bool:
+    """Forget the peak so far; whether the system lets that be done."""
+    try:
+        _CLEAR.write_text(_RESET_PEAK, encoding="ascii")
+    except OSError:
+        return False
+    return True
+
+
+def peak() -> int:
+    """The most bytes held at once, since `begin` where that worked, else ever."""
+    try:
+        for line in _STATUS.read_text(encoding="ascii").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def physical() -> int:
+    """The bytes of memory of the machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

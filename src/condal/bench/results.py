@@ -1,0 +1,120 @@
+"""The results of a set: its runs, the machine, and the versions, in a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import condal
+from condal.bench import memory
+from condal.bench.job import Run
+from condal.errors import CondalError
+from condal.experiments.pool import cores
+from condal.formats.writing import write_text
+
+FORMAT = 1
+OURS = "condal"
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a set came to: `runs`, and what they were made on and with."""
+
+    set: str
+    max_seconds: float
+    runs: Sequence[Run]
+    machine: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+
+    def ours(self, case: str, tol: float | None = None) -> Run | None:
+        """Our run of an instance: to that tolerance, or to the tightest."""
+        mine = [run for run in self.of(case) if run.solver == OURS]
+        if tol is not None:
+            mine = [run for run in mine if run.tol == tol]
+        return min(mine, key=lambda run: run.tol, default=None)
+
+    def peer(self, case: str, name: str) -> Run | None:
+        """A peer's run of an instance."""
+        return next((run for run in self.of(case) if run.solver == name), None)
+
+    def of(self, case: str) -> list[Run]:
+        """All runs of an instance."""
+        return [run for run in self.runs if run.case == case]
+
+    @property
+    def cases(self) -> list[str]:
+        """The instances that were run, in order."""
+        return list(dict.fromkeys(run.case for run in self.runs))
+
+
+def machine() -> dict[str, Any]:
+    """The processor, its cores and the memory: nothing that names the machine."""
+    return {
+        "cpu": _processor(),
+        "cores": cores(),
+        "memory_gb": round(memory.physical() / 1e9, 1),
+        "system": platform.system(),
+        "threads": 1,
+    }
+
+
+def versions(peers: dict[str, str]) -> dict[str, str]:
+    """Those of condal, of what it stands on, and of the peers."""
+    ours = {"condal": condal.__version__, "python": platform.python_version()}
+    return {**ours, **{name: metadata.version(name) for name in ("numpy", "scipy")}, **peers}
+
+
+def save(folder: Path, results: Results, figures: Iterable[dict[str, Any]] = ()) -> Path:
+    """SET.json in the folder, whole or not at all."""
+    record = {
+        "format": FORMAT,
+        "set": results.set,
+        "max_seconds": results.max_seconds,
+        "machine": results.machine,
+        "versions": results.versions,
+        "figures": list(figures),
+        "runs": [run.record() for run in results.runs],
+    }
+    path = folder / file_name(results.set)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, [json.dumps(record, allow_nan=False, indent=1), "\n"])
+    return path
+
+
+def load(folder: Path, name: str) -> Results | None:
+    """The results of a set, if the folder has them."""
+    path = folder / file_name(name)
+    if not path.is_file():
+        return None
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if record["format"] != FORMAT:
+            raise ValueError(f"format {record['format']}")
+        runs = [Run(**run) for run in record["runs"]]
+        return Results(
+            record["set"], record["max_seconds"], runs, record["machine"], record["versions"]
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CondalError(
+            f"{path} cannot be read as results ({error}); delete it, or run without --resume"
+        ) from error
+
+
+def file_name(name: str) -> str:
+    """The file of a set."""
+    return f"bench-{name}.json"
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine() or os.name

@@ -1,0 +1,202 @@
+"""Quadratic forms of rank one, many at a time: the intensities of linear measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+from condal.errors import ProblemError
+from condal.maps.norms import operator_norm
+from condal.operators import Symmetric
+from condal.passes import weighted_squares
+from condal.points import Array, LowRank, Point, finite_array, refuse_complex
+
+ROWS = 4096  # of a piece: its images stay in the cache until they are squared and summed
+COLUMNS = 32  # of a block of vectors that a matrix-free a is asked for
+EXACT_NORM = 400  # rows: up to here |A| is taken from all of their inner products
+MOST_ENTRIES = 5e7  # of the matrices a_i a_i', multiplied out: a gigabyte
+
+
+@dataclass(frozen=True, eq=False)
+class Quadratics:
+    """(Ax)_i = scale_i a_i' x a_i, for the rows a_i of a p x n matrix a and x symmetric n x n.
+
+    a is dense, sparse or a LinearOperator. It is only multiplied by blocks of vectors: no a_i a_i'
+    is formed, and A'y = a' Diag(scale y) a is kept as these three. `scale` is 1 where it is left
+    out. `lengths` are |a_i|, if they are known: a LinearOperator else gives them by n products.
+    """
+
+    diagonal_rows = None
+
+    a: Any
+    scale: Any = None
+    lengths: Any = None
+
+    def __post_init__(self) -> None:
+        stored = _stored(self.a)
+        object.__setattr__(self, "a", stored)
+        for name in ("scale", "lengths"):
+            given = getattr(self, name)
+            values = np.ones(self.size) if given is None else finite_array(given, name, ndim=1)
+            if values.size != self.size:
+                raise ProblemError(
+                    f"{name} must have a number for each of the {self.size} rows of a; "
+                    f"got {values.size}"
+                )
+            if name == "scale" or given is not None:
+                object.__setattr__(self, name, values.copy())
+
+    @property
+    def n(self) -> int:
+        """The side of x."""
+        return int(self.a.shape[1])
+
+    @property
+    def size(self) -> int:
+        """p."""
+        return int(self.a.shape[0])
+
+    @cached_property
+    def norm(self) -> float:
+        """|A| from all (a_i' a_j)^2, for few rows; else max |b_i| |b|, which is no less.
+
+        With b_i = sqrt(|scale_i|) a_i, up to signs AA' is b b' squared entry by entry; Schur bounds
+        the norm of that.
+        """
+        roots = np.sqrt(np.abs(self.scale))
+        each = sp.dia_array((roots[None, :], [0]), shape=(self.size, self.size)).tocsr()
+        if self._hidden or self.size > EXACT_NORM:
+            b = aslinearoperator(each) @ aslinearoperator(self.a)
+            return float((roots * self._lengths).max()) * operator_norm(b)
+        b = each @ self.a
+        products = sp.csr_array(b @ b.T).toarray()
+        return float(np.sqrt(max(np.linalg.eigvalsh(products**2)[-1], 0.0)))
+
+    def scaled(self, rows: Array) -> Quadratics:
+        """The same a, with scale * rows."""
+        made = object.__new__(Quadratics)  # without another copy of a
+        for name, value in (
+            ("a", self.a),
+            ("scale", self.scale * rows),
+            ("lengths", self._lengths),
+        ):
+            object.__setattr__(made, name, value)
+        return made
+
+    @property
+    def terms(self) -> int:
+        """1: a gradient keeps a and scale y apart."""
+        return 1
+
+    def row_norms(self) -> Array:
+        """|scale_i| |a_i|^2."""
+        return np.abs(self.scale) * self._lengths**2
+
+    def as_matrix(self) -> Any | None:
+        """scale_i a_i a_i', flattened; None for a matrix-free a, or where they would not fit."""
+        if self._hidden:
+            return None
+        a = sp.csr_array(self.a)
+        counts = np.diff(a.indptr)
+        if (counts.astype(np.float64) ** 2).sum() > MOST_ENTRIES:
+            return None
+        each = np.repeat(counts, counts)  # an entry of row i meets all entries of row i
+        left = np.repeat(np.arange(a.nnz), each)
+        begin = np.repeat(np.repeat(a.indptr[:-1], counts), each)
+        right = begin + np.arange(left.size) - np.repeat(np.cumsum(each) - each, each)
+        owner = np.repeat(np.arange(self.size), counts.astype(np.int64) ** 2)
+        places = a.indices[left].astype(np.int64) * self.n + a.indices[right]
+        values = self.scale[owner] * a.data[left] * a.data[right]
+        return sp.csr_array(sp.coo_array((values, (owner, places)), shape=(self.size, self.n**2)))
+
+    def __call__(self, x: Point) -> Array:
+        """scale_i a_i' x a_i for all i."""
+        if self._hidden and not isinstance(x, LowRank):
+            values, vectors = np.linalg.eigh(np.asarray(x))
+            x = LowRank(vectors, values)
+        image = np.zeros(self.size)
+        if self._hidden:
+            assert isinstance(x, LowRank)
+            for here, Z in self._blocks(x.U):
+                image += weighted_squares(Z, x.weights[here])
+        elif isinstance(x, LowRank):
+            for here, a in self._pieces:
+                image[here] = weighted_squares(a @ x.U, x.weights)
+        else:
+            for here, a in self._pieces:
+                products = a @ np.asarray(x)
+                both = a.multiply(products) if sp.issparse(a) else a * products
+                image[here] = np.asarray(both.sum(axis=1)).ravel()
+        return self.scale * image
+
+    def adjoint(self, y: Array) -> Symmetric:
+        """sum_i y_i scale_i a_i a_i'."""
+        if self._hidden:
+            return Symmetric(self.n, operators=(_gram(self.a, self.scale * y),))
+        return Symmetric(self.n, grams=((self.a, self.scale * y),))
+
+    @property
+    def _hidden(self) -> bool:
+        return isinstance(self.a, LinearOperator)
+
+    @cached_property
+    def _lengths(self) -> Array:
+        """|a_i|."""
+        if self.lengths is not None:
+            return np.abs(self.lengths)
+        squares = np.zeros(self.size)
+        if self._hidden:
+            for _, Z in self._blocks(np.eye(self.n)):
+                squares += (Z * Z).sum(axis=1)
+        else:
+            for here, a in self._pieces:
+                both = a.multiply(a) if sp.issparse(a) else a * a
+                squares[here] = np.asarray(both.sum(axis=1)).ravel()
+        return np.sqrt(squares)
+
+    @cached_property
+    def _pieces(self) -> list[tuple[slice, Any]]:
+        """The rows of a, ROWS at a time."""
+        if self.size <= ROWS:
+            return [(slice(0, self.size), self.a)]
+        places = [slice(k, min(k + ROWS, self.size)) for k in range(0, self.size, ROWS)]
+        return [(here, self.a[here]) for here in places]
+
+    def _blocks(self, U: Array) -> Iterator[tuple[slice, Array]]:
+        """a U, a few columns at a time."""
+        for k in range(0, U.shape[1], COLUMNS):
+            here = slice(k, min(k + COLUMNS, U.shape[1]))
+            yield here, np.asarray(self.a.matmat(U[:, here]))
+
+
+def _gram(a: LinearOperator, w: Array) -> LinearOperator:
+    """a' Diag(w) a."""
+    return LinearOperator(
+        (a.shape[1], a.shape[1]),
+        matvec=lambda v: a.rmatvec(w * a.matvec(np.ravel(v))),
+        matmat=lambda V: a.rmatmat(w[:, None] * a.matmat(V)),
+        dtype=np.float64,
+    )
+
+
+def _stored(a: Any) -> Any:
+    """The caller's matrix, checked, in memory of our own; a LinearOperator as it is."""
+    name = "the matrix a of Quadratics"
+    if isinstance(a, LinearOperator):
+        refuse_complex(a.dtype, name)
+        stored: Any = a
+    elif sp.issparse(a):
+        finite_array(a.tocoo().data, f"{name} (its stored entries)")
+        stored = sp.csr_array(a, dtype=np.float64, copy=True)
+        stored.sum_duplicates()
+    else:
+        stored = np.ascontiguousarray(finite_array(a, name, ndim=2)).copy()
+    if 0 in stored.shape:
+        raise ProblemError(f"{name} must be at least 1 x 1; got shape {stored.shape}")
+    return stored

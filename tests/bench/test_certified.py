@@ -1,0 +1,107 @@
+"""The certificate of an answer: right for a right one, and not to be deceived by a wrong one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import condal
+from condal.bench.certified import certified, dual_of, feasible
+from condal.bench.generated import torus
+from condal.bench.peers.ours import Ours
+from condal.bench.peers.peer import Answer
+from known import PLANTED
+
+TOL = 1e-6
+CUT = condal.problems.max_cut(torus(5, 6, seed=3))
+
+
+@pytest.fixture(scope="module")
+def solved():
+    return condal.solve(CUT, tol=1e-7)
+
+
+def test_a_known_solution_is_certified():
+    known = PLANTED["sdp-equal"]()
+    found = certified(known.problem, Answer(np.asarray(known.x), known.y), tol=TOL)
+    assert found.what == "x, y"
+    assert found.error < 1e-7
+    assert found.bound <= known.optimum + 1e-12
+    assert found.how
+
+
+@pytest.mark.parametrize("name", ["sdp-equal", "sdp-box", "sdp-at-most"])
+def test_a_wrong_dual_shows_a_large_gap_and_no_wrong_bound(name):
+    known = PLANTED[name]()
+    wrong = known.y + np.random.default_rng(0).standard_normal(known.y.size)
+    found = certified(known.problem, Answer(np.asarray(known.x), wrong), tol=TOL)
+    assert found.gap > 1e-2
+    assert found.bound <= known.optimum + 1e-12
+
+
+def test_a_wrong_point_shows_a_large_gap(solved):
+    n = CUT.n
+    found = certified(CUT, Answer(np.eye(n), solved.y), tol=TOL)
+    assert found.gap > 1e-2
+    assert found.infeasibility < 1e-12
+    assert found.bound >= solved.objective
+
+
+def test_a_point_outside_is_moved_to_the_domain_and_repaired(solved):
+    """A negative part, a wrong trace and a wrong diagonal earn a peer nothing."""
+    x = 3.0 * np.asarray(solved.x) - 0.2 * np.eye(CUT.n)
+    x[0, 0] += 5.0
+    moved = feasible(CUT.problem, x)
+    assert CUT.problem.infeasibility(moved) < 1e-12
+    assert CUT.problem.X.distance(moved) < 1e-9
+    found = certified(CUT, Answer(x, solved.y), tol=TOL)
+    assert found.objective <= solved.bound
+
+
+def test_an_infeasible_point_without_a_repair_stays_infeasible():
+    known = PLANTED["sdp-equal"]()
+    n = known.problem.X.n
+    found = certified(known.problem, Answer(np.eye(n), known.y), tol=TOL)
+    assert found.infeasibility > 1e-2
+    assert found.error >= found.infeasibility
+
+
+def test_a_dual_is_made_of_a_point_where_the_diagonal_is_all(solved):
+    np.testing.assert_allclose(dual_of(CUT.problem, solved.x), solved.y, atol=1e-3)
+    found = certified(CUT, Answer(solved.x), tol=1e-4)
+    assert found.what == "x, our y"
+    assert found.error < 1e-4
+    known = PLANTED["sdp-equal"]()
+    bare = certified(known.problem, Answer(np.asarray(known.x)), tol=TOL)
+    assert (bare.what, bare.objective) == ("x alone", pytest.approx(known.optimum))
+    assert np.isnan(bare.error)
+
+
+def test_a_dual_that_proves_nothing_gives_way_to_one_that_does(solved):
+    found = certified(CUT, Answer(solved.x, np.zeros(CUT.n)), tol=1e-4)
+    assert found.what == "x, our y"
+    assert found.error < 1e-4
+    known = PLANTED["sdp-equal"]()
+    kept = certified(known.problem, Answer(np.asarray(known.x), 0 * known.y), tol=TOL)
+    assert kept.what == "x, y"
+
+
+def test_a_dual_that_is_not_finite_is_none(solved):
+    found = certified(CUT, Answer(solved.x, np.full(CUT.n, np.nan)), tol=1e-4)
+    assert found.what == "x, our y"
+
+
+def test_a_claim_is_marked_as_one():
+    found = certified(CUT, Answer(claim=12.5), tol=TOL)
+    assert (found.what, found.objective) == ("own claim", 12.5)
+    assert np.isnan(found.error)
+    assert np.isnan(found.bound)
+
+
+def test_ours_brings_its_own_certificate(tmp_path):
+    task = Ours().prepare(CUT, 1e-4, None)
+    task.solve()
+    found = certified(CUT, task.answer(), tol=1e-4)
+    assert found.what == "x, y"
+    assert found.error <= 1e-4
+    assert found.bound == task.result.bound

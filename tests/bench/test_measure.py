@@ -1,0 +1,159 @@
+"""Runs in processes of their own: what they measure, and how they end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from condal.bench import measure as module
+from condal.bench import memory
+from condal.bench.job import Job, Run
+from condal.bench.measure import once, repeated, settled
+from condal.bench.peers.peer import Answer
+from condal.bench.run import Plan, jobs
+from condal.bench.sets import SETS
+from condal.bench.worker import measured, work
+
+GB = 1 << 30
+
+
+def job(solver="condal", **changes) -> Job:
+    whole = {"set": "quick", "case": "cut-60", "solver": solver, "tol": 1e-4, "eps": 1e-4}
+    return Job(**{**whole, "seconds": 60.0, "memory": 8 * GB, **changes})
+
+
+def test_a_run_is_measured_and_certified():
+    run = once(job())
+    assert (run.outcome, run.certified) == ("solved", "x, y")
+    assert 0 < run.cpu < 60
+    assert 10**7 < run.memory < 8 * GB
+    assert run.error <= 1e-4
+    assert run.bound >= run.objective  # a maximisation
+
+
+def test_time_that_is_over_ends_a_run():
+    run = once(job(set="tori", case="G67", tol=1e-13, eps=1e-13, seconds=0.1))
+    assert (run.outcome, run.reason) == ("time", "no answer within 0.1 s")
+    assert run.cpu is None
+
+
+def test_a_crash_is_a_failure():
+    run = once(job(set="nothing"))
+    assert run.outcome == "failed"
+    assert "ended with code 1" in run.reason
+    assert "KeyError: 'nothing'" in run.reason
+
+
+def test_what_a_peer_raises_is_its_failure(monkeypatch):
+    class Broken:
+        def prepare(self, model, tol, limits):
+            raise ZeroDivisionError("no luck")
+
+    monkeypatch.setattr("condal.bench.worker.solver", lambda name: Broken())
+    run = work(job("SCS"))
+    assert (run.outcome, run.reason) == ("failed", "ZeroDivisionError: no luck")
+
+
+def test_an_answer_that_is_none_is_a_failure(monkeypatch):
+    class Task:
+        def solve(self):
+            pass
+
+        def answer(self):
+            return Answer(np.eye(3), np.zeros(2))
+
+    class Odd:
+        def prepare(self, model, tol, limits):
+            return Task()
+
+    monkeypatch.setattr("condal.bench.worker.solver", lambda name: Odd())
+    run = work(job("SCS"))
+    assert run.outcome == "failed"
+    assert "cannot be certified" in run.reason
+
+
+def test_the_peak_is_that_of_the_solve():
+    class Task:
+        size = 0
+
+        def solve(self):
+            self.size = np.ones(30_000_000).sum()
+
+    large = np.ones(60_000_000)
+    assert large.sum() > 0
+    del large
+    if not memory.begin():
+        pytest.skip("the system does not let the peak be forgotten")
+    used = measured(Task(), 60.0)
+    assert 240e6 < used.memory < 460e6 + 200e6
+
+
+def fake(monkeypatch, *runs):
+    asked = []
+
+    def give(one: Job) -> Run:
+        asked.append(one.eps)
+        return runs[len(asked) - 1]
+
+    monkeypatch.setattr(module, "once", give)
+    return asked
+
+
+def run(outcome="solved", cpu=10.0, gap=1e-5) -> Run:
+    times = [] if cpu is None else [cpu]
+    facts = {"cpu": cpu, "gap": gap, "infeasibility": 0.0, "repeats": times}
+    return Run("cut-60", "SCS", 1e-4, 1e-4, outcome, **facts)
+
+
+def test_short_runs_are_repeated_and_the_fastest_counts(monkeypatch):
+    fake(monkeypatch, run(cpu=0.2), run(cpu=0.4))
+    found = repeated(job("SCS"), repeated(job("SCS"), run(cpu=0.3)))
+    assert (found.cpu, found.repeats) == (0.2, [0.3, 0.2, 0.4])
+
+
+def test_long_runs_and_those_without_an_answer_are_not_repeated(monkeypatch):
+    assert fake(monkeypatch) == []
+    for one in (run(cpu=10.0), run("time", cpu=None), run("refused", cpu=None)):
+        assert repeated(job("SCS"), one) is one
+
+
+def test_a_repeat_is_asked_for_what_was_settled_on(monkeypatch):
+    asked = fake(monkeypatch, run(cpu=0.2))
+    repeated(job("SCS"), replace(run(cpu=0.3), eps=1e-6))
+    assert asked == [1e-6]
+
+
+def test_a_repeat_that_fails_is_told(monkeypatch):
+    fake(monkeypatch, run("failed", cpu=None))
+    assert repeated(job("SCS"), run(cpu=0.3)).outcome == "failed"
+
+
+def test_a_peer_that_falls_short_is_asked_for_more(monkeypatch):
+    asked = fake(monkeypatch, run("short", gap=1e-3), run("short", gap=2e-4), run(cpu=30.0))
+    found = settled(job("SCS"))
+    assert asked == pytest.approx([1e-4, 5e-5, 2e-5])
+    assert (found.outcome, found.cpu) == ("solved", 30.0)
+
+
+def test_what_a_peer_reached_is_kept_if_more_is_too_much(monkeypatch):
+    fake(monkeypatch, run("short", gap=1e-3), run("time", cpu=None))
+    assert settled(job("SCS")).outcome == "short"
+
+
+def test_ours_is_asked_once(monkeypatch):
+    asked = fake(monkeypatch, run("short", gap=1e-3))
+    assert settled(job()).outcome == "short"
+    assert asked == [1e-4]
+
+
+def test_the_jobs_of_a_set(tmp_path):
+    plan = Plan({"SCS": "3", "Pymanopt": "2"}, tmp_path, instances=("g67",), data=tmp_path)
+    found = [(one.solver, one.tol) for one in jobs(SETS["tori"], plan)]
+    assert found == [("condal", 1e-5), ("SCS", 1e-5), ("Pymanopt", 1e-3)]
+    plan = Plan({"SCS": "3"}, tmp_path, instances=("G1",), data=tmp_path)
+    found = [(one.solver, one.tol) for one in jobs(SETS["gset"], plan)]
+    assert found == [("condal", 1e-6), ("condal", 1e-3), ("SCS", 1e-6)]
+    plan = Plan({"SCS": "3"}, tmp_path, tol=1e-2, instances=("random-10000",))
+    assert [(one.solver, one.tol) for one in jobs(SETS["growth"], plan)] == [("condal", 1e-2)]

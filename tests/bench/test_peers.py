@@ -1,0 +1,194 @@
+"""Every peer that is installed finds known optima, and its answer has our certificate."""
+
+from __future__ import annotations
+
+import stat
+import sys
+
+import numpy as np
+import pytest
+
+import condal
+from condal.bench.certified import certified
+from condal.bench.generated import theta
+from condal.bench.peers import PEERS, Limits, Refusal, TimeExceeded, chosen, installed
+from condal.bench.peers.factored import read_factors
+from condal.bench.peers.files import Program
+from condal.bench.peers.peer import Answer
+from condal.bench.standard import standard
+from condal.errors import CondalError, FormatError, ProblemError
+from known import PLANTED
+
+HERE = installed()
+TOL = 1e-6
+CUTS_ONLY = ("Pymanopt", "mixing")
+
+# K_3: the relaxation puts three vectors at angles of 120 degrees, 3/4 an edge.
+TRIANGLE = condal.problems.max_cut(np.ones((3, 3)) - np.eye(3))
+# C_5: Lovasz, theta = sqrt(5).
+PENTAGON = condal.Problem.of(
+    f=condal.Linear(np.ones((5, 5))),
+    X=condal.Spectrahedron(5),
+    A=condal.Entries(5, np.arange(5), (np.arange(5) + 1) % 5),
+    K=condal.Equal(np.zeros(5)),
+    maximise=True,
+)
+
+
+@pytest.fixture(params=PEERS)
+def peer(request):
+    if request.param not in HERE:
+        pytest.skip(f"{request.param} is not installed: {PEERS[request.param].install}")
+    return PEERS[request.param]
+
+
+@pytest.fixture
+def limits(tmp_path):
+    return Limits(60.0, 4 << 30, tmp_path)
+
+
+def solve(peer, model, limits):
+    task = peer.prepare(model, TOL, limits)
+    task.solve()
+    return task.answer()
+
+
+def test_max_cut_of_a_triangle(peer, limits):
+    found = certified(TRIANGLE, solve(peer, TRIANGLE, limits), tol=TOL)
+    assert found.objective == pytest.approx(2.25, rel=1e-4)
+    if peer.name != "LoRADS":
+        assert found.error < 1e-4
+        assert found.bound >= 2.25 * (1 - 1e-12)
+
+
+def test_theta_of_a_pentagon(peer, limits):
+    if peer.name in CUTS_ONLY:
+        with pytest.raises(Refusal, match="takes only a linear objective with diag x = 1"):
+            peer.prepare(PENTAGON, TOL, limits)
+        return
+    found = certified(PENTAGON, solve(peer, PENTAGON, limits), tol=TOL)
+    assert found.objective == pytest.approx(np.sqrt(5), rel=1e-4)
+    if peer.name != "LoRADS":
+        assert found.error < 1e-4
+        assert found.bound >= np.sqrt(5) * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("name", ["sdp-equal", "sdp-box", "sdp-at-most"])
+def test_planted_problems(peer, limits, name):
+    if peer.name in (*CUTS_ONLY, "LoRADS", "SDPLR"):
+        pytest.skip(f"{peer.name} does not take, or gives no point of, such a problem")
+    known = PLANTED[name]()
+    found = certified(known.problem, solve(peer, known.problem, limits), tol=TOL)
+    assert found.objective == pytest.approx(known.optimum, rel=1e-3, abs=1e-3)
+    assert found.error < 1e-3
+    assert found.bound <= known.optimum + 1e-9
+
+
+@pytest.mark.parametrize("name", [name for name in PEERS if name not in ("LoRADS", "SDPLR")])
+def test_a_size_beyond_the_memory_is_refused(name, tmp_path):
+    if name in (*CUTS_ONLY, "COPT"):
+        pytest.skip(f"{name} has no estimate of its memory")
+    if name not in HERE:
+        pytest.skip(f"{name} is not installed: {PEERS[name].install}")
+    with pytest.raises(Refusal, match=r"needs about [\d,]+ GB, and 0 GB are allowed"):
+        PEERS[name].prepare(theta(20, 30), TOL, Limits(60.0, 1000, tmp_path))
+
+
+def test_peers_are_chosen_by_name():
+    assert chosen(None) == HERE
+    assert chosen("") == {}
+    for name in HERE:
+        assert chosen(f" {name.upper()} ,") == {name: HERE[name]}
+    with pytest.raises(ProblemError, match=r"there is no peer 'gurobi'; there are Pymanopt"):
+        chosen("gurobi")
+    absent = [name for name in PEERS if name not in HERE]
+    for name in absent:
+        with pytest.raises(ProblemError, match=f"{name} is not installed: "):
+            chosen(name)
+
+
+@pytest.fixture
+def on_path(tmp_path, monkeypatch):
+    """Put a Python script on the PATH under a name."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
+
+    def put(name: str, body: str) -> None:
+        script = folder / name
+        script.write_text(f"#!{sys.executable} -S\n{body}\n")
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+
+    return put
+
+
+def test_mixing_is_given_the_graph_and_its_factor_is_read(on_path, limits):
+    on_path(
+        "mixing",
+        "import sys, math\n"
+        "assert sys.argv[1:] == ['-s', 'maxcut', '-e', '1e-06', '-t', 'max', 'graph'], sys.argv\n"
+        "assert open('graph').read() == '3 3\\n1 2 1\\n1 3 1\\n2 3 1\\n'\n"
+        "turn = [2 * math.pi * i / 3 for i in range(3)]\n"
+        "rows = [f'{math.cos(t):.17g} {math.sin(t):.17g} \\n' for t in turn]\n"
+        "open('graph.sol', 'w').writelines(rows)\n"
+        "print('iter 1 delta 0')\n",
+    )
+    assert PEERS["mixing"].version() == "unknown"
+    answer = solve(PEERS["mixing"], TRIANGLE, limits)
+    assert answer.said == "iter 1 delta 0"
+    assert answer.usage is not None
+    assert 0 < answer.usage.cpu < 60
+    found = certified(TRIANGLE, answer, tol=TOL)
+    assert (found.what, found.objective) == ("x, our y", pytest.approx(2.25))
+    assert found.error < 1e-7
+
+
+def test_lorads_has_its_claim_and_nothing_else(on_path, limits):
+    on_path("lorads", "print('\\t 1.Primal Objective:            : -2.250000e+00')\n")
+    found = certified(TRIANGLE, solve(PEERS["LoRADS"], TRIANGLE, limits), tol=TOL)
+    assert (found.what, found.objective) == ("own claim", 2.25)
+    assert np.isnan(found.error)
+
+
+def test_a_factor_of_sdplr_is_read(put_text):
+    form = standard(TRIANGLE.problem)
+    R = np.array([[1.0, 0.0], [-0.5, np.sqrt(0.75)], [-0.5, -np.sqrt(0.75)]])
+    # C - sum_i z_i I_i = 0 on the range of R, for C = -L/4: z = -3/4.
+    lines = ["dual variable 3", *["-0.75"] * 3, "primal variable 1 s 3 3 2"]
+    lines += [repr(value) for value in R.T.ravel().tolist()] + ["special majiter 3"]
+    answer = read_factors(put_text("\n".join(lines)), form)
+    np.testing.assert_array_equal(answer.x.U, R)
+    np.testing.assert_array_equal(answer.y, [0.75] * 3)
+    assert certified(TRIANGLE, answer, tol=TOL).error < 1e-7
+    with pytest.raises(FormatError, match="does not begin with 'dual variable'"):
+        read_factors(put_text("primal"), form)
+    with pytest.raises(FormatError, match="is not of this problem, of 3 rows"):
+        read_factors(put_text("dual variable 1\n0\nprimal variable 1 s 3 3 2"), form)
+
+
+@pytest.fixture
+def put_text(tmp_path):
+    def write(text):
+        path = tmp_path / "solution"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "text"),
+    [
+        ("while True: pass", TimeExceeded, "no answer within 0.5 s"),
+        (
+            "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
+            CondalError,
+            "ended by SIGSEGV",
+        ),
+    ],
+)
+def test_a_program_that_fails_says_how(on_path, tmp_path, body, error, text):
+    on_path("broken", body)
+    program = Program(["broken"], Limits(0.5, 4 << 30, tmp_path), lambda folder, log: Answer())
+    with pytest.raises(error, match=text):
+        program.solve()

@@ -1,0 +1,132 @@
+"""Over-relaxed sweeps: they descend, keep the lengths of rows, and see no neighbour of a colour."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from condal.methods.relaxation import MAX_OMEGA, Sweeps, _move, colouring, next_omega
+from condal.operators import Symmetric
+from known import random_graph, torus
+
+rng = np.random.default_rng(11)
+GRAPHS = {
+    "random": random_graph(300, 4),
+    "torus": torus(20, 15),
+    "star": sp.csr_array(
+        sp.coo_array((np.ones(50), (np.zeros(50, int), np.arange(1, 51))), (51, 51))
+    ),
+    "empty": sp.csr_array((7, 7)),
+}
+GRAPHS["star"] = sp.csr_array(GRAPHS["star"] + GRAPHS["star"].T)
+graphs = pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
+
+
+def weighted(graph):
+    """The graph with weights of both signs, and a diagonal that must not matter."""
+    upper = sp.coo_array(sp.triu(graph, 1))
+    upper = sp.csr_array((rng.standard_normal(upper.nnz), (upper.row, upper.col)), graph.shape)
+    return Symmetric(
+        graph.shape[0], sparse=(upper + upper.T,), diagonal=rng.standard_normal(graph.shape[0])
+    )
+
+
+def sweeps_of(C, squares, monkeypatch):
+    monkeypatch.setattr("condal.methods.relaxation.LEAST_WORK", 1)
+    sweeps = Sweeps.of(C, squares)
+    assert sweeps is not None
+    return sweeps
+
+
+def factor(n, squares, rank=4):
+    R = rng.standard_normal((n, rank))
+    return R * (np.sqrt(squares) / np.linalg.norm(R, axis=1))[:, None]
+
+
+@graphs
+def test_no_two_of_a_colour_are_joined_and_all_are_coloured(graph):
+    colours = colouring(graph, most=graph.shape[0])
+    np.testing.assert_array_equal(np.sort(np.concatenate(colours)), np.arange(graph.shape[0]))
+    for colour in colours:
+        assert graph[colour][:, colour].nnz == 0
+
+
+def test_a_star_needs_two_colours_and_a_complete_graph_as_many_as_it_has_vertices():
+    assert len(colouring(GRAPHS["star"], most=51)) == 2
+    complete = sp.csr_array(np.ones((6, 6)) - np.eye(6))
+    assert len(colouring(complete, most=6)) == 6
+    assert colouring(complete, most=5) is None
+
+
+@graphs
+@pytest.mark.parametrize("omega", [0.5, 1.0, 1.9, MAX_OMEGA])
+def test_every_sweep_descends_and_keeps_the_lengths(graph, omega, monkeypatch):
+    C, n = weighted(graph), graph.shape[0]
+    squares = rng.uniform(0.5, 2.0, n)
+    sweeps, R = sweeps_of(C, squares, monkeypatch), factor(n, squares)
+    for _ in range(5):
+        before = np.vdot(R, C @ R)
+        R = sweeps.relaxed(R, sweeps=1, omega=omega, single=False)
+        np.testing.assert_allclose((R**2).sum(axis=1), squares)
+        assert np.vdot(R, C @ R) <= before + 1e-12 * abs(before)
+
+
+@graphs
+def test_a_sweep_without_relaxation_is_that_of_the_rows_one_by_one(graph, monkeypatch):
+    C, n = weighted(graph), graph.shape[0]
+    squares = rng.uniform(0.5, 2.0, n)
+    sweeps, R = sweeps_of(C, squares, monkeypatch), factor(n, squares)
+    joined = C.sparse[0].toarray()
+    expected = R.copy()
+    for i in sweeps.order:
+        pull = joined[i] @ expected
+        if pull.any():
+            expected[i] = -np.sqrt(squares[i]) * pull / np.linalg.norm(pull)
+    np.testing.assert_allclose(
+        sweeps.relaxed(R, sweeps=1, omega=1.0, single=False), expected, atol=1e-10
+    )
+
+
+def test_sweeps_reach_a_point_without_a_gradient(monkeypatch):
+    C, squares = weighted(GRAPHS["random"]), np.ones(300)
+    sweeps, R = sweeps_of(C, squares, monkeypatch), factor(300, squares, rank=12)
+    R = sweeps.relaxed(R, sweeps=500, omega=1.9, single=False)
+    V = C @ R
+    gradient = V - (V * R).sum(axis=1)[:, None] * R
+    assert np.linalg.norm(gradient) <= 1e-6 * np.linalg.norm(V)
+
+
+def test_a_row_that_nothing_pulls_stays():
+    rows = np.array([[0.6, 0.8], [1.0, 0.0]])
+    _move(rows, np.array([[0.0, 0.0], [0.0, 3.0]]), np.ones((2, 1)), 1.0)
+    np.testing.assert_allclose(rows, [[0.6, 0.8], [0.0, -1.0]])
+
+
+def test_single_precision_goes_the_same_way(monkeypatch):
+    C, squares = weighted(GRAPHS["torus"]), np.ones(300)
+    sweeps, R = sweeps_of(C, squares, monkeypatch), factor(300, squares)
+    double, single = (sweeps.relaxed(R, sweeps=3, omega=1.9, single=s) for s in (False, True))
+    assert single.dtype == np.float64
+    assert 0.0 < np.abs(single - double).max() <= 1e-4
+
+
+def test_what_has_no_sparse_matrix_or_too_many_colours_has_no_sweeps():
+    assert Sweeps.of(Symmetric(5, dense=np.ones((5, 5))), np.ones(5)) is None
+    complete = sp.csr_array(np.ones((40, 40)) - np.eye(40))
+    assert Sweeps.of(Symmetric(40, sparse=(complete,)), np.ones(40)) is None
+
+
+@pytest.mark.parametrize("mu", [0.9, 0.99, 0.999])
+def test_the_best_omega_is_found_from_the_rate_of_a_smaller_one(mu):
+    """The larger root of (rate + omega - 1)^2 = rate (omega mu)^2 is the rate at that omega."""
+    omega = 1.3
+    root = (omega * mu + np.sqrt((omega * mu) ** 2 - 4 * (omega - 1))) / 2
+    best = 2 / (1 + np.sqrt(1 - mu**2))
+    assert next_omega(omega, root**2) == pytest.approx(min(best, MAX_OMEGA))
+
+
+def test_omega_never_falls_and_stays_below_two():
+    assert next_omega(1.9, 0.5) == 1.9
+    assert next_omega(1.9, 1.2) == 1.9
+    assert next_omega(1.9, 1 - 1e-12) == MAX_OMEGA

@@ -30,6 +30,7 @@ DATA = Path(__file__).parents[2] / "shared" / "data"
 KEYS = {
     "problem": str,
     "method": str,
+    "why": str,
     "status": str,
     "objective": float,
     "bound": float,
@@ -46,7 +47,7 @@ KEYS = {
 CYCLE = "5 5\n1 2\n2 3\n3 4\n4 5\n5 1\n"
 CYCLE_RELAXATION = 5 / 2 * (1 + math.cos(math.pi / 5))
 
-METHODS = ["auto", "cgal", "cgal-decr", "cgal-ls", "cgal-fc", "lowrank"]
+METHODS = ["auto", "cgal", "cgal-decr", "cgal-ls", "cgal-fc", "lowrank", "splitting"]
 METHODS += ["hcgm", "ial", "upd", "aupd"]
 
 

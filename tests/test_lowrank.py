@@ -11,9 +11,9 @@ from condal.methods import LowRankCGAL
 from condal.methods.factored import FactoredLagrangian, surface_of
 from condal.methods.geometry import Rows, Sphere
 from condal.methods.trust_region import first_radius, step
-from condal.operators import symmetric
 from condal.points import symmetric_product
 from condal.scaling import normalise
+from condal.symmetry import symmetric
 from known import DATA, PLANTED, needs_data, random_graph, torus
 
 rng = np.random.default_rng(7)

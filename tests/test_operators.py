@@ -12,8 +12,9 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from condal.errors import ProblemError
 from condal.halves import BLOCK, block_rows
-from condal.operators import Symmetric, add, dot, symmetric
+from condal.operators import Symmetric, add, dot
 from condal.points import LowRank
+from condal.symmetry import symmetric
 from laws import Matrices, exactly, random_lowrank, random_symmetric
 
 N = 6

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 from condal import proofs
-from condal.operators import Symmetric, symmetric
+from condal.operators import Symmetric
 from condal.proofs import (
     dense_cholesky,
     gershgorin,
@@ -18,6 +18,7 @@ from condal.proofs import (
     smallest_eigenvalue_bound,
     sparse_factorisation,
 )
+from condal.symmetry import symmetric
 from laws import (
     ENGINES,
     SPECTRA,

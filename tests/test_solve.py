@@ -465,7 +465,7 @@ def test_an_operator_with_few_eigenvalues_is_solved():
     problem = condal.Problem.of(f=condal.Linear(C), X=condal.Spectrahedron(n))
     result = condal.solve(problem, max_iters=50)
     assert result.status is condal.Status.SOLVED
-    assert result.objective == pytest.approx(-1.0)
+    assert result.objective == pytest.approx(-1.0, abs=1e-3)
     assert "trusting the products" in result.certificate.how
 
 

@@ -14,12 +14,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import reverse_cuthill_mckee
-from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
+from condal.grams import gram, gram_product
 from condal.halves import from_half, lower_sum, whole
 from condal.passes import add_scaled_rows, slices
-from condal.points import Array, Indices, LowRank, Point, finite_array, refuse_complex
+from condal.points import Array, Indices, LowRank, Point
 
 SCATTERED = 50_000  # numbers of a vector that the cache no longer holds
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
@@ -192,7 +192,7 @@ class Symmetric:
         for a, b in self.pairs:
             total += 0.5 * (np.outer(a, b) + np.outer(b, a))
         for a, w in self.grams:
-            total += _gram(a, w)
+            total += gram(a, w)
         for operator in self.operators:
             image = operator.matmat(np.eye(self.n))
             total += 0.5 * (image + image.T)
@@ -277,57 +277,6 @@ def functional(x: Point) -> Gradient:
     return Symmetric(len(array), dense=array) if array.ndim == 2 else array
 
 
-def symmetric(C: Any, name: str = "C") -> Symmetric:
-    """The Symmetric of a SciPy sparse matrix, a NumPy array or a LinearOperator, checked."""
-    if isinstance(C, Symmetric):
-        return C
-    if isinstance(C, LinearOperator):
-        refuse_complex(C.dtype, name)
-        _square(C.shape, name)
-        a, b = np.random.default_rng(0).standard_normal((2, C.shape[0]))
-        left, right = float(a @ C.matvec(b)), float(b @ C.matvec(a))
-        _same(abs(left - right), 1e4 * (abs(left) + abs(right)), name)
-        return Symmetric(int(C.shape[0]), operators=(C,))
-    if sp.issparse(C):
-        _square(C.shape, name)
-        finite_array(C.tocoo().data, f"{name} (its stored entries)")
-        S = sp.csr_array(C, dtype=np.float64, copy=True)
-        S.sum_duplicates()
-        difference = float(abs(S - S.T).max())
-        _same(difference, float(abs(S).max()) if S.nnz else 0.0, name)
-        if difference > 0:  # rounding of the caller's: the proofs need exact symmetry
-            S = sp.csr_array(0.5 * (S + S.T))
-        return Symmetric(S.shape[0], sparse=(S,))
-    dense = finite_array(C, name, ndim=2)
-    _square(dense.shape, name)
-    if dense.size:
-        _same(float(np.abs(dense - dense.T).max()), float(np.abs(dense).max()), name)
-    return Symmetric(dense.shape[0], dense=0.5 * (dense + dense.T))
-
-
-def gram_product(a: Any, w: Array, v: Array) -> Array:
-    """a' Diag(w) a v: a dense matrix is read once, in pieces that stay in the cache for both."""
-    if sp.issparse(a):
-        image = a @ v
-        image *= w if v.ndim == 1 else w[:, None]
-        return np.asarray(a.T @ image)
-    out = np.zeros(v.shape)
-    for here in slices(a.shape[0], a.shape[1] // 4):
-        image = a[here] @ v
-        image *= w[here] if v.ndim == 1 else w[here, None]
-        out += a[here].T @ image
-    return out
-
-
-def _gram(a: Any, w: Array) -> Array:
-    """a' Diag(w) a, both triangles alike."""
-    if sp.issparse(a):
-        total = (a.T @ sp.csr_array(a.multiply(w[:, None]))).toarray()
-    else:
-        total = a.T @ (w[:, None] * a)
-    return np.asarray(0.5 * (total + total.T))
-
-
 def _onto(out: Array | None, image: Array) -> Array:
     """out + image, on the memory of out; that of image where there is no out."""
     if out is None:
@@ -340,16 +289,3 @@ def _sum(a: Array | None, b: Array | None) -> Array | None:
     if a is None or b is None:
         return b if a is None else a
     return a + b
-
-
-def _square(shape: tuple[int, ...], name: str) -> None:
-    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
-        raise ProblemError(f"{name} must be a square matrix, at least 1 x 1; got shape {shape}")
-
-
-def _same(difference: float, size: float, name: str) -> None:
-    if difference > 1e-12 * size:
-        raise ProblemError(
-            f"{name} must be symmetric; the largest |{name} - {name}'| is {difference:.3g}: "
-            f"pass ({name} + {name}') / 2 if that is what you mean"
-        )

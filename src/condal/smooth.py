@@ -10,8 +10,9 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.maps import Across, Cost, Matrix
-from condal.operators import Symmetric, symmetric
+from condal.operators import Symmetric
 from condal.points import Array, finite_array, require_positive
+from condal.symmetry import symmetric
 from condal.types import LinearMap
 
 

@@ -33,6 +33,7 @@ METHODS: dict[str, Callable[[], Method | None]] = {
     "cgal-ls": lambda: condal.CGAL(eta=LineSearch()),
     "cgal-fc": methods.corrective,
     "lowrank": methods.LowRankCGAL,
+    "splitting": methods.Splitting,
     "hcgm": condal.hcgm,
     "fw-al": methods.fwal,
     "ial": methods.IAL,
@@ -86,7 +87,13 @@ def demo(context: click.Context) -> None:
 @cli.command()
 @click.argument("file", type=click.Path())
 @click.option("--as", "kind", type=click.Choice(["max-cut"]), required=True, help="The problem.")
-@click.option("--method", type=click.Choice(list(METHODS)), default="auto", help="How to solve it.")
+@click.option(
+    "--method",
+    type=click.Choice(list(METHODS)),
+    default="auto",
+    metavar="NAME",
+    help=f"How to solve it: {', '.join(METHODS)}.",
+)
 @click.option("--tol", type=float, default=1e-3, metavar="TOL", help="The relative gap to prove.")
 @click.option("--max-iters", type=int, metavar="N", help="Stop after N iterations.")
 @click.option("--max-seconds", type=float, metavar="S", help="Stop after S seconds.")

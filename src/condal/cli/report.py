@@ -33,6 +33,7 @@ def record(result: Result, cut: Cut | None) -> dict[str, Any]:
     return {
         "problem": result.problem_name,
         "method": result.method,
+        "why": result.why,
         "status": result.status.name.lower(),
         "objective": _finite(result.objective),
         "bound": _finite(result.bound),

@@ -14,8 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.operators import symmetric
 from condal.points import Array, Indices, finite_array, refuse_complex, require_whole
+from condal.symmetry import symmetric
 
 
 def from_matrices(matrices: Iterable[Any]) -> tuple[int, Any]:

@@ -18,11 +18,12 @@ from typing import ClassVar
 import numpy as np
 
 from condal.errors import ProblemError
+from condal.methods.bottom import MOST_NEW, Bottom
 from condal.methods.factored import FactoredLagrangian, Place, residual_of, scale_of, surface_of
 from condal.methods.geometry import Rows
 from condal.methods.relaxation import FIRST_OMEGA, Sweeps, next_omega
 from condal.methods.trust_region import FORCING, first_radius, norm, step
-from condal.operators import Symmetric, add
+from condal.operators import Symmetric
 from condal.points import (
     Array,
     LowRank,
@@ -41,7 +42,6 @@ SOONEST_CUT = 1e-3  # residual below which columns may be cut
 CUT = 1e-3  # of the largest eigenvalue of x: smaller ones are not of the solution
 SIGNIFICANT = 1.0  # how much more than the residual a negative eigenvalue must promise
 FRESH_STEPS = 4
-MOST_NEW = 2**21  # numbers of eigenvectors to ask for
 SWEEPS = 10  # an iteration of them
 SINGLE = 1e-3  # residual above which single precision tells all that is to be told
 PATIENCE = 100  # iterations in which sweeps halve the residual, or the trust region takes over
@@ -126,7 +126,7 @@ class LowRankCGAL:
     def _columns(self, vectors: Array, most: int) -> Array:
         """New columns: the eigenvectors, and random ones where memory allowed too few of them."""
         n, found = vectors.shape
-        more = max(0, most // 2 - found) if found == max(2, MOST_NEW // n) else 0
+        more = max(0, most // 2 - found) if MOST_NEW // n < most // 2 else 0
         random = np.random.default_rng([self.seed, found]).standard_normal((n, more)) / sqrt(n)
         return np.hstack([vectors, random])[:, :most]
 
@@ -187,7 +187,7 @@ class LowRankCGAL:
                 y = w = -place.shift / rows
             if ended or (residual_of(place) <= own.target and own.fresh == 0):
                 w = place.w if rows is None else w
-                bottom = _Bottom.of(problem, place, w, own.target)
+                bottom = Bottom.of(problem, place, w, own.target)
                 gap, lower = bottom.gap, bottom.lower
                 y = w
                 place, own, radius = self._next_round(function, place, bottom, own, radius)
@@ -212,7 +212,7 @@ class LowRankCGAL:
                 return
 
     def _next_round(
-        self, function: FactoredLagrangian, place: Place, bottom: _Bottom, own: Own, radius: float
+        self, function: FactoredLagrangian, place: Place, bottom: Bottom, own: Own, radius: float
     ) -> tuple[Place, Own, float]:
         """Where the next round begins: with more columns, fewer, or the same and a lower target."""
         problem, R, residual = function.problem, place.R, residual_of(place)
@@ -242,41 +242,6 @@ class LowRankCGAL:
         target = min(target, own.target)
         own = Own(place.R, radius, target, lam, infeasibility, fresh, hoped, own.omega)
         return place, own, radius
-
-
-@dataclass(frozen=True, eq=False)
-class _Bottom:
-    """The smallest eigenvectors of v = grad f + A'w, and what they say of the optimum.
-
-    `curvature` is the smallest eigenvalue less the multiplier of the trace: negative at a saddle.
-    """
-
-    w: Array
-    vectors: Array
-    curvature: float
-    gap: float
-    lower: float
-
-    @classmethod
-    def of(cls, problem: Problem, place: Place, w: Array, target: float) -> _Bottom:
-        X, f = problem.X, problem.f
-        assert isinstance(X, Spectral)
-        v = add(f.M.adjoint(place.g), problem.A.adjoint(w))
-        assert isinstance(v, Symmetric)
-        tol = 0.1 * target * scale_of(place) / X.size
-        width = max(2, min(place.R.shape[1] // 2, MOST_NEW // X.n))
-        values, vectors = X.lowest(v, width, tol, beside=place.x.U)
-        level = v.quadratic(place.x) / X.size
-        # <v, x> / size is a Rayleigh quotient too: where the oracle found no smaller one, it errs.
-        least = X.size * min(float(values[0]), level) - X.size * tol
-        if X.at_most:
-            least, level = min(least, 0.0), min(level, 0.0)
-        value, price = f.value(place.Mx), float(w @ place.Ax) - problem.h.conjugate(w)
-        lower = value - float(place.g @ place.Mx) + least - problem.h.conjugate(w)
-        useful = values < level
-        return cls(
-            w, vectors[:, useful], min(float(values[0]) - level, 0.0), value + price - lower, lower
-        )
 
 
 def _swept(own: Own, before: float, residual: float) -> Own:

@@ -13,13 +13,14 @@ from condal.domains import Spectrahedron
 from condal.eigen import Automatic
 from condal.errors import ProblemError
 from condal.maps import Cost
-from condal.operators import Symmetric, symmetric
+from condal.operators import Symmetric
 from condal.points import Array, Point, dense, finite_array, require_positive
 from condal.problem import Problem
 from condal.problems.answers import point_of
 from condal.result import Result
 from condal.sets import Equal
 from condal.smooth import Linear
+from condal.symmetry import symmetric
 
 NEGLIGIBLE = 1e-12
 

@@ -14,7 +14,7 @@ from condal.domains import Spectrahedron
 from condal.eigen import Automatic
 from condal.errors import ProblemError
 from condal.maps import RowSums, Stack, Triangle
-from condal.operators import Symmetric, symmetric
+from condal.operators import Symmetric
 from condal.points import Array, LowRank, Point, dense, finite_array, require_whole
 from condal.problem import Problem
 from condal.problems.answers import point_of
@@ -22,6 +22,7 @@ from condal.problems.lloyd import best_clustering, cost_of, lloyd
 from condal.result import Result
 from condal.sets import Equal, NonNegative, Separable
 from condal.smooth import Linear
+from condal.symmetry import symmetric
 
 # lam as a multiple of what the blocks need: where W cannot remove all, a lower one costs less.
 BELOW = (1.0, 1.03, 1.1, 1.3)

@@ -13,13 +13,14 @@ from scipy.linalg import eigh
 from condal.domains import Spectrahedron
 from condal.errors import ProblemError
 from condal.maps import Diagonal
-from condal.operators import Symmetric, symmetric
+from condal.operators import Symmetric
 from condal.points import Array, LowRank, Point, dense
 from condal.problem import Problem
 from condal.problems.answers import point_of
 from condal.result import Result
 from condal.sets import Equal
 from condal.smooth import Linear
+from condal.symmetry import symmetric
 
 
 @dataclass(frozen=True, eq=False)

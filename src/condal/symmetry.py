@@ -1,0 +1,54 @@
+"""Symmetric matrices as users give them: checked, and made gradients of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+from condal.errors import ProblemError
+from condal.operators import Symmetric
+from condal.points import finite_array, refuse_complex
+
+
+def symmetric(C: Any, name: str = "C") -> Symmetric:
+    """The Symmetric of a SciPy sparse matrix, a NumPy array or a LinearOperator, checked."""
+    if isinstance(C, Symmetric):
+        return C
+    if isinstance(C, LinearOperator):
+        refuse_complex(C.dtype, name)
+        _square(C.shape, name)
+        a, b = np.random.default_rng(0).standard_normal((2, C.shape[0]))
+        left, right = float(a @ C.matvec(b)), float(b @ C.matvec(a))
+        _same(abs(left - right), 1e4 * (abs(left) + abs(right)), name)
+        return Symmetric(int(C.shape[0]), operators=(C,))
+    if sp.issparse(C):
+        _square(C.shape, name)
+        finite_array(C.tocoo().data, f"{name} (its stored entries)")
+        S = sp.csr_array(C, dtype=np.float64, copy=True)
+        S.sum_duplicates()
+        difference = float(abs(S - S.T).max())
+        _same(difference, float(abs(S).max()) if S.nnz else 0.0, name)
+        if difference > 0:  # rounding of the caller's: the proofs need exact symmetry
+            S = sp.csr_array(0.5 * (S + S.T))
+        return Symmetric(S.shape[0], sparse=(S,))
+    dense = finite_array(C, name, ndim=2)
+    _square(dense.shape, name)
+    if dense.size:
+        _same(float(np.abs(dense - dense.T).max()), float(np.abs(dense).max()), name)
+    return Symmetric(dense.shape[0], dense=0.5 * (dense + dense.T))
+
+
+def _square(shape: tuple[int, ...], name: str) -> None:
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
+        raise ProblemError(f"{name} must be a square matrix, at least 1 x 1; got shape {shape}")
+
+
+def _same(difference: float, size: float, name: str) -> None:
+    if difference > 1e-12 * size:
+        raise ProblemError(
+            f"{name} must be symmetric; the largest |{name} - {name}'| is {difference:.3g}: "
+            f"pass ({name} + {name}') / 2 if that is what you mean"
+        )

@@ -1,0 +1,136 @@
+"""The default method: what is chosen, when it is left, and that the result says so."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import condal
+from condal.methods import auto
+from condal.methods.auto import Choice, Progress, choices
+from condal.methods.lowrank import LowRankCGAL
+from condal.problem import problem_of
+from condal.state import State, Warm
+from known import PLANTED, random_graph
+
+
+def names(problem, **options):
+    return [c.method.name for c in choices(problem_of(problem), **{"tol": 1e-3, **options})]
+
+
+def theta(n=30, p=60, seed=0):
+    """max <J, x> over tr x = 1 and x_ij = 0 for p pairs."""
+    pairs = np.column_stack(np.triu_indices(n, 1))
+    chosen = pairs[np.random.default_rng(seed).permutation(len(pairs))[:p]]
+    return condal.Problem.of(
+        f=condal.Linear(np.ones((n, n))),
+        X=condal.Spectrahedron(n),
+        A=condal.Entries(n, chosen[:, 0], chosen[:, 1]),
+        K=condal.Equal(np.zeros(p)),
+        maximise=True,
+    )
+
+
+def test_max_cut_goes_to_the_low_rank_method_and_small_n_to_splitting():
+    assert names(condal.problems.max_cut(random_graph(50, 4)))[0] == "lowrank"
+    assert names(theta())[0] == "splitting"
+    assert names(theta(), tol=0.1) == ["cgal-ls"]
+
+
+def test_few_constraints_on_many_rows_go_to_the_low_rank_method():
+    C, B = np.diag(np.arange(200.0)), np.diag(np.linspace(1.0, 2.0, 200))
+    few = condal.Problem.of(
+        f=condal.Linear(C), X=condal.Spectrahedron(200), A=condal.Inner([B]), K=condal.Equal([1.5])
+    )
+    assert names(few) == ["lowrank", "splitting", "cgal-ls"]
+
+
+def test_vectors_curved_objectives_and_given_storages_go_to_cgal():
+    assert names(PLANTED["simplex-equal"]().problem) == ["cgal-ls"]
+    E = condal.Entries(6)
+    curved = condal.Problem.of(f=condal.LeastSquares(E, E(np.eye(6))), X=condal.Spectrahedron(6))
+    assert names(curved) == ["cgal-ls"]
+    assert names(theta(), free_storage=False) == ["cgal-ls"]
+
+
+def test_the_low_rank_method_is_told_what_to_aim_at():
+    first = choices(condal.problems.max_cut(random_graph(50, 4)).problem, tol=1e-5)[0]
+    assert first.method == LowRankCGAL(aim=1e-5)
+
+
+def test_the_result_says_what_was_done_and_why():
+    result = condal.solve(condal.problems.max_cut(random_graph(50, 4)))
+    assert result.method == "lowrank"
+    assert result.why.startswith("lowrank: f is linear and diag x = b is all of A")
+    asked = condal.solve(theta(), condal.CGAL(), max_iters=3)
+    assert asked.why == "cgal: it was asked for"
+
+
+@dataclass(frozen=True)
+class Resting:
+    """CGAL for some steps, and then nothing more, or nothing new for ever."""
+
+    name: ClassVar[str] = "resting"
+    keeps: ClassVar[str] = "x"
+    steps: int
+    ends: bool
+
+    def start(self, problem, warm: Warm | None = None) -> State:
+        return condal.CGAL().start(problem, warm)
+
+    def iterates(self, problem, x, start=None) -> Iterator[State]:
+        state = start
+        for state in condal.CGAL().iterates(problem, x, start):
+            yield state
+            if state.k >= self.steps:
+                break
+        while not self.ends:
+            state = replace(state, k=state.k + 1)
+            yield state
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_method_that_rests_is_followed_by_the_next_from_where_it_is(ends, monkeypatch):
+    monkeypatch.setattr(auto, "PATIENCE", 20)
+    seen = []
+    real = condal.CGAL.start
+
+    def start(self, problem, warm=None):
+        seen.append(warm)
+        return real(self, problem, warm)
+
+    monkeypatch.setattr(condal.CGAL, "start", start)
+    last = condal.CGAL(eta=condal.methods.rules.LineSearch())
+    tried = (Choice(Resting(30, ends), "it is a test"), Choice(last, "it comes last"))
+    monkeypatch.setattr(sys.modules["condal.solve"], "choices", lambda *_, **__: tried)
+    result = condal.solve(condal.problems.max_cut(random_graph(40, 4)), tol=1e-2)
+    assert result.status is condal.Status.SOLVED
+    assert result.method == "resting, then cgal-ls"
+    assert "resting: it is a test; it came to rest at a gap of" in result.why
+    assert result.why.endswith("cgal-ls: it comes last")
+    assert seen[0] is None
+    assert seen[-1].k >= 30
+    assert seen[-1].x is not None
+    ks = [row.k for row in result.history]
+    assert ks == sorted(ks)
+
+
+def test_a_limit_is_a_limit_whatever_is_left_to_try(monkeypatch):
+    tried = (Choice(Resting(5, True), "a test"), Choice(condal.CGAL(), "last"))
+    monkeypatch.setattr(sys.modules["condal.solve"], "choices", lambda *_, **__: tried)
+    result = condal.solve(condal.problems.max_cut(random_graph(40, 4)), tol=1e-9, max_iters=9)
+    assert result.status is condal.Status.MAX_ITERS
+    assert result.iterations == 9
+
+
+def test_progress_is_by_halves():
+    progress = Progress(0)
+    assert not any(progress.stalls(k, 2.0**-k) for k in range(2000))
+    slow = Progress(0)
+    stalled = [k for k in range(2000) if slow.stalls(k, 1.0 / (1 + 1e-6 * k))]
+    assert stalled[0] == auto.PATIENCE + 1

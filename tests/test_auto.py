@@ -134,3 +134,111 @@ def test_progress_is_by_halves():
     slow = Progress(0)
     stalled = [k for k in range(2000) if slow.stalls(k, 1.0 / (1 + 1e-6 * k))]
     assert stalled[0] == auto.PATIENCE + 1
+
+
+def restful(monkeypatch, first, last):
+    tried = (Choice(first, "first"), Choice(last, "last"))
+    monkeypatch.setattr(sys.modules["condal.solve"], "choices", lambda *_, **__: tried)
+    monkeypatch.setattr(auto, "PATIENCE", 20)
+
+
+@dataclass(frozen=True)
+class Spoiling(Resting):
+    """It goes back to the first point, and stays there."""
+
+    name: ClassVar[str] = "spoiling"
+
+    def iterates(self, problem, x, start=None) -> Iterator[State]:
+        for k in range(1, self.steps):
+            for state in condal.CGAL().iterates(problem, x, None):
+                yield replace(state, k=start.k + k)
+                break
+
+
+def test_the_best_answer_is_returned_whoever_found_it(monkeypatch):
+    restful(monkeypatch, Resting(60, True), Spoiling(5, True))
+    model = condal.problems.max_cut(random_graph(40, 4))
+    result = condal.solve(model, tol=1e-9)
+    alone = condal.solve(model, Resting(60, True), tol=1e-9)
+    assert result.method == "resting, then spoiling"
+    assert result.gap <= alone.gap
+
+
+def test_a_method_that_breaks_is_followed_by_the_next(monkeypatch):
+    @dataclass(frozen=True)
+    class Breaking(Resting):
+        name: ClassVar[str] = "breaking"
+
+        def iterates(self, problem, x, start=None) -> Iterator[State]:
+            for state in condal.CGAL().iterates(problem, x, start):
+                if state.k > 10:
+                    raise FloatingPointError("a test")
+                yield state
+
+    restful(monkeypatch, Breaking(0, True), condal.CGAL(eta=condal.methods.rules.LineSearch()))
+    result = condal.solve(condal.problems.max_cut(random_graph(40, 4)), tol=1e-2)
+    assert result.status is condal.Status.SOLVED
+    assert result.method == "breaking, then cgal-ls"
+
+
+@pytest.mark.parametrize("first", [condal.methods.Splitting(), LowRankCGAL()])
+def test_the_penalty_of_another_method_is_not_taken_over(first):
+    problem = theta()
+    warm = condal.solve(problem, first, tol=1e-9, max_iters=20)
+    seen = []
+    condal.solve(
+        problem,
+        condal.CGAL(),
+        warm_start=warm,
+        max_iters=1,
+        callback=lambda row: seen.append(row.lam),
+    )
+    fresh = []
+    condal.solve(problem, condal.CGAL(), max_iters=1, callback=lambda row: fresh.append(row.lam))
+    assert 0.1 * fresh[0] <= seen[0] <= 100 * fresh[0]
+
+
+@pytest.mark.parametrize("method", [None, condal.CGAL(), LowRankCGAL(), condal.methods.Splitting()])
+def test_iterations_count_from_the_warm_start(method):
+    model = condal.problems.max_cut(random_graph(40, 4))
+    warm = condal.solve(model, method, tol=1e-14, max_iters=7)
+    result = condal.solve(model, method, tol=1e-14, max_iters=5, warm_start=warm)
+    assert len(result.history) <= 5
+
+
+def test_nothing_known_of_the_gap_is_no_progress():
+    progress = Progress(0)
+    assert any(progress.stalls(k, np.inf) for k in range(2000))
+
+
+def test_a_warm_start_from_zero_begins_anew():
+    problem = condal.Problem.of(
+        condal.Linear(np.diag([1.0, 2.0, 3.0])), condal.Spectrahedron(3, 2.0, at_most=True)
+    )
+    warm = condal.solve(problem)
+    assert condal.solve(problem, LowRankCGAL(), warm_start=warm).status is condal.Status.SOLVED
+
+
+@pytest.mark.parametrize("small", [1e-6, 1e-40, 1e-100])
+def test_rows_of_very_different_sizes_do_not_break_the_sweeps(small):
+    n = 1500
+    b = np.where(np.arange(n) % 7 == 0, small, 1.0)
+    problem = condal.Problem.of(
+        f=condal.Linear(random_graph(n, 4)),
+        X=condal.Spectrahedron(n, trace=float(b.sum())),
+        A=condal.Diagonal(n),
+        K=condal.Equal(b),
+    )
+    result = condal.solve(problem, LowRankCGAL(), tol=1e-3, max_iters=60)
+    assert np.isfinite(result.objective)
+    assert result.infeasibility <= 1e-9
+
+
+def test_a_point_of_another_size_is_refused_by_the_certificate():
+    E = condal.Entries(4, [0, 1], [1, 2])
+    problem = condal.Problem.of(f=condal.LeastSquares(E, np.zeros(2)), X=condal.Spectrahedron(4))
+    small = condal.LowRank(np.eye(2), np.array([0.5, 0.5]))
+    with pytest.raises(condal.errors.ProblemError, match="x must be 4 x 4; got a side of 2"):
+        condal.certify(problem, small, np.zeros(0))
+    with pytest.raises(condal.errors.ProblemError, match="a dual of 2 numbers is wanted; got 7"):
+        E.adjoint(np.ones(7))

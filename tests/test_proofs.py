@@ -373,22 +373,29 @@ def test_the_gradient_is_left_alone():
 PLANS = ["dense", "sparse", "probabilistic"]
 
 
-def counted_grid(plan, monkeypatch):
-    """The Laplacian of a grid, its smallest eigenvalue moved to -1, and the products with it."""
+def counted_graph(plan, monkeypatch):
+    """A sparse V for which discs prove little, lambda_min, and the products with it."""
     products = []
     real = Symmetric.__matmul__
     monkeypatch.setattr(proofs, "_plan", lambda V: proofs._Plan(plan, 0.0))
     monkeypatch.setattr(Symmetric, "__matmul__", lambda V, v: products.append(0) or real(V, v))
-    grid = sp.csr_array(torus(30))
-    return Symmetric(900, sparse=(grid,), diagonal=np.full(900, -1.0)), products
+    graph = sp.csr_array(random_graph(900, 0.007, 0, signed=True), dtype=float)
+    least = float(np.linalg.eigvalsh(graph.toarray())[0])
+    V = Symmetric(900, sparse=(graph,))
+    assert gershgorin(V).value < least - 1.0
+    return V, least, products
+
+
+WORDS = {"dense": "dense Cholesky", "sparse": "sparse LDL'", "probabilistic": "Lanczos"}
 
 
 @pytest.mark.parametrize("plan", PLANS)
-@pytest.mark.parametrize("below", [0.01, 0.3])
+@pytest.mark.parametrize("below", [0.05, 0.5])
 def test_a_bound_that_is_enough_is_not_improved(plan, below, monkeypatch):
-    V, products = counted_grid(plan, monkeypatch)
-    proof = bound(V, slack=1e-6, enough=-1.0 - below)
-    assert -1.0 - below - 1e-9 <= proof.value <= -1.0
+    V, least, products = counted_graph(plan, monkeypatch)
+    proof = bound(V, slack=1e-6, enough=least - below)
+    assert least - below - 1e-9 <= proof.value <= least
+    assert proof.how.startswith(WORDS[plan])
     asked = len(products)
     bound(V, slack=1e-6)
     assert asked < len(products) - asked
@@ -397,6 +404,11 @@ def test_a_bound_that_is_enough_is_not_improved(plan, below, monkeypatch):
 
 @pytest.mark.parametrize("plan", PLANS)
 def test_more_than_can_be_proved_is_refuted_and_something_lower_is_proved(plan, monkeypatch):
-    V, _ = counted_grid(plan, monkeypatch)
-    proof = bound(V, slack=1e-6, enough=-0.99)
-    assert -np.inf < proof.value <= -1.0
+    V, least, _ = counted_graph(plan, monkeypatch)
+    proof = bound(V, slack=1e-6, enough=least + 0.01)
+    assert gershgorin(V).value <= proof.value <= least
+
+
+def test_discs_that_prove_enough_are_enough(monkeypatch):
+    V = Symmetric(900, sparse=(sp.csr_array(torus(30)),), diagonal=np.full(900, -1.0))
+    assert bound(V, slack=1e-9, enough=-1.1).how == "Gershgorin discs"

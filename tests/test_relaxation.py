@@ -99,7 +99,7 @@ def test_sweeps_reach_a_point_without_a_gradient(monkeypatch):
 
 def test_a_row_that_nothing_pulls_stays():
     rows = np.array([[0.6, 0.8], [1.0, 0.0]])
-    _move(rows, np.array([[0.0, 0.0], [0.0, 3.0]]), np.ones((2, 1)), 1.0)
+    _move(rows, np.array([[0.0, 0.0], [0.0, 3.0]]), 1.0)
     np.testing.assert_allclose(rows, [[0.6, 0.8], [0.0, -1.0]])
 
 

@@ -114,7 +114,7 @@ def certificate_of(
     )
     return Certificate(
         objective=seen.objective,
-        bound=problem.sense * lower,
+        bound=float(problem.sense * lower),
         infeasibility=seen.infeasibility,
         distance_to_X=seen.distance_to_X,
         how=proof.how,

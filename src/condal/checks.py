@@ -143,7 +143,7 @@ class Checks:
     def solves(self, certificate: Certificate) -> bool:
         """Whether the certificate proves what was asked for."""
         aim = self.tol * self.problem.unit(certificate.objective)
-        member = certificate.distance_to_X <= 1e-6 * self.problem.X.size
+        member = certificate.distance_to_X <= min(1e-6, self.tol) * self.problem.X.size
         within = abs(certificate.bound - certificate.objective) <= aim
         return member and within and certificate.infeasibility <= self.tol
 

@@ -87,6 +87,22 @@ class Recurrence:
             )
         )
 
+    def ends(self) -> tuple[float, float]:
+        """The smallest and the largest Ritz value."""
+        m = self.steps
+        least, most = (
+            eigh_tridiagonal(
+                self.alpha,
+                self.beta[: m - 1],
+                eigvals_only=True,
+                select="i",
+                select_range=(i, i),
+                check_finite=False,
+            )
+            for i in (0, m - 1)
+        )
+        return float(least[0]), float(most[0])
+
     def smallest(self, tol: float) -> Ritz:
         """The smallest Ritz pair; converged if its value is within tol, as far as it can tell."""
         m = self.steps

@@ -49,6 +49,8 @@ def smallest_eigenvalue_bound(
     A bound of `enough` is not improved: one factorisation there needs no estimate before it.
     """
     discs = gershgorin(V)
+    if discs is not None and discs.value >= enough:
+        return discs
     plan = _plan(V)
     if plan.kind == "probabilistic":
         found: Proof | None = probabilistic(
@@ -60,8 +62,8 @@ def smallest_eigenvalue_bound(
         found = prove(explicit, enough) if np.isfinite(enough) else None
         if found is None:
             estimate = (engine or Lanczos()).smallest(V, tol=0.5 * slack)
-            if np.isfinite(enough):  # refuted there, so that not much care is worth its price
-                slack = max(slack, 4 * (estimate.value - enough))
+            if np.isfinite(enough):  # refuted there: not much care is worth its price
+                slack = max(slack, 4 * abs(estimate.value - enough))
             found = _descend(explicit, prove, estimate, slack)
     proof = _better(found, discs)
     if V.operators:
@@ -153,14 +155,13 @@ def probabilistic(
     steps = 32
     for look in count(1):
         run.grow_to(steps)
-        values = run.values()
+        least, most = run.ends()
         logarithm = np.log(2 * 1.648 * np.sqrt(V.n * run.steps) * 2 * look**2 / failure)
         e = float((logarithm / (2 * run.steps - 1)) ** 2)
-        spread = float(values[-1] - values[0])
+        spread = most - least
         off = e * spread / (1 - 2 * e) if e < 0.4 else np.inf
         if run.ended:  # a random start has a part in every eigenspace: nothing is left to find
-            off = 1e-9 * max(float(np.abs(values).max()), np.finfo(float).tiny)
-        least = float(values[0])
+            off = 1e-9 * max(abs(least), abs(most), np.finfo(float).tiny)
         decided = least - off >= enough or least < enough < inf  # Ritz values only fall
         if decided or off <= slack or steps >= 20_000 or run.ended:
             break

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from condal.certify import Seen, relative_gap
+from condal.certify import Certificate, Seen, relative_gap
 from condal.checks import Checks
 from condal.counting import counted
 from condal.errors import ProblemError
 from condal.methods.auto import Choice, Progress, choices
-from condal.points import Array, require_whole
+from condal.points import Array, Point, require_whole
 from condal.problem import Model, Problem, problem_of
 from condal.result import History, Result, Row, Status
 from condal.scaling import normalise
@@ -24,6 +24,16 @@ from condal.types import Method, Storage
 
 Callback = Callable[[Row], Any]
 LIMITS = (Status.MAX_ITERS, Status.MAX_SECONDS, Status.STALLED)
+RESTS = (Status.STALLED, Status.NUMERICAL_ERROR)  # of a method: another may do more
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A point, a dual, and what is proved of them."""
+
+    x: Point | None
+    y: Array
+    certificate: Certificate
 
 
 @dataclass(frozen=True)
@@ -109,6 +119,7 @@ class _Run:
         self.normalised, self.counts = counted(normalised)
         self.history = History()
         self.checks = Checks(problem, normalised, self.scaling, stop.tol, seed)
+        self.first: int | None = None  # the k that the iterations count from
         self.began, self.cpu_began = time.perf_counter(), time.process_time()
         self.uniform = _uniform(self.scaling.rows)
 
@@ -116,19 +127,31 @@ class _Run:
         self, tried: Sequence[Choice], callback: Callback | None, result: Result | None
     ) -> Result:
         warm = None if result is None else self._warm(result)
-        self.first = 0 if warm is None else warm.k
-        names, why = [], []
+        answer, names, why = None, [], []
         for choice in tried:
-            self.x = self.storage or self._storage(choice.method)
+            self.x = self._storage(choice.method) if self.storage is None else self.storage
             names.append(choice.method.name)
             why.append(f"{choice.method.name}: {choice.why}")
             more = choice is not tried[-1]
             state, status = self._follow(choice.method, callback, warm, more)
-            if status is not Status.STALLED or not more or state.k == 0:
+            answer = self._better(answer, Answer(*self.checks.best(state, self.x, status)))
+            if status in LIMITS and self.checks.solves(answer.certificate):
+                status = Status.SOLVED  # the free estimates did not see it
+            if status not in RESTS or not more:
                 break
-            warm = Warm(self.x.point(), state.y, state.k, state.lam)
-            why.append(self._where_it_rests())
-        return self._result(", then ".join(names), "; ".join(why), state, status)
+            if answer.x is not None:
+                # A dual that proves next to nothing would be a burden.
+                y = answer.y if answer.certificate.gap < 1.0 else np.zeros_like(answer.y)
+                warm = Warm(answer.x, self.scaling.normalised_dual(y), state.k)
+            why.append(_where(answer.certificate))
+        assert answer is not None
+        return self._result(", then ".join(names), "; ".join(why), answer, status)
+
+    def _better(self, a: Answer | None, b: Answer) -> Answer:
+        """The one of the smaller gap and infeasibility; b, if it solves or there is no a."""
+        if a is None or a.x is None or self.checks.solves(b.certificate):
+            return b
+        return a if b.x is None or _error(a.certificate) < _error(b.certificate) else b
 
     def _follow(
         self, method: Method, callback: Callback | None, warm: Warm | None, more: bool
@@ -139,6 +162,7 @@ class _Run:
             self.x.load(warm.x)
         start, status = method.start(self.normalised, warm), Status.STALLED
         state, progress = start, Progress(start.k)
+        self.first = start.k if self.first is None else self.first
         try:
             for state in method.iterates(self.normalised, self.x, start):
                 if not np.isfinite(state.value) or np.isnan(state.gap):
@@ -169,10 +193,6 @@ class _Run:
         require_fit(storage, problem.X)
         return storage
 
-    def _where_it_rests(self) -> str:
-        row = self.history.last
-        return f"it came to rest at a gap of {row.gap:.1g}, infeasible by {row.infeasibility:.1g}"
-
     def _warm(self, warm: Result) -> Warm:
         if warm.x is None:
             raise ProblemError("warm_start has no point: the solve it comes from ended too early")
@@ -183,6 +203,9 @@ class _Run:
             )
         y = self.scaling.normalised_dual(warm.y)
         k, lam = (warm.history.last.k, warm.history.last.lam) if len(warm.history) else (0, np.nan)
+        if not warm.method.split(", then ")[-1].startswith("cgal"):
+            lam = np.nan  # the penalty of another method is no penalty for this one
+        self.checks.seed += k  # the duals to come were chosen after the proofs of that solve
         try:
             Seen.of(self.problem, warm.x)
             distance = self.problem.X.distance(warm.x)
@@ -220,15 +243,12 @@ class _Run:
         self.history.append(row)
         return row
 
-    def _result(self, method: str, why: str, state: State, status: Status) -> Result:
-        x, y, certificate = self.checks.best(state, self.x, status)
-        if status in LIMITS and self.checks.solves(certificate):
-            status = Status.SOLVED  # the free estimates did not see it
+    def _result(self, method: str, why: str, answer: Answer, status: Status) -> Result:
         return Result(
-            x=x,
-            y=y,
+            x=answer.x,
+            y=answer.y,
             status=status,
-            certificate=certificate,
+            certificate=answer.certificate,
             history=self.history,
             seconds=time.perf_counter() - self.began,
             oracle_calls=self.counts.oracle_calls,
@@ -240,6 +260,15 @@ class _Run:
             oracle_cpu_seconds=self.counts.oracle_cpu_seconds,
             cpu_seconds=time.process_time() - self.cpu_began,
         )
+
+
+def _error(certificate: Certificate) -> float:
+    return max(certificate.gap, certificate.infeasibility)
+
+
+def _where(certificate: Certificate) -> str:
+    gap, infeasibility = certificate.gap, certificate.infeasibility
+    return f"it came to rest at a gap of {gap:.1g}, infeasible by {infeasibility:.1g}"
 
 
 def _is_number(value: Any) -> bool:

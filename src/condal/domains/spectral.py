@@ -108,7 +108,7 @@ class Spectrahedron:
             slack=slack / self.trace,
             failure=failure,
             seed=seed,
-            enough=enough / self.trace,
+            enough=(min(enough, 0.0) if self.at_most and enough < inf else enough) / self.trace,
             engine=self.engine,
         )
         value = min(proof.value, 0.0) if self.at_most else proof.value
@@ -117,6 +117,9 @@ class Spectrahedron:
     def distance(self, x: Point) -> float:
         """The norm of the negative part, plus |tr - trace| (or the excess) of the positive part."""
         assert not isinstance(x, tuple)
+        side = len(x.U) if isinstance(x, LowRank) else len(x)
+        if side != self.n:
+            raise ProblemError(f"x must be {self.n} x {self.n}; got a side of {side}")
         if isinstance(x, LowRank):
             parts = x.weights * np.einsum("ij,ij->j", x.U, x.U)
             negative = -np.minimum(parts, 0.0).sum()

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from condal.errors import ProblemError
 from condal.passes import slices
 from condal.points import Array, Indices, LowRank
 
@@ -28,6 +29,8 @@ class Pairs:
 
     def __call__(self, x: LowRank) -> Array:
         """The entries of x."""
+        if x.U.shape[0] != self.n:
+            raise ProblemError(f"x must be {self.n} x {self.n}; got a side of {x.U.shape[0]}")
         if x.rank == 1:
             return self._of_rank_one(x.weights[0] * x.U[:, 0], np.ascontiguousarray(x.U[:, 0]))
         if self.n**2 <= FULL * self.rows.size:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from condal.errors import ProblemError
 from condal.points import Array
 
 
@@ -57,6 +58,8 @@ class Pattern:
 
     def fill(self, y: Array) -> Any:
         """The matrix of y."""
+        if y.shape != (self.spread.shape[1],):
+            raise ProblemError(f"a dual of {self.spread.shape[1]} numbers is wanted; got {y.size}")
         filled = copy(self.blank)  # its indices are shared: nothing is sorted or checked again
         if self._single is None:
             filled.data = self.spread @ y

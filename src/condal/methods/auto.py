@@ -42,6 +42,9 @@ def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> tuple
     if lowrank.suits(problem):
         why = "f is linear and diag x = b is all of A, which the rows of a factor of x can keep"
         found.append(Choice(lowrank, why))
+    elif problem.A.diagonal_rows is not None and problem.h.fixed is not None:
+        why = "f is linear and A reads the diagonal alone"
+        found.append(Choice(lowrank, why))
     elif X.n >= SMALL and problem.A.size <= FEW:
         why = f"f is linear and {problem.A.size} constraints leave a solution of small rank"
         found.append(Choice(lowrank, why))
@@ -60,6 +63,6 @@ class Progress:
 
     def stalls(self, k: int, measure: float) -> bool:
         """Whether PATIENCE iterations, and half of all, have passed since the last halving."""
-        if measure <= 0.5 * self._least:
+        if measure <= 0.5 * self._least and measure < inf:
             self._least, self._halved = measure, k
         return k - self._halved > max(PATIENCE, (k - self._first) // 2)

@@ -99,7 +99,10 @@ class FactoredLagrangian:
 
     def settled(self, place: Place) -> bool:
         """Whether another dual or penalty would change nothing."""
-        far = self.problem.h.distance(place.Ax) > 1e-12 * (1.0 + norm(place.Ax[None, :]))
+        h = self.problem.h
+        far = h.distance(place.Ax) > 1e-12 * (1.0 + norm(place.Ax[None, :]))
+        if h.lipschitz < np.inf:  # finite everywhere: only its multiplier tells
+            far = norm((place.w - self.y)[None, :]) > 1e-9 * (1.0 + norm(place.w[None, :]))
         return self.eliminated or not far or self.lam > MAX_LAM
 
     def change(self, place: Place, D: Array) -> Symmetric | None:

@@ -4,7 +4,8 @@ CGAL's fully corrective step for spectral domains, over all x = R R' of the rank
 the hull of the atoms (Burer and Monteiro 2003 for the factorisation). A round minimises over R by
 a trust region, moves the dual to the multiplier, and asks the oracle for the smallest eigenvalues
 of the gradient: these bound the optimum, and where they are too small their eigenvectors become
-new columns. The oracle is what makes it a convex method.
+new columns. The oracle is what makes it a convex method. Where diag x = b is all of A, sweeps over
+the rows of R (`relaxation`) take the place of the trust region for as long as they pay.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ FIRST_TARGET = 1e-2  # the residual of the first round, and where the gap to aim
 FIRST_AIMED = 3e-3
 SOONEST_CUT = 1e-3  # residual below which columns may be cut
 CUT = 1e-3  # of the largest eigenvalue of x: smaller ones are not of the solution
+ROUNDING = 1e-14  # of the largest eigenvalue: what a factorisation makes of 0
 SIGNIFICANT = 1.0  # how much more than the residual a negative eigenvalue must promise
 FRESH_STEPS = 4
 SWEEPS = 10  # an iteration of them
@@ -72,10 +74,11 @@ class Own:
 
 @dataclass(frozen=True)
 class LowRankCGAL:
-    """minimise f(x) + h(Ax) over x = R R' in a spectral domain, with the lmo to prove it.
+    """minimise f(x) + h(Ax) over x = R R' in a spectral domain, the oracle to leave saddles by.
 
     Constraints diag x = b are kept exactly, all others by the augmented Lagrangian. An iteration is
-    one step of the trust region; those that end a round carry a bound.
+    some sweeps over the rows of R, or one step of the trust region; those that end a round carry a
+    bound.
 
     Parameters
     ----------
@@ -148,17 +151,19 @@ class LowRankCGAL:
         rank = self._first_rank(problem, X)
         R = np.random.default_rng(self.seed).standard_normal((X.n + slack, rank))
         if warm is not None and warm.x is not None:
-            R = _factor(warm.x)
-            if slack:
-                left = sqrt(max(X.trace - float(np.vdot(R, R)), 0.0))
-                R = np.vstack([R, np.eye(1, R.shape[1]) * left])
+            found = _factor(warm.x)
+            if slack and found.size:
+                left = sqrt(max(X.trace - float(np.vdot(found, found)), 0.0))
+                found = np.vstack([found, np.eye(1, found.shape[1]) * left])
+            R = found if found.size else R  # of x = 0 there is nothing to begin from
         state = State.start(problem, None if warm is None else Warm(None, warm.y, warm.k))
+        state = replace(state, k=0 if warm is None else warm.k)
         close = self.aim is not None and self.aim < FIRST_TARGET
         target = FIRST_AIMED if close else FIRST_TARGET
         return replace(state, own=Own(geometry.on(R), None, target, self.lam))
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
-        """Yield the state after each step of the trust region; end where rounding stops it."""
+        """Yield the state after some sweeps or a trust region step; end where rounding stops it."""
         geometry, rows, slack = surface_of(problem)
         state = start or self.start(problem)
         own, y, w, s = state.own, state.y, state.w, state.s
@@ -273,5 +278,5 @@ def _factor(x: Point) -> Array:
     else:
         values, U = np.linalg.eigh(dense(x))
         U, roots = U[:, ::-1], np.sqrt(np.maximum(values[::-1], 0.0))
-    kept = roots**2 > CUT * roots[0] ** 2
+    kept = roots**2 > ROUNDING * roots.max(initial=0.0) ** 2
     return np.asarray(U[:, kept] * roots[kept])

@@ -29,8 +29,9 @@ LEAST_WORK = 1000  # entries of C in a colour, on average: with less, calls cost
 class Sweeps:
     """R_i <- on(R_i + omega (best_i - R_i)), colour by colour.
 
-    `order` sorts the rows by colour; `blocks` are the rows of C of a colour, so sorted, without its
-    diagonal, in double and in single precision; `lengths` are |R_i|, sorted as well.
+    It works on rows of length 1, in the order of the colours: `order` sorts the rows of R so, and
+    their `lengths` become part of C. `blocks` are the rows of that C of a colour, without its
+    diagonal, in double and in single precision.
     """
 
     order: Indices
@@ -43,9 +44,11 @@ class Sweeps:
         """The sweeps of a sparse C whose graph has few colours for its size; else None."""
         if not C.factorable:
             return None
-        joined = sp.coo_array(C.to_sparse())
+        joined, lengths = sp.coo_array(C.to_sparse()), np.sqrt(squares)
         off = (joined.row != joined.col) & (joined.data != 0.0)
-        joined = sp.csr_array((joined.data[off], (joined.row[off], joined.col[off])), joined.shape)
+        row, col = joined.row[off], joined.col[off]
+        weights = joined.data[off] * lengths[row] * lengths[col]
+        joined = sp.csr_array((weights / _largest(weights), (row, col)), joined.shape)
         colours = colouring(joined, most=1 + joined.nnz // LEAST_WORK)
         if colours is None:
             return None
@@ -56,7 +59,7 @@ class Sweeps:
         double = tuple(joined[here] for here in rows)
         single = tuple(block.astype(np.float32) for block in double)
         blocks = {np.float64: double, np.float32: single}
-        return cls(order, rows, blocks, np.sqrt(squares)[order][:, None])
+        return cls(order, rows, blocks, lengths[order][:, None])
 
     def relaxed(self, R: Array, *, sweeps: int, omega: float, single: bool) -> Array:
         """R after that many sweeps; each lowers <C, R R'>, or leaves it.
@@ -64,33 +67,36 @@ class Sweeps:
         In single precision they move half as much memory, which is what they wait for.
         """
         dtype: Any = np.float32 if single else np.float64
-        sorted_rows: Array = np.empty(R.shape, dtype)
+        unit: Array = np.empty(R.shape, dtype)
         for here in slices(*R.shape):
-            sorted_rows[here] = R[self.order[here]]
-        lengths: Array = self.lengths.astype(dtype, copy=False)
+            unit[here] = R[self.order[here]] / self.lengths[here]
         for _ in range(sweeps):
             for here, block in zip(self.rows, self.blocks[dtype], strict=True):
-                _move(sorted_rows[here], block @ sorted_rows, lengths[here], omega)
+                _move(unit[here], block @ unit, omega)
         out = np.empty(R.shape)
         for here in slices(*R.shape):
-            rows = sorted_rows[here].astype(np.float64)
-            rows *= self.lengths[here] / _lengths(rows)
-            out[self.order[here]] = rows
+            rows = unit[here].astype(np.float64)
+            out[self.order[here]] = rows * (self.lengths[here] / _sizes(rows))
         return out
 
 
-def _move(rows: Array, pull: Array, lengths: Array, omega: float) -> None:
-    """rows + omega (the best rows - rows), scaled to their lengths; the best point against pull."""
-    size = _lengths(pull)
+def _move(rows: Array, pull: Array, omega: float) -> None:
+    """rows + omega (the best rows - rows), of length 1; the best are those against the pull."""
+    size = _sizes(pull)
     pulled = size > 0.0  # a row that meets nothing stays where it is
-    pull *= np.where(pulled, -omega * lengths / np.where(pulled, size, 1.0), 0.0)
+    pull *= np.where(pulled, -omega / np.where(pulled, size, 1.0), 0.0).astype(rows.dtype)
     rows *= np.where(pulled, 1.0 - omega, 1.0).astype(rows.dtype)
     rows += pull
-    rows *= lengths / _lengths(rows)
+    rows /= _sizes(rows)
 
 
-def _lengths(rows: Array) -> Array:
+def _sizes(rows: Array) -> Array:
     return np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+
+
+def _largest(weights: Array) -> float:
+    """The largest absolute value; the scale of C does not matter to its sweeps."""
+    return float(np.abs(weights).max(initial=0.0)) or 1.0
 
 
 def next_omega(omega: float, rate: float) -> float:

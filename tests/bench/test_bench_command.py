@@ -74,3 +74,11 @@ def test_a_quick_run_from_end_to_end(tmp_path, monkeypatch):
     )  # fmt: skip
     assert again.exit_code == 0
     assert (tmp_path / "bench-quick.json").read_text() == before  # not computed again
+
+
+def test_a_set_without_a_wanted_instance_is_left_as_it_is(tmp_path, monkeypatch):
+    ran = []
+    monkeypatch.setattr("condal.cli.bench._run", lambda one, plan: ran.append(one.name))
+    result = invoke("quick", "theta", "--instances", "cut-60", "--out", str(tmp_path))
+    assert result.exit_code == 0, result.output
+    assert ran == ["quick"]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec, module_from_spec
+
 import pytest
 
 import condal
 from condal.bench.sets import SETS, named
 from condal.bench.sources import locate
 from condal.errors import ProblemError
+from condal.experiments.data import SOURCES
 from condal.problem import problem_of
 from known import DATA, needs_data
 
@@ -54,6 +57,19 @@ def test_other_contents_are_not_taken_for_the_real_ones(tmp_path):
         locate("G22", tmp_path)
     with pytest.raises(ProblemError, match="is not a folder"):
         locate("G22", tmp_path / "none")
+
+
+def test_to_locate_a_file_changes_nothing(tmp_path):
+    # As the module makes it: another test may have located files before.
+    spec = find_spec("condal.experiments.data")
+    fresh = module_from_spec(spec)
+    spec.loader.exec_module(fresh)
+    before = set(fresh.SOURCES)
+    needed = {case.needs for one in SETS.values() for case in one.cases if case.needs}
+    assert needed <= before
+    for name in needed:
+        assert locate(name, tmp_path) is None
+    assert before == set(SOURCES)
 
 
 def test_generated_instances_stand_in_for_nothing():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -89,6 +91,28 @@ def test_a_dual_that_proves_nothing_gives_way_to_one_that_does(solved):
 def test_a_dual_that_is_not_finite_is_none(solved):
     found = certified(CUT, Answer(solved.x, np.full(CUT.n, np.nan)), tol=1e-4)
     assert found.what == "x, our y"
+
+
+@pytest.mark.parametrize(("outside", "solves"), [(0.9e-6, True), (1.1e-6, False), (0.1, False)])
+def test_an_answer_far_from_the_domain_solves_nothing(solved, outside, solves):
+    far = replace(solved.certificate, distance_to_X=outside * CUT.problem.X.size)
+    found = certified(CUT, Answer(solved.x, certificate=far), tol=1e-3)
+    assert found.outside == pytest.approx(outside)
+    assert found.error >= outside * (1 - 1e-9)
+    assert found.solves(1e-3) is solves
+    assert not found.solves(1e-9)
+
+
+def test_the_distance_of_a_point_without_a_dual_is_told():
+    simplex = condal.Problem.of(
+        f=condal.Linear(np.ones(2)),
+        X=condal.Simplex(2),
+        A=condal.Matrix(np.eye(2)),
+        K=condal.Box(np.zeros(2), np.full(2, 9.0)),
+    )
+    found = certified(simplex, Answer(np.array([3.0, 4.0])), tol=TOL)
+    assert found.what == "x alone"
+    assert found.outside > 1.0
 
 
 def test_a_claim_is_marked_as_one():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -150,6 +151,44 @@ def test_a_stand_in_is_said():
     assert verdict("G1: CPU time, condal / Pymanopt", *found.runs).remark == "stand-in data"
     assert judged(verdicts(found)[0])[0].endswith("(stand-in data)")
     assert markdown(("a",), [("b|c",)]) == "| a |\n| --- |\n| b\\|c |"
+
+
+def test_every_remark_is_kept():
+    text, ours = "G1: CPU time, condal / Pymanopt", run(stand_in=True)
+
+    def remark(outcome, **more):
+        return verdict(text, ours, run(solver="Pymanopt", cpu=9.0, outcome=outcome, **more)).remark
+
+    assert remark("short", gap=1e-2) == "Pymanopt came to 1e-02 only; stand-in data"
+    assert remark("unproved", gap=None) == "nothing is proved of Pymanopt's answer; stand-in data"
+    assert remark("time", reason="late") == "Pymanopt: late; stand-in data"
+    assert remark("failed", reason="boom") == "Pymanopt failed: boom; stand-in data"
+    bad = run(outcome="failed", reason="boom", stand_in=True)
+    assert verdict(text, bad).remark == "G1: condal failed: boom; stand-in data"
+    bad, good = (run(f"kmeans-{n}", outcome=o) for n, o in ((200, "failed"), (1000, "solved")))
+    found = verdict("failures", bad, replace(good, stand_in=True), name="kmeans")
+    assert (found.verdict, found.remark) == ("missed", "kmeans-200: condal failed: ; stand-in data")
+    fine, rough = run("G22"), run("G22", tol=1e-3, stand_in=True)
+    assert verdict("G22: CPU time, condal to 1e-3", fine, rough).remark == "stand-in data"
+
+
+def test_a_limit_is_that_of_the_run():
+    late = run(solver="Pymanopt", outcome="time", max_seconds=100.0)
+    found = verdict("G1: CPU time, condal / Pymanopt", run(cpu=10.0), late)
+    assert found.value == pytest.approx(0.1)
+    assert rows(results(run(cpu=10.0), late), "G1")[1][1] == "> 100"
+
+
+def test_the_tightest_of_several_tolerances_is_compared():
+    runs = [run(tol=1e-2, cpu=0.1), run(cpu=1.0)]
+    runs += [run(solver="SCS", tol=1e-6, cpu=4.0), run(solver="SCS", tol=1e-2, cpu=0.5)]
+    for order in (runs, runs[::-1]):
+        found = results(*order)
+        assert found.peer("G1", "SCS").cpu == 4.0
+        np.testing.assert_array_equal(factors([found])["SCS"], [4.0])
+    sizes = [run(f"random-{n}", cpu=1e-4 * n, tol=1e-3) for n in (10_000, 100_000)]
+    rough = run("random-10000", cpu=1e-9, tol=1e-1)
+    assert verdict("slope", rough, *sizes, name="growth").value == pytest.approx(1.0)
 
 
 def test_factors_of_the_fastest():

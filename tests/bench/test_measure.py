@@ -11,9 +11,11 @@ from condal.bench import measure as module
 from condal.bench import memory
 from condal.bench.job import Job, Run
 from condal.bench.measure import once, repeated, settled
+from condal.bench.peers import OURS
 from condal.bench.peers.peer import Answer
 from condal.bench.run import Plan, jobs
 from condal.bench.sets import SETS
+from condal.bench.table import notes
 from condal.bench.worker import measured, work
 
 GB = 1 << 30
@@ -125,9 +127,61 @@ def test_a_repeat_is_asked_for_what_was_settled_on(monkeypatch):
     assert asked == [1e-6]
 
 
-def test_a_repeat_that_fails_is_told(monkeypatch):
-    fake(monkeypatch, run("failed", cpu=None))
-    assert repeated(job("SCS"), run(cpu=0.3)).outcome == "failed"
+def test_a_repeat_that_fails_is_told_and_does_not_count(monkeypatch):
+    fake(monkeypatch, replace(run("failed", cpu=None), reason="boom"))
+    found = repeated(job("SCS"), run(cpu=0.3))
+    assert (found.outcome, found.cpu, found.repeats) == ("solved", 0.3, [0.3])
+    assert found.spoilt == ["failed, boom"]
+    assert notes([found]) == ["SCS: a repeat that does not count: failed, boom"]
+
+
+@pytest.mark.parametrize(("good", "bad"), [("solved", "short"), ("short", "unproved")])
+def test_a_repeat_that_proves_less_does_not_count(monkeypatch, good, bad):
+    fake(monkeypatch, run(bad, cpu=0.1), run(good, cpu=0.2))
+    found = repeated(job("SCS"), run(good, cpu=0.3))
+    assert (found.outcome, found.cpu, found.repeats) == (good, 0.3, [0.3])
+    found = repeated(job("SCS"), found)
+    assert (found.cpu, found.repeats, found.spoilt) == (0.2, [0.3, 0.2], [bad])
+
+
+def test_a_repeat_that_proves_more_is_the_one_that_counts(monkeypatch):
+    fake(monkeypatch, run("solved", cpu=0.4))
+    found = repeated(job("SCS"), run("short", cpu=0.3))
+    assert (found.outcome, found.cpu, found.repeats) == ("solved", 0.4, [0.4])
+    assert found.spoilt == ["short"]
+
+
+def test_a_run_says_how_it_was_made_whatever_becomes_of_it(monkeypatch):
+    made = {"stand_in": True, "versions": {"condal": "0"}}
+    late = once(job(set="tori", case="G67", tol=1e-13, eps=1e-13, seconds=0.1, **made))
+    assert late.outcome == "time"
+    done = once(job(seconds=30.0, **made))
+    assert done.outcome == "solved"
+    for run, seconds in ((late, 0.1), (done, 30.0)):
+        assert (run.stand_in, run.versions, run.max_seconds) == (True, {"condal": "0"}, seconds)
+
+
+def test_an_answer_outside_of_the_domain_is_not_solved(monkeypatch):
+    class Outside:
+        def prepare(self, model, tol, limits):
+            task = OURS.prepare(model, tol, limits)
+            given = task.answer
+
+            def answer():
+                found = given()
+                far = replace(found.certificate, distance_to_X=1e-5 * model.problem.X.size)
+                return replace(found, certificate=far)
+
+            task.answer = answer
+            return task
+
+    assert work(job()).outside < 1e-12
+    monkeypatch.setattr("condal.bench.worker.solver", lambda name: Outside())
+    run = work(job("SCS"))
+    assert run.outcome == "short"
+    assert run.gap <= 1e-4
+    assert run.outside == pytest.approx(1e-5)
+    assert notes([run]) == ["SCS: 1e-5 of the size of X outside of it"]
 
 
 def test_a_peer_that_falls_short_is_asked_for_more(monkeypatch):

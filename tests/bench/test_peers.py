@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import stat
 import sys
 
@@ -185,10 +187,34 @@ def put_text(tmp_path):
             CondalError,
             "ended by SIGSEGV",
         ),
+        (
+            "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+            CondalError,
+            r"ended by SIGKILL after 0\.\d s, as the system does out of memory",
+        ),
     ],
 )
 def test_a_program_that_fails_says_how(on_path, tmp_path, body, error, text):
     on_path("broken", body)
     program = Program(["broken"], Limits(0.5, 4 << 30, tmp_path), lambda folder, log: Answer())
-    with pytest.raises(error, match=text):
+    with pytest.raises(error, match=text) as caught:
         program.solve()
+    assert isinstance(caught.value, TimeExceeded) is (error is TimeExceeded)
+
+
+def test_a_program_that_hangs_is_ended_as_one_without_time(on_path, tmp_path, monkeypatch):
+    monkeypatch.setattr("condal.bench.peers.files.MORE", 0.3)
+    monkeypatch.setattr("condal.bench.peers.files.WALL", 0)
+    on_path("hangs", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(60)")
+    program = Program(["hangs"], Limits(5.0, 4 << 30, tmp_path), lambda folder, log: Answer())
+    with pytest.raises(TimeExceeded, match=r"no answer within 0\.3 s on the clock"):
+        program.solve()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_a_program_that_does_not_heed_the_end_of_its_time_has_had_it(tmp_path):
+    program = Program(["deaf"], Limits(5.0, 4 << 30, tmp_path), lambda folder, log: Answer())
+    record = {"code": -signal.SIGKILL, "cpu": 11.0, "wall": 11.0, "memory": 1}
+    with pytest.raises(TimeExceeded, match="no answer within 5 s"):
+        program._judge(record)

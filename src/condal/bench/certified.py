@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
+from condal.bench.job import MEMBER
 from condal.bench.peers.peer import Answer
 from condal.certify import Certificate, certify
 from condal.operators import Symmetric
@@ -23,6 +24,8 @@ PROOF = 0.01  # of the tolerance
 class Certified:
     """objective, bound, gap and infeasibility in the user's sense; `what` says of what.
 
+    `outside` is the distance of the point from X, over the size of X.
+
     x, y: of its point and its dual. x, our y: of its point, and a dual made of that. x alone: no
     bound. own claim: there was no point, the objective is what it says, and nothing is proved.
     """
@@ -33,11 +36,16 @@ class Certified:
     gap: float = float("nan")
     infeasibility: float = float("nan")
     how: str = ""
+    outside: float = 0.0
 
     @property
     def error(self) -> float:
-        """The larger of gap and infeasibility: what `solved` is judged by."""
-        return float(np.maximum(self.gap, self.infeasibility))  # nan if either is
+        """The largest of gap, infeasibility and `outside`; nan if one of them is."""
+        return float(np.max([self.gap, self.infeasibility, self.outside]))
+
+    def solves(self, tol: float) -> bool:
+        """Whether the point is one of X, and the error at most tol."""
+        return self.error <= tol and self.outside <= MEMBER
 
 
 def certified(model: Problem | Model, answer: Answer, *, tol: float) -> Certified:
@@ -48,26 +56,35 @@ def certified(model: Problem | Model, answer: Answer, *, tol: float) -> Certifie
     """
     problem = problem_of(model)
     if answer.certificate is not None:
-        return _told(answer.certificate, ITS_OWN)
+        return _told(problem, answer.certificate, ITS_OWN)
     if answer.x is None:
         claim = float("nan") if answer.claim is None else answer.claim
         return Certified(CLAIM, objective=claim)
     x = feasible(problem, answer.x)
     slack = PROOF * tol * problem.unit(problem.objective(x))
     found = Certified(
-        "x alone", objective=problem.objective(x), infeasibility=problem.infeasibility(x)
+        "x alone",
+        objective=problem.objective(x),
+        infeasibility=problem.infeasibility(x),
+        outside=problem.X.distance(x) / problem.X.size,
     )
     if answer.y is not None and np.isfinite(answer.y).all():
-        found = _told(certify(problem, x, answer.y, slack=slack), ITS_OWN)
+        found = _told(problem, certify(problem, x, answer.y, slack=slack), ITS_OWN)
     if not found.gap <= tol and (made := dual_of(problem, x)) is not None:
-        ours = _told(certify(problem, x, made, slack=slack), MADE)
+        ours = _told(problem, certify(problem, x, made, slack=slack), MADE)
         found = found if found.gap <= ours.gap else ours
     return found
 
 
-def _told(found: Certificate, what: str) -> Certified:
+def _told(problem: Problem, found: Certificate, what: str) -> Certified:
     return Certified(
-        what, found.objective, found.bound, found.gap, found.infeasibility, found.because
+        what,
+        found.objective,
+        found.bound,
+        found.gap,
+        found.infeasibility,
+        found.because,
+        found.distance_to_X / problem.X.size,
     )
 
 

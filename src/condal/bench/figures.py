@@ -80,17 +80,17 @@ def against_peer(case: str, peer: str) -> Callable[[Results], Measured]:
             return bad
         assert ours is not None
         assert ours.cpu is not None
-        remark = "stand-in data" if ours.stand_in else ""
         if its is None:
             return Measured(None, f"{peer} was not run")
+        drawn = _drawn(ours, its)
         if its.outcome == "time":
-            value = ours.cpu / results.max_seconds
-            return Measured(value, f"{peer}: {its.reason}", at_most=True)
+            value = ours.cpu / results.limit(its)
+            return Measured(value, _said(f"{peer}: {its.reason}", drawn), at_most=True)
         if its.cpu is None or not its.answered:
-            return Measured(None, f"{peer} {its.outcome}: {its.reason}")
-        if its.outcome == "short":
-            remark = f"{peer} came to {its.error:.0e} only"
-        return Measured(ours.cpu / its.cpu, remark)
+            return Measured(None, _said(f"{peer} {its.outcome}: {its.reason}", drawn))
+        short = f"{peer} came to {its.error:.0e} only" if its.outcome == "short" else ""
+        claim = f"nothing is proved of {peer}'s answer" if its.outcome == "unproved" else ""
+        return Measured(ours.cpu / its.cpu, _said(short, claim, drawn))
 
     return measure
 
@@ -110,7 +110,7 @@ def against_ours(
         assert two is not None
         assert one.cpu is not None
         assert two.cpu is not None
-        return Measured(one.cpu / two.cpu, "stand-in data" if one.stand_in else "")
+        return Measured(one.cpu / two.cpu, _drawn(one, two))
 
     return measure
 
@@ -119,13 +119,11 @@ def solves(*cases: str) -> Callable[[Results], Measured]:
     """How many of the instances ours did not solve to their tolerance."""
 
     def measure(results: Results) -> Measured:
-        runs = [(case, results.ours(case)) for case in cases]
-        if any(run is None for _, run in runs):
+        runs = [run for case in cases if (run := results.ours(case)) is not None]
+        if len(runs) < len(cases):
             return Measured(None, "not run")
-        bad = [f"{case}: {_how(run)}" for case, run in runs if run and run.outcome != "solved"]
-        drawn = any(run.stand_in for _, run in runs if run)
-        remark = "; ".join(bad) or ("stand-in data" if drawn else "")
-        return Measured(float(len(bad)), remark, failed=bool(bad))
+        bad = [f"{run.case}: {_how(run)}" for run in runs if run.outcome != "solved"]
+        return Measured(float(len(bad)), _said(*bad, _drawn(*runs)), failed=bool(bad))
 
     return measure
 
@@ -133,7 +131,7 @@ def solves(*cases: str) -> Callable[[Results], Measured]:
 def slope(results: Results) -> Measured:
     """The slope of the logarithm of our CPU time against that of n."""
     sizes = {case.name: case.n for case in SETS["growth"].cases}
-    runs = [run for run in results.runs if run.solver == "condal"]
+    runs = [run for case in results.cases if (run := results.ours(case)) is not None]
     bad = [run for run in runs if run.outcome != "solved"]
     if bad:
         return Measured(None, f"{bad[0].case}: {_how(bad[0])}", failed=True)
@@ -158,8 +156,16 @@ def _unsolved(run: Run | None) -> Measured | None:
     if run is None:
         return Measured(None, "not run")
     if run.outcome != "solved" or run.cpu is None:
-        return Measured(None, f"{run.case}: {_how(run)}", failed=True)
+        return Measured(None, _said(f"{run.case}: {_how(run)}", _drawn(run)), failed=True)
     return None
+
+
+def _drawn(*runs: Run) -> str:
+    return "stand-in data" if any(run.stand_in for run in runs) else ""
+
+
+def _said(*remarks: str) -> str:
+    return "; ".join(remark for remark in remarks if remark)
 
 
 def _how(run: Run) -> str:

@@ -8,6 +8,9 @@ from typing import Any, Literal
 import numpy as np
 
 Outcome = Literal["solved", "short", "unproved", "time", "refused", "failed"]
+Key = tuple[str, str, float]
+
+MEMBER = 1e-6  # of the size of X: what is farther from X than that solves nothing
 
 
 @dataclass(frozen=True)
@@ -15,6 +18,7 @@ class Job:
     """Which instance, of which file, by which solver, to what tolerance, within what.
 
     `eps` is the tolerance that the solver is given; `tol` the one that its answer is held to.
+    `versions` are those of the solver and of what it runs on.
     """
 
     set: str
@@ -25,6 +29,25 @@ class Job:
     seconds: float
     memory: int
     path: str | None = None
+    stand_in: bool = False
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> Key:
+        """What tells the job from the others of its set."""
+        return self.case, self.solver, self.tol
+
+    def facts(self) -> dict[str, Any]:
+        """What its run says of how it was made, whatever becomes of it."""
+        return {
+            "case": self.case,
+            "solver": self.solver,
+            "tol": self.tol,
+            "eps": self.eps,
+            "stand_in": self.stand_in,
+            "max_seconds": self.seconds,
+            "versions": self.versions,
+        }
 
 
 @dataclass(frozen=True)
@@ -32,7 +55,9 @@ class Run:
     """What became of a job.
 
     solved: the certified error is at most tol. short: there is an answer, and the error is more.
-    unproved: an answer of which nothing is proved. time, refused, failed: no answer.
+    unproved: an answer of which nothing is proved. time, refused, failed: no answer. `outside` is
+    the distance of the answer from X, over the size of X. `repeats` are the CPU times of all runs
+    that were as good; `spoilt` says how the others ended.
     """
 
     case: str
@@ -52,13 +77,28 @@ class Run:
     proof: str = ""
     stand_in: bool = False
     repeats: list[float] = field(default_factory=list)
+    spoilt: list[str] = field(default_factory=list)
+    outside: float | None = None
+    max_seconds: float | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> Key:
+        """That of its job."""
+        return self.case, self.solver, self.tol
+
+    def like(self, job: Job) -> bool:
+        """Whether it was made as the job would be: on the same data, within the same, with the
+        same versions."""
+        made = self.stand_in, self.max_seconds, self.versions
+        return self.key == job.key and made == (job.stand_in, job.seconds, job.versions)
 
     @property
     def error(self) -> float:
-        """The larger of gap and infeasibility; nan if they are not known."""
+        """The largest of gap, infeasibility and distance from X; nan if they are not known."""
         if self.gap is None or self.infeasibility is None:
             return float("nan")
-        return max(self.gap, self.infeasibility)
+        return max(self.gap, self.infeasibility, self.outside or 0.0)
 
     @property
     def answered(self) -> bool:

@@ -1,7 +1,7 @@
 """A command, run and measured by a process that is itself small.
 
 What a process inherits counts for its peak of memory, so that a large one cannot measure it. Run as
-a script, and so without condal: launch.py SECONDS BYTES REPORT COMMAND...
+a script, and so without condal: launch.py SECONDS WALL BYTES REPORT COMMAND...
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import sys
 import time
 
 
-def main(seconds: float, memory: int, report: str, command: list[str]) -> None:
-    """Run the command, limited in CPU time and memory; its output goes to the file `log`."""
+def main(seconds: float, limit: float, memory: int, report: str, command: list[str]) -> None:
+    """Run the command, limited in CPU time, on the clock and in memory; it prints to `log`."""
     began = time.perf_counter()
     child = os.fork()
     if child == 0:
@@ -28,6 +29,8 @@ def main(seconds: float, memory: int, report: str, command: list[str]) -> None:
             os.execvp(command[0], command)
         finally:
             os._exit(127)
+    signal.signal(signal.SIGALRM, lambda *_: os.kill(child, signal.SIGKILL))
+    signal.setitimer(signal.ITIMER_REAL, limit)
     _, status, usage = os.wait4(child, 0)
     wall = time.perf_counter() - began
     unit = 1 if sys.platform == "darwin" else 1024
@@ -42,4 +45,4 @@ def main(seconds: float, memory: int, report: str, command: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4:])
+    main(float(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]), sys.argv[4], sys.argv[5:])

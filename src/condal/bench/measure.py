@@ -21,6 +21,7 @@ from condal.experiments.pool import ONE_THREAD
 SHORT = 5.0  # seconds of CPU: what takes less is repeated
 TIGHTER = (2, 5, 10, 100)  # times as much is asked of a peer that falls short, in turn
 PATIENCE = 10  # times the CPU time on the clock, for a loaded machine and the certificate
+BEST = ("solved", "short", "unproved")
 LOG = 300  # characters of what a process that crashed has left
 
 
@@ -45,14 +46,22 @@ def settled(job: Job, say: Callable[[str], None] = lambda _: None) -> Run:
 
 
 def repeated(job: Job, run: Run) -> Run:
-    """The faster of the run and one more like it, if it is short; `repeats` has all CPU times."""
-    if not run.answered or run.cpu is None or max(run.repeats, default=run.cpu) >= SHORT:
+    """The faster of the run and one more like it, if it is short and both are as good.
+
+    Of two that are not as good the better one counts, and not the time of the other.
+    """
+    if not run.answered or run.cpu is None or (run.repeats or [run.cpu])[0] >= SHORT:
         return run
     more = once(replace(job, eps=run.eps))
     if more.cpu is None or not more.answered:
-        return more
+        return replace(run, spoilt=[*run.spoilt, f"{more.outcome}, {more.reason}"])
+    ahead = BEST.index(run.outcome) - BEST.index(more.outcome)
+    if ahead < 0:
+        return replace(run, spoilt=[*run.spoilt, more.outcome])
+    if ahead > 0:
+        return replace(more, spoilt=[*run.spoilt, *[run.outcome] * len(run.repeats)])
     best = min(run, more, key=lambda one: one.cpu or float("inf"))
-    return replace(best, repeats=[*run.repeats, more.cpu])
+    return replace(best, repeats=[*run.repeats, more.cpu], spoilt=run.spoilt)
 
 
 def once(job: Job) -> Run:
@@ -85,7 +94,7 @@ def once(job: Job) -> Run:
 
 
 def _none(job: Job, outcome: Any, reason: str) -> Run:
-    return Run(job.case, job.solver, job.tol, job.eps, outcome, reason)
+    return Run(**job.facts(), outcome=outcome, reason=reason)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -45,7 +45,8 @@ def factors(results: Sequence[Results]) -> dict[str, Array]:
     for one in results:
         for case in one.cases:
             runs = [run for run in one.of(case) if run.tol >= _tightest(one, case)]
-            mine = [run for run in runs if run.solver != OURS.name or run is one.ours(case)]
+            tightest = {run.solver: run for run in sorted(runs, key=lambda run: -run.tol)}
+            mine = [run for run in runs if run is tightest[run.solver]]
             if len(mine) < 2:
                 continue
             for run in mine:

@@ -13,13 +13,14 @@ from typing import Any
 
 import condal
 from condal.bench import memory
-from condal.bench.job import Run
+from condal.bench.job import Key, Run
 from condal.errors import CondalError
 from condal.experiments.pool import cores
 from condal.formats.writing import write_text
 
 FORMAT = 1
 OURS = "condal"
+GROUND = ("python", "numpy", "scipy")  # what every solver runs on, or its certificate
 
 
 @dataclass(frozen=True)
@@ -34,14 +35,19 @@ class Results:
 
     def ours(self, case: str, tol: float | None = None) -> Run | None:
         """Our run of an instance: to that tolerance, or to the tightest."""
-        mine = [run for run in self.of(case) if run.solver == OURS]
-        if tol is not None:
-            mine = [run for run in mine if run.tol == tol]
-        return min(mine, key=lambda run: run.tol, default=None)
+        return self._tightest(case, OURS, tol)
 
     def peer(self, case: str, name: str) -> Run | None:
-        """A peer's run of an instance."""
-        return next((run for run in self.of(case) if run.solver == name), None)
+        """A peer's run of an instance, to the tightest tolerance."""
+        return self._tightest(case, name)
+
+    def find(self, key: Key) -> Run | None:
+        """The run of that instance, solver and tolerance."""
+        return next((run for run in self.runs if run.key == key), None)
+
+    def limit(self, run: Run) -> float:
+        """The seconds of CPU that the run had."""
+        return self.max_seconds if run.max_seconds is None else run.max_seconds
 
     def of(self, case: str) -> list[Run]:
         """All runs of an instance."""
@@ -51,6 +57,10 @@ class Results:
     def cases(self) -> list[str]:
         """The instances that were run, in order."""
         return list(dict.fromkeys(run.case for run in self.runs))
+
+    def _tightest(self, case: str, solver: str, tol: float | None = None) -> Run | None:
+        mine = [run for run in self.of(case) if run.solver == solver and tol in (None, run.tol)]
+        return min(mine, key=lambda run: run.tol, default=None)
 
 
 def machine() -> dict[str, Any]:
@@ -68,6 +78,20 @@ def versions(peers: dict[str, str]) -> dict[str, str]:
     """Those of condal, of what it stands on, and of the peers."""
     ours = {"condal": condal.__version__, "python": platform.python_version()}
     return {**ours, **{name: metadata.version(name) for name in ("numpy", "scipy")}, **peers}
+
+
+def versions_of(solver: str, known: dict[str, str]) -> dict[str, str]:
+    """Of these versions those that a run of the solver depends on."""
+    return {name: known[name] for name in (solver, *GROUND) if name in known}
+
+
+def all_versions(runs: Iterable[Run], today: dict[str, str]) -> dict[str, str]:
+    """Those of the runs and of today: more than one of a name, if runs were kept."""
+    seen: dict[str, dict[str, None]] = {name: {} for name in today}
+    for known in (*(run.versions for run in runs), today):
+        for name, version in known.items():
+            seen.setdefault(name, {})[version] = None
+    return {name: " and ".join(found) for name, found in seen.items()}
 
 
 def save(folder: Path, results: Results, figures: Iterable[dict[str, Any]] = ()) -> Path:
@@ -88,7 +112,10 @@ def save(folder: Path, results: Results, figures: Iterable[dict[str, Any]] = ())
 
 
 def load(folder: Path, name: str) -> Results | None:
-    """The results of a set, if the folder has them."""
+    """The results of a set, if the folder has them.
+
+    A run that does not say what it was made within, and with, was made as the file says.
+    """
     path = folder / file_name(name)
     if not path.is_file():
         return None
@@ -96,19 +123,25 @@ def load(folder: Path, name: str) -> Results | None:
         record = json.loads(path.read_text(encoding="utf-8"))
         if record["format"] != FORMAT:
             raise ValueError(f"format {record['format']}")
-        runs = [Run(**run) for run in record["runs"]]
+        runs = [Run(**{**_made(record, run["solver"]), **run}) for run in record["runs"]]
         return Results(
             record["set"], record["max_seconds"], runs, record["machine"], record["versions"]
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CondalError(
-            f"{path} cannot be read as results ({error}); delete it, or run without --resume"
+            f"{path} cannot be read as results ({error}); delete it, or name another folder"
+            " by --out"
         ) from error
 
 
 def file_name(name: str) -> str:
     """The file of a set."""
     return f"bench-{name}.json"
+
+
+def _made(record: dict[str, Any], solver: str) -> dict[str, Any]:
+    known = versions_of(solver, record["versions"])
+    return {"max_seconds": record["max_seconds"], "versions": known}
 
 
 def _processor() -> str:

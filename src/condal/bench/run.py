@@ -10,13 +10,24 @@ from pathlib import Path
 from condal.bench import memory
 from condal.bench.job import Job, Run
 from condal.bench.measure import repeated, settled
-from condal.bench.peers import OURS
-from condal.bench.results import Results, load, machine, save, versions
+from condal.bench.peers import OURS, PEERS
+from condal.bench.results import (
+    Results,
+    all_versions,
+    file_name,
+    load,
+    machine,
+    save,
+    versions,
+    versions_of,
+)
 from condal.bench.sets import Case, Set
+from condal.errors import CondalError
 from condal.formats.text import PathLike
 
 REPEATS = 3  # of what is short
 SHARE = 0.8  # of the memory of the machine that a solver may take
+MACHINE = ("cpu", "memory_gb", "system")  # what times and refusals depend on
 
 
 @dataclass(frozen=True)
@@ -42,37 +53,45 @@ class Plan:
 def run_set(
     one: Set, plan: Plan, *, say: Callable[[str], None], done: Callable[[Run], None]
 ) -> Results:
-    """The results, saved after every run.
+    """The results, saved after every run: those that the folder had, with the new ones in.
 
-    What is short is repeated in turns, an instance's solvers one after the other: what else the
-    machine does at the time is shared by all.
+    A run takes the place of one of the same instance, solver and tolerance, and of no other; to
+    resume is to leave out those that were made as they would be now. What is short is repeated in
+    turns, an instance's solvers one after the other: what else the machine does at the time is
+    shared by all.
     """
-    before = load(plan.folder, one.name) if plan.resume else None
-    kept = [] if before is None else list(before.runs)
-    results = Results(one.name, plan.max_seconds, [], machine(), versions(plan.peers))
+    today = versions(plan.peers)
+    results = _begun(one, plan, today)
+
+    def keep(run: Run) -> Results:
+        others = [other for other in results.runs if other.key != run.key]
+        runs = sorted([*others, run], key=lambda run: _place(one, run))
+        new = replace(results, runs=runs, versions=all_versions(runs, today))
+        save(plan.folder, new)
+        return new
+
     for _, group in groupby(jobs(one, plan), key=lambda job: job.case):
-        listed, begin, fresh = list(group), len(results.runs), set()
-        for place, job in enumerate(listed):
-            found = next((run for run in kept if _same(run, job)), None)
-            if found is None:
+        listed = list(group)
+        for job in listed:
+            found = results.find(job.key) if plan.resume else None
+            if found is None or not found.like(job):
                 say(f"{job.case}: {job.solver} to {job.tol:.0e}")
                 found = settled(job, say)
-                fresh.add(place)
+                results = keep(found)
             done(found)
-            results = replace(results, runs=[*results.runs, found])
-            save(plan.folder, results)
         for _ in range(REPEATS - 1):
-            for place in sorted(fresh):
-                runs = list(results.runs)
-                runs[begin + place] = repeated(listed[place], runs[begin + place])
-                results = replace(results, runs=runs)
-                save(plan.folder, results)
+            for job in listed:
+                run = results.find(job.key)
+                if run is None or len(run.repeats) + len(run.spoilt) >= REPEATS:
+                    continue
+                if (more := repeated(job, run)) is not run:
+                    results = keep(more)
     return results
 
 
 def jobs(one: Set, plan: Plan) -> Iterator[Job]:
     """Ours to its tolerances, then every peer, instance by instance."""
-    allowed = int(SHARE * memory.physical())
+    allowed, known = int(SHARE * memory.physical()), versions(plan.peers)
     for case in plan.cases(one):
         path = case.locate(plan.data)
         tol = case.tol if plan.tol is None else plan.tol
@@ -91,8 +110,35 @@ def jobs(one: Set, plan: Plan) -> Iterator[Job]:
                 seconds=plan.max_seconds,
                 memory=allowed,
                 path=None if path is None else str(path),
+                stand_in=case.stands_in(path),
+                versions=versions_of(name, known),
             )
 
 
-def _same(run: Run, job: Job) -> bool:
-    return (run.case, run.solver, run.tol) == (job.case, job.solver, job.tol)
+def _begun(one: Set, plan: Plan, today: dict[str, str]) -> Results:
+    """What the folder has of the set, if it can be gone on with."""
+    here = machine()
+    before = load(plan.folder, one.name)
+    if before is None:
+        return Results(one.name, plan.max_seconds, [], here, today)
+    path, instead = plan.folder / file_name(one.name), "name another folder by --out, or delete it"
+    if any(before.machine.get(name) != here[name] for name in MACHINE):
+        was, now = (", ".join(str(on.get(k)) for k in MACHINE) for on in (before.machine, here))
+        raise CondalError(
+            f"{path} has results of another machine ({was}; this is {now}): {instead}"
+        )
+    cases, solvers = {case.name for case in one.cases}, {OURS.name, *PEERS}
+    for run in before.runs:
+        if run.case not in cases or run.solver not in solvers:
+            raise CondalError(
+                f"{path} has a run of {run.solver} on {run.case}, and there is no such solver or "
+                f"instance here: {instead}"
+            )
+    known = all_versions(before.runs, today)
+    return replace(before, max_seconds=plan.max_seconds, versions=known)
+
+
+def _place(one: Set, run: Run) -> tuple[int, int, float]:
+    """The order of the set and of the peers, whatever was run first."""
+    cases, solvers = [case.name for case in one.cases], [OURS.name, *PEERS]
+    return cases.index(run.case), solvers.index(run.solver), run.tol

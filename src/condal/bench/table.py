@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from condal.bench.figures import Verdict
-from condal.bench.job import Run
+from condal.bench.job import MEMBER, Run
 from condal.bench.results import OURS, Results
 from condal.bench.sets import Set
 
@@ -21,7 +21,7 @@ PROVED = (
 def rows(results: Results, case: str) -> list[tuple[str, ...]]:
     """A row a solver."""
     ours = results.ours(case)
-    return [row(run, ours, results.max_seconds) for run in results.of(case)]
+    return [row(run, ours, results.limit(run)) for run in results.of(case)]
 
 
 def row(run: Run, ours: Run | None, limit: float) -> tuple[str, ...]:
@@ -59,6 +59,9 @@ def notes(runs: Iterable[Run]) -> list[str]:
             said.append(f"{run.solver} was asked for {power(run.eps)} to come to {power(run.tol)}")
         elif run.outcome == "unproved" and run.objective is not None:
             said.append(f"{run.solver} claims {run.objective:.8g}; nothing is proved of it")
+        if run.outside is not None and run.outside > MEMBER:
+            said.append(f"{run.solver}: {power(run.outside)} of the size of X outside of it")
+        said += [f"{run.solver}: a repeat that does not count: {how}" for how in run.spoilt]
     return said
 
 
@@ -92,7 +95,8 @@ def page(one: Set, results: Results, found: Sequence[Verdict]) -> str:
         blocks.append(UNTOLD.format(rest))
     machine = ", ".join(f"{name} {value}" for name, value in results.machine.items())
     versions = ", ".join(f"{name} {value}" for name, value in results.versions.items())
-    limit = f"A solver had {results.max_seconds:g} s of CPU time."
+    had = sorted({results.limit(run) for run in results.runs} or {results.max_seconds})
+    limit = f"A solver had {' or '.join(f'{one:g}' for one in had)} s of CPU time."
     blocks += ["## How", f"{RATIOS}. {PROVED} {limit}", f"Machine: {machine}.", f"{versions}."]
     return "\n\n".join(blocks) + "\n"
 

@@ -14,6 +14,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from condal.bench import memory
 from condal.bench.certified import Certified, certified
 from condal.bench.job import Job, Run
@@ -26,8 +28,7 @@ def work(job: Job) -> Run:
     """The run; every failure is one of its outcomes."""
     case = SETS[job.set].case(job.case)
     path = None if job.path is None else Path(job.path)
-    blank: dict[str, Any] = {"case": job.case, "solver": job.solver, "tol": job.tol, "eps": job.eps}
-    blank["stand_in"] = case.stands_in(path)
+    blank = job.facts()
     with tempfile.TemporaryDirectory(prefix="condal-bench-") as folder:
         model = case.model(path)
         limits = Limits(job.seconds, job.memory, Path(folder))
@@ -72,15 +73,16 @@ def _told(blank: dict[str, Any], model: Problem | Model, answer: Answer, usage: 
         bound=found.bound,
         gap=found.gap,
         infeasibility=found.infeasibility,
+        outside=found.outside,
         certified=found.what,
         proof=found.how,
     )
 
 
 def _outcome(found: Certified, tol: float) -> Any:
-    if found.error <= tol:
+    if found.solves(tol):
         return "solved"
-    return "short" if found.error > tol else "unproved"
+    return "unproved" if np.isnan(found.error) else "short"
 
 
 def _brief(error: Exception) -> str:

@@ -41,9 +41,9 @@ OUT = "benchmarks/results"
     metavar="S",
     help="CPU time that a solver has for an instance.",
 )
-@click.option("--out", default=OUT, metavar="DIR", help="Where the results go.")
+@click.option("--out", default=OUT, metavar="DIR", help="Where the results go, and stay.")
 @click.option("--data", metavar="DIR", help="Where the public data are.")
-@click.option("--resume", is_flag=True, help="Keep what DIR holds of an unfinished run.")
+@click.option("--resume", is_flag=True, help="Leave out runs that DIR has already.")
 @click.pass_context
 def bench(
     context: click.Context,
@@ -91,7 +91,8 @@ def bench(
     plan = Plan(chosen(peers), Path(out), max_seconds, tol, wanted, data, resume)
     try:
         for one in picked:
-            _run(one, plan)
+            if plan.cases(one):
+                _run(one, plan)
     except KeyboardInterrupt:
         click.echo(f"\nstopped; what is done is kept in {out}: --resume goes on from there")
         context.exit(STOPPED)

@@ -1,4 +1,4 @@
-"""The public files that the experiments read: where they are looked for, and where they live.
+"""Public files of experiments and benchmarks: where they are looked for, and where they live.
 
 A file is looked for in the folder that the caller names, in $CONDAL_DATA and in the user's cache;
 else it is downloaded to the cache. Its contents are known by a checksum wherever it was found: of
@@ -91,6 +91,10 @@ SOURCES = {
         ),
         _gset("G1", "d478e100fccb96c00e8b70a7303ee6d88cf58935ce097a8bc0b41c0fd9c09a26"),
         _gset("G40", "46d50003591c2799d2669d8762668a83ad62cbc8750c3792120964a343663eb8"),
+        _gset("G22", "0f4cdf85870a8394bad36dfdefabdad4fc73ad8e2234457e22dacb1fa5b7778b"),
+        _gset("G43", "577bcffc5756175a4ab6613082d2ecf25d02bfda1faf3197931557481a6642d1"),
+        _gset("G67", "9f9ee48cf7c40e50761d91addefc6a738be5d42b26139bf273d5700e012f4010"),
+        _gset("G81", "fe76cb9851f0b5e793d76ba06dc8bd0c1067af70ce61eec0ef9366abe286e3e0"),
         Source(
             "MNIST features",
             "kmeans_mnist/data_features.mat",

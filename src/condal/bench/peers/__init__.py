@@ -1,14 +1,14 @@
 """The peers, one record each. To add one: write its record, and list it here."""
 
-from condal.bench.peers.clarabel import Clarabel
+from condal.bench.peers.clarabel import CLARABEL
 from condal.bench.peers.copt import Copt
-from condal.bench.peers.cvxopt import Cvxopt
+from condal.bench.peers.cvxopt import CVXOPT
 from condal.bench.peers.factored import Lorads, Mixing, Sdplr
 from condal.bench.peers.interior import Csdp, Dsdp, Sdpa
 from condal.bench.peers.ours import Ours
 from condal.bench.peers.peer import Answer, Limits, Peer, Refusal, Task, TimeExceeded, Usage
 from condal.bench.peers.pymanopt import Pymanopt
-from condal.bench.peers.scs import Scs
+from condal.bench.peers.scs import SCS
 from condal.errors import ProblemError
 
 OURS: Peer = Ours()
@@ -17,9 +17,9 @@ PEERS: dict[str, Peer] = {
     peer.name: peer
     for peer in (
         Pymanopt(),
-        Scs(),
-        Clarabel(),
-        Cvxopt(),
+        SCS,
+        CLARABEL,
+        CVXOPT,
         Copt(),
         Csdp(),
         Sdpa(),

@@ -22,6 +22,7 @@ from condal.errors import CondalError
 from condal.formats.sdpa import SdpaProblem, SdpaSolution
 
 WALL = 10  # times the CPU time, before a program that hangs is ended
+MORE = 60.0  # seconds on the clock beyond that
 
 
 def sdpa_problem(form: Standard) -> SdpaProblem:
@@ -55,13 +56,12 @@ class Program:
 
     def solve(self) -> None:
         """Run it; what it used is measured by its own launcher."""
-        report = self.limits.folder / "usage.json"
-        limits = (str(self.limits.seconds), str(self.limits.memory), str(report))
-        launcher = [sys.executable, "-S", "-E", str(launch.__file__), *limits]
+        report, seconds = self.limits.folder / "usage.json", self.limits.seconds
+        limits = (seconds, self._clock, self.limits.memory, report)
+        launcher = [sys.executable, "-S", "-E", str(launch.__file__), *map(str, limits)]
         done = subprocess.run(
             [*launcher, *self.command],
             cwd=self.limits.folder,
-            timeout=WALL * self.limits.seconds + 60,
             stdin=subprocess.DEVNULL,
             capture_output=True,
         )
@@ -74,10 +74,22 @@ class Program:
         found = self.read(self.limits.folder, self.log)
         return Answer(found.x, found.y, found.claim, found.said, self.usage)
 
+    @property
+    def _clock(self) -> float:
+        return WALL * self.limits.seconds + MORE
+
     def _judge(self, record: dict[str, Any]) -> None:
         self.usage = Usage(record["cpu"], record["wall"], record["memory"])
-        if record["code"] in (-signal.SIGXCPU, -signal.SIGKILL):
-            raise TimeExceeded(f"no answer within {self.limits.seconds:g} s")
+        killed, seconds = record["code"] == -signal.SIGKILL, self.limits.seconds
+        # A program that does not heed SIGXCPU is killed, but so is one that takes too much memory.
+        if record["code"] == -signal.SIGXCPU or (killed and record["cpu"] >= seconds):
+            raise TimeExceeded(f"no answer within {seconds:g} s")
+        if killed and record["wall"] >= self._clock:
+            raise TimeExceeded(f"no answer within {self._clock:g} s on the clock")
+        if killed:
+            raise CondalError(
+                f"ended by SIGKILL after {record['cpu']:.1f} s, as the system does out of memory"
+            )
         path = self.limits.folder / "log"
         self.log = path.read_text(errors="replace") if path.stat().st_size else ""
         if record["code"] == 127:

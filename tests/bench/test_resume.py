@@ -1,0 +1,184 @@
+"""Results that are there stay there: what a run replaces, keeps, repeats and refuses."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from condal.bench import measure
+from condal.bench.job import Run
+from condal.bench.results import Results, load, machine, save, versions
+from condal.bench.run import REPEATS, Plan, run_set
+from condal.bench.sets import SETS
+from condal.bench.table import page
+from condal.errors import CondalError
+
+QUICK = SETS["quick"]
+LATER = ("spoilt", "outside", "max_seconds", "versions")  # what files of old have not
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Runs that take a second, and what was asked for; `stop` interrupts the run of that number."""
+
+    class Asked(list):
+        stop, cpu = None, 10.0
+
+        def once(self, job):
+            if self.stop is not None and len(self) >= self.stop:
+                raise KeyboardInterrupt
+            self.append((job.case, job.solver))
+            facts = {"cpu": self.cpu, "wall": self.cpu, "gap": 0.0, "infeasibility": 0.0}
+            return Run(**job.facts(), outcome="solved", repeats=[self.cpu], **facts)
+
+    made = Asked()
+    monkeypatch.setattr(measure, "once", made.once)
+    return made
+
+
+def go(folder, peers=("SCS",), *, name="quick", **changes) -> Results:
+    plan = Plan(dict.fromkeys(peers, "3"), folder, **changes)
+    return run_set(SETS[name], plan, say=lambda line: None, done=lambda run: None)
+
+
+def keys(folder, name="quick"):
+    return [run.key for run in load(folder, name).runs]
+
+
+def age(folder, name="quick", **changes):
+    """Make the file one of old: what a run was made with is said of all runs at once."""
+    path = folder / f"bench-{name}.json"
+    record = json.loads(path.read_text())
+    record |= changes
+    record["runs"] = [
+        {name: value for name, value in run.items() if name not in LATER} for run in record["runs"]
+    ]
+    path.write_text(json.dumps(record))
+
+
+def test_an_interrupted_resume_keeps_all_that_was_there(tmp_path, asked):
+    go(tmp_path)
+    before = keys(tmp_path)
+    assert len(before) == 6
+    asked.stop = len(asked) + 1
+    with pytest.raises(KeyboardInterrupt):
+        go(tmp_path, ("Clarabel", "SCS"), resume=True)
+    assert asked[6:] == [("cut-60", "Clarabel")]
+    assert sorted(keys(tmp_path)) == sorted([*before, ("cut-60", "Clarabel", 1e-4)])
+    asked.stop = None
+    go(tmp_path, ("Clarabel", "SCS"), resume=True)
+    assert len(asked) == len(keys(tmp_path)) == 9
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_one_instance_or_peer_leaves_the_others(tmp_path, asked, resume):
+    go(tmp_path)
+    before = keys(tmp_path)
+    go(tmp_path, instances=("theta-20",), resume=resume)
+    assert keys(tmp_path) == before
+    assert asked[6:] == ([] if resume else [("theta-20", "condal"), ("theta-20", "SCS")])
+    go(tmp_path, (), resume=resume)
+    assert keys(tmp_path) == before
+
+
+def test_the_order_is_that_of_the_set_and_of_the_peers(tmp_path, asked):
+    go(tmp_path, instances=("kmeans-18",))
+    go(tmp_path, ("Clarabel",), instances=("cut-60",))
+    go(tmp_path, ("SCS",), instances=("cut-60",), resume=True)
+    assert [key[:2] for key in keys(tmp_path)] == [
+        ("cut-60", "condal"),
+        ("cut-60", "SCS"),
+        ("cut-60", "Clarabel"),
+        ("kmeans-18", "condal"),
+        ("kmeans-18", "SCS"),
+    ]
+
+
+def test_a_file_of_old_is_gone_on_with(tmp_path, asked):
+    """What it says of all runs counts for each of them."""
+    go(tmp_path)
+    age(tmp_path)
+    assert "max_seconds" not in (tmp_path / "bench-quick.json").read_text().partition("runs")[2]
+    go(tmp_path, resume=True)
+    assert len(asked) == 6
+    go(tmp_path, max_seconds=60.0, instances=("cut-60",), resume=True)
+    assert asked[6:] == [("cut-60", "condal"), ("cut-60", "SCS")]
+    found = load(tmp_path, "quick")
+    assert [run.max_seconds for run in found.runs] == [60.0] * 2 + [600.0] * 4
+    assert "A solver had 60 or 600 s of CPU time" in page(QUICK, found, [])
+
+
+def test_a_file_of_old_with_other_versions_is_run_again(tmp_path, asked):
+    go(tmp_path)
+    age(tmp_path, versions={**versions({"SCS": "2"}), "condal": "0.0.1"})
+    found = go(tmp_path, resume=True, instances=("cut-60",))
+    assert asked[6:] == [("cut-60", "condal"), ("cut-60", "SCS")]
+    assert found.versions["SCS"] == "3 and 2"  # both, as long as both are there
+    assert found.versions["numpy"] == versions({})["numpy"]
+    found = go(tmp_path, resume=True)
+    assert len(asked) == 12
+    assert found.versions == versions({"SCS": "3"})
+
+
+def test_a_file_that_cannot_be_gone_on_with_is_refused(tmp_path, asked):
+    go(tmp_path)
+    path = tmp_path / "bench-quick.json"
+    before = load(tmp_path, "quick")
+    for resume in (False, True):
+        save(tmp_path, replace(before, machine={**machine(), "cpu": "an abacus"}))
+        kept = path.read_text()
+        with pytest.raises(CondalError, match=r"another machine \(an abacus, .* folder by --out"):
+            go(tmp_path, resume=resume)
+        assert path.read_text() == kept
+    save(tmp_path, replace(before, runs=[replace(before.runs[0], case="cut-7")]))
+    with pytest.raises(CondalError, match="a run of condal on cut-7, and there is no such solver"):
+        go(tmp_path)
+    path.write_text(path.read_text().replace('"eps"', '"epsilon"'))
+    with pytest.raises(CondalError, match=r"cannot be read as results .*name another folder"):
+        go(tmp_path)
+    assert len(asked) == 6
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"max_seconds": 60.0},
+        {"versions": {"condal": "0.0.1"}},
+        {"stand_in": True},
+    ],
+)
+def test_what_was_made_otherwise_is_made_again(tmp_path, asked, change):
+    go(tmp_path)
+    found = load(tmp_path, "quick")
+    save(tmp_path, replace(found, runs=[replace(found.runs[0], **change), *found.runs[1:]]))
+    go(tmp_path, resume=True)
+    assert asked[6:] == [("cut-60", "condal")]
+    assert load(tmp_path, "quick") == found
+
+
+def test_stand_ins_give_way_to_data(tmp_path, asked, monkeypatch):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    monkeypatch.delenv("CONDAL_DATA", raising=False)
+    monkeypatch.setattr("condal.experiments.data._pooch", lambda: None)
+    wanted = {"name": "tori", "instances": ("G67",), "data": folder, "resume": True}
+    assert all(run.stand_in for run in go(tmp_path, **wanted).runs)
+    monkeypatch.setattr("condal.bench.sets.locate", lambda name, data: folder / name)
+    assert not any(run.stand_in for run in go(tmp_path, **wanted).runs)
+    assert len(asked) == 4
+
+
+def test_missing_repeats_are_made(tmp_path, asked):
+    asked.cpu, asked.stop = 1.0, 3  # both solvers once, and one of them again
+    with pytest.raises(KeyboardInterrupt):
+        go(tmp_path, instances=("cut-60",))
+    assert [len(run.repeats) for run in load(tmp_path, "quick").runs] == [2, 1]
+    asked.cpu, asked.stop = 0.5, None
+    found = go(tmp_path, instances=("cut-60",), resume=True)
+    assert [run.repeats for run in found.runs] == [[1.0, 1.0, 0.5], [1.0, 0.5, 0.5]]
+    assert {run.cpu for run in found.runs} == {0.5}
+    assert len(asked) == 2 * REPEATS
+    go(tmp_path, instances=("cut-60",), resume=True)
+    assert len(asked) == 2 * REPEATS

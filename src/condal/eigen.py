@@ -25,7 +25,7 @@ NOISE = 3.0
 SEVERAL_DENSE_BELOW = 150  # where LAPACK gives several eigenpairs sooner than Lanczos
 MAX_SEVERAL_STEPS = 1000
 TINY = float(np.finfo(np.float64).tiny)
-MAX_SEVERAL_BYTES = 256 * 2**20
+MAX_SEVERAL_BYTES = 128 * 2**20
 _EIGSH_TAKES_RNG = "rng" in signature(eigsh).parameters  # it restarts at random; SciPy 1.17 on
 
 

@@ -160,11 +160,12 @@ class _Run:
         that gets nowhere is left."""
         if warm is not None and warm.x is not None:
             self.x.load(warm.x)
-        start, status = method.start(self.normalised, warm), Status.STALLED
-        state, progress = start, Progress(start.k)
-        self.first = start.k if self.first is None else self.first
+        state, status = method.start(self.normalised, warm), Status.STALLED
+        progress = Progress(state.k)
+        self.first = state.k if self.first is None else self.first
+        states = method.iterates(self.normalised, self.x, state)  # no other name keeps the first
         try:
-            for state in method.iterates(self.normalised, self.x, start):
+            for state in states:
                 if not np.isfinite(state.value) or np.isnan(state.gap):
                     return state, Status.NUMERICAL_ERROR
                 row = self._record(state)

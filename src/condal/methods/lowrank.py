@@ -174,7 +174,9 @@ class LowRankCGAL:
         if isinstance(geometry, Rows) and rows is not None and problem.f.L == 0:
             sweeps = Sweeps.of(place.V, geometry.squares)
 
-        for k in count(state.k + 1):
+        ks = count(state.k + 1)
+        del state, start  # they hold the first R
+        for k in ks:
             gap, lower, stuck = inf, -inf, False
             if sweeps is not None and own.omega is not None:
                 R, before = place.R, residual_of(place)
@@ -199,6 +201,7 @@ class LowRankCGAL:
                 function = place.function
                 ended = ended and own.fresh == 0 and function.settled(place)
             x.load(place.x)
+            own = replace(own, R=place.R, radius=radius)
             value = problem.f.value(place.Mx)
             yield State(
                 k,
@@ -211,7 +214,7 @@ class LowRankCGAL:
                 gap,
                 lower,
                 own.lam,
-                own=replace(own, R=place.R, radius=radius),
+                own=own,
             )
             if ended:
                 return

@@ -130,3 +130,13 @@ def test_omega_never_falls_and_stays_below_two():
     assert next_omega(1.9, 0.5) == 1.9
     assert next_omega(1.9, 1.2) == 1.9
     assert next_omega(1.9, 1 - 1e-12) == MAX_OMEGA
+
+
+def test_a_large_graph_is_ordered_and_swept_all_the_same(monkeypatch):
+    monkeypatch.setattr("condal.methods.relaxation.SCATTERED", 100)
+    C, squares = weighted(GRAPHS["random"]), rng.uniform(0.5, 2.0, 300)
+    sweeps, R = sweeps_of(C, squares, monkeypatch), factor(300, squares)
+    np.testing.assert_array_equal(np.sort(sweeps.order), np.arange(300))
+    swept = sweeps.relaxed(R, sweeps=3, omega=1.5, single=False)
+    np.testing.assert_allclose((swept**2).sum(axis=1), squares)
+    assert np.vdot(swept, C @ swept) < np.vdot(R, C @ R)

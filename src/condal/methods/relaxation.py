@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from condal.operators import Symmetric
+from condal.operators import SCATTERED, Symmetric
 from condal.passes import slices
 from condal.points import Array, Indices
 
@@ -52,10 +53,14 @@ class Sweeps:
         colours = colouring(joined, most=1 + joined.nnz // LEAST_WORK)
         if colours is None:
             return None
+        if C.n >= SCATTERED:  # neighbours near each other, also within a colour
+            place = np.argsort(reverse_cuthill_mckee(sp.csr_matrix(joined), symmetric_mode=True))
+            colours = [colour[np.argsort(place[colour])] for colour in colours]
         order = np.concatenate(colours)
         ends = np.cumsum([len(colour) for colour in colours])
         rows = tuple(slice(end - len(c), end) for end, c in zip(ends, colours, strict=True))
-        joined = joined[order][:, order]
+        joined = sp.csr_array(joined[order][:, order])
+        joined.sort_indices()
         double = tuple(joined[here] for here in rows)
         single = tuple(block.astype(np.float32) for block in double)
         blocks = {np.float64: double, np.float32: single}

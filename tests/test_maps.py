@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -605,3 +607,27 @@ def test_quadratics_too_many_to_write_down_are_not(monkeypatch):
     assert maps.Quadratics(a).as_matrix() is not None
     monkeypatch.setattr("condal.maps.quadratics.MOST_ENTRIES", 47)
     assert maps.Quadratics(a).as_matrix() is None
+
+
+@pytest.mark.parametrize("piece", [1, 7, 1000])
+def test_quadratics_are_written_down_in_pieces(piece, monkeypatch):
+    monkeypatch.setattr(quadratics, "PIECE", piece)
+    rng = np.random.default_rng(0)
+    a, scale = rng.standard_normal((9, 5)) * (rng.random((9, 5)) < 0.6), rng.standard_normal(9)
+    a[[0, 4, 8]] = 0.0
+    expected = np.einsum("i,ij,ik->ijk", scale, a, a).reshape(9, 25)
+    for stored in (a, sp.coo_array(a), sp.csr_array((9, 5))):
+        A = Quadratics(stored, scale).as_matrix()
+        np.testing.assert_allclose(A.toarray(), expected if A.nnz else 0.0, atol=1e-15)
+        assert A.has_canonical_format
+
+
+def test_quadratics_are_written_down_in_little_more_memory_than_they_take():
+    A = Quadratics(np.random.default_rng(0).standard_normal((1500, 40)))
+    tracemalloc.start()
+    written = A.as_matrix()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    taken = written.data.nbytes + written.indices.nbytes
+    assert taken <= 12 * written.nnz
+    assert peak <= 1.5 * taken

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh, eigvalsh
+from scipy.linalg import LinAlgError, eigh, eigvalsh
 
 from condal.eigen import Automatic, Engine, lowest
 from condal.errors import ProblemError
@@ -142,11 +142,14 @@ class Spectrahedron:
 def _largest(v: NDArray[Any], count: int) -> tuple[Array, Array]:
     """The largest eigenvalues of v, in falling order, and their eigenvectors, of unit length."""
     n = len(v)
-    if count == n:
-        values, vectors = eigh(v, driver="evd", check_finite=False)
-    else:
-        last = [n - count, n - 1]
-        values, vectors = eigh(v, driver="evr", subset_by_index=last, check_finite=False)
+    try:
+        if count == n:
+            values, vectors = eigh(v, driver="evd", check_finite=False)
+        else:
+            last = [n - count, n - 1]
+            values, vectors = eigh(v, driver="evr", subset_by_index=last, check_finite=False)
+    except LinAlgError as error:
+        raise FloatingPointError(f"the matrix to project has no eigenvalues: {error}") from error
     if v.dtype != np.float64:
         values, vectors = values.astype(np.float64), vectors.astype(np.float64)
         vectors /= np.linalg.norm(vectors, axis=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from condal.points import Array, LowRank, Point, finite_array, refuse_complex
 ROWS = 4096  # of a piece: its images stay in the cache until they are squared and summed
 COLUMNS = 32  # of a block of vectors that a matrix-free a is asked for
 EXACT_NORM = 400  # rows: up to here |A| is taken from all of their inner products
-MOST_ENTRIES = 5e7  # of the matrices a_i a_i', multiplied out: a gigabyte
+MOST_ENTRIES = 1.5e7  # of the matrices a_i a_i', multiplied out: 12 bytes each, or 16
+PIECE = 2**17  # of these entries that are made at a time, from indices of some times their size
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,18 +104,25 @@ class Quadratics:
         """scale_i a_i a_i', flattened; None for a matrix-free a, or where they would not fit."""
         if self._hidden:
             return None
-        a = sp.csr_array(self.a)
-        counts = np.diff(a.indptr)
-        if (counts.astype(np.float64) ** 2).sum() > MOST_ENTRIES:
+        counts = np.diff(self.a.indptr) if sp.issparse(self.a) else np.count_nonzero(self.a, axis=1)
+        ends = np.concatenate([[0], np.cumsum(counts.astype(np.float64) ** 2)])
+        if ends[-1] > MOST_ENTRIES:
             return None
-        each = np.repeat(counts, counts)  # an entry of row i meets all entries of row i
-        left = np.repeat(np.arange(a.nnz), each)
-        begin = np.repeat(np.repeat(a.indptr[:-1], counts), each)
-        right = begin + np.arange(left.size) - np.repeat(np.cumsum(each) - each, each)
-        owner = np.repeat(np.arange(self.size), counts.astype(np.int64) ** 2)
-        places = a.indices[left].astype(np.int64) * self.n + a.indices[right]
-        values = self.scale[owner] * a.data[left] * a.data[right]
-        return sp.csr_array(sp.coo_array((values, (owner, places)), shape=(self.size, self.n**2)))
+        a = sp.csr_array(self.a)
+        each = np.repeat(counts, counts)  # an entry of row i meets all entries of row i,
+        first = np.repeat(a.indptr[:-1], counts)  # from here on
+        scaled = np.repeat(self.scale, counts) * a.data
+        begin = np.concatenate([[0], np.cumsum(each, dtype=np.int64)])
+        kind = np.int32 if max(self.n**2, begin[-1]) <= np.iinfo(np.int32).max else np.int64
+        places, values = np.empty(begin[-1], dtype=kind), np.empty(begin[-1])
+        cuts = np.searchsorted(begin, np.arange(0, begin[-1], PIECE))
+        for low, high in pairwise([*np.unique(cuts), a.nnz]):
+            here = slice(begin[low], begin[high])
+            left = np.repeat(np.arange(low, high), each[low:high])
+            right = first[left] + np.arange(here.start, here.stop) - begin[left]
+            places[here] = a.indices[left].astype(kind) * self.n + a.indices[right]
+            values[here] = scaled[left] * a.data[right]
+        return sp.csr_array((values, places, ends.astype(kind)), shape=(self.size, self.n**2))
 
     def __call__(self, x: Point) -> Array:
         """scale_i a_i' x a_i for all i."""

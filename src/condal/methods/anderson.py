@@ -21,7 +21,7 @@ LONGEST = 1e4  # |g| above which the differences are as good as dependent
 
 @dataclass(frozen=True, eq=False)
 class Anderson:
-    """The last u and F(u), and the last differences of T(u) and of F(u), the oldest first.
+    """T(u) and F(u) of the last u, and the last differences of each, the oldest first.
 
     `gram` holds the inner products of the latter.
     """

@@ -6,6 +6,7 @@ from math import inf
 
 from condal.errors import ProblemError
 from condal.problem import Problem
+from condal.types import Spectral
 
 
 def require_linear(problem: Problem, method: str) -> None:
@@ -15,6 +16,16 @@ def require_linear(problem: Problem, method: str) -> None:
             f"{method} needs a linear objective: got {type(problem.f).__name__}, of curvature "
             f"L = {problem.f.L:.3g}; use condal.CGAL()"
         )
+
+
+def require_spectral(problem: Problem, method: str) -> Spectral:
+    """X; raise ProblemError unless its points have factors."""
+    if not isinstance(problem.X, Spectral):
+        raise ProblemError(
+            f"{method} needs a spectral domain, such as condal.Spectrahedron(n): this problem has "
+            "another; use condal.CGAL()"
+        )
+    return problem.X
 
 
 def require_lipschitz(problem: Problem, method: str) -> None:

@@ -16,26 +16,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse.linalg import splu
 
-from condal.errors import ProblemError
+from condal.methods.rows import equations, gram_of, matrix_of, tied_rows
 from condal.points import Array, Indices
 from condal.problem import Problem
 from condal.types import Proximable
 
 MAX_STEPS = 30
 MAX_LINEAR_STEPS = 3  # where one would do but for rounding
-MAX_BYTES = 2**30  # of a full A
-ORTHOGONAL = 1e-12  # cosine below which rows are
-RIDGE = 1e-11  # for rows that depend on each other
+MAX_TRIALS = 30  # along a step
+LONGEST = 100.0  # times a step
+LEFT = 0.5  # of the slope along a step: how much may be there at its end
+FALLEN = 0.9  # of the slope before: a step whose end is no steeper may be too long
+RIDGE = 1e-11  # for equations that depend on each other
+MOST_RIDGE = 1e-3  # for other rows that do
 DENSE_BELOW = 1500  # rows of a system that is factored as a full matrix,
 FULL = 0.1  # or how much of it is not 0
-SPARSE_COST = 500  # of a multiplication among sparse numbers, against one of a full product
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +74,8 @@ class Composite:
         norms = np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel())
         rows = 1.0 / np.where(norms > 0, norms, 1.0)
         B = _scaled(A, rows)
-        gram = _gram(B)
-        equal = np.zeros(h.size, dtype=bool)
-        for here, part in h.pieces:
-            equal[here] = part.fixed is not None
-        tied = _tied(gram, equal)
+        gram, equal = gram_of(B), equations(h)
+        tied = tied_rows(gram, equal)
         ours = sp.csr_array(gram[tied])
         return cls(
             B,
@@ -100,17 +100,10 @@ class Composite:
         for _ in range(MAX_LINEAR_STEPS if self._linear else MAX_STEPS):
             if at.slope <= tol or not tied.size:
                 break
-            step = rho * self._newton(at)
-            promised, t = float(step @ at.gradient), 1.0
-            while True:
-                trial = self._at(u, rho, at.tied + t * step)
-                # Near the end values differ by no more than rounding; the slope still tells.
-                if trial.slope <= 0.9 * at.slope or trial.value >= at.value + 1e-4 * t * promised:
-                    break
-                t /= 2
-                if t < 1e-3:
-                    return self._near(at)
-            at = trial
+            following = self._along(at, rho * self._newton(at))
+            if following is None:
+                break
+            at = following
         return self._near(at)
 
     def images(self, x: Array) -> Array:
@@ -138,15 +131,43 @@ class Composite:
         gradient = self._B_tied @ z[: x.size] - z[x.size :]
         return _Trial(self.h, u, rho, tied, c, y, z, gradient)
 
+    def _along(self, at: _Trial, step: Array) -> _Trial | None:
+        """Where the slope along the step, which falls all the way, is about 0; None if nowhere."""
+        if self._linear:
+            trial = self._at(at.u, at.rho, at.tied + step)
+            return trial if trial.slope < at.slope else None
+        left = LEFT * float(step @ at.gradient)
+        low, high, t = 0.0, inf, 1.0
+        for _ in range(MAX_TRIALS):
+            trial = self._at(at.u, at.rho, at.tied + t * step)
+            slope = float(step @ trial.gradient)
+            if slope > left:
+                low = t
+            elif slope < -left and trial.slope > FALLEN * at.slope:
+                high = t
+            else:
+                return trial
+            if low >= LONGEST:  # h(A .) has no point at all, or none but far away
+                return trial
+            t = 0.5 * (low + high) if high < inf else 4 * t
+        return None
+
     def _newton(self, at: _Trial) -> Array:
-        """The step, over rho, to where the slope would vanish if nothing bent."""
+        """The step, over rho, to where the slope would vanish if nothing bent.
+
+        More rows than are independent may be at the ends of their sets. The slope along what they
+        have in common does not change until one of them leaves: the ridge makes the step there one
+        of the size of z, and falls as the slope does, so that it spoils nothing at the end.
+        """
         if self._linear:
             return self._solve_equations(at.gradient)
         bends, gram = at.bends, self._gram
         if self.cross.nnz:
             lost = _scaled(self.cross, None, bends[self.free]) @ self._cross_T
             gram = gram - (lost if sp.issparse(gram) else lost.toarray())
-        return _solver(gram, 1.0 - bends[self.tied])(at.gradient)
+        size = max(float(np.linalg.norm(at.z)), np.finfo(float).tiny)
+        ridge = min(MOST_RIDGE, at.slope / size)
+        return _solver(gram, 1.0 - bends[self.tied] + ridge)(at.gradient)
 
     @property
     def _linear(self) -> bool:
@@ -193,13 +214,6 @@ class _Trial:
     def slope(self) -> float:
         return float(np.linalg.norm(self.gradient))
 
-    @cached_property
-    def value(self) -> float:
-        """The least of h(s) + rho/2 |z - u|^2 + <y_L, B_L z - s>, copies among z and u."""
-        move = self.z - self.u
-        least = self.h.value(self.c - self.y / self.rho) + 0.5 * self.rho * float(move @ move)
-        return least + float(self.tied @ self.gradient)
-
     @property
     def bends(self) -> Array:
         """The derivative of y/rho in c, each coordinate by itself: where it is constant but for
@@ -209,51 +223,21 @@ class _Trial:
         return np.asarray(np.clip(change / (self.rho * e), 0.0, 1.0))
 
 
-def matrix_of(problem: Problem, n: int) -> Any:
-    """A as a CSR array; ProblemError where h(A .) has no proximal point that can be computed."""
-    A = problem.A.as_matrix() if problem.A.size else sp.csr_array((0, n * n))
-    if A is None or not problem.h.separable:
-        hidden = "an A that an operator hides" if A is None else "a set without coordinates"
-        raise ProblemError(
-            "the splitting method needs A as a matrix and K by coordinates: this problem has "
-            f"{hidden}; use condal.CGAL()"
-        )
-    return A
-
-
-def _tied(gram: Any, equal: Any) -> Any:
-    """The rows to take out so that those that stay are orthogonal: first of all equations."""
-    crowded = np.diff(gram.indptr) > 1
-    tied = crowded & equal
-    stay = np.flatnonzero(~tied)
-    left = sp.csr_array(sp.csr_array(gram[stay])[:, stay])
-    tied[stay[np.diff(left.indptr) > 1]] = True
-    return tied
-
-
-def _gram(B: Any) -> Any:
-    """BB', without what is 0 but for rounding."""
-    p, size = B.shape
-    work = float((np.bincount(B.indices, minlength=1).astype(np.float64) ** 2).sum())
-    if p * work and SPARSE_COST * work > p * p * size and 8 * p * size <= MAX_BYTES:
-        full = B.toarray()
-        gram = sp.csr_array(full @ full.T)
-    else:
-        gram = sp.csr_array(B @ B.T)
-    gram.data[np.abs(gram.data) <= ORTHOGONAL] = 0.0
-    gram.eliminate_zeros()
-    return gram
-
-
 def _solver(gram: Any, diagonal: Array) -> Callable[[Array], Array]:
     """b -> (gram + Diag(diagonal) + a ridge)^-1 b."""
+    p = gram.shape[0]
     ridged = diagonal + RIDGE * float(gram.diagonal().max(initial=0.0))
-    if not sp.issparse(gram):
-        factor = cho_factor(gram + np.diag(ridged), overwrite_a=True, check_finite=False)
-        return lambda b: np.asarray(cho_solve(factor, b, check_finite=False))
-    system = sp.csc_matrix(gram + sp.dia_array((ridged[None, :], [0]), shape=gram.shape))
-    sparse = splu(system, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
-    return lambda b: np.asarray(sparse.solve(b))
+    try:
+        if not sp.issparse(gram):
+            system = np.array(gram, order="F")
+            system[np.arange(p), np.arange(p)] += ridged
+            factor = cho_factor(system, overwrite_a=True, check_finite=False)
+            return lambda b: np.asarray(cho_solve(factor, b, check_finite=False))
+        system = sp.csc_matrix(gram + sp.dia_array((ridged[None, :], [0]), shape=(p, p)))
+        sparse = splu(system, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
+        return lambda b: np.asarray(sparse.solve(b))
+    except (LinAlgError, RuntimeError) as error:  # RuntimeError is how SuperLU says singular
+        raise FloatingPointError(f"the system of {p} rows has no factors: {error}") from error
 
 
 def _scaled(A: Any, rows: Array | None, columns: Array | None = None) -> Any:

@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from condal.errors import ProblemError
+from condal.methods.applies import require_spectral
 from condal.methods.bottom import MOST_NEW, Bottom
 from condal.methods.factored import FactoredLagrangian, Place, residual_of, scale_of, surface_of
 from condal.methods.geometry import Rows
@@ -141,12 +141,7 @@ class LowRankCGAL:
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
         """A random R, or a factor of the point of `warm`, and its dual."""
-        X = problem.X
-        if not isinstance(X, Spectral):
-            raise ProblemError(
-                "the low-rank method needs a spectral domain, such as condal.Spectrahedron(n): "
-                "this problem has another; use condal.CGAL()"
-            )
+        X = require_spectral(problem, "the low-rank method")
         geometry, _, slack = surface_of(problem)
         rank = self._first_rank(problem, X)
         R = np.random.default_rng(self.seed).standard_normal((X.n + slack, rank))

@@ -20,8 +20,9 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.methods.anderson import Anderson
-from condal.methods.applies import require_linear
-from condal.methods.composite import Composite, matrix_of
+from condal.methods.applies import require_linear, require_spectral
+from condal.methods.composite import Composite
+from condal.methods.rows import fits
 from condal.operators import Symmetric, dot
 from condal.points import Array, LowRank, dense, require_positive
 from condal.problem import Problem
@@ -43,12 +44,13 @@ LARGEST = 2000  # n up to which the method may be chosen by itself
 
 @dataclass(frozen=True, eq=False)
 class Own:
-    """u and rho, and what the next step begins from: y_L, the last z, the point and |x - z|.
+    """h(Ax), u and rho, and what a step begins from: y_L, the last z, the point and |x - z|.
 
     `ratio` sums log(primal/dual residual) over the `seen` steps since rho was looked at; it is at
     step `balance` again. `plain` is u without acceleration, if that was used.
     """
 
+    g: Composite
     u: Array
     tied: Array | None  # None before the first step, when u is x
     rho: float
@@ -88,27 +90,23 @@ class Splitting:
             raise ProblemError(f"alpha must lie between 0 and 2; got {self.alpha!r}")
 
     def suits(self, problem: Problem) -> bool:
-        """Whether it applies, with matrices small enough to decompose some hundred times."""
+        """Whether it applies, with matrices small enough to factor some hundred times."""
         X = problem.X
         linear = problem.f.L == 0 and problem.h.separable
         if not linear or not isinstance(X, Spectral) or X.n > LARGEST:
             return False
-        return problem.A.size == 0 or problem.A.as_matrix() is not None
+        return fits(problem)
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
         """u from the point and the dual of `warm`, or from the centre of X."""
         require_linear(problem, "the splitting method")
-        X = problem.X
-        if not isinstance(X, Spectral):
-            raise ProblemError(
-                "the splitting method needs a spectral domain, such as condal.Spectrahedron(n): "
-                "this problem has another; use condal.CGAL()"
-            )
-        matrix_of(problem, X.n)  # refuses an A that has none
+        X = require_spectral(problem, "the splitting method")
+        g = Composite.of(problem, X.n)
         x = X.trace / X.n * np.eye(X.n)
         if warm is not None and warm.x is not None:
             x = np.asarray(dense(warm.x))
-        return replace(State.start(problem, warm), own=Own(x.ravel(), None, self.rho / X.size**2))
+        own = Own(g, x.ravel(), None, self.rho / X.size**2)
+        return replace(State.start(problem, warm), own=own)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each projection onto X; end where rounding stops it."""
@@ -117,7 +115,7 @@ class Splitting:
         own, s = state.own, state.s
         assert isinstance(X, Spectral)
         assert isinstance(own, Own)
-        n, g, matrix = X.n, Composite.of(problem, X.n), slice(0, X.n**2)
+        n, g, matrix = X.n, own.g, slice(0, X.n**2)
         u, tied = (own.u, own.tied) if own.tied is not None else g.start(own.u, state.y, own.rho)
         own, c = replace(own, u=u), np.zeros_like(u)
         c[matrix] = _cost(problem).to_dense().ravel()
@@ -146,7 +144,7 @@ class Splitting:
                 s = X.lmo(v, slack, guess=s)
                 least = dot(v, s) - slack
                 gap, lower = value + float(y @ Ax) - least, least - problem.h.conjugate(y)
-            yield State(k, Mx, Ax, y, y, s, value, gap, lower, own.rho, own=own)
+            yield State(k, Mx, Ax, y, y, s, value, gap, lower, own=own)
             if ended:
                 return
 

@@ -40,6 +40,7 @@ from condal.types import Keeps, Spectral, Storage
 FIRST_TARGET = 1e-2  # the residual of the first round, and where the gap to aim at is known
 FIRST_AIMED = 3e-3
 SOONEST_CUT = 1e-3  # residual below which columns may be cut
+CUT_EVERY = 10  # iterations of sweeps
 CUT = 1e-3  # of the largest eigenvalue of x: smaller ones are not of the solution
 ROUNDING = 1e-14  # of the largest eigenvalue: what a factorisation makes of 0
 SIGNIFICANT = 1.0  # how much more than the residual a negative eigenvalue must promise
@@ -177,6 +178,8 @@ class LowRankCGAL:
                 R, before = place.R, residual_of(place)
                 del place  # its gradient is as large as R: memory is short where n is large
                 R = sweeps.relaxed(R, sweeps=SWEEPS, omega=own.omega, single=before > SINGLE)
+                if k % CUT_EVERY == 0 and before <= SOONEST_CUT:
+                    R = function.geometry.on(_cut(R))
                 place = function.at(R)
                 own = _swept(own, before, residual_of(place))
             else:

@@ -206,7 +206,6 @@ def test_a_shift_clearly_below_the_smallest_eigenvalue_is_proved(prove, kind):
 @factorisations
 @pytest.mark.parametrize("where", [(0, 0), (3, 1), (4, 4)])
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 def test_nothing_is_proved_of_a_matrix_that_is_not_finite(prove, where, bad):
     full = np.eye(5)
     full[where] = full[where[::-1]] = bad

@@ -218,7 +218,6 @@ def test_a_profile_rises_to_the_share_that_is_solved():
 
 
 def test_a_profile_is_drawn(tmp_path):
-    pytest.importorskip("matplotlib")
     found = results(run(), run(solver="SCS", cpu=2.0))
     paths = draw([found], tmp_path / "profile", "title")
     assert [path.suffix for path in paths] == [".svg", ".png"]

@@ -37,6 +37,9 @@ PENTAGON = condal.Problem.of(
 )
 
 
+GENERAL = [name for name in PEERS if name not in (*CUTS_ONLY, "LoRADS", "SDPLR")]
+
+
 @pytest.fixture(params=PEERS)
 def peer(request):
     if request.param not in HERE:
@@ -75,10 +78,10 @@ def test_theta_of_a_pentagon(peer, limits):
         assert found.bound >= np.sqrt(5) * (1 - 1e-12)
 
 
+# The others take max-cut alone, or give no point of such problems.
 @pytest.mark.parametrize("name", ["sdp-equal", "sdp-box", "sdp-at-most"])
+@pytest.mark.parametrize("peer", GENERAL, indirect=True)
 def test_planted_problems(peer, limits, name):
-    if peer.name in (*CUTS_ONLY, "LoRADS", "SDPLR"):
-        pytest.skip(f"{peer.name} does not take, or gives no point of, such a problem")
     known = PLANTED[name]()
     found = certified(known.problem, solve(peer, known.problem, limits), tol=TOL)
     assert found.objective == pytest.approx(known.optimum, rel=1e-3, abs=1e-3)
@@ -86,14 +89,10 @@ def test_planted_problems(peer, limits, name):
     assert found.bound <= known.optimum + 1e-9
 
 
-@pytest.mark.parametrize("name", [name for name in PEERS if name not in ("LoRADS", "SDPLR")])
-def test_a_size_beyond_the_memory_is_refused(name, tmp_path):
-    if name in (*CUTS_ONLY, "COPT"):
-        pytest.skip(f"{name} has no estimate of its memory")
-    if name not in HERE:
-        pytest.skip(f"{name} is not installed: {PEERS[name].install}")
+@pytest.mark.parametrize("peer", [name for name in GENERAL if name != "COPT"], indirect=True)
+def test_a_size_beyond_the_memory_is_refused(peer, tmp_path):
     with pytest.raises(Refusal, match=r"needs about [\d,]+ GB, and 0 GB are allowed"):
-        PEERS[name].prepare(theta(20, 30), TOL, Limits(60.0, 1000, tmp_path))
+        peer.prepare(theta(20, 30), TOL, Limits(60.0, 1000, tmp_path))
 
 
 def test_peers_are_chosen_by_name():

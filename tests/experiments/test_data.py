@@ -12,14 +12,13 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import pooch
 import pytest
 
 from condal.errors import FormatError, ProblemError
 from condal.experiments import data as module
 from condal.experiments.data import SOURCES, Source, find
 from known import DATA, needs_data
-
-pooch = pytest.importorskip("pooch")
 
 GRAPH = b"3 2\n1 2 1\n2 3 5\n"
 

@@ -16,7 +16,6 @@ from condal.errors import FormatError
 from condal.formats.rudy import write_rudy
 from condal.formats.sdpa import write_sdpa
 from condal.formats.text import read_text
-from condal.operators import Symmetric
 from condal.points import LowRank
 from condal.problem import Model, Problem, problem_of
 
@@ -95,9 +94,7 @@ class Mixing:
 
     def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> Program:
         """The graph whose weights are 4 C off the diagonal."""
-        C = require_cut(model).f.C  # type: ignore[attr-defined]
-        assert isinstance(C, Symmetric)
-        W = 4.0 * (C.to_sparse() if C.factorable else sp.csr_array(C.to_dense()))
+        W = 4.0 * sp.csr_array(require_cut(model))
         W = sp.csr_array(W - sp.dia_array((W.diagonal()[None, :], [0]), shape=W.shape))
         W.eliminate_zeros()
         write_rudy(limits.folder / "graph", W)

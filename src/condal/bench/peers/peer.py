@@ -6,10 +6,13 @@ import importlib
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
+
+import scipy.sparse as sp
 
 from condal.certify import Certificate
 from condal.errors import CondalError
+from condal.operators import Symmetric
 from condal.points import Array, Point
 from condal.problem import Model, Problem, problem_of
 from condal.smooth import Linear
@@ -103,10 +106,12 @@ def require_memory(wanted: float, limits: Limits) -> None:
         )
 
 
-def require_cut(model: Problem | Model) -> Problem:
-    """The problem, if it is a linear objective with diag x = 1 for all constraints."""
+def require_cut(model: Problem | Model) -> Any:
+    """C, sparse or dense, if <C, x> is the objective and diag x = 1 are all constraints."""
     problem = problem_of(model)
     rows, b = problem.A.diagonal_rows, problem.h.fixed
     if not isinstance(problem.f, Linear) or rows is None or b is None or not (b == rows).all():
         raise Refusal("takes only a linear objective with diag x = 1")
-    return problem
+    C = problem.f.C
+    assert isinstance(C, Symmetric)
+    return sp.csr_array(C.to_sparse()) if C.factorable else C.to_dense()

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from condal.bench.peers.peer import Answer, Limits, package_version, require_cut
-from condal.operators import Symmetric
 from condal.points import LowRank
-from condal.problem import Model, Problem
+from condal.problem import Model, Problem, problem_of
 
 SEED = 0
 
@@ -50,11 +49,8 @@ class Pymanopt:
         from pymanopt.manifolds import Oblique
         from pymanopt.optimizers import TrustRegions
 
-        problem = require_cut(model)
-        V = problem.f.C  # type: ignore[attr-defined]
-        assert isinstance(V, Symmetric)
-        C = V.to_sparse().tocsr() if V.factorable else V.to_dense()
-        n = V.n
+        C = require_cut(model)
+        n = C.shape[0]
         manifold = Oblique(math.ceil(math.sqrt(2 * n)), n)
 
         @pymanopt.function.numpy(manifold)  # type: ignore[untyped-decorator,unused-ignore]
@@ -75,7 +71,7 @@ class Pymanopt:
         start = np.random.default_rng(SEED).standard_normal((manifold._m, n))
         start /= np.linalg.norm(start, axis=0)
         region = TrustRegions(
-            min_gradient_norm=tol * problem.f.M.norm,
+            min_gradient_norm=tol * problem_of(model).f.M.norm,
             max_iterations=10**6,
             max_time=float("inf"),
             verbosity=0,

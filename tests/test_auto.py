@@ -242,3 +242,9 @@ def test_a_point_of_another_size_is_refused_by_the_certificate():
         condal.certify(problem, small, np.zeros(0))
     with pytest.raises(condal.errors.ProblemError, match="a dual of 2 numbers is wanted; got 7"):
         E.adjoint(np.ones(7))
+
+
+def test_what_does_not_fit_goes_to_cgal_whatever_else_speaks_for_the_low_rank_method(monkeypatch):
+    model = condal.problems.max_cut(random_graph(50, 4))
+    monkeypatch.setattr("condal.methods.lowrank.MAX_BYTES", 1000)
+    assert "lowrank" not in names(model)

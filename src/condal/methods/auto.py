@@ -39,19 +39,25 @@ def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> tuple
         return (last,)
     found = []
     lowrank, splitting = LowRankCGAL(aim=tol), Splitting()
-    if lowrank.suits(problem):
-        why = "f is linear and diag x = b is all of A, which the rows of a factor of x can keep"
-        found.append(Choice(lowrank, why))
-    elif problem.A.diagonal_rows is not None and problem.h.fixed is not None:
-        why = "f is linear and A reads the diagonal alone"
-        found.append(Choice(lowrank, why))
-    elif X.n >= SMALL and problem.A.size <= FEW:
-        why = f"f is linear and {problem.A.size} constraints leave a solution of small rank"
+    why = _why_low_rank(problem, X, lowrank)
+    if why is not None:
         found.append(Choice(lowrank, why))
     if splitting.suits(problem) and tol < LOOSE:
         why = f"n = {X.n} is small enough for an eigenvalue decomposition a step"
         found.append(Choice(splitting, why))
     return (*found, last)
+
+
+def _why_low_rank(problem: Problem, X: Spectral, method: LowRankCGAL) -> str | None:
+    if method.suits(problem):
+        return "f is linear and diag x = b is all of A, which the rows of a factor of x can keep"
+    if not method.fits(problem):
+        return None
+    if problem.A.diagonal_rows is not None and problem.h.fixed is not None:
+        return "f is linear and A reads the diagonal alone"
+    if X.n >= SMALL and problem.A.size <= FEW:
+        return f"f is linear and {problem.A.size} constraints leave a solution of small rank"
+    return None
 
 
 class Progress:

@@ -37,8 +37,8 @@ from condal.problem import Problem
 from condal.state import State, Warm
 from condal.types import Keeps, Spectral, Storage
 
-FIRST_TARGET = 1e-2  # the residual of the first round, and where the gap to aim at is known
-FIRST_AIMED = 3e-3
+FIRST_TARGET = 1e-2  # the residual of the first round
+FIRST_AIMED = 3e-3  # the same, where a gap below FIRST_TARGET is aimed at
 SOONEST_CUT = 1e-3  # residual below which columns may be cut
 CUT_EVERY = 10  # iterations of sweeps
 CUT = 1e-3  # of the largest eigenvalue of x: smaller ones are not of the solution
@@ -109,7 +109,11 @@ class LowRankCGAL:
         """Whether the surface takes care of every constraint, and the method's vectors fit."""
         if not isinstance(problem.X, Spectral) or problem.f.L > 0:
             return False
-        return surface_of(problem)[1] is not None and self.bytes(problem) <= MAX_BYTES
+        return surface_of(problem)[1] is not None and self.fits(problem)
+
+    def fits(self, problem: Problem) -> bool:
+        """Whether the method's vectors do."""
+        return self.bytes(problem) <= MAX_BYTES
 
     def bytes(self, problem: Problem) -> int:
         """What its vectors take at the worst moment, if the rank does not grow."""

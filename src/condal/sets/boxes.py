@@ -12,6 +12,7 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.passes import cut
 from condal.points import Array, finite_array
+from condal.sets.projected import Projected
 from condal.types import Proximable
 
 
@@ -73,7 +74,7 @@ class Equal:
         return Equal(rows * self.b)
 
 
-class Box:
+class Box(Projected):
     """K = {z : low <= z <= high}; a bound may be infinite."""
 
     separable = True
@@ -105,18 +106,6 @@ class Box:
     def prox(self, z: Array, t: float) -> Array:
         """z clipped to the bounds."""
         return np.minimum(np.maximum(z, self.low), self.high)
-
-    def value(self, z: Array) -> float:
-        """0."""
-        return 0.0
-
-    def distance(self, z: Array) -> float:
-        """|z - clipped z|."""
-        return float(np.linalg.norm(z - self.prox(z, 1.0)))
-
-    def outward(self, z: Array) -> Array:
-        """z less its projection."""
-        return self.dual_point(z - self.prox(z, 1.0))
 
     def conjugate(self, y: Array) -> float:
         """sum_i max(low_i y_i, high_i y_i), where 0 times infinity is 0."""

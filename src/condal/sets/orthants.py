@@ -12,13 +12,14 @@ import numpy as np
 
 from condal.passes import PIECE, cut
 from condal.points import Array, require_whole
+from condal.sets.projected import Projected
 from condal.types import Proximable
 
 _ZEROS = np.zeros(PIECE)
 
 
 @dataclass(frozen=True)
-class _Orthant:
+class _Orthant(Projected):
     """K = {z : sign * z >= 0}."""
 
     size: int
@@ -39,18 +40,6 @@ class _Orthant:
         """z without its wrong signs."""
         zero = _zeros(z.size)
         return np.maximum(z, zero) if self.sign > 0 else np.minimum(z, zero)
-
-    def value(self, z: Array) -> float:
-        """0."""
-        return 0.0
-
-    def distance(self, z: Array) -> float:
-        """The norm of the part of z with the wrong sign."""
-        return float(np.linalg.norm(z - self.prox(z, 1.0)))
-
-    def outward(self, z: Array) -> Array:
-        """z less its projection."""
-        return self.dual_point(z - self.prox(z, 1.0))
 
     def conjugate(self, y: Array) -> float:
         """0 where sign * y <= 0, else inf."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from condal.bench.peers.files import Program, last_line, on_path, sdpa_problem
+from condal.bench.peers.files import PROBLEM, SOLUTION, Program, last_line, on_path, sdpa_problem
 from condal.bench.peers.peer import Answer, Limits, require_cut
 from condal.bench.standard import Standard, standard
 from condal.errors import FormatError
@@ -19,7 +19,6 @@ from condal.formats.text import read_text
 from condal.points import LowRank
 from condal.problem import Model, Problem, problem_of
 
-PROBLEM, SOLUTION = "problem.dat-s", "solution"
 _CLAIM = re.compile(r"Primal Objective:\s*:?\s*([-+.\deE]+)")
 
 

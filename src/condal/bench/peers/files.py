@@ -21,6 +21,7 @@ from condal.bench.standard import Standard
 from condal.errors import CondalError
 from condal.formats.sdpa import SdpaProblem, SdpaSolution
 
+PROBLEM, SOLUTION = "problem.dat-s", "solution"  # the names of a program's files
 WALL = 10  # times the CPU time, before a program that hangs is ended
 MORE = 60.0  # seconds on the clock beyond that
 

@@ -5,13 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from condal.bench.peers.files import Program, banner, last_line, on_path, sdpa_problem, solved
+from condal.bench.peers.files import (
+    PROBLEM,
+    SOLUTION,
+    Program,
+    banner,
+    last_line,
+    on_path,
+    sdpa_problem,
+    solved,
+)
 from condal.bench.peers.peer import Answer, Limits, require_memory
 from condal.bench.standard import NUMBER, Standard, standard
 from condal.formats.sdpa import read_result, read_solution, write_sdpa
 from condal.problem import Model, Problem, problem_of
-
-PROBLEM, SOLUTION = "problem.dat-s", "solution"
 
 
 @dataclass(frozen=True)

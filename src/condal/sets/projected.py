@@ -1,0 +1,33 @@
+"""What all sets with a projection share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from condal.points import Array
+
+
+class Projected(ABC):
+    """The indicator of a set K: 0 in K, inf outside, known by its projection `prox`."""
+
+    @abstractmethod
+    def prox(self, z: Array, t: float) -> Array:
+        """The projection of z."""
+
+    @abstractmethod
+    def dual_point(self, y: Array) -> Array:
+        """The nearest point to y where h* is finite."""
+
+    def value(self, z: Array) -> float:
+        """0."""
+        return 0.0
+
+    def distance(self, z: Array) -> float:
+        """|z - its projection|."""
+        return float(np.linalg.norm(z - self.prox(z, 1.0)))
+
+    def outward(self, z: Array) -> Array:
+        """z less its projection."""
+        return self.dual_point(z - self.prox(z, 1.0))

@@ -1,0 +1,76 @@
+"""The instances that the laws are tried on: a new class is tested by being listed."""
+
+from laws.domains import DOMAINS, DomainCase, l1_case, product_case, simplex_case, spectral_case
+from laws.maps import MAPS, MapCase
+from laws.sets import (
+    INF,
+    SETS,
+    SetCase,
+    long_set,
+    multipliers_obey_their_law,
+    pieces_obey_their_law,
+)
+from laws.smooth import SMOOTH, SmoothCase
+from laws.spaces import (
+    Matrices,
+    Tuples,
+    Vectors,
+    combination,
+    coordinates,
+    length,
+    matrix_of,
+    public_classes,
+    random_lowrank,
+    random_symmetric,
+)
+from laws.spectra import (
+    ENGINES,
+    SPECTRA,
+    STORAGES,
+    Counted,
+    Spectrum,
+    exactly,
+    is_below_spectrum,
+    random_graph,
+    spectrum,
+    torus,
+)
+
+__all__ = [
+    "DOMAINS",
+    "ENGINES",
+    "INF",
+    "MAPS",
+    "SETS",
+    "SMOOTH",
+    "SPECTRA",
+    "STORAGES",
+    "Counted",
+    "DomainCase",
+    "MapCase",
+    "Matrices",
+    "SetCase",
+    "SmoothCase",
+    "Spectrum",
+    "Tuples",
+    "Vectors",
+    "combination",
+    "coordinates",
+    "exactly",
+    "is_below_spectrum",
+    "l1_case",
+    "length",
+    "long_set",
+    "matrix_of",
+    "multipliers_obey_their_law",
+    "pieces_obey_their_law",
+    "product_case",
+    "public_classes",
+    "random_graph",
+    "random_lowrank",
+    "random_symmetric",
+    "simplex_case",
+    "spectral_case",
+    "spectrum",
+    "torus",
+]

@@ -4,13 +4,21 @@ The best split is hard to find, but a semidefinite program bounds it from above,
 hyperplane through the solution of that program gives a split that is provably good.
 """
 
+import sys
+
 import networkx as nx
+import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
 
 import condal
 
-# A social network of 34 people, who all know some of the others.
-graph = nx.karate_club_graph()
-model = condal.problems.max_cut(graph, name="karate club")
+quick = "--quick" in sys.argv
+
+# Radio stations in a square, with a link between any two that disturb each other: give each of
+# them one of two channels.
+graph = nx.random_geometric_graph(40 if quick else 120, 0.3 if quick else 0.17, seed=3)
+model = condal.problems.max_cut(graph, name="two channels")
 
 # The relaxation, solved until its value is proved to within 0.1%.
 result = condal.solve(model, tol=1e-3)
@@ -23,3 +31,23 @@ print(f"at least {100 * cut.weight / result.bound:.1f}% of the best possible")
 
 assert result.status is condal.Status.SOLVED
 assert cut.weight <= result.bound
+
+# The picture: the links that are cut, and the ones that are left within a half.
+places = np.array([graph.nodes[i]["pos"] for i in graph])
+links = np.array(graph.edges)
+between = cut.signs[links[:, 0]] != cut.signs[links[:, 1]]
+
+figure = Figure(figsize=(8, 7), layout="constrained")
+axes = figure.subplots()
+axes.add_collection(LineCollection(places[links[between]], colors="0.75", linewidths=0.8))
+axes.add_collection(LineCollection(places[links[~between]], colors="#d55e00", linewidths=1.6))
+axes.plot([], [], color="0.75", label=f"{between.sum()} links between the halves")
+axes.plot([], [], color="#d55e00", label=f"{(~between).sum()} links within a half")
+for sign, colour, mark in ((1, "#0072b2", "o"), (-1, "#f0e442", "s")):
+    half = places[cut.signs == sign]
+    axes.scatter(*half.T, s=45, c=colour, marker=mark, edgecolors="black", zorder=3)
+axes.set_title(f"A cut of {cut.weight:.0f} links; none has more than {result.bound:.1f}")
+axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=2, frameon=False)
+axes.set_aspect("equal")
+axes.set_axis_off()
+figure.savefig("max_cut.png", dpi=110)

@@ -4,14 +4,20 @@ Lloyd's method finds clusters and cannot say whether there are better ones. A se
 bounds the cost of every clustering from below: for clusters well apart, by the cost of the best.
 """
 
+import sys
+
 import numpy as np
+from matplotlib.figure import Figure
 
 import condal
 
-# 90 customers about three centres, by two of their habits.
+quick = "--quick" in sys.argv
+
+# Customers about three centres, by two of their habits.
 rng = np.random.default_rng(0)
+each = 12 if quick else 30
 centres = np.array([[0.0, 0.0], [9.0, 1.0], [3.0, 8.0]])
-points = np.repeat(centres, 30, axis=0) + rng.standard_normal((90, 2))
+points = np.repeat(centres, each, axis=0) + rng.standard_normal((3 * each, 2))
 model = condal.problems.k_means(points, 3, name="customers")
 
 # The relaxation, solved until its value is proved to within 0.1%.
@@ -30,3 +36,16 @@ print(f"by the first habit alone: at most {100 * model.excess(other, result):.0f
 assert result.status is condal.Status.SOLVED
 assert result.bound <= clustering.cost <= 1.001 * result.bound
 assert clustering.cost <= model.cost(other)
+
+# The picture: both clusterings, and how far each can be from the best.
+figure = Figure(figsize=(10, 4.5), layout="constrained")
+pairs = (("k-means", clustering.labels), ("by the first habit alone", other))
+for axes, (name, labels) in zip(figure.subplots(1, 2, sharey=True), pairs, strict=True):
+    excess = 100 * max(0.0, model.excess(labels, result))
+    for k, (colour, mark) in enumerate(zip(("#0072b2", "#e69f00", "#009e73"), "os^", strict=True)):
+        axes.scatter(*points[labels == k].T, c=colour, marker=mark, s=30, edgecolors="white")
+        axes.plot(*points[labels == k].mean(axis=0), "kx", ms=10, mew=2)
+    axes.set(xlabel="first habit", title=f"{name}: at most {excess:.2f}% above the best")
+    axes.set_aspect("equal")
+figure.axes[0].set_ylabel("second habit")
+figure.savefig("clustering.png", dpi=110)

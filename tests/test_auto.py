@@ -50,12 +50,62 @@ def test_few_constraints_on_many_rows_go_to_the_low_rank_method():
     assert names(few) == ["lowrank", "splitting", "cgal-ls"]
 
 
-def test_vectors_curved_objectives_and_given_storages_go_to_cgal():
-    assert names(PLANTED["simplex-equal"]().problem) == ["cgal-ls"]
+def test_domains_with_a_projection_go_to_the_primal_dual_method():
+    assert names(PLANTED["simplex-equal"]().problem) == ["primal-dual", "cgal-ls"]
+    parts = condal.Simplex(3), condal.L1Ball(2), condal.Spectrahedron(2)
+    f = condal.Linear((np.ones(3), np.ones(2), np.eye(2)))
+    assert names(condal.Problem.of(f, condal.Product(*parts))) == ["primal-dual", "cgal-ls"]
+
+
+def test_domains_of_an_oracle_alone_have_their_atoms_weighed(monkeypatch):
+    hull = condal.Problem.of(f=condal.Linear(np.ones(2)), X=condal.Hull(np.eye(2)))
+    assert names(hull) == ["cgal-fc", "cgal-ls"]
+    f = condal.Linear((np.ones(3), np.ones(2)))
+    mixed = condal.Problem.of(f, condal.Product(condal.Simplex(3), condal.Hull(np.eye(2))))
+    assert names(mixed) == ["cgal-fc", "cgal-ls"]
+    monkeypatch.setattr(auto, "FEW_ROWS", 0)  # images of an atom that are too long to keep
+    assert names(hull) == ["cgal-ls"]
+
+
+def test_curved_objectives_of_matrices_go_to_the_low_rank_method():
     E = condal.Entries(6)
     curved = condal.Problem.of(f=condal.LeastSquares(E, E(np.eye(6))), X=condal.Spectrahedron(6))
-    assert names(curved) == ["cgal-ls"]
+    assert names(curved) == ["lowrank", "primal-dual", "cgal-ls"]
+    assert names(curved, tol=0.1) == ["lowrank", "cgal-ls"]
+    seen = condal.Entries.rectangular((3, 4), [0, 1], [2, 3])
+    ball = condal.Problem.of(f=condal.LeastSquares(seen, np.ones(2)), X=condal.NuclearBall(3, 4))
+    assert names(ball) == ["lowrank", "primal-dual", "cgal-ls"]
+
+
+def test_hermitian_and_several_matrices_are_as_real_ones_and_one():
+    H = np.array([[0, 1j], [-1j, 0]])
+    diagonal = condal.Diagonal(2, hermitian=True)
+    X, ones = condal.Hermitian(2, 2.0), condal.Equal(np.ones(2))
+    cut = condal.Problem.of(f=condal.Linear(H), X=X, A=diagonal, K=ones)
+    assert names(cut) == ["lowrank", "splitting", "cgal-ls"]
+    one = condal.Problem.of(f=condal.Linear(H), X=X, A=condal.Inner([H]), K=condal.Equal([0.5]))
+    assert names(one) == ["splitting", "cgal-ls"]
+    blocks = condal.Problem.of(
+        f=condal.Linear((np.eye(200), np.eye(2))),
+        X=condal.Product(condal.Spectrahedron(200), condal.Spectrahedron(2)),
+    )
+    assert names(blocks) == ["lowrank", "primal-dual", "cgal-ls"]
+
+
+def test_a_given_storage_goes_to_cgal():
     assert names(theta(), free_storage=False) == ["cgal-ls"]
+    assert names(PLANTED["simplex-equal"]().problem, free_storage=False) == ["cgal-ls"]
+
+
+def test_the_low_rank_method_begins_at_the_rank_that_is_expected():
+    def first(rank):
+        problem = replace(condal.problems.max_cut(random_graph(200, 4)).problem, rank=rank)
+        return LowRankCGAL().start(problem).own.R.shape[1]
+
+    assert first(3) == 3
+    assert first(7) == 7
+    assert first(None) > 7
+    assert first(10_000) <= 200
 
 
 def test_the_low_rank_method_is_told_what_to_aim_at():

@@ -103,7 +103,7 @@ def test_a_nonsmooth_term_makes_nothing_infeasible():
         f=condal.Linear(np.ones(3)),
         X=condal.Simplex(3),
         A=condal.Stack(condal.Matrix(np.eye(3)[:1]), condal.Matrix(np.ones((1, 3)))),
-        K=condal.Separable(condal.Equal([0.5]), condal.L1(1, 5.0)),
+        K=condal.Separable(condal.Equal([0.5]), condal.L1(5.0, 1)),
     )
     for seed in range(20):
         Ax = problem.A(np.random.default_rng(seed).dirichlet(np.ones(3)))

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -206,7 +207,7 @@ def test_weights_that_are_no_integers(folder):
         (("--seed", "-1"), "'--seed'"),
         (("--json", "no/such/folder/r.json"), "cannot be written: No such file or directory"),
         (("--json", "."), "is no regular file; give --json another path"),
-        (("--json", "cycle.txt"), "is the graph itself"),
+        (("--json", "cycle.txt"), "is the file itself"),
         (("--json", ""), "is no regular file"),
         (("--jsonn", "r.json"), "No such option"),
     ],
@@ -527,12 +528,15 @@ def test_a_result_without_a_point_is_valid_json():
         oracle_calls=0,
         matvecs=0,
     )
-    record = report.record(nothing, None)
+    record = report.record(nothing, {"cut": None})
     json.dumps(record, allow_nan=False)
     assert record["certified"] is False
     assert record["bound"] is record["objective"] is record["gap"] is record["cut"] is None
-    model = condal.problems.max_cut([[0, 1], [1, 0]])
-    assert dict(report.summary(model, nothing, None))["status"].startswith("interrupted")
+    said = dict(report.summary(nothing, []))
+    assert said["status"].startswith("interrupted")
+    assert "reason" not in said
+    failed = replace(nothing, status=Status.NUMERICAL_ERROR, reason="a product was inf")
+    assert dict(report.summary(failed, []))["reason"] == "a product was inf"
 
 
 @pytest.mark.parametrize("n", [50, 100, 10_000])
@@ -547,12 +551,12 @@ def test_described_storage_can_be_asked_for(n):
 
 def test_the_cut_itself_can_be_had(cycle, tmp_path):
     sides = tmp_path / "sides.txt"
-    outcome = run("solve", cycle, "--as", "max-cut", "--cut", str(sides))
+    outcome = run("solve", cycle, "--as", "max-cut", "--out", str(sides))
     assert outcome.exit_code == 0
     signs = [int(line) for line in sides.read_text().split()]
     model = condal.problems.max_cut(condal.read_graph(cycle))
     assert set(signs) <= {1, -1}
     assert model.weight(signs) > 0
-    assert "give --cut another path" in refused(
-        "solve", cycle, "--as", "max-cut", "--cut", str(tmp_path)
+    assert "give --out another path" in refused(
+        "solve", cycle, "--as", "max-cut", "--out", str(tmp_path)
     )

@@ -29,7 +29,7 @@ COMPOSITES = {
     "orthogonal equations": (condal.Diagonal(N), condal.Equal(np.arange(6.0))),
     "orthogonal box": (condal.Diagonal(N), condal.Box(-0.1 * np.ones(N), 0.2 * np.ones(N))),
     "orthant": (condal.Triangle(N), condal.NonNegative(21)),
-    "L1": (condal.Triangle(N), L1(21, 0.3)),
+    "L1": (condal.Triangle(N), L1(0.3, 21)),
     "equations": (dense_rows(N, 5), condal.Equal(IMAGES)),
     "box": (dense_rows(N, 5), condal.Box(IMAGES - 0.5, IMAGES + 0.1)),
     "equations and an orthant": (

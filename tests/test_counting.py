@@ -9,6 +9,7 @@ import numpy as np
 import condal
 from condal.counting import counted
 from condal.storage import Dense
+from condal.types import projects, spectral_parts
 from known import random_graph
 
 
@@ -38,3 +39,29 @@ def test_products_are_counted_one_by_one_and_in_blocks():
     wrapped, counts = counted(condal.Problem.of(f=problem.f, X=X))
     list(islice(condal.CGAL(1.0).iterates(wrapped, Dense()), 3))
     assert (counts.oracle_calls, counts.matvecs) == (3, 18) == (len(asked), 6 * len(asked))
+
+
+def test_projections_and_the_oracles_of_blocks_are_counted_too():
+    X = condal.Product(condal.Spectrahedron(3), condal.Spectrahedron(2, 2.0, at_most=True))
+    f = condal.Linear((np.diag([1.0, 2.0, 3.0]), np.eye(2)))
+    wrapped, counts = counted(condal.Problem.of(f=f, X=X))
+    assert projects(wrapped.X)
+    wrapped.X.project((np.eye(3), np.eye(2)))
+    assert counts.oracle_calls == 1
+    first, second = spectral_parts(wrapped.X)
+    assert (first.n, first.at_most, second.trace, second.at_most) == (3, False, 2.0, True)
+    first.lowest(f.C[0], 1, 1e-6)
+    assert counts.oracle_calls == 2
+
+
+def test_only_what_has_a_projection_has_one_when_it_is_counted():
+    hull = condal.Problem.of(f=condal.Linear(np.ones(2)), X=condal.Hull(np.eye(2)))
+    assert not projects(counted(hull)[0].X)
+    simplex = condal.Problem.of(f=condal.Linear(np.ones(2)), X=condal.Simplex(2))
+    wrapped, counts = counted(simplex)
+    np.testing.assert_array_equal(wrapped.X.project(np.array([3.0, 0.0])), [1.0, 0.0])
+    assert counts.oracle_calls == 1
+    mixed = condal.Product(condal.Simplex(2), condal.Spectrahedron(2))
+    both = condal.Problem.of(f=condal.Linear((np.ones(2), np.eye(2))), X=mixed)
+    assert projects(counted(both)[0].X)
+    assert spectral_parts(counted(both)[0].X) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import sys
 import warnings
 from pathlib import Path
 
@@ -32,11 +33,23 @@ def test_the_readme_runs():
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
-def test_examples_run(path, capsys):
+def test_examples_run_and_draw_one_picture(path, capsys, monkeypatch, tmp_path):
+    """In their quick mode: a PNG of the example's own name, without its number."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(path), "--quick"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         runpy.run_path(str(path))
     assert "solved" in capsys.readouterr().out
+    name = path.stem.split("_", 1)[1]
+    assert [file.name for file in tmp_path.iterdir()] == [f"{name}.png"]
+    assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_examples_are_numbered_each_once():
+    numbers = [path.stem.split("_", 1)[0] for path in EXAMPLES]
+    assert all(re.fullmatch(r"\d\d", number) for number in numbers)
+    assert len(set(numbers)) == len(numbers)
 
 
 def test_every_make_target_of_the_documents_is_there():

@@ -17,7 +17,11 @@ from condal.symmetry import symmetric
 from known import DATA, PLANTED, needs_data, random_graph, torus
 
 rng = np.random.default_rng(7)
-SURFACES = {"sphere": Sphere(3.0), "rows": Rows(rng.uniform(0.5, 2.0, 6))}
+SURFACES = {
+    "sphere": Sphere(3.0),
+    "rows": Rows(rng.uniform(0.5, 2.0, 6)),
+    "rows of two": Rows(rng.uniform(0.5, 2.0, 3)),
+}
 surfaces = pytest.mark.parametrize("surface", SURFACES.values(), ids=SURFACES)
 
 
@@ -27,7 +31,8 @@ def test_surfaces_keep_what_they_say(surface):
     if isinstance(surface, Sphere):
         assert np.linalg.norm(R) ** 2 == pytest.approx(3.0)
     else:
-        np.testing.assert_allclose((R**2).sum(axis=1), surface.squares)
+        rows = R.reshape(surface.squares.size, -1)
+        np.testing.assert_allclose((rows**2).sum(axis=1), surface.squares)
     np.testing.assert_allclose(surface.on(R), R)
 
 
@@ -90,7 +95,7 @@ def least_squares():
 )
 def test_derivatives_are_those_of_the_value(problem):
     F = function(problem)
-    R = F.geometry.on(np.random.default_rng(2).standard_normal((problem.X.n + F.slack, 3)))
+    R = F.geometry.on(np.random.default_rng(2).standard_normal((F.layout.height, 3)))
     place = F.at(R)
     D = F.geometry.tangent(R, np.random.default_rng(3).standard_normal(R.shape))
     D /= np.linalg.norm(D)

@@ -12,12 +12,14 @@ from scipy.sparse.linalg import aslinearoperator
 from condal import maps
 from condal.errors import ProblemError
 from condal.halves import BLOCK
+from condal.lifting import square_point
 from condal.maps import (
     Across,
     Cost,
     Diagonal,
     Entries,
     Inner,
+    LeftProduct,
     Matrix,
     Quadratics,
     RowSums,
@@ -50,7 +52,7 @@ cases = pytest.mark.parametrize("case", MAPS, ids=[case.name for case in MAPS])
 
 
 def test_every_public_map_is_listed():
-    assert public_classes(maps, "adjoint") == {type(case.A) for case in MAPS}
+    assert public_classes(maps, "row_norms") == {type(case.A) for case in MAPS}
 
 
 @cases
@@ -470,7 +472,7 @@ def triplets(owner, rows, cols, values=(1.0,), size=None):
         (lambda: Inner([np.eye(2), S2]), "matrix 1 of Inner must be symmetric"),
         (lambda: Inner([sp.csr_array(S2)]), "matrix 0 of Inner must be symmetric"),
         (lambda: Inner([np.full((2, 2), np.nan)]), "matrix 0 of Inner has the value nan at index"),
-        (lambda: Inner([np.eye(2) * 1j]), "matrix 0 of Inner is complex .complex128."),
+        (lambda: Inner([np.eye(2) * 1j]), "matrix 0 of Inner must be Hermitian"),
         (lambda: Inner([np.ones((2, 3))]), r"matrix 0 of Inner must be a square matrix"),
         (lambda: Inner([aslinearoperator(np.eye(2))]), "must be a matrix; got a LinearOperator"),
         (
@@ -478,7 +480,7 @@ def triplets(owner, rows, cols, values=(1.0,), size=None):
             r"matrix 0 of Inner .its stored entries. has the value nan",
         ),
         (lambda: Inner([sp.csr_array((2, 3))]), r"matrix 0 .* square matrix, .* shape \(2, 3\)"),
-        (lambda: Inner([sp.csr_array(np.eye(2) * 1j)]), "matrix 0 of Inner is complex"),
+        (lambda: Inner([np.eye(2), sp.csr_array(S2 * 1j)]), "matrix 1 of Inner must be Hermitian"),
         (lambda: Inner.from_matrix(np.eye(4)), "takes a SciPy sparse matrix .* got ndarray"),
         (lambda: Inner.from_matrix(sp.eye(3)), r"a row of n \* n numbers .* got shape \(3, 3\)"),
         (lambda: Inner.from_matrix(sp.csr_array((0, 4))), r"at least one; got shape \(0, 4\)"),
@@ -498,10 +500,23 @@ def triplets(owner, rows, cols, values=(1.0,), size=None):
         (lambda: Quadratics(np.ones(3)), r"Quadratics must have 2 dimensions; got shape \(3,\)"),
         (lambda: Quadratics([[np.inf]]), "the matrix a of Quadratics has the value inf"),
         (lambda: Quadratics(sp.csr_array([[np.nan]])), "its stored entries. has the value nan"),
-        (lambda: Quadratics(aslinearoperator(1j * np.eye(2))), "a of Quadratics is complex"),
+        (lambda: Quadratics([[1j, np.nan]]), "the matrix a of Quadratics has the value nan"),
+        (lambda: Quadratics([[1.0], [1.0, 2.0]]), "Quadratics must be an array of real numbers"),
+        (
+            lambda: Entries.rectangular((2, 3), [2], [0]),
+            r"rows must lie in 0..1; got 2..2 .indices start at 0",
+        ),
+        (lambda: Entries.rectangular((2, 3), [1], [3]), r"cols must lie in 0..2; got 3..3"),
+        (lambda: Entries.rectangular((2, 0), [1], [3]), "the number of columns must be a whole"),
         (lambda: Quadratics(np.zeros((0, 2))), r"must be at least 1 x 1; got shape \(0, 2\)"),
         (lambda: Quadratics(np.eye(2), [1.0]), "scale must have a number for each of the 2 rows"),
         (lambda: Quadratics(np.eye(2), lengths=[1.0]), "lengths must have a number for each of"),
+        (lambda: LeftProduct(np.ones(3), 2), r"a of LeftProduct must have 2 dimensions; got shape"),
+        (lambda: LeftProduct(np.ones((0, 3)), 2), r"must be at least 1 x 1; got shape \(0, 3\)"),
+        (lambda: LeftProduct(1j * np.eye(2), 2), "the matrix a of LeftProduct is complex"),
+        (lambda: LeftProduct(sp.csr_array(1j * np.eye(2)), 2), "a of LeftProduct is complex"),
+        (lambda: LeftProduct(sp.csr_array([[np.nan]]), 2), "its stored entries. has the value nan"),
+        (lambda: LeftProduct(np.eye(2), 0), "n must be a whole number, at least 1; got 0"),
         (lambda: Matrix([[1.0, np.inf]]), r"the matrix has the value inf at index \(0, 1\)"),
         (lambda: Matrix(sp.csr_array([[np.nan]])), "the matrix's stored entries has the value nan"),
         (lambda: Matrix(np.eye(2) * 1j), "the matrix is complex"),
@@ -631,3 +646,19 @@ def test_quadratics_are_written_down_in_little_more_memory_than_they_take():
     taken = written.data.nbytes + written.indices.nbytes
     assert taken <= 12 * written.nnz
     assert peak <= 1.5 * taken
+
+
+def test_a_product_is_that_of_the_rectangle():
+    rng = np.random.default_rng(8)
+    a, x = rng.standard_normal((4, 3)), rng.standard_normal((3, 5))
+    A, point = LeftProduct(a, 5), square_point(x, 3, 5)
+    np.testing.assert_allclose(A(point), (a @ x).ravel(), atol=1e-13)
+    Y = rng.standard_normal((4, 5))
+    corner = A.adjoint(Y.ravel()).to_dense()
+    np.testing.assert_allclose(2 * corner[:3, 3:], a.T @ Y)
+    assert A.adjoint(Y.ravel()).sparse[0].nnz == 2 * 15
+
+
+def test_a_product_of_too_many_entries_is_not_written_down(monkeypatch):
+    monkeypatch.setattr("condal.maps.products.MOST_ENTRIES", 3)
+    assert LeftProduct(np.eye(2), 3).as_matrix() is None

@@ -19,6 +19,7 @@ from condal.methods import (
     IAL,
     UPD,
     LowRankCGAL,
+    PrimalDual,
     SketchyCGM,
     SmoothedCG,
     Splitting,
@@ -70,7 +71,7 @@ def lipschitz_simplex(n: int = 9, seed: int = 1) -> Known:
     w[0] = 0.4
     c = 0.2 - A.T @ w + np.where(x > 0, 0.0, rng.uniform(0.2, 1.0, n))
     f = condal.Linear(c)
-    problem = condal.Problem.of(f=f, X=condal.Simplex(n), A=condal.Matrix(A), K=L1(5))
+    problem = condal.Problem.of(f=f, X=condal.Simplex(n), A=condal.Matrix(A), K=L1(size=5))
     return Known(problem, x, w, float(c @ x + np.abs(A @ x).sum()))
 
 
@@ -88,6 +89,13 @@ def two_polytopes(n: int = 8, seed: int = 0) -> Known:
         K=condal.Equal(np.zeros(n)),
     )
     return Known(problem, (T[:, best], np.eye(n)[best]), np.zeros(n), float(c @ T[:, best]))
+
+
+def oracle_alone() -> Known:
+    """min <c, x> over the hull of three points, of which no projection is known."""
+    X = condal.Hull(np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 1.0]]))
+    problem = condal.Problem.of(f=condal.Linear([1.0, 1.0]), X=X)
+    return Known(problem, np.array([0.0, 1.0]), np.zeros(0), 1.0)
 
 
 def unit_diagonal(n: int = 20, seed: int = 0) -> Known:
@@ -151,6 +159,13 @@ CASES = {
     "splitting box": Case(Splitting(), box, 60, 1e-5, 1e-5),
     "splitting at most": Case(Splitting(), PLANTED["sdp-at-most"], 60, 1e-5, 1e-5),
     "splitting rows": Case(Splitting(), unit_diagonal, 60, 1e-5, 1e-5),
+    "primal-dual": Case(PrimalDual(), sdp, 450, 1e-7, 1e-7),
+    "primal-dual box": Case(PrimalDual(), box, 450, 1e-7, 1e-7),
+    "primal-dual at most": Case(PrimalDual(), PLANTED["sdp-at-most"], 450, 1e-7, 1e-7),
+    "primal-dual curved": Case(PrimalDual(), curved, 450, 1e-7, 1e-7),
+    "primal-dual lipschitz": Case(PrimalDual(), lipschitz_simplex, 200, 1e-7, 0.0),
+    "primal-dual polytopes": Case(PrimalDual(steps=2), two_polytopes, 200, 1e-6, 1e-6),
+    "primal-dual smooth": Case(PrimalDual(steps=2), smooth_simplex, 60, 1e-8, 0.0),
     "gdmm": Case(GDMM(1.0), two_polytopes, 60, 1e-8, 1e-8),
     "cgs": Case(CGS(), smooth_simplex, 3000, 1e-3, 0.0),
     "cgs sdp": Case(CGS(), smooth_sdp, 1500, 2e-3, 0.0),
@@ -190,9 +205,9 @@ class Counting:
         self.calls += 1
         return self.X.lowest(v, count, tol, beside=beside)
 
-    def project(self, v: Any, guess: Any = None, *, tol: float = 0.0) -> Any:
+    def project(self, v: Any, *given: Any, **options: Any) -> Any:
         self.calls += 1
-        return self.X.project(v, guess, tol=tol)
+        return self.X.project(v, *given, **options)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.X, name)
@@ -422,6 +437,7 @@ def test_a_method_that_can_do_no_more_ends_as_stalled():
         (GDMM(), sdp, "GDMM needs a Product of polytopes"),
         (CGS(), sdp, "CGS needs a problem without a constraint Ax in K: got one of 12 rows"),
         (SmoothedCG(), sdp, "smoothed conditional gradient needs a problem without a constraint"),
+        (PrimalDual(), oracle_alone, "the primal-dual method needs a domain with a projection"),
         (SketchyCGM(), sdp, "storage-optimal CGM needs a smooth objective over X alone"),
         (SketchyCGM(), lipschitz_simplex, "needs a smooth objective over X alone: got Ax of 5"),
     ],
@@ -446,6 +462,8 @@ def test_a_method_that_does_not_apply_says_so_in_one_line(method, known, text):
         (lambda: GDMM(0.0), "lam must be a positive number; got 0.0"),
         (lambda: GDMM(1.0, 1.5), r"rho must lie in \(0, 1\]; got 1.5"),
         (lambda: SmoothedCG(-2.0), "beta must be a positive number; got -2.0"),
+        (lambda: PrimalDual(balance=0.0), "balance must be a positive number; got 0.0"),
+        (lambda: PrimalDual(steps=0), "steps must be a whole number, at least 1; got 0"),
         (lambda: corrective(0.0), "lam0 must be a positive number; got 0.0"),
         (lambda: CGAL("big"), "lam0 must be a positive number, a penalty rule or None; got 'big'"),
     ],

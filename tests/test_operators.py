@@ -308,9 +308,14 @@ def test_rounding_in_the_callers_symmetry_is_removed(wrap):
         (sp.csr_array([[0, 1], [2, 0]]), r"C must be symmetric; the largest \|C - C'\| is 1"),
         (np.diag([1.0, np.nan]), r"C has the value nan at index \(1, 1\)"),
         (sp.csr_array([[1.0, np.inf], [np.inf, 0]]), r"C .its stored entries. has the value inf"),
-        (np.eye(2) * 1j, "C is complex .complex128.; .* write the Hermitian problem as a real"),
-        (sp.csr_array(np.eye(2) * 1j), "C .its stored entries. is complex .complex128."),
-        (aslinearoperator(1j * np.eye(3)), "C is complex .complex128.; condal takes real data"),
+        (
+            np.eye(2) * 1j,
+            r"C must be Hermitian; the largest \|C - C\*\| is 2: pass \(C \+ C\*\) / 2",
+        ),
+        (sp.csr_array(np.eye(2) * 1j), r"C must be Hermitian; the largest \|C - C\*\| is 2"),
+        (aslinearoperator(1j * np.eye(3)), "C must be Hermitian"),
+        (np.array([[1, np.inf * 1j], [0, 1]]), "the (real|imaginary) part of C has the value"),
+        (np.ones((2, 3)) * 1j, r"C must be a square matrix, .* got shape \(2, 3\)"),
         ("text", "C must be an array of real numbers; got str"),
     ],
 )

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from condal.lifting import complex_vectors, real_vectors
 from condal.methods.relaxation import MAX_OMEGA, Sweeps, _move, colouring, next_omega
 from condal.operators import Symmetric
+from condal.symmetry import symmetric
 from known import random_graph, torus
 
 rng = np.random.default_rng(11)
@@ -140,3 +142,46 @@ def test_a_large_graph_is_ordered_and_swept_all_the_same(monkeypatch):
     swept = sweeps.relaxed(R, sweeps=3, omega=1.5, single=False)
     np.testing.assert_allclose((swept**2).sum(axis=1), squares)
     assert np.vdot(swept, C @ swept) < np.vdot(R, C @ R)
+
+
+def hermitian(graph):
+    """The graph with complex weights, and a real diagonal that must not matter."""
+    upper = sp.coo_array(sp.triu(graph, 1))
+    weights = rng.standard_normal(upper.nnz) + 1j * rng.standard_normal(upper.nnz)
+    upper = sp.csr_array((weights, (upper.row, upper.col)), graph.shape)
+    diagonal = sp.dia_array((rng.standard_normal((1, graph.shape[0])), [0]), graph.shape)
+    return sp.csr_array(upper + upper.conj().T + diagonal)
+
+
+@graphs
+@pytest.mark.parametrize("omega", [1.0, 1.9])
+def test_complex_rows_are_swept_as_pairs_of_real_ones(graph, omega, monkeypatch):
+    H, n = hermitian(graph), graph.shape[0]
+    squares = rng.uniform(0.5, 2.0, n)
+    sweeps = sweeps_of(symmetric(H), squares, monkeypatch)
+    Z = rng.standard_normal((n, 3)) + 1j * rng.standard_normal((n, 3))
+    Z *= (np.sqrt(squares) / np.linalg.norm(Z, axis=1))[:, None]
+    joined = H.toarray() - np.diag(H.diagonal())
+    for _ in range(3):
+        before = np.vdot(Z, H @ Z).real
+        swept = sweeps.relaxed(real_vectors(Z), sweeps=1, omega=omega, single=False)
+        expected = Z.copy()
+        for i in sweeps.order:
+            pull = joined[i] @ expected
+            if pull.any():
+                best = -np.sqrt(squares[i]) * pull / np.linalg.norm(pull)
+                moved = expected[i] + omega * (best - expected[i])
+                expected[i] = np.sqrt(squares[i]) * moved / np.linalg.norm(moved)
+        Z = complex_vectors(swept)
+        np.testing.assert_allclose(Z, expected, atol=1e-10)
+        np.testing.assert_allclose((np.abs(Z) ** 2).sum(axis=1), squares)
+        assert np.vdot(Z, H @ Z).real <= before + 1e-12 * abs(before)
+
+
+def test_a_block_that_turns_its_own_row_has_no_sweeps(monkeypatch):
+    """What is no real form of a Hermitian matrix: x_00 of it meets x_01."""
+    monkeypatch.setattr("condal.methods.relaxation.LEAST_WORK", 1)
+    C = np.zeros((4, 4))
+    C[0, 1] = C[1, 0] = C[0, 2] = C[2, 0] = 1.0
+    assert Sweeps.of(Symmetric(4, sparse=(sp.csr_array(C),)), np.ones(2)) is None
+    assert Sweeps.of(Symmetric(4, sparse=(sp.csr_array(C),)), np.ones(4)) is not None

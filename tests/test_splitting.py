@@ -141,7 +141,7 @@ def test_a_nonsmooth_term():
     """min <C, x> + t |x|_1 for C diagonal: the smallest C_ii, and t."""
     C = np.diag([3.0, 1.0, 2.0])
     problem = condal.Problem.of(
-        f=condal.Linear(C), X=condal.Spectrahedron(3), A=condal.Entries(3), K=L1(9, 0.5)
+        f=condal.Linear(C), X=condal.Spectrahedron(3), A=condal.Entries(3), K=L1(0.5, 9)
     )
     result = condal.solve(problem, Splitting(), tol=1e-7, max_iters=200)
     assert result.status is condal.Status.SOLVED

@@ -1,34 +1,90 @@
 """condal: convex problems too large for everything else, solved with a certificate.
 
-    minimise f(x) subject to x in X, Ax in K
+    minimise f(x) + g(Bx) subject to x in X, Ax in K
 
-with a linear minimisation oracle over X, projections onto K, and a few vectors.
+with a linear minimisation oracle over X, projections onto K, the prox of g, and a few vectors.
 """
 
-from condal import eigen, methods, problems, storage
+from condal import domains, eigen, methods, problems, storage
 from condal.certify import Certificate, certify
-from condal.domains import L1Ball, Product, Simplex, Spectrahedron
-from condal.errors import CondalError, FormatError, ProblemError
+from condal.checking import check_problem
+from condal.domains import (
+    Birkhoff,
+    FlowPolytope,
+    GroupL1Ball,
+    Hermitian,
+    Hull,
+    KSparse,
+    L1Ball,
+    L2Ball,
+    LinfBall,
+    NuclearBall,
+    Permutahedron,
+    Polytope,
+    Product,
+    Simplex,
+    Simplices,
+    Spectrahedron,
+)
+from condal.errors import CondalError, FormatError, PieceError, ProblemError
 from condal.formats import read_graph
+from condal.lifting import lifted
 from condal.maps import (
     Across,
+    CodedDiffraction,
     Diagonal,
     Entries,
+    FiniteDifferences,
+    Identity,
     Inner,
+    LeftProduct,
     Matrix,
+    Operator,
     Quadratics,
     RowSums,
+    Sampling,
     Stack,
     Triangle,
     check_adjoint,
 )
 from condal.methods import CGAL, hcgm
-from condal.nonsmooth import L1
-from condal.points import LowRank, dense
+from condal.nonsmooth import (
+    L1,
+    L2,
+    AbsoluteLoss,
+    EpsilonInsensitive,
+    GroupL1,
+    Hinge,
+    Linf,
+    MaxEigenvalue,
+    Maximum,
+    Quantile,
+    total_variation,
+)
+from condal.points import LowRank, Outer, dense
 from condal.problem import Problem
 from condal.result import History, Result, Row, Status
-from condal.sets import Box, Equal, NonNegative, NonPositive, Separable
-from condal.smooth import LeastSquares, Linear
+from condal.sets import (
+    Affine,
+    Ball,
+    Box,
+    Equal,
+    NonNegative,
+    NonPositive,
+    PSDCone,
+    SecondOrder,
+    Separable,
+)
+from condal.smooth import (
+    FactoredQuadratic,
+    Function,
+    Huber,
+    LeastSquares,
+    Linear,
+    Logistic,
+    Poisson,
+    Quadratic,
+)
 from condal.solve import solve
 
 __version__ = "0.1.0"
@@ -36,32 +92,71 @@ __version__ = "0.1.0"
 __all__ = [
     "CGAL",
     "L1",
+    "L2",
+    "AbsoluteLoss",
     "Across",
+    "Affine",
+    "Ball",
+    "Birkhoff",
     "Box",
     "Certificate",
+    "CodedDiffraction",
     "CondalError",
     "Diagonal",
     "Entries",
+    "EpsilonInsensitive",
     "Equal",
+    "FactoredQuadratic",
+    "FiniteDifferences",
+    "FlowPolytope",
     "FormatError",
+    "Function",
+    "GroupL1",
+    "GroupL1Ball",
+    "Hermitian",
+    "Hinge",
     "History",
+    "Huber",
+    "Hull",
+    "Identity",
     "Inner",
+    "KSparse",
     "L1Ball",
+    "L2Ball",
     "LeastSquares",
+    "LeftProduct",
     "Linear",
+    "Linf",
+    "LinfBall",
+    "Logistic",
     "LowRank",
     "Matrix",
+    "MaxEigenvalue",
+    "Maximum",
     "NonNegative",
     "NonPositive",
+    "NuclearBall",
+    "Operator",
+    "Outer",
+    "PSDCone",
+    "Permutahedron",
+    "PieceError",
+    "Poisson",
+    "Polytope",
     "Problem",
     "ProblemError",
     "Product",
+    "Quadratic",
     "Quadratics",
+    "Quantile",
     "Result",
     "Row",
     "RowSums",
+    "Sampling",
+    "SecondOrder",
     "Separable",
     "Simplex",
+    "Simplices",
     "Spectrahedron",
     "Stack",
     "Status",
@@ -69,12 +164,16 @@ __all__ = [
     "__version__",
     "certify",
     "check_adjoint",
+    "check_problem",
     "dense",
+    "domains",
     "eigen",
     "hcgm",
+    "lifted",
     "methods",
     "problems",
     "read_graph",
     "solve",
     "storage",
+    "total_variation",
 ]

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from condal.domains.lifted import taken
 from condal.errors import ProblemError
 from condal.operators import add, gamma
 from condal.points import Array, Point, finite_array
@@ -71,7 +72,7 @@ def relative_gap(objective: float, bound: float) -> float:
 
 def certify(
     model: Problem | Model,
-    x: Point,
+    x: Any,
     y: Array,
     *,
     slack: float | None = None,
@@ -92,7 +93,7 @@ def certify(
         raise ProblemError(
             f"y must have a number for each of the {problem.A.size} constraints; got {y.size}"
         )
-    seen = Seen.of(problem, x)
+    seen = Seen.of(problem, taken(problem.X, x))
     slack = 1e-8 * problem.unit(seen.objective) if slack is None else slack
     return certificate_of(problem, seen, y, slack=slack, failure=failure, seed=seed)
 
@@ -168,6 +169,7 @@ def lower_bound(
     sizes = abs(value) + float(np.abs(g) @ np.abs(Mx)) + abs(proof.value) + h.conjugate_size(w)
     rounding = gamma(Mx.size + w.size + 8) * sizes
     rounding += problem.X.size * (adjoint_rounding(f.M, g) + adjoint_rounding(problem.A, w))
+    rounding += problem.X.size * dual_rounding(problem, w)
     return value - slope + proof.value - support - rounding, proof
 
 
@@ -175,6 +177,12 @@ def adjoint_rounding(A: LinearMap, y: Array) -> float:
     """A bound on |computed A'y - A'y|: an entry is a sum of A.terms products, rounded."""
     rows = float(np.linalg.norm(A.row_norms()))
     return gamma(A.terms + 4) * rows * float(np.linalg.norm(y))
+
+
+def dual_rounding(problem: Problem, y: Array) -> float:
+    """A bound on |A'y - A'w|, w the point of dom h* that y stands for."""
+    error = problem.h.dual_error(y)
+    return error * float(np.linalg.norm(problem.A.row_norms())) if error else 0.0
 
 
 def infeasibility_proof(
@@ -194,7 +202,7 @@ def infeasibility_proof(
     least = problem.X.bound(gradient, slack=slack * size, failure=failure, seed=seed)
     support = h.conjugate(d)
     rounding = gamma(d.size + 8) * (abs(least.value) + h.conjugate_size(d))
-    rounding += problem.X.size * adjoint_rounding(problem.A, d)
+    rounding += problem.X.size * (adjoint_rounding(problem.A, d) + dual_rounding(problem, d))
     separation = least.value - support - rounding
     if not separation > 0:
         return None

@@ -14,6 +14,7 @@ from condal.certify import (
     infeasibility_proof,
     lower_bound,
 )
+from condal.domains.lifted import shown, taken
 from condal.points import Array, Point
 from condal.problem import Problem
 from condal.result import Row, Status
@@ -68,7 +69,9 @@ class Checks:
             self._settle_doubt(state)
         if self.problem.propose is not None and state.k >= self._next_proposal:
             self._next_proposal = 2 * state.k
-            if self._proposal_solves(*self.problem.propose(x.point())):
+            X = self.problem.X
+            point, y = self.problem.propose(shown(X, x.point()))
+            if self._proposal_solves(taken(X, point), y):
                 return Status.SOLVED
         feasible = self.problem.repair is not None or row.infeasibility <= 1.05 * self.tol
         if state.k < self._next_look or not (feasible and self._near(state, row)):
@@ -99,6 +102,14 @@ class Checks:
             self.infeasible = self._infeasibility(state)
         return self.infeasible is not None
 
+    def unproved(self, point: Point | None) -> tuple[Point | None, Array, Certificate]:
+        """What was certified last; else the point, of which nothing is known."""
+        if self._certified is not None:
+            return self._certified
+        how = "nothing was computed" if point is None else "nothing could be computed"
+        unknown = Certificate(np.nan, -self.problem.sense * np.inf, np.inf, how)
+        return point, np.zeros(self.problem.A.size), unknown
+
     def best(
         self, state: State, x: Storage, status: Status
     ) -> tuple[Point | None, Array, Certificate]:
@@ -107,10 +118,7 @@ class Checks:
             return self._certified
         sense = self.problem.sense
         if state.k == 0 or not np.isfinite(state.value):
-            if self._certified is not None:
-                return self._certified
-            nothing = Certificate(np.nan, -sense * np.inf, np.inf, "nothing was computed")
-            return None, np.zeros(self.problem.A.size), nothing
+            return self.unproved(None)
         point, w = self._repaired(x), self.w if self.w is not None else state.y
         seen = Seen.of(self.problem, point)
         aim = self.tol * self.problem.unit(seen.objective)
@@ -160,8 +168,10 @@ class Checks:
         return solves
 
     def _repaired(self, x: Storage) -> Point:
-        point = x.point()
-        return point if self.problem.repair is None else self.problem.repair(point)
+        point, X = x.point(), self.problem.X
+        if self.problem.repair is None:
+            return point
+        return taken(X, self.problem.repair(shown(X, point)))
 
     def _settle_doubt(self, state: State) -> None:
         """Prove the best bound, so that one that an inexact oracle made too good is put right."""

@@ -6,14 +6,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 
-from condal.domains.wrapped import Wrapped
+from condal.domains.wrapped import Wrapped, WrappedSpectral
 from condal.operators import Gradient, Symmetric
 from condal.points import Array, LowRank, Point
 from condal.problem import Problem
-from condal.types import Domain, Spectral
+from condal.types import Domain, Projectable, Spectral, projects, spectral_parts
 
 
 @dataclass
@@ -57,38 +58,46 @@ class CountedDomain(Wrapped):
             self.counts.oracle_cpu_seconds += time.process_time() - before
 
 
-class _CountedSpectral(CountedDomain):
-    X: Spectral
-
-    @property
-    def n(self) -> int:
-        return self.X.n
-
-    @property
-    def trace(self) -> float:
-        return self.X.trace
-
-    @property
-    def at_most(self) -> bool:
-        return self.X.at_most
-
+class _CountedSpectral(CountedDomain, WrappedSpectral):
     def lowest(
         self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
     ) -> tuple[Array, Array]:
         with self._asked():
-            return self.X.lowest(_counted(v, self.counts), count, tol, beside=beside)
+            return super().lowest(_counted(v, self.counts), count, tol, beside=beside)
 
     def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:
         with self._asked():
-            return self.X.project(v, guess, tol=tol)
+            return super().project(v, guess, tol=tol)
+
+
+class _CountedProjectable(CountedDomain):
+    X: Projectable
+
+    def project(self, v: Any) -> Point:
+        with self._asked():
+            return self.X.project(v)
+
+
+class _CountedBlocks(_CountedProjectable):
+    @property
+    def parts(self) -> tuple[CountedDomain, ...]:
+        parts = spectral_parts(self.X)
+        assert parts is not None
+        return tuple(_CountedSpectral(part, self.counts) for part in parts)
 
 
 def counted(problem: Problem) -> tuple[Problem, Counts]:
     """The same problem with its oracle counted, and the counts."""
     counts = Counts()
-    X = problem.X
-    wrapped = _CountedSpectral(X, counts) if isinstance(X, Spectral) else CountedDomain(X, counts)
-    return replace(problem, X=wrapped), counts
+    return replace(problem, X=_counted_domain(problem.X, counts)), counts
+
+
+def _counted_domain(X: Domain, counts: Counts) -> CountedDomain:
+    if isinstance(X, Spectral):
+        return _CountedSpectral(X, counts)
+    if spectral_parts(X) is not None:
+        return _CountedBlocks(X, counts)
+    return (_CountedProjectable if projects(X) else CountedDomain)(X, counts)
 
 
 def _counted(v: Gradient, counts: Counts) -> Gradient:

@@ -24,6 +24,7 @@ from condal.points import Array
 NOISE = 3.0
 SEVERAL_DENSE_BELOW = 150  # where LAPACK gives several eigenpairs sooner than Lanczos
 MAX_SEVERAL_STEPS = 1000
+FIRST_LOOK = 200  # steps that are cheap beside what an eigenvalue that was missed costs
 TINY = float(np.finfo(np.float64).tiny)
 MAX_SEVERAL_BYTES = 128 * 2**20
 _EIGSH_TAKES_RNG = "rng" in signature(eigsh).parameters  # it restarts at random; SciPy 1.17 on
@@ -194,7 +195,8 @@ def lowest(
         rests = run.ended or 3 * (before - ritz.value) <= max(tol, ritz.rounding)
         # Values rest on a cluster for long: to see past it takes some sqrt(spread / tol) steps,
         # where n is so large that the spectrum has no gaps.
-        seen = run.ended or run.steps >= min(3 * sqrt(run.spread / max(tol, TINY)), 2 * sqrt(V.n))
+        far = max(FIRST_LOOK, 2 * sqrt(V.n))
+        seen = run.ended or run.steps >= min(3 * sqrt(run.spread / max(tol, TINY)), far)
         if (ritz.converged and rests and seen) or run.steps >= min(MAX_SEVERAL_STEPS, V.n):
             break
         before, test = ritz.value, min(int(np.ceil(1.3 * test)), MAX_SEVERAL_STEPS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class CondalError(Exception):
     """Any error that condal raises on purpose."""
@@ -19,3 +21,17 @@ class FormatError(CondalError, ValueError):
         super().__init__(place + message)
         self.path = path
         self.line = line
+
+
+class PieceError(CondalError):
+    """A piece of the problem, the user's own, raised or gave what it must not.
+
+    `piece` is its letter in the template: f, M, X, A, K, B, g, or repair or propose. `result` is
+    the best that the solve had by then; None if it had nothing. What the piece raised, if it did,
+    is the cause.
+    """
+
+    def __init__(self, message: str, *, piece: str, result: Any = None) -> None:
+        super().__init__(message)
+        self.piece = piece
+        self.result = result

@@ -1,4 +1,4 @@
-"""Points of a domain: arrays, low-rank symmetric matrices, and tuples of these."""
+"""Points of a domain: arrays, low-rank matrices, and tuples of these."""
 
 from __future__ import annotations
 
@@ -14,12 +14,17 @@ from condal.errors import ProblemError
 Array: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
 
+ENTRIES = 2**14  # of an Outer that are computed at a time
+
 
 @dataclass(frozen=True, eq=False)
 class LowRank:
-    """x = U diag(weights) U', an n x n symmetric matrix of rank at most r; U is n x r."""
+    """x = U diag(weights) U', an n x n symmetric matrix of rank at most r; U is n x r.
 
-    U: Array
+    A result over Hermitian matrices is shown with a complex U: x = U diag(weights) U*.
+    """
+
+    U: Any
     weights: Array
 
     @property
@@ -35,17 +40,59 @@ class LowRank:
     @property
     def trace(self) -> float:
         """tr x."""
-        return float(self.weights @ np.einsum("ij,ij->j", self.U, self.U))
+        return float(self.weights @ np.einsum("ij,ij->j", self.U, self.U.conj()).real)
 
-    def factor(self) -> Array:
-        """R with x = R R'; the weights must not be negative."""
+    def factor(self) -> Any:
+        """R with x = R R' (or R R*); the weights must not be negative."""
         return self.U * np.sqrt(np.maximum(self.weights, 0.0))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.asarray((self.U * self.weights) @ self.U.T, dtype=dtype)
+        return np.asarray((self.U * self.weights) @ self.U.conj().T, dtype=dtype)
 
     def __repr__(self) -> str:
         return f"LowRank(n={self.U.shape[0]}, rank<={self.rank}, trace={self.trace:.6g})"
+
+
+@dataclass(frozen=True, eq=False)
+class Outer:
+    """x = U diag(weights) V', an m x n matrix of rank at most r; U is m x r and V is n x r.
+
+    What a result over rectangular matrices is shown as.
+    """
+
+    U: Array
+    weights: Array
+    V: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(m, n)."""
+        return (self.U.shape[0], self.V.shape[0])
+
+    @property
+    def rank(self) -> int:
+        """r, the number of columns kept: an upper bound on the rank of x."""
+        return int(self.weights.size)
+
+    def entries(self, rows: Any, cols: Any) -> Array:
+        """x[rows_k, cols_k] for all k, without the rest of x."""
+        rows, cols = np.asarray(rows), np.asarray(cols)
+        found = np.empty(rows.size)
+        for k in range(0, found.size, ENTRIES):
+            i, j = (places.ravel()[k : k + ENTRIES] for places in (rows, cols))
+            found[k : k + ENTRIES] = np.einsum("kr,r,kr->k", self.U[i], self.weights, self.V[j])
+        return found.reshape(rows.shape)
+
+    def singular_values(self) -> Array:
+        """Those of x, in falling order."""
+        left, right = np.linalg.qr(self.U)[1], np.linalg.qr(self.V)[1]
+        return np.linalg.svd((left * self.weights) @ right.T, compute_uv=False)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.asarray((self.U * self.weights) @ self.V.T, dtype=dtype)
+
+    def __repr__(self) -> str:
+        return f"Outer({self.shape[0]} x {self.shape[1]}, rank<={self.rank})"
 
 
 Point: TypeAlias = Array | LowRank | tuple["Point", ...]
@@ -128,8 +175,8 @@ def refuse_complex(dtype: Any, name: str) -> None:
     """Raise ProblemError for complex data."""
     if dtype is not None and np.issubdtype(dtype, np.complexfloating):
         raise ProblemError(
-            f"{name} is complex ({dtype}); condal takes real data: pass the real part, or write "
-            "the Hermitian problem as a real symmetric one of twice the size"
+            f"{name} is complex ({dtype}), and must be real: pass the real part; complex data go "
+            "with the domain condal.Hermitian(n), by Linear, Inner and Quadratics"
         )
 
 

@@ -1,16 +1,19 @@
-"""The template: minimise f(x) subject to x in X, Ax in K."""
+"""The template: minimise f(x) + g(Bx) subject to x in X, Ax in K."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from condal.errors import ProblemError
-from condal.maps import Stack
+from condal.errors import CondalError, PieceError, ProblemError
+from condal.maps import Identity, Stack
+from condal.maps.operator import as_map
+from condal.operators import Gradient, Symmetric
 from condal.points import Array, Point
 from condal.sets import Separable
 from condal.smooth import Linear
@@ -19,11 +22,14 @@ from condal.types import Domain, LinearMap, Proximable, Smooth
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """minimise f(x) + h(Ax) over x in X; `maximise` says that the user's objective is -f.
+    """minimise f(x) + h(Ax) over x in X; `maximise` says that the user's objective is -(f + h).
 
+    A constraint Ax in K is one h, a nonsmooth g(Bx) another; both at once are A and B stacked, and
+    the sum of the two: `Problem.of` makes it.
     `repair` takes a point of X near {x : Ax in K} to a feasible one, where the problem has such a
     thing. `propose` guesses a feasible point and a dual from a point of X: the pair is tried beside
-    the method's own, and counts for nothing but what is proved of it. Build with `Problem.of`.
+    the method's own, and counts for nothing but what is proved of it. `rank` is what is expected of
+    a solution, if that is known: a method may begin there. Build with `Problem.of`.
     """
 
     f: Smooth
@@ -34,51 +40,70 @@ class Problem:
     repair: Callable[[Point], Point] | None = None
     propose: Callable[[Point], tuple[Point, Array]] | None = None
     name: str = "problem"
+    rank: int | None = None
 
     def __post_init__(self) -> None:
         if self.A.size != self.h.size:
             raise ProblemError(
-                f"A makes images of length {self.A.size}, but K is a set of vectors of length "
-                f"{self.h.size}: they must agree"
+                f"A and h do not fit: A makes images of length {self.A.size}, but h is a function "
+                f"of vectors of length {self.h.size}"
             )
-        gradient = self.f.M.adjoint(np.zeros(self.f.M.size))
-        if gradient is not None:
-            self.X.check(gradient, "the objective f")
-        adjoint = self.A.adjoint(np.zeros(self.A.size))
-        if adjoint is not None:
-            self.X.check(adjoint, "the constraint map A")
+        for part, what, M in (
+            ("f", "the objective f", self.f.M),
+            ("A", "the constraint map A", self.A),
+        ):
+            _require_fit(self.X, M, part, what)
 
     @classmethod
     def of(
         cls,
-        f: Smooth,
-        X: Domain,
+        f: Smooth | None = None,
+        X: Domain | None = None,
         A: LinearMap | None = None,
         K: Proximable | None = None,
         *,
+        B: LinearMap | None = None,
+        g: Proximable | None = None,
         maximise: bool = False,
         repair: Callable[[Point], Point] | None = None,
         propose: Callable[[Point], tuple[Point, Array]] | None = None,
         name: str = "problem",
+        rank: int | None = None,
     ) -> Problem:
-        """The problem of minimising (or maximising) f over x in X with Ax in K.
+        """The problem of minimising f(x) + g(Bx), or maximising f(x) - g(Bx), over x in X with
+        Ax in K.
 
         Parameters
         ----------
-        f : the objective; to maximise it must be `Linear`.
+        f : the smooth part of the objective, 0 if left out; to maximise it must be `Linear`.
         X : the domain, such as `Spectrahedron(n, trace=...)`.
-        A, K : the constraint Ax in K; leave both out for none.
+        A, K : the constraint Ax in K; leave both out for none. A map of vectors may be a SciPy
+            LinearOperator, or one of PyLops.
+        B, g : the nonsmooth part of the objective, such as `Matrix(B)` and `L1(0.3)`; leave both
+            out for none, or B alone for g(x), x a vector. The dual of a solution holds the
+            multipliers of A first, and then those of B.
+        rank : of a solution, as far as it is known: a low-rank method begins there.
         """
         for value, kind, verb in (
             (f, "the objective f, such as condal.Linear(C)", "gradient"),
             (X, "the domain X, such as condal.Spectrahedron(n)", "lmo"),
             (A, "the map A, such as condal.Diagonal(n) or condal.Matrix(a)", "adjoint"),
             (K, "the set K, such as condal.Equal(b)", "prox"),
+            (B, "the map B, such as condal.Matrix(B)", "adjoint"),
+            (g, "the function g, such as condal.L1(0.3)", "prox"),
         ):
-            if value is not None and not hasattr(value, verb):
-                raise ProblemError(f"wanted {kind}; got {type(value).__name__}")
+            if value is not None and (isinstance(value, type) or not hasattr(value, verb)):
+                got = value.__name__ if isinstance(value, type) else type(value).__name__
+                raise ProblemError(f"wanted {kind}; got {got}")
+        if X is None:
+            raise ProblemError("a problem needs its domain X, such as condal.Spectrahedron(n)")
         if (A is None) != (K is None):
             raise ProblemError("A and K go together: give both for Ax in K, or neither")
+        if B is not None and g is None:
+            raise ProblemError("B and g go together: give both for g(Bx), or g alone for g(x)")
+        A, B = (M if M is None else as_map(M) for M in (A, B))
+        f = _zero(X, A, B) if f is None else f
+        _require_fit(X, f.M, "f", "the objective f")
         if maximise:
             if not isinstance(f, Linear):
                 raise ProblemError(
@@ -86,9 +111,18 @@ class Problem:
                     "to maximise a concave function, minimise its negative"
                 )
             f = f.scaled(-1.0)
-        A = Stack() if A is None else A
-        K = Separable() if K is None else K
-        return cls(f, X, A, K, maximise, repair, propose, name)
+        rows: list[tuple[LinearMap, Proximable]] = []
+        if A is not None and K is not None:
+            _require_fit(X, A, "A", "the constraint map A")
+            rows.append((A, _sized(K, A, "A and K", "K is a set")))
+        if g is not None:
+            B = _identity(f) if B is None else B
+            _require_fit(X, B, "B", "the map B")
+            rows.append((B, _sized(g, B, "B and g", "g is a function")))
+        if len(rows) == 1:
+            return cls(f, X, *rows[0], maximise, repair, propose, name, rank)
+        maps, parts = [M for M, _ in rows], [h for _, h in rows]
+        return cls(f, X, Stack(*maps), Separable(*parts), maximise, repair, propose, name, rank)
 
     @property
     def sense(self) -> float:
@@ -116,7 +150,20 @@ class Problem:
     @cached_property
     def _attainable(self) -> float:
         # |C||x| overestimates what <C, x> can be: a hundredth of it is within reach.
-        return min(1.0, 0.01 * self.f.magnitude(self.X.size)) or 1.0
+        return min(1.0, 0.01 * self.magnitude) or 1.0
+
+    @cached_property
+    def magnitude(self) -> float:
+        """How much f(x) + g(Bx) can vary over X, or more, to scale the problem by."""
+        size, total = self.X.size, self.f.magnitude(self.X.size)
+        finite = [(here, h.lipschitz) for here, h in self.h.pieces if h.lipschitz < inf]
+        if finite:
+            norm, rows = self.A.norm, self.A.row_norms()
+            total += sum(
+                lipschitz * size * min(norm, float(np.linalg.norm(rows[here])))
+                for here, lipschitz in finite
+            )
+        return total
 
 
 @runtime_checkable
@@ -137,4 +184,74 @@ def problem_of(model: Problem | Model) -> Problem:
     raise ProblemError(
         f"solve takes a Problem or a model such as condal.problems.max_cut(W); "
         f"got {type(model).__name__}"
+    )
+
+
+def _require_fit(X: Domain, M: LinearMap, part: str, what: str) -> None:
+    """Raise ProblemError unless the map acts on the space of X."""
+    try:
+        gradient = M.adjoint(np.zeros(M.size))
+    except CondalError:
+        raise
+    except Exception as error:
+        raise PieceError(
+            f"the adjoint of {what} raised {type(error).__name__}: {error}", piece=part
+        ) from error
+    if gradient is None:
+        return
+    try:
+        X.check(gradient, what)
+    except ProblemError as error:
+        raise ProblemError(
+            f"{part} and X do not fit: {error} ({part} acts on {_shape(gradient)})"
+        ) from None
+
+
+def _shape(v: Gradient) -> str:
+    """The space of a gradient, in words."""
+    if isinstance(v, tuple):
+        return f"({', '.join(_shape(part) for part in v)})"
+    return f"shape {v.shape}"
+
+
+def _sized(h: Proximable, M: LinearMap, parts: str, kind: str) -> Proximable:
+    """h as a function of the images of M; ProblemError if it is one of others."""
+    misfit = f"{parts} do not fit: {parts[0]} makes images of length {M.size}"
+    if hasattr(h, "sized"):
+        try:
+            h = h.sized(M.size)
+        except ProblemError as error:
+            raise ProblemError(f"{misfit}; {error}") from None
+    if h.size != M.size:
+        raise ProblemError(f"{misfit}, but {kind} of vectors of length {h.size}")
+    return h
+
+
+def _zero(X: Domain, *maps: LinearMap | None) -> Linear:
+    """f = 0, on the space of the maps."""
+    for M in maps:
+        gradient = None if M is None else M.adjoint(np.zeros(M.size))
+        if gradient is not None:
+            return Linear(_nothing(gradient))
+    raise ProblemError(
+        f"f can be left out only where A or B says what the points of X look like: give f for "
+        f"this {type(X).__name__}, such as condal.Linear of zeros"
+    )
+
+
+def _nothing(v: Gradient) -> Gradient:
+    """0 in the space of the gradient, without the parts that v has."""
+    if isinstance(v, tuple):
+        return tuple(_nothing(part) for part in v)
+    return Symmetric(v.n) if isinstance(v, Symmetric) else np.zeros_like(v)
+
+
+def _identity(f: Smooth) -> Identity:
+    """x -> x, where f acts on vectors."""
+    gradient = f.M.adjoint(np.zeros(f.M.size))
+    if isinstance(gradient, np.ndarray) and gradient.ndim == 1:
+        return Identity(gradient.size)
+    raise ProblemError(
+        "B can be left out only where x is a vector: for g of all entries of a symmetric matrix "
+        "pass B=condal.Entries(n), for a product of domains B=condal.Across(B_1, B_2, ...)"
     )

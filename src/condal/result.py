@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condal.certify import Certificate
-from condal.points import Array, Point
+from condal.points import Array
 from condal.types import Proof
 
 
@@ -31,7 +31,8 @@ class Status(Enum):
         "pass another method, such as condal.CGAL()"
     )
     NUMERICAL_ERROR = (
-        "stopped: a product or an image was not finite; look for overflow or NaN in your operators"
+        "stopped: a piece of the problem gave what is no use, or a number was not finite; look for "
+        "overflow or NaN in your operators, and try condal.check_problem"
     )
 
 
@@ -104,10 +105,11 @@ class Result:
     `y` holds the multipliers of Ax in K, with the sign of f + <y, Ax>, f the minimised objective.
     `x` is the point that `objective` and `infeasibility` speak of: repaired, where the problem has
     a repair. `bound` is proved; `gap = |bound - objective| / max(1, |objective|)`. `infeasible` is
-    the proof that comes with the status INFEASIBLE. `why` says which methods were tried, and why.
+    the proof that comes with the status INFEASIBLE. `why` says which methods were tried, and why;
+    `reason` what went wrong, with the status NUMERICAL_ERROR.
     """
 
-    x: Point | None
+    x: Any
     y: Array
     status: Status
     certificate: Certificate
@@ -118,6 +120,7 @@ class Result:
     problem_name: str = "problem"
     method: str = ""
     why: str = ""
+    reason: str = ""
     infeasible: Proof | None = None
     oracle_cpu_seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -152,6 +155,7 @@ class Result:
         certificate = self.certificate
         return [
             ("status", self.status.value),
+            *([("reason", self.reason)] if self.reason else []),
             ("objective", f"{self.objective:.10g}"),
             ("bound", f"{self.bound:.10g} ({certificate.because})"),
             ("gap", f"{self.gap:.3g}"),

@@ -39,7 +39,7 @@ class Scaling:
 def normalise(problem: Problem) -> tuple[Problem, Scaling]:
     """The normalised problem, and what undoes it."""
     size = problem.X.size
-    magnitude = problem.f.magnitude(size)
+    magnitude = problem.magnitude
     if not np.isfinite(magnitude) or 0 < magnitude < np.finfo(float).tiny:
         raise ProblemError(
             f"the objective's size over X is {magnitude:g}, beyond what double precision holds: "

@@ -12,13 +12,16 @@ import numpy as np
 from condal.certify import Certificate, Seen, relative_gap
 from condal.checks import Checks
 from condal.counting import counted
-from condal.errors import ProblemError
+from condal.domains.lifted import shown, taken
+from condal.errors import PieceError, ProblemError
+from condal.guards import guarded, unguarded
 from condal.methods.auto import Choice, Progress, choices
 from condal.points import Array, Point, require_whole
 from condal.problem import Model, Problem, problem_of
 from condal.result import History, Result, Row, Status
 from condal.scaling import normalise
 from condal.state import State, Warm
+from condal.stop import Stop
 from condal.storage import automatic, require_fit
 from condal.types import Method, Storage
 
@@ -34,33 +37,6 @@ class Answer:
     x: Point | None
     y: Array
     certificate: Certificate
-
-
-@dataclass(frozen=True)
-class Stop:
-    """When to stop: at a proved gap and an infeasibility of tol, or at a limit."""
-
-    tol: float = 1e-3
-    max_iters: int | None = None
-    max_seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        if not (_is_number(self.tol) and 0 < self.tol < np.inf):
-            raise ProblemError(f"tol must be a positive number such as 1e-3; got {self.tol!r}")
-        if self.max_iters is not None:
-            require_whole(self.max_iters, "max_iters")
-        if self.max_seconds is not None and not (
-            _is_number(self.max_seconds) and self.max_seconds > 0
-        ):
-            raise ProblemError(f"max_seconds must be positive, or None; got {self.max_seconds!r}")
-
-    def limit(self, iterations: int, seconds: float) -> Status | None:
-        """The limit that is reached, if one is."""
-        if self.max_iters is not None and iterations >= self.max_iters:
-            return Status.MAX_ITERS
-        if self.max_seconds is not None and seconds >= self.max_seconds:
-            return Status.MAX_SECONDS
-        return None
 
 
 def solve(
@@ -89,9 +65,12 @@ def solve(
     seed : of all that is random: sketches and probabilistic proofs.
     callback : called with a `Row` after each iteration; a true answer stops the solve.
     warm_start : a `Result` of the same problem, or of one of the same shape, to go on from.
+
+    A piece of your own that raises ends the solve with a `PieceError`, which names it and carries
+    the best result so far; one that gives NaN, or the wrong shape, with the status NUMERICAL_ERROR.
     """
     stop = Stop(tol, max_iters, max_seconds)
-    user_problem = problem_of(problem)
+    user_problem = guarded(problem_of(problem))
     require_whole(seed, "seed", least=0)
     for value, verb, wanted in (
         (method, "iterates", "method takes a record such as condal.CGAL()"),
@@ -102,7 +81,7 @@ def solve(
         if value is not None and (isinstance(value, type) or not hasattr(value, verb)):
             raise ProblemError(f"{wanted}; got {value!r}")
     if storage is not None:
-        require_fit(storage, user_problem.X)
+        require_fit(storage, unguarded(user_problem.X))
     if method is None:
         tried = choices(user_problem, tol=stop.tol, free_storage=storage is None)
     else:
@@ -120,6 +99,8 @@ class _Run:
         self.history = History()
         self.checks = Checks(problem, normalised, self.scaling, stop.tol, seed)
         self.first: int | None = None  # the k that the iterations count from
+        self.fault: PieceError | None = None
+        self.reason = ""
         self.began, self.cpu_began = time.perf_counter(), time.process_time()
         self.uniform = _uniform(self.scaling.rows)
 
@@ -133,8 +114,15 @@ class _Run:
             names.append(choice.method.name)
             why.append(f"{choice.method.name}: {choice.why}")
             more = choice is not tried[-1]
-            state, status = self._follow(choice.method, callback, warm, more)
-            answer = self._better(answer, Answer(*self.checks.best(state, self.x, status)))
+            try:
+                state, status = self._follow(choice.method, callback, warm, more)
+            except PieceError as fault:  # before the first state
+                status = self._failed(fault)
+                break
+            answer = self._better(answer, self._answer(state, status))
+            if self.fault is not None:
+                status = Status.NUMERICAL_ERROR
+                break
             if status in LIMITS and self.checks.solves(answer.certificate):
                 status = Status.SOLVED  # the free estimates did not see it
             if status not in RESTS or not more:
@@ -144,14 +132,32 @@ class _Run:
                 y = answer.y if answer.certificate.gap < 1.0 else np.zeros_like(answer.y)
                 warm = Warm(answer.x, self.scaling.normalised_dual(y), state.k)
             why.append(_where(answer.certificate))
-        assert answer is not None
-        return self._result(", then ".join(names), "; ".join(why), answer, status)
+        answer = answer or Answer(*self.checks.unproved(None))
+        reached = self._result(", then ".join(names), "; ".join(why), answer, status)
+        if self.fault is not None and self.fault.__cause__ is not None:
+            self.fault.result = reached
+            raise self.fault
+        return reached
+
+    def _failed(self, fault: PieceError) -> Status:
+        """Where a piece of the user's is no use, nothing more is tried."""
+        self.fault = self.fault or fault
+        self.reason = str(self.fault)
+        return Status.NUMERICAL_ERROR
+
+    def _answer(self, state: State, status: Status) -> Answer:
+        """What is to be returned of a method; where the pieces do not let us say, without proof."""
+        try:
+            return Answer(*self.checks.best(state, self.x, status))
+        except PieceError as fault:
+            self._failed(fault)
+            return Answer(*self.checks.unproved(self.x.point() if state.k > 0 else None))
 
     def _better(self, a: Answer | None, b: Answer) -> Answer:
         """The one of the smaller gap and infeasibility; b, if it solves or there is no a."""
         if a is None or a.x is None or self.checks.solves(b.certificate):
             return b
-        return a if b.x is None or _error(a.certificate) < _error(b.certificate) else b
+        return b if b.x is not None and _error(b.certificate) <= _error(a.certificate) else a
 
     def _follow(
         self, method: Method, callback: Callback | None, warm: Warm | None, more: bool
@@ -167,6 +173,7 @@ class _Run:
         try:
             for state in states:
                 if not np.isfinite(state.value) or np.isnan(state.gap):
+                    self.reason = f"at iteration {state.k}, f(x) was {state.value / self.scaling.c}"
                     return state, Status.NUMERICAL_ERROR
                 row = self._record(state)
                 asked = callback is not None and callback(row)
@@ -181,17 +188,18 @@ class _Run:
                 state, self.history.last.infeasibility
             ):
                 status = Status.INFEASIBLE
-        except FloatingPointError:
-            status = Status.NUMERICAL_ERROR
+        except PieceError as fault:
+            status = self._failed(fault)
+        except FloatingPointError as error:
+            status, self.reason = Status.NUMERICAL_ERROR, str(error)
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
         return state, status
 
     def _storage(self, method: Method) -> Storage:
-        problem = self.problem
-        rows = problem.A.size + problem.f.M.size
-        storage = automatic(problem.X, rows, keeps=method.keeps, seed=self.seed)
-        require_fit(storage, problem.X)
+        X, rows = unguarded(self.problem.X), self.problem.A.size + self.problem.f.M.size
+        storage = automatic(X, rows, keeps=method.keeps, seed=self.seed)
+        require_fit(storage, X)
         return storage
 
     def _warm(self, warm: Result) -> Warm:
@@ -208,16 +216,17 @@ class _Run:
             lam = np.nan  # the penalty of another method is no penalty for this one
         self.checks.seed += k  # the duals to come were chosen after the proofs of that solve
         try:
-            Seen.of(self.problem, warm.x)
-            distance = self.problem.X.distance(warm.x)
-        except (AssertionError, AttributeError, IndexError, TypeError, ValueError):
+            x = taken(self.problem.X, warm.x)
+            Seen.of(self.problem, x)
+            distance = self.problem.X.distance(x)
+        except (AssertionError, AttributeError, IndexError, PieceError, TypeError, ValueError):
             raise ProblemError(
                 "warm_start has a point of another space than this problem's: start from a result "
                 "of a problem of the same shape"
             ) from None
         # Of another domain, only the dual helps.
         near = distance <= 1e-6 * self.problem.X.size
-        return Warm(warm.x if near else None, y, k, lam)
+        return Warm(x if near else None, y, k, lam)
 
     def _record(self, state: State) -> Row:
         sense, c = self.problem.sense, self.scaling.c
@@ -246,7 +255,7 @@ class _Run:
 
     def _result(self, method: str, why: str, answer: Answer, status: Status) -> Result:
         return Result(
-            x=answer.x,
+            x=None if answer.x is None else shown(self.problem.X, answer.x),
             y=answer.y,
             status=status,
             certificate=answer.certificate,
@@ -257,6 +266,7 @@ class _Run:
             problem_name=self.problem.name,
             method=method,
             why=why,
+            reason=self.reason if status is Status.NUMERICAL_ERROR else "",
             infeasible=self.checks.infeasible,
             oracle_cpu_seconds=self.counts.oracle_cpu_seconds,
             cpu_seconds=time.process_time() - self.cpu_began,
@@ -270,10 +280,6 @@ def _error(certificate: Certificate) -> float:
 def _where(certificate: Certificate) -> str:
     gap, infeasibility = certificate.gap, certificate.infeasibility
     return f"it came to rest at a gap of {gap:.1g}, infeasible by {infeasibility:.1g}"
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and value is not True
 
 
 def _uniform(rows: Array) -> float | None:

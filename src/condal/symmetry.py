@@ -1,4 +1,4 @@
-"""Symmetric matrices as users give them: checked, and made gradients of."""
+"""Symmetric and Hermitian matrices as users give them: checked, and made gradients of."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
+from condal.lifting import is_complex, real_matrix
 from condal.operators import Symmetric
-from condal.points import finite_array, refuse_complex
+from condal.points import finite_array
 
 
 def symmetric(C: Any, name: str = "C") -> Symmetric:
-    """The Symmetric of a SciPy sparse matrix, a NumPy array or a LinearOperator, checked."""
+    """The Symmetric of a SciPy sparse matrix, a NumPy array or a LinearOperator, checked; of a
+    complex one, which must be Hermitian, the real form, of twice its side."""
     if isinstance(C, Symmetric):
         return C
+    if is_complex(C):
+        return _hermitian(C if hasattr(C, "dtype") else np.asarray(C), name)
     if isinstance(C, LinearOperator):
-        refuse_complex(C.dtype, name)
         _square(C.shape, name)
         a, b = np.random.default_rng(0).standard_normal((2, C.shape[0]))
         left, right = float(a @ C.matvec(b)), float(b @ C.matvec(a))
@@ -41,14 +44,33 @@ def symmetric(C: Any, name: str = "C") -> Symmetric:
     return Symmetric(dense.shape[0], dense=0.5 * (dense + dense.T))
 
 
+def _hermitian(C: Any, name: str) -> Symmetric:
+    _square(C.shape, name)
+    if isinstance(C, LinearOperator):
+        real = real_matrix(C)
+        a, b = np.random.default_rng(0).standard_normal((2, real.shape[0]))
+        left, right = float(a @ real.matvec(b)), float(b @ real.matvec(a))
+        _same(abs(left - right), 1e4 * (abs(left) + abs(right)), name, hermitian=True)
+        return Symmetric(int(real.shape[0]), operators=(real,))
+    stored = C.tocoo().data if sp.issparse(C) else C
+    finite_array(stored.real, f"the real part of {name}")
+    finite_array(stored.imag, f"the imaginary part of {name}")
+    C = sp.csr_array(C) if sp.issparse(C) else C
+    difference = float(abs(C - C.conj().T).max())
+    _same(difference, float(abs(C).max()), name, hermitian=True)
+    # Rounding of the caller's is removed here: the real form of a Hermitian C is symmetric.
+    return symmetric(real_matrix(C if difference == 0 else 0.5 * (C + C.conj().T)), name)
+
+
 def _square(shape: tuple[int, ...], name: str) -> None:
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
         raise ProblemError(f"{name} must be a square matrix, at least 1 x 1; got shape {shape}")
 
 
-def _same(difference: float, size: float, name: str) -> None:
+def _same(difference: float, size: float, name: str, *, hermitian: bool = False) -> None:
     if difference > 1e-12 * size:
+        kind, mark = ("Hermitian", "*") if hermitian else ("symmetric", "'")
         raise ProblemError(
-            f"{name} must be symmetric; the largest |{name} - {name}'| is {difference:.3g}: "
-            f"pass ({name} + {name}') / 2 if that is what you mean"
+            f"{name} must be {kind}; the largest |{name} - {name}{mark}| is {difference:.3g}: "
+            f"pass ({name} + {name}{mark}) / 2 if that is what you mean"
         )

@@ -88,6 +88,40 @@ class Spectral(Domain, Protocol):
         its rank may make it cheaper."""
 
 
+def spectral_parts(X: Domain) -> tuple[Spectral, ...] | None:
+    """X alone if it is spectral, the parts of a product if all of them are; else None."""
+    parts = (X,) if isinstance(X, Spectral) else tuple(getattr(X, "parts", ()))
+    found = tuple(part for part in parts if isinstance(part, Spectral))
+    return found if parts and len(found) == len(parts) else None
+
+
+@runtime_checkable
+class Projectable(Domain, Protocol):
+    """X, a domain whose nearest points are known as well."""
+
+    def project(self, v: Any) -> Point:
+        """The nearest point of X to v, an array or a tuple of arrays."""
+
+
+def projects(X: Domain) -> bool:
+    """Whether X has a projection; a product, if each of its parts has."""
+    parts = getattr(X, "parts", None)
+    if parts is not None:
+        return all(projects(part) for part in parts)
+    return isinstance(X, Projectable)
+
+
+@runtime_checkable
+class Lifted(Domain, Protocol):
+    """X, the points of which stand for others: Hermitian or rectangular matrices (`lifting`)."""
+
+    def shown(self, x: Point) -> Any:
+        """What the point x stands for."""
+
+    def taken(self, x: Any) -> Point:
+        """A point that stands for x; a point of X as it is."""
+
+
 class LinearMap(Protocol):
     """A, B or M: a linear map from the space of X to vectors of length `size`."""
 
@@ -114,7 +148,8 @@ class LinearMap(Protocol):
 
     @property
     def diagonal_rows(self) -> Array | None:
-        """d, where Ax = d * diag(x); else None."""
+        """d, where Ax = d * diag(x), or d * the sums of diag(x) over runs of n / size entries; else
+        None."""
 
     def row_norms(self) -> Array:
         """|A_i| for each row i, as elements of the space of X."""
@@ -198,6 +233,10 @@ class Proximable(Protocol):
 
     def dual_point(self, y: Array) -> Array:
         """The nearest point to y where h* is finite."""
+
+    def dual_error(self, y: Array) -> float:
+        """An upper bound on how far y, where h* is finite up to rounding, is from a point where it
+        is so exactly, and is what `conjugate` says: no vector of doubles may be such a point."""
 
     def scaled(self, rows: Array, c: float) -> Proximable:
         """z -> c h(z / rows), for rows > 0 and c > 0."""

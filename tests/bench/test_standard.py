@@ -87,7 +87,7 @@ def test_what_peers_cannot_take_is_said():
     with pytest.raises(ProblemError, match="one spectral domain; got LeastSquares over Simplex"):
         standard(PLANTED["simplex-equal"]().problem)
     with pytest.raises(ProblemError, match="points, boxes and orthants; got L1"):
-        bounds(condal.L1(3))
+        bounds(condal.L1(size=3))
 
 
 def test_random_edges_are_different_pairs():

@@ -1,18 +1,16 @@
 """The instances that the laws are tried on: a new class is tested by being listed."""
 
-from laws.domains import DOMAINS, DomainCase, l1_case, product_case, simplex_case, spectral_case
+from laws.domain_case import DomainCase
+from laws.domains import DOMAINS, l1_case, product_case, simplex_case, spectral_case
+from laws.functions import FUNCTIONS
 from laws.maps import MAPS, MapCase
-from laws.sets import (
-    INF,
-    SETS,
-    SetCase,
-    long_set,
-    multipliers_obey_their_law,
-    pieces_obey_their_law,
-)
+from laws.proximable import INF, LAWS, ProximableCase, pieces_obey_their_law
+from laws.sets import SETS, long_set
 from laws.smooth import SMOOTH, SmoothCase
 from laws.spaces import (
+    Hermitians,
     Matrices,
+    Rectangles,
     Tuples,
     Vectors,
     combination,
@@ -20,6 +18,7 @@ from laws.spaces import (
     length,
     matrix_of,
     public_classes,
+    random_hermitian,
     random_lowrank,
     random_symmetric,
 )
@@ -39,7 +38,9 @@ from laws.spectra import (
 __all__ = [
     "DOMAINS",
     "ENGINES",
+    "FUNCTIONS",
     "INF",
+    "LAWS",
     "MAPS",
     "SETS",
     "SMOOTH",
@@ -47,9 +48,11 @@ __all__ = [
     "STORAGES",
     "Counted",
     "DomainCase",
+    "Hermitians",
     "MapCase",
     "Matrices",
-    "SetCase",
+    "ProximableCase",
+    "Rectangles",
     "SmoothCase",
     "Spectrum",
     "Tuples",
@@ -62,11 +65,11 @@ __all__ = [
     "length",
     "long_set",
     "matrix_of",
-    "multipliers_obey_their_law",
     "pieces_obey_their_law",
     "product_case",
     "public_classes",
     "random_graph",
+    "random_hermitian",
     "random_lowrank",
     "random_symmetric",
     "simplex_case",

@@ -1,26 +1,17 @@
 """The domains X that the laws are tried on."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from condal import eigen
-from condal.domains import L1Ball, Product, Simplex, Spectrahedron
+from condal.domains import Hermitian, L1Ball, NuclearBall, Product, Simplex, Spectrahedron
+from condal.lifting import real_point, square_point
 from condal.operators import Symmetric
 from condal.points import LowRank, dense
-from laws.spaces import Matrices, Tuples, Vectors, random_lowrank
-
-
-@dataclass(frozen=True)
-class DomainCase:
-    name: str
-    X: Any
-    space: Any
-    members: Callable[[np.random.Generator], list[Any]]  # among them points as far apart as can be
-    minimum: Callable[[Any], float]  # min over X of <v, .>, by other means
-    exact: bool = True  # whether the oracle is exact at tol = 0
+from laws.domain_case import DomainCase
+from laws.flat import FLAT
+from laws.spaces import Hermitians, Matrices, Rectangles, Tuples, Vectors, random_lowrank
 
 
 def simplex_case(n: int, radius: float) -> DomainCase:
@@ -78,6 +69,47 @@ def spectral_case(
     return DomainCase(name, X, Matrices(n), members, minimum, exact)
 
 
+def hermitian_case(n: int, trace: float, at_most: bool = False) -> DomainCase:
+    def members(rng: np.random.Generator) -> list[Any]:
+        u = np.linalg.qr(rng.standard_normal((n, n)) + 1j * rng.standard_normal((n, n)))[0]
+        found = [LowRank(u[:, [i]], np.array([trace])) for i in (0, n - 1)]
+        found.append(LowRank(u, trace * rng.dirichlet(np.ones(n))))
+        real = [real_point(x, n) for x in [*found, np.asarray(found[-1])]]
+        flat = trace / (2 * n) * np.eye(2 * n)  # i u is another real vector, with the same u u*
+        corners = [trace * np.outer(e, e) for e in np.eye(2 * n)]
+        return [*real, flat, *corners, *([np.zeros((2 * n, 2 * n))] if at_most else [])]
+
+    def minimum(v: Symmetric) -> float:
+        smallest = float(np.linalg.eigvalsh(hermitian_of(v))[0])
+        return trace * (min(smallest, 0.0) if at_most else smallest)
+
+    name = f"Hermitian({n}, {trace:g}{', at_most' * at_most})"
+    return DomainCase(name, Hermitian(n, trace, at_most), Hermitians(n), members, minimum)
+
+
+def hermitian_of(v: Symmetric) -> np.ndarray:
+    """The complex matrix whose real form v is."""
+    full = v.to_dense()
+    return full[::2, ::2] + 1j * full[1::2, ::2]
+
+
+def nuclear_case(m: int, n: int, radius: float) -> DomainCase:
+    def members(rng: np.random.Generator) -> list[Any]:
+        U = np.linalg.qr(rng.standard_normal((m, min(m, n))))[0]
+        V = np.linalg.qr(rng.standard_normal((n, min(m, n))))[0]
+        found = [radius * np.outer(U[:, i], V[:, i]) for i in (0, -1)]
+        found += [-found[0], 0.3 * found[-1], np.zeros((m, n))]
+        found.append((U * (radius * rng.dirichlet(np.ones(U.shape[1])))) @ V.T)
+        return [square_point(x, m, n) for x in found]
+
+    def minimum(v: Symmetric) -> float:
+        C = 2 * v.to_dense()[:m, m:]
+        return -radius * float(np.linalg.svd(C, compute_uv=False)[0])
+
+    name = f"NuclearBall({m}, {n}, {radius:g})"
+    return DomainCase(name, NuclearBall(m, n, radius), Rectangles(m, n), members, minimum)
+
+
 def product_case(*cases: DomainCase) -> DomainCase:
     def members(rng: np.random.Generator) -> list[Any]:
         choices = [case.members(rng) for case in cases]
@@ -94,6 +126,7 @@ def product_case(*cases: DomainCase) -> DomainCase:
 
 
 DOMAINS = [
+    *FLAT,
     simplex_case(1, 2.0),
     simplex_case(2, 1.0),
     simplex_case(6, 0.5),
@@ -108,6 +141,15 @@ DOMAINS = [
     spectral_case(60, 60.0, engine=eigen.Lanczos()),
     spectral_case(60, 2.0, engine=eigen.Arpack()),
     spectral_case(60, 1.0, at_most=True),
+    hermitian_case(1, 2.0),
+    hermitian_case(3, 2.0),
+    hermitian_case(3, 0.5, at_most=True),
+    hermitian_case(40, 40.0),
+    nuclear_case(1, 1, 2.0),
+    nuclear_case(4, 3, 0.5),
+    nuclear_case(2, 6, 3.0),
+    nuclear_case(50, 30, 1.0),
     product_case(simplex_case(3, 1.0), spectral_case(4, 2.0)),
+    product_case(hermitian_case(2, 1.0), nuclear_case(2, 3, 1.0), spectral_case(3, 2.0)),
     product_case(l1_case(2, 1.0), product_case(simplex_case(2, 1.0), l1_case(1, 1.0))),
 ]

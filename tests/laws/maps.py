@@ -6,25 +6,41 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import aslinearoperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from condal.halves import BLOCK
+from condal.lifting import lifted
 from condal.maps import (
     Across,
+    CodedDiffraction,
     Cost,
     Diagonal,
     Entries,
+    FiniteDifferences,
+    Identity,
     Inner,
+    LeftProduct,
     Matrix,
+    Operator,
     Quadratics,
     RowSums,
+    Sampling,
     Scaled,
     Stack,
     Triangle,
 )
 from condal.maps.quadratics import EXACT_NORM
 from condal.operators import Symmetric
-from laws.spaces import Matrices, Tuples, Vectors, random_symmetric
+from condal.symmetry import symmetric
+from laws.spaces import (
+    Hermitians,
+    Matrices,
+    Rectangles,
+    Tuples,
+    Vectors,
+    random_hermitian,
+    random_symmetric,
+)
 
 
 @dataclass(frozen=True)
@@ -74,6 +90,19 @@ def _maps() -> Iterator[MapCase]:
     yield MapCase("Matrix, wide", Matrix(np.asfortranarray(rng.random((2, 6)))), Vectors(6))
     yield MapCase("Matrix, sparse", Matrix(sp.random(6, 4, 0.5, random_state=0)), Vectors(4))
     yield MapCase("Matrix, one row", Matrix([1, 2, 3]), Vectors(3))
+    yield MapCase("Identity", Identity(4), Vectors(4))
+    yield MapCase("Sampling", Sampling(5, [4, 0, 2]), Vectors(5))
+    yield MapCase("Sampling, again", Sampling(4, np.array([1, 3, 1, 1, 0])), Vectors(4))
+    yield MapCase("Sampling, none", Sampling(3, np.zeros(0, dtype=int)), Vectors(3))
+    for shape in [(1,), (6,), (3, 4), (1, 5), (2, 1, 3)]:
+        differences = FiniteDifferences(shape)
+        yield MapCase(f"FiniteDifferences{shape}", differences, Vectors(differences.n))
+    op = aslinearoperator(rng.standard_normal((5, 3)))
+    yield MapCase("Operator, tall, matrix-free", Operator(op), Vectors(3), False)
+    known = Operator(op.T, norm=float(np.linalg.norm(op.A, 2)))
+    yield MapCase("Operator, of known norm, matrix-free", known, Vectors(5))
+    lazy = Operator(LinearOperator((4, 4), matvec=lambda x: x, rmatvec=lambda y: y, dtype=float))
+    yield MapCase("Operator, that gives x back, matrix-free", lazy, Vectors(4), False)
     factors = np.array([1.0, 0.5, 3.0, 1e-3, 2.0])
     yield MapCase("Scaled", Scaled(RowSums(5), factors), Matrices(5), False)
     yield MapCase("Scaled, negative", Scaled(Diagonal(5), -factors), Matrices(5))
@@ -94,8 +123,61 @@ def _maps() -> Iterator[MapCase]:
     yield MapCase("Quadratics, matrix-free", free, Matrices(4), False)
     yield MapCase("Quadratics, many", Quadratics(long), Matrices(3), False)
     yield MapCase("Quadratics, one", Quadratics([[2.0]]), Matrices(1))
+    yield from _hermitian_maps(rng)
+    yield from _rectangular_maps(rng)
     twice = Stack(across, Across(Cost(Symmetric(4, sparse=(S4,))), Matrix(np.ones(3))))
     yield MapCase("Stack of Across", twice, blocks, False)
+
+
+def _hermitian_maps(rng: np.random.Generator) -> Iterator[MapCase]:
+    """Of complex data: their real forms."""
+    H, G, rows = random_hermitian(3, rng), random_hermitian(3, rng), rng.standard_normal(5)
+    thin = sp.csr_array(np.where(np.abs(G) > 0.7, G, 0.0))
+    a = rng.standard_normal((5, 3)) + 1j * rng.standard_normal((5, 3))
+    thinned = np.where(np.abs(a) > 1.0, a, 0.0)
+    long = rng.standard_normal((EXACT_NORM + 5, 2)) * np.exp(1j * rng.random((EXACT_NORM + 5, 2)))
+    space = Hermitians(3)
+    yield MapCase("Diagonal, hermitian", Diagonal(3, hermitian=True), space)
+    yield MapCase("Diagonal, hermitian, n = 1", Diagonal(1, hermitian=True), Hermitians(1))
+    scaled = Scaled(Diagonal(3, hermitian=True), np.array([1.0, -2.0, 0.5]))
+    yield MapCase("Scaled, hermitian", scaled, space)
+    yield MapCase("Inner, complex", Inner([H, thin, G.tolist(), np.eye(3)]), space)
+    yield MapCase("Cost, complex", Cost(symmetric(H)), space)
+    yield MapCase("Cost, complex and sparse", Cost(symmetric(thin)), space)
+    hidden = Cost(symmetric(aslinearoperator(H)))
+    yield MapCase("Cost, complex, matrix-free", hidden, space, False)
+    yield MapCase("Quadratics, complex", Quadratics(a, rows), space)
+    yield MapCase("Quadratics, complex and sparse", Quadratics(sp.csr_array(thinned)), space)
+    free = Quadratics(aslinearoperator(a), rows)
+    yield MapCase("Quadratics, complex, matrix-free", free, space, False)
+    known = Quadratics(aslinearoperator(a), lengths=np.linalg.norm(a, axis=1))
+    yield MapCase("Quadratics, complex, of known lengths, matrix-free", known, space, False)
+    coded = Quadratics(CodedDiffraction(a.reshape(5, 1, 3)))
+    yield MapCase("Quadratics, coded diffraction, matrix-free", coded, space, False)
+    yield MapCase("Quadratics, complex, many", Quadratics(long), Hermitians(2), False)
+    yield MapCase("Quadratics, complex, one", Quadratics([[2.0j]]), Hermitians(1))
+    stacked = Stack(Diagonal(3, hermitian=True), Quadratics(a))
+    yield MapCase("Stack, hermitian", stacked, space, False)
+
+
+def _rectangular_maps(rng: np.random.Generator) -> Iterator[MapCase]:
+    """Of m x n matrices, in a corner of symmetric ones."""
+    space = Rectangles(2, 3)
+    rows, cols = np.array([0, 1, 1, 1, 0]), np.array([2, 0, 1, 0, 0])
+    yield MapCase("Entries, rectangular", Entries.rectangular((2, 3), rows, cols), space)
+    one = Entries.rectangular((1, 1), [0], [0])
+    yield MapCase("Entries, rectangular, one", one, Rectangles(1, 1))
+    C = rng.standard_normal((2, 3))
+    inner = Inner([lifted(C), lifted(sp.csr_array(np.where(C > 0, C, 0.0)))])
+    yield MapCase("Inner, lifted", inner, space)
+    a = rng.standard_normal((4, 2))
+    yield MapCase("LeftProduct", LeftProduct(a, 3), space)
+    yield MapCase("LeftProduct, wide", LeftProduct(a.T, 1), Rectangles(4, 1))
+    thin = sp.coo_array(np.where(a > 0, a, 0.0))
+    yield MapCase("LeftProduct, sparse", LeftProduct(thin, 3), space)
+    yield MapCase("LeftProduct, one", LeftProduct([[2.0]], 1), Rectangles(1, 1))
+    yield MapCase("Cost, lifted", Cost(lifted(C)), space)
+    yield MapCase("Cost, lifted, matrix-free", Cost(lifted(aslinearoperator(C))), space, False)
 
 
 MAPS = list(_maps())

@@ -1,23 +1,25 @@
-"""The sets K that the laws are tried on, and laws that all proximable functions share."""
+"""The sets K that the laws of proximable functions are tried on."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pytest
+import scipy.sparse as sp
 
+from condal.halves import BLOCK
 from condal.passes import PIECE
-from condal.sets import Box, Equal, NonNegative, NonPositive, Separable
-
-INF = np.inf
-
-
-@dataclass(frozen=True)
-class SetCase:
-    name: str
-    h: Any
-    member: Callable[[np.random.Generator], np.ndarray]
+from condal.sets import (
+    Affine,
+    Ball,
+    Box,
+    Equal,
+    NonNegative,
+    NonPositive,
+    PSDCone,
+    SecondOrder,
+    Separable,
+)
+from laws.proximable import INF, ProximableCase
 
 
 def _between(low: Any, high: Any) -> Callable[[np.random.Generator], np.ndarray]:
@@ -34,28 +36,83 @@ def _between(low: Any, high: Any) -> Callable[[np.random.Generator], np.ndarray]
     return member
 
 
-def _together(*cases: SetCase) -> SetCase:
+def _together(*cases: ProximableCase) -> ProximableCase:
     def member(rng: np.random.Generator) -> np.ndarray:
         return np.concatenate([case.member(rng) for case in cases])
 
     name = "Separable of " + ", ".join(case.name for case in cases)
-    return SetCase(name, Separable(*(case.h for case in cases)), member)
+    return ProximableCase(name, Separable(*(case.h for case in cases)), member)
 
 
-def _sets() -> Iterator[SetCase]:
+def _ball(centre: Any, radius: float) -> ProximableCase:
+    h = Ball(centre, radius)
+
+    def member(rng: np.random.Generator) -> np.ndarray:
+        way = rng.standard_normal(h.size)
+        return h.centre + rng.choice([0.0, 0.5, 1 - 1e-15]) * radius * way / np.linalg.norm(way)
+
+    return ProximableCase(f"Ball, {h.size} of radius {radius:g}", h, member)
+
+
+def _second_order(size: int) -> ProximableCase:
+    def member(rng: np.random.Generator) -> np.ndarray:
+        u = rng.standard_normal(size - 1)
+        return np.concatenate([[np.linalg.norm(u) + rng.choice([0.0, 1.0, 30.0])], u])
+
+    return ProximableCase(f"SecondOrder({size})", SecondOrder(size), member)
+
+
+def _psd(n: int) -> ProximableCase:
+    h = PSDCone(n)
+
+    def member(rng: np.random.Generator) -> np.ndarray:
+        factor = rng.standard_normal((n, int(rng.integers(1, n + 1))))
+        return h.vector(factor @ factor.T)
+
+    return ProximableCase(f"PSDCone({n})", h, member)
+
+
+def _affine(name: str, C: Any, d: Any, rank: int) -> ProximableCase:
+    rows = C.toarray() if sp.issparse(C) else np.atleast_2d(C)
+    place = np.linalg.lstsq(rows, np.atleast_1d(d), rcond=None)[0]
+    free = np.linalg.svd(rows)[2][rank:]
+
+    def member(rng: np.random.Generator) -> np.ndarray:
+        return place + 5 * rng.standard_normal(len(free)) @ free
+
+    return ProximableCase(name, Affine(C, d), member)
+
+
+def _sets() -> Iterator[ProximableCase]:
     b = np.array([1.0, -2.0, 0.0, 1e3])
-    equal = SetCase("Equal", Equal(b), lambda rng: b.copy())
+    equal = ProximableCase("Equal", Equal(b), lambda rng: b.copy())
     low, high = [-1.0, 0.0, -INF, 2.0, -INF, -3.0], [1.0, 0.0, 1.0, INF, INF, -1.0]
-    box = SetCase("Box", Box(low, high), _between(low, high))
-    positive = SetCase("NonNegative", NonNegative(3), _between([0.0] * 3, [INF] * 3))
-    negative = SetCase("NonPositive", NonPositive(2), _between([-INF] * 2, [0.0] * 2))
+    box = ProximableCase("Box", Box(low, high), _between(low, high))
+    positive = ProximableCase("NonNegative", NonNegative(3), _between([0.0] * 3, [INF] * 3))
+    negative = ProximableCase("NonPositive", NonPositive(2), _between([-INF] * 2, [0.0] * 2))
     yield from (equal, box, positive, negative)
-    yield SetCase("Box, finite", Box([-1, -5], [2, -1]), _between([-1, -5], [2, -1]))
-    yield SetCase("Box, free", Box([-INF] * 2, [INF] * 2), _between([-INF] * 2, [INF] * 2))
-    yield SetCase("Equal, nothing", Equal(np.zeros(0)), lambda rng: np.zeros(0))
-    yield SetCase("Separable of nothing", Separable(), lambda rng: np.zeros(0))
+    yield ProximableCase("Box, finite", Box([-1, -5], [2, -1]), _between([-1, -5], [2, -1]))
+    yield ProximableCase("Box, free", Box([-INF] * 2, [INF] * 2), _between([-INF] * 2, [INF] * 2))
+    yield ProximableCase("Equal, nothing", Equal(np.zeros(0)), lambda rng: np.zeros(0))
+    yield ProximableCase("Separable of nothing", Separable(), lambda rng: np.zeros(0))
     yield (both := _together(equal, box, positive, negative))
     yield _together(both, positive)
+    rng = np.random.default_rng(3)
+    yield _ball(np.zeros(3), 2.0)
+    yield (ball := _ball([1.0, -30.0, 0.0, 4.0], 0.5))
+    yield _ball([3.0], 1.0)
+    yield (cone := _second_order(4))
+    yield _second_order(1)
+    yield _second_order(2)
+    psd = _psd(3)
+    yield from (_psd(1), psd, _psd(BLOCK + 2))
+    C = rng.standard_normal((2, 5))
+    yield (affine := _affine("Affine", C, [1.0, -3.0], 2))
+    yield _affine("Affine, one row", np.ones(4), 1.0, 1)
+    yield _affine("Affine, dependent", np.vstack([C, C[0] - C[1]]), [1.0, -3.0, 4.0], 2)
+    yield _affine("Affine, a point", rng.standard_normal((3, 3)), [1.0, 2.0, 3.0], 3)
+    yield _affine("Affine, through 0", sp.csr_array(np.eye(3)[:2]), [0.0, 0.0], 2)
+    yield _together(cone, positive, ball, psd, affine)
 
 
 SETS = list(_sets())
@@ -71,38 +128,3 @@ def long_set() -> Separable:
         NonPositive(PIECE),
         Box(low, rng.choice([0.5, INF], low.size)),
     )
-
-
-def multipliers_obey_their_law(h: Any, z: np.ndarray) -> None:
-    """They are lam (z - prox(z, 1/lam)) but for rounding, and points of dom h* in spite of it."""
-    for lam in (1e-8, 0.1, 3.0, 1e8):
-        w, p = h.multiplier(z, lam), h.prox(z, 1 / lam)
-        size = np.abs(z).max(initial=0.0) + np.abs(p).max(initial=0.0)
-        np.testing.assert_allclose(w, lam * (z - p), rtol=1e-12, atol=1e-14 * lam * size)
-        assert np.isfinite(h.conjugate(w))
-        np.testing.assert_array_equal(h.dual_point(w), w)
-        at = z.copy()
-        assert h.multiplier(at, lam, out=at) is at
-        np.testing.assert_array_equal(at, w)
-
-
-def pieces_obey_their_law(h: Any, rng: np.random.Generator) -> None:
-    """They follow each other, none is long, and all that is known of h is known from them."""
-    z, y = 3.0 * rng.standard_normal((2, h.size))
-    places = [here for here, _ in h.pieces]
-    assert [i for here in places for i in range(h.size)[here]] == list(range(h.size))
-    assert all(part.size == here.stop - here.start <= PIECE for here, part in h.pieces)
-    inside = h.dual_point(y)
-    for name, args, at in [
-        ("prox", (0.7,), z),
-        ("multiplier", (2.5,), z),
-        ("dual_point", (), y),
-    ]:
-        joined = [getattr(part, name)(at[here], *args) for here, part in h.pieces]
-        whole = getattr(h, name)(at, *args)
-        np.testing.assert_array_equal(np.concatenate([*joined, np.zeros(0)]), whole)
-    for name, at in [("value", z), ("conjugate", inside), ("conjugate_size", inside)]:
-        total = sum(getattr(part, name)(at[here]) for here, part in h.pieces)
-        assert total == pytest.approx(getattr(h, name)(at), rel=1e-9)
-    distances = [part.distance(z[here]) for here, part in h.pieces]
-    assert np.linalg.norm(distances) == pytest.approx(h.distance(z), rel=1e-12)

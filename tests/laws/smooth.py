@@ -8,14 +8,33 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
+from condal.lifting import lifted
 from condal.maps import (
     Across,
     Entries,
     Matrix,
+    Quadratics,
     RowSums,
 )
-from condal.smooth import LeastSquares, Linear
-from laws.spaces import Matrices, Tuples, Vectors, random_symmetric
+from condal.smooth import (
+    FactoredQuadratic,
+    Function,
+    Huber,
+    LeastSquares,
+    Linear,
+    Logistic,
+    Poisson,
+    Quadratic,
+)
+from laws.spaces import (
+    Hermitians,
+    Matrices,
+    Rectangles,
+    Tuples,
+    Vectors,
+    random_hermitian,
+    random_symmetric,
+)
 
 
 @dataclass(frozen=True)
@@ -40,12 +59,57 @@ def _smooth() -> Iterator[SmoothCase]:
     yield SmoothCase("Linear, blocks", Linear((np.eye(3), np.arange(4.0))), blocks)
     operator = aslinearoperator(random_symmetric(6, rng))
     yield SmoothCase("Linear, matrix-free", Linear(operator), Matrices(6), False)
+    H, z = random_hermitian(3, rng), rng.standard_normal((6, 3)) + 1j * rng.standard_normal((6, 3))
+    yield SmoothCase("Linear, complex", Linear(H), Hermitians(3))
+    yield SmoothCase("Linear, complex list", Linear([[1, 1j], [-1j, 0]]), Hermitians(2))
+    yield SmoothCase("Linear, complex and sparse", Linear(sp.csr_array(H)), Hermitians(3))
+    hidden = Linear(aslinearoperator(H))
+    yield SmoothCase("Linear, complex, matrix-free", hidden, Hermitians(3), False)
+    yield SmoothCase("Linear, lifted", Linear(lifted(a[:2])), Rectangles(2, 4))
+    both = Tuples((Hermitians(2), Vectors(3)))
+    yield SmoothCase("Linear, complex block", Linear((np.eye(2) + 0j, np.ones(3))), both)
+    intensities = LeastSquares(Quadratics(z), c)
+    yield SmoothCase("LeastSquares, intensities", intensities, Hermitians(3))
+    seen = Entries.rectangular((2, 3), [0, 1, 1], [2, 0, 2])
+    yield SmoothCase("LeastSquares, rectangular", LeastSquares(seen, c[:3]), Rectangles(2, 3))
     yield SmoothCase("LeastSquares", LeastSquares(a, c), Vectors(4))
     yield SmoothCase("LeastSquares, weighted", LeastSquares(a, c, 0.3), Vectors(4))
     yield SmoothCase("LeastSquares, far", LeastSquares(sp.csr_array(a), 1e3 * c), Vectors(4))
     yield SmoothCase("LeastSquares, entries", LeastSquares(Entries(3), np.arange(9)), Matrices(3))
     rows = Across(RowSums(3), Matrix(np.ones((3, 4))))
     yield SmoothCase("LeastSquares, blocks", LeastSquares(rows, [1, 2, 3]), blocks)
+    Q, signs = a.T @ a, np.where(c > 0, 1.0, -1.0)
+    yield SmoothCase("Quadratic", Quadratic(Q, a[0]), Vectors(4))
+    yield SmoothCase("Quadratic, sparse", Quadratic(sp.diags([0.0, 1.0, 2.0])), Vectors(3))
+    free = Quadratic(aslinearoperator(Q), 5 * a[1], weight=0.1)
+    yield SmoothCase("Quadratic, matrix-free", free, Vectors(4))
+    yield SmoothCase("FactoredQuadratic", FactoredQuadratic(a, [1, 0, 3, 0], a[2]), Vectors(4))
+    yield SmoothCase("FactoredQuadratic, F alone", FactoredQuadratic(a), Vectors(4))
+    entries = FactoredQuadratic(Entries(3), c=np.eye(3))
+    yield SmoothCase("FactoredQuadratic, entries", entries, Matrices(3))
+    yield SmoothCase("Huber", Huber(a, c, 0.5), Vectors(4))
+    yield SmoothCase("Huber, entries", Huber(Entries(3), np.arange(9), 2.0, 0.3), Matrices(3))
+    yield SmoothCase("Logistic", Logistic(a, signs), Vectors(4))
+    yield SmoothCase("Logistic, weighted", Logistic(sp.csr_array(a), signs, 3.0), Vectors(4))
+    counts = np.array([3, 0, 1, 7, 2, 0])
+    yield SmoothCase("Poisson", Poisson(np.abs(a), counts, 0.5), Vectors(4))
+    yield SmoothCase("Poisson, weighted", Poisson(a, counts, np.abs(c) + 0.1, 2.0), Vectors(4))
+    square = Function(_half_square, lambda u: u - 1, L=1.0, size=3)
+    yield SmoothCase("Function", square, Vectors(3))
+    softened = Function(_soft, _soft_slope, L=np.linalg.norm(a, 2) ** 2, M=a)
+    yield SmoothCase("Function, of a map", softened, Vectors(4))
+
+
+def _half_square(u: np.ndarray) -> float:
+    return 0.5 * float((u - 1) @ (u - 1))
+
+
+def _soft(u: np.ndarray) -> float:
+    return float(np.sqrt(1 + u * u).sum())
+
+
+def _soft_slope(u: np.ndarray) -> np.ndarray:
+    return u / np.sqrt(1 + u * u)
 
 
 SMOOTH = list(_smooth())

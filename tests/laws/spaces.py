@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from condal.lifting import lifted, real_point, square_point
 from condal.operators import Symmetric, dot
 from condal.points import LowRank, dense
+from condal.symmetry import symmetric
 
 
 def public_classes(module: ModuleType, method: str) -> set[type]:
@@ -85,6 +87,46 @@ class Matrices:
 
 
 @dataclass(frozen=True)
+class Hermitians:
+    """Hermitian n x n matrices, by their real forms: symmetric 2n x 2n matrices."""
+
+    n: int
+
+    def basis(self) -> list[Any]:
+        return Matrices(2 * self.n).basis()
+
+    def points(self, rng: np.random.Generator) -> list[Any]:
+        u = rng.standard_normal((self.n, 2)) + 1j * rng.standard_normal((self.n, 2))
+        of_complex = [LowRank(u, np.array([1.0, 0.5])), random_hermitian(self.n, rng)]
+        return [*Matrices(2 * self.n).points(rng), *(real_point(x, self.n) for x in of_complex)]
+
+    def gradient(self, rng: np.random.Generator) -> Symmetric:
+        return symmetric(random_hermitian(self.n, rng))
+
+
+@dataclass(frozen=True)
+class Rectangles:
+    """m x n matrices, by symmetric ones of side m + n that hold them in a corner."""
+
+    m: int
+    n: int
+
+    def basis(self) -> list[Any]:
+        return Matrices(self.m + self.n).basis()
+
+    def points(self, rng: np.random.Generator) -> list[Any]:
+        x = rng.standard_normal((self.m, self.n))
+        return [
+            *Matrices(self.m + self.n).points(rng),
+            square_point(x, self.m, self.n),
+            dense(square_point(x, self.m, self.n)),
+        ]
+
+    def gradient(self, rng: np.random.Generator) -> Symmetric:
+        return lifted(rng.standard_normal((self.m, self.n)))
+
+
+@dataclass(frozen=True)
 class Tuples:
     """Blocks of other spaces."""
 
@@ -110,6 +152,11 @@ class Tuples:
 def random_symmetric(n: int, rng: np.random.Generator) -> np.ndarray:
     a = rng.standard_normal((n, n))
     return 0.5 * (a + a.T)
+
+
+def random_hermitian(n: int, rng: np.random.Generator) -> np.ndarray:
+    a = rng.standard_normal((n, n)) + 1j * rng.standard_normal((n, n))
+    return 0.5 * (a + a.conj().T)
 
 
 def random_lowrank(n: int, rank: int, rng: np.random.Generator) -> LowRank:

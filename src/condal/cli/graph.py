@@ -16,7 +16,7 @@ from condal.methods import LowRankCGAL
 from condal.methods.auto import choices
 from condal.problems import max_cut
 from condal.proofs import MAX_FACTOR_BYTES
-from condal.solve import Stop
+from condal.stop import Stop
 from condal.storage import automatic
 
 # Measured on the Gset.

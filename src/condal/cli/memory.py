@@ -7,9 +7,9 @@ import re
 
 from condal.cli.text import size
 from condal.errors import ProblemError
-from condal.problems.maxcut import MaxCut
+from condal.problem import Problem
 from condal.storage import Dense, Factored, Sketch
-from condal.types import Storage
+from condal.types import Spectral, Storage
 
 NUMBER = 8  # bytes
 SPEC = re.compile(r"auto|dense|factored|sketch:[1-9][0-9]{0,8}")
@@ -25,19 +25,24 @@ def checked(spec: str) -> str:
     )
 
 
-def build(spec: str, model: MaxCut, seed: int) -> Storage | None:
+def build(spec: str, problem: Problem, noun: str, seed: int) -> Storage | None:
     """The storage of a checked specification; refused if the machine has not the memory.
 
-    None for auto: the solver chooses what the method needs.
+    None for auto: the solver chooses what the method needs. `noun` is what the n unknowns stand
+    for.
     """
-    n = model.n
     if spec == "auto":
         return None
+    if not isinstance(problem.X, Spectral):
+        raise ProblemError(
+            f"--storage {spec} is for matrices, which are no unknowns here: leave it"
+        )
+    n = problem.X.n
     kind, _, rank = spec.partition(":")
     wanted, machine = _bytes(kind, n, int(rank or 0)), physical()
     if machine is not None and wanted > machine:
         raise ProblemError(
-            f"--storage {spec} needs about {size(wanted)} for {n} vertices, and this machine has "
+            f"--storage {spec} needs about {size(wanted)} for {n} {noun}, and this machine has "
             f"{size(machine)}: use --storage auto, or sketch:R with a small R"
         )
     if kind == "sketch":

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
-from condal.cli.text import number, percent
-from condal.problems.maxcut import Cut, MaxCut
+from condal.cli.application import Lines
+from condal.cli.text import number
 from condal.result import Result, Status
 
 SOLVED, STOPPED = 0, 1  # exit codes
+ROUNDING = 1e-12  # an infeasibility that is no more
 
 # What the statuses advise, in the words of the command line.
 _ADVICE = {
@@ -28,8 +27,8 @@ def exit_code(result: Result) -> int:
     return SOLVED if result.status is Status.SOLVED else STOPPED
 
 
-def record(result: Result, cut: Cut | None) -> dict[str, Any]:
-    """The keys of --json; what is not a finite number is None."""
+def record(result: Result, figures: dict[str, float | None]) -> dict[str, Any]:
+    """The keys of --json, those of the application last; what is not a finite number is None."""
     return {
         "problem": result.problem_name,
         "method": result.method,
@@ -44,19 +43,20 @@ def record(result: Result, cut: Cut | None) -> dict[str, Any]:
         "oracle_calls": int(result.oracle_calls),
         "matvecs": int(result.matvecs),
         "seconds": _finite(result.seconds),
-        "cut": None if cut is None else _finite(cut.weight),
+        **{name: None if value is None else _finite(value) for name, value in figures.items()},
     }
 
 
-def summary(model: MaxCut, result: Result, cut: Cut | None) -> list[tuple[str, str]]:
-    """Names and values: the cut, what is proved of it, and what it cost."""
-    rows = [("status", _ADVICE.get(result.status, result.status.value))]
-    if cut is not None:
-        rows += _cut(model, result, cut)
+def summary(result: Result, answer: Lines) -> Lines:
+    """Names and values: the answer, what is proved of it, and what it cost."""
     certificate = result.certificate
+    rows = [("status", _ADVICE.get(result.status, result.status.value))]
+    rows += [("reason", result.reason)] if result.reason else []
+    rows += answer
     if certificate.certified:
+        kind = "a feasible point" if result.infeasibility <= ROUNDING else "a nearly feasible point"
         rows += [
-            ("objective", f"{number(result.objective)}, a feasible point of the relaxation"),
+            ("objective", f"{number(result.objective)}, {kind} of the convex problem"),
             ("gap", f"{result.gap:.2g} between objective and bound"),
             ("infeasibility", f"{result.infeasibility:.2g}"),
             ("proof", certificate.because),
@@ -71,23 +71,6 @@ def summary(model: MaxCut, result: Result, cut: Cut | None) -> list[tuple[str, s
         ),
         ("time", f"{result.seconds:.2f} s"),
     ]
-
-
-def _cut(model: MaxCut, result: Result, cut: Cut) -> list[tuple[str, str]]:
-    ones = int((cut.signs > 0).sum())
-    sides = f"sides of {ones:,} and {cut.signs.size - ones:,} vertices"
-    rows = [("cut", f"{number(cut.weight)}, {sides}")]
-    if not math.isfinite(result.bound):
-        return [*rows, ("bound", "none was proved")]
-    # The weight of a cut is an integer if the weights are: so is the best of them.
-    whole = bool(np.all(model.W.data == np.rint(model.W.data)))
-    most = float(math.floor(result.bound)) if whole else result.bound
-    rows.append(("bound", f"{number(result.bound, up=True)}, no cut of this graph weighs more"))
-    if whole and cut.weight == most:
-        rows.append(("quality", "the best possible: no cut of this graph is heavier"))
-    elif most > 0 and cut.weight >= 0:
-        rows.append(("quality", f"at least {percent(cut.weight, most)} of the best possible cut"))
-    return rows
 
 
 def _finite(value: float) -> float | None:

@@ -1,10 +1,11 @@
-"""Where --json and --cut go: stdout, or a file that appears whole or not at all."""
+"""Where --json and --out go: stdout, or a file that appears whole or not at all."""
 
 from __future__ import annotations
 
 import json
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ import click
 
 from condal.errors import FormatError
 from condal.formats.writing import write_text
-from condal.points import Array
 
 STDOUT = "-"
 
@@ -27,7 +27,7 @@ def check(target: str, source: str, option: str = "--json") -> None:
             if not path.is_file():
                 raise FormatError(f"is no regular file; give {option} another path", path=target)
             if Path(source).exists() and path.samefile(source):
-                raise FormatError(f"is the graph itself; give {option} another path", path=target)
+                raise FormatError(f"is the file itself; give {option} another path", path=target)
             if not os.access(path, os.W_OK):
                 raise PermissionError(None, "Permission denied")
         with tempfile.TemporaryFile(dir=path.resolve().parent):
@@ -47,9 +47,9 @@ def write_record(target: str, record: dict[str, Any]) -> None:
     _write(target, json.dumps(record, indent=2, allow_nan=False) + "\n")
 
 
-def write_signs(target: str, signs: Array) -> None:
-    """The side of each vertex, 1 or -1, a line each."""
-    _write(target, "".join(f"{int(sign)}\n" for sign in signs))
+def write_lines(target: str, lines: Iterable[str]) -> None:
+    """The answer, a line each."""
+    _write(target, "".join(f"{line}\n" for line in lines))
 
 
 def _write(target: str, text: str) -> None:

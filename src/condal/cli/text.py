@@ -5,20 +5,21 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable
-from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 
 WIDTH = 80
 DIGITS = 7
 
 
-def number(value: float, *, up: bool = False) -> str:
-    """A number to 7 digits, in groups of thousands; `up` never shows less than it is."""
+def number(value: float, *, up: bool = False, down: bool = False) -> str:
+    """A number to 7 digits, in groups of thousands; `up` never shows less than it is, `down` never
+    more."""
     if not math.isfinite(value):
         return "none" if math.isnan(value) else f"{value}"
     exact = Decimal(value)
     common = exact == 0 or Decimal("1e-4") <= abs(exact) < Decimal("1e15")
     digits = max(DIGITS, exact.adjusted() + 1) if common else DIGITS
-    rounding = ROUND_CEILING if up else ROUND_HALF_EVEN
+    rounding = ROUND_CEILING if up else ROUND_FLOOR if down else ROUND_HALF_EVEN
     rounded = Context(prec=digits, rounding=rounding).plus(exact).normalize()
     return f"{rounded:,f}" if common else f"{rounded:e}"
 
@@ -26,6 +27,15 @@ def number(value: float, *, up: bool = False) -> str:
 def percent(part: float, whole: float) -> str:
     """part / whole, never more than it is."""
     return f"{math.floor(1000 * part / whole) / 10:.1f}%"
+
+
+def excess(share: float, what: str) -> str:
+    """How much too much something costs at most, never less than it is."""
+    if share == 0.0:
+        return f"the best possible: no {what} costs less"
+    if not math.isfinite(share):
+        return f"unknown: the bound says nothing of the best {what}"
+    return f"at most {math.ceil(1000 * share) / 10:.1f}% above the best possible {what}"
 
 
 def size(count: int) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from math import inf
+from typing import Any
 
 import numpy as np
 
 from condal.errors import ProblemError
 from condal.operators import Gradient
 from condal.points import Point
-from condal.types import Domain, Proof
+from condal.types import Domain, Projectable, Proof, projects
 
 BLOCK_SEED = 7919  # blocks must not share the random start of a proof
 
@@ -56,6 +57,13 @@ class Product:
             "; ".join(dict.fromkeys(proof.how for proof in proofs)),
             sum(proof.failure for proof in proofs),
         )
+
+    def project(self, v: Any) -> Point:
+        """Part by part, if each has a projection."""
+        if not projects(self):
+            raise ProblemError("a part of this Product has no projection: use condal.CGAL()")
+        parts = zip(self.parts, v, strict=True)
+        return tuple(part.project(w) for part, w in parts if isinstance(part, Projectable))
 
     def distance(self, x: Point) -> float:
         """The norm of the parts' distances."""

@@ -1,21 +1,22 @@
-"""Domains of vectors."""
+"""The simplex, many of them, and the l1 ball."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
+from typing import Any
 
 import numpy as np
 
+from condal.domains.flat import ClosedForm
 from condal.errors import ProblemError
-from condal.operators import UNIT_ROUNDOFF, Gradient, Symmetric
-from condal.points import Array, Point, require_positive, require_whole
-from condal.types import Proof
+from condal.nonsmooth.levels import onto_l1_ball, onto_simplex
+from condal.operators import Gradient
+from condal.points import Array, Indices, Point, require_positive, require_whole
 
 
 @dataclass(frozen=True)
-class _Vertices:
-    """What the domains with a closed-form oracle share: their bound is the oracle's value."""
+class _Vertices(ClosedForm):
+    """What the two share: their vertices have one entry, of the size of the radius."""
 
     n: int
     radius: float = 1.0
@@ -29,24 +30,6 @@ class _Vertices:
         """The radius."""
         return self.radius
 
-    def _minimum(self, v: Array) -> float:
-        raise AssertionError("each domain has its own")
-
-    def bound(
-        self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
-    ) -> Proof:
-        """The minimum itself, in closed form, less its rounding."""
-        value = self._minimum(np.asarray(v))
-        return Proof(value - 4 * UNIT_ROUNDOFF * abs(value), "closed form")
-
-    def check(self, v: Gradient, name: str) -> None:
-        """Whether v is a vector of length n."""
-        if isinstance(v, Symmetric | tuple) or v.shape != (self.n,):
-            got = "matrices" if isinstance(v, Symmetric) else f"shape {getattr(v, 'shape', None)}"
-            raise ProblemError(
-                f"{name} must act on vectors of length {self.n}, as the domain does; got {got}"
-            )
-
 
 class Simplex(_Vertices):
     """X = {x >= 0 : sum x = radius}."""
@@ -56,8 +39,8 @@ class Simplex(_Vertices):
         """sqrt(2) radius; 0 for n = 1."""
         return float(np.sqrt(2.0)) * self.radius if self.n > 1 else 0.0
 
-    def _minimum(self, v: Array) -> float:
-        return self.radius * float(v.min())
+    def _minimum(self, v: Array) -> tuple[Array, int]:
+        return np.array([self.radius * float(v.min())]), 1
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Array:
         """radius e_i, at the smallest v_i."""
@@ -65,11 +48,78 @@ class Simplex(_Vertices):
         s[int(np.argmin(np.asarray(v)))] = self.radius
         return s
 
+    def project(self, v: Array) -> Array:
+        """max(v - t, 0), with the t that makes its sum the radius."""
+        return onto_simplex(self._finite(v, "the vector to project"), self.radius)
+
     def distance(self, x: Point) -> float:
         """The norm of the negative part, plus what the sum of the positive part misses."""
-        z = np.asarray(x)
+        z = self._vector(x)
         missing = abs(np.maximum(z, 0.0).sum() - self.radius)
         return float(np.linalg.norm(np.minimum(z, 0.0)) + missing)
+
+
+class Simplices(ClosedForm):
+    """X = {x = (x_1, x_2, ...) : x_i >= 0, sum x_i = 1}, the parts one behind the other.
+
+    A product of simplices, as vectors: many small ones cost no more than their numbers.
+
+    Parameters
+    ----------
+    sizes : the length of each part.
+    """
+
+    def __init__(self, sizes: Any) -> None:
+        found = np.asarray(sizes)
+        if found.ndim != 1 or not found.size or found.dtype.kind not in "iu" or found.min() < 1:
+            raise ProblemError(f"sizes must be whole numbers, at least 1; got {sizes!r}")
+        self.sizes: Indices = found.astype(np.intp)
+        self.n = int(self.sizes.sum())
+        self._begins = np.cumsum(self.sizes) - self.sizes
+
+    def __repr__(self) -> str:
+        return f"Simplices({self.sizes.size} parts of {self.n} entries)"
+
+    @property
+    def diameter(self) -> float:
+        """The root of twice the number of parts of more than one entry."""
+        return float(np.sqrt(2.0 * np.count_nonzero(self.sizes > 1)))
+
+    @property
+    def size(self) -> float:
+        """The root of the number of parts."""
+        return float(np.sqrt(self.sizes.size))
+
+    def _minimum(self, v: Array) -> tuple[Array, int]:
+        return np.minimum.reduceat(v, self._begins), 0
+
+    def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Array:
+        """e_i for each part, at its smallest entry."""
+        v = self._finite(v, "the gradient")
+        least = np.flatnonzero(v == np.repeat(self._minimum(v)[0], self.sizes))
+        s = np.zeros(self.n)
+        s[least[np.searchsorted(least, self._begins)]] = 1.0
+        return s
+
+    def project(self, v: Array) -> Array:
+        """Part by part, those of one length together."""
+        v = self._finite(v, "the vector to project")
+        x = np.empty(self.n)
+        for size in np.unique(self.sizes):
+            places = self._begins[self.sizes == size][:, None] + np.arange(size)
+            parts = v[places]
+            parts = np.maximum(parts - parts.max(axis=1, keepdims=True), -1.0)
+            levels = (np.cumsum(-np.sort(-parts, axis=1), axis=1) - 1.0) / np.arange(1, size + 1)
+            parts = np.maximum(parts - levels.max(axis=1, keepdims=True), 0.0)
+            x[places] = parts / parts.sum(axis=1, keepdims=True)
+        return x
+
+    def distance(self, x: Point) -> float:
+        """The norm of the parts' distances, each as that of `Simplex`."""
+        z = self._vector(x)
+        negative = np.sqrt(np.add.reduceat(np.minimum(z, 0.0) ** 2, self._begins))
+        missing = np.abs(np.add.reduceat(np.maximum(z, 0.0), self._begins) - 1.0)
+        return float(np.linalg.norm(negative + missing))
 
 
 class L1Ball(_Vertices):
@@ -80,8 +130,8 @@ class L1Ball(_Vertices):
         """2 radius."""
         return 2.0 * self.radius
 
-    def _minimum(self, v: Array) -> float:
-        return -self.radius * float(np.abs(v).max())
+    def _minimum(self, v: Array) -> tuple[Array, int]:
+        return np.array([-self.radius * float(np.abs(v).max())]), 1
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Array:
         """-radius sign(v_i) e_i, at the largest |v_i|."""
@@ -91,6 +141,12 @@ class L1Ball(_Vertices):
         s[i] = -self.radius if v[i] > 0 else self.radius
         return s
 
+    def project(self, v: Array) -> Array:
+        """v, each entry nearer to 0 by the same t, or 0; v itself if it is inside."""
+        v = self._finite(v, "the vector to project")
+        inside = np.abs(v).sum() <= self.radius
+        return v.copy() if inside else onto_l1_ball(v, self.radius)
+
     def distance(self, x: Point) -> float:
         """How much the l1 norm is above the radius."""
-        return max(0.0, float(np.abs(np.asarray(x)).sum()) - self.radius)
+        return max(0.0, float(np.abs(self._vector(x)).sum()) - self.radius)

@@ -1,12 +1,12 @@
-"""A domain seen through another object: to count or to watch its oracle."""
+"""A domain seen through another object: to count or to watch its oracle, or to mean another."""
 
 from __future__ import annotations
 
 from math import inf
 
 from condal.operators import Gradient
-from condal.points import Point
-from condal.types import Domain, Proof
+from condal.points import Array, LowRank, Point
+from condal.types import Domain, Proof, Spectral
 
 
 class Wrapped:
@@ -42,3 +42,34 @@ class Wrapped:
     def check(self, v: Gradient, name: str) -> None:
         """As X does."""
         self.X.check(v, name)
+
+
+class WrappedSpectral(Wrapped):
+    """X itself, and what it knows of eigenvectors."""
+
+    X: Spectral
+
+    @property
+    def n(self) -> int:
+        """That of X."""
+        return self.X.n
+
+    @property
+    def trace(self) -> float:
+        """That of X."""
+        return self.X.trace
+
+    @property
+    def at_most(self) -> bool:
+        """As X has it."""
+        return self.X.at_most
+
+    def lowest(
+        self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
+    ) -> tuple[Array, Array]:
+        """X's eigenpairs."""
+        return self.X.lowest(v, count, tol, beside=beside)
+
+    def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:
+        """X's nearest point."""
+        return self.X.project(v, guess, tol=tol)

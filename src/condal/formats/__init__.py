@@ -1,4 +1,4 @@
-"""Graph files as adjacency matrices: strict readers, one format a file."""
+"""Graph files as adjacency matrices, and other problems: strict readers, one format a file."""
 
 from __future__ import annotations
 
@@ -6,12 +6,31 @@ from pathlib import Path
 
 from scipy import sparse
 
+from condal.formats.arrays import read_array, read_arrays
 from condal.formats.matrix_market import BANNER, parse_matrix_market, read_matrix_market
+from condal.formats.points import read_points
+from condal.formats.qaplib import read_qaplib, read_qaplib_solution
+from condal.formats.ratings import Ratings, read_ratings
 from condal.formats.rudy import parse_rudy, read_rudy, write_rudy
 from condal.formats.rutherford_boeing import parse_rutherford_boeing, read_rutherford_boeing
+from condal.formats.table import read_table
 from condal.formats.text import PathLike, read_text
 
-__all__ = ["read_graph", "read_matrix_market", "read_rudy", "read_rutherford_boeing", "write_rudy"]
+__all__ = [
+    "Ratings",
+    "read_array",
+    "read_arrays",
+    "read_graph",
+    "read_matrix_market",
+    "read_points",
+    "read_qaplib",
+    "read_qaplib_solution",
+    "read_ratings",
+    "read_rudy",
+    "read_rutherford_boeing",
+    "read_table",
+    "write_rudy",
+]
 
 
 def read_graph(path: PathLike) -> sparse.csr_array:

@@ -39,6 +39,37 @@ def read_matrix_market(path: PathLike) -> sparse.csr_array:
 
 def parse_matrix_market(text: Text) -> sparse.csr_array:
     """`read_matrix_market` for a file already read."""
+    symmetry, rows, columns, start, line, layout = _layout(text)
+    if rows != columns:
+        raise text.error(
+            f"the matrix is {rows} x {columns}; a graph needs a square adjacency matrix", line
+        )
+    entries = read_entries(text, layout, start, line + 1)
+    if symmetry == "general":
+        return check_symmetric(text, sum_entries(text, rows, *entries))
+    _check_one_triangle(text, entries, start, line + 1)
+    return from_edges(text, rows, *entries)
+
+
+def parse_rectangle(text: Text) -> tuple[tuple[int, int], Entries]:
+    """(m, n), and the entries of an m x n matrix: 0-based rows and columns, and values."""
+    symmetry, rows, columns, start, line, layout = _layout(text)
+    if symmetry != "general":
+        raise text.error("wanted some entries of any matrix: write 'general' in the banner", 1)
+    i, j, w = read_entries(text, layout, start, line + 1)
+    for what, places, count in (("row", i, rows), ("column", j, columns)):
+        if places.size and places.max() >= count:
+            k = int(np.argmax(places >= count))
+            raise text.error(
+                f"got {what} {places[k] + 1}, but the header says {count} {what}s",
+                line_of_entry(text, start, line + 1, k),
+            )
+    return (rows, columns), (i, j, w)
+
+
+def _layout(text: Text) -> tuple[str, int, int, int, int, Layout]:
+    """The symmetry, the rows and columns, where the entries start, the line before, and what it
+    promises."""
     field, symmetry = _banner(text)
     size, start, line = _size_line(text)
     tokens = size.split(None, 3)
@@ -50,23 +81,14 @@ def parse_matrix_market(text: Text) -> sparse.csr_array:
         )
     rows = read_count(text, tokens[0], line, "rows")
     columns = read_count(text, tokens[1], line, "columns")
-    m = read_count(text, tokens[2], line, "entries")
-    if rows != columns:
-        raise text.error(
-            f"the matrix is {rows} x {columns}; a graph needs a square adjacency matrix", line
-        )
     layout = Layout(
-        n=rows,
-        m=m,
+        n=max(rows, columns),
+        m=read_count(text, tokens[2], line, "entries"),
         noun="entries",
         columns=(2,) if field == "pattern" else (3,),
         integer=field == "integer",
     )
-    entries = read_entries(text, layout, start, line + 1)
-    if symmetry == "general":
-        return check_symmetric(text, sum_entries(text, rows, *entries))
-    _check_one_triangle(text, entries, start, line + 1)
-    return from_edges(text, rows, *entries)
+    return symmetry, rows, columns, start, line, layout
 
 
 def _banner(text: Text) -> tuple[str, str]:

@@ -58,8 +58,9 @@ class Text:
             offset = after
 
 
-def read_text(path: PathLike) -> Text:
-    """The text of a regular file; gzip and xz are told by their first bytes."""
+def read_text(path: PathLike, *, wanted: str = "a graph") -> Text:
+    """The text of a regular file, which is to hold what is `wanted`; gzip and xz are told by their
+    first bytes."""
     name = os.fsdecode(path)
     try:
         with _open_regular(name) as file:
@@ -76,7 +77,7 @@ def read_text(path: PathLike) -> Text:
         raise FormatError(
             f"cannot be read: {reason}; check the path and the permissions", path=name
         ) from error
-    return _checked(Text(name, data.removeprefix(b"\xef\xbb\xbf")))
+    return _checked(Text(name, data.removeprefix(b"\xef\xbb\xbf")), wanted)
 
 
 def quote(token: bytes) -> str:
@@ -163,9 +164,9 @@ def _unxz(file: BinaryIO) -> Iterator[bytes]:
             packed = more.lstrip(b"\0")
 
 
-def _checked(text: Text) -> Text:
+def _checked(text: Text, wanted: str) -> Text:
     if not text.data or text.data.isspace():
-        raise text.error("is empty; wanted a graph")
+        raise text.error(f"is empty; wanted {wanted}")
     if (zero := text.data.find(b"\0")) >= 0:
         raise text.error(
             "holds a NUL byte; wanted text: the file is binary or an archive",

@@ -31,7 +31,7 @@ def check_adjoint(
         left = float(image @ y)
         scale = float(np.linalg.norm(image) * np.linalg.norm(y))
         if gradient is not None:
-            scale = max(scale, _size(gradient, rng) * _size(x, rng))
+            scale = max(scale, size_of(gradient, rng) * size_of(x, rng))
             errors.append(_asymmetry(gradient, rng))
         errors.append(abs(left - right) / max(scale, np.finfo(float).tiny))
     worst = float(np.max(errors, initial=0.0))  # which keeps nan, as max does not
@@ -55,10 +55,10 @@ def _asymmetry(v: Gradient, rng: np.random.Generator) -> float:
     return abs(float(Va @ b) - float(a @ Vb)) / max(scale, np.finfo(float).tiny)
 
 
-def _size(v: Gradient | Point, rng: np.random.Generator) -> float:
+def size_of(v: Gradient | Point, rng: np.random.Generator) -> float:
     """|v|, the Euclidean norm; an estimate for a Symmetric."""
     if isinstance(v, tuple):
-        return float(np.linalg.norm([_size(part, rng) for part in v]))
+        return float(np.linalg.norm([size_of(part, rng) for part in v]))
     if isinstance(v, Symmetric):  # |Vz|^2 is |V|_F^2 on the average
         return float(np.linalg.norm(v @ rng.standard_normal(v.n)))
     if isinstance(v, LowRank):

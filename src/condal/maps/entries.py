@@ -21,9 +21,13 @@ from condal.points import Array, LowRank, Point, require_whole
 
 @dataclass(frozen=True)
 class Diagonal:
-    """Ax = diag(x), for x symmetric n x n."""
+    """Ax = diag(x), for x symmetric n x n, or complex `hermitian`.
+
+    The real points of Hermitian matrices have two diagonal entries for each, which are added.
+    """
 
     n: int
+    hermitian: bool = False
 
     def __post_init__(self) -> None:
         require_whole(self.n, "n")
@@ -35,8 +39,12 @@ class Diagonal:
 
     @property
     def norm(self) -> float:
-        """1."""
-        return 1.0
+        """1; sqrt(2) for sums of two."""
+        return float(np.sqrt(self._each))
+
+    @property
+    def _each(self) -> int:
+        return 2 if self.hermitian else 1
 
     def scaled(self, rows: Array) -> Scaled:
         """rows * Ax."""
@@ -53,22 +61,29 @@ class Diagonal:
         return np.ones(self.n)
 
     def row_norms(self) -> Array:
-        """All 1."""
-        return np.ones(self.n)
+        """All alike."""
+        return np.full(self.n, self.norm)
 
     def as_matrix(self) -> Any:
-        """e_i e_i', flattened, for each i."""
-        return Entries(self.n, np.arange(self.n), np.arange(self.n)).as_matrix()
+        """e_i e_i', flattened, for each i; sums of two of these."""
+        side = np.arange(self._each * self.n)
+        each = Entries(side.size, side, side).as_matrix()
+        if not self.hermitian:
+            return each
+        return sp.csr_array(sp.kron(sp.eye(self.n), np.ones((1, 2)), format="csr") @ each)
 
     def __call__(self, x: Point) -> Array:
         """diag(x)."""
         if isinstance(x, LowRank):
-            return weighted_squares(x.U, x.weights)
-        return np.diagonal(np.asarray(x)).copy()
+            diagonal = weighted_squares(x.U, x.weights)
+        else:
+            diagonal = np.diagonal(np.asarray(x)).copy()
+        return diagonal[::2] + diagonal[1::2] if self.hermitian else diagonal
 
     def adjoint(self, y: Array) -> Symmetric:
         """Diag(y)."""
-        return Symmetric(self.n, diagonal=y)
+        diagonal = np.repeat(y, 2) if self.hermitian else y
+        return Symmetric(diagonal.size, diagonal=diagonal)
 
 
 @dataclass(frozen=True)
@@ -130,6 +145,17 @@ class Entries:
     n: int
     rows: Any = None
     cols: Any = None
+
+    @classmethod
+    def rectangular(cls, shape: tuple[int, int], rows: Any, cols: Any) -> Entries:
+        """(Ax)_k = x[rows_k, cols_k], for x of NuclearBall(*shape), m x n."""
+        m, n = shape
+        require_whole(m, "the number of rows")
+        require_whole(n, "the number of columns")
+        rows, cols = indices(rows, "rows"), indices(cols, "cols")
+        require_within(rows, m, "rows")
+        require_within(cols, n, "cols")
+        return cls(m + n, rows, m + cols)
 
     def __post_init__(self) -> None:
         require_whole(self.n, "n")

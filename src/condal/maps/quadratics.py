@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -13,10 +13,11 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from condal.errors import ProblemError
+from condal.lifting import is_complex, real_matrix
 from condal.maps.norms import operator_norm
 from condal.operators import Symmetric
 from condal.passes import weighted_squares
-from condal.points import Array, LowRank, Point, finite_array, refuse_complex
+from condal.points import Array, LowRank, Point, finite_array
 
 ROWS = 4096  # of a piece: its images stay in the cache until they are squared and summed
 COLUMNS = 32  # of a block of vectors that a matrix-free a is asked for
@@ -31,7 +32,11 @@ class Quadratics:
 
     a is dense, sparse or a LinearOperator. It is only multiplied by blocks of vectors: no a_i a_i'
     is formed, and A'y = a' Diag(scale y) a is kept as these three. `scale` is 1 where it is left
-    out. `lengths` are |a_i|, if they are known: a LinearOperator else gives them by n products.
+    out. `lengths` are |a_i|, if they are known: a LinearOperator that has no `lengths` of its own
+    else gives them by n products.
+
+    For a complex, x is Hermitian, and the image of u u* is scale_i |(a u)_i|^2: the intensities of
+    a linear measurement. Its real form has two rows for each.
     """
 
     diagonal_rows = None
@@ -39,10 +44,14 @@ class Quadratics:
     a: Any
     scale: Any = None
     lengths: Any = None
+    each: int = field(default=1, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        stored = _stored(self.a)
+        if self.lengths is None and hasattr(self.a, "lengths"):
+            object.__setattr__(self, "lengths", self.a.lengths)
+        stored, each = _stored(self.a)
         object.__setattr__(self, "a", stored)
+        object.__setattr__(self, "each", each)
         for name in ("scale", "lengths"):
             given = getattr(self, name)
             values = np.ones(self.size) if given is None else finite_array(given, name, ndim=1)
@@ -56,29 +65,33 @@ class Quadratics:
 
     @property
     def n(self) -> int:
-        """The side of x."""
+        """The side of x, or of its real form."""
         return int(self.a.shape[1])
 
     @property
     def size(self) -> int:
         """p."""
-        return int(self.a.shape[0])
+        return int(self.a.shape[0]) // self.each
 
     @cached_property
     def norm(self) -> float:
         """|A| from all (a_i' a_j)^2, for few rows; else max |b_i| |b|, which is no less.
 
         With b_i = sqrt(|scale_i|) a_i, up to signs AA' is b b' squared entry by entry; Schur bounds
-        the norm of that.
+        the norm of that. Sums of two add a factor of sqrt(2) at most.
         """
         roots = np.sqrt(np.abs(self.scale))
-        each = sp.dia_array((roots[None, :], [0]), shape=(self.size, self.size)).tocsr()
+        weights = self._spread(roots)
+        scaling = sp.dia_array((weights[None, :], [0]), shape=2 * weights.shape).tocsr()
         if self._hidden or self.size > EXACT_NORM:
-            b = aslinearoperator(each) @ aslinearoperator(self.a)
-            return float((roots * self._lengths).max()) * operator_norm(b)
-        b = each @ self.a
-        products = sp.csr_array(b @ b.T).toarray()
-        return float(np.sqrt(max(np.linalg.eigvalsh(products**2)[-1], 0.0)))
+            b = aslinearoperator(scaling) @ aslinearoperator(self.a)
+            longest = float((roots * self._lengths).max())
+            return float(np.sqrt(self.each)) * longest * operator_norm(b)
+        b = scaling @ self.a
+        squares = sp.csr_array(b @ b.T).toarray() ** 2
+        p, each = self.size, self.each
+        squares = squares.reshape(p, each, p, each).sum(axis=(1, 3))
+        return float(np.sqrt(max(np.linalg.eigvalsh(squares)[-1], 0.0)))
 
     def scaled(self, rows: Array) -> Quadratics:
         """The same a, with scale * rows."""
@@ -87,6 +100,7 @@ class Quadratics:
             ("a", self.a),
             ("scale", self.scale * rows),
             ("lengths", self._lengths),
+            ("each", self.each),
         ):
             object.__setattr__(made, name, value)
         return made
@@ -97,8 +111,8 @@ class Quadratics:
         return 1
 
     def row_norms(self) -> Array:
-        """|scale_i| |a_i|^2."""
-        return np.abs(self.scale) * self._lengths**2
+        """|scale_i| |a_i|^2; sqrt(2) times that for the two rows of a complex one."""
+        return float(np.sqrt(self.each)) * np.abs(self.scale) * self._lengths**2
 
     def as_matrix(self) -> Any | None:
         """scale_i a_i a_i', flattened; None for a matrix-free a, or where they would not fit."""
@@ -111,7 +125,7 @@ class Quadratics:
         a = sp.csr_array(self.a)
         each = np.repeat(counts, counts)  # an entry of row i meets all entries of row i,
         first = np.repeat(a.indptr[:-1], counts)  # from here on
-        scaled = np.repeat(self.scale, counts) * a.data
+        scaled = np.repeat(self._spread(self.scale), counts) * a.data
         begin = np.concatenate([[0], np.cumsum(each, dtype=np.int64)])
         kind = np.int32 if max(self.n**2, begin[-1]) <= np.iinfo(np.int32).max else np.int64
         places, values = np.empty(begin[-1], dtype=kind), np.empty(begin[-1])
@@ -122,14 +136,15 @@ class Quadratics:
             right = first[left] + np.arange(here.start, here.stop) - begin[left]
             places[here] = a.indices[left].astype(kind) * self.n + a.indices[right]
             values[here] = scaled[left] * a.data[right]
-        return sp.csr_array((values, places, ends.astype(kind)), shape=(self.size, self.n**2))
+        rows = sp.csr_array((values, places, ends.astype(kind)), shape=(len(counts), self.n**2))
+        return rows if self.each == 1 else sp.csr_array(rows[::2] + rows[1::2])
 
     def __call__(self, x: Point) -> Array:
         """scale_i a_i' x a_i for all i."""
         if self._hidden and not isinstance(x, LowRank):
             values, vectors = np.linalg.eigh(np.asarray(x))
             x = LowRank(vectors, values)
-        image = np.zeros(self.size)
+        image = np.zeros(self.a.shape[0])
         if self._hidden:
             assert isinstance(x, LowRank)
             for here, Z in self._blocks(x.U):
@@ -142,13 +157,18 @@ class Quadratics:
                 products = a @ np.asarray(x)
                 both = a.multiply(products) if sp.issparse(a) else a * products
                 image[here] = np.asarray(both.sum(axis=1)).ravel()
-        return self.scale * image
+        return self.scale * (image if self.each == 1 else image[::2] + image[1::2])
 
     def adjoint(self, y: Array) -> Symmetric:
         """sum_i y_i scale_i a_i a_i'."""
+        weights = self._spread(self.scale * y)
         if self._hidden:
-            return Symmetric(self.n, operators=(_gram(self.a, self.scale * y),))
-        return Symmetric(self.n, grams=((self.a, self.scale * y),))
+            return Symmetric(self.n, operators=(_gram(self.a, weights),))
+        return Symmetric(self.n, grams=((self.a, weights),))
+
+    def _spread(self, rows: Array) -> Array:
+        """A number for each row of the real form, from one a measurement."""
+        return rows if self.each == 1 else np.repeat(rows, self.each)
 
     @property
     def _hidden(self) -> bool:
@@ -159,7 +179,7 @@ class Quadratics:
         """|a_i|."""
         if self.lengths is not None:
             return np.abs(self.lengths)
-        squares = np.zeros(self.size)
+        squares = np.zeros(self.a.shape[0])
         if self._hidden:
             for _, Z in self._blocks(np.eye(self.n)):
                 squares += (Z * Z).sum(axis=1)
@@ -167,14 +187,15 @@ class Quadratics:
             for here, a in self._pieces:
                 both = a.multiply(a) if sp.issparse(a) else a * a
                 squares[here] = np.asarray(both.sum(axis=1)).ravel()
-        return np.sqrt(squares)
+        return np.sqrt(squares[:: self.each])  # the two of a complex row are equally long
 
     @cached_property
     def _pieces(self) -> list[tuple[slice, Any]]:
         """The rows of a, ROWS at a time."""
-        if self.size <= ROWS:
-            return [(slice(0, self.size), self.a)]
-        places = [slice(k, min(k + ROWS, self.size)) for k in range(0, self.size, ROWS)]
+        rows = self.a.shape[0]
+        if rows <= ROWS:
+            return [(slice(0, rows), self.a)]
+        places = [slice(k, min(k + ROWS, rows)) for k in range(0, rows, ROWS)]
         return [(here, self.a[here]) for here in places]
 
     def _blocks(self, U: Array) -> Iterator[tuple[slice, Array]]:
@@ -194,11 +215,13 @@ def _gram(a: LinearOperator, w: Array) -> LinearOperator:
     )
 
 
-def _stored(a: Any) -> Any:
-    """The caller's matrix, checked, in memory of our own; a LinearOperator as it is."""
+def _stored(a: Any) -> tuple[Any, int]:
+    """The caller's matrix, checked, in memory of our own; a LinearOperator as it is; and how many
+    rows it has for each measurement: 2 in the real form of a complex one."""
     name = "the matrix a of Quadratics"
+    if is_complex(a):
+        return _stored(real_matrix(a if hasattr(a, "dtype") else np.asarray(a)))[0], 2
     if isinstance(a, LinearOperator):
-        refuse_complex(a.dtype, name)
         stored: Any = a
     elif sp.issparse(a):
         finite_array(a.tocoo().data, f"{name} (its stored entries)")
@@ -208,4 +231,4 @@ def _stored(a: Any) -> Any:
         stored = np.ascontiguousarray(finite_array(a, name, ndim=2)).copy()
     if 0 in stored.shape:
         raise ProblemError(f"{name} must be at least 1 x 1; got shape {stored.shape}")
-    return stored
+    return stored, 1

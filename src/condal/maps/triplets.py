@@ -14,13 +14,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
+from condal.lifting import is_complex
+from condal.operators import Symmetric
 from condal.points import Array, Indices, finite_array, refuse_complex, require_whole
 from condal.symmetry import symmetric
 
 
 def from_matrices(matrices: Iterable[Any]) -> tuple[int, Any]:
     """n, and the upper triangles of the matrices, of any form."""
-    parts = [_coordinates(a, i) for i, a in enumerate(matrices)]
+    given = list(matrices)
+    if any(is_complex(a) for a in given):  # the real ones among them are Hermitian too
+        given = [_complex(a) for a in given]
+    parts = [_coordinates(a, i) for i, a in enumerate(given)]
     if not parts:
         raise ProblemError("Inner needs at least one matrix; leave A out for no constraint")
     n = parts[0].shape[0]
@@ -105,6 +110,13 @@ class _Coordinates:
     data: Any
 
 
+def _complex(a: Any) -> Any:
+    """A matrix as a complex one; a gradient, which has its real form already, as it is."""
+    if isinstance(a, Symmetric):
+        return a
+    return a.astype(complex) if sp.issparse(a) else np.asarray(a, dtype=complex)
+
+
 def _coordinates(a: Any, i: int) -> _Coordinates:
     """The entries of matrix i: a sparse one is checked with the others later, another one here."""
     name = f"matrix {i} of Inner"
@@ -113,7 +125,8 @@ def _coordinates(a: Any, i: int) -> _Coordinates:
             raise ProblemError(
                 f"{name} must be a square matrix, at least 1 x 1; got shape {a.shape}"
             )
-        refuse_complex(a.dtype, name)
+        if is_complex(a):
+            return _coo(symmetric(a, name).to_sparse())
         if a.format == "csr":  # several times as fast as `tocoo`
             rows = np.repeat(np.arange(a.shape[0]), np.diff(a.indptr))
             return _Coordinates(a.shape, rows, a.indices, a.data)

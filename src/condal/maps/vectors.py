@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
+from condal.maps.combined import Scaled
 from condal.maps.norms import operator_norm
+from condal.maps.triplets import indices, require_within
 from condal.operators import Gradient
-from condal.points import Array, Point, finite_array
+from condal.points import Array, Point, finite_array, require_whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +27,8 @@ class Matrix:
     a: Any
 
     def __post_init__(self) -> None:
+        if isinstance(self.a, LinearOperator):
+            raise ProblemError("Matrix takes a matrix; for a LinearOperator use condal.Operator")
         if sp.issparse(self.a):
             finite_array(self.a.tocoo().data, "the matrix's stored entries")
             stored: Any = sp.csr_array(self.a, dtype=np.float64, copy=True)
@@ -72,3 +77,102 @@ class Matrix:
     def adjoint(self, y: Array) -> Gradient:
         """a' y."""
         return np.asarray(self.a.T @ y)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Ax = x, for x a vector of length n."""
+
+    diagonal_rows = None
+
+    n: int
+
+    def __post_init__(self) -> None:
+        require_whole(self.n, "n")
+
+    @property
+    def size(self) -> int:
+        """n."""
+        return self.n
+
+    @property
+    def norm(self) -> float:
+        """1."""
+        return 1.0
+
+    def scaled(self, rows: Array) -> Scaled:
+        """rows * x."""
+        return Scaled(self, rows)
+
+    @property
+    def terms(self) -> int:
+        """1."""
+        return 1
+
+    def row_norms(self) -> Array:
+        """All 1."""
+        return np.ones(self.n)
+
+    def as_matrix(self) -> Any:
+        """The n x n identity."""
+        return sp.csr_array(sp.eye(self.n, format="csr"))
+
+    def __call__(self, x: Point) -> Array:
+        """x, copied."""
+        return np.array(x, dtype=np.float64)
+
+    def adjoint(self, y: Array) -> Gradient:
+        """y, copied."""
+        return np.array(y, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Sampling:
+    """(Ax)_k = x[indices_k], for x a vector of length n."""
+
+    diagonal_rows = None
+
+    n: int
+    indices: Any
+
+    def __post_init__(self) -> None:
+        require_whole(self.n, "n")
+        chosen = indices(self.indices, "indices")
+        require_within(chosen, self.n, "indices")
+        object.__setattr__(self, "indices", chosen)
+
+    @property
+    def size(self) -> int:
+        """How many are chosen."""
+        return int(self.indices.size)
+
+    @cached_property
+    def norm(self) -> float:
+        """The root of how often a coordinate is chosen, at most."""
+        return float(np.sqrt(self.terms))
+
+    def scaled(self, rows: Array) -> Scaled:
+        """rows * Ax."""
+        return Scaled(self, rows)
+
+    @cached_property
+    def terms(self) -> int:
+        """How often a coordinate is chosen, at most."""
+        return int(np.bincount(self.indices, minlength=1).max())
+
+    def row_norms(self) -> Array:
+        """All 1."""
+        return np.ones(self.size)
+
+    def as_matrix(self) -> Any:
+        """A 1 in each row."""
+        ends = np.arange(self.size + 1)
+        return sp.csr_array((np.ones(self.size), self.indices, ends), shape=(self.size, self.n))
+
+    def __call__(self, x: Point) -> Array:
+        """The coordinates of x."""
+        return np.asarray(x)[self.indices]
+
+    def adjoint(self, y: Array) -> Gradient:
+        """The vector with y_k added at indices_k."""
+        return np.asarray(np.bincount(self.indices, y, self.n), dtype=np.float64)

@@ -5,6 +5,7 @@ from condal.methods.cgs import CGS
 from condal.methods.gdmm import GDMM
 from condal.methods.ial import IAL
 from condal.methods.lowrank import LowRankCGAL
+from condal.methods.primal_dual import PrimalDual
 from condal.methods.splitting import Splitting
 from condal.methods.unconstrained import SketchyCGM, SmoothedCG
 from condal.methods.upd import AUPD, UPD
@@ -17,6 +18,7 @@ __all__ = [
     "IAL",
     "UPD",
     "LowRankCGAL",
+    "PrimalDual",
     "SketchyCGM",
     "SmoothedCG",
     "Splitting",

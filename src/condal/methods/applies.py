@@ -6,7 +6,7 @@ from math import inf
 
 from condal.errors import ProblemError
 from condal.problem import Problem
-from condal.types import Spectral
+from condal.types import Spectral, spectral_parts
 
 
 def require_linear(problem: Problem, method: str) -> None:
@@ -26,6 +26,12 @@ def require_spectral(problem: Problem, method: str) -> Spectral:
             "another; use condal.CGAL()"
         )
     return problem.X
+
+
+def require_blocks(problem: Problem, method: str) -> None:
+    """Raise ProblemError unless the points of X have factors, or its blocks have."""
+    if spectral_parts(problem.X) is None:
+        require_spectral(problem, method)
 
 
 def require_lipschitz(problem: Problem, method: str) -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
-from condal.methods.cgal import CGAL
+from condal.methods.cgal import CGAL, corrective
 from condal.methods.lowrank import LowRankCGAL
+from condal.methods.primal_dual import PrimalDual
 from condal.methods.rules import LineSearch
 from condal.methods.splitting import Splitting
 from condal.problem import Problem
-from condal.types import Method, Spectral
+from condal.types import Method, spectral_parts
 
 ALWAYS = "it takes any problem, and no more than the oracle of its domain"
 SMALL = 150  # n below which an eigenvalue decomposition costs next to nothing
+FEW_ROWS = 50_000  # of the maps: what is kept of each atom
 FEW = 10  # constraints: a solution then has a rank of 4 at most
 LOOSE = 3e-2  # a tolerance that CGAL reaches before the others have set up
 PATIENCE = 500  # iterations in which the gap and infeasibility halve, or the next method is tried
@@ -33,29 +35,44 @@ def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> tuple
     CGAL with line search comes last, and alone where the storage is given: the others carry x in a
     form of their own.
     """
-    X = problem.X
     last = Choice(CGAL(eta=LineSearch()), ALWAYS)
-    if not free_storage or not isinstance(X, Spectral) or problem.f.L > 0:
+    if not free_storage:
         return (last,)
+    if spectral_parts(problem.X) is not None:
+        return (*_spectral(problem, tol), last)
+    if PrimalDual().suits(problem):
+        return Choice(PrimalDual(), "projections onto X are cheap"), last
+    if problem.f.M.size + problem.A.size <= FEW_ROWS:
+        return Choice(corrective(), "few atoms make a solution, and weighing them is cheap"), last
+    return (last,)
+
+
+def _spectral(problem: Problem, tol: float) -> list[Choice]:
+    """What to try before CGAL for matrices, one or several."""
+    n = max(X.n for X in spectral_parts(problem.X) or ())
     found = []
-    lowrank, splitting = LowRankCGAL(aim=tol), Splitting()
-    why = _why_low_rank(problem, X, lowrank)
+    lowrank, splitting, general = LowRankCGAL(aim=tol), Splitting(), PrimalDual()
+    why = _why_low_rank(problem, n, lowrank)
     if why is not None:
         found.append(Choice(lowrank, why))
-    if splitting.suits(problem) and tol < LOOSE:
-        why = f"n = {X.n} is small enough for an eigenvalue decomposition a step"
+    if tol < LOOSE and splitting.suits(problem):
+        why = f"n = {n} is small enough for an eigenvalue decomposition a step"
         found.append(Choice(splitting, why))
-    return (*found, last)
+    elif tol < LOOSE and general.suits(problem):
+        found.append(Choice(general, f"n = {n} is small enough for a projection a step"))
+    return found
 
 
-def _why_low_rank(problem: Problem, X: Spectral, method: LowRankCGAL) -> str | None:
+def _why_low_rank(problem: Problem, n: int, method: LowRankCGAL) -> str | None:
+    if problem.f.L > 0:
+        return "f is smooth over the factors of x" if method.fits(problem) else None
     if method.suits(problem):
         return "f is linear and diag x = b is all of A, which the rows of a factor of x can keep"
     if not method.fits(problem):
         return None
     if problem.A.diagonal_rows is not None and problem.h.fixed is not None:
         return "f is linear and A reads the diagonal alone"
-    if X.n >= SMALL and problem.A.size <= FEW:
+    if n >= SMALL and problem.A.size <= FEW:
         return f"f is linear and {problem.A.size} constraints leave a solution of small rank"
     return None
 

@@ -27,6 +27,7 @@ from condal.methods.rules import (
     Never,
     PenaltyRule,
     PrimalRule,
+    Smoothed,
 )
 from condal.passes import along
 from condal.points import require_fraction, require_positive
@@ -52,7 +53,7 @@ class CGAL:
     lam0 : the initial penalty, lam_k = lam0 sqrt(k + 1); None lets `Balanced` choose and adapt it,
         which wants a normalised problem (`solve` normalises). Or a penalty rule, as `Fixed(lam)`.
     eta : the primal step, `Classical()` or `LineSearch()`.
-    sigma : the dual step, `Const()`, `Decr()` or `Never()`.
+    sigma : the dual step, `Const()`, `Decr()` or `Never()`; `Smoothed()` holds the dual of g at 0.
     tol : the accuracy asked of the oracle.
     corrective : minimise the augmented Lagrangian over the hull of the atoms after each step.
     """
@@ -123,6 +124,8 @@ class CGAL:
             lam0 = warm.lam / penalty.at(warm.k, 1.0)
         if isinstance(self.sigma, Never) and warm is not None:
             warm = replace(warm, y=np.zeros_like(warm.y))
+        if isinstance(self.sigma, Smoothed) and warm is not None:
+            warm = replace(warm, y=np.where(self.sigma.held(problem.h), 0.0, warm.y))
         return State.start(problem, warm, own=Own(lam0))
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
@@ -133,6 +136,7 @@ class CGAL:
         state = start or self.start(problem)
         Mx, Ax, y, s, gap = state.Mx, state.Ax, state.y, state.s, state.gap
         lam0, hull = state.own.lam0, state.own.hull
+        held = self.sigma.held(h) if isinstance(self.sigma, Smoothed) else None
         if self.corrective and hull is None:
             hull = Hull.of(problem, x)
 
@@ -145,8 +149,8 @@ class CGAL:
             s, gap = atom.s, atom.gap
             segment = Segment(problem, Mx, Ax, atom, y, lam)
             eta = 1.0 if k == 1 else self.eta(k, segment.slope)  # before k = 1 there is no x
-            x.move(s, eta)
             Mx, Ax = segment.images(eta)
+            x.move(s, eta)  # after the images: one that fails leaves x where it was
             del segment  # and with it the images before, whose memory the dual step takes
             if hull is not None:
                 hull, Mx, Ax = hull.corrected(problem, x, s, y, lam, gap)
@@ -158,6 +162,8 @@ class CGAL:
 
             # Dual step: a gradient ascent step on the multiplier.
             d = residual(h, Ax, y, lam_next)
+            if held is not None:
+                d[held] = 0.0
             budget = 2 / (k + 1) ** 2 * (L_D2 + lam_next * A_D2)
             sigma = self.sigma(k, lam0, y, d, budget)
             y = along(y, d, sigma)

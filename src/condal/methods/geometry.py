@@ -6,6 +6,7 @@ surface: `shift` is the vector c with (V - Diag c) R tangent, so that V - Diag c
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -55,31 +56,71 @@ class Sphere:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """|R_i|^2 = squares_i: x psd of that diagonal."""
+    """|R_i|^2 = squares_i: x psd of that diagonal.
+
+    A number of `squares` may belong to several rows of R, one below the other, as the two of a
+    complex row: R_i is all of them.
+    """
 
     squares: Array
 
     def on(self, R: Array) -> Array:
         """Each row scaled to its norm; a row of zeros becomes a multiple of a unit vector."""
-        norms = np.sqrt(_rowwise(R, R))
+        rows = self._joined(R)
+        norms = np.sqrt(_rowwise(rows, rows))
         if not norms.all():
-            R = R.copy()
-            R[norms == 0.0, 0] = 1.0
+            rows = rows.copy()
+            rows[norms == 0.0, 0] = 1.0
             norms = np.where(norms == 0.0, 1.0, norms)
-        return np.asarray(R * (np.sqrt(self.squares) / norms)[:, None])
+        return np.asarray(rows * (np.sqrt(self.squares) / norms)[:, None]).reshape(R.shape)
 
     def tangent(self, R: Array, U: Array) -> Array:
         """U_i - (<U_i, R_i> / squares_i) R_i."""
-        across = (_rowwise(U, R) / self.squares)[:, None] * R
-        return np.subtract(U, across, out=across)
+        rows, parts = self._joined(R), self._joined(U)
+        across = (_rowwise(parts, rows) / self.squares)[:, None] * rows
+        return np.subtract(parts, across, out=across).reshape(R.shape)
 
     def tangent_scaled(self, R: Array, U: Array, rows: Array) -> Array:
-        """rows * U: rows are scaled within the tangent space."""
-        return np.asarray(rows * U)
+        """The tangent part of rows * U, which is all of it where a row is alone."""
+        scaled = np.asarray(rows * U)
+        return scaled if len(R) == self.squares.size else self.tangent(R, scaled)
 
     def shift(self, R: Array, VR: Array) -> Array:
         """<(VR)_i, R_i> / squares_i."""
-        return _rowwise(VR, R) / self.squares
+        shifts = _rowwise(self._joined(VR), self._joined(R)) / self.squares
+        return np.repeat(shifts, len(R) // self.squares.size)
+
+    def _joined(self, R: Array) -> Array:
+        return R.reshape(self.squares.size, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """R in blocks of rows, each on a surface of its own."""
+
+    rows: tuple[slice, ...]
+    surfaces: tuple[Geometry, ...]
+
+    def on(self, R: Array) -> Array:
+        """Block by block."""
+        return np.vstack([surface.on(R[here]) for here, surface in self._each()])
+
+    def tangent(self, R: Array, U: Array) -> Array:
+        """Block by block."""
+        return np.vstack([surface.tangent(R[here], U[here]) for here, surface in self._each()])
+
+    def tangent_scaled(self, R: Array, U: Array, rows: Array) -> Array:
+        """Block by block."""
+        return np.vstack(
+            [surface.tangent_scaled(R[here], U[here], rows[here]) for here, surface in self._each()]
+        )
+
+    def shift(self, R: Array, VR: Array) -> Array:
+        """Block by block."""
+        return np.concatenate([surface.shift(R[here], VR[here]) for here, surface in self._each()])
+
+    def _each(self) -> Iterator[tuple[slice, Geometry]]:
+        return zip(self.rows, self.surfaces, strict=True)
 
 
 def _rowwise(a: Array, b: Array) -> Array:

@@ -18,39 +18,35 @@ from typing import ClassVar
 
 import numpy as np
 
-from condal.methods.applies import require_spectral
+from condal.lagrangian import zero_of
+from condal.methods.applies import require_blocks
 from condal.methods.bottom import MOST_NEW, Bottom
 from condal.methods.factored import FactoredLagrangian, Place, residual_of, scale_of, surface_of
 from condal.methods.geometry import Rows
+from condal.methods.layout import Layout
 from condal.methods.relaxation import FIRST_OMEGA, Sweeps, next_omega
 from condal.methods.trust_region import FORCING, first_radius, norm, step
 from condal.operators import Symmetric
-from condal.points import (
-    Array,
-    LowRank,
-    Point,
-    dense,
-    require_positive,
-    require_whole,
-)
+from condal.points import Array, require_positive, require_whole
 from condal.problem import Problem
 from condal.state import State, Warm
-from condal.types import Keeps, Spectral, Storage
+from condal.types import Keeps, Storage, spectral_parts
 
 FIRST_TARGET = 1e-2  # the residual of the first round
 FIRST_AIMED = 3e-3  # the same, where a gap below FIRST_TARGET is aimed at
 SOONEST_CUT = 1e-3  # residual below which columns may be cut
 CUT_EVERY = 10  # iterations of sweeps
 CUT = 1e-3  # of the largest eigenvalue of x: smaller ones are not of the solution
-ROUNDING = 1e-14  # of the largest eigenvalue: what a factorisation makes of 0
 SIGNIFICANT = 1.0  # how much more than the residual a negative eigenvalue must promise
 FRESH_STEPS = 4
+SETTLED = 1e-2  # of the residual aimed at: what new columns lead to, but no saddle does
 SWEEPS = 10  # an iteration of them
 SINGLE = 1e-3  # residual above which single precision tells all that is to be told
 PATIENCE = 100  # iterations in which sweeps halve the residual, or the trust region takes over
 VECTORS = 12  # of the size of R, at the worst moment of the trust region
 SWEPT_VECTORS = 5  # and of the sweeps
 TINY = 1e-300
+BESIDE = 1e-2  # the part of R that is random where the rest is not
 MAX_BYTES = 4 * 2**30  # what they may take, for the method to be chosen by itself
 
 
@@ -107,7 +103,7 @@ class LowRankCGAL:
 
     def suits(self, problem: Problem) -> bool:
         """Whether the surface takes care of every constraint, and the method's vectors fit."""
-        if not isinstance(problem.X, Spectral) or problem.f.L > 0:
+        if spectral_parts(problem.X) is None or problem.f.L > 0:
             return False
         return surface_of(problem)[1] is not None and self.fits(problem)
 
@@ -117,15 +113,16 @@ class LowRankCGAL:
 
     def bytes(self, problem: Problem) -> int:
         """What its vectors take at the worst moment, if the rank does not grow."""
-        assert isinstance(problem.X, Spectral)
         C = problem.f.M.adjoint(problem.f.gradient(np.zeros(problem.f.M.size)))
         swept = isinstance(C, Symmetric) and C.factorable
-        vectors = SWEPT_VECTORS if swept else VECTORS
-        return vectors * 8 * problem.X.n * self._first_rank(problem, problem.X)
+        vectors, layout = SWEPT_VECTORS if swept else VECTORS, Layout.of(problem)
+        return vectors * 8 * layout.height * self._first_rank(problem, layout)
 
-    def _first_rank(self, problem: Problem, X: Spectral) -> int:
+    def _first_rank(self, problem: Problem, layout: Layout) -> int:
         """4 log n + n^(1/4), and no more than is ever needed: measured, to be rather too many."""
-        return min(X.n, self._most(problem), self.rank or ceil(4 * log(X.n) + X.n**0.25))
+        n = max(block.X.n for block in layout.blocks)
+        expected = self.rank or problem.rank or ceil(4 * log(n) + n**0.25)
+        return min(n, self._most(problem), expected)
 
     def _most(self, problem: Problem) -> int:
         """More columns than some solution has, and than a minimum that is not global can have."""
@@ -146,16 +143,15 @@ class LowRankCGAL:
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
         """A random R, or a factor of the point of `warm`, and its dual."""
-        X = require_spectral(problem, "the low-rank method")
-        geometry, _, slack = surface_of(problem)
-        rank = self._first_rank(problem, X)
-        R = np.random.default_rng(self.seed).standard_normal((X.n + slack, rank))
+        require_blocks(problem, "the low-rank method")
+        geometry, _, layout = surface_of(problem)
+        rank = self._first_rank(problem, layout)
+        R = np.random.default_rng(self.seed).standard_normal((layout.height, rank))
         if warm is not None and warm.x is not None:
-            found = _factor(warm.x)
-            if slack and found.size:
-                left = sqrt(max(X.trace - float(np.vdot(found, found)), 0.0))
-                found = np.vstack([found, np.eye(1, found.shape[1]) * left])
-            R = found if found.size else R  # of x = 0 there is nothing to begin from
+            found = layout.factor(warm.x)
+            R = R if found is None else found  # of x = 0 there is nothing to begin from
+        elif problem.f.L > 0:
+            R = _first_atoms(problem, layout, R)
         state = State.start(problem, None if warm is None else Warm(None, warm.y, warm.k))
         state = replace(state, k=0 if warm is None else warm.k)
         close = self.aim is not None and self.aim < FIRST_TARGET
@@ -164,14 +160,14 @@ class LowRankCGAL:
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after some sweeps or a trust region step; end where rounding stops it."""
-        geometry, rows, slack = surface_of(problem)
+        geometry, rows, layout = surface_of(problem)
         state = start or self.start(problem)
         own, y, w, s = state.own, state.y, state.w, state.s
-        function = FactoredLagrangian(problem, geometry, rows is not None, slack, y, own.lam)
+        function = FactoredLagrangian(problem, geometry, rows is not None, layout, y, own.lam)
         place = function.at(own.R)
         radius = first_radius(place) if own.radius is None else own.radius
         sweeps = None
-        if isinstance(geometry, Rows) and rows is not None and problem.f.L == 0:
+        if isinstance(geometry, Rows) and isinstance(place.V, Symmetric) and problem.f.L == 0:
             sweeps = Sweeps.of(place.V, geometry.squares)
 
         ks = count(state.k + 1)
@@ -183,17 +179,18 @@ class LowRankCGAL:
                 del place  # its gradient is as large as R: memory is short where n is large
                 R = sweeps.relaxed(R, sweeps=SWEEPS, omega=own.omega, single=before > SINGLE)
                 if k % CUT_EVERY == 0 and before <= SOONEST_CUT:
-                    R = function.geometry.on(_cut(R))
+                    R = function.geometry.on(_cut(R, CUT))
                 place = function.at(R)
                 own = _swept(own, before, residual_of(place))
             else:
-                enough = _enough(place, 0.0 if own.fresh else own.target)
+                enough = _enough(place, SETTLED * own.target if own.fresh else own.target)
                 moved = step(function, place, radius, enough)
                 place, radius, stuck = moved.place, moved.radius, moved.stuck
-            own = replace(own, fresh=max(0, own.fresh - 1))
+            settled = residual_of(place) <= SETTLED * own.target  # far beyond any saddle
+            own = replace(own, fresh=0 if settled else max(0, own.fresh - 1))
             ended = stuck and own.fresh == 0
             if rows is not None:
-                y = w = -place.shift / rows
+                y = w = -place.shift.reshape(rows.size, -1)[:, 0] / rows
             if ended or (residual_of(place) <= own.target and own.fresh == 0):
                 w = place.w if rows is None else w
                 bottom = Bottom.of(problem, place, w, own.target)
@@ -230,19 +227,20 @@ class LowRankCGAL:
         lam = own.lam
         if not function.eliminated and infeasibility > 0.3 * own.infeasibility:
             lam *= 4
-        promised = -bottom.curvature * norm(place.x.U) ** 2 / scale_of(place)
+        promised = bottom.promised / scale_of(place)
         fruitless = own.hoped is not None and own.hoped[0] - place.value < 0.01 * own.hoped[1]
         room = self._most(problem) - R.shape[1]
         grown = promised > SIGNIFICANT * residual and not fruitless and room > 0
         if grown:
             new = self._columns(bottom.vectors, min(max(2, R.shape[1] // 2), room))
             new *= min(0.3, sqrt(promised)) * norm(R) / sqrt(len(R))
-            R = np.hstack([R, function.padded(new)])
+            R = np.hstack([R, new])
             target = max(residual, promised / 10)
         else:
             target = residual * self._shrink(bottom.gap / scale_of(place))
             if residual <= SOONEST_CUT:
-                R = _cut(R)
+                # Where V depends on x, a column that is cut must not be felt.
+                R = _cut(R, CUT if function.eliminated and problem.f.L == 0 else CUT * target)
         function = replace(function, y=bottom.w, lam=lam)
         changed = R is not place.R
         place = function.at(function.geometry.on(R) if changed else R)
@@ -252,6 +250,29 @@ class LowRankCGAL:
         target = min(target, own.target)
         own = Own(place.R, radius, target, lam, infeasibility, fresh, hoped, own.omega)
         return place, own, radius
+
+
+def _first_atoms(problem: Problem, layout: Layout, R: Array) -> Array:
+    """The oracle's answers at x = 0, as many eigenvectors as R has columns, as far as f falls
+    towards them; R itself, small, beside them, and what they leave of the trace as slack."""
+    f = problem.f
+    V = f.M.adjoint(f.gradient(np.zeros(f.M.size)))
+    if V is None:
+        return R
+    R = BESIDE / sqrt(R.size) * R
+    for block, v in zip(layout.blocks, layout.parts(V), strict=True):
+        X = block.X
+        values, vectors = X.lowest(v, R.shape[1], 0.01 * f.magnitude(X.size) / X.size)
+        falling = np.maximum(-values, 0.0)
+        R[block.rows, : values.size] += vectors * np.sqrt(falling / max(falling.sum(), TINY))
+        R[block.every] *= sqrt(X.trace)
+    dM = f.M(layout.point(R))
+    R *= sqrt(max(BESIDE, zero_of(lambda t: float(f.gradient(t * dM) @ dM))))
+    for block in layout.blocks:
+        if block.slack:
+            left = 1.0 - float(np.vdot(R[block.rows], R[block.rows])) / block.X.trace
+            R[block.every.stop - 1, 0] = sqrt(max(left, BESIDE) * block.X.trace)
+    return R
 
 
 def _swept(own: Own, before: float, residual: float) -> Own:
@@ -269,19 +290,8 @@ def _enough(place: Place, target: float) -> float:
     return norm(place.gradient) * min(close, FORCING)
 
 
-def _cut(R: Array) -> Array:
-    """R in its principal axes, without the columns of no account; R itself if all count."""
+def _cut(R: Array, least: float) -> Array:
+    """R in its principal axes, without those below `least` of the largest; R itself if all count."""
     values, vectors = np.linalg.eigh(R.T @ R)
-    kept = values > CUT * values[-1]
+    kept = values > least * values[-1]
     return R if kept.all() else np.asarray(R @ vectors[:, kept])
-
-
-def _factor(x: Point) -> Array:
-    """R with x = R R', in its principal axes, without the columns of no account."""
-    if isinstance(x, LowRank):
-        U, roots, _ = np.linalg.svd(x.factor(), full_matrices=False)
-    else:
-        values, U = np.linalg.eigh(dense(x))
-        U, roots = U[:, ::-1], np.sqrt(np.maximum(values[::-1], 0.0))
-    kept = roots**2 > ROUNDING * roots.max(initial=0.0) ** 2
-    return np.asarray(U[:, kept] * roots[kept])

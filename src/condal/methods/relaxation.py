@@ -32,7 +32,7 @@ class Sweeps:
 
     It works on rows of length 1, in the order of the colours: `order` sorts the rows of R so, and
     their `lengths` become part of C. `blocks` are the rows of that C of a colour, without its
-    diagonal, in double and in single precision.
+    diagonal, in double and in single precision. As in `Rows`, a row may be several of R.
     """
 
     order: Indices
@@ -45,23 +45,30 @@ class Sweeps:
         """The sweeps of a sparse C whose graph has few colours for its size; else None."""
         if not C.factorable:
             return None
-        joined, lengths = sp.coo_array(C.to_sparse()), np.sqrt(squares)
-        off = (joined.row != joined.col) & (joined.data != 0.0)
-        row, col = joined.row[off], joined.col[off]
-        weights = joined.data[off] * lengths[row] * lengths[col]
-        joined = sp.csr_array((weights / _largest(weights), (row, col)), joined.shape)
-        colours = colouring(joined, most=1 + joined.nnz // LEAST_WORK)
+        lengths, each = np.sqrt(squares), C.n // squares.size
+        stored = sp.coo_array(C.to_sparse())
+        i, j = stored.row // each, stored.col // each
+        off = (i != j) & (stored.data != 0.0)
+        if np.any((i == j) & (stored.row != stored.col) & (stored.data != 0.0)):
+            return None  # what a row meets of itself is no multiple of it
+        weights = stored.data[off] * lengths[i[off]] * lengths[j[off]]
+        places = (stored.row[off], stored.col[off])
+        joined = sp.csr_array((weights / _largest(weights), places), stored.shape)
+        seen = np.ones(weights.size)
+        graph = joined if each == 1 else sp.csr_array((seen, (i[off], j[off])), 2 * squares.shape)
+        colours = colouring(graph, most=1 + joined.nnz // LEAST_WORK)
         if colours is None:
             return None
         if C.n >= SCATTERED:  # neighbours near each other, also within a colour
-            place = np.argsort(reverse_cuthill_mckee(sp.csr_matrix(joined), symmetric_mode=True))
+            place = np.argsort(reverse_cuthill_mckee(sp.csr_matrix(graph), symmetric_mode=True))
             colours = [colour[np.argsort(place[colour])] for colour in colours]
         order = np.concatenate(colours)
         ends = np.cumsum([len(colour) for colour in colours])
         rows = tuple(slice(end - len(c), end) for end, c in zip(ends, colours, strict=True))
-        joined = sp.csr_array(joined[order][:, order])
+        sorted_ = (each * order[:, None] + np.arange(each)).ravel()
+        joined = sp.csr_array(joined[sorted_][:, sorted_])
         joined.sort_indices()
-        double = tuple(joined[here] for here in rows)
+        double = tuple(joined[each * here.start : each * here.stop] for here in rows)
         single = tuple(block.astype(np.float32) for block in double)
         blocks = {np.float64: double, np.float32: single}
         return cls(order, rows, blocks, lengths[order][:, None])
@@ -72,17 +79,20 @@ class Sweeps:
         In single precision they move half as much memory, which is what they wait for.
         """
         dtype: Any = np.float32 if single else np.float64
+        shape = R.shape
+        R = R.reshape(self.order.size, -1)
         unit: Array = np.empty(R.shape, dtype)
         for here in slices(*R.shape):
             unit[here] = R[self.order[here]] / self.lengths[here]
+        whole = unit.reshape(shape)
         for _ in range(sweeps):
             for here, block in zip(self.rows, self.blocks[dtype], strict=True):
-                _move(unit[here], block @ unit, omega)
+                _move(unit[here], (block @ whole).reshape(-1, unit.shape[1]), omega)
         out = np.empty(R.shape)
         for here in slices(*R.shape):
             rows = unit[here].astype(np.float64)
             out[self.order[here]] = rows * (self.lengths[here] / _sizes(rows))
-        return out
+        return out.reshape(shape)
 
 
 def _move(rows: Array, pull: Array, omega: float) -> None:

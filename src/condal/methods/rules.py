@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import exp, inf, log, sqrt
 from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from condal.errors import ProblemError
 from condal.lagrangian import zero_of
 from condal.points import Array, require_positive
+from condal.types import Proximable
 
 Slope = Callable[[float], float]
 FLAT = 1e-4
@@ -117,6 +121,32 @@ class Whole:
     def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
         """factor * lam0."""
         return self.factor * lam0
+
+
+@dataclass(frozen=True)
+class Smoothed:
+    """z = 0 for ever, z the part of y that belongs to a g(Bx); the rest of y moves by `rule`.
+
+    g is then smoothed, ever less as lam_k grows: homotopy smoothing. Where all of h is g, CGAL is
+    HCGM; where none is, it is CGAL by `rule`.
+    """
+
+    rule: DualRule = field(default_factory=Const)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.rule, type) or not callable(self.rule):
+            raise ProblemError(f"Smoothed takes a dual rule, such as Decr(); got {self.rule!r}")
+
+    def held(self, h: Proximable) -> NDArray[np.bool_]:
+        """Which coordinates of y are z: those of functions that are finite everywhere."""
+        z = np.zeros(h.size, dtype=bool)
+        for here, part in h.pieces:
+            z[here] = part.lipschitz < inf
+        return z
+
+    def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
+        """The rule's; d is 0 in the coordinates of z."""
+        return self.rule(k, lam0, y, d, budget)
 
 
 class PenaltyRule(Protocol):

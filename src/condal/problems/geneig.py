@@ -14,7 +14,7 @@ from condal.eigen import Automatic
 from condal.errors import ProblemError
 from condal.maps import Cost
 from condal.operators import Symmetric
-from condal.points import Array, Point, dense, finite_array, require_positive
+from condal.points import Array, Point, dense, finite_array, refuse_complex, require_positive
 from condal.problem import Problem
 from condal.problems.answers import point_of
 from condal.result import Result
@@ -138,6 +138,7 @@ def generalized_eigenvector(
 def _matrix(given: Any, name: str) -> Symmetric:
     if isinstance(given, list | tuple):
         given = finite_array(given, name, ndim=2)
+    refuse_complex(getattr(given, "dtype", None), name)
     return symmetric(given, name)
 
 

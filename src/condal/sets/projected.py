@@ -31,3 +31,7 @@ class Projected(ABC):
     def outward(self, z: Array) -> Array:
         """z less its projection."""
         return self.dual_point(z - self.prox(z, 1.0))
+
+    def dual_error(self, y: Array) -> float:
+        """0: where h* is finite is decided by comparisons alone."""
+        return 0.0

@@ -95,6 +95,11 @@ class Separable:
             [h.dual_point(part) for h, part in zip(self.parts, self._split(y), strict=True)]
         )
 
+    def dual_error(self, y: Array) -> float:
+        """The root of the sum of squares."""
+        pieces = zip(self.parts, self._split(y), strict=True)
+        return hypot(*(h.dual_error(part) for h, part in pieces))
+
     def scaled(self, rows: Array, c: float) -> Separable:
         """Part by part."""
         pieces = zip(self.parts, self._split(rows), strict=True)

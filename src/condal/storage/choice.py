@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from condal.domains import L1Ball, Product, Simplex, Spectrahedron
+from condal.domains import Product
 from condal.errors import ProblemError
 from condal.storage.atoms import Atoms
 from condal.storage.blocks import Blocks
 from condal.storage.factored import Factored
 from condal.storage.sketch import Sketch
 from condal.storage.whole import Dense, Factor
-from condal.types import Domain, Keeps, Storage
+from condal.types import Domain, Keeps, Spectral, Storage
 
 DEFAULT_MAX_BYTES = 2**30
 
@@ -39,7 +39,7 @@ def automatic(
         return Blocks(
             *(automatic(part, p, keeps=keeps, seed=seed, max_bytes=share) for part in X.parts)
         )
-    if not isinstance(X, Spectrahedron):
+    if not isinstance(X, Spectral):
         return Dense()
     if (
         keeps == "x" and 3 * 8 * X.n * 2 * X.n <= max_bytes
@@ -55,11 +55,11 @@ def require_fit(storage: Storage, X: Domain) -> None:
     if isinstance(X, Product):
         fits = n is None and not isinstance(storage, Dense)
         wanted = "Blocks(...), a storage a block, or Atoms()"
-    elif isinstance(X, Spectrahedron):
+    elif isinstance(X, Spectral):
         fits = n is None or n == X.n
         wanted = f"one for n = {X.n}, such as Factored({X.n})"
     else:
-        fits = n is None or not isinstance(X, Simplex | L1Ball)
+        fits = n is None
         wanted = "Dense() or Atoms()"
     if not fits:
         raise ProblemError(

@@ -1,0 +1,64 @@
+"""Synchronisation of signs: the truth from many unreliable comparisons.
+
+Everyone has a sign, +1 or -1, and all that is known is whether some pairs have the same, with a
+share of the answers wrong. The signs that agree with most answers are hard to find in general; up
+to a certain noise a semidefinite program finds them, and proves that no others agree with more.
+"""
+
+import sys
+
+import numpy as np
+import scipy.sparse as sp
+from matplotlib.figure import Figure
+
+import condal
+
+quick = "--quick" in sys.argv
+n, pairs = (300, 6000) if quick else (2000, 60_000)
+rng = np.random.default_rng(0)
+truth = rng.choice([-1.0, 1.0], n)
+i, j = rng.integers(0, n, (2, pairs))
+i, j = i[i != j], j[i != j]
+doubt = rng.random(i.size)  # an answer is wrong where the noise exceeds this
+
+shares, right, proved, ratios = np.linspace(0.0, 0.5, 6 if quick else 11), [], [], []
+for share in shares:
+    answers = truth[i] * truth[j] * np.where(doubt < share, -1.0, 1.0)
+    half = sp.coo_array((answers, (i, j)), shape=(n, n)).tocsr()
+    model = condal.problems.sign_synchronisation(half + half.T, name=f"{share:.0%} wrong")
+    result = condal.solve(model, tol=1e-4)
+    found = model.round(result)
+    assert result.status is condal.Status.SOLVED
+    assert found.value <= result.bound * (1 + 1e-9)
+    right.append(found.agreement(truth))
+    ratios.append(found.value / result.bound)
+    # Values come in steps of 4: signs that are less than that below a bound are the best.
+    proved.append(model.certificate(found.signs).bound - found.value < 4)
+    print(f"{share:4.0%} wrong: {100 * right[-1]:5.1f}% of the signs right,", end=" ")
+    print(f"{100 * ratios[-1]:6.2f}% of the bound" + ", proved best" * proved[-1])
+print(result)
+
+assert right[0] == right[1] == 1.0
+assert proved[0]
+assert proved[1]
+
+figure = Figure(figsize=(8, 4), layout="constrained")
+axes = figure.subplots()
+axes.plot(100 * shares, 100 * np.array(right), "o-", color="#0072B2", label="signs recovered")
+axes.plot(100 * shares, 100 * np.array(ratios), "s--", color="#D55E00", label="value / bound")
+best = np.array(proved)
+axes.plot(
+    100 * shares[best],
+    100 * np.array(right)[best],
+    "o",
+    ms=13,
+    mfc="none",
+    mec="black",
+    label="proved: no signs agree with more",
+)
+axes.axhline(50, color="#999999", lw=1, ls=":")
+axes.annotate("guessing", (0, 50.5), color="#666666")
+axes.set(xlabel="wrong answers, %", ylabel="%", ylim=(45, 104))
+axes.set_title(f"{n:,} signs from {i.size:,} comparisons of pairs")
+axes.legend(loc="lower left", bbox_to_anchor=(0.0, 0.12), frameon=False)
+figure.savefig("sign_synchronisation.png", dpi=110)

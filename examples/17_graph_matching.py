@@ -1,0 +1,62 @@
+"""Graph matching: two drawings of one network, and who is who.
+
+A network and a copy of it with other numbers are compared link by link. Among all doubly stochastic
+matrices, the hull of the permutations, one makes the two agree best; for a network without symmetry
+it is the permutation that was lost. Some links of the copy are wrong, and yet everyone is found.
+"""
+
+import sys
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import condal
+
+quick = "--quick" in sys.argv
+n, faults = (25, 3) if quick else (60, 10)
+
+# A random network, the same in another order, and some pairs that are linked only in one of them.
+rng = np.random.default_rng(2)
+A = np.triu(rng.random((n, n)) < 0.25, 1).astype(float)
+A = A + A.T
+order = rng.permutation(n)
+B = A[order][:, order].copy()
+for _ in range(faults):
+    i, j = rng.choice(n, 2, replace=False)
+    B[i, j] = B[j, i] = 1 - B[i, j]
+wrong = np.count_nonzero(A[order][:, order] != B)
+
+model = condal.problems.graph_matching(A, B, name="network")
+result = condal.solve(model, tol=1e-3)
+print(result)
+
+# Vertex i of A is vertex matching.permutation[i] of B.
+matching = model.round(result)
+print(matching)
+right = np.mean(order[matching.permutation] == np.arange(n))
+print(f"{100 * right:.0f}% of the vertices are recognised")
+
+assert result.status is condal.Status.SOLVED
+assert right == 1.0
+assert matching.bound <= matching.disagreement
+assert matching.disagreement == wrong
+
+figure = Figure(figsize=(10, 4.0), layout="constrained")
+P = result.x.reshape(n, n)
+back = B[matching.permutation][:, matching.permutation]
+panels = figure.subplots(1, 3)
+shown = panels[0].imshow(P, cmap="cividis", vmin=0.0)
+panels[0].set(title="P, doubly stochastic", xlabel="vertex of B", ylabel="vertex of A")
+figure.colorbar(shown, ax=panels[0], shrink=0.8)
+for axes, graph, title in ((panels[1], B, "B as given"), (panels[2], back, "B in the order of A")):
+    i, j = np.nonzero(A * graph)
+    axes.plot(j, i, "s", color="#0072B2", ms=120 / n, label="in both")
+    i, j = np.nonzero(graph != A)
+    axes.plot(j, i, "s", color="#D55E00", ms=120 / n, label="in one only")
+    axes.set(title=title, xlabel="vertex", xlim=(-1, n), ylim=(n, -1), aspect="equal")
+handles, labels = panels[1].get_legend_handles_labels()
+figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+figure.suptitle(
+    f"{100 * right:.0f}% of {n} vertices recognised in spite of {wrong // 2} wrong pairs"
+)
+figure.savefig("graph_matching.png", dpi=110)

@@ -1,0 +1,59 @@
+"""What `condal solve --as NAME` knows of an application: one record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import click
+
+from condal.result import Result
+
+Chosen: TypeAlias = Mapping[str, Any]  # the values of its own options, by name
+Lines: TypeAlias = list[tuple[str, str]]  # names and values, as a person reads them
+
+
+@dataclass(frozen=True)
+class Application:
+    """An application from its file to its answer.
+
+    Parameters
+    ----------
+    name : what --as calls it.
+    title : what it does, in a few words.
+    about : the help of its own: what FILE is, and what is proved.
+    example : a command that runs.
+    noun : what its unknowns stand for, such as vertices.
+    build : the model of a file, with the options chosen.
+    answer : what the result means: a cut, a clustering.
+    rows : that, for a person.
+    figures : that, for --json: the keys are the same for every result, None where there is none.
+    lines : that, for --out.
+    out : what --out writes.
+    options : its own, beside those that all have.
+    """
+
+    name: str
+    title: str
+    about: str
+    example: str
+    noun: str
+    build: Callable[[str, Chosen], Any]
+    answer: Callable[[Any, Result, Chosen], Any]
+    rows: Callable[[Any, Result, Any], Lines]
+    figures: Callable[[Any, Result, Any], dict[str, float | None]]
+    lines: Callable[[Any], Iterable[str]]
+    out: str
+    options: tuple[click.Option, ...] = ()
+
+
+def trials(default: int, what: str) -> click.Option:
+    """How many roundings to try."""
+    return click.Option(
+        ["--trials"],
+        type=click.IntRange(min=1),
+        default=default,
+        metavar="N",
+        help=f"{what} to try, the best of which is kept.",
+    )

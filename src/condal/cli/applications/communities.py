@@ -1,0 +1,95 @@
+"""The communities of a graph."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import click
+
+from condal.cli.application import Application, Chosen, Lines, trials
+from condal.cli.text import number
+from condal.formats import read_graph
+from condal.problems.communities import Communities, communities
+from condal.problems.partitions import Partition
+from condal.result import Result
+
+
+def _build(file: str, chosen: Chosen) -> Communities:
+    return communities(
+        read_graph(file),
+        chosen["groups"],
+        null=chosen["expected"],
+        resolution=chosen["resolution"],
+    )
+
+
+def _answer(model: Communities, result: Result, chosen: Chosen) -> Partition:
+    return model.round(result, trials=chosen["trials"], seed=chosen["seed"])
+
+
+def _rows(model: Communities, result: Result, found: Partition) -> Lines:
+    sizes = sorted(found.sizes.tolist(), reverse=True)
+    shown = ", ".join(f"{size:,}" for size in sizes[:8]) + ", ..." * (len(sizes) > 8)
+    rows = [
+        ("groups", f"{len(sizes):,}, of {shown} vertices"),
+        ("quality", f"{number(found.value)}, links within groups beyond what is expected"),
+    ]
+    bound = model.quality_bound(result)
+    if not math.isfinite(bound):
+        return [*rows, ("bound", "none was proved")]
+    most = "any number of" if model.k is None else f"{model.k}"
+    return [*rows, ("bound", f"{number(bound, up=True)}, on the quality of {most} groups")]
+
+
+def _figures(
+    model: Communities, result: Result, found: Partition | None
+) -> dict[str, float | None]:
+    if found is None:
+        return {"quality": None, "quality_bound": None}
+    return {"quality": found.value, "quality_bound": model.quality_bound(result)}
+
+
+def _lines(found: Partition) -> Iterator[str]:
+    return (f"{label + 1}" for label in found.labels)
+
+
+COMMUNITIES = Application(
+    name="communities",
+    title="groups of a graph with many links within them",
+    about="""\
+    Part the vertices of a graph into groups that have more links within them
+    than would be expected without groups. The quality of a partition is the
+    share of all weight that lies within groups beyond what is expected there;
+    it is proved that none into so many groups is better than the bound.
+
+    FILE is a graph in rudy (Gset), Matrix Market or Rutherford-Boeing (.rb)
+    format, plain or packed with gzip or xz; weights must not be negative.""",
+    example="condal solve club.mtx --as communities --groups 2 --out groups.txt",
+    noun="vertices",
+    build=_build,
+    answer=_answer,
+    rows=_rows,
+    figures=_figures,
+    lines=_lines,
+    out="the group of each vertex, from 1, a line each",
+    options=(
+        click.Option(
+            ["--groups"], type=click.IntRange(min=2), default=2, metavar="K", help="How many."
+        ),
+        click.Option(
+            ["--expected"],
+            type=click.Choice(["uniform", "degrees"]),
+            default="uniform",
+            help="Without groups: the same of all pairs, or by their degrees (modularity).",
+        ),
+        click.Option(
+            ["--resolution"],
+            type=click.FloatRange(min=0, min_open=True),
+            default=1.0,
+            metavar="R",
+            help="A factor on what is expected; above 1, groups get smaller.",
+        ),
+        trials(20, "Partitions"),
+    ),
+)

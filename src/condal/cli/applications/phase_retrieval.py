@@ -1,0 +1,90 @@
+"""A signal from intensities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import numpy as np
+
+from condal.cli.application import Application, Chosen, Lines
+from condal.cli.text import number
+from condal.errors import FormatError
+from condal.formats import read_arrays
+from condal.problems.phase_retrieval import PhaseRetrieval, Signal, phase_retrieval
+from condal.result import Result
+
+
+def _build(file: str, chosen: Chosen) -> PhaseRetrieval:
+    arrays = read_arrays(file)
+    measured = set(arrays) - {"b"}
+    if "b" not in arrays or measured not in ({"a"}, {"masks"}):
+        held = ", ".join(sorted(arrays)) or "nothing"
+        raise FormatError(
+            f"holds {held}; wanted the intensities b, and either the matrix a or the masks: "
+            "numpy.savez(path, b=b, a=a)",
+            path=file,
+        )
+    return phase_retrieval(
+        arrays["b"],
+        arrays.get("a"),
+        masks=arrays.get("masks"),
+        trace=chosen["trace"],
+        name="phase-retrieval",
+    )
+
+
+def _answer(model: PhaseRetrieval, result: Result, chosen: Chosen) -> Signal:
+    return model.signal(result)
+
+
+def _rows(model: PhaseRetrieval, result: Result, found: Signal) -> Lines:
+    kind = "complex" if np.iscomplexobj(found.values) else "real"
+    rows = [
+        ("signal", f"{found.values.size:,} {kind} numbers, up to a factor of modulus 1"),
+        ("residual", f"{found.residual:.2g}, | |a u|^2 - b | as a part of |b|"),
+    ]
+    if not math.isfinite(result.bound):
+        return [*rows, ("bound", "none was proved")]
+    return [*rows, ("bound", f"{number(result.bound, down=True)}, no x has a smaller objective")]
+
+
+def _figures(model: Any, result: Result, found: Signal | None) -> dict[str, float | None]:
+    return {"residual": None if found is None else found.residual}
+
+
+def _lines(found: Signal) -> Iterator[str]:
+    values = np.asarray(found.values, dtype=np.complex128)
+    return (f"{value.real:.17g},{value.imag:.17g}" for value in values)
+
+
+PHASE_RETRIEVAL = Application(
+    name="phase-retrieval",
+    title="a signal from the intensities of its measurements",
+    about="""\
+    Find a signal u from intensities b_i = |(a u)_i|^2, with or without noise,
+    by the convex problem for x = u u*: it needs no start near the solution.
+
+    FILE is what numpy.savez wrote: the intensities b, and the measurements,
+    either as a matrix a, real or complex, a row each, or as the masks of coded
+    diffraction, of shape (L, h, w), the intensities of the 2-D Fourier
+    transforms of masks * image. Nothing in it is unpickled.""",
+    example="condal solve measured.npz --as phase-retrieval --out signal.csv",
+    noun="numbers, the real and imaginary parts of the signal",
+    build=_build,
+    answer=_answer,
+    rows=_rows,
+    figures=_figures,
+    lines=_lines,
+    out="the signal, a number a line, as its real and its imaginary part",
+    options=(
+        click.Option(
+            ["--trace"],
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="T",
+            help="A bound on |u|^2; else taken from the intensities.",
+        ),
+    ),
+)

@@ -1,0 +1,86 @@
+"""The quadratic assignment problem from a file of QAPLIB."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import click
+import numpy as np
+
+from condal.cli.application import Application, Chosen, Lines, trials
+from condal.cli.text import excess, number
+from condal.formats import read_qaplib
+from condal.problems.qap import Assignment, QuadraticAssignment, quadratic_assignment
+from condal.result import Result
+
+
+def _build(file: str, chosen: Chosen) -> QuadraticAssignment:
+    data = read_qaplib(file)
+    return quadratic_assignment(data.A, data.B, nonnegative=chosen["nonnegative"], name="qap")
+
+
+def _answer(model: QuadraticAssignment, result: Result, chosen: Chosen) -> Assignment:
+    return model.round(result, trials=chosen["trials"], seed=chosen["seed"])
+
+
+def _rows(model: QuadraticAssignment, result: Result, found: Assignment) -> Lines:
+    first = " ".join(f"{place + 1}" for place in found.permutation[:12])
+    rows = [
+        ("assignment", first + " ..." * (len(found.permutation) > 12)),
+        ("cost", number(found.cost)),
+    ]
+    if not math.isfinite(result.bound):
+        return [*rows, ("bound", "none was proved")]
+    rows.append(("bound", f"{number(result.bound, down=True)}, no assignment costs less"))
+    # The cost of an assignment is an integer if all numbers are: so is the least of them.
+    whole = all(np.array_equal(M, np.rint(M)) for M in (model.A, model.B))
+    if whole and found.cost <= math.ceil(result.bound):
+        return [*rows, ("quality", excess(0.0, "assignment"))]
+    return [*rows, ("quality", excess(model.excess(found.permutation, result), "assignment"))]
+
+
+def _figures(
+    model: QuadraticAssignment, result: Result, found: Assignment | None
+) -> dict[str, float | None]:
+    if found is None:
+        return {"cost": None, "excess": None}
+    bounded = math.isfinite(result.bound)
+    return {
+        "cost": found.cost,
+        "excess": model.excess(found.permutation, result) if bounded else None,
+    }
+
+
+def _lines(found: Assignment) -> Iterator[str]:
+    return (f"{place + 1}" for place in found.permutation)
+
+
+QAP = Application(
+    name="qap",
+    title="the cheapest assignment of facilities to places",
+    about="""\
+    Assign n facilities to n places, with the least sum of A_ij B_pq over all
+    pairs of facilities i and j at places p and q. An assignment is found, and
+    it is proved that none costs less than the bound.
+
+    FILE is a .dat file of QAPLIB: n, and two n x n matrices A and B; plain or
+    packed with gzip or xz.""",
+    example="condal solve nug12.dat --as qap --tol 1e-2 --out places.txt",
+    noun="pairs of a facility and a place",
+    build=_build,
+    answer=_answer,
+    rows=_rows,
+    figures=_figures,
+    lines=_lines,
+    out="the place of each facility, from 1, a line each",
+    options=(
+        click.Option(
+            ["--nonnegative"],
+            type=click.Choice(["all", "costs"]),
+            default="all",
+            help="Ask x >= 0 of all entries, or of those with a cost: sooner, and weaker.",
+        ),
+        trials(50, "Assignments"),
+    ),
+)

@@ -1,0 +1,211 @@
+"""Balls of norms: Euclidean, of groups, and that of the k-sparse polytope."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from condal.domains.flat import ClosedForm, length
+from condal.errors import ProblemError
+from condal.nonsmooth.levels import onto_simplex
+from condal.operators import Gradient
+from condal.points import Array, Indices, Point, finite_array, require_positive, require_whole
+
+
+class L2Ball(ClosedForm):
+    """X = {x : |x - centre| <= radius}; the centre is 0 where it is left out."""
+
+    def __init__(self, n: int, radius: float = 1.0, *, centre: Any = None) -> None:
+        require_whole(n, "n")
+        require_positive(radius, "radius")
+        self.n, self.radius = n, float(radius)
+        self.centre: Array = np.zeros(n)
+        if centre is not None:
+            self.centre = finite_array(centre, "centre", ndim=1).copy()
+            if self.centre.size != n:
+                raise ProblemError(f"centre must have n = {n} entries; got {self.centre.size}")
+
+    def __repr__(self) -> str:
+        return f"L2Ball({self.n}, {self.radius:g})"
+
+    @property
+    def diameter(self) -> float:
+        """2 radius."""
+        return 2.0 * self.radius
+
+    @property
+    def size(self) -> float:
+        """|centre| + radius."""
+        return length(self.centre) + self.radius
+
+    def _minimum(self, v: Array) -> tuple[Array, int]:
+        return np.append(self.centre * v, -self.radius * length(v)), self.n + 5
+
+    def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Array:
+        """centre - radius v / |v|; the centre for v = 0."""
+        return self.centre - self.radius * _unit(np.asarray(v))
+
+    def project(self, v: Array) -> Array:
+        """The point where the ray from the centre to v leaves X; v itself if it is inside."""
+        v = self._finite(v, "the vector to project")
+        away = v - self.centre
+        if length(away) <= self.radius:
+            return v.copy()
+        return self.centre + self.radius * _unit(away)
+
+    def distance(self, x: Point) -> float:
+        """How much |x - centre| is above the radius."""
+        return max(0.0, length(self._vector(x) - self.centre) - self.radius)
+
+
+class GroupL1Ball(ClosedForm):
+    """X = {x : sum over groups of |x_group| <= radius}, Euclidean norms.
+
+    Parameters
+    ----------
+    groups : a whole number for each entry of x, the same for entries of one group.
+    """
+
+    def __init__(self, groups: Any, radius: float = 1.0) -> None:
+        labels = np.asarray(groups)
+        if labels.ndim != 1 or labels.size == 0 or labels.dtype.kind not in "iu":
+            raise ProblemError(
+                "groups must be a whole number for each entry of x, such as [0, 0, 1]; got "
+                f"{labels.dtype} of shape {labels.shape}"
+            )
+        require_positive(radius, "radius")
+        self.n, self.radius = int(labels.size), float(radius)
+        self.groups: Indices = np.unique(labels, return_inverse=True)[1].reshape(-1)
+        self._largest = int(np.bincount(self.groups).max())
+
+    def __repr__(self) -> str:
+        return f"GroupL1Ball({self.groups.max() + 1} groups of {self.n} entries, {self.radius:g})"
+
+    @property
+    def diameter(self) -> float:
+        """2 radius."""
+        return 2.0 * self.radius
+
+    @property
+    def size(self) -> float:
+        """The radius."""
+        return self.radius
+
+    def norms(self, v: Array) -> Array:
+        """|v_group|, a number a group."""
+        largest = float(np.abs(v).max()) or 1.0
+        squares = np.bincount(self.groups, weights=(v / largest) ** 2)
+        return largest * np.sqrt(squares)
+
+    def _minimum(self, v: Array) -> tuple[Array, int]:
+        return np.array([-self.radius * float(self.norms(v).max())]), self._largest + 5
+
+    def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Array:
+        """-radius v_group / |v_group|, for the group of the largest norm."""
+        v = np.asarray(v)
+        chosen = self.groups == int(np.argmax(self.norms(v)))
+        s = np.zeros(self.n)
+        s[chosen] = -self.radius * _unit(v[chosen])
+        return s
+
+    def project(self, v: Array) -> Array:
+        """v with the norms of its groups projected onto the l1 ball."""
+        v = self._finite(v, "the vector to project")
+        norms = self.norms(v)
+        if norms.sum() <= self.radius:
+            return v.copy()
+        shares = onto_simplex(norms, self.radius) / np.where(norms > 0, norms, 1.0)
+        return v * shares[self.groups]
+
+    def distance(self, x: Point) -> float:
+        """How far x is from the point of X on its ray."""
+        z = self._vector(x)
+        total = float(self.norms(z).sum())
+        return length(z) * max(0.0, 1.0 - self.radius / total) if total > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class KSparse(ClosedForm):
+    """X = {x : max |x_i| <= radius, sum |x_i| <= k radius}.
+
+    It is the hull of the vectors with k entries of +radius or -radius, and no others.
+    """
+
+    n: int
+    k: int
+    radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_whole(self.n, "n")
+        require_whole(self.k, "k")
+        require_positive(self.radius, "radius")
+        if self.k > self.n:
+            raise ProblemError(f"k must be at most n = {self.n}; got {self.k}")
+
+    @property
+    def diameter(self) -> float:
+        """2 radius sqrt(k)."""
+        return 2.0 * self.size
+
+    @property
+    def size(self) -> float:
+        """radius sqrt(k)."""
+        return self.radius * float(np.sqrt(self.k))
+
+    def _top(self, v: Array) -> Indices:
+        """Where the k largest |v_i| are."""
+        return np.argpartition(-np.abs(v), self.k - 1)[: self.k]
+
+    def _minimum(self, v: Array) -> tuple[Array, int]:
+        return -self.radius * np.abs(v[self._top(v)]), 1
+
+    def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Array:
+        """-radius sign(v_i), at the k largest |v_i|."""
+        v = np.asarray(v)
+        s, top = np.zeros(self.n), self._top(v)
+        s[top] = np.where(v[top] > 0, -self.radius, self.radius)
+        return s
+
+    def project(self, v: Array) -> Array:
+        """v, each entry nearer to 0 by the same t >= 0, clipped to the radius."""
+        v = self._finite(v, "the vector to project")
+        sizes = np.minimum(np.abs(v), self.radius)
+        total = self.k * self.radius
+        if sizes.sum() > total:
+            sizes = _filled(np.abs(v), total, self.radius)
+        return np.copysign(sizes, v)
+
+    def distance(self, x: Point) -> float:
+        """How far x is from its projection."""
+        z = self._finite(x, "x")
+        return length(z - self.project(z))
+
+
+def _unit(v: Array) -> Array:
+    """v / |v|; 0 for 0."""
+    largest = float(np.abs(v).max(initial=0.0))
+    if largest == 0.0:
+        return np.zeros_like(v)
+    scaled = v / largest
+    return np.asarray(scaled / np.linalg.norm(scaled))
+
+
+def _filled(z: Array, total: float, cap: float) -> Array:
+    """clip(z - t, 0, cap), with the t that makes its sum `total`: the nearest such point to z."""
+    for _ in range(2):  # the second, from where t is near 0, mends the rounding of a large z
+        z = z - _level(z, total, cap)
+    return np.asarray(np.clip(z, 0.0, cap))
+
+
+def _level(z: Array, total: float, cap: float) -> float:
+    # As t falls, entry i adds to the sum from t = z_i on, and adds no more from z_i - cap on.
+    ones = np.ones(z.size)
+    places = np.concatenate([z, z - cap])
+    order = np.argsort(-places)
+    places, slopes = places[order], np.cumsum(np.concatenate([ones, -ones])[order])
+    sums = np.cumsum(slopes[:-1] * (places[:-1] - places[1:]))
+    i = int(np.searchsorted(sums, total))  # the segment in which the sum reaches the total
+    before = float(sums[i - 1]) if i else 0.0
+    return float(places[i] - (total - before) / max(slopes[i], 1.0))

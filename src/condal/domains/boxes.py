@@ -1,0 +1,77 @@
+"""Boxes, and the ball of the largest entry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from condal.domains.flat import ClosedForm, length
+from condal.errors import ProblemError
+from condal.operators import Gradient
+from condal.points import Array, Point, finite_array, require_positive, require_whole
+
+
+class Box(ClosedForm):
+    """X = {x : low <= x <= high}; every bound is finite.
+
+    The set K of the same name is `condal.Box`: its bounds may be infinite.
+    """
+
+    def __init__(self, low: Any, high: Any) -> None:
+        self.low: Array = finite_array(low, "low", ndim=1).copy()
+        self.high: Array = finite_array(high, "high", ndim=1).copy()
+        if self.low.shape != self.high.shape or self.low.size == 0:
+            raise ProblemError(
+                f"low has length {self.low.size}, high has {self.high.size}: a box has a number "
+                "of each for every entry of x"
+            )
+        if np.any(self.low > self.high):
+            i = int(np.argmax(self.low > self.high))
+            raise ProblemError(
+                f"the box is empty: low[{i}] = {self.low[i]:g} is above "
+                f"high[{i}] = {self.high[i]:g}"
+            )
+        self.n = int(self.low.size)
+
+    def __repr__(self) -> str:
+        return f"Box(low of {self.n} entries, high)"
+
+    @property
+    def diameter(self) -> float:
+        """|high - low|."""
+        return length(self.high - self.low)
+
+    @property
+    def size(self) -> float:
+        """The norm of the larger of |low_i| and |high_i|."""
+        return length(np.maximum(np.abs(self.low), np.abs(self.high)))
+
+    def _minimum(self, v: Array) -> tuple[Array, int]:
+        return np.where(v > 0, self.low, self.high) * v, 1
+
+    def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Array:
+        """low_i where v_i > 0, else high_i."""
+        return np.where(np.asarray(v) > 0, self.low, self.high)
+
+    def project(self, v: Array) -> Array:
+        """v clipped to the bounds."""
+        return np.clip(self._finite(v, "the vector to project"), self.low, self.high)
+
+    def distance(self, x: Point) -> float:
+        """|x - its projection|."""
+        z = self._vector(x)
+        return length(z - np.clip(z, self.low, self.high))
+
+
+class LinfBall(Box):
+    """X = {x : max |x_i| <= radius}."""
+
+    def __init__(self, n: int, radius: float = 1.0) -> None:
+        require_whole(n, "n")
+        require_positive(radius, "radius")
+        super().__init__(np.full(n, -radius), np.full(n, radius))
+        self.radius = float(radius)
+
+    def __repr__(self) -> str:
+        return f"LinfBall({self.n}, {self.radius:g})"

@@ -1,0 +1,113 @@
+"""Domains of Hermitian and of rectangular matrices, as spectral ones (see `lifting`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from condal.domains.product import Product
+from condal.domains.spectral import Spectrahedron
+from condal.domains.wrapped import WrappedSpectral
+from condal.eigen import Automatic, Engine
+from condal.errors import ProblemError
+from condal.lifting import hermitian_point, real_point, rectangle, square_point
+from condal.operators import Gradient, Symmetric
+from condal.points import Outer, Point, require_positive, require_whole
+from condal.types import Domain, Lifted
+
+
+class Hermitian(WrappedSpectral):
+    """X = {x Hermitian psd, n x n, complex : tr x = trace}, or tr x <= trace if `at_most`.
+
+    Inside, its points are the real ones of `Spectrahedron(2 n)` that stand for them: maps and
+    objectives of complex data act on these. A result shows x itself.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        trace: float = 1.0,
+        at_most: bool = False,
+        engine: Engine | None = None,
+    ) -> None:
+        require_whole(n, "n")
+        super().__init__(Spectrahedron(2 * n, trace, at_most, engine or Automatic()))
+        self.side = n
+
+    def shown(self, x: Point) -> Any:
+        """The Hermitian matrix: a LowRank of a complex factor, or an array."""
+        return hermitian_point(x)
+
+    def taken(self, x: Any) -> Point:
+        """A real point of it."""
+        return real_point(x, self.side)
+
+    def check(self, v: Gradient, name: str) -> None:
+        """Whether v acts on Hermitian n x n matrices."""
+        if isinstance(v, Symmetric) and v.n == self.side:
+            raise ProblemError(
+                f"{name} acts on real symmetric {v.n} x {v.n} matrices, but the domain is of "
+                "complex ones: give its data a complex dtype, as by C.astype(complex) or "
+                "Diagonal(n, hermitian=True)"
+            )
+        if not isinstance(v, Symmetric) or v.n != self.n:
+            got = f"one of side {v.n / 2:g}" if isinstance(v, Symmetric) else "a map of vectors"
+            raise ProblemError(
+                f"{name} must act on Hermitian {self.side} x {self.side} matrices, as the domain "
+                f"does; got {got}"
+            )
+
+    def __repr__(self) -> str:
+        bound = ", at_most=True" if self.at_most else ""
+        return f"Hermitian(n={self.side}, trace={self.trace:g}{bound})"
+
+
+class NuclearBall(WrappedSpectral):
+    """X = {x, m x n : the sum of its singular values <= radius}.
+
+    lmo(V) = -radius u v', with u, v leading singular vectors of V. Inside, its points are the psd
+    ones of side m + n that hold x in a corner: `lifted(C)` and `Entries.rectangular` make
+    objectives and maps of these. A result shows x itself, as an `Outer`.
+    """
+
+    def __init__(self, m: int, n: int, radius: float = 1.0, engine: Engine | None = None) -> None:
+        require_whole(m, "m")
+        require_whole(n, "n")
+        require_positive(radius, "radius")
+        X = Spectrahedron(m + n, 2 * radius, True, engine or Automatic())
+        super().__init__(X)
+        self.rows, self.cols, self.radius = m, n, radius
+
+    def shown(self, x: Point) -> Outer:
+        """The m x n matrix."""
+        return rectangle(x, self.rows)
+
+    def taken(self, x: Any) -> Point:
+        """A point that holds it."""
+        return square_point(x, self.rows, self.cols)
+
+    def check(self, v: Gradient, name: str) -> None:
+        """Whether v acts on m x n matrices."""
+        if not isinstance(v, Symmetric) or v.n != self.n:
+            got = f"one of side {v.n}" if isinstance(v, Symmetric) else "a map of vectors"
+            raise ProblemError(
+                f"{name} must act on {self.rows} x {self.cols} matrices, lifted to symmetric ones "
+                f"of side {self.n} (see condal.lifted); got {got}"
+            )
+
+    def __repr__(self) -> str:
+        return f"NuclearBall({self.rows}, {self.cols}, radius={self.radius:g})"
+
+
+def shown(X: Domain, x: Point) -> Any:
+    """The point as a user knows it."""
+    if isinstance(X, Product):
+        assert isinstance(x, tuple)
+        return tuple(shown(part, p) for part, p in zip(X.parts, x, strict=True))
+    return X.shown(x) if isinstance(X, Lifted) else x
+
+
+def taken(X: Domain, x: Any) -> Point:
+    """The point of X that a user means by x."""
+    if isinstance(X, Product) and isinstance(x, tuple) and len(x) == len(X.parts):
+        return tuple(taken(part, p) for part, p in zip(X.parts, x, strict=True))
+    return X.taken(x) if isinstance(X, Lifted) else x

@@ -1,0 +1,139 @@
+"""Hulls: of the orders of a vector, and of given vertices."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import inf
+from typing import Any
+
+import numpy as np
+from scipy.optimize import nnls
+
+from condal.domains.flat import SMALLEST, ClosedForm, Flat, length
+from condal.errors import ProblemError
+from condal.operators import Gradient, gamma
+from condal.points import Array, Point, finite_array
+from condal.types import Proof
+
+ALL_PAIRS = 4000  # vertices of which every pair is looked at for the diameter
+PAIRS = 256  # rows of a block of pairs
+
+
+class Permutahedron(ClosedForm):
+    """X, the hull of all vectors with the entries of `vector` in some order."""
+
+    def __init__(self, vector: Any) -> None:
+        self.vector: Array = np.sort(finite_array(vector, "vector", ndim=1))[::-1].copy()
+        self.n = int(self.vector.size)
+        if self.n == 0:
+            raise ProblemError("vector must have at least one entry; got none")
+
+    def __repr__(self) -> str:
+        return f"Permutahedron(vector of {self.n} entries)"
+
+    @property
+    def diameter(self) -> float:
+        """The distance between the vector in rising and in falling order."""
+        return length(self.vector - self.vector[::-1])
+
+    @property
+    def size(self) -> float:
+        """|vector|."""
+        return length(self.vector)
+
+    def _minimum(self, v: Array) -> tuple[Array, int]:
+        return np.sort(v) * self.vector, 1
+
+    def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Array:
+        """The vector's largest entry where v is smallest, and so on."""
+        s = np.empty(self.n)
+        s[np.argsort(np.asarray(v), kind="stable")] = self.vector
+        return s
+
+    def project(self, v: Array) -> Array:
+        """v - d: in falling order of v, d is the nearest falling sequence to v less the vector."""
+        v = self._finite(v, "the vector to project")
+        order = np.argsort(-v, kind="stable")
+        x = np.empty(self.n)
+        x[order] = v[order] - falling(v[order] - self.vector)
+        return x
+
+    def distance(self, x: Point) -> float:
+        """How far x is from its projection."""
+        z = self._finite(x, "x")
+        return length(z - self.project(z))
+
+
+class Hull(Flat):
+    """X, the hull of the rows of `vertices`."""
+
+    def __init__(self, vertices: Any) -> None:
+        self.vertices: Array = finite_array(vertices, "vertices", ndim=2).copy()
+        if self.vertices.size == 0:
+            raise ProblemError(
+                f"vertices must be rows of numbers, one at least; got shape {self.vertices.shape}"
+            )
+        self.n = int(self.vertices.shape[1])
+
+    def __repr__(self) -> str:
+        return f"Hull({len(self.vertices)} vertices of {self.n} entries)"
+
+    @cached_property
+    def diameter(self) -> float:
+        """The largest distance between vertices; of very many, twice that from their mean."""
+        V = self.vertices - self.vertices.mean(axis=0)
+        if len(V) > ALL_PAIRS:
+            return 2.0 * float(np.linalg.norm(V, axis=1).max())
+        return max(
+            float(np.linalg.norm(V[a : a + PAIRS, None] - V[None, b : b + PAIRS], axis=2).max())
+            for a in range(0, len(V), PAIRS)
+            for b in range(0, a + 1, PAIRS)
+        )
+
+    @cached_property
+    def size(self) -> float:
+        """The largest norm of a vertex."""
+        return float(np.linalg.norm(self.vertices, axis=1).max())
+
+    def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Array:
+        """The best vertex."""
+        return np.asarray(self.vertices[int(np.argmin(self.vertices @ np.asarray(v)))]).copy()
+
+    def bound(
+        self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
+    ) -> Proof:
+        """The least product of v with a vertex, each less its rounding."""
+        v = np.asarray(v)
+        lost = gamma(self.n + 2) * (np.abs(self.vertices) @ np.abs(v))
+        lost += 2 * self.n * SMALLEST * bool(v.any())
+        return Proof(float((self.vertices @ v - lost).min()), "every vertex")
+
+    def distance(self, x: Point) -> float:
+        """How far x is from the nearest combination that least squares find; a vertex at worst."""
+        Z = self.vertices - self._finite(x, "x")
+        apart = np.linalg.norm(Z, axis=1)
+        unit = float(apart.max())
+        nearest = float(apart.min())
+        if nearest == 0.0:
+            return 0.0
+        # The point of least norm in a hull is that of least norm in the cone over it at height 1.
+        cone = np.vstack([Z.T / unit, np.ones(len(Z))])
+        try:
+            w, _ = nnls(cone, np.append(np.zeros(self.n), 1.0))
+        except RuntimeError:  # too many steps
+            return nearest
+        return min(nearest, length(Z.T @ (w / w.sum()))) if w.sum() > 0 else nearest
+
+
+def falling(z: Array) -> Array:
+    """The nearest d to z with d_1 >= d_2 >= ...: neighbours that rise are pooled to their mean."""
+    means: list[float] = []
+    counts: list[int] = []
+    for number in z.tolist():
+        mean, count = number, 1
+        while means and means[-1] < mean:
+            last, many = means.pop(), counts.pop()
+            mean, count = (last * many + mean * count) / (many + count), many + count
+        means.append(mean)
+        counts.append(count)
+    return np.repeat(np.array(means), counts)

@@ -1,0 +1,57 @@
+"""Some entries of a matrix: a Matrix Market coordinate file, or a table of row, column, value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from condal.formats.matrix_market import BANNER, parse_rectangle
+from condal.formats.table import parse_table
+from condal.formats.text import PathLike, read_text
+from condal.points import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """values_k at (rows_k, cols_k), from 0; `row_names` and `col_names` are their numbers in the
+    file."""
+
+    shape: tuple[int, int]
+    rows: Any = field(repr=False)
+    cols: Any = field(repr=False)
+    values: Array = field(repr=False)
+    row_names: Any = field(repr=False)
+    col_names: Any = field(repr=False)
+
+
+def read_ratings(path: PathLike, columns: Sequence[str] | None = None) -> Ratings:
+    """The entries that a file holds. Of a table, `columns` are those of the row, the column and the
+    value, by name or by number from 1; the first three if they are not given.
+
+    In a table the rows and columns are whole numbers, such as of users and films; those that do not
+    occur are left out.
+    """
+    text = read_text(path, wanted="entries: row, column, value")
+    if text.data[: len(BANNER)].lower() == BANNER:
+        (m, n), entries = parse_rectangle(text)
+        return Ratings((m, n), *entries, np.arange(1, m + 1), np.arange(1, n + 1))
+    table = parse_table(text)
+    if table.values.shape[1] < 3:
+        raise text.error(
+            f"has {table.values.shape[1]} columns; wanted at least three: row, column, value", 1
+        )
+    places = [table.column(name) for name in columns or ("1", "2", "3")]
+    of_row, of_col, values = (table.values[:, place] for place in places)
+    for what, numbers in (("row", of_row), ("column", of_col)):
+        if not np.array_equal(numbers, np.rint(numbers)) or np.abs(numbers).max() > 2**53:
+            raise text.error(
+                f"the {what} of an entry must be a whole number; got "
+                f"{numbers[numbers != np.rint(numbers)][:1]}: choose other columns"
+            )
+    row_names, rows = np.unique(of_row.astype(np.int64), return_inverse=True)
+    col_names, cols = np.unique(of_col.astype(np.int64), return_inverse=True)
+    shape = (row_names.size, col_names.size)
+    return Ratings(shape, rows.ravel(), cols.ravel(), values.copy(), row_names, col_names)

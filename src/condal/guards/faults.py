@@ -1,0 +1,149 @@
+"""What is wrong with a number, an array, a point or a gradient that a piece of the user's gave.
+
+The checks see each of them once and pass over it once: no more than it cost to make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from math import isfinite
+from numbers import Real
+from typing import Any, NoReturn
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.errors import PieceError
+from condal.operators import Gradient, Symmetric
+from condal.parts import NAMES
+from condal.points import Array, LowRank, Point
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Who is asked, and for what: `verb` is empty where the piece itself is called."""
+
+    letter: str
+    verb: str = ""
+
+    @property
+    def name(self) -> str:
+        """The piece, in words."""
+        return f"{self.verb} of {NAMES[self.letter]}" if self.verb else NAMES[self.letter]
+
+    def asked(self) -> Piece:
+        """Whatever is raised while it is asked, `with` this, is a PieceError of its name."""
+        return self
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, Exception) and not isinstance(error, PieceError | MemoryError):
+            what = f"{type(error).__name__}: {error}".rstrip(": ")
+            raise PieceError(f"{self.name} raised {what}", piece=self.letter) from error
+
+    def wrong(self, got: str, wanted: str) -> NoReturn:
+        """Raise PieceError: it returned one thing, and promised another."""
+        raise PieceError(
+            f"{self.name} returned {got} where {wanted} was promised", piece=self.letter
+        )
+
+    def number(self, value: Any, wanted: str = "a number") -> float:
+        """The value, if it is a real number; infinity is one."""
+        if not isinstance(value, Real | np.bool_) and np.shape(value) != ():
+            self.wrong(_kind(value), wanted)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            self.wrong(_kind(value), wanted)
+        if np.isnan(number):
+            self.wrong("nan", wanted)
+        return number
+
+    def array(self, value: Any, shape: tuple[int, ...]) -> Array:
+        """The value, if it is an array of finite numbers, of that shape and of double precision."""
+        if not isinstance(value, np.ndarray):
+            self.wrong(_kind(value), f"an array of shape {shape}")
+        if value.shape != shape:
+            self.wrong(f"shape {value.shape}", f"{shape}")
+        if value.dtype != np.float64:
+            if value.dtype.kind not in "biu":
+                self.wrong(f"numbers of type {value.dtype}", "float64")
+            value = value.astype(np.float64)
+        if not _finite(value):
+            bad = np.argwhere(~np.isfinite(value))[0]
+            where = ", ".join(str(i) for i in bad)
+            self.wrong(f"{value[tuple(bad)]} at index {where}", "a finite number")
+        return value
+
+    def point(self, x: Any, like: Gradient) -> Point:
+        """x, if it is a point of the space of the gradient."""
+        if isinstance(like, tuple):
+            parts = self._blocks(x, len(like))
+            return tuple(self.point(part, v) for part, v in zip(parts, like, strict=True))
+        if not isinstance(like, Symmetric):
+            return self.array(x, np.shape(like))
+        if not isinstance(x, LowRank):
+            return self.array(x, like.shape)
+        if np.ndim(x.U) != 2 or x.U.shape[0] != like.n or x.weights.shape != x.U.shape[1:]:
+            got = f"a LowRank with U of shape {x.U.shape} and {x.weights.size} weights"
+            self.wrong(got, f"one of side {like.n}")
+        self.array(x.U, x.U.shape)
+        self.array(x.weights, x.weights.shape)
+        return x
+
+    def gradient(self, v: Any, like: Gradient | None) -> Gradient | None:
+        """v, if it is a gradient of the space of another."""
+        if isinstance(like, tuple):
+            parts = self._blocks(v, len(like))
+            pairs = zip(parts, like, strict=True)
+            return tuple(self.gradient(part, w) for part, w in pairs)  # type: ignore[misc]
+        if like is None:  # a map to nothing
+            return None
+        if not isinstance(like, Symmetric):
+            return self.array(v, like.shape)
+        if not isinstance(v, Symmetric):
+            self.wrong(_kind(v), f"a condal.operators.Symmetric of side {like.n}")
+        if v.n != like.n:
+            self.wrong(f"a Symmetric of side {v.n}", f"one of side {like.n}")
+        for field in fields(Symmetric):
+            # Half of `lower` is never read, and an operator has no numbers to look at.
+            for part in _numbers(getattr(v, field.name) if field.name != "lower" else None):
+                if not _finite(part):
+                    self.wrong("a Symmetric with nan or inf in it", "one of finite numbers")
+        return v
+
+    def _blocks(self, x: Any, count: int) -> tuple[Any, ...]:
+        if not isinstance(x, tuple):
+            self.wrong(_kind(x), f"a tuple of {count} blocks")
+        if len(x) != count:
+            self.wrong(f"{len(x)} blocks", f"{count}")
+        return x
+
+
+def _finite(values: Any) -> bool:
+    """Whether all are: the sum of their squares is finite only then, and is soon made."""
+    return isfinite(np.vdot(values, values)) or bool(np.isfinite(values).all())
+
+
+def _numbers(part: Any) -> Iterator[Any]:
+    """The arrays of a part of a Symmetric."""
+    if isinstance(part, tuple):
+        for one in part:
+            yield from _numbers(one)
+    elif sp.issparse(part):
+        yield part.data
+    elif isinstance(part, np.ndarray):
+        yield part
+
+
+def _kind(value: Any) -> str:
+    """What it is, with its article."""
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"

@@ -1,0 +1,129 @@
+"""Products with a matrix: what linear models of several responses predict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.errors import ProblemError
+from condal.maps.combined import Scaled
+from condal.maps.norms import operator_norm
+from condal.operators import Symmetric
+from condal.points import Array, LowRank, Point, finite_array, refuse_complex, require_whole
+
+MOST_ENTRIES = 1.5e7  # of the map, written down as a matrix
+
+
+@dataclass(frozen=True, eq=False)
+class LeftProduct:
+    """x -> a x, flattened row after row, for x of NuclearBall(m, n) and a p x m matrix a.
+
+    The images are made from the factors of x, and a gradient holds the two corners a'Y/2 and its
+    transpose of the symmetric matrix of side m + n, and no more.
+
+    Parameters
+    ----------
+    a : a dense or sparse matrix.
+    n : how many columns x has.
+    """
+
+    diagonal_rows = None
+
+    a: Any
+    n: int
+
+    def __post_init__(self) -> None:
+        require_whole(self.n, "n")
+        object.__setattr__(self, "a", _stored(self.a))
+
+    @property
+    def m(self) -> int:
+        """How many rows x has."""
+        return int(self.a.shape[1])
+
+    @property
+    def side(self) -> int:
+        """m + n."""
+        return self.m + self.n
+
+    @property
+    def size(self) -> int:
+        """p n."""
+        return int(self.a.shape[0]) * self.n
+
+    @cached_property
+    def norm(self) -> float:
+        """|a| / sqrt(2): an entry of x stands in two corners."""
+        return operator_norm(self.a) / float(np.sqrt(2.0))
+
+    def scaled(self, rows: Array) -> Scaled:
+        """rows * the image."""
+        return Scaled(self, rows)
+
+    @cached_property
+    def terms(self) -> int:
+        """The most entries in a column of a."""
+        if not sp.issparse(self.a):
+            return int(self.a.shape[0])
+        return int(np.bincount(self.a.indices, minlength=1).max(initial=0))
+
+    def row_norms(self) -> Array:
+        """|a_i| / sqrt(2), n times each."""
+        squares = self.a.multiply(self.a) if sp.issparse(self.a) else self.a * self.a
+        lengths = np.sqrt(0.5 * np.asarray(squares.sum(axis=1)).ravel())
+        return np.repeat(lengths, self.n)
+
+    def as_matrix(self) -> Any | None:
+        """Half of a_ik at (k, m + j) and at (m + j, k), for each row i and column j; None where
+        they would be too many."""
+        a, side = sp.coo_array(self.a), self.side
+        if 2.0 * a.nnz * self.n > MOST_ENTRIES:
+            return None
+        j = np.tile(np.arange(self.n), a.nnz)
+        i, k = np.repeat(a.row.astype(np.int64), self.n), np.repeat(a.col.astype(np.int64), self.n)
+        places = np.concatenate([k * side + self.m + j, (self.m + j) * side + k])
+        values, rows = np.tile(0.5 * np.repeat(a.data, self.n), 2), np.tile(i * self.n + j, 2)
+        return sp.csr_array(sp.coo_array((values, (rows, places)), (self.size, side * side)))
+
+    def __call__(self, x: Point) -> Array:
+        """a x."""
+        if isinstance(x, LowRank):
+            image = ((self.a @ x.U[: self.m]) * x.weights) @ x.U[self.m :].T
+        else:
+            image = self.a @ np.asarray(x)[: self.m, self.m :]
+        return np.ravel(image)
+
+    def adjoint(self, y: Array) -> Symmetric:
+        """a'Y/2 and its transpose in the corners."""
+        half = 0.5 * np.asarray(self.a.T @ y.reshape(-1, self.n))
+        data = np.concatenate([half.ravel(), half.T.ravel()])
+        corners = sp.csr_array((data, *self._corners), shape=(self.side, self.side))
+        return Symmetric(self.side, sparse=(corners,))
+
+    @cached_property
+    def _corners(self) -> tuple[Any, Any]:
+        """The indices and row ends of a CSR array of both corners."""
+        m, n = self.m, self.n
+        upper, lower = np.tile(np.arange(m, m + n), m), np.tile(np.arange(m), n)
+        ends = np.concatenate([[0], np.cumsum(np.repeat([n, m], [m, n]))])
+        kind = np.int32 if ends[-1] <= np.iinfo(np.int32).max else np.int64
+        return np.concatenate([upper, lower]).astype(kind), ends.astype(kind)
+
+
+def _stored(a: Any) -> Any:
+    """The caller's matrix, checked, in memory of our own."""
+    name = "the matrix a of LeftProduct"
+    if sp.issparse(a):
+        refuse_complex(a.dtype, name)
+        finite_array(a.tocoo().data, f"{name} (its stored entries)")
+        stored: Any = sp.csr_array(a, dtype=np.float64, copy=True)
+        stored.sum_duplicates()
+    else:
+        stored = np.ascontiguousarray(finite_array(a, name, ndim=2)).copy()
+    if 0 in stored.shape:
+        raise ProblemError(f"{name} must be at least 1 x 1; got shape {stored.shape}")
+    return stored

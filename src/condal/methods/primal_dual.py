@@ -1,0 +1,214 @@
+"""The primal-dual hybrid gradient: projections onto X, proximal points of h, products with A.
+
+    x+ = proj_X(x - tau (grad f(x) + A'y)),   y+ = prox_{sigma h*}(y + sigma A(2 x+ - x))
+
+Chambolle and Pock (2011), with a smooth f as Condat and Vu (2013) have it. From the average of the
+steps it is begun anew wherever that is much better than the last beginning, and the balance of tau
+and sigma is set from how far x and y went (Applegate et al. 2021, for linear programs): this turns
+a slow rate into a linear one. Without h it is Nesterov's gradient method. For domains whose
+projection is cheap; the oracle is asked for the bound alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import count
+from math import exp, inf, log, sqrt
+from typing import ClassVar
+
+import numpy as np
+
+from condal.errors import ProblemError
+from condal.methods.flattening import Flattening
+from condal.operators import add, dot
+from condal.points import Array, Point, require_positive, require_whole
+from condal.problem import Problem
+from condal.state import State, Warm
+from condal.types import Keeps, Projectable, Storage, projects
+
+MUCH = 0.2  # of the error at the last beginning: reason enough to begin anew
+SOME = 0.8  # reason enough, if the error has begun to grow
+LONG = 0.36  # of all steps: long enough since the last beginning
+SMOOTHING = 0.5  # how much of the new balance is taken
+ROUNDING = 1e-15  # an error of the normalised problem that will not fall
+TINY = 1e-300
+LARGEST = 500  # side of a matrix that is decomposed at each step
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """x and y, their sums since the last beginning, and where that was, with its error.
+
+    `balance` is sigma / tau but for the curvature of f; `last` is the x before, and `t` the length
+    of Nesterov's momentum.
+    """
+
+    x: Array
+    y: Array
+    balance: float
+    first_x: Array
+    first_y: Array
+    sum_x: Array
+    sum_y: Array
+    since: int = 0
+    first_error: float = inf
+    last_error: float = inf
+    last: Array | None = None
+    t: float = 1.0
+
+    @classmethod
+    def anew(cls, x: Array, y: Array, balance: float, error: float = inf) -> Own:
+        """Begun at x and y."""
+        zero_x, zero_y = np.zeros_like(x), np.zeros_like(y)
+        return cls(x, y, balance, x, y, zero_x, zero_y, 0, error, error)
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A pair, its images, its bound, and the larger of its gap and its infeasibility."""
+
+    x: Array
+    y: Array
+    point: Point
+    Mx: Array
+    Ax: Array
+    s: Point
+    value: float
+    gap: float
+    lower: float
+    error: float
+
+
+@dataclass(frozen=True)
+class PrimalDual:
+    """minimise f(x) + h(Ax) over an X that has a projection, by primal-dual gradient steps.
+
+    Parameters
+    ----------
+    balance : sigma / tau to begin with, on the normalised problem whose x has a size of 1.
+    steps : how many make an iteration; each iteration carries a bound.
+    """
+
+    name: ClassVar[str] = "primal-dual"
+    keeps: ClassVar[Keeps] = "factor"
+
+    balance: float = 1.0
+    steps: int = 20
+
+    def __post_init__(self) -> None:
+        require_positive(self.balance, "balance")
+        require_whole(self.steps, "steps")
+
+    def suits(self, problem: Problem) -> bool:
+        """Whether X has a projection, and matrices in it are small."""
+        return projects(problem.X) and Flattening.of(problem).largest <= LARGEST
+
+    def start(self, problem: Problem, warm: Warm | None = None) -> State:
+        """The projection of 0, or the point and the dual of `warm`."""
+        X = problem.X
+        if not isinstance(X, Projectable):
+            raise ProblemError(
+                "the primal-dual method needs a domain with a projection: this problem has "
+                "another; use condal.CGAL()"
+            )
+        flat = Flattening.of(problem)
+        state = State.start(problem, warm)
+        x = flat.point(np.zeros(flat.size))
+        if warm is not None and warm.x is not None:
+            x = warm.x
+        first = flat.vector(X.project(flat.point(flat.vector(x))))
+        y = problem.h.dual_point(state.y)
+        return replace(state, own=Own.anew(first, y, self.balance / X.size**2))
+
+    def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
+        """Yield the state after some steps; end where rounding stops it."""
+        state = start or self.start(problem)
+        own, s = state.own, state.s
+        assert isinstance(own, Own)
+        flat = Flattening.of(problem)
+        descend = _primal_dual if problem.A.size else _accelerated
+        for k in count(state.k + 1):
+            own = descend(problem, flat, own, self.steps)
+            pair = _see(problem, flat, own.x, own.y, s)
+            if problem.A.size:
+                mean = _see(problem, flat, own.sum_x / own.since, own.sum_y / own.since, s)
+                pair = min(pair, mean, key=lambda seen: seen.error)
+                own = _begun_anew(own, pair, k * self.steps)
+            s = pair.s
+            x.load(pair.point)
+            yield State(
+                k, pair.Mx, pair.Ax, pair.y, pair.y, s, pair.value, pair.gap, pair.lower, own=own
+            )
+            if pair.error <= ROUNDING:
+                return
+
+
+def _primal_dual(problem: Problem, flat: Flattening, own: Own, steps: int) -> Own:
+    """Some steps; their sums are kept."""
+    f, X, A, h = problem.f, problem.X, problem.A, problem.h
+    assert isinstance(X, Projectable)
+    x, y, sum_x, sum_y = own.x, own.y, own.sum_x.copy(), own.sum_y.copy()
+    root, norm = sqrt(own.balance), A.norm or 1.0
+    tau, sigma = 1 / (f.L + root * norm), root / norm
+    point = flat.point(x)
+    Ax = A(point)
+    for _ in range(steps):
+        v = flat.gradient(add(f.M.adjoint(f.gradient(f.M(point))), A.adjoint(y)))
+        point = X.project(flat.point(x - tau * v))
+        x = flat.vector(point)
+        before, Ax = Ax, A(point)
+        y = h.multiplier(y / sigma + 2 * Ax - before, sigma)
+        sum_x += x
+        sum_y += y
+    return replace(own, x=x, y=y, sum_x=sum_x, sum_y=sum_y, since=own.since + steps)
+
+
+def _accelerated(problem: Problem, flat: Flattening, own: Own, steps: int) -> Own:
+    """Some steps with momentum, which is given up where it leads uphill."""
+    f, X = problem.f, problem.X
+    assert isinstance(X, Projectable)
+    x, last, t = own.x, own.x if own.last is None else own.last, own.t
+    tau = 1 / f.L if f.L > 0 else X.size**2
+    for _ in range(steps):
+        longer = 0.5 * (1 + sqrt(1 + 4 * t * t))
+        ahead = x + (t - 1) / longer * (x - last)
+        v = flat.gradient(add(f.M.adjoint(f.gradient(f.M(flat.point(ahead)))), None))
+        last, x = x, flat.vector(X.project(flat.point(ahead - tau * v)))
+        uphill = float((ahead - x) @ (x - last)) > 0  # O'Donoghue and Candes (2015)
+        t = 1.0 if uphill else longer
+    return replace(own, x=x, last=last, t=t)
+
+
+def _see(problem: Problem, flat: Flattening, x: Array, y: Array, guess: Point | None) -> Seen:
+    """What is known of a pair: one call of the oracle."""
+    f, h = problem.f, problem.h
+    point, y = flat.point(x), h.dual_point(y)
+    Mx, Ax = f.M(point), problem.A(point)
+    g = f.gradient(Mx)
+    v = add(f.M.adjoint(g), problem.A.adjoint(y))
+    s = problem.X.lmo(v, guess=guess)
+    value, least = f.value(Mx), dot(v, s)
+    gap = float(g @ Mx) + float(y @ Ax) - least
+    lower = value - float(g @ Mx) + least - h.conjugate(y)
+    error = max(abs(value + h.value(Ax) - lower), h.distance(Ax))
+    return Seen(x, y, point, Mx, Ax, s, value, gap, lower, error)
+
+
+def _begun_anew(own: Own, pair: Seen, steps: int) -> Own:
+    """From the better of the last pair and the average, where that is reason enough."""
+    error = pair.error
+    much, growing = error <= MUCH * own.first_error, error > own.last_error
+    some = error <= SOME * own.first_error and growing
+    if not (much or some or own.since >= LONG * steps):
+        return replace(own, last_error=error)
+    way_x, way_y = _norm(pair.x - own.first_x), _norm(pair.y - own.first_y)
+    balance = own.balance
+    if way_x > TINY and way_y > TINY:
+        found = 2 * log(way_y / way_x)
+        balance = exp(SMOOTHING * found + (1 - SMOOTHING) * log(balance))
+    return Own.anew(pair.x, pair.y, balance, error)
+
+
+def _norm(v: Array) -> float:
+    return float(np.linalg.norm(v))

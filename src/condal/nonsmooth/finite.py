@@ -1,0 +1,125 @@
+"""What all functions share that are finite everywhere."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from condal.errors import ProblemError
+from condal.passes import cut
+from condal.points import Array, finite_array, require_whole
+from condal.types import Proximable
+
+
+class Finite(ABC):
+    """g, convex and Lipschitz: dom g is the whole space, and dom g* is bounded.
+
+    The size is that of the data, or that of B: it is not known before the problem is made.
+    """
+
+    separable = False
+    fixed: Array | None = None
+
+    def __init__(self, size: int | None) -> None:
+        if size is not None:
+            require_whole(size, "size")
+        self._size = size
+
+    @abstractmethod
+    def prox(self, z: Array, t: float) -> Array:
+        """argmin_r g(r) + |r - z|^2 / (2 t)."""
+
+    @abstractmethod
+    def value(self, z: Array) -> float:
+        """g(z)."""
+
+    @abstractmethod
+    def conjugate(self, y: Array) -> float:
+        """g*(y)."""
+
+    @abstractmethod
+    def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
+        """lam (z - prox(z, 1/lam))."""
+
+    @abstractmethod
+    def dual_point(self, y: Array) -> Array:
+        """The nearest point to y where g* is finite."""
+
+    @property
+    @abstractmethod
+    def lipschitz(self) -> float:
+        """max |y| over dom g*."""
+
+    @abstractmethod
+    def scaled(self, rows: Array, c: float) -> Proximable:
+        """c g(z / rows)."""
+
+    @property
+    def size(self) -> int:
+        """The length of z."""
+        if self._size is None:
+            raise ProblemError(
+                f"the size of this {type(self).__name__} is not known yet: pass it to Problem.of "
+                "as g= with B=, or give size="
+            )
+        return self._size
+
+    def sized(self, size: int) -> Self:
+        """The same function of vectors of that length; of its own length if it has one."""
+        if self._size is None:
+            return self._of_size(size)
+        if self._size != size:
+            raise ProblemError(
+                f"{type(self).__name__} is a function of vectors of length {self._size}; "
+                f"got images of length {size}"
+            )
+        return self
+
+    def _of_size(self, size: int) -> Self:
+        raise NotImplementedError  # for those whose size is known from the start
+
+    @cached_property
+    def pieces(self) -> Sequence[tuple[slice, Proximable]]:
+        """One for each stretch of coordinates if they are separable, else the function itself."""
+        if not self.separable:
+            return [(slice(0, self.size), self)]
+        return cut(self, self.size, self._cut)
+
+    def _cut(self, here: slice) -> Proximable:
+        """The part of a separable function in some coordinates."""
+        raise NotImplementedError  # for those that are not separable
+
+    def distance(self, z: Array) -> float:
+        """0: g is finite everywhere."""
+        return 0.0
+
+    def outward(self, z: Array) -> Array:
+        """0: g is finite everywhere."""
+        return np.zeros_like(z)
+
+    def conjugate_size(self, y: Array) -> float:
+        """0: the conjugate has no terms to round."""
+        return 0.0
+
+    def dual_error(self, y: Array) -> float:
+        """0: where g* is finite is decided by comparisons alone."""
+        return 0.0
+
+
+def positive_weights(t: Any, size: int | None, what: str = "t") -> Array:
+    """t, one positive number or `size` of them, as an array; ProblemError else."""
+    weights = finite_array(t, what)
+    fits = weights.ndim == 0 or (weights.ndim == 1 and size in (None, weights.size))
+    if not fits or np.any(weights <= 0):
+        many = "one for each entry" if size is None else f"{size} of them"
+        raise ProblemError(f"{what} must be a positive number, or {many}; got {t!r}")
+    return weights.copy()
+
+
+def total(t: Array, values: Array) -> float:
+    """sum_i t_i values_i, of weights that may be one number."""
+    return float(t @ values) if t.ndim else float(t) * float(values.sum())

@@ -1,0 +1,52 @@
+"""W = W', the weights of a graph, from the forms in which graphs are given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.errors import ProblemError
+from condal.points import refuse_complex
+from condal.symmetry import symmetric
+
+
+def adjacency(graph: Any, name: str = "graph") -> Any:
+    """W as a CSR array without loops and zeros: of a symmetric matrix, or of a NetworkX graph.
+
+    Of a NetworkX graph the edge attribute `weight` is taken (1 where it is missing), and the
+    vertices are those of `list(graph)`, in that order.
+    """
+    if hasattr(graph, "adjacency") and hasattr(graph, "number_of_nodes"):
+        graph = _from_networkx(graph)
+    if not (sp.issparse(graph) or isinstance(graph, np.ndarray | list | tuple)):
+        raise ProblemError(
+            f"{name} must be a SciPy sparse matrix, a NumPy array or a NetworkX graph; "
+            f"got {type(graph).__name__}"
+        )
+    given = graph if sp.issparse(graph) else np.asarray(graph)
+    refuse_complex(given.dtype, name)
+    checked = symmetric(given, name)
+    W = sp.coo_array(checked.sparse[0] if checked.sparse else checked.dense)
+    kept = (W.row != W.col) & (W.data != 0)
+    return sp.csr_array((W.data[kept], (W.row[kept], W.col[kept])), shape=W.shape)
+
+
+def edges(W: Any) -> tuple[Any, Any]:
+    """i and j of each edge, i < j."""
+    upper = sp.coo_array(sp.triu(W, 1))
+    return upper.row.astype(np.intp), upper.col.astype(np.intp)
+
+
+def _from_networkx(graph: Any) -> Any:
+    if graph.is_directed():
+        raise ProblemError(
+            "the graph is directed; pass an undirected one: graph.to_undirected() keeps one weight "
+            "of each pair, A + A' of its adjacency matrix adds them"
+        )
+    if graph.number_of_nodes() == 0:
+        raise ProblemError("the graph has no vertices: nothing to solve")
+    import networkx as nx
+
+    return nx.to_scipy_sparse_array(graph, dtype=np.float64, weight="weight")

@@ -1,0 +1,50 @@
+"""{x psd : diag x = 1}: a point of it from any psd x, and the factor that roundings begin with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from condal.maps import Diagonal
+from condal.points import Array, LowRank, Point, dense
+
+LOST = 1e-300  # a diagonal entry of a row that says nothing
+
+
+def unit_diagonal(x: Point) -> Point:
+    """D^(-1/2) x D^(-1/2) with D = diag x; a row of zeros becomes a unit vector."""
+    if isinstance(x, LowRank):
+        diagonal = np.maximum(Diagonal(x.shape[0])(x), 0.0)
+        lost = diagonal <= LOST
+        U = x.U / np.sqrt(np.where(lost, 1.0, diagonal))[:, None]
+        U[lost] = 0.0
+        heaviest = int(np.argmax(x.weights))
+        U[lost, heaviest] = 1.0 / np.sqrt(x.weights[heaviest])
+        return LowRank(U, x.weights)
+    full: Any = dense(x)
+    diagonal = np.diagonal(full)
+    lost = diagonal <= LOST
+    root = np.sqrt(np.where(lost, 1.0, diagonal))
+    repaired = full / np.multiply.outer(root, root)
+    repaired[lost] = 0.0
+    repaired[:, lost] = 0.0
+    repaired[np.diag_indices(len(full))] = 1.0
+    return np.asarray(repaired)
+
+
+def factor_of(x: Point) -> Array:
+    """R with x = R R'."""
+    if isinstance(x, LowRank):
+        return x.factor()
+    values, vectors = eigh(dense(x))
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def leading(x: Point, count: int) -> Array:
+    """The columns of the best n x count factor of x: eigenvectors times roots of eigenvalues."""
+    R = factor_of(x)
+    values, turn = eigh(R.T @ R)
+    order = np.argsort(-values)[: min(count, len(values))]
+    return np.asarray(R @ turn[:, order])

@@ -1,0 +1,116 @@
+"""A user's own objective."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from condal.errors import PieceError, ProblemError
+from condal.maps import Identity
+from condal.maps.operator import as_map
+from condal.points import Array, require_positive
+from condal.types import LinearMap
+
+
+class Function:
+    """f(x) = phi(Mx), by the caller's own `value` and `gradient` of phi.
+
+    Parameters
+    ----------
+    value : phi(u), a number, of a vector u; phi must be convex.
+    gradient : the gradient of phi at u, a vector of its length.
+    L : a Lipschitz constant of the gradient of f in x: that of phi's times |M|^2.
+    M : a matrix, or any linear map; x itself, a vector of length `size`, if left out.
+
+    Bounds are proved from what `value` and `gradient` return: they hold if these are right.
+    `condal.check_problem` compares the two.
+    """
+
+    def __init__(
+        self,
+        value: Callable[[Array], float],
+        gradient: Callable[[Array], Any],
+        *,
+        L: float,
+        M: Any = None,
+        size: int | None = None,
+    ) -> None:
+        for name, given in (("value", value), ("gradient", gradient)):
+            if not callable(given):
+                raise ProblemError(
+                    f"{name} must be a function of a vector; got {type(given).__name__}"
+                )
+        if L != 0:
+            require_positive(L, "L")
+        if (M is None) == (size is None):
+            raise ProblemError("Function takes one of M, the map in phi(Mx), and size, that of x")
+        self.M: LinearMap = as_map(M) if M is not None else Identity(_whole(size))
+        self._value, self._gradient = value, gradient
+        self._L, self._weight = float(L), 1.0
+
+    @property
+    def L(self) -> float:
+        """That of the caller."""
+        return self._weight * self._L
+
+    def value(self, u: Array) -> float:
+        """phi(u), checked to be a number."""
+        found = self._called("value", self._value, u)
+        if found.shape not in ((), (1,)):
+            raise PieceError(
+                f"value must return one number; it returned an array of shape {found.shape}",
+                piece="f",
+            )
+        return self._weight * float(found.reshape(-1)[0])
+
+    def gradient(self, u: Array) -> Array:
+        """The gradient of phi at u, checked to be a vector of its length."""
+        found = self._called("gradient", self._gradient, u)
+        if found.shape != u.shape:
+            raise PieceError(
+                f"gradient must return a vector of the length of u, {u.size}; it returned an array "
+                f"of shape {found.shape}",
+                piece="f",
+            )
+        return np.asarray(self._weight * found)
+
+    def _called(self, name: str, function: Callable[[Array], Any], u: Array) -> Array:
+        shown = u.view()
+        shown.flags.writeable = False  # u is the solver's own
+        try:
+            found = np.asarray(function(shown), dtype=np.float64)
+        except Exception as error:
+            raise PieceError(
+                f"the function given as {name} failed: {type(error).__name__}: {error}", piece="f"
+            ) from error
+        wrong = found[~np.isfinite(found)]
+        if wrong.size:
+            raise PieceError(
+                f"the function given as {name} returned {wrong[0]} at a u "
+                f"with entries from {u.min(initial=0.0):g} to {u.max(initial=0.0):g}: phi must be "
+                "finite on all images of X",
+                piece="f",
+            )
+        return found
+
+    def magnitude(self, size: float) -> float:
+        """What its slope at u = 0 and its L allow, or its L alone where it has none there."""
+        try:
+            slope = float(np.linalg.norm(self.gradient(np.zeros(self.M.size))))
+        except PieceError:
+            slope = 0.0
+        return slope * float(self.M.norm) * size + 0.5 * self.L * size**2
+
+    def scaled(self, c: float) -> Function:
+        """c phi."""
+        found = copy(self)
+        found._weight = self._weight * c
+        return found
+
+
+def _whole(size: int | None) -> int:
+    assert size is not None
+    return size

@@ -1,0 +1,20 @@
+"""The map M of f(x) = phi(Mx), and data that go with its images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from condal.errors import ProblemError
+from condal.maps.operator import as_map
+from condal.points import Array, finite_array
+from condal.types import LinearMap
+
+
+def with_data(M: Any, values: Any, name: str, owner: str) -> tuple[LinearMap, Array]:
+    """M as a linear map, and a copy of the values: one for each number of its images."""
+    found, data = as_map(M), finite_array(values, name, ndim=1).copy()
+    if data.size != found.size:
+        raise ProblemError(
+            f"{owner}: M makes images of length {found.size}, but {name} has length {data.size}"
+        )
+    return found, data

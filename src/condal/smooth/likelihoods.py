@@ -1,0 +1,126 @@
+"""Negative log-likelihoods of measurements of Mx."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from condal.errors import ProblemError
+from condal.points import Array, finite_array, require_positive
+from condal.smooth.images import with_data
+
+
+@dataclass(frozen=True, eq=False)
+class Logistic:
+    """f(x) = weight sum_i log(1 + exp(-l_i (Mx)_i)), l the labels: 1 and -1."""
+
+    M: Any
+    labels: Any
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        M, labels = with_data(self.M, self.labels, "labels", "Logistic")
+        if np.any(np.abs(labels) != 1):
+            i = int(np.argmax(np.abs(labels) != 1))
+            raise ProblemError(
+                f"labels must be 1 or -1; got {labels[i]:g} at index {i}: pass 2 * labels - 1 if "
+                "they are 0 and 1"
+            )
+        require_positive(self.weight, "weight")
+        object.__setattr__(self, "M", M)
+        object.__setattr__(self, "labels", labels)
+
+    @cached_property
+    def L(self) -> float:
+        """weight |M|^2 / 4."""
+        return 0.25 * float(self.weight * self.M.norm**2)
+
+    def value(self, u: Array) -> float:
+        """weight sum_i log(1 + exp(-l_i u_i)), without overflow."""
+        return self.weight * float(np.logaddexp(0.0, -self.labels * u).sum())
+
+    def gradient(self, u: Array) -> Array:
+        """-weight l_i / (1 + exp(l_i u_i))."""
+        return np.asarray(-self.weight * self.labels * expit(-self.labels * u))
+
+    def magnitude(self, size: float) -> float:
+        """What its slope at 0 and its curvature allow, or its largest slope."""
+        reach, root = float(self.M.norm * size), sqrt(self.labels.size)
+        return self.weight * min(0.5 * root * reach + 0.125 * reach**2, root * reach)
+
+    def scaled(self, c: float) -> Logistic:
+        """The same with another weight."""
+        return replace(self, weight=self.weight * c)
+
+
+@dataclass(frozen=True, eq=False)
+class Poisson:
+    """f(x) = weight sum_i u_i + b_i - k_i log(u_i + b_i), u = Mx >= 0, k counts, b the background.
+
+    Its domain is u >= 0, where b > 0 keeps the gradient Lipschitz: use it with M and X that make
+    no negative images. Below 0, where a method may ask, each term goes on as the parabola that
+    meets it at u_i = 0 in value, slope and curvature: f stays convex, and its L holds everywhere.
+
+    Parameters
+    ----------
+    M : a matrix, or any linear map: the expected counts are Mx + background.
+    counts : what was counted, at least 0.
+    background : the expected counts of x = 0; a positive number, or one for each count.
+    """
+
+    M: Any
+    counts: Any
+    background: Any
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        M, counts = with_data(self.M, self.counts, "counts", "Poisson")
+        if np.any(counts < 0):
+            i = int(np.argmax(counts < 0))
+            raise ProblemError(f"counts must not be negative; got {counts[i]:g} at index {i}")
+        b = finite_array(self.background, "background")
+        if b.ndim > 1 or (b.ndim == 1 and b.size != counts.size) or np.any(b <= 0):
+            raise ProblemError(
+                f"background must be a positive number, or {counts.size} of them; got "
+                f"{self.background!r}: a small one, such as 1e-2, stands for none"
+            )
+        require_positive(self.weight, "weight")
+        object.__setattr__(self, "M", M)
+        object.__setattr__(self, "counts", counts)
+        object.__setattr__(self, "background", np.broadcast_to(b, counts.shape).copy())
+
+    @cached_property
+    def L(self) -> float:
+        """weight |Diag(sqrt(k) / b) M|^2."""
+        return self.weight * float(self.M.scaled(np.sqrt(self._curvature)).norm ** 2)
+
+    @cached_property
+    def _curvature(self) -> Array:
+        """That of each term at 0, where it is largest."""
+        return np.asarray(self.counts / self.background**2)
+
+    def value(self, u: Array) -> float:
+        """phi(u), by the parabolas where u < 0."""
+        rate, below = np.maximum(u, 0.0) + self.background, np.minimum(u, 0.0)
+        terms = rate - self.counts * np.log(rate)
+        slope = 1 - self.counts / self.background
+        return self.weight * float((terms + below * (slope + 0.5 * self._curvature * below)).sum())
+
+    def gradient(self, u: Array) -> Array:
+        """1 - k / (u + b), by the parabolas where u < 0."""
+        rate, below = np.maximum(u, 0.0) + self.background, np.minimum(u, 0.0)
+        return np.asarray(self.weight * (1 - self.counts / rate + self._curvature * below))
+
+    def magnitude(self, size: float) -> float:
+        """What its slope at 0 and its curvature allow."""
+        slope = float(np.linalg.norm(self.gradient(np.zeros(self.counts.size))))
+        return slope * float(self.M.norm) * size + 0.5 * self.L * size**2
+
+    def scaled(self, c: float) -> Poisson:
+        """The same with another weight."""
+        return replace(self, weight=self.weight * c)

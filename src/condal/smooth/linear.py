@@ -1,0 +1,84 @@
+"""Linear objectives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from condal.lifting import is_complex
+from condal.maps import Across, Cost, Matrix
+from condal.operators import Symmetric
+from condal.points import Array, finite_array
+from condal.symmetry import symmetric
+from condal.types import LinearMap
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """f(x) = <C, x>: C a vector, a symmetric matrix (dense, sparse, LinearOperator), or a tuple."""
+
+    C: Any
+
+    @cached_property
+    def M(self) -> LinearMap:
+        """x -> [<C, x>]."""
+        return inner_with(self.C)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "C", checked_cost(self.C))
+
+    @property
+    def L(self) -> float:
+        """0."""
+        return 0.0
+
+    def value(self, u: Array) -> float:
+        """u itself."""
+        return float(u[0])
+
+    def gradient(self, u: Array) -> Array:
+        """[1]."""
+        return _ONE
+
+    def magnitude(self, size: float) -> float:
+        """|C| size."""
+        return self.M.norm * size
+
+    def scaled(self, c: float) -> Linear:
+        """<c C, x>; c may be negative."""
+        return Linear(_times(self.C, c))
+
+
+_ONE = np.ones(1)
+_ONE.flags.writeable = False
+
+
+def checked_cost(C: Any) -> Any:
+    """C as `Linear` keeps it: a vector, a `Symmetric`, or a tuple of these."""
+    if isinstance(C, tuple):
+        return tuple(checked_cost(part) for part in C)
+    if isinstance(C, Symmetric):
+        return C
+    shape = C.shape if hasattr(C, "shape") else np.shape(C) if is_complex(C) else ()
+    if len(shape) == 2:
+        return symmetric(C)
+    array = finite_array(C, "C")
+    if array.ndim == 1:
+        return array.copy()
+    return symmetric(array)
+
+
+def inner_with(C: Any) -> LinearMap:
+    """x -> [<C, x>]."""
+    if isinstance(C, tuple):
+        return Across(*(inner_with(part) for part in C))
+    return Cost(C) if isinstance(C, Symmetric) else Matrix(C)
+
+
+def _times(C: Any, c: float) -> Any:
+    if isinstance(C, tuple):
+        return tuple(_times(part, c) for part in C)
+    return C.scaled(c) if isinstance(C, Symmetric) else c * C

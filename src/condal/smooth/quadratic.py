@@ -1,0 +1,183 @@
+"""Convex quadratics."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+
+from condal.errors import ProblemError
+from condal.krylov import Recurrence
+from condal.maps import Identity, Scaled, Stack
+from condal.maps.operator import as_map
+from condal.operators import UNIT_ROUNDOFF
+from condal.points import Array, finite_array, refuse_complex, require_positive
+from condal.smooth.linear import checked_cost, inner_with
+from condal.symmetry import symmetric
+from condal.types import LinearMap
+
+SMALL = 400  # the side of a Q whose eigenvalues are all computed
+STEPS = 60  # of Lanczos, for a larger one
+FAILURE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Quadratic:
+    """f(x) = weight (1/2 x'Qx + c'x), x a vector; Q psd, dense, sparse or a LinearOperator.
+
+    A Q with a direction of negative curvature is refused. Up to n = 400 all eigenvalues are
+    looked at; for a larger Q, Lanczos looks for one in 60 products: to find none is no proof then,
+    and bounds hold if Q is psd, as the caller says. `FactoredQuadratic` is psd by its form.
+    """
+
+    Q: Any
+    c: Any = None
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if hasattr(self.Q, "dtype"):
+            refuse_complex(self.Q.dtype, "Q")
+        Q = symmetric(self.Q, "Q")
+        c = np.zeros(Q.n) if self.c is None else finite_array(self.c, "c", ndim=1).copy()
+        if c.size != Q.n:
+            raise ProblemError(f"Quadratic: Q is {Q.n} x {Q.n}, but c has length {c.size}")
+        require_positive(self.weight, "weight")
+        object.__setattr__(self, "Q", Q)
+        object.__setattr__(self, "c", c)
+        smallest, size = self._ends
+        if smallest < -8 * Q.n * UNIT_ROUNDOFF * size:
+            raise ProblemError(
+                f"Q must be psd for f to be convex; it has an eigenvalue of {smallest:.3g} or less"
+            )
+
+    @cached_property
+    def _ends(self) -> tuple[float, float]:
+        """A number that the smallest eigenvalue of Q is not above, and a bound on |Q|."""
+        n = self.Q.n
+        if n <= SMALL:
+            values = np.linalg.eigvalsh(self.Q @ np.eye(n))
+            return float(values[0]), float(max(-values[0], values[-1]))
+        start = np.random.default_rng(0).standard_normal(n)
+        run = Recurrence(self.Q, start / np.linalg.norm(start), keep=2)
+        run.grow_to(STEPS)
+        least, most = run.ends()
+        # Kuczynski and Wozniakowski (1992), as for `operator_norm`.
+        missed = 0.0 if run.ended else (log(1.648 * sqrt(n) / FAILURE) / (2 * run.steps - 1)) ** 2
+        return least, max(-least, most) + missed * (most - min(least, 0.0)) / (1 - missed)
+
+    @cached_property
+    def M(self) -> Identity:
+        """x itself."""
+        return Identity(self.Q.n)
+
+    @property
+    def L(self) -> float:
+        """weight |Q|."""
+        return self.weight * self._ends[1]
+
+    def value(self, u: Array) -> float:
+        """weight (1/2 u'Qu + c'u)."""
+        return self.weight * float(u @ (0.5 * (self.Q @ u) + self.c))
+
+    def gradient(self, u: Array) -> Array:
+        """weight (Qu + c)."""
+        return np.asarray(self.weight * (self.Q @ u + self.c))
+
+    def magnitude(self, size: float) -> float:
+        """weight (|c| size + |Q| size^2 / 2)."""
+        return self.weight * (float(np.linalg.norm(self.c)) + 0.5 * self._ends[1] * size) * size
+
+    def scaled(self, c: float) -> Quadratic:
+        """The same with another weight."""
+        found = copy(self)  # with what is known of Q
+        object.__setattr__(found, "weight", self.weight * c)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class FactoredQuadratic:
+    """f(x) = weight (1/2 |Fx|^2 + 1/2 sum_i d_i x_i^2 + <c, x>): Q = F'F + Diag(d), never formed.
+
+    Parameters
+    ----------
+    F : a matrix, a LinearOperator, or any linear map; k factors of n assets are a k x n matrix.
+    d : for x a vector, n numbers, at least 0; None for none.
+    c : as the C of `Linear`; None for none.
+    """
+
+    F: Any
+    d: Any = None
+    c: Any = None
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        F = as_map(self.F)
+        require_positive(self.weight, "weight")
+        object.__setattr__(self, "F", F)
+        if self.d is not None:
+            d = finite_array(self.d, "d", ndim=1).copy()
+            gradient = F.adjoint(np.zeros(F.size))
+            n = gradient.size if isinstance(gradient, np.ndarray) else None
+            if n != d.size:
+                acts = "matrices" if n is None else f"vectors of length {n}"
+                raise ProblemError(
+                    f"FactoredQuadratic: F acts on {acts}, but d has length {d.size}"
+                )
+            if np.any(d < 0):
+                i = int(np.argmax(d < 0))
+                raise ProblemError(
+                    f"d must not be negative for f to be convex; got {d[i]:g} at index {i}"
+                )
+            object.__setattr__(self, "d", d)
+        if self.c is not None:
+            object.__setattr__(self, "c", checked_cost(self.c))
+
+    @cached_property
+    def M(self) -> LinearMap:
+        """x -> (Fx, sqrt(d) x, <c, x>)."""
+        parts = [self.F]
+        if self.d is not None:
+            parts.append(Scaled(Identity(self.d.size), np.sqrt(self.d)))
+        if self.c is not None:
+            parts.append(inner_with(self.c))
+        return Stack(*parts)
+
+    @cached_property
+    def _norm2(self) -> float:
+        """|F|^2 + max d, an upper bound on |Q|."""
+        largest = 0.0 if self.d is None else float(self.d.max(initial=0.0))
+        return float(self.F.norm**2) + largest
+
+    @property
+    def L(self) -> float:
+        """weight (|F|^2 + max d)."""
+        return self.weight * self._norm2
+
+    def _parts(self, u: Array) -> tuple[Array, float]:
+        """What is squared of u, and <c, x>."""
+        return (u, 0.0) if self.c is None else (u[:-1], float(u[-1]))
+
+    def value(self, u: Array) -> float:
+        """weight (|all but the last|^2 / 2 + the last)."""
+        r, last = self._parts(u)
+        return self.weight * (0.5 * float(r @ r) + last)
+
+    def gradient(self, u: Array) -> Array:
+        """weight u, but for the last: weight."""
+        slope = self.weight * u
+        if self.c is not None:
+            slope[-1] = self.weight
+        return np.asarray(slope)
+
+    def magnitude(self, size: float) -> float:
+        """weight (|c| size + |Q| size^2 / 2)."""
+        steepest = 0.0 if self.c is None else inner_with(self.c).norm
+        return self.weight * (steepest + 0.5 * self._norm2 * size) * size
+
+    def scaled(self, c: float) -> FactoredQuadratic:
+        """The same with another weight."""
+        return replace(self, weight=self.weight * c)

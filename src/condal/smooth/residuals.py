@@ -1,0 +1,97 @@
+"""Functions of the residual Mx - c."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from condal.points import Array, require_positive
+from condal.smooth.images import with_data
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquares:
+    """f(x) = weight/2 |Mx - c|^2: M a matrix, a LinearOperator, or any linear map."""
+
+    M: Any
+    c: Any
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        M, c = with_data(self.M, self.c, "c", "LeastSquares")
+        require_positive(self.weight, "weight")
+        object.__setattr__(self, "M", M)
+        object.__setattr__(self, "c", c)
+
+    @cached_property
+    def L(self) -> float:
+        """weight |M|^2."""
+        return float(self.weight * self.M.norm**2)
+
+    def value(self, u: Array) -> float:
+        """weight/2 |u - c|^2."""
+        r = u - self.c
+        return 0.5 * self.weight * float(r @ r)
+
+    def gradient(self, u: Array) -> Array:
+        """weight (u - c)."""
+        return np.asarray(self.weight * (u - self.c))
+
+    def magnitude(self, size: float) -> float:
+        """weight |M| size (|c| + |M| size / 2)."""
+        reach = float(self.M.norm * size)
+        return self.weight * reach * (float(np.linalg.norm(self.c)) + 0.5 * reach)
+
+    def scaled(self, c: float) -> LeastSquares:
+        """The same with another weight."""
+        return replace(self, weight=self.weight * c)
+
+
+@dataclass(frozen=True, eq=False)
+class Huber:
+    """f(x) = weight sum_i H(r_i), r = Mx - c; H(r) = r^2/2, or delta (|r| - delta/2) past delta.
+
+    Least squares that outliers pull at with no more than delta.
+    """
+
+    M: Any
+    c: Any
+    delta: float = 1.0
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        M, c = with_data(self.M, self.c, "c", "Huber")
+        require_positive(self.delta, "delta")
+        require_positive(self.weight, "weight")
+        object.__setattr__(self, "M", M)
+        object.__setattr__(self, "c", c)
+
+    @cached_property
+    def L(self) -> float:
+        """weight |M|^2."""
+        return float(self.weight * self.M.norm**2)
+
+    def value(self, u: Array) -> float:
+        """weight sum_i H(u_i - c_i)."""
+        r = np.abs(u - self.c)
+        near = np.minimum(r, self.delta)
+        return self.weight * float(near @ (r - 0.5 * near))
+
+    def gradient(self, u: Array) -> Array:
+        """weight (u - c), cut at delta."""
+        return np.asarray(self.weight * np.clip(u - self.c, -self.delta, self.delta))
+
+    def magnitude(self, size: float) -> float:
+        """What its slope at 0 and its curvature allow, or its largest slope."""
+        reach = float(self.M.norm * size)
+        near = float(np.linalg.norm(self.gradient(np.zeros(self.c.size)))) * reach
+        near += 0.5 * self.weight * reach**2
+        return min(near, self.weight * self.delta * sqrt(self.c.size) * reach)
+
+    def scaled(self, c: float) -> Huber:
+        """The same with another weight."""
+        return replace(self, weight=self.weight * c)

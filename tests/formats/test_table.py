@@ -1,0 +1,165 @@
+"""Tables of numbers, points and ratings: what is read, and every fault with its text."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from condal.errors import FormatError
+from condal.formats import read_points, read_ratings, read_table
+
+
+def written(folder, contents, name="table.csv"):
+    path = folder / name
+    path.write_bytes(contents if isinstance(contents, bytes) else contents.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("contents", "names", "values"),
+    [
+        ("1,2\n3,4\n", None, [[1, 2], [3, 4]]),
+        ("x,y\n1,2\n3,4\n", ("x", "y"), [[1, 2], [3, 4]]),
+        ('"x" ; "a b"\n1;2\n', ("x", "a b"), [[1, 2]]),
+        ("1 2\n3   4", None, [[1, 2], [3, 4]]),
+        ("\n 1\t2 \r\n\r\n3\t4\r\n\n", None, [[1, 2], [3, 4]]),
+        ("x\n1e3\n-.5\n+2.\n", ("x",), [[1000], [-0.5], [2]]),
+        ("1", None, [[1]]),
+        ("\ufeff1,2\n", None, [[1, 2]]),
+    ],
+)
+def test_tables(tmp_path, contents, names, values):
+    table = read_table(written(tmp_path, contents))
+    assert table.names == names
+    np.testing.assert_array_equal(table.values, np.array(values, dtype=float))
+
+
+def test_a_packed_table(tmp_path):
+    path = written(tmp_path, gzip.compress(b"a,b\n1,2\n"), "table.csv.gz")
+    np.testing.assert_array_equal(read_table(path).values, [[1.0, 2.0]])
+
+
+@pytest.mark.parametrize(
+    ("contents", "text"),
+    [
+        ("", "is empty; wanted rows of numbers"),
+        ("x,y\n", "has names of columns, and no row of numbers after them"),
+        ("1,2\n3\n", "line 2: got 1 columns, wanted 2 as in the first line"),
+        ("x,y\n1,2\n\n3,4,5\n", "line 4: got 3 columns, wanted 2"),
+        ("1,2\n3,nan\n", "line 2: wanted finite decimal numbers, but one is 'nan'"),
+        ("1,2\n3,1e999\n", "line 2: wanted finite decimal numbers, but one is '1e999'"),
+        ("1,2\n3,\n", "line 2: wanted finite decimal numbers, but one is missing"),
+        ("1,2\n3,x\n", "line 2: wanted finite decimal numbers, but one is 'x'"),
+        ("1,x\n3,4\n", "line 1: wanted finite decimal numbers, but one is 'x'"),
+        ("1,5;2,5\n", "line 1: wanted finite decimal numbers|names of columns"),
+        ("1,0x10\n", "wanted finite decimal numbers, but one is '0x10'"),
+        ("1,2\n3,1_000\n", "line 2: wanted finite decimal numbers"),
+        ("1,2\n3,=1+1\n", "line 2: wanted finite decimal numbers"),
+        ("1,2\n# 3,4\n", "line 2: wanted finite decimal numbers, but one is '# 3'"),
+        (b"1,\x002\n", "holds a NUL byte"),
+        (b"PK\x03\x04", "is a zip archive"),
+    ],
+)
+def test_faults_of_a_table(tmp_path, contents, text):
+    with pytest.raises(FormatError, match=text):
+        read_table(written(tmp_path, contents))
+
+
+@given(st.text(alphabet="0123456789.,;eE+-x \t\r\n\"'", max_size=60))
+def test_any_text_is_read_or_refused(tmp_path_factory, contents):
+    path = written(tmp_path_factory.mktemp("fuzz"), contents)
+    try:
+        table = read_table(path)
+    except FormatError:
+        return
+    assert np.isfinite(table.values).all()
+    assert table.values.ndim == 2
+
+
+# Points.
+
+
+def test_points_of_a_table_and_of_an_array(tmp_path):
+    points = np.random.default_rng(0).standard_normal((5, 3))
+    np.save(tmp_path / "points.npy", points)
+    np.testing.assert_array_equal(read_points(tmp_path / "points.npy"), points)
+    np.save(tmp_path / "whole.npy", np.arange(6, dtype=np.int16).reshape(3, 2))
+    assert read_points(tmp_path / "whole.npy").dtype == np.float64
+    np.testing.assert_array_equal(read_points(written(tmp_path, "x,y\n1,2\n")), [[1.0, 2.0]])
+
+
+@pytest.mark.parametrize(
+    ("array", "text"),
+    [
+        (np.zeros(3), r"holds an array of shape \(3,\); wanted two dimensions, a row a point"),
+        (np.zeros((0, 2)), r"shape \(0, 2\)"),
+        (np.array([[1j]]), "holds complex numbers; points are real"),
+        (np.array([[np.nan]]), "holds nan or inf"),
+        (np.array([["a"]]), "not numbers; objects are not read"),
+    ],
+)
+def test_arrays_that_are_no_points(tmp_path, array, text):
+    np.save(tmp_path / "points.npy", array)
+    with pytest.raises(FormatError, match=text):
+        read_points(tmp_path / "points.npy")
+
+
+# Ratings.
+
+
+def test_ratings_of_a_table_by_the_names_of_its_columns(tmp_path):
+    path = written(tmp_path, "userId,movieId,rating,timestamp\n7,30,4.5,1\n7,10,3,2\n9,30,1,3\n")
+    for columns in (None, ("userId", "movieId", "rating"), ("1", "2", "3")):
+        found = read_ratings(path, columns)
+        assert found.shape == (2, 2)
+        np.testing.assert_array_equal(found.rows, [0, 0, 1])
+        np.testing.assert_array_equal(found.cols, [1, 0, 1])
+        np.testing.assert_array_equal(found.values, [4.5, 3.0, 1.0])
+        np.testing.assert_array_equal(found.row_names, [7, 9])
+        np.testing.assert_array_equal(found.col_names, [10, 30])
+    np.testing.assert_array_equal(
+        read_ratings(path, ("movieId", "userId", "timestamp")).values, [1.0, 2.0, 3.0]
+    )
+
+
+def test_ratings_of_a_matrix_market_file(tmp_path):
+    path = written(
+        tmp_path,
+        "%%MatrixMarket matrix coordinate real general\n% some\n2 4 3\n1 4 0.5\n2 1 -1\n1 1 2\n",
+        "ratings.mtx",
+    )
+    found = read_ratings(path)
+    assert found.shape == (2, 4)
+    np.testing.assert_array_equal(found.rows, [0, 1, 0])
+    np.testing.assert_array_equal(found.cols, [3, 0, 0])
+    np.testing.assert_array_equal(found.values, [0.5, -1.0, 2.0])
+    np.testing.assert_array_equal(found.col_names, [1, 2, 3, 4])
+
+
+BANNER = "%%MatrixMarket matrix coordinate real"
+
+
+@pytest.mark.parametrize(
+    ("contents", "columns", "text"),
+    [
+        ("", None, "is empty; wanted entries: row, column, value"),
+        ("1,2\n", None, "has 2 columns; wanted at least three: row, column, value"),
+        ("1,2,3\n1.5,2,3\n", None, r"the row of an entry must be a whole number; got \[1.5\]"),
+        ("1,2,3\n", ("1", "3", "9"), "there is no one column '9'; there are 1 to 3"),
+        ("a,b,c\n1,2,3\n", ("a", "b", "d"), "no one column 'd'; there are a, b, c, or 1 to 3"),
+        (f"{BANNER} symmetric\n2 2 1\n1 1 1\n", None, "write 'general' in the banner"),
+        (
+            f"{BANNER} general\n2 4 1\n3 1 1\n",
+            None,
+            "line 3: got row 3, but the header says 2 rows",
+        ),
+        (f"{BANNER} general\n2 4 2\n1 1 1\n", None, "the file is truncated or the header is wrong"),
+    ],
+)
+def test_faults_of_ratings(tmp_path, contents, columns, text):
+    with pytest.raises(FormatError, match=text):
+        read_ratings(written(tmp_path, contents), columns)

@@ -1,0 +1,174 @@
+"""Communities: planted groups, modularity and its bound."""
+
+from __future__ import annotations
+
+import itertools
+
+import cvxpy as cp
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import condal
+from condal.problems import Partition, communities
+from condal.problems.partitions import agreement, cluster_rows, settle, within
+from known import random_graph
+
+
+def planted(n, k, inside, outside, seed=0):
+    """Vertices i of group i mod k, joined with these chances; and the groups."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n) % k
+    chance = np.where(labels[:, None] == labels, inside, outside)
+    W = np.triu(rng.random((n, n)) < chance, 1).astype(float)
+    return sp.csr_array(W + W.T), labels
+
+
+def karate():
+    graph = nx.karate_club_graph()
+    return sp.csr_array(nx.to_scipy_sparse_array(graph, weight=None, dtype=float))
+
+
+def by_cvxpy(model, pairs):
+    n, W = model.n, model.W.toarray()
+    x = cp.Variable((n, n), PSD=True)
+    low = 0.0 if model.k is None else -1 / (model.k - 1)
+    constraints = [cp.diag(x) == 1]
+    if pairs == "all":
+        constraints += [x >= low]
+    if pairs == "edges":
+        constraints += [cp.multiply(W != 0, x - low) >= 0]
+    B = W - np.outer(model.c, model.c)
+    program = cp.Problem(cp.Maximize(cp.sum(cp.multiply(B, x))), constraints)
+    return program.solve(solver=cp.CLARABEL)
+
+
+@pytest.mark.parametrize(
+    ("k", "pairs"), [(2, "none"), (3, "none"), (3, "edges"), (3, "all"), (None, "all")]
+)
+@pytest.mark.parametrize("null", ["uniform", "degrees"])
+def test_an_independent_solver_agrees(null, k, pairs):
+    model = communities(random_graph(13, 5.0, 1), k, null=null, pairs=pairs, resolution=1.2)
+    value = by_cvxpy(model, pairs)
+    result = condal.solve(model, tol=1e-4)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(value, rel=1e-3)
+    assert result.bound >= value * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("null", ["uniform", "degrees"])
+def test_planted_groups_are_found(k, null):
+    W, labels = planted(40 * k, k, 0.5, 0.05, seed=k)
+    model = communities(W, k, null=null)
+    result = condal.solve(model)
+    found = model.round(result)
+    assert found.agreement(labels) == 1.0
+    assert found.value == pytest.approx(model.quality(labels))
+    assert found.value <= model.quality_bound(result)
+    assert result.method == "lowrank"
+
+
+def test_any_number_of_groups_is_found():
+    W, labels = planted(60, 4, 0.7, 0.05)
+    model = communities(W, None)
+    result = condal.solve(model)
+    found = model.round(result)
+    assert found.agreement(labels) == 1.0
+    assert found.value <= model.quality_bound(result)
+
+
+def test_the_best_modularity_of_the_karate_club():
+    # 0.4198, in four groups, is known to be the best of all partitions.
+    graph = karate()
+    for k in (4, None):
+        model = communities(graph, k, null="degrees", pairs="all")
+        result = condal.solve(model)
+        found = model.round(result)
+        assert found.value == pytest.approx(0.4197896, abs=1e-6)
+        assert found.value <= model.quality_bound(result) <= 0.445
+        assert found.sizes.size == 4
+
+
+def test_quality_is_modularity():
+    graph = nx.karate_club_graph()
+    model = communities(karate(), 3, null="degrees", resolution=0.7)
+    labels = np.arange(34) % 3
+    parts = [set(np.flatnonzero(labels == c)) for c in range(3)]
+    known = nx.community.modularity(graph, parts, weight=None, resolution=0.7)
+    assert model.quality(labels) == pytest.approx(known)
+
+
+@pytest.mark.parametrize(("k", "pairs"), [(2, "none"), (3, "none"), (3, "all"), (None, "all")])
+@pytest.mark.parametrize("resolution", [0.5, 1.0, 2.0])
+def test_no_partition_is_above_the_bound(k, pairs, resolution):
+    model = communities(random_graph(6, 3.0, 2), k, resolution=resolution, pairs=pairs)
+    result = condal.solve(model)
+    partitions = itertools.product(range(k or 6), repeat=5)
+    best = max(model.quality(np.array([0, *rest])) for rest in partitions)
+    assert best <= model.quality_bound(result) + 1e-12
+
+
+@pytest.mark.parametrize("k", [3, None])
+def test_a_partition_is_a_point_of_the_program(k):
+    model = communities(random_graph(10, 4.0), k, pairs="all")
+    labels = np.arange(10) % 3
+    y = (labels[:, None] == labels).astype(float)
+    x = y if k is None else (k * y - 1) / (k - 1)
+    assert model.problem.infeasibility(x) <= 1e-12
+    assert np.linalg.eigvalsh(x)[0] >= -1e-12
+    total = model.W.sum()
+    share = model.problem.objective(x) / total
+    assert model.quality(labels) == pytest.approx(share if k is None else 2 * share / 3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_moves_never_lose_and_end_where_none_gains(seed):
+    rng = np.random.default_rng(seed)
+    W = sp.csr_array(random_graph(30, 6.0, seed))
+    c = rng.uniform(0.2, 0.6, 30)
+    labels = rng.integers(0, 4, 30)
+    moved = settle(W, c, labels, 4)
+    value = within(W, c, moved)
+    assert value >= within(W, c, labels)
+    for v, group in itertools.product(range(30), range(4)):
+        other = moved.copy()
+        other[v] = group
+        assert within(W, c, other) <= value + 1e-9
+
+
+def test_rows_apart_are_clustered():
+    rng = np.random.default_rng(0)
+    centres = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])
+    labels = np.arange(90) % 3
+    rows = centres[labels] + rng.standard_normal((90, 2))
+    assert agreement(cluster_rows(rows, 3, rng), labels) == 1.0
+    assert set(cluster_rows(np.zeros((5, 2)), 3, rng)) == {0}
+
+
+def test_agreement_is_up_to_the_names_of_groups():
+    assert agreement([0, 0, 1, 1], [5, 5, 2, 2]) == 1.0
+    assert agreement([0, 0, 1, 1], ["a", "b", "b", "b"]) == 0.75
+    assert agreement([0, 0, 0, 0], [0, 1, 2, 3]) == 0.25
+    assert Partition(0.5, np.array([0, 1, 1])).agreement([1, 0, 0]) == 1.0
+    with pytest.raises(condal.ProblemError, match="labels to compare must be two lists"):
+        agreement([0, 1], [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"k": 1}, "k must be a whole number, at least 2; got 1"),
+        ({"null": "none"}, "null must be 'uniform' or 'degrees'; got 'none'"),
+        ({"resolution": 0.0}, "resolution must be a positive number; got 0.0"),
+        ({"pairs": 3}, "pairs must be 'none', 'edges' or 'all'; got 3"),
+        ({"k": None, "pairs": "none"}, r"any number of groups \(k = None\) x >= 0 is needed"),
+        ({"graph": np.zeros((3, 3))}, "the graph has no edges"),
+        ({"graph": -np.ones((3, 3))}, "weights must not be negative; got -1"),
+    ],
+)
+def test_bad_models_are_refused(change, text):
+    given = {"graph": random_graph(5, 3.0), "k": 3, **change}
+    with pytest.raises(condal.ProblemError, match=text):
+        communities(given.pop("graph"), given.pop("k"), **given)

@@ -1,0 +1,246 @@
+"""Matrix completion: an independent solver, effects, the choice of a radius, refused input."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import condal
+from condal.problems import Completed, matrix_completion, max_cut
+from condal.problems.completion import choose_radius
+from condal.problems.effects import SHRINK, Effects
+from condal.problems.tuning import MOST, best_of_growing
+
+
+def ratings(m=40, n=50, rank=2, share=0.4, noise=0.1, seed=0):
+    """A matrix of effects and a part of low rank, the places of it that are seen, and their
+    values with noise."""
+    rng = np.random.default_rng(seed)
+    whole = rng.standard_normal((m, rank)) @ rng.standard_normal((rank, n))
+    whole += 3.0 + rng.standard_normal((m, 1)) + 0.5 * rng.standard_normal(n)
+    rows, cols = np.nonzero(rng.random((m, n)) < share)
+    return whole, rows, cols, whole[rows, cols] + noise * rng.standard_normal(rows.size)
+
+
+def by_cvxpy(model):
+    x = cp.Variable(model.shape)
+    missed = x[model.rows, model.cols] - model.values
+    loss = {
+        "squares": lambda: cp.sum_squares(missed) / 2,
+        "huber": lambda: cp.sum(cp.huber(missed, model.delta)) / 2,
+        "absolute": lambda: cp.norm1(missed),
+    }[model.loss]()
+    problem = cp.Problem(cp.Minimize(loss / model.values.size), [cp.normNuc(x) <= model.radius])
+    return problem.solve(solver=cp.CLARABEL)
+
+
+@pytest.mark.parametrize("radius", [2.0, 12.0])
+@pytest.mark.parametrize("loss", ["squares", "huber", "absolute"])
+def test_an_independent_solver_agrees(loss, radius):
+    _, rows, cols, values = ratings(7, 9, seed=1)
+    values[::6] += 8.0
+    model = matrix_completion(rows, cols, values, shape=(7, 9), radius=radius, loss=loss)
+    value = by_cvxpy(model)
+    result = condal.solve(model, tol=1e-4)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(value, rel=1e-3)
+    assert result.bound <= value + 1e-6
+    assert np.linalg.norm(np.asarray(result.x), "nuc") <= radius * (1 + 1e-9)
+
+
+def test_an_entry_that_is_given_twice_counts_twice():
+    rows, cols, values = [0, 0, 1, 0], [0, 1, 1, 0], [1.0, 2.0, 0.5, 3.0]
+    model = matrix_completion(rows, cols, values, radius=0.7, effects=False)
+    result = condal.solve(model, tol=1e-4)
+    assert result.objective == pytest.approx(by_cvxpy(model), rel=1e-3)
+
+
+@pytest.mark.parametrize("loss", ["squares", "huber", "absolute"])
+def test_the_objective_is_the_mean_loss_of_what_is_missed(loss):
+    _, rows, cols, values = ratings(12, 9, seed=2)
+    model = matrix_completion(rows, cols, values, radius=9.0, loss=loss)
+    result = condal.solve(model)
+    completed = model.complete(result)
+    missed = completed.entries(rows, cols) - values
+    assert result.objective == pytest.approx(model.mean_loss(missed), rel=1e-9)
+    if loss == "squares":
+        assert completed.rmse(rows, cols, values) == pytest.approx(np.sqrt(2 * result.objective))
+
+
+def test_a_completed_matrix_is_effects_and_a_part_of_low_rank():
+    _, rows, cols, values = ratings(8, 6, seed=3)
+    model = matrix_completion(rows, cols, values, shape=(8, 7), radius=4.0)
+    completed = model.complete(condal.solve(model))
+    whole = np.asarray(completed)
+    assert completed.shape == whole.shape == (8, 7)
+    np.testing.assert_allclose(completed.entries(rows, cols), whole[rows, cols])
+    expected = np.asarray(completed.x) + completed.effects.whole()
+    np.testing.assert_allclose(whole, expected)
+    assert "Completed(8 x 7, rank<=" in repr(completed)
+
+
+def test_a_completed_matrix_may_come_from_a_dense_point():
+    _, rows, cols, values = ratings(6, 5, share=0.8, seed=4)
+    model = matrix_completion(rows, cols, values, radius=3.0)
+    result = condal.solve(model)
+    same = model.complete(replace(result, x=np.asarray(result.x)))
+    assert isinstance(same, Completed)
+    np.testing.assert_allclose(same, np.asarray(model.complete(result)), atol=1e-9)
+
+
+def test_many_entries_without_noise_bring_back_the_matrix():
+    whole, rows, cols, values = ratings(40, 50, share=0.6, noise=0.0, seed=5)
+    radius = float(np.linalg.norm(whole, "nuc"))
+    model = matrix_completion(rows, cols, values, shape=(40, 50), radius=radius, effects=False)
+    completed = model.complete(condal.solve(model, tol=1e-6))
+    assert np.linalg.norm(completed - whole) < 1e-2 * np.linalg.norm(whole)
+
+
+def test_outliers_spoil_squares_and_not_the_others():
+    whole, rows, cols, values = ratings(40, 50, share=0.6, noise=0.05, seed=6)
+    wrong = np.random.default_rng(7).random(values.size) < 0.1
+    values = values + np.where(wrong, 20.0, 0.0)
+    errors = {}
+    for loss in ("squares", "huber", "absolute"):
+        model = matrix_completion(rows, cols, values, shape=(40, 50), loss=loss)
+        completed = model.complete(condal.solve(model))
+        errors[loss] = np.sqrt(np.mean((np.asarray(completed) - whole) ** 2))
+    assert errors["huber"] < 0.3 * errors["squares"]
+    assert errors["absolute"] < 0.3 * errors["squares"]
+
+
+def test_the_radius_that_is_chosen_predicts_better_than_both_ends():
+    whole, rows, cols, values = ratings(noise=0.4, seed=8)
+    seen = np.zeros(whole.shape, dtype=bool)
+    seen[rows, cols] = True
+    i, j = np.nonzero(~seen)
+
+    def missed(radius):
+        model = matrix_completion(rows, cols, values, shape=whole.shape, radius=radius)
+        return model.complete(condal.solve(model)).rmse(i, j, whole[i, j])
+
+    chosen = matrix_completion(rows, cols, values, shape=whole.shape)
+    assert chosen.radius == choose_radius(replace(chosen, radius=1.0))
+    error = missed(chosen.radius)
+    assert error < 0.9 * missed(0.2 * chosen.radius)
+    assert error < 0.9 * missed(5 * chosen.radius)
+    effects_alone = np.sqrt(np.mean((chosen.effects.entries(i, j) - whole[i, j]) ** 2))
+    assert error < 0.5 * effects_alone
+
+
+def test_the_same_seed_chooses_the_same_radius():
+    _, rows, cols, values = ratings(15, 12, seed=9)
+    first, second = (matrix_completion(rows, cols, values, seed=3).radius for _ in range(2))
+    assert first == second
+
+
+def test_too_few_entries_to_hold_any_back_take_the_natural_radius():
+    model = matrix_completion([0], [1], [5.0], effects=False)
+    assert model.radius == model.natural_radius == pytest.approx(np.sqrt(2) * 5.0)
+    assert matrix_completion([0], [0], [0.0], effects=False).radius == 1.0
+
+
+@pytest.mark.parametrize("first", [0.1, 1.0])
+def test_the_best_of_growing_values_is_next_to_the_least(first):
+    tried = []
+
+    def loss(value):
+        tried.append(value)
+        return (np.log(value) - np.log(3.0)) ** 2
+
+    best = best_of_growing(loss, first)
+    assert 3.0 / 2**0.25 <= best <= 3.0 * 2**0.25
+    assert tried[-1] == pytest.approx(2 * best)
+    np.testing.assert_allclose(np.diff(np.log2(tried)), 0.5)
+
+
+def test_growing_ends_where_nothing_gets_worse_or_better():
+    calls = []
+    assert best_of_growing(lambda value: calls.append(value) or -value, 1.0) == calls[-1]
+    assert len(calls) == MOST
+    assert best_of_growing(lambda value: 1.0, 2.0) == 2.0
+
+
+def test_effects_are_those_of_a_matrix_that_is_nothing_else():
+    rng = np.random.default_rng(10)
+    a, b = rng.standard_normal(30), rng.standard_normal(40)
+    whole = 2.0 + (a - a.mean())[:, None] + (b - b.mean())
+    i, j = (places.ravel() for places in np.indices(whole.shape))
+    found = Effects.of(whole.shape, i, j, whole.ravel(), robust=False)
+    assert found.mean == pytest.approx(2.0)
+    # Each is shrunk as if SHRINK more entries were 0.
+    np.testing.assert_allclose(found.rows, (a - a.mean()) * 40 / (40 + SHRINK), atol=1e-6)
+    np.testing.assert_allclose(found.cols, (b - b.mean()) * 30 / (30 + SHRINK), atol=1e-6)
+    np.testing.assert_allclose(found.entries(i, j).reshape(whole.shape), found.whole())
+
+
+def test_robust_effects_bear_outliers():
+    rng = np.random.default_rng(11)
+    a = rng.standard_normal(30)
+    whole = 2.0 + a[:, None] + 0.1 * rng.standard_normal((30, 40))
+    i, j = (places.ravel() for places in np.indices(whole.shape))
+    values = whole.ravel() + np.where(rng.random(whole.size) < 0.05, 100.0, 0.0)
+    plain, robust = (Effects.of(whole.shape, i, j, values, robust=r) for r in (False, True))
+    assert abs(robust.mean - whole.mean()) < 0.5 < abs(plain.mean - whole.mean())
+    assert np.abs(robust.whole() - whole).mean() < 0.2 * np.abs(plain.whole() - whole).mean()
+
+
+def test_rows_and_columns_of_which_nothing_is_known_have_no_effects():
+    found = Effects.of(
+        (3, 4), np.array([0, 1]), np.array([1, 1]), np.array([1.0, 3.0]), robust=False
+    )
+    assert found.mean == 2.0
+    assert found.rows[2] == found.cols[0] == found.cols[3] == 0.0
+    assert not Effects.none((3, 4)).whole().any()
+
+
+def test_without_effects_values_are_taken_as_they_are():
+    model = matrix_completion([0, 1], [0, 1], [4.0, 5.0], radius=1.0, effects=False)
+    np.testing.assert_array_equal(model.values, [4.0, 5.0])
+    assert model.shape == (2, 2)
+    assert model.problem.X.radius == 1.0
+
+
+def test_delta_is_by_the_spread_of_the_values():
+    v = np.random.default_rng(12).standard_normal(400)
+    i, j = np.arange(400) // 20, np.arange(400) % 20
+    model = matrix_completion(i, j, v, radius=1.0, loss="huber", effects=False)
+    assert model.delta == pytest.approx(1.345, rel=0.15)
+    given = matrix_completion(i, j, v, radius=1.0, loss="huber", delta=0.3)
+    assert given.delta == 0.3
+    flat = matrix_completion([0], [0], [0.0], radius=1.0, loss="huber", effects=False)
+    assert flat.delta == 1.0
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"rows": [0]}, "must have one number for each known entry.*got 1, 2 and 2"),
+        ({"rows": [0.0, 1.0]}, "rows must be whole numbers from 0, one an entry"),
+        ({"cols": [0, -1]}, "cols must be whole numbers from 0"),
+        ({"cols": [[0, 1]]}, "cols must be whole numbers from 0"),
+        ({"values": [1.0, np.nan]}, "values has the value nan at index 1"),
+        ({"rows": np.zeros(0, int), "cols": np.zeros(0, int), "values": []}, "got 0, 0 and 0"),
+        ({"loss": "cubes"}, "loss must be one of squares, huber, absolute; got 'cubes'"),
+        ({"shape": (1, 5)}, "the number of rows must be a whole number, at least 2; got 1"),
+        ({"shape": (2, 1)}, "the number of columns must be a whole number, at least 2; got 1"),
+        ({"radius": -1.0}, "radius must be a positive number; got -1.0"),
+        ({"loss": "huber", "delta": 0.0}, "delta must be a positive number; got 0.0"),
+    ],
+)
+def test_bad_models_are_refused(given, text):
+    with pytest.raises(condal.ProblemError, match=text):
+        matrix_completion(
+            **{"rows": [0, 1], "cols": [0, 1], "values": [1.0, 2.0], "radius": 1.0, **given}
+        )
+
+
+def test_a_result_of_another_model_is_refused():
+    model = matrix_completion([0, 1], [0, 2], [1.0, 2.0], radius=1.0)
+    with pytest.raises(condal.ProblemError, match=r"another model.*this model needs one of 2 x 3"):
+        model.complete(condal.solve(max_cut(np.ones((3, 3))), tol=1e-1))
+    with pytest.raises(condal.ProblemError, match="wanted a result"):
+        model.complete(np.ones((2, 3)))

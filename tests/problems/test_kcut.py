@@ -1,0 +1,133 @@
+"""Max-k-cut: its bound, its repair, its rounding."""
+
+from __future__ import annotations
+
+import itertools
+
+import cvxpy as cp
+import networkx as nx
+import numpy as np
+import pytest
+
+import condal
+from condal.points import LowRank
+from condal.problems import max_cut, max_k_cut
+from known import random_graph
+
+
+def best_cut(W, k):
+    n = W.shape[0]
+    i, j = np.triu_indices(n, 1)
+    w = W.toarray()[i, j]
+    partitions = ((0, *rest) for rest in itertools.product(range(k), repeat=n - 1))
+    return max(float(w @ (np.array(p)[i] != np.array(p)[j])) for p in partitions)
+
+
+def by_cvxpy(model, pairs):
+    n, k, W = model.n, model.k, model.W.toarray()
+    x = cp.Variable((n, n), PSD=True)
+    constraints = [cp.diag(x) == 1]
+    if pairs == "all":
+        constraints += [x >= -1 / (k - 1)]
+    if pairs == "edges":
+        constraints += [cp.multiply(W != 0, x + 1 / (k - 1)) >= 0]
+    objective = (k - 1) / (2 * k) * cp.sum(cp.multiply(W, 1 - x))
+    return cp.Problem(cp.Maximize(objective), constraints).solve(solver=cp.CLARABEL)
+
+
+@pytest.mark.parametrize("pairs", ["none", "edges", "all"])
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_an_independent_solver_agrees(k, pairs):
+    model = max_k_cut(random_graph(12, 6.0, k), k, pairs=pairs)
+    value = by_cvxpy(model, pairs)
+    result = condal.solve(model, tol=1e-4)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(value, rel=1e-3)
+    assert result.objective <= value * (1 + 1e-6)
+    assert result.bound >= value * (1 - 1e-6)
+    assert result.infeasibility <= 1e-12
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("k", [2, 3])
+def test_cuts_lie_below_the_bound_and_small_graphs_are_cut_best(k, seed):
+    rng = np.random.default_rng(seed)
+    W = np.triu(rng.integers(-1, 5, (8, 8)) * (rng.random((8, 8)) < 0.7), 1).astype(float)
+    model = max_k_cut(W + W.T, k)
+    result = condal.solve(model)
+    cut = model.round(result)
+    best = best_cut(model.W, k)
+    assert cut.value == pytest.approx(best)
+    assert cut.value == pytest.approx(model.weight(cut.labels))
+    assert best <= result.bound * (1 + 1e-12)
+
+
+def test_large_graphs_are_cut_by_the_low_rank_method():
+    model = max_k_cut(random_graph(2500, 6.0), 3)
+    result = condal.solve(model, tol=1e-2)
+    assert result.method == "lowrank"
+    assert 0.9 * model.W.sum() / 2 <= model.round(result, trials=3).value <= result.bound
+
+
+def test_two_groups_are_max_cut():
+    W = random_graph(20, 5.0)
+    a, b = condal.solve(max_k_cut(W, 2), tol=1e-5), condal.solve(max_cut(W), tol=1e-5)
+    assert a.bound == pytest.approx(b.bound, rel=3e-5)
+
+
+def test_a_graph_of_k_colours_is_cut_whole():
+    graph = nx.complete_multipartite_graph(4, 5, 6)
+    model = max_k_cut(graph, 3)
+    result = condal.solve(model)
+    cut = model.round(result)
+    planted = np.repeat([0, 1, 2], [4, 5, 6])
+    assert cut.value == graph.number_of_edges() <= result.bound
+    assert cut.agreement(planted) == 1.0
+    assert result.bound <= graph.number_of_edges() * 1.002
+
+
+@pytest.mark.parametrize("kind", ["low rank", "dense"])
+@pytest.mark.parametrize("pairs", ["none", "edges", "all"])
+def test_repair_is_feasible_and_keeps_feasible_points(pairs, kind):
+    rng = np.random.default_rng(0)
+    model = max_k_cut(random_graph(30, 5.0), 3, pairs=pairs)
+    U = rng.standard_normal((30, 3))
+    U[3] = 0.0
+    x = LowRank(U, np.array([1.0, 0.5, 2.0]))
+    repaired = model.groups.repair(x if kind == "low rank" else condal.dense(x))
+    assert model.problem.infeasibility(repaired) <= 1e-12
+    assert np.linalg.eigvalsh(condal.dense(repaired)).min() >= -1e-12
+    again = model.groups.repair(repaired)
+    assert np.allclose(condal.dense(again), condal.dense(repaired))
+
+
+def test_no_move_of_a_vertex_helps():
+    model = max_k_cut(random_graph(60, 8.0), 3, pairs="none")
+    cut = model.round(condal.solve(model, tol=1e-2), trials=3)
+    for v, group in itertools.product(range(60), range(3)):
+        moved = cut.labels.copy()
+        moved[v] = group
+        assert model.weight(moved) <= cut.value + 1e-9
+    assert "groups of" in repr(cut)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"k": 1}, "k must be a whole number, at least 2; got 1"),
+        ({"k": None}, "k must be a whole number, at least 2; got None"),
+        ({"pairs": "some"}, "pairs must be 'none', 'edges' or 'all'; got 'some'"),
+        ({"graph": np.zeros((3, 3))}, "the graph has no edges"),
+        ({"graph": np.eye(3)}, "the graph has no edges"),
+    ],
+)
+def test_bad_models_are_refused(change, text):
+    given = {"graph": random_graph(5, 3.0), "k": 3, **change}
+    with pytest.raises(condal.ProblemError, match=text):
+        max_k_cut(given.pop("graph"), given.pop("k"), **given)
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 2, 3, 0], [0, 1, 0, 1], np.full(5, 0.5)])
+def test_only_labels_make_a_cut(labels):
+    with pytest.raises(condal.ProblemError, match="labels"):
+        max_k_cut(random_graph(5, 3.0), 3).weight(labels)

@@ -1,0 +1,205 @@
+"""MAP inference: trees by dynamic programming, linear programs, GDMM, rounding, and errors."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import condal
+from condal.domains import Simplices
+from condal.domains.couplings import coupled
+from condal.errors import ProblemError
+from condal.methods import GDMM
+from condal.problems import map_inference
+
+
+def random_tree(n, rng, most=4):
+    states = rng.integers(2, most + 1, size=n)
+    edges = [(int(rng.integers(i)), i) for i in range(1, n)]
+    unary = [rng.standard_normal(k) for k in states]
+    return map_inference(
+        unary, edges, [rng.standard_normal((states[i], states[j])) for i, j in edges]
+    )
+
+
+def least_on_tree(model):
+    """Dynamic programming from the leaves: every edge leads from an earlier node."""
+    costs = [part.copy() for part in model.unary]
+    for (parent, child), table in reversed(list(zip(model.edges, model.pairwise, strict=True))):
+        costs[parent] = costs[parent] + (table + costs[child][None, :]).min(axis=1)
+    return float(costs[0].min())
+
+
+def grid(rows, columns):
+    number = np.arange(rows * columns).reshape(rows, columns)
+    right = np.column_stack([number[:, :-1].ravel(), number[:, 1:].ravel()])
+    down = np.column_stack([number[:-1].ravel(), number[1:].ravel()])
+    return np.vstack([right, down])
+
+
+def cycle(rng, n=5, k=3):
+    edges = [(i, (i + 1) % n) for i in range(n)]
+    return map_inference(rng.standard_normal((n, k)), edges, list(rng.standard_normal((n, k, k))))
+
+
+def relaxed(model):
+    """The linear program, its rows written down one by one."""
+    begins = np.cumsum(model.sizes) - model.sizes
+    rows, right = [], []
+    for begin, size in zip(begins, model.sizes, strict=True):
+        rows.append(np.zeros(model.sizes.sum()))
+        rows[-1][begin : begin + size] = 1.0
+        right.append(1.0)
+    for e, ends in enumerate(model.edges):
+        shape = model.pairwise[e].shape
+        place = begins[len(model.unary) + e] + np.arange(np.prod(shape)).reshape(shape)
+        for axis, node in enumerate(ends):
+            for state in range(shape[axis]):
+                rows.append(np.zeros(model.sizes.sum()))
+                rows[-1][np.take(place, state, axis=axis)] = 1.0
+                rows[-1][begins[node] + state] = -1.0
+                right.append(0.0)
+    cost = np.concatenate([np.ravel(part) for part in (*model.unary, *model.pairwise)])
+    found = linprog(cost, A_eq=np.array(rows), b_eq=right, bounds=(0, None))
+    assert found.status == 0
+    return float(found.fun)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_trees_are_exact(seed):
+    model = random_tree(12, np.random.default_rng(seed))
+    result = condal.solve(model, max_iters=20_000)
+    best = least_on_tree(model)
+    assert result.status is condal.Status.SOLVED
+    labelling = model.round(result)
+    assert labelling.energy == pytest.approx(best, abs=1e-9)
+    assert labelling.bound <= best + 1e-9
+    assert labelling.bound == pytest.approx(best, rel=2e-3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_cycles_agree_with_the_linear_program(seed):
+    model = cycle(np.random.default_rng(seed))
+    result = condal.solve(model, tol=5e-4, max_iters=30_000)
+    optimum = relaxed(model)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(optimum, abs=1e-3 * max(1.0, abs(optimum)))
+    assert result.bound <= optimum + 1e-8
+    labelling = model.round(result)
+    best = min(model.energy(np.array(labels)) for labels in product(range(3), repeat=5))
+    assert labelling.bound - 1e-9 <= best <= labelling.energy
+
+
+def test_the_split_form_is_the_same_problem():
+    rng = np.random.default_rng(5)
+    model = random_tree(5, rng, most=3)
+    blocks = [rng.dirichlet(np.ones(size)) for size in model.sizes]
+    x, split = np.concatenate(blocks), tuple(blocks)
+    assert model.split.objective(split) == pytest.approx(model.problem.objective(x), rel=1e-12)
+    np.testing.assert_allclose(model.split.A(split), model.problem.A(x), atol=1e-14)
+    result = condal.solve(model.split, GDMM(lam=0.3), tol=1e-3, max_iters=2000)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(least_on_tree(model), rel=2e-3)
+
+
+def test_a_noisy_picture_becomes_smooth():
+    rng = np.random.default_rng(6)
+    truth = np.zeros((14, 14), dtype=int)
+    truth[3:11, 4:10] = 1
+    noisy = np.where(rng.random(truth.shape) < 0.15, 1 - truth, truth)
+    unary = np.column_stack([noisy.ravel() == 1, noisy.ravel() == 0]).astype(float)
+    model = map_inference(unary, grid(14, 14), 0.7 * (1 - np.eye(2)))
+    result = condal.solve(model, max_iters=20_000)
+    assert result.status is condal.Status.SOLVED
+    labelling = model.round(result)
+    assert labelling.energy <= model.energy(truth.ravel())
+    assert labelling.energy - labelling.bound <= 1e-3 * abs(labelling.energy)
+    assert np.mean(labelling.labels != truth.ravel()) < 0.3 * np.mean(noisy != truth)
+
+
+def test_repaired_points_agree_and_feasible_ones_stay():
+    rng = np.random.default_rng(7)
+    model = random_tree(6, rng)
+    X = Simplices(model.sizes)
+    for _ in range(5):
+        x = model.repair(np.concatenate([rng.dirichlet(np.ones(k)) for k in model.sizes]))
+        assert X.distance(x) <= 1e-13
+        assert model.problem.infeasibility(x) <= 1e-14
+        np.testing.assert_allclose(model.repair(x), x, atol=1e-14)
+    labels = np.zeros(6, dtype=int)
+    marked = [np.eye(k)[0] for k in model.sizes]
+    x = np.concatenate(marked)
+    np.testing.assert_array_equal(model.repair(x), x)
+    assert model.problem.objective(x) == pytest.approx(model.energy(labels), rel=1e-12)
+
+
+def test_couplings_have_the_sums_that_are_asked_for():
+    rng = np.random.default_rng(8)
+    rows, columns = rng.dirichlet(np.ones(3), size=7), rng.dirichlet(np.ones(4), size=7)
+    for tables in (rng.standard_normal((7, 3, 4)), np.zeros((7, 3, 4)), np.ones((7, 3, 4))):
+        found = coupled(tables, rows, columns)
+        assert found.min() >= 0
+        np.testing.assert_allclose(found.sum(axis=2), rows, atol=1e-14)
+        np.testing.assert_allclose(found.sum(axis=1), columns, atol=1e-14)
+        np.testing.assert_allclose(coupled(found, rows, columns), found, atol=1e-14)
+        np.testing.assert_array_equal(coupled(np.maximum(tables, 0.0), rows, columns), found)
+
+
+def test_no_change_of_one_node_improves_what_was_improved():
+    rng = np.random.default_rng(9)
+    model = cycle(rng, n=8)
+    for _ in range(10):
+        first = rng.integers(3, size=8)
+        labels = model.improve(first)
+        assert model.energy(labels) <= model.energy(first) + 1e-12
+        for node, state in product(range(8), range(3)):
+            other = labels.copy()
+            other[node] = state
+            assert model.energy(labels) <= model.energy(other) + 1e-12
+
+
+def test_nodes_alone_take_their_best_state():
+    model = map_inference([[3.0, 1.0], [0.5, 2.0, 0.1]], [], [])
+    labelling = model.round(condal.solve(model))
+    np.testing.assert_array_equal(labelling.labels, [1, 2])
+    assert labelling.energy == pytest.approx(1.1)
+    assert str(labelling).endswith("2 nodes)")
+
+
+TWO = [[0.0, 1.0], [0.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("unary", "edges", "pairwise", "text"),
+    [
+        ([], [], [], "unary must hold the costs of one state or more of one node or more"),
+        ([[np.nan]], [], [], r"unary\[0\] has the value nan at index 0"),
+        (TWO, [(0, 2)], [np.eye(2)], r"edges\[0\] must join two of the 2 nodes.* got \[0, 2\]"),
+        (TWO, [(1, 1)], [np.eye(2)], r"edges\[0\] must join two of the 2 nodes.* got \[1, 1\]"),
+        (TWO, [(0.5, 1)], [np.eye(2)], "edges must be pairs of nodes; got float64"),
+        (TWO, [0, 1], [np.eye(2)], r"edges must be pairs of nodes; got int64 of shape \(2,\)"),
+        (TWO, [(0, 1)], [], "a matrix for each of the 1 edges, or be one for all; got 0"),
+        (TWO, [(0, 1)], [np.eye(3)], r"pairwise\[0\] must have shape \(2, 2\), .* got \(3, 3\)"),
+        (TWO, [(0, 1)], np.eye(3), r"pairwise\[0\] must have shape \(2, 2\), .* got \(3, 3\)"),
+    ],
+)
+def test_what_makes_no_model_is_refused(unary, edges, pairwise, text):
+    with pytest.raises(ProblemError, match=text):
+        map_inference(unary, edges, pairwise)
+
+
+@pytest.mark.parametrize(
+    ("labels", "text"),
+    [
+        ([0, 5], "node 1 has 2 states, from 0; got 5"),
+        ([0, -1], "node 1 has 2 states, from 0; got -1"),
+        ([0], r"labels must be 2 whole numbers, .* got int64 of shape \(1,\)"),
+        ([0.0, 1.0], "labels must be 2 whole numbers, .* got float64"),
+    ],
+)
+def test_labels_are_states(labels, text):
+    with pytest.raises(ProblemError, match=text):
+        map_inference(TWO, [(0, 1)], [np.eye(2)]).energy(labels)

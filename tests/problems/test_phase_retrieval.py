@@ -1,0 +1,179 @@
+"""Phase retrieval: an independent solver, signals found again, the trace, refused input."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import aslinearoperator
+
+import condal
+from condal.problems import Signal, max_cut, phase_retrieval
+
+
+def random_numbers(shape, *, real=False, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal(shape) + (0 if real else 1j) * rng.standard_normal(shape)
+
+
+def by_cvxpy(a, b, trace):
+    """min |diag(a x a*) - b|^2 / (2 |b|^2) over x psd, tr x <= trace."""
+    n = a.shape[1]
+    if np.iscomplexobj(a):
+        x = cp.Variable((n, n), hermitian=True)
+        image, size = cp.real(cp.diag(a @ x @ a.conj().T)), cp.real(cp.trace(x))
+    else:
+        x = cp.Variable((n, n), symmetric=True)
+        image, size = cp.diag(a @ x @ a.T), cp.trace(x)
+    objective = cp.Minimize(cp.sum_squares(image - b) / (2 * b @ b))
+    return cp.Problem(objective, [x >> 0, size <= trace]).solve(solver=cp.CLARABEL)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "matrix-free"])
+@pytest.mark.parametrize("real", [True, False], ids=["real", "complex"])
+def test_an_independent_solver_agrees(real, kind):
+    a = random_numbers((14, 4), real=real, seed=1)
+    a = np.where(np.abs(a) > 0.4, a, 0.0) if kind == "sparse" else a
+    # Not the intensities of any signal, so that the optimum is not 0.
+    b = np.random.default_rng(2).exponential(2.0, 14)
+    given = {"dense": a, "sparse": sp.csr_array(a), "matrix-free": aslinearoperator(a)}[kind]
+    for trace in (0.6, 5.0):  # tight, and not
+        model = phase_retrieval(b, given, trace=trace)
+        value = by_cvxpy(a, b, trace)
+        result = condal.solve(model, tol=1e-4)
+        assert result.status is condal.Status.SOLVED
+        assert result.objective == pytest.approx(value, abs=1e-3)
+        assert result.bound <= value + 1e-6
+        assert result.x.shape == (4, 4)
+        assert np.iscomplexobj(condal.dense(result.x)) is not real
+
+
+def test_an_independent_solver_agrees_on_coded_diffraction():
+    masks = random_numbers((4, 2, 3), seed=3)
+    b = np.random.default_rng(4).exponential(1.0, (4, 2, 3))
+    model = phase_retrieval(b, masks=masks, trace=2.0)
+    a = condal.CodedDiffraction(masks) @ np.eye(6, dtype=complex)
+    value = by_cvxpy(a, b.ravel(), 2.0)
+    result = condal.solve(model, tol=1e-4)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(value, abs=1e-3)
+    assert result.bound <= value + 1e-6
+
+
+@pytest.mark.parametrize("real", [True, False], ids=["real", "complex"])
+def test_a_signal_without_noise_is_found_again(real):
+    n = 12
+    u, a = random_numbers(n, real=real, seed=5), random_numbers((8 * n, n), real=real, seed=6)
+    model = phase_retrieval(np.abs(a @ u) ** 2, a)
+    result = condal.solve(model, tol=1e-5)
+    found = model.signal(result)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective <= 1e-5
+    assert np.iscomplexobj(found.values) is not real
+    assert found.error(u) < 1e-2
+    assert found.residual < 1e-2
+    assert model.residual(u) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_an_image_is_found_again_from_coded_diffraction():
+    rng = np.random.default_rng(7)
+    image = random_numbers((6, 5), seed=8)
+    masks = rng.choice([1, -1, 1j, -1j], (8, 6, 5))
+    b = np.abs(np.fft.fft2(masks * image, norm="ortho")) ** 2
+    model = phase_retrieval(b, masks=masks)
+    found = model.signal(condal.solve(model, tol=1e-5))
+    assert found.error(image) < 1e-2
+    assert found.values.shape == (30,)
+
+
+def test_noise_spoils_a_signal_no_more_than_its_measure():
+    n, rng = 10, np.random.default_rng(9)
+    u, a = random_numbers(n, seed=10), random_numbers((12 * n, n), seed=11)
+    clean = np.abs(a @ u) ** 2
+    b = np.maximum(clean + 0.02 * clean.mean() * rng.standard_normal(clean.size), 0.0)
+    model = phase_retrieval(b, a)
+    found = model.signal(condal.solve(model, tol=1e-4))
+    assert found.error(u) < 0.05
+    assert found.residual < 0.05
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_trace_taken_from_the_intensities_is_room_for_the_signal(seed):
+    u, a = random_numbers(6, seed=seed), random_numbers((30, 6), seed=seed + 20)
+    b = np.abs(a @ u) ** 2
+    energy = float(np.sum(np.abs(u) ** 2))
+    model = phase_retrieval(b, a)
+    least = np.linalg.eigvalsh(a.conj().T @ a)[0]
+    assert energy <= model.trace <= 1.1 * b.sum() / least
+    assert phase_retrieval(b, a, trace=7).trace == 7.0
+    assert phase_retrieval(b, a, trace=7).problem.X.trace == 7.0
+
+
+def test_the_error_of_a_signal_is_up_to_a_factor_of_modulus_one():
+    u = random_numbers(5, seed=12)
+    signal = Signal(u, 0.0)
+    for turn in (1.0, -1.0, np.exp(0.7j)):
+        assert signal.error(turn * u) == pytest.approx(0.0, abs=1e-12)
+    assert Signal(2 * u, 0.0).error(1j * u) == pytest.approx(1.0)
+    v = random_numbers(5, seed=13)
+    tried = [np.linalg.norm(u - np.exp(1j * t) * v) for t in np.linspace(0, 2 * np.pi, 2001)]
+    assert signal.error(v) == pytest.approx(min(tried) / np.linalg.norm(v), rel=1e-5)
+    assert Signal(np.array([1.0, 0.0]), 0.0).error([0.0, 2.0]) == pytest.approx(np.sqrt(5) / 2)
+    assert repr(Signal(np.ones(3), 0.25)) == "Signal(3 values, residual=0.25)"
+
+
+def test_the_signal_of_a_dense_point_is_its_leading_eigenvector():
+    a, u = random_numbers((20, 4), seed=14), random_numbers(4, seed=15)
+    model = phase_retrieval(np.abs(a @ u) ** 2, a)
+    result = condal.solve(model, tol=1e-3)
+    other = model.signal(replace(result, x=condal.dense(result.x)))
+    assert other.error(model.signal(result).values) < 1e-6
+    values, vectors = np.linalg.eigh(condal.dense(result.x))
+    assert other.error(np.sqrt(values[-1]) * vectors[:, -1]) < 1e-6
+
+
+A = random_numbers((6, 2), seed=16)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({}, "give the measurements either as the matrix a= or as masks="),
+        ({"a": A, "masks": np.ones((3, 1, 2))}, "either as the matrix a= or as masks="),
+        ({"a": A[:5]}, "there are 5 measurements, but 6 intensities: one is wanted for each"),
+        ({"a": A, "intensities": -np.ones(6)}, "none may be negative.*the smallest is -1"),
+        ({"a": A, "intensities": np.zeros(6)}, "not all may be 0; the smallest is 0"),
+        ({"a": A, "intensities": np.full(6, np.nan)}, "intensities has the value nan at index 0"),
+        ({"a": A, "intensities": 1j * np.ones(6)}, "intensities is complex"),
+        ({"a": A, "trace": 0.0}, "trace must be a positive number; got 0.0"),
+        ({"a": A * [1, 0]}, r"do not bound the signal \(a has nearly dependent columns\): pass"),
+        ({"masks": np.ones(6)}, r"masks must have the shape \(L, h, w\)"),
+    ],
+)
+def test_bad_models_are_refused(given, text):
+    with pytest.raises(condal.ProblemError, match=text):
+        phase_retrieval(**{"intensities": np.ones(6), **given})
+
+
+def test_bad_questions_are_refused():
+    model = phase_retrieval(np.ones(6), A)
+    result = condal.solve(model, tol=1e-1)
+    with pytest.raises(condal.ProblemError, match=r"a signal has 2 values here; got shape \(3,\)"):
+        model.residual(np.ones(3))
+    with pytest.raises(condal.ProblemError, match="wanted a signal of 2 numbers, not all 0"):
+        model.signal(result).error(np.zeros(2))
+    with pytest.raises(condal.ProblemError, match="the result is of another model"):
+        model.signal(condal.solve(max_cut(np.ones((3, 3))), tol=1e-1))
+
+
+def test_the_callers_arrays_are_kept():
+    a, b = A.copy(), np.arange(6.0)
+    model = phase_retrieval(b, a)
+    condal.solve(model, tol=1e-2)
+    np.testing.assert_array_equal(a, A)
+    np.testing.assert_array_equal(b, np.arange(6.0))
+    b[:] = 7.0
+    np.testing.assert_array_equal(model.b, np.arange(6.0))

@@ -1,0 +1,114 @@
+"""Sign synchronisation: recovery, its certificate, its rounding."""
+
+from __future__ import annotations
+
+import itertools
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import condal
+from condal.problems import Signs, sign_synchronisation
+
+
+def measured(n, degree, wrong, seed=0):
+    """Signs, and products of pairs of them, of which a share is wrong."""
+    rng = np.random.default_rng(seed)
+    signs = rng.choice([-1.0, 1.0], n)
+    C = np.triu(rng.random((n, n)) < degree / n, 1) * np.outer(signs, signs)
+    C = C * np.where(rng.random((n, n)) < wrong, -1.0, 1.0)
+    return sp.csr_array(C + C.T), signs
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("wrong", [0.05, 0.3])
+def test_an_independent_solver_agrees(wrong, seed):
+    model = sign_synchronisation(measured(15, 8.0, wrong, seed)[0])
+    x = cp.Variable((15, 15), PSD=True)
+    objective = cp.Maximize(cp.sum(cp.multiply(model.C.toarray(), x)))
+    value = cp.Problem(objective, [cp.diag(x) == 1]).solve(solver=cp.CLARABEL)
+    result = condal.solve(model, tol=1e-4)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(value, rel=1e-3)
+    assert result.bound >= value * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_best_signs_of_small_problems_are_found(seed):
+    model = sign_synchronisation(measured(10, 6.0, 0.25, seed)[0])
+    result = condal.solve(model)
+    best = max(model.value(np.array((1.0, *s))) for s in itertools.product((-1.0, 1.0), repeat=9))
+    found = model.round(result)
+    assert found.value == pytest.approx(best)
+    assert model.value(-found.signs) == found.value
+    assert best <= result.bound * (1 + 1e-12)
+
+
+def test_few_wrong_measurements_are_all_found_and_it_is_proved():
+    C, signs = measured(200, 40.0, 0.1)
+    model = sign_synchronisation(C)
+    result = condal.solve(model, tol=1e-6)
+    found = model.round(result)
+    assert found.agreement(signs) == 1.0
+    assert result.bound - found.value <= 1e-6 * found.value
+    certificate = model.certificate(found.signs)
+    assert (
+        certificate.bound - found.value < 4.0
+    )  # less than what a flip could change: none is better
+    assert certificate.infeasibility == 0.0
+
+
+def test_signs_that_are_not_the_best_do_not_certify_themselves():
+    C, signs = measured(60, 20.0, 0.05)
+    model = sign_synchronisation(C)
+    signs[0] = -signs[0]
+    certificate = model.certificate(signs)
+    assert certificate.gap > 1e-3
+    assert certificate.bound >= condal.solve(model).objective
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_flip_of_a_sign_helps(seed):
+    model = sign_synchronisation(measured(80, 8.0, 0.35, seed)[0])
+    found = model.round(condal.solve(model, tol=1e-2), trials=5)
+    assert np.min(found.signs * (model.C @ found.signs)) >= 0.0
+    assert "of +1 and" in repr(found)
+
+
+def test_agreement_is_up_to_one_sign():
+    signs = Signs(1.0, np.array([1.0, 1.0, -1.0, -1.0]))
+    assert signs.agreement([-1, -1, 1, 1]) == 1.0
+    assert signs.agreement([1, 1, 1, -1]) == 0.75
+    with pytest.raises(condal.ProblemError, match="signs must be 4 numbers, each"):
+        signs.agreement([1, 1, 1])
+
+
+def test_the_diagonal_says_nothing():
+    C, _ = measured(12, 6.0, 0.1)
+    a, b = (condal.solve(sign_synchronisation(M)) for M in (C, C + 3 * sp.eye(12)))
+    assert a.bound == b.bound
+
+
+@pytest.mark.parametrize(
+    ("C", "text"),
+    [
+        (np.zeros((3, 3)), "C has no measurements"),
+        (np.eye(3), "C has no measurements"),
+        (np.ones((3, 4)), "C must be a square matrix"),
+        (np.array([[0, 1.0], [2.0, 0]]), "C must be symmetric"),
+        (1j * np.ones((2, 2)), "C is complex"),
+    ],
+)
+def test_bad_measurements_are_refused(C, text):
+    with pytest.raises(condal.ProblemError, match=text):
+        sign_synchronisation(C)
+
+
+@pytest.mark.parametrize("signs", [np.zeros(5), np.ones(4), np.full(5, 0.5)])
+def test_only_signs_have_a_value(signs):
+    model = sign_synchronisation(np.ones((5, 5)))
+    for ask in (model.value, model.dual, model.certificate):
+        with pytest.raises(condal.ProblemError, match="signs must be 5 numbers, each"):
+            ask(signs)

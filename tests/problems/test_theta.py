@@ -1,0 +1,184 @@
+"""Theta: known values, an independent solver, stable sets, and what bounds what."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import condal
+from condal.problems import theta
+from condal.problems.stable import improve, take_in_order
+from known import random_graph
+
+KNOWN = {
+    "pentagon": (nx.cycle_graph(5), np.sqrt(5.0)),
+    "heptagon": (nx.cycle_graph(7), 7 * np.cos(np.pi / 7) / (1 + np.cos(np.pi / 7))),
+    "Petersen": (nx.petersen_graph(), 4.0),
+    "Kneser 6, 2": (nx.kneser_graph(6, 2), 5.0),
+    "cube": (nx.hypercube_graph(3), 4.0),
+    "complete": (nx.complete_graph(6), 1.0),
+    "no edges": (nx.empty_graph(4), 4.0),
+    "one vertex": (nx.empty_graph(1), 1.0),
+    "isolated vertices": (nx.disjoint_union(nx.cycle_graph(5), nx.empty_graph(3)), 3 + 5**0.5),
+}
+
+
+def by_cvxpy(W, theta_plus):
+    n = W.shape[0]
+    x = cp.Variable((n, n), PSD=True)
+    constraints = [cp.trace(x) == 1, cp.multiply(x, W.toarray() != 0) == 0]
+    constraints += [x >= 0] * theta_plus
+    program = cp.Problem(cp.Maximize(cp.sum(x)), constraints)
+    return program.solve(solver=cp.CLARABEL)
+
+
+@pytest.mark.parametrize("theta_plus", [False, True])
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_values(name, theta_plus):
+    graph, value = KNOWN[name]
+    model = theta(graph, theta_plus=theta_plus)
+    result = condal.solve(model, tol=1e-4)
+    assert result.status is condal.Status.SOLVED
+    assert value <= result.bound * (1 + 1e-12)
+    assert result.bound == pytest.approx(value, rel=3e-4)
+
+
+@pytest.mark.parametrize("theta_plus", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_an_independent_solver_agrees(seed, theta_plus):
+    model = theta(random_graph(14, 5.0, seed), theta_plus=theta_plus)
+    value = by_cvxpy(model.W, theta_plus)
+    result = condal.solve(model, tol=1e-4)
+    assert result.objective == pytest.approx(value, rel=1e-3)
+    assert result.bound >= value * (1 - 1e-6)
+
+
+def hamming(d, distances):
+    """Words of d bits, joined where they differ in so many."""
+    words = np.arange(2**d)
+    apart = np.array([[int(a ^ b).bit_count() for b in words] for a in words])
+    return np.isin(apart, distances).astype(float)
+
+
+def test_a_graph_of_the_dimacs_challenge():
+    result = condal.solve(theta(hamming(7, (5, 6))), tol=1e-4)
+    assert result.bound == pytest.approx(128 / 3, rel=2e-4)
+
+
+def test_the_program_with_more_constraints_is_no_larger():
+    # Schrijver's example, for which the two differ: theta 16/3, theta+ 4.
+    W = hamming(6, (1, 2, 3))
+    plain, plus = (condal.solve(theta(W, theta_plus=p), tol=1e-4) for p in (False, True))
+    assert plain.bound == pytest.approx(16 / 3, rel=3e-4)
+    assert plus.bound == pytest.approx(4.0, rel=3e-4)
+
+
+@pytest.mark.parametrize("graph", [nx.cycle_graph(7), nx.petersen_graph(), nx.cubical_graph()])
+def test_the_product_with_the_complement_is_n_where_vertices_are_alike(graph):
+    model = theta(graph)
+    values = [condal.solve(m, tol=1e-4).bound for m in (model, model.complement)]
+    assert values[0] * values[1] == pytest.approx(model.n, rel=1e-3)
+    assert np.array_equal(model.complement.complement.W.toarray(), model.W.toarray() != 0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("theta_plus", [False, True])
+def test_stable_sets_lie_below_the_bound_and_are_largest_in_small_graphs(seed, theta_plus):
+    model = theta(random_graph(22, 6.0, seed), theta_plus=theta_plus)
+    result = condal.solve(model)
+    found = model.round(result)
+    graph = nx.complement(nx.from_scipy_sparse_array(model.W))
+    largest = max(map(len, nx.find_cliques(graph)))
+    assert found.size == found.vertices.size == largest <= result.bound
+    assert model.is_stable(found.vertices)
+    assert not model.is_stable(np.arange(22))
+    assert np.array_equal(found.vertices, model.round(result).vertices)
+    assert f"StableSet(size={largest}, vertices" in repr(found)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_improvement_leaves_no_vertex_to_add_and_no_exchange_of_one_for_two(seed):
+    W = sp.csr_array(random_graph(40, 6.0, seed))
+    order = np.random.default_rng(seed).permutation(40)
+    taken = take_in_order(W, order)
+    chosen = improve(W, taken)
+    joined = W.toarray() != 0
+    assert chosen.sum() >= taken.sum()
+    assert not joined[np.ix_(chosen, chosen)].any()
+    near = joined[:, chosen].sum(axis=1)
+    assert near[~chosen].min() >= 1
+    for v in np.flatnonzero(chosen):
+        loose = np.flatnonzero(joined[v] & (near == 1))
+        pairs = ~joined[np.ix_(loose, loose)] & ~np.eye(loose.size, dtype=bool)
+        assert not pairs.any()
+
+
+@pytest.mark.parametrize("theta_plus", [False, True])
+def test_a_feasible_point_bounds_theta_from_below(theta_plus):
+    model = theta(random_graph(30, 8.0), theta_plus=theta_plus)
+    result = condal.solve(model, tol=1e-4)
+    x = model.feasible(result)
+    assert np.trace(x) == pytest.approx(1.0)
+    assert np.linalg.eigvalsh(x)[0] >= -1e-15
+    assert np.all(x[model.W.toarray() != 0] == 0.0)
+    assert not theta_plus or x.min() >= 0
+    assert result.bound * (1 - 5e-3) <= x.sum() <= result.bound
+
+
+def test_rows_of_nothing_do_not_spoil_the_feasible_point():
+    model = theta(nx.star_graph(20))  # whose centre is in no large set: its row of x is 0
+    result = condal.solve(model, tol=1e-4)
+    assert 19.9 <= model.feasible(result).sum() <= 20.0 + 1e-9
+
+
+def test_theta_of_the_complement_bounds_the_colours():
+    graph = nx.mycielski_graph(4)  # 4 colours, no triangle
+    model = theta(graph).complement
+    x = model.feasible(condal.solve(model, tol=1e-4))
+    assert 2.0 < x.sum() <= 4.0
+
+
+def test_weights_and_loops_of_the_graph_do_not_matter():
+    W = random_graph(12, 4.0).toarray()
+    weighted = W * np.random.default_rng(0).uniform(-3.0, 3.0, W.shape)
+    weighted = weighted + weighted.T + 7 * np.eye(12)
+    a, b = (condal.solve(theta(given), tol=1e-4) for given in (W, weighted))
+    assert a.bound == pytest.approx(b.bound, rel=1e-12)
+
+
+def test_the_objective_is_never_written_down():
+    model = theta(random_graph(50, 4.0))
+    C = model.problem.f.C
+    assert C.dense is None
+    assert len(C.pairs) == 1
+    assert not C.sparse
+
+
+@pytest.mark.parametrize(
+    ("graph", "text"),
+    [
+        (np.ones((3, 4)), r"graph must be a square matrix.*got shape \(3, 4\)"),
+        (np.array([[0, 1.0], [2.0, 0]]), "graph must be symmetric"),
+        (1j * np.eye(3), "graph is complex"),
+        ("a graph", "graph must be a SciPy sparse matrix, a NumPy array or a NetworkX graph; got"),
+        (nx.DiGraph([(0, 1)]), "the graph is directed; pass an undirected one"),
+        (nx.Graph(), "the graph has no vertices"),
+    ],
+)
+def test_bad_graphs_are_refused(graph, text):
+    with pytest.raises(condal.ProblemError, match=text):
+        theta(graph)
+
+
+def test_bad_choices_are_refused():
+    model = theta(nx.cycle_graph(5))
+    result = condal.solve(model, tol=1e-2)
+    with pytest.raises(condal.ProblemError, match="theta_plus must be True or False; got 1"):
+        theta(nx.cycle_graph(5), theta_plus=1)
+    with pytest.raises(condal.ProblemError, match="trials must be a whole number, at least 1"):
+        model.round(result, trials=0)
+    with pytest.raises(condal.ProblemError, match="its point has shape"):
+        theta(nx.cycle_graph(6)).round(result)

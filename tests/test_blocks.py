@@ -1,0 +1,426 @@
+"""Products of matrices, and of matrices and vectors: their layout in one factor, and solutions."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import condal
+from condal.methods import CGAL, LowRankCGAL, PrimalDual, corrective
+from condal.methods.auto import choices
+from condal.methods.bottom import Bottom
+from condal.methods.factored import FactoredLagrangian, surface_of
+from condal.methods.geometry import Blocks, Rows, Sphere
+from condal.methods.layout import Layout
+from condal.methods.rules import LineSearch
+from condal.operators import dot
+from condal.points import LowRank, dense
+from condal.scaling import normalise
+from condal.types import spectral_parts
+from laws import random_hermitian, random_symmetric
+
+rng = np.random.default_rng(3)
+
+
+# What is solved: blocks with coupled constraints, feasible by making.
+
+
+def real(expression):
+    return cp.real(expression) if expression.is_complex() else expression
+
+
+class Block:
+    """A domain, how to draw its data and a member, and the same for an independent solver."""
+
+    def __init__(self, n, trace, at_most=False):
+        self.n, self.trace, self.at_most = n, trace, at_most
+
+    def data(self, rng):
+        return random_symmetric(self.n, rng)
+
+    def variable(self):
+        return cp.Variable((self.n, self.n), symmetric=True)
+
+    def rows(self, x):
+        trace = real(cp.trace(x))
+        return [x >> 0, trace <= self.trace if self.at_most else trace == self.trace]
+
+    def inside(self):
+        return np.eye(self.n) * ((0.6 if self.at_most else 1.0) * self.trace / self.n)
+
+    def product(self, C, x):
+        return real(cp.trace(C @ x))
+
+    @property
+    def X(self):
+        return condal.Spectrahedron(self.n, self.trace, self.at_most)
+
+    def map(self, matrices):
+        return condal.Inner(matrices)
+
+
+class Complex(Block):
+    def data(self, rng):
+        return random_hermitian(self.n, rng)
+
+    def variable(self):
+        return cp.Variable((self.n, self.n), hermitian=True)
+
+    @property
+    def X(self):
+        return condal.Hermitian(self.n, self.trace, self.at_most)
+
+
+class Vector(Block):
+    def data(self, rng):
+        return rng.standard_normal(self.n)
+
+    def variable(self):
+        return cp.Variable(self.n, nonneg=True)
+
+    def rows(self, x):
+        return [cp.sum(x) == self.trace]
+
+    def inside(self):
+        return np.full(self.n, self.trace / self.n)
+
+    def product(self, C, x):
+        return C @ x
+
+    @property
+    def X(self):
+        return condal.Simplex(self.n, self.trace)
+
+    def map(self, vectors):
+        return condal.Matrix(np.array(vectors))
+
+
+KINDS = {
+    "two": (Block(5, 2.0), Block(4, 1.0)),
+    "two, at most": (Block(5, 2.0, True), Block(4, 1.0, True)),
+    "mixed traces": (Block(4, 2.0), Block(3, 3.0, True), Block(5, 1.0)),
+    "complex and real": (Complex(4, 2.0), Block(4, 1.0, True)),
+    "with a simplex": (Block(5, 2.0), Vector(6, 1.0), Complex(3, 1.0, True)),
+}
+METHODS = {
+    "default": None,
+    "lowrank": LowRankCGAL(),
+    "primal-dual": PrimalDual(),
+    "cgal": CGAL(eta=LineSearch()),
+    "cgal-fc": corrective(),
+}
+UNFIT = {"lowrank": ("with a simplex",), "cgal-fc": ("with a simplex",)}
+CASES = [(k, m) for k in KINDS for m in METHODS if k not in UNFIT.get(m, ())]
+
+
+def coupled(blocks, p=4, seed=0):
+    """min sum <C_b, x_b>, sum <A_ib, x_b> = b_i."""
+    rng = np.random.default_rng(seed)
+    C = tuple(block.data(rng) for block in blocks)
+    A = [tuple(block.data(rng) for block in blocks) for _ in range(p)]
+    inside = [block.inside() for block in blocks]
+    b = np.array([sum(np.vdot(a, x).real for a, x in zip(row, inside, strict=True)) for row in A])
+    maps = [block.map([row[i] for row in A]) for i, block in enumerate(blocks)]
+    problem = condal.Problem.of(
+        f=condal.Linear(C),
+        X=condal.Product(*(block.X for block in blocks)),
+        A=condal.Across(*maps),
+        K=condal.Equal(b),
+    )
+    return problem, C, A, b
+
+
+@lru_cache
+def known(kind):
+    """The problem, and its optimum as an independent solver finds it."""
+    blocks = KINDS[kind]
+    problem, C, A, b = coupled(blocks)
+    xs = [block.variable() for block in blocks]
+    products = [
+        sum(block.product(c, x) for block, c, x in zip(blocks, row, xs, strict=True))
+        for row in (C, *A)
+    ]
+    rows = [row for block, x in zip(blocks, xs, strict=True) for row in block.rows(x)]
+    rows += [image == bi for image, bi in zip(products[1:], b, strict=True)]
+    return problem, cp.Problem(cp.Minimize(products[0]), rows).solve(solver=cp.CLARABEL)
+
+
+@lru_cache
+def solved(kind, method):
+    tol = 5e-3 if method == "cgal" else 1e-4
+    return condal.solve(known(kind)[0], METHODS[method], tol=tol, max_iters=2000)
+
+
+@pytest.mark.parametrize(("kind", "method"), CASES)
+def test_an_independent_solver_agrees(kind, method):
+    _, optimum = known(kind)
+    result = solved(kind, method)
+    assert result.status is condal.Status.SOLVED, result
+    assert result.objective == pytest.approx(optimum, rel=1e-2 if method == "cgal" else 1e-3)
+    assert result.bound <= optimum + 1e-6 * (1 + abs(optimum))
+
+
+@pytest.mark.parametrize(("kind", "method"), CASES)
+def test_the_blocks_that_are_shown_have_the_certificate(kind, method):
+    problem, result = known(kind)[0], solved(kind, method)
+    assert isinstance(result.x, tuple)
+    for block, x in zip(KINDS[kind], result.x, strict=True):
+        assert np.shape(x) == np.shape(block.inside())
+        assert np.iscomplexobj(np.asarray(x)) == isinstance(block, Complex)
+    again = condal.certify(problem, result.x, result.y)
+    size = 1 + abs(result.objective)
+    assert again.objective == pytest.approx(result.objective, abs=1e-9 * size)
+    assert again.bound >= result.bound - 1e-6 * size
+    assert again.distance_to_X <= 1e-6 * problem.X.size
+
+
+@pytest.mark.parametrize(("kind", "method"), CASES)
+def test_a_result_is_a_warm_start(kind, method):
+    problem, first = known(kind)[0], solved(kind, method)
+    again = condal.solve(problem, METHODS[method], tol=1e-2, warm_start=first, max_iters=100)
+    assert again.status is condal.Status.SOLVED
+    assert len(again.history) <= 20
+
+
+def test_a_block_of_its_own_diagonal_is_a_max_cut_of_its_own():
+    """Two max-cuts at once, diag x = 1 in each: the optimum is the sum."""
+    W = [random_symmetric(n, rng) for n in (6, 5)]
+    apart = [
+        condal.solve(
+            condal.Problem.of(
+                condal.Linear(w),
+                condal.Spectrahedron(len(w), float(len(w))),
+                condal.Diagonal(len(w)),
+                condal.Equal(np.ones(len(w))),
+            ),
+            tol=1e-6,
+        )
+        for w in W
+    ]
+    zero = [np.zeros((len(w), len(w))) for w in W]
+    maps = [
+        condal.Stack(condal.Diagonal(6), condal.Inner([zero[0]] * 5)),
+        condal.Stack(condal.Inner([zero[1]] * 6), condal.Diagonal(5)),
+    ]
+    problem = condal.Problem.of(
+        f=condal.Linear(tuple(W)),
+        X=condal.Product(*(condal.Spectrahedron(len(w), float(len(w))) for w in W)),
+        A=condal.Across(*maps),
+        K=condal.Equal(np.ones(11)),
+    )
+    result = condal.solve(problem, LowRankCGAL(), tol=1e-4, max_iters=2000)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(sum(r.objective for r in apart), rel=1e-3)
+
+
+def test_infeasible_blocks_are_proved_so():
+    X = condal.Product(condal.Spectrahedron(3), condal.Spectrahedron(2))
+    A = condal.Across(condal.Inner([np.eye(3)]), condal.Inner([np.eye(2)]))  # both traces: 2
+    f = condal.Linear((np.diag([1.0, 2, 3]), np.eye(2)))
+    problem = condal.Problem.of(f=f, X=X, A=A, K=condal.Equal([2.5]))
+    for method in (None, LowRankCGAL(), PrimalDual(), CGAL()):
+        assert condal.solve(problem, method).status is condal.Status.INFEASIBLE
+
+
+# Layouts: x = R_b R_b' for each block.
+
+
+def layout_of(kind):
+    problem, _ = normalise(coupled(KINDS[kind])[0])
+    return problem, Layout.of(problem)
+
+
+LAYOUTS = [kind for kind in KINDS if kind != "with a simplex"]
+layouts = pytest.mark.parametrize("kind", LAYOUTS)
+
+
+@layouts
+def test_blocks_lie_one_below_the_other_with_a_row_of_slack_where_the_trace_is_a_bound(kind):
+    _, layout = layout_of(kind)
+    sides = [2 * b.n if isinstance(b, Complex) else b.n for b in KINDS[kind]]
+    extra = [int(b.at_most) for b in KINDS[kind]]
+    assert layout.height == sum(sides) + sum(extra)
+    places = np.concatenate([np.arange(layout.height)[block.every] for block in layout.blocks])
+    np.testing.assert_array_equal(places, np.arange(layout.height))
+    assert not layout.alone
+    assert not layout.plain
+
+
+@layouts
+def test_products_and_diagonals_are_those_of_the_blocks(kind):
+    problem, layout = layout_of(kind)
+    R = rng.standard_normal((layout.height, 3))
+    V = problem.A.adjoint(rng.standard_normal(problem.A.size))
+    x = layout.point(R)
+    VR = layout.product(V, R)
+    assert float(np.vdot(R, VR)) == pytest.approx(dot(V, x))  # the slack has no gradient
+    diagonal = layout.diagonal(V)
+    for block, v in zip(layout.blocks, V, strict=True):
+        np.testing.assert_allclose(VR[block.rows], v.to_dense() @ R[block.rows], atol=1e-12)
+        np.testing.assert_allclose(diagonal[block.rows], np.diag(v.to_dense()), atol=1e-12)
+        if block.slack:
+            assert diagonal[block.every.stop - 1] == 0.0
+
+
+@layouts
+def test_the_change_along_a_direction_is_that_of_the_point(kind):
+    _, layout = layout_of(kind)
+    R, D = rng.standard_normal((2, layout.height, 3))
+    t = 1e-6
+    ahead, behind = layout.point(R + t * D), layout.point(R - t * D)
+    for a, b, wanted in zip(ahead, behind, layout.along(R, D), strict=True):
+        np.testing.assert_allclose((dense(a) - dense(b)) / (2 * t), dense(wanted), atol=1e-8)
+
+
+@layouts
+def test_factors_give_their_points_back_on_the_surface(kind):
+    problem, layout = layout_of(kind)
+    surface = surface_of(problem)[0]
+    R = surface.on(rng.standard_normal((layout.height, 3)))
+    x = layout.point(R)
+    for given in (x, tuple(dense(part) for part in x)):
+        found = layout.factor(given)
+        for a, b in zip(layout.point(found), x, strict=True):
+            np.testing.assert_allclose(dense(a), dense(b), atol=1e-12)
+        np.testing.assert_allclose(surface.on(found), found, atol=1e-12)
+    nothing = tuple(LowRank(np.zeros((len(part.U), 0)), np.zeros(0)) for part in x)
+    assert layout.factor(nothing) is None
+
+
+@layouts
+def test_columns_of_a_block_are_zero_elsewhere(kind):
+    _, layout = layout_of(kind)
+    for block in layout.blocks:
+        vectors = rng.standard_normal((block.X.n, 2))
+        columns = layout.columns(block, vectors)
+        np.testing.assert_array_equal(columns[block.rows], vectors)
+        assert np.count_nonzero(columns) == vectors.size
+
+
+def test_one_matrix_is_laid_out_as_it_is():
+    problem = condal.Problem.of(f=condal.Linear(np.eye(3)), X=condal.Spectrahedron(3))
+    layout = Layout.of(problem)
+    assert layout.plain
+    R = rng.standard_normal((3, 2))
+    assert layout.height == 3
+    np.testing.assert_allclose(dense(layout.point(R)), R @ R.T)
+    np.testing.assert_allclose(layout.product(problem.f.M.adjoint(np.ones(1)), R), R)
+    bounded = condal.Problem.of(f=condal.Linear(np.eye(3)), X=condal.Spectrahedron(3, 2.0, True))
+    layout = Layout.of(bounded)
+    assert layout.alone
+    assert not layout.plain
+    found = layout.factor(0.5 * np.eye(3))
+    assert found[3, 0] ** 2 == pytest.approx(0.5)  # what the point leaves of the trace
+
+
+# The surface of blocks, and the function on it.
+
+SURFACE = Blocks(
+    (slice(0, 4), slice(4, 10), slice(10, 13)),
+    (Sphere(2.0), Rows(np.array([1.0, 0.5, 2.0])), Rows(np.array([1.0, 2.0, 3.0]))),
+)
+
+
+def test_a_surface_of_blocks_keeps_what_each_of_them_does():
+    R = SURFACE.on(rng.standard_normal((13, 3)))
+    assert np.linalg.norm(R[:4]) ** 2 == pytest.approx(2.0)
+    np.testing.assert_allclose((R[4:10].reshape(3, 6) ** 2).sum(axis=1), [1.0, 0.5, 2.0])
+    np.testing.assert_allclose((R[10:] ** 2).sum(axis=1), [1.0, 2.0, 3.0])
+    np.testing.assert_allclose(SURFACE.on(R), R)
+
+
+def test_tangents_of_blocks_keep_the_surface_to_second_order():
+    R = SURFACE.on(rng.standard_normal((13, 3)))
+    U = SURFACE.tangent(R, rng.standard_normal((13, 3)))
+    np.testing.assert_allclose(SURFACE.tangent(R, U), U, atol=1e-14)
+    np.testing.assert_allclose(SURFACE.on(R + 1e-6 * U), R + 1e-6 * U, atol=1e-11)
+    scaled = SURFACE.tangent_scaled(R, U, rng.uniform(0.5, 2.0, (13, 1)))
+    np.testing.assert_allclose(SURFACE.tangent(R, scaled), scaled, atol=1e-14)
+
+
+def test_the_shift_of_blocks_makes_the_gradient_tangent():
+    VR = rng.standard_normal((13, 3))
+    R = SURFACE.on(rng.standard_normal((13, 3)))
+    G = VR - SURFACE.shift(R, VR)[:, None] * R
+    np.testing.assert_allclose(SURFACE.tangent(R, VR), G, atol=1e-13)
+
+
+def function(problem, lam=2.0):
+    normalised, _ = normalise(problem)
+    geometry, rows, layout = surface_of(normalised)
+    y = 0.1 * np.random.default_rng(1).standard_normal(normalised.A.size)
+    y = normalised.h.dual_point(y)
+    return FactoredLagrangian(normalised, geometry, rows is not None, layout, y, lam)
+
+
+def hermitian_diagonal():
+    return condal.Problem.of(
+        f=condal.Linear(random_hermitian(4, np.random.default_rng(0))),
+        X=condal.Hermitian(4, 4.0),
+        A=condal.Diagonal(4, hermitian=True),
+        K=condal.Equal(np.ones(4)),
+    )
+
+
+def curved_blocks():
+    E = condal.Across(condal.Entries(3), condal.Entries(3))
+    X = condal.Product(condal.Spectrahedron(3, 2.0), condal.Spectrahedron(3, 1.0, at_most=True))
+    return condal.Problem.of(f=condal.LeastSquares(E, np.arange(9.0)), X=X)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [*(coupled(KINDS[kind])[0] for kind in LAYOUTS), hermitian_diagonal(), curved_blocks()],
+    ids=[*LAYOUTS, "hermitian diagonal", "curved"],
+)
+def test_derivatives_are_those_of_the_value(problem):
+    F = function(problem)
+    R = F.geometry.on(np.random.default_rng(2).standard_normal((F.layout.height, 3)))
+    place = F.at(R)
+    D = F.geometry.tangent(R, np.random.default_rng(3).standard_normal(R.shape))
+    D /= np.linalg.norm(D)
+    t = 1e-4
+    ahead, behind = (F.at(F.geometry.on(R + s * D)).value for s in (t, -t))
+    slope = (ahead - behind) / (2 * t)
+    assert slope == pytest.approx(float(np.vdot(place.gradient, D)), rel=1e-5, abs=1e-7)
+    curvature = (ahead - 2 * place.value + behind) / t**2
+    wanted = float(np.vdot(D, place.hessian(D)))
+    assert curvature == pytest.approx(wanted, rel=2e-2, abs=1e-4 * (1 + abs(wanted)))
+    np.testing.assert_allclose(F.geometry.tangent(R, place.hessian(D)), place.hessian(D), atol=1e-9)
+
+
+@layouts
+def test_the_bottom_is_below_the_optimum_and_its_vectors_lead_down(kind):
+    problem, optimum = known(kind)
+    normalised, scaling = normalise(problem)
+    F = function(problem)
+    R = F.geometry.on(np.random.default_rng(4).standard_normal((F.layout.height, 3)))
+    place = F.at(R)
+    bottom = Bottom.of(normalised, place, place.w, 1e-3)
+    assert bottom.lower <= optimum * scaling.c + 1e-9
+    assert bottom.promised > 0
+    assert len(bottom.vectors) == F.layout.height
+    grown = np.hstack([R, 0.0 * bottom.vectors])
+    more = np.hstack([0.0 * R, bottom.vectors])
+    values = [F.at(F.geometry.on(grown + t * more)).value for t in (0.0, 0.05)]
+    assert values[1] < values[0]
+
+
+# Which method is chosen.
+
+
+def names(kind, **options):
+    return [c.method.name for c in choices(known(kind)[0], **{"tol": 1e-3, **options})]
+
+
+def test_blocks_of_matrices_are_projected_onto_and_a_simplex_among_them_is_too():
+    assert names("two") == ["primal-dual", "cgal-ls"]
+    assert names("complex and real") == ["primal-dual", "cgal-ls"]
+    assert names("with a simplex") == ["primal-dual", "cgal-ls"]
+    assert names("two", free_storage=False) == ["cgal-ls"]
+    assert choices(curved_blocks(), tol=1e-3)[0].method.name == "lowrank"
+    assert spectral_parts(known("with a simplex")[0].X) is None
+    assert len(spectral_parts(known("mixed traces")[0].X)) == 3

@@ -1,0 +1,415 @@
+"""condal solve: every application from a file to its answer, bad files, options of others."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import condal
+from condal.cli.app import cli
+from condal.cli.applications import APPLICATIONS
+from condal.cli.text import excess, number
+
+PENTAGON = "5 5\n1 2\n2 3\n3 4\n4 5\n5 1\n"
+TRIANGLES = "6 7\n1 2\n2 3\n1 3\n4 5\n5 6\n4 6\n3 4\n"  # two, joined by an edge
+SIGNS = "4 6\n1 2 1\n1 3 -1\n1 4 -1\n2 3 -1\n2 4 -1\n3 4 1\n"  # of + + - -
+POINTS = "x,y\n0,0\n0,1\n1,0\n9,9\n9,8\n8,9\n"
+PLACES = "3\n0 1 2\n1 0 3\n2 3 0\n\n0 5 2\n5 0 3\n2 3 0\n"
+SIGNAL = np.array([1.0, 1j, -0.5, 0.5 - 2j])
+
+
+def intensities(**more):
+    """Those of complex measurements of a signal of four numbers."""
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((24, 4)) + 1j * rng.standard_normal((24, 4))
+    stream = io.BytesIO()
+    np.savez(stream, b=np.abs(a @ SIGNAL) ** 2, a=a, **more)
+    return stream.getvalue()
+
+
+def ratings():
+    """Most entries of a matrix of rank one, beside what rows and columns add."""
+    rng = np.random.default_rng(2)
+    x = 3 + np.multiply.outer(rng.standard_normal(8), rng.standard_normal(6))
+    places = [(i, j) for i in range(8) for j in range(6) if (i + 2 * j) % 5]
+    lines = [f"{10 * i + 7},{j + 1},{x[i, j]:.6f},0" for i, j in places]
+    return "\n".join(["user,film,rating,time", *lines]).encode()
+
+
+FILES = {
+    "max-cut": PENTAGON,
+    "theta": PENTAGON,
+    "communities": TRIANGLES,
+    "sync": SIGNS,
+    "k-means": POINTS,
+    "qap": PLACES,
+    "matrix-completion": ratings,
+    "phase-retrieval": intensities,
+}
+NEEDED = {"k-means": ("--clusters", "2"), "matrix-completion": ("--radius", "20")}
+COMMON = ["problem", "method", "why", "status", "objective", "bound", "gap", "infeasibility"]
+COMMON += ["certified", "iterations", "oracle_calls", "matvecs", "seconds"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, contents in FILES.items():
+        Path(f"{name}.txt").write_bytes(contents() if callable(contents) else contents.encode())
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+def solved(name, *options):
+    ended = run("solve", f"{name}.txt", "--as", name, *NEEDED.get(name, ()), *options)
+    assert ended.exit_code == 0, ended.stderr
+    return ended
+
+
+def record_of(name, *options):
+    return json.loads(solved(name, "--json", "-", "--quiet", *options).stdout)
+
+
+def answer_of(name, *options):
+    solved(name, "--out", "answer.txt", "--quiet", *options)
+    return [int(line) for line in Path("answer.txt").read_text().splitlines()]
+
+
+def refused(*arguments):
+    before = sorted(Path().iterdir())
+    ended = run(*arguments)
+    assert ended.exit_code == 2
+    assert ended.stdout == ""
+    assert re.fullmatch(r"condal: error: [^\n]+\n", ended.stderr)
+    assert sorted(Path().iterdir()) == before
+    return ended.stderr
+
+
+def test_every_application_is_tried():
+    assert set(FILES) == set(APPLICATIONS)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_a_person_reads(name):
+    ended = solved(name)
+    assert ended.stdout.startswith(f"\n{name} of {name}.txt\n\n  status  ")
+    assert all(len(line) <= 80 for line in ended.stdout.splitlines())
+    shown = dict(re.findall(r"^  (\S+(?: \S+)*)  +(.+)$", ended.stdout, re.MULTILINE))
+    assert shown["status"].startswith("solved")
+    assert {"bound", "objective", "gap", "proof", "method", "work", "time"} <= set(shown)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_a_machine_reads(name):
+    record = record_of(name)
+    assert list(record)[: len(COMMON)] == COMMON
+    assert len(record) > len(COMMON)
+    assert record["problem"] == name
+    assert record["status"] == "solved"
+    assert record["certified"] is True
+    assert record["gap"] <= 1e-3
+    assert all(isinstance(record[key], float) for key in list(record)[len(COMMON) :])
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_keys_are_the_same_where_there_is_no_answer(name, monkeypatch):
+    keys, true = list(record_of(name)), condal.solve
+
+    def nothing(model, method, **options):
+        def stop(row):
+            raise KeyboardInterrupt
+
+        return true(model, condal.CGAL(), **{**options, "callback": stop, "max_iters": 1})
+
+    monkeypatch.setattr(condal, "solve", nothing)
+    ended = run(
+        "solve", f"{name}.txt", "--as", name, *NEEDED.get(name, ()), "--json", "-", "--quiet"
+    )
+    assert ended.exit_code == 1
+    assert list(json.loads(ended.stdout)) == keys
+
+
+def test_theta_of_the_pentagon():
+    record = record_of("theta", "--tol", "1e-4")
+    assert record["bound"] == pytest.approx(np.sqrt(5), rel=1e-3)
+    assert record["stable_set"] == 2.0
+    assert "the best possible: no stable set of this graph is larger" in solved("theta").stdout
+    first, second = answer_of("theta")
+    assert (second - first) % 5 in (2, 3)  # no neighbours on the cycle
+    assert record_of("theta", "--complement")["bound"] == pytest.approx(np.sqrt(5), rel=2e-3)
+    assert record_of("theta", "--plus")["bound"] <= record["bound"] * (1 + 1e-3)
+
+
+def test_communities_of_two_triangles():
+    record = record_of("communities")
+    assert record["quality"] <= record["quality_bound"] * (1 + 1e-9)
+    labels = answer_of("communities")
+    assert set(labels) == {1, 2}
+    assert labels[:3] == [labels[0]] * 3
+    assert labels[3:] == [labels[3]] * 3
+    assert "2, of 3, 3 vertices" in solved("communities").stdout
+    by_degrees = record_of("communities", "--expected", "degrees", "--resolution", "0.5")
+    assert by_degrees["quality"] != record["quality"]
+
+
+def test_signs_of_exact_measurements():
+    assert record_of("sync")["agreement"] == 12.0
+    signs = answer_of("sync")
+    assert signs[0] == signs[1] == -signs[2] == -signs[3]
+
+
+@pytest.mark.parametrize("kind", ["csv", "npy"])
+def test_clusters_of_points(kind):
+    points = np.loadtxt("k-means.txt", delimiter=",", skiprows=1)
+    if kind == "npy":
+        np.save("k-means.npy", points)
+        Path("k-means.npy").replace("k-means.txt")
+    record = record_of("k-means")
+    assert record["cost"] == pytest.approx(8 / 3)
+    assert 0 <= record["excess"] <= 1e-3
+    labels = answer_of("k-means")
+    assert set(labels) == {1, 2}
+    assert labels[:3] == [labels[0]] * 3
+    assert "2, of 3, 3 points" in solved("k-means").stdout
+
+
+def test_an_assignment():
+    record = record_of("qap")
+    p = np.array(answer_of("qap")) - 1
+    A, B = np.array([[0, 1, 2], [1, 0, 3], [2, 3, 0]]), np.array([[0, 5, 2], [5, 0, 3], [2, 3, 0]])
+    assert sorted(p) == [0, 1, 2]
+    assert (A * B[np.ix_(p, p)]).sum() == record["cost"]
+    assert record["bound"] <= record["cost"] * (1 + 1e-9)
+    assert "the best possible: no assignment costs less" in solved("qap").stdout
+
+
+def test_a_signal_from_its_intensities():
+    assert record_of("phase-retrieval", "--tol", "1e-5")["residual"] < 1e-2
+    solved("phase-retrieval", "--tol", "1e-5", "--out", "signal.csv")
+    real, imaginary = np.loadtxt("signal.csv", delimiter=",").T
+    found = real + 1j * imaginary
+    turn = np.vdot(found, SIGNAL) / abs(np.vdot(found, SIGNAL))
+    np.testing.assert_allclose(turn * found, SIGNAL, atol=2e-2)
+    assert "4 complex numbers" in solved("phase-retrieval").stdout
+
+
+def test_coded_diffraction_from_masks():
+    rng = np.random.default_rng(1)
+    image, masks = rng.random((3, 4)), rng.choice([1, -1, 1j, -1j], size=(10, 3, 4))
+    images = np.fft.fft2(masks * image, norm="ortho")
+    np.savez("masks.npz", b=np.abs(images) ** 2, masks=masks)
+    arguments = ("masks.npz", "--as", "phase-retrieval", "--tol", "1e-4", "--json", "-", "--quiet")
+    ended = run("solve", *arguments)
+    assert ended.exit_code == 0
+    assert json.loads(ended.stdout)["residual"] < 5e-2
+
+
+@pytest.mark.parametrize(
+    ("arrays", "text"),
+    [
+        ({"c": np.ones(2)}, "holds c; wanted the intensities b, and either the matrix a or the"),
+        ({"b": np.ones(2)}, "holds b; wanted the intensities b, and"),
+        ({"b": np.ones(2), "a": np.eye(2), "masks": np.ones(1)}, "holds a, b, masks; wanted"),
+        ({"b": np.ones(3), "a": np.eye(2)}, "there are 2 measurements, but 3 intensities"),
+        ({"b": -np.ones(2), "a": np.eye(2)}, "none may be negative"),
+        ({"b": np.array(["x"]), "a": np.eye(1)}, "b.npy: holds <U1, not numbers"),
+    ],
+)
+def test_measurements_of_no_use(arrays, text):
+    np.savez("bad.npz", **arrays)
+    assert text in refused("solve", "bad.npz", "--as", "phase-retrieval")
+
+
+def test_a_matrix_from_some_of_its_entries():
+    record = record_of("matrix-completion", "--columns", "user,film,rating", "--tol", "1e-4")
+    assert record["rmse"] < 2e-2
+    assert record["radius"] == 20.0
+    solved("matrix-completion", "--tol", "1e-4", "--out", "fitted.csv")
+    fitted = np.loadtxt("fitted.csv", delimiter=",")
+    known = np.loadtxt("matrix-completion.txt", delimiter=",", skiprows=1)
+    np.testing.assert_array_equal(fitted[:, :2], known[:, :2])
+    np.testing.assert_allclose(fitted[:, 2], known[:, 2], atol=0.1)
+    Path("asked.csv").write_text("user,film\n7,1\n77,6\n")
+    solved("matrix-completion", "--predict", "asked.csv", "--out", "predicted.csv")
+    predicted = np.loadtxt("predicted.csv", delimiter=",")
+    np.testing.assert_array_equal(predicted[:, :2], [[7, 1], [77, 6]])
+    assert "8 x 6, of rank " in solved("matrix-completion", "--loss", "huber").stdout
+
+
+def test_a_matrix_market_file_and_a_radius_that_is_chosen():
+    values = "1 1 1\n1 2 2\n2 1 2\n2 2 4\n3 1 3\n3 3 1\n2 3 2\n"
+    Path("some.mtx").write_text(f"%%MatrixMarket matrix coordinate real general\n3 3 7\n{values}")
+    arguments = ("some.mtx", "--as", "matrix-completion", "--no-effects", "--json", "-", "--quiet")
+    ended = run("solve", *arguments)
+    assert ended.exit_code == 0
+    assert json.loads(ended.stdout)["radius"] > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (("--columns", "user,film"), "'--columns': wanted three names or numbers"),
+        (("--columns", "user,film,stars"), "no one column 'stars'; there are user, film, rating"),
+        (("--columns", "rating,film,user"), "the row of an entry must be a whole number"),
+        (("--predict", "absent.csv"), "absent.csv: cannot be read"),
+        (("--predict", "one.csv"), "one.csv: has 1 column; wanted two"),
+        (("--predict", "two.csv"), "two.csv: asks for column 99, of which no entry is known"),
+        (("--radius", "0"), "'--radius'"),
+    ],
+)
+def test_ratings_of_no_use(options, text, monkeypatch):
+    monkeypatch.setattr(condal, "solve", lambda *_, **__: pytest.fail("the solve was started"))
+    Path("one.csv").write_text("7\n")
+    Path("two.csv").write_text("7,1\n7,99\n")
+    arguments = ("matrix-completion.txt", "--as", "matrix-completion", "--radius", "20", *options)
+    assert text in refused("solve", *arguments)
+
+
+def test_out_may_be_stdout_and_then_nothing_else_is():
+    ended = solved("k-means", "--out", "-")
+    assert re.fullmatch(r"([12]\n){6}", ended.stdout)
+    assert "k-means of k-means.txt" in ended.stderr
+    error = refused("solve", "theta.txt", "--as", "theta", "--out", "-", "--json", "-")
+    assert "only one of --json and --out can go to stdout" in error
+
+
+# Refusals.
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "owners"),
+    [
+        ("max-cut", "--clusters", "k-means"),
+        ("k-means", "--trials", "max-cut or theta or communities or sync or qap"),
+        ("qap", "--plus", "theta"),
+        ("theta", "--groups", "communities"),
+    ],
+)
+def test_options_of_another_application(name, option, owners):
+    error = refused("solve", f"{name}.txt", "--as", name, *NEEDED.get(name, ()), option, "3")
+    assert f"{option} belongs to --as {owners}" in error
+    assert f"--as {name} does not take it" in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("k-means.txt", "--as", "k-means"), "Missing option '--clusters'"),
+        (("k-means.txt", "--as", "k-means", "--clusters", "0"), "'--clusters': 0 is not in the"),
+        (("k-means.txt", "--as", "k-means", "--clusters", "7"), "k must be"),
+        (("theta.txt", "--as", "theta", "--trials", "0"), "'--trials'"),
+        (("theta.txt", "--as", "theta", "--nonsense"), "No such option"),
+        (("theta.txt", "--as=thet"), "'thet' is not one of 'max-cut', 'theta'"),
+        (("theta.txt",), "Missing option '--as'. Choose from: max-cut, theta, communities"),
+        (("communities.txt", "--as", "communities", "--expected", "x"), "'x' is not one of"),
+        (("theta.txt", "--as", "theta", "--out", "."), "give --out another path"),
+        (("theta.txt", "--as", "theta", "--out", "theta.txt"), "is the file itself"),
+        (("theta.txt", "--as", "theta", "--out", "no/folder/x"), "cannot be written"),
+    ],
+)
+def test_bad_options(arguments, text, monkeypatch):
+    monkeypatch.setattr(condal, "solve", lambda *_, **__: pytest.fail("the solve was started"))
+    assert text in refused("solve", *arguments)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    ("contents", "text"),
+    [(b"", "is empty"), (b"\0\1\2", "NUL byte"), (b"hello world\n", ""), (b"\x93NUMPY", "")],
+)
+def test_bad_files(name, contents, text):
+    text = "is no .npz file" if name == "phase-retrieval" else text
+    Path("bad.txt").write_bytes(contents)
+    error = refused("solve", "bad.txt", "--as", name, *NEEDED.get(name, ()), "--json", "r.json")
+    assert "bad.txt" in error
+    assert text in error
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_an_absent_file(name):
+    error = refused("solve", "absent.txt", "--as", name, *NEEDED.get(name, ()))
+    assert "absent.txt: cannot be read: No such file" in error
+
+
+@pytest.mark.parametrize(
+    ("name", "contents", "text"),
+    [
+        ("k-means", "1,2\n3,x\n", "bad.txt, line 2: wanted finite decimal numbers, but one is 'x'"),
+        ("qap", "2\n0 1 1 0 0 1 1\n", "the file ends after 7"),
+        ("communities", "2 1\n1 2 -1\n", "weights must not be negative"),
+        ("sync", "2 0\n", "C has no measurements"),
+        ("max-cut", "2 0\n", "the graph has no edges"),
+    ],
+)
+def test_files_of_no_use(name, contents, text):
+    Path("bad.txt").write_text(contents)
+    assert text in refused("solve", "bad.txt", "--as", name, *NEEDED.get(name, ()))
+
+
+def test_an_array_of_objects_is_not_unpickled():
+    np.save("evil.npy", np.array([print], dtype=object), allow_pickle=True)
+    error = refused("solve", "evil.npy", "--as", "k-means", "--clusters", "2")
+    assert "objects are not read" in error
+
+
+def test_a_storage_counts_what_the_application_does():
+    rows = "\n".join(f"{i},{i}" for i in range(20))
+    Path("points.csv").write_text(rows)
+    arguments = ("points.csv", "--as", "k-means", "--clusters", "2", "--max-iters", "3")
+    ended = run("solve", *arguments, "--storage", "dense", "--method", "cgal", "--quiet")
+    assert ended.exit_code == 1
+
+
+# Help.
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_help_of_an_application(name):
+    text = run("solve", "--as", name, "--help").stdout
+    assert all(len(line) <= 80 for line in text.splitlines())
+    application = APPLICATIONS[name]
+    flat = " ".join(text.split())
+    assert " ".join(application.about.split()) in flat
+    assert f"Example:\n    {application.example}\n" in text
+    assert f"--out writes {application.out}." in flat
+    for option in application.options:
+        assert option.opts[0] in text
+    assert application.example.startswith("condal solve ")
+    assert f"--as {name}" in application.example
+
+
+def test_the_help_of_the_command_lists_them_all():
+    text = run("solve", "--help").stdout
+    for application in APPLICATIONS.values():
+        assert re.search(rf"^  {application.name} +{application.title}$", text, re.MULTILINE)
+    assert "--clusters" not in text
+
+
+# Pieces.
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.0, "the best possible: no cut costs less"),
+        (1e-9, "at most 0.1% above the best possible cut"),
+        (0.0123, "at most 1.3% above the best possible cut"),
+        (np.inf, "unknown: the bound says nothing of the best cut"),
+    ],
+)
+def test_an_excess_is_never_rounded_down(share, text):
+    assert excess(share, "cut") == text
+
+
+def test_a_lower_bound_is_never_rounded_up():
+    assert number(33.96743999, down=True) == "33.96743"
+    assert number(-1.23456789, down=True) == "-1.234568"

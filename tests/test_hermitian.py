@@ -1,0 +1,239 @@
+"""Semidefinite programs over complex Hermitian matrices, by every method that takes them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import aslinearoperator
+
+import condal
+from condal.methods import CGAL, LowRankCGAL, PrimalDual, Splitting, corrective
+from condal.methods.rules import LineSearch
+from condal.storage import Sketch
+from laws import random_hermitian
+
+METHODS = {
+    "default": None,
+    "lowrank": LowRankCGAL(),
+    "splitting": Splitting(),
+    "primal-dual": PrimalDual(),
+    "cgal": CGAL(eta=LineSearch()),
+    "cgal-fc": corrective(),
+}
+
+
+def complex_block(rng, *shape):
+    return rng.standard_normal(shape) + 1j * rng.standard_normal(shape)
+
+
+def unit_diagonal(n=8, form=np.asarray):
+    """max <C, x>, diag x = 1."""
+    C = random_hermitian(n, np.random.default_rng(0))
+    problem = condal.Problem.of(
+        f=condal.Linear(form(C)),
+        X=condal.Hermitian(n, trace=float(n)),
+        A=condal.Diagonal(n, hermitian=True),
+        K=condal.Equal(np.ones(n)),
+        maximise=True,
+    )
+    x = cp.Variable((n, n), hermitian=True)
+    return problem, cp.Maximize(cp.real(cp.trace(C @ x))), x, [cp.diag(x) == 1]
+
+
+def inner_constraints(n=6, p=4, at_most=False):
+    """min <C, x>, <A_i, x> = b_i with a feasible point inside."""
+    rng = np.random.default_rng(1)
+    C, *As = (random_hermitian(n, rng) for _ in range(p + 1))
+    u = complex_block(rng, n, n)
+    inside = u @ u.conj().T
+    inside *= (0.7 if at_most else 1.0) * 2.0 / np.trace(inside).real
+    b = np.array([np.trace(A @ inside).real for A in As])
+    problem = condal.Problem.of(
+        f=condal.Linear(sp.csr_array(C)),
+        X=condal.Hermitian(n, trace=2.0, at_most=at_most),
+        A=condal.Inner([sp.csr_array(A) for A in As]),
+        K=condal.Equal(b),
+    )
+    x = cp.Variable((n, n), hermitian=True)
+    trace = cp.real(cp.trace(x))
+    rows = [cp.real(cp.trace(A @ x)) == bi for A, bi in zip(As, b, strict=True)]
+    rows.append(trace <= 2 if at_most else trace == 2)
+    return problem, cp.Minimize(cp.real(cp.trace(C @ x))), x, rows
+
+
+def boxed_intensities(n=5, p=12):
+    """min tr x, |(a u)_i|^2 about what was measured."""
+    rng = np.random.default_rng(2)
+    a, u = complex_block(rng, p, n), complex_block(rng, n)
+    b = np.abs(a @ u) ** 2
+    problem = condal.Problem.of(
+        f=condal.Linear(np.eye(n) + 0j),
+        X=condal.Hermitian(n, trace=3 * np.linalg.norm(u) ** 2, at_most=True),
+        A=condal.Quadratics(a),
+        K=condal.Box(0.95 * b, 1.05 * b),
+    )
+    x = cp.Variable((n, n), hermitian=True)
+    images = cp.real(cp.diag(a @ x @ a.conj().T))
+    rows = [images >= 0.95 * b, images <= 1.05 * b]
+    return problem, cp.Minimize(cp.real(cp.trace(x))), x, rows
+
+
+def least_squares(n=5, p=14, form=np.asarray):
+    """min 1/2 |intensities - noisy ones|^2, tr x = that of the signal."""
+    rng = np.random.default_rng(3)
+    a, u = complex_block(rng, p, n), 0.5 * complex_block(rng, n)
+    c = np.abs(a @ u) ** 2 + rng.standard_normal(p)
+    size = float(np.linalg.norm(u) ** 2)
+    problem = condal.Problem.of(
+        f=condal.LeastSquares(condal.Quadratics(form(a)), c), X=condal.Hermitian(n, trace=size)
+    )
+    x = cp.Variable((n, n), hermitian=True)
+    images = cp.real(cp.diag(a @ x @ a.conj().T))
+    f = cp.Minimize(0.5 * cp.sum_squares(images - c))
+    return problem, f, x, [cp.real(cp.trace(x)) == size]
+
+
+PROBLEMS = {
+    "unit diagonal": unit_diagonal,
+    "unit diagonal, sparse": lambda: unit_diagonal(form=sp.csr_array),
+    "unit diagonal, matrix-free": lambda: unit_diagonal(form=aslinearoperator),
+    "inner": inner_constraints,
+    "inner, at most": lambda: inner_constraints(at_most=True),
+    "boxed intensities": boxed_intensities,
+    "least squares": least_squares,
+    "least squares, matrix-free": lambda: least_squares(form=aslinearoperator),
+}
+CURVED = ("least squares", "least squares, matrix-free")
+SLOW = ("boxed intensities", *CURVED)  # at the rate of CGAL, which its atoms make up for
+UNFIT = {"splitting": CURVED, "cgal": SLOW}
+CASES = [(p, m) for p in PROBLEMS for m in METHODS if p not in UNFIT.get(m, ())]
+
+
+@lru_cache
+def known(name):
+    """The problem, and its optimum as an independent solver finds it."""
+    problem, objective, x, rows = PROBLEMS[name]()
+    other = {"solver": cp.SCS, "eps": 1e-7} if name in CURVED else {"solver": cp.CLARABEL}
+    return problem, cp.Problem(objective, [x >> 0, *rows]).solve(**other)
+
+
+@lru_cache
+def solved(name, method):
+    tol = 1e-3 if method.startswith("cgal") else 1e-4
+    return condal.solve(known(name)[0], METHODS[method], tol=tol, max_iters=2000)
+
+
+@pytest.mark.parametrize(("name", "method"), CASES)
+def test_an_independent_solver_agrees(name, method):
+    problem, optimum = known(name)
+    result = solved(name, method)
+    assert result.status is condal.Status.SOLVED, result
+    assert result.objective == pytest.approx(optimum, rel=2e-3, abs=2e-3)
+    # a bound is one: the other solver's optimum is right to about 1e-6
+    assert problem.sense * (optimum - result.bound) >= -1e-5 * (1 + abs(optimum))
+    for other in METHODS:
+        if (name, other) in CASES:
+            feasible = solved(name, other)
+            # what is infeasible may be better, by the price of the constraints
+            price = np.linalg.norm(result.y) * feasible.infeasibility * problem.reach
+            assert problem.sense * (feasible.objective - result.bound) >= -1.001 * price - 1e-9
+
+
+@pytest.mark.parametrize(("name", "method"), CASES)
+def test_the_point_that_is_shown_has_the_certificate(name, method):
+    problem, result = known(name)[0], solved(name, method)
+    n = problem.X.side
+    x = np.asarray(result.x)
+    assert x.shape == (n, n)
+    assert x.dtype == complex
+    np.testing.assert_allclose(x, x.conj().T, atol=1e-12 * problem.X.trace)
+    assert np.linalg.eigvalsh(x)[0] >= -1e-9 * problem.X.trace
+    for shown in (result.x, x):
+        again = condal.certify(problem, shown, result.y)
+        size = 1 + abs(result.objective)
+        assert again.objective == pytest.approx(result.objective, abs=1e-9 * size)
+        assert again.infeasibility == pytest.approx(result.infeasibility, abs=1e-9)
+        assert again.distance_to_X <= 1e-6 * problem.X.size
+        # of the same dual, proved more tightly or as tightly
+        assert problem.sense * (again.bound - result.bound) >= -1e-6 * size
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ["unit diagonal", "inner", "least squares"])
+def test_a_result_is_a_warm_start(name, method):
+    if (name, method) not in CASES:
+        return
+    problem, first = known(name)[0], solved(name, method)
+    again = condal.solve(problem, METHODS[method], tol=1e-3, warm_start=first, max_iters=100)
+    assert again.status is condal.Status.SOLVED
+    assert len(again.history) <= 10
+
+
+def test_a_result_of_another_side_is_no_warm_start():
+    other = condal.solve(unit_diagonal(4)[0])
+    with pytest.raises(condal.ProblemError, match="warm_start"):
+        condal.solve(unit_diagonal(8)[0], warm_start=other)
+
+
+def test_a_sketch_keeps_hermitian_matrices():
+    """Of real side 2n; with all columns nothing is lost."""
+    problem, optimum = known("unit diagonal")
+    result = condal.solve(problem, storage=Sketch(16, 16), tol=1e-2, max_iters=20_000)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(optimum, rel=1e-2)
+    assert np.asarray(result.x).shape == (8, 8)
+    with pytest.raises(condal.ProblemError, match="does not fit the domain Hermitian"):
+        condal.solve(problem, storage=Sketch(8, 8))
+
+
+def test_with_real_data_the_optimum_is_that_of_real_matrices():
+    """A real C has a real solution: x and its conjugate are as good, and so is their mean."""
+    rng = np.random.default_rng(7)
+    C = rng.standard_normal((10, 10))
+    C = C + C.T
+    make = [
+        (C, condal.Spectrahedron(10, 10.0), condal.Diagonal(10)),
+        (C + 0j, condal.Hermitian(10, 10.0), condal.Diagonal(10, hermitian=True)),
+    ]
+    values = [
+        condal.solve(
+            condal.Problem.of(condal.Linear(c), X, A, condal.Equal(np.ones(10))), tol=1e-6
+        ).objective
+        for c, X, A in make
+    ]
+    assert values[1] == pytest.approx(values[0], rel=1e-5)
+
+
+def test_one_complex_number_is_its_modulus():
+    """n = 1 leaves nothing to choose; n = 2 turns one phase."""
+    one = condal.Problem.of(
+        f=condal.Linear([[3.0 + 0j]]),
+        X=condal.Hermitian(1),
+        A=condal.Diagonal(1, hermitian=True),
+        K=condal.Equal([1.0]),
+    )
+    assert condal.solve(one).objective == pytest.approx(3.0)
+    C = np.array([[0, 3 + 4j], [3 - 4j, 0]])
+    two = condal.Problem.of(
+        f=condal.Linear(C),
+        X=condal.Hermitian(2, 2.0),
+        A=condal.Diagonal(2, hermitian=True),
+        K=condal.Equal([1.0, 1.0]),
+    )
+    result = condal.solve(two, tol=1e-6)
+    assert result.objective == pytest.approx(-10.0, rel=1e-5)
+    assert np.asarray(result.x)[0, 1] == pytest.approx(-(3 + 4j) / 5, abs=1e-2)
+
+
+def test_an_infeasible_hermitian_problem_is_proved_so():
+    problem = condal.Problem.of(
+        f=condal.Linear(np.eye(4) + 0j),
+        X=condal.Hermitian(4, trace=4.0),
+        A=condal.Diagonal(4, hermitian=True),
+        K=condal.Equal(np.full(4, 1.5)),
+    )
+    assert condal.solve(problem).status is condal.Status.INFEASIBLE

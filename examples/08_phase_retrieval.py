@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 import condal
 
 quick = "--quick" in sys.argv
-side, patterns = (16, 8) if quick else (64, 8)
+side, patterns = (12, 8) if quick else (40, 8)
 
 # An object that dims the light (two discs) and one that delays it (a ring and a slope).
 y, x = np.mgrid[:side, :side] / side - 0.5

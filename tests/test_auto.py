@@ -84,7 +84,7 @@ def test_hermitian_and_several_matrices_are_as_real_ones_and_one():
     cut = condal.Problem.of(f=condal.Linear(H), X=X, A=diagonal, K=ones)
     assert names(cut) == ["lowrank", "splitting", "cgal-ls"]
     one = condal.Problem.of(f=condal.Linear(H), X=X, A=condal.Inner([H]), K=condal.Equal([0.5]))
-    assert names(one) == ["splitting", "cgal-ls"]
+    assert names(one) == ["splitting", "lowrank", "cgal-ls"]
     blocks = condal.Problem.of(
         f=condal.Linear((np.eye(200), np.eye(2))),
         X=condal.Product(condal.Spectrahedron(200), condal.Spectrahedron(2)),

@@ -31,7 +31,6 @@ from condal.formats import read_graph
 from condal.lifting import lifted
 from condal.maps import (
     Across,
-    CodedDiffraction,
     Diagonal,
     Entries,
     FiniteDifferences,
@@ -47,6 +46,7 @@ from condal.maps import (
     Triangle,
     check_adjoint,
 )
+from condal.maps.diffraction import CodedDiffraction
 from condal.methods import CGAL, hcgm
 from condal.nonsmooth import (
     L1,

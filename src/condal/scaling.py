@@ -48,9 +48,9 @@ def normalise(problem: Problem) -> tuple[Problem, Scaling]:
     c = 1.0 / magnitude if magnitude > 0 else 1.0
     norms = problem.A.row_norms()
     rows = np.ones_like(norms)
-    if problem.h.separable:
-        seen = norms > 0
-        rows[seen] = 1.0 / norms[seen]
+    for here, piece in problem.h.pieces:
+        each = norms[here] if piece.separable else np.full(piece.size, norms[here].max(initial=0.0))
+        rows[here] = 1.0 / np.where(each > 0, each, 1.0)
     A = problem.A.scaled(rows)
     reach = A.norm * size
     if reach > 0:

@@ -12,7 +12,6 @@ from condal.halves import BLOCK
 from condal.lifting import lifted
 from condal.maps import (
     Across,
-    CodedDiffraction,
     Cost,
     Diagonal,
     Entries,
@@ -29,6 +28,7 @@ from condal.maps import (
     Stack,
     Triangle,
 )
+from condal.maps.diffraction import CodedDiffraction
 from condal.maps.quadratics import EXACT_NORM
 from condal.operators import Symmetric
 from condal.symmetry import symmetric

@@ -143,7 +143,9 @@ def _largest(v: NDArray[Any], count: int) -> tuple[Array, Array]:
     """The largest eigenvalues of v, in falling order, and their eigenvectors, of unit length."""
     n = len(v)
     try:
-        if count == n:
+        if n == 1:  # for which LAPACK's driver has no workspace in single precision
+            values, vectors = v[0].copy(), np.ones_like(v)
+        elif count == n:
             values, vectors = eigh(v, driver="evd", check_finite=False)
         else:
             last = [n - count, n - 1]

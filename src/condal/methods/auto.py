@@ -52,14 +52,16 @@ def _spectral(problem: Problem, tol: float) -> list[Choice]:
     n = max(X.n for X in spectral_parts(problem.X) or ())
     found = []
     lowrank, splitting, general = LowRankCGAL(aim=tol), Splitting(), PrimalDual()
-    why = _why_low_rank(problem, n, lowrank)
-    if why is not None:
-        found.append(Choice(lowrank, why))
+    why_low = _why_low_rank(problem, n, lowrank)
+    if why_low is not None:
+        found.append(Choice(lowrank, why_low))
     if tol < LOOSE and splitting.suits(problem):
         why = f"n = {n} is small enough for an eigenvalue decomposition a step"
         found.append(Choice(splitting, why))
     elif tol < LOOSE and general.suits(problem):
         found.append(Choice(general, f"n = {n} is small enough for a projection a step"))
+    if found and why_low is None and tol < LOOSE and lowrank.fits(problem):
+        found.append(Choice(lowrank, "a factor of x may go on where projections rest"))
     return found
 
 

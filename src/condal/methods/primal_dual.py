@@ -15,21 +15,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from math import exp, inf, log, sqrt
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from condal.errors import ProblemError
 from condal.methods.flattening import Flattening
-from condal.operators import add, dot
+from condal.operators import Gradient, add, dot
 from condal.points import Array, Point, require_positive, require_whole
 from condal.problem import Problem
 from condal.state import State, Warm
-from condal.types import Keeps, Projectable, Storage, projects
+from condal.types import Keeps, Projectable, Smooth, Storage, projects
 
 MUCH = 0.2  # of the error at the last beginning: reason enough to begin anew
 SOME = 0.8  # reason enough, if the error has begun to grow
 LONG = 0.36  # of all steps: long enough since the last beginning
+LESS = 0.95  # of the curvature that was met: what is tried next
 SMOOTHING = 0.5  # how much of the new balance is taken
 ROUNDING = 1e-15  # an error of the normalised problem that will not fall
 TINY = 1e-300
@@ -41,7 +42,8 @@ class Own:
     """x and y, their sums since the last beginning, and where that was, with its error.
 
     `balance` is sigma / tau but for the curvature of f; `last` is the x before, and `t` the length
-    of Nesterov's momentum.
+    of Nesterov's momentum. `L` is the curvature that the last steps met, which may be far less than
+    the most that f has.
     """
 
     x: Array
@@ -56,12 +58,13 @@ class Own:
     last_error: float = inf
     last: Array | None = None
     t: float = 1.0
+    L: float = inf
 
     @classmethod
-    def anew(cls, x: Array, y: Array, balance: float, error: float = inf) -> Own:
+    def anew(cls, x: Array, y: Array, balance: float, error: float = inf, L: float = inf) -> Own:
         """Begun at x and y."""
         zero_x, zero_y = np.zeros_like(x), np.zeros_like(y)
-        return cls(x, y, balance, x, y, zero_x, zero_y, 0, error, error)
+        return cls(x, y, balance, x, y, zero_x, zero_y, 0, error, error, L=L)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,38 +149,58 @@ class PrimalDual:
 
 def _primal_dual(problem: Problem, flat: Flattening, own: Own, steps: int) -> Own:
     """Some steps; their sums are kept."""
-    f, X, A, h = problem.f, problem.X, problem.A, problem.h
-    assert isinstance(X, Projectable)
+    f, A, h = problem.f, problem.A, problem.h
     x, y, sum_x, sum_y = own.x, own.y, own.sum_x.copy(), own.sum_y.copy()
     root, norm = sqrt(own.balance), A.norm or 1.0
-    tau, sigma = 1 / (f.L + root * norm), root / norm
+    sigma, L = root / norm, min(own.L, f.L)
     point = flat.point(x)
-    Ax = A(point)
+    Mx, Ax = f.M(point), A(point)
     for _ in range(steps):
-        v = flat.gradient(add(f.M.adjoint(f.gradient(f.M(point))), A.adjoint(y)))
-        point = X.project(flat.point(x - tau * v))
-        x = flat.vector(point)
+        x, point, Mx, L = _descent(problem, flat, x, Mx, A.adjoint(y), L, root * norm)
         before, Ax = Ax, A(point)
         y = h.multiplier(y / sigma + 2 * Ax - before, sigma)
         sum_x += x
         sum_y += y
-    return replace(own, x=x, y=y, sum_x=sum_x, sum_y=sum_y, since=own.since + steps)
+    return replace(own, x=x, y=y, sum_x=sum_x, sum_y=sum_y, since=own.since + steps, L=L)
 
 
 def _accelerated(problem: Problem, flat: Flattening, own: Own, steps: int) -> Own:
     """Some steps with momentum, which is given up where it leads uphill."""
-    f, X = problem.f, problem.X
-    assert isinstance(X, Projectable)
-    x, last, t = own.x, own.x if own.last is None else own.last, own.t
-    tau = 1 / f.L if f.L > 0 else X.size**2
+    f = problem.f
+    x, last, t, L = own.x, own.x if own.last is None else own.last, own.t, min(own.L, f.L)
     for _ in range(steps):
         longer = 0.5 * (1 + sqrt(1 + 4 * t * t))
         ahead = x + (t - 1) / longer * (x - last)
-        v = flat.gradient(add(f.M.adjoint(f.gradient(f.M(flat.point(ahead)))), None))
-        last, x = x, flat.vector(X.project(flat.point(ahead - tau * v)))
+        Mx = f.M(flat.point(ahead))
+        last = x
+        x, _, _, L = _descent(problem, flat, ahead, Mx, None, L, 0.0)
         uphill = float((ahead - x) @ (x - last)) > 0  # O'Donoghue and Candes (2015)
         t = 1.0 if uphill else longer
-    return replace(own, x=x, last=last, t=t)
+    return replace(own, x=x, last=last, t=t, L=L)
+
+
+def _descent(
+    problem: Problem,
+    flat: Flattening,
+    x: Array,
+    Mx: Array,
+    pull: Gradient | None,
+    L: float,
+    more: float,
+) -> tuple[Array, Any, Array, float]:
+    """A step against grad f(x) + pull, of length 1 / (L + more), L as small as it may be here: the
+    new x, as a vector and as a point, its image, and an L to try next."""
+    f, X = problem.f, problem.X
+    assert isinstance(X, Projectable)
+    g = f.gradient(Mx)
+    v = flat.gradient(add(f.M.adjoint(g), pull))
+    while True:
+        point = X.project(flat.point(x - v / (L + more or 1 / X.size**2)))
+        moved, image = flat.vector(point), f.M(point)
+        way = moved - x
+        if L >= f.L or _curved(f, Mx, image, g) <= 0.5 * L * float(way @ way):
+            return moved, point, image, LESS * L
+        L = min(2 * L, f.L)
 
 
 def _see(problem: Problem, flat: Flattening, x: Array, y: Array, guess: Point | None) -> Seen:
@@ -207,7 +230,13 @@ def _begun_anew(own: Own, pair: Seen, steps: int) -> Own:
     if way_x > TINY and way_y > TINY:
         found = 2 * log(way_y / way_x)
         balance = exp(SMOOTHING * found + (1 - SMOOTHING) * log(balance))
-    return Own.anew(pair.x, pair.y, balance, error)
+    return Own.anew(pair.x, pair.y, balance, error, own.L)
+
+
+def _curved(f: Smooth, u: Array, ahead: Array, g: Array) -> float:
+    """phi(ahead) less its tangent at u, and less what may be its rounding."""
+    value, slope = f.value(u), float(g @ (ahead - u))
+    return f.value(ahead) - value - slope - 1e-14 * abs(value)
 
 
 def _norm(v: Array) -> float:

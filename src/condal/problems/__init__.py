@@ -1,5 +1,6 @@
 """Applications: models that pass to `solve` as they are, with what their solutions mean."""
 
+from condal.problems.angles import AngularSynchronisation, Phases, angular_synchronisation
 from condal.problems.communities import Communities, communities
 from condal.problems.completion import Completed, MatrixCompletion, matrix_completion
 from condal.problems.geneig import Direction, GeneralizedEigenvector, generalized_eigenvector
@@ -20,6 +21,7 @@ from condal.problems.trace_regression import Coefficients, TraceRegression, trac
 
 __all__ = [
     "Allocation",
+    "AngularSynchronisation",
     "Assignment",
     "Clustering",
     "Coefficients",
@@ -41,6 +43,7 @@ __all__ = [
     "MaxKCut",
     "Partition",
     "PhaseRetrieval",
+    "Phases",
     "Portfolio",
     "QuadraticAssignment",
     "SignSynchronisation",
@@ -50,6 +53,7 @@ __all__ = [
     "StableSet",
     "Theta",
     "TraceRegression",
+    "angular_synchronisation",
     "communities",
     "generalized_eigenvector",
     "graph_matching",

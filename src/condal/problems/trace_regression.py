@@ -18,7 +18,7 @@ from condal.problems.answers import rectangle_of
 from condal.result import Result
 from condal.smooth import LeastSquares
 
-NEGLIGIBLE = 1e-6  # of the largest singular value
+NEGLIGIBLE = 1e-3  # of the largest singular value: an answer is not more exact than that
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,7 @@
-"""{x psd : diag x = 1}: a point of it from any psd x, and the factor that roundings begin with."""
+"""{x psd : diag x = 1}: a point of it from any psd x, and the factor that roundings begin with.
+
+x is real, or Hermitian.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from condal.maps import Diagonal
-from condal.points import Array, LowRank, Point, dense
+from condal.lifting import is_complex
+from condal.passes import weighted_squares
+from condal.points import LowRank, Point, dense
 
 LOST = 1e-300  # a diagonal entry of a row that says nothing
 
@@ -16,7 +20,10 @@ LOST = 1e-300  # a diagonal entry of a row that says nothing
 def unit_diagonal(x: Point) -> Point:
     """D^(-1/2) x D^(-1/2) with D = diag x; a row of zeros becomes a unit vector."""
     if isinstance(x, LowRank):
-        diagonal = np.maximum(Diagonal(x.shape[0])(x), 0.0)
+        squares = weighted_squares(x.U.real, x.weights)
+        if is_complex(x.U):
+            squares += weighted_squares(x.U.imag, x.weights)
+        diagonal = np.maximum(squares, 0.0)
         lost = diagonal <= LOST
         U = x.U / np.sqrt(np.where(lost, 1.0, diagonal))[:, None]
         U[lost] = 0.0
@@ -24,7 +31,7 @@ def unit_diagonal(x: Point) -> Point:
         U[lost, heaviest] = 1.0 / np.sqrt(x.weights[heaviest])
         return LowRank(U, x.weights)
     full: Any = dense(x)
-    diagonal = np.diagonal(full)
+    diagonal = np.diagonal(full).real
     lost = diagonal <= LOST
     root = np.sqrt(np.where(lost, 1.0, diagonal))
     repaired = full / np.multiply.outer(root, root)
@@ -34,17 +41,17 @@ def unit_diagonal(x: Point) -> Point:
     return np.asarray(repaired)
 
 
-def factor_of(x: Point) -> Array:
-    """R with x = R R'."""
+def factor_of(x: Point) -> Any:
+    """R with x = R R', or R R*."""
     if isinstance(x, LowRank):
         return x.factor()
     values, vectors = eigh(dense(x))
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
-def leading(x: Point, count: int) -> Array:
+def leading(x: Point, count: int) -> Any:
     """The columns of the best n x count factor of x: eigenvectors times roots of eigenvalues."""
     R = factor_of(x)
-    values, turn = eigh(R.T @ R)
+    values, turn = eigh(R.conj().T @ R)
     order = np.argsort(-values)[: min(count, len(values))]
     return np.asarray(R @ turn[:, order])

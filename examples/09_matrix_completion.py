@@ -1,0 +1,75 @@
+"""Matrix completion: what would everyone say of everything, from a few answers of each?
+
+People rate films. Some people are generous and some films are good, which explains a part; the rest
+is taste, and tastes have few dimensions: a matrix of low rank. Among the matrices whose singular
+values have a bounded sum, the one of the best fit is a convex problem. How large the sum may be is
+found by holding back some of the ratings.
+"""
+
+import sys
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import condal
+
+quick = "--quick" in sys.argv
+people, films, tastes = (80, 100, 3) if quick else (300, 400, 4)
+
+# The truth: 3 on average, effects of people and films, and taste. A fifth of it is known, roughly.
+rng = np.random.default_rng(0)
+taste = rng.standard_normal((people, tastes)) @ rng.standard_normal((tastes, films))
+truth = 3.0 + 0.4 * rng.standard_normal((people, 1)) + 0.4 * rng.standard_normal(films)
+truth += 0.8 * taste / np.sqrt(tastes)
+known = rng.random(truth.shape) < (0.4 if quick else 0.2)
+rows, cols = np.nonzero(known)
+ratings = truth[rows, cols] + 0.3 * rng.standard_normal(rows.size)
+
+# The radius is chosen by itself.
+model = condal.problems.matrix_completion(rows, cols, ratings, shape=truth.shape, name="ratings")
+result = condal.solve(model, tol=1e-3)
+print(result)
+completed = model.complete(result)
+print(completed)
+
+# How well are the ratings predicted that nobody gave? And by other radii?
+i, j = np.nonzero(~known)
+
+
+def missed(radius):
+    other = condal.problems.matrix_completion(rows, cols, ratings, shape=truth.shape, radius=radius)
+    return other.complete(condal.solve(other, tol=1e-2)).rmse(i, j, truth[i, j])
+
+
+error = completed.rmse(i, j, truth[i, j])
+effects = np.sqrt(np.mean((model.effects.entries(i, j) - truth[i, j]) ** 2))
+radii = model.radius * np.logspace(-1.5, 1.0, 6 if quick else 11, base=2.0)
+errors = [missed(radius) for radius in radii]
+print(f"error {error:.3f}; by effects of people and films alone {effects:.3f}")
+
+assert result.status is condal.Status.SOLVED
+assert error < 0.6 * effects
+assert error < 1.2 * min(errors)
+
+figure = Figure(figsize=(9.5, 4.2), layout="constrained")
+left, right = figure.subplots(1, 2)
+left.axhline(effects, color="#999999", ls="--", label="effects of people and films alone")
+left.semilogx(radii, errors, "o-", color="#0072B2", label="matrix of low rank on top")
+left.plot(
+    model.radius, error, "*", color="#D55E00", ms=16, label="radius chosen by held-out ratings"
+)
+left.set(xlabel="radius: sum of singular values", ylabel="error of ratings not given")
+left.set(ylim=(0, 1.25 * effects), title="prediction by the radius")
+left.legend(frameon=False, loc="lower right")
+some = rng.choice(i.size, 2000)
+for values, colour, label in (
+    (model.effects.entries(i[some], j[some]), "#999999", f"effects alone: {effects:.2f}"),
+    (completed.entries(i[some], j[some]), "#D55E00", f"completed: {error:.2f}"),
+):
+    right.plot(truth[i[some], j[some]], values, ".", ms=3, alpha=0.6, color=colour, label=label)
+right.axline((3, 3), slope=1, color="black", lw=1)
+right.set(xlabel="true rating", ylabel="predicted rating", title="ratings that were not given")
+right.legend(frameon=False, markerscale=4, loc="upper left")
+share = f"{100 * known.mean():.0f}%"
+figure.suptitle(f"{people} people and {films} films, {share} of the ratings known")
+figure.savefig("matrix_completion.png", dpi=110)

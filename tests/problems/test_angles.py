@@ -1,0 +1,186 @@
+"""Angular synchronisation: recovery, its certificate, its rounding."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import condal
+from condal.problems import Phases, angular_synchronisation
+from condal.problems.unit_diagonal import leading, unit_diagonal
+
+
+def measured(n, degree, noise, seed=0):
+    """Angles, and differences of pairs of them with Gaussian noise, as phases."""
+    rng = np.random.default_rng(seed)
+    angles = rng.uniform(-np.pi, np.pi, n)
+    differences = angles[:, None] - angles + noise * rng.standard_normal((n, n))
+    C = np.triu(rng.random((n, n)) < degree / n, 1) * np.exp(1j * differences)
+    return sp.csr_array(C + C.conj().T), angles
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("noise", [0.2, 1.5])
+def test_an_independent_solver_agrees(noise, seed):
+    model = angular_synchronisation(measured(12, 8.0, noise, seed)[0])
+    x = cp.Variable((12, 12), hermitian=True)
+    objective = cp.Maximize(cp.real(cp.trace(model.C.toarray() @ x)))
+    value = cp.Problem(objective, [x >> 0, cp.diag(x) == 1]).solve(solver=cp.CLARABEL)
+    result = condal.solve(model, tol=1e-4)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(value, rel=1e-3)
+    assert result.bound >= value * (1 - 1e-6)
+    assert model.round(result).value <= result.bound * (1 + 1e-12)
+
+
+def test_without_noise_the_angles_come_back():
+    C, angles = measured(40, 10.0, 0.0)
+    model = angular_synchronisation(C)
+    found = model.round(condal.solve(model))
+    assert found.error(angles) <= 1e-6
+    assert found.value == pytest.approx(C.nnz)
+    assert model.value(angles) == pytest.approx(C.nnz)
+
+
+def test_moderate_noise_is_solved_exactly_and_it_is_proved():
+    C, angles = measured(120, 30.0, 0.5)
+    model = angular_synchronisation(C)
+    result = condal.solve(model, tol=1e-6)
+    found = model.round(result)
+    assert found.value >= model.value(angles)  # it explains the measurements better than the truth
+    assert found.error(angles) <= 2 * 0.5 / np.sqrt(30)
+    assert result.bound - found.value <= 1e-6 * found.value
+    certificate = model.certificate(found.phases)
+    assert certificate.gap <= 1e-6
+    assert certificate.infeasibility <= 1e-12
+
+
+def test_angles_that_are_not_the_best_do_not_certify_themselves():
+    C, angles = measured(40, 20.0, 0.1)
+    model = angular_synchronisation(C)
+    angles[0] += 1.0
+    certificate = model.certificate(angles)
+    assert certificate.gap > 1e-3
+    assert certificate.bound >= condal.solve(model).objective
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_rounding_is_a_point_that_no_power_iteration_improves(seed):
+    model = angular_synchronisation(measured(60, 10.0, 1.2, seed)[0])
+    found = model.round(condal.solve(model, tol=1e-2), trials=4)
+    np.testing.assert_allclose(np.abs(found.phases), 1.0)
+    pull = model.C @ found.phases
+    # stationary: each phase is that of what pulls at it
+    assert np.mean(np.abs(pull / np.abs(pull) - found.phases)) <= 1e-2
+    assert found.value == pytest.approx(model.value(found.phases))
+    assert "60 of them" in repr(found)
+
+
+def test_power_iterations_never_lose():
+    model = angular_synchronisation(measured(30, 10.0, 2.0)[0])
+    rng = np.random.default_rng(0)
+    Z = np.exp(2j * np.pi * rng.random((30, 5)))
+    better = model._powers(Z)
+    for before, after in zip(Z.T, better.T, strict=True):
+        assert model.value(after) >= model.value(before)
+
+
+def test_real_measurements_are_those_of_signs():
+    """Between signs, the best phases are no worse than the best signs."""
+    rng = np.random.default_rng(2)
+    C = np.sign(rng.standard_normal((10, 10)))
+    C = np.triu(C, 1) + np.triu(C, 1).T
+    signs = condal.problems.sign_synchronisation(C)
+    best = signs.round(condal.solve(signs)).value
+    model = angular_synchronisation(C)
+    result = condal.solve(model, tol=1e-5)
+    assert model.round(result).value >= best * (1 - 1e-9)
+    real = condal.solve(signs, tol=1e-5)
+    assert result.objective == pytest.approx(real.objective, rel=1e-4)  # one relaxation for both
+
+
+def test_the_error_is_up_to_one_factor():
+    z = np.exp(1j * np.array([0.0, 1.0, 2.0]))
+    phases = Phases(1.0, z)
+    np.testing.assert_allclose(phases.angles, [0.0, 1.0, 2.0])
+    assert phases.error(1j * z) <= 1e-12
+    assert phases.error([5.0, 6.0, 7.0]) <= 1e-12
+    assert phases.error(np.array([1.0, 1.0, -1.0]) * z) == pytest.approx(
+        np.sqrt(2 - 2 * 1 / 3), rel=1e-12
+    )
+    np.testing.assert_allclose(phases.aligned(1j * z), 1j * z)
+    across = np.exp(2j * np.pi * np.arange(3) / 3) * z
+    assert phases.error(across) == pytest.approx(np.sqrt(2.0))
+    with pytest.raises(condal.ProblemError, match="wanted 3 complex numbers of modulus 1, or"):
+        phases.error([1.0, 1.0])
+
+
+def test_the_diagonal_and_zeros_say_nothing():
+    C, _ = measured(12, 6.0, 0.3)
+    full = C.toarray()
+    a, b = (condal.solve(angular_synchronisation(M)) for M in (C, full + 3 * np.eye(12)))
+    assert a.bound == b.bound
+
+
+def test_vertices_that_nothing_was_measured_of_are_left_as_they_are():
+    C = np.zeros((4, 4), dtype=complex)
+    C[0, 1], C[1, 0] = 1j, -1j
+    model = angular_synchronisation(C)
+    result = condal.solve(model, tol=1e-6)
+    assert result.objective == pytest.approx(2.0, rel=1e-6)
+    assert model.round(result).value == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("kind", ["low rank", "dense"])
+def test_complex_points_are_scaled_to_a_diagonal_of_ones(kind):
+    rng = np.random.default_rng(3)
+    U = rng.standard_normal((6, 2)) + 1j * rng.standard_normal((6, 2))
+    U[4] = 0.0
+    x = condal.LowRank(U, np.array([1.0, 0.3]))
+    repaired = np.asarray(unit_diagonal(x if kind == "low rank" else np.asarray(x)))
+    np.testing.assert_allclose(np.diagonal(repaired), 1.0)
+    np.testing.assert_allclose(repaired, repaired.conj().T)
+    assert np.linalg.eigvalsh(repaired)[0] >= -1e-12
+    np.testing.assert_allclose(np.asarray(unit_diagonal(repaired)), repaired, atol=1e-14)
+    top = leading(x, 1)[:, 0]
+    values, vectors = np.linalg.eigh(np.asarray(x))
+    assert np.linalg.norm(top) ** 2 == pytest.approx(values[-1])
+    assert abs(np.vdot(top, vectors[:, -1])) == pytest.approx(np.linalg.norm(top))
+
+
+@pytest.mark.parametrize(
+    ("C", "text"),
+    [
+        (np.zeros((3, 3)), "C has no measurements"),
+        (np.eye(3) + 0j, "C has no measurements"),
+        (np.ones((3, 4)), "C must be a square matrix"),
+        (1j * np.ones((2, 2)), r"C must be Hermitian; the largest \|C - C\*\| is 2"),
+        (np.array([[0, 1.0], [2.0, 0]]), "C must be symmetric"),
+        (np.array([[0, np.nan + 1j], [np.nan - 1j, 0]]), "the real part of C has the value nan"),
+        ("angles", "C must be a SciPy sparse matrix or a NumPy array; got str"),
+    ],
+)
+def test_bad_measurements_are_refused(C, text):
+    with pytest.raises(condal.ProblemError, match=text):
+        angular_synchronisation(C)
+
+
+@pytest.mark.parametrize(
+    "phases", [np.ones(4), np.full(5, 0.5 + 0j), np.full(5, np.nan), ["a"] * 5, np.zeros(5) + 0j]
+)
+def test_only_phases_and_angles_have_a_value(phases):
+    model = angular_synchronisation(np.ones((5, 5)))
+    for ask in (model.value, model.dual, model.certificate):
+        with pytest.raises(condal.ProblemError, match="wanted 5 complex numbers of modulus 1, or"):
+            ask(phases)
+
+
+def test_the_result_of_another_model_is_not_rounded():
+    model = angular_synchronisation(measured(6, 4.0, 0.1)[0])
+    other = condal.solve(angular_synchronisation(measured(7, 4.0, 0.1)[0]))
+    with pytest.raises(condal.ProblemError, match="the result is of another model"):
+        model.round(other)
+    with pytest.raises(condal.ProblemError, match="trials must be a whole number, at least 1"):
+        model.round(other, trials=0)

@@ -17,7 +17,7 @@ quick = "--quick" in sys.argv
 
 # Radio stations in a square, with a link between any two that disturb each other: give each of
 # them one of two channels.
-graph = nx.random_geometric_graph(40 if quick else 120, 0.3 if quick else 0.17, seed=3)
+graph = nx.random_geometric_graph(40 if quick else 80, 0.3 if quick else 0.2, seed=3)
 model = condal.problems.max_cut(graph, name="two channels")
 
 # The relaxation, solved until its value is proved to within 0.1%.
@@ -37,7 +37,7 @@ places = np.array([graph.nodes[i]["pos"] for i in graph])
 links = np.array(graph.edges)
 between = cut.signs[links[:, 0]] != cut.signs[links[:, 1]]
 
-figure = Figure(figsize=(8, 7), layout="constrained")
+figure = Figure(figsize=(7, 6.2), layout="constrained")
 axes = figure.subplots()
 axes.add_collection(LineCollection(places[links[between]], colors="0.75", linewidths=0.8))
 axes.add_collection(LineCollection(places[links[~between]], colors="#d55e00", linewidths=1.6))
@@ -50,4 +50,4 @@ axes.set_title(f"A cut of {cut.weight:.0f} links; none has more than {result.bou
 axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=2, frameon=False)
 axes.set_aspect("equal")
 axes.set_axis_off()
-figure.savefig("max_cut.png", dpi=110)
+figure.savefig("max_cut.png", dpi=85)

@@ -59,4 +59,4 @@ for edge in np.cumsum(found.sizes)[:-1]:
     axes.axvline(edge, color="#D55E00", lw=1)
 figure.axes[0].set_ylabel("vertex")
 figure.suptitle(f"Communities: {100 * agreement:.1f}% of the vertices placed as planted")
-figure.savefig("community_detection.png", dpi=110)
+figure.savefig("community_detection.png", dpi=95)

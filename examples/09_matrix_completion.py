@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 import condal
 
 quick = "--quick" in sys.argv
-people, films, tastes = (80, 100, 3) if quick else (300, 400, 4)
+people, films, tastes = (60, 80, 2) if quick else (300, 400, 4)
 
 # The truth: 3 on average, effects of people and films, and taste. A fifth of it is known, roughly.
 rng = np.random.default_rng(0)
@@ -23,7 +23,7 @@ truth = 3.0 + 0.4 * rng.standard_normal((people, 1)) + 0.4 * rng.standard_normal
 truth += 0.8 * taste / np.sqrt(tastes)
 known = rng.random(truth.shape) < (0.4 if quick else 0.2)
 rows, cols = np.nonzero(known)
-ratings = truth[rows, cols] + 0.3 * rng.standard_normal(rows.size)
+ratings = truth[rows, cols] + 0.6 * rng.standard_normal(rows.size)
 
 # The radius is chosen by itself.
 model = condal.problems.matrix_completion(rows, cols, ratings, shape=truth.shape, name="ratings")
@@ -43,12 +43,12 @@ def missed(radius):
 
 error = completed.rmse(i, j, truth[i, j])
 effects = np.sqrt(np.mean((model.effects.entries(i, j) - truth[i, j]) ** 2))
-radii = model.radius * np.logspace(-1.5, 1.0, 6 if quick else 11, base=2.0)
+radii = model.radius * 2.0 ** np.arange(-2.0, 1.1, 1.0 if quick else 0.5)
 errors = [missed(radius) for radius in radii]
 print(f"error {error:.3f}; by effects of people and films alone {effects:.3f}")
 
 assert result.status is condal.Status.SOLVED
-assert error < 0.6 * effects
+assert error < 0.7 * effects
 assert error < 1.2 * min(errors)
 
 figure = Figure(figsize=(9.5, 4.2), layout="constrained")
@@ -61,7 +61,7 @@ left.plot(
 left.set(xlabel="radius: sum of singular values", ylabel="error of ratings not given")
 left.set(ylim=(0, 1.25 * effects), title="prediction by the radius")
 left.legend(frameon=False, loc="lower right")
-some = rng.choice(i.size, 2000)
+some = rng.choice(i.size, 800)
 for values, colour, label in (
     (model.effects.entries(i[some], j[some]), "#999999", f"effects alone: {effects:.2f}"),
     (completed.entries(i[some], j[some]), "#D55E00", f"completed: {error:.2f}"),

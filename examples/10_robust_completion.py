@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 import condal
 
 quick = "--quick" in sys.argv
-height, width = (40, 60) if quick else (120, 180)
+height, width = (40, 60) if quick else (100, 150)
 
 # A woven picture: stripes, a checked cloth and a window, of which few rows are independent.
 y, x = np.mgrid[:height, :width] / np.array([height, width])[:, None, None]
@@ -39,7 +39,7 @@ def error(image):
 images = {}
 for loss in ("squares", "huber"):
     model = condal.problems.matrix_completion(
-        rows, cols, values, shape=picture.shape, loss=loss, name=f"picture, {loss}"
+        rows, cols, values, shape=picture.shape, loss=loss, delta=0.02, name=f"picture, {loss}"
     )
     result = condal.solve(model, tol=1e-3)
     print(result)
@@ -48,7 +48,7 @@ for loss in ("squares", "huber"):
     print(f"{loss}: error {error(images[loss]):.4f}")
 assert error(images["huber"]) < 0.5 * error(images["squares"])
 
-figure = Figure(figsize=(9.5, 5.6), layout="constrained")
+figure = Figure(figsize=(9, 5.4), layout="constrained")
 panels = (
     (picture, f"the picture, of rank {rank}"),
     (seen, f"seen: half of it, {wrong.sum():,} pixels wrong"),
@@ -60,4 +60,4 @@ for axes, (image, title) in zip(figure.subplots(2, 2).flat, panels, strict=True)
     shown = axes.imshow(image, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
     axes.set(title=title, xticks=[], yticks=[])
 figure.colorbar(shown, ax=figure.axes, label="brightness (blue: missing)", shrink=0.8)
-figure.savefig("robust_completion.png", dpi=110)
+figure.savefig("robust_completion.png", dpi=85)

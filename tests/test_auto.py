@@ -67,14 +67,18 @@ def test_domains_of_an_oracle_alone_have_their_atoms_weighed(monkeypatch):
     assert names(hull) == ["cgal-ls"]
 
 
-def test_curved_objectives_of_matrices_go_to_the_low_rank_method():
+def test_curved_objectives_go_to_projections_of_small_matrices_and_factors_of_large_ones():
     E = condal.Entries(6)
     curved = condal.Problem.of(f=condal.LeastSquares(E, E(np.eye(6))), X=condal.Spectrahedron(6))
-    assert names(curved) == ["lowrank", "primal-dual", "cgal-ls"]
-    assert names(curved, tol=0.1) == ["lowrank", "cgal-ls"]
+    assert names(curved) == ["primal-dual", "lowrank", "cgal-ls"]
+    assert names(replace(curved, rank=1)) == ["lowrank", "primal-dual", "cgal-ls"]
     seen = condal.Entries.rectangular((3, 4), [0, 1], [2, 3])
     ball = condal.Problem.of(f=condal.LeastSquares(seen, np.ones(2)), X=condal.NuclearBall(3, 4))
-    assert names(ball) == ["lowrank", "primal-dual", "cgal-ls"]
+    assert names(ball) == ["primal-dual", "lowrank", "cgal-ls"]
+    seen = condal.Entries.rectangular((300, 400), [0, 1], [2, 3])
+    f = condal.LeastSquares(seen, np.ones(2))
+    large = condal.Problem.of(f=f, X=condal.NuclearBall(300, 400))
+    assert names(large) == ["lowrank", "cgal-ls"]
 
 
 def test_hermitian_and_several_matrices_are_as_real_ones_and_one():

@@ -225,6 +225,29 @@ def test_infeasible_blocks_are_proved_so():
         assert condal.solve(problem, method).status is condal.Status.INFEASIBLE
 
 
+def test_a_repair_of_the_user_s_sees_the_blocks_as_they_are_shown():
+    """The first block of a product is Hermitian, the second a rectangle."""
+    H, C = random_hermitian(2, rng), rng.standard_normal((2, 3))
+    seen = []
+
+    def repair(x):
+        seen.append([np.asarray(part).shape for part in x])
+        return x
+
+    problem = condal.Problem.of(
+        f=condal.Linear((H, condal.lifted(C))),
+        X=condal.Product(condal.Hermitian(2), condal.NuclearBall(2, 3)),
+        A=condal.Across(condal.Inner([np.eye(2) + 0j]), condal.Inner([condal.lifted(C)])),
+        K=condal.Box([0.5], [0.9]),
+        repair=repair,
+    )
+    result = condal.solve(problem, tol=1e-4)
+    assert result.status is condal.Status.SOLVED
+    assert seen[-1] == [(2, 2), (2, 3)]
+    least = max(-0.5, -float(np.linalg.svd(C, compute_uv=False)[0]))  # <C, x_2> = b - 1 >= -0.5
+    assert result.objective == pytest.approx(np.linalg.eigvalsh(H)[0] + least, abs=1e-3)
+
+
 # Layouts: x = R_b R_b' for each block.
 
 
@@ -417,8 +440,8 @@ def names(kind, **options):
 
 
 def test_blocks_of_matrices_are_projected_onto_and_a_simplex_among_them_is_too():
-    assert names("two") == ["primal-dual", "cgal-ls"]
-    assert names("complex and real") == ["primal-dual", "cgal-ls"]
+    assert names("two") == ["primal-dual", "lowrank", "cgal-ls"]
+    assert names("complex and real") == ["primal-dual", "lowrank", "cgal-ls"]
     assert names("with a simplex") == ["primal-dual", "cgal-ls"]
     assert names("two", free_storage=False) == ["cgal-ls"]
     assert choices(curved_blocks(), tol=1e-3)[0].method.name == "lowrank"

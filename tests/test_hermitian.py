@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 import cvxpy as cp
@@ -237,3 +238,40 @@ def test_an_infeasible_hermitian_problem_is_proved_so():
         K=condal.Equal(np.full(4, 1.5)),
     )
     assert condal.solve(problem).status is condal.Status.INFEASIBLE
+
+
+def test_repairs_and_proposals_of_the_user_s_see_hermitian_matrices():
+    problem, optimum = known("unit diagonal")
+    seen = []
+
+    def scaled(x):
+        full = np.asarray(x)
+        seen.append(full.dtype)
+        roots = np.sqrt(np.diagonal(full).real)
+        return full / np.multiply.outer(roots, roots)
+
+    def propose(x):
+        return scaled(x), np.zeros(8)
+
+    repaired = replace(problem, repair=scaled, propose=propose)
+    result = condal.solve(repaired, CGAL(eta=LineSearch()), tol=1e-3, max_iters=2000)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(optimum, rel=2e-3)
+    assert result.infeasibility <= 1e-12
+    assert set(seen) == {np.dtype(complex)}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        (lambda x: np.eye(3), "the repair returned no point of X: x must be 8 x 8"),
+        (lambda x: 1j * np.ones((8, 8)), "the repair returned no point of X: x must be Hermitian"),
+        (lambda x: np.nan * np.asarray(x), "the repair returned no point of X: x must be Herm"),
+        (lambda x: condal.LowRank(np.nan * x.U, x.weights), "the repair returned nan"),
+    ],
+)
+def test_a_repair_that_returns_no_hermitian_matrix_is_named(wrong, text):
+    problem = replace(known("unit diagonal")[0], repair=wrong)
+    result = condal.solve(problem, CGAL(eta=LineSearch()), tol=1e-2, max_iters=500)
+    assert result.status is condal.Status.NUMERICAL_ERROR
+    assert text in result.reason

@@ -11,9 +11,10 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 import condal
-from condal.methods import CGAL, LowRankCGAL, PrimalDual, Splitting, corrective
+from condal.methods import CGAL, LowRankCGAL, PrimalDual, SketchyCGM, Splitting, corrective
 from condal.methods.rules import LineSearch
 from condal.points import Outer
+from condal.storage import TwoSidedSketch
 
 M, N = 6, 8
 METHODS = {
@@ -192,3 +193,13 @@ def test_one_number():
     result = condal.solve(problem, tol=1e-6)
     assert result.objective == pytest.approx(4.5, rel=1e-5)
     assert np.asarray(result.x) == pytest.approx(2.0, abs=1e-5)
+
+
+def test_a_sketch_of_two_sides_is_enough():
+    """Storage-optimal CGM: the gradient is computed from images, and x only at the end."""
+    problem, optimum = known("completion")
+    for storage in (TwoSidedSketch(M, N, 6), None):
+        result = condal.solve(problem, SketchyCGM(), tol=2e-2, storage=storage, max_iters=3000)
+        assert result.status is condal.Status.SOLVED
+        assert result.objective == pytest.approx(optimum, abs=3e-2 * (1 + optimum))
+        assert result.x.singular_values().sum() <= problem.X.radius * (1 + 1e-9)

@@ -306,3 +306,10 @@ def test_an_objective_left_out_needs_a_map():
 def test_a_problem_made_by_hand_is_checked():
     with pytest.raises(ProblemError, match=r"A and h do not fit: .* length 2, .* length 1"):
         Problem(least_squares(), condal.Simplex(N), parts()["A"], condal.Equal([1.0]))
+
+
+@pytest.mark.parametrize("rank", [0, -1, 2.5, "two"])
+def test_a_rank_is_a_whole_number(rank):
+    with pytest.raises(ProblemError, match="rank must be a whole number, at least 1; got"):
+        condal.Problem.of(condal.Linear(np.eye(3)), condal.Spectrahedron(3), rank=rank)
+    assert condal.Problem.of(condal.Linear(np.eye(3)), condal.Spectrahedron(3), rank=2).rank == 2

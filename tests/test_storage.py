@@ -8,11 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condal import storage
-from condal.domains import L1Ball, Product, Simplex, Spectrahedron
+from condal.domains import L1Ball, NuclearBall, Product, Simplex, Spectrahedron
 from condal.errors import ProblemError
+from condal.lifting import rectangle, square_point
 from condal.maps import Diagonal, Entries, Inner, RowSums
-from condal.points import LowRank, combine, dense
-from condal.storage import Atoms, Blocks, Dense, Factored, Sketch, automatic, require_fit
+from condal.points import LowRank, Outer, combine, dense
+from condal.storage import (
+    Atoms,
+    Blocks,
+    Dense,
+    Factored,
+    Sketch,
+    TwoSidedSketch,
+    automatic,
+    require_fit,
+)
 from laws import STORAGES, Matrices, public_classes, random_lowrank, random_symmetric
 
 kinds = pytest.mark.parametrize("kind", STORAGES)
@@ -37,7 +47,7 @@ def close(x, expected, tol=1e-12):
 
 
 def test_every_public_storage_is_listed():
-    listed = {type(make(3)) for make in STORAGES.values()} | {Blocks}
+    listed = {type(make(3)) for make in STORAGES.values()} | {Blocks, TwoSidedSketch}
     assert public_classes(storage, "move") == listed
 
 
@@ -299,6 +309,123 @@ def test_a_sketch_needs_a_rank(R):
         Sketch(5, R)
 
 
+# Sketches of two sides: of the corner of a point of the nuclear ball.
+
+
+def random_corner(m, n, rank, rng):
+    """A point that holds an m x n matrix of the rank, and that matrix."""
+    x = Outer(*(rng.standard_normal(shape) for shape in ((m, rank), rank, (n, rank))))
+    return square_point(x, m, n), np.asarray(x)
+
+
+SHAPES = [(1, 1), (1, 6), (7, 2), (20, 30), (30, 20), (60, 5)]
+shapes = pytest.mark.parametrize("shape", SHAPES, ids=str)
+
+
+def corner(x):
+    return np.asarray(rectangle(x.point(), x.shape[0]))
+
+
+@shapes
+@pytest.mark.parametrize("R", [1, 3, 8, 100])
+def test_two_sides_are_exact_up_to_their_rank(shape, R):
+    rng = np.random.default_rng(R)
+    for rank in {0, 1, min(R, *shape)}:
+        point, wanted = random_corner(*shape, rank, rng)
+        for given_point in (point, dense(point)):
+            x = TwoSidedSketch(*shape, R)
+            x.load(given_point)
+            close(corner(x), wanted, 1e-11)
+            assert x.point().rank <= min(R, *shape)
+            assert x.point().trace <= point.trace * (1 + 1e-12)
+
+
+@shapes
+def test_two_sides_follow_the_recurrence(shape):
+    rng = np.random.default_rng(1)
+    x, R = TwoSidedSketch(*shape, 3), min(3, *shape)
+    atoms = [random_corner(*shape, 1, rng) for _ in range(R)]  # a span of rank R for all steps
+    moves = [(*atoms[int(rng.integers(R))], 2.0 / (k + 1)) for k in range(1, 40)]
+    for k, (s, _, eta) in enumerate(moves):
+        x.move(s, eta)
+        wanted = recurrence(np.zeros(shape), [(full, step) for _, full, step in moves[: k + 1]])
+        close(corner(x), wanted, 1e-10)
+
+
+def test_two_sides_are_linear_in_what_they_keep():
+    """After any moves it is the sketch of the sum, of whatever rank that is."""
+    rng = np.random.default_rng(2)
+    x, whole = TwoSidedSketch(12, 15, 2), np.zeros((12, 15))
+    for k in range(1, 30):
+        s, full = random_corner(12, 15, 2, rng)
+        x.move(s, 2 / (k + 1))
+        whole = (1 - 2 / (k + 1)) * whole + 2 / (k + 1) * full
+    again = TwoSidedSketch(12, 15, 2)
+    again.load(square_point(whole, 12, 15))
+    np.testing.assert_allclose(x._Y, again._Y, atol=1e-12)
+    np.testing.assert_allclose(x._W, again._W, atol=1e-12)
+
+
+def test_two_sides_are_near_the_best_of_their_rank():
+    rng = np.random.default_rng(3)
+    U, V = (np.linalg.qr(rng.standard_normal((side, 25)))[0] for side in (50, 40))
+    values = 0.5 ** np.arange(25)
+    full = (U * values) @ V.T
+    x = TwoSidedSketch(50, 40, 4)
+    x.load(square_point(full, 50, 40))
+    best = np.linalg.norm(values[4:])
+    assert np.linalg.norm(corner(x) - full) <= 3 * best
+    assert x.point().trace <= 2 * values.sum() * (1 + 1e-12)  # still in the ball
+
+
+def test_an_empty_sketch_of_two_sides_is_zero():
+    x = TwoSidedSketch(4, 6, 2)
+    assert not corner(x).any()
+    point, _ = random_corner(4, 6, 1, np.random.default_rng(0))
+    x.move(point, 0.25)
+    close(corner(x), 0.25 * np.asarray(rectangle(point, 4)), 1e-12)
+    x.load(square_point(np.zeros((4, 6)), 4, 6))
+    assert not corner(x).any()
+
+
+def test_the_seed_makes_the_tests_of_two_sides():
+    point, _ = random_corner(40, 30, 20, np.random.default_rng(0))
+    points = []
+    for seed in (0, 0, 1):
+        x = TwoSidedSketch(40, 30, 2, seed=seed)
+        x.load(point)
+        points.append(corner(x))
+    np.testing.assert_array_equal(points[0], points[1])
+    assert not np.array_equal(points[0], points[2])
+
+
+def test_matrices_of_a_nuclear_ball_are_sketched_from_two_sides():
+    X = NuclearBall(300, 200)
+    assert isinstance(automatic(X, 10), Factored)
+    small = automatic(X, 10, max_bytes=10**6)
+    assert isinstance(small, TwoSidedSketch)
+    assert small.shape == (300, 200)
+    assert small.R == 6  # sqrt(2 p) + 1
+    assert automatic(X, 10**6, max_bytes=10**6).R == 10**6 // (128 * 500)
+    assert isinstance(automatic(X, 10, keeps="sketch"), TwoSidedSketch)
+    pair = automatic(Product(X, Spectrahedron(5)), 10, keeps="sketch")
+    assert [type(part) for part in pair.parts] == [TwoSidedSketch, Sketch]
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: TwoSidedSketch(0, 3, 1), "m must be a whole number, at least 1; got 0"),
+        (lambda: TwoSidedSketch(3, 1.5, 1), "n must be a whole number, at least 1; got 1.5"),
+        (lambda: TwoSidedSketch(3, 3, 0), "R must be a whole number, at least 1; got 0"),
+        (lambda: TwoSidedSketch(3, 3, 1, seed=-1), "seed must be a whole number, at least 0"),
+    ],
+)
+def test_wrong_sketches_of_two_sides_are_refused(make, text):
+    with pytest.raises(ProblemError, match=text):
+        make()
+
+
 # Atoms.
 
 
@@ -451,6 +578,10 @@ def test_every_storage_takes_what_the_oracle_gives():
         (Factored(7), Simplex(7), r"pass Dense\(\) or Atoms\(\), or leave it out"),
         (Dense(), Product(Simplex(2), Simplex(2)), r"pass Blocks\(...\), a storage a block"),
         (Sketch(4, 1), Product(Simplex(2), Simplex(2)), "does not fit the domain Product"),
+        (TwoSidedSketch(2, 3, 1), NuclearBall(3, 2), r"such as TwoSidedSketch\(3, 2, R\)"),
+        (TwoSidedSketch(2, 3, 1), Spectrahedron(5), r"one for n = 5, such as Factored\(5\)"),
+        (TwoSidedSketch(2, 3, 1), Simplex(5), r"pass Dense\(\) or Atoms\(\)"),
+        (Sketch(4, 1), NuclearBall(3, 2), "one for 3 x 2, such as TwoSidedSketch"),
     ],
 )
 def test_a_storage_that_does_not_fit_is_refused(x, X, text):
@@ -462,4 +593,6 @@ def test_storages_that_fit_are_taken():
     require_fit(Factored(5), Spectrahedron(5))
     require_fit(Dense(), Spectrahedron(5))
     require_fit(Dense(), L1Ball(5))
+    require_fit(TwoSidedSketch(2, 3, 1), NuclearBall(2, 3))
+    require_fit(Factored(5), NuclearBall(2, 3))
     require_fit(Blocks(Dense(), Dense()), Product(Simplex(2), Simplex(2)))

@@ -14,7 +14,7 @@ from condal.errors import CondalError, PieceError, ProblemError
 from condal.maps import Identity, Stack
 from condal.maps.operator import as_map
 from condal.operators import Gradient, Symmetric
-from condal.points import Array, Point
+from condal.points import Array, Point, require_whole
 from condal.sets import Separable
 from condal.smooth import Linear
 from condal.types import Domain, LinearMap, Proximable, Smooth
@@ -43,6 +43,8 @@ class Problem:
     rank: int | None = None
 
     def __post_init__(self) -> None:
+        if self.rank is not None:
+            require_whole(self.rank, "rank")
         if self.A.size != self.h.size:
             raise ProblemError(
                 f"A and h do not fit: A makes images of length {self.A.size}, but h is a function "

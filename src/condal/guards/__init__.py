@@ -15,17 +15,19 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from condal.domains.lifted import taken
+from condal.errors import PieceError, ProblemError
 from condal.guards.domains import guarded_domain, unguarded
 from condal.guards.faults import Piece
 from condal.guards.functions import GuardedFunction, GuardedObjective
 from condal.guards.maps import GuardedMap, GuardedOperator
 from condal.maps import Stack
-from condal.operators import Symmetric
+from condal.operators import Gradient, Symmetric
 from condal.parts import rows_of
 from condal.points import Array, Point
 from condal.problem import Problem
 from condal.sets import Separable
-from condal.types import Lifted, LinearMap, Proximable
+from condal.types import Domain, LinearMap, Proximable
 
 __all__ = ["guarded", "unguarded"]
 
@@ -104,12 +106,12 @@ def _repair(problem: Problem) -> Callable[[Point], Point] | None:
     call, piece = problem.repair, Piece("repair")
     if call is None or _of_condal(call):
         return call
-    like = None if isinstance(problem.X, Lifted) else _zero(problem)
+    like = _zero(problem)
 
     def repair(x: Point) -> Point:
         with piece.asked():
             repaired = call(x)
-        return repaired if like is None else piece.point(repaired, like)
+        return _point(problem.X, repaired, piece, like)
 
     return repair
 
@@ -119,15 +121,26 @@ def _propose(problem: Problem) -> Callable[[Point], tuple[Point, Array]] | None:
     call, piece = problem.propose, Piece("propose")
     if call is None or _of_condal(call):
         return call
-    like = None if isinstance(problem.X, Lifted) else _zero(problem)
+    like = _zero(problem)
 
     def propose(x: Point) -> tuple[Point, Array]:
         with piece.asked():
             point, y = call(x)
         y = piece.array(y, (problem.A.size,))
-        return (point if like is None else piece.point(point, like)), y
+        return _point(problem.X, point, piece, like), y
 
     return propose
+
+
+def _point(X: Domain, x: Any, piece: Piece, like: Gradient) -> Point:
+    """The point of X that the user means by x, looked at."""
+    try:
+        point = taken(X, x)
+    except ProblemError as error:
+        raise PieceError(
+            f"{piece.name} returned no point of X: {error}", piece=piece.letter
+        ) from None
+    return piece.point(point, like)
 
 
 def _of_condal(value: Any) -> bool:

@@ -14,6 +14,7 @@ from condal.problem import Problem
 from condal.types import Method, spectral_parts
 
 ALWAYS = "it takes any problem, and no more than the oracle of its domain"
+PROJECTED = 400  # n up to which a curved f is faster by projections than by factors of any rank
 SMALL = 150  # n below which an eigenvalue decomposition costs next to nothing
 FEW_ROWS = 50_000  # of the maps: what is kept of each atom
 FEW = 10  # constraints: a solution then has a rank of 4 at most
@@ -67,7 +68,8 @@ def _spectral(problem: Problem, tol: float) -> list[Choice]:
 
 def _why_low_rank(problem: Problem, n: int, method: LowRankCGAL) -> str | None:
     if problem.f.L > 0:
-        return "f is smooth over the factors of x" if method.fits(problem) else None
+        projected = n <= PROJECTED and problem.rank is None and PrimalDual().suits(problem)
+        return None if projected or not method.fits(problem) else "f is smooth in a factor of x"
     if method.suits(problem):
         return "f is linear and diag x = b is all of A, which the rows of a factor of x can keep"
     if not method.fits(problem):

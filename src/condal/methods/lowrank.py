@@ -18,10 +18,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from condal.lagrangian import zero_of
 from condal.methods.applies import require_blocks
 from condal.methods.bottom import MOST_NEW, Bottom
 from condal.methods.factored import FactoredLagrangian, Place, residual_of, scale_of, surface_of
+from condal.methods.first import first_atoms
 from condal.methods.geometry import Rows
 from condal.methods.layout import Layout
 from condal.methods.relaxation import FIRST_OMEGA, Sweeps, next_omega
@@ -46,7 +46,6 @@ PATIENCE = 100  # iterations in which sweeps halve the residual, or the trust re
 VECTORS = 12  # of the size of R, at the worst moment of the trust region
 SWEPT_VECTORS = 5  # and of the sweeps
 TINY = 1e-300
-BESIDE = 1e-2  # the part of R that is random where the rest is not
 MAX_BYTES = 4 * 2**30  # what they may take, for the method to be chosen by itself
 
 
@@ -151,7 +150,7 @@ class LowRankCGAL:
             found = layout.factor(warm.x)
             R = R if found is None else found  # of x = 0 there is nothing to begin from
         elif problem.f.L > 0:
-            R = _first_atoms(problem, layout, R)
+            R = first_atoms(problem, layout, R)
         state = State.start(problem, None if warm is None else Warm(None, warm.y, warm.k))
         state = replace(state, k=0 if warm is None else warm.k)
         close = self.aim is not None and self.aim < FIRST_TARGET
@@ -252,29 +251,6 @@ class LowRankCGAL:
         return place, own, radius
 
 
-def _first_atoms(problem: Problem, layout: Layout, R: Array) -> Array:
-    """The oracle's answers at x = 0, as many eigenvectors as R has columns, as far as f falls
-    towards them; R itself, small, beside them, and what they leave of the trace as slack."""
-    f = problem.f
-    V = f.M.adjoint(f.gradient(np.zeros(f.M.size)))
-    if V is None:
-        return R
-    R = BESIDE / sqrt(R.size) * R
-    for block, v in zip(layout.blocks, layout.parts(V), strict=True):
-        X = block.X
-        values, vectors = X.lowest(v, R.shape[1], 0.01 * f.magnitude(X.size) / X.size)
-        falling = np.maximum(-values, 0.0)
-        R[block.rows, : values.size] += vectors * np.sqrt(falling / max(falling.sum(), TINY))
-        R[block.every] *= sqrt(X.trace)
-    dM = f.M(layout.point(R))
-    R *= sqrt(max(BESIDE, zero_of(lambda t: float(f.gradient(t * dM) @ dM))))
-    for block in layout.blocks:
-        if block.slack:
-            left = 1.0 - float(np.vdot(R[block.rows], R[block.rows])) / block.X.trace
-            R[block.every.stop - 1, 0] = sqrt(max(left, BESIDE) * block.X.trace)
-    return R
-
-
 def _swept(own: Own, before: float, residual: float) -> Own:
     """The omega of the next sweeps; None where they no longer pay."""
     assert own.omega is not None
@@ -291,7 +267,7 @@ def _enough(place: Place, target: float) -> float:
 
 
 def _cut(R: Array, least: float) -> Array:
-    """R in its principal axes, without those below `least` of the largest; R itself if all count."""
+    """R in its principal axes, without those below `least` of the largest; R if all count."""
     values, vectors = np.linalg.eigh(R.T @ R)
     kept = values > least * values[-1]
     return R if kept.all() else np.asarray(R @ vectors[:, kept])

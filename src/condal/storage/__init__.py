@@ -5,6 +5,7 @@ from condal.storage.blocks import Blocks
 from condal.storage.choice import automatic, require_fit
 from condal.storage.factored import Factored
 from condal.storage.sketch import Sketch
+from condal.storage.two_sided import TwoSidedSketch
 from condal.storage.whole import Dense, Factor
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Factor",
     "Factored",
     "Sketch",
+    "TwoSidedSketch",
     "automatic",
     "require_fit",
 ]

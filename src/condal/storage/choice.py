@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from condal.domains import Product
+from condal.domains import NuclearBall, Product
 from condal.errors import ProblemError
 from condal.storage.atoms import Atoms
 from condal.storage.blocks import Blocks
 from condal.storage.factored import Factored
 from condal.storage.sketch import Sketch
+from condal.storage.two_sided import TwoSidedSketch
 from condal.storage.whole import Dense, Factor
 from condal.types import Domain, Keeps, Spectral, Storage
 
@@ -24,7 +25,8 @@ def automatic(
     seed: int = 0,
     max_bytes: int = DEFAULT_MAX_BYTES,
 ) -> Storage:
-    """Dense for vectors; for matrices Factored while 2n columns fit, else a Sketch.
+    """Dense for vectors; for matrices Factored while 2n columns fit, else a Sketch, of two sides
+    for those of a NuclearBall.
 
     A method that `keeps` the atoms, or only a sketch, gets that. The rank of the sketch is the
     Barvinok-Pataki bound sqrt(2 p) on that of some solution, p the number of rows of A and M, or
@@ -46,18 +48,25 @@ def automatic(
     ):  # the columns, and twice their size to compress them
         return Factored(X.n)
     enough = int(np.ceil(np.sqrt(2 * p))) + 1
+    if isinstance(X, NuclearBall):  # of 4 R columns or so, and as much again to reconstruct
+        most = max_bytes // (8 * 16 * X.n)
+        return TwoSidedSketch(X.rows, X.cols, max(1, min(enough, most)), seed=seed)
     return Sketch(X.n, max(1, min(enough, max_bytes // (8 * 8 * X.n))), seed=seed)
 
 
 def require_fit(storage: Storage, X: Domain) -> None:
     """Raise ProblemError if the storage cannot keep points of X."""
-    n = storage.n if isinstance(storage, Factored | Sketch) else None  # of a symmetric matrix
+    matrices = Factored | Sketch | TwoSidedSketch
+    n = storage.n if isinstance(storage, matrices) else None  # the side of a symmetric matrix
     if isinstance(X, Product):
         fits = n is None and not isinstance(storage, Dense)
         wanted = "Blocks(...), a storage a block, or Atoms()"
     elif isinstance(X, Spectral):
-        fits = n is None or n == X.n
-        wanted = f"one for n = {X.n}, such as Factored({X.n})"
+        fits, wanted = n is None or n == X.n, f"one for n = {X.n}, such as Factored({X.n})"
+        if isinstance(X, NuclearBall):
+            wanted = f"one for {X.rows} x {X.cols}, such as TwoSidedSketch({X.rows}, {X.cols}, R)"
+        if isinstance(storage, TwoSidedSketch):
+            fits = isinstance(X, NuclearBall) and (X.rows, X.cols) == storage.shape
     else:
         fits = n is None
         wanted = "Dense() or Atoms()"

@@ -1,0 +1,64 @@
+"""Trace-norm regression: many responses at once, which depend on a few directions.
+
+Forty quantities are to be predicted from the same sixty features, each from noisy observations.
+Alone, each has too few of them. But what they depend on is not forty different things: their
+coefficients, side by side, are a matrix of small rank. A bound on the sum of its singular values
+lets the responses help each other, and how large it should be is seen on data that were held back.
+"""
+
+import sys
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import condal
+
+quick = "--quick" in sys.argv
+m, n, rank, observed = (30, 20, 3, 50) if quick else (60, 40, 3, 100)
+rng = np.random.default_rng(0)
+truth = rng.standard_normal((m, rank)) @ rng.standard_normal((rank, n)) / np.sqrt(rank)
+a, new = rng.standard_normal((2, observed, m))
+Y, later = (rows @ truth + 6.0 * rng.standard_normal((observed, n)) for rows in (a, new))
+
+alone = np.linalg.lstsq(a, Y, rcond=None)[0]  # each response by itself
+largest = np.linalg.svd(alone, compute_uv=False).sum()
+shares = np.geomspace(0.05, 1.0, 8 if quick else 14)
+errors, fits, result = [], [], None
+for share in shares:
+    model = condal.problems.trace_regression(a, Y, radius=share * largest)
+    result = condal.solve(model, tol=1e-3, warm_start=result)
+    assert result.status is condal.Status.SOLVED
+    fits.append(model.fit(result))
+    errors.append(np.sqrt(np.mean((fits[-1].predict(new) - later) ** 2)))
+print(result)
+
+best = int(np.argmin(errors))
+missed = [
+    np.linalg.norm(np.asarray(x) - truth) / np.linalg.norm(truth) for x in (alone, fits[best].x)
+]
+print(f"errors of the coefficients: {missed[0]:.0%} alone, {missed[1]:.0%} together")
+print(fits[best])
+assert missed[1] < 0.75 * missed[0]
+
+figure = Figure(figsize=(9, 4), layout="constrained")
+left, right = figure.subplots(1, 2)
+left.plot(shares, errors, "o-", color="#0072B2", label="together, by radius")
+left.plot(shares[best], errors[best], "o", ms=13, mfc="none", mec="black", label="the best radius")
+separate = np.sqrt(np.mean((new @ alone - later) ** 2))
+left.axhline(separate, color="#D55E00", ls="--", label="each alone")
+left.axhline(6.0, color="#999999", ls=":", label="the noise itself")
+left.set(xscale="log", xlabel="radius / that of least squares", ylabel="error of predictions")
+left.set(ylim=(5.5, 1.3 * separate))
+left.set_title(f"{n} responses, {m} features, {observed} observations")
+left.legend(frameon=False)
+for x, mark, colour, label in (
+    (truth, "s-", "#999999", "true"),
+    (alone, "x--", "#D55E00", "each alone"),
+    (np.asarray(fits[best].x), "o-", "#0072B2", "together"),
+):
+    values = np.linalg.svd(x, compute_uv=False)
+    right.plot(np.arange(1, n + 1), values, mark, ms=4, color=colour, label=label)
+right.set(xlabel="k", ylabel="singular value k of the coefficients")
+right.set_title("What the responses share")
+right.legend(frameon=False)
+figure.savefig("trace_norm_regression.png", dpi=110)

@@ -1,0 +1,77 @@
+"""x of the nuclear ball, kept as a sketch of its columns and of its rows."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from condal.lifting import square_point
+from condal.points import Array, LowRank, Outer, Point, dense, require_whole
+
+
+class TwoSidedSketch:
+    """Y = x Omega and W = Psi x, for an m x n matrix x: k m + l n numbers instead of m n.
+
+    Tropp, Yurtsever, Udell and Cevher (2017), with k = 2R + 1 and l = 2k + 1. It takes points of
+    NuclearBall(m, n), and gives back one that holds the reconstruction, of rank at most R: exact
+    for x of such a rank. Its singular values add up to no more than those of x are known to.
+    """
+
+    def __init__(self, m: int, n: int, R: int, *, seed: int = 0) -> None:
+        require_whole(m, "m")
+        require_whole(n, "n")
+        require_whole(R, "R")
+        require_whole(seed, "seed", least=0)
+        self.shape = (int(m), int(n))
+        self.R = min(int(R), m, n)
+        k = min(2 * self.R + 1, n)
+        self._seed = [seed, m, n, self.R]
+        self._Y, self._W = np.zeros((m, k)), np.zeros((min(2 * k + 1, m), n))
+        self._trace = 0.0
+
+    @property
+    def n(self) -> int:
+        """The side of the points that it takes."""
+        return sum(self.shape)
+
+    @cached_property
+    def _tests(self) -> tuple[Array, Array]:
+        """Omega, n x k, and Psi, l x m: random, with orthonormal columns and rows."""
+        rng = np.random.default_rng(self._seed)
+        sides = (self._W.shape[1], self._Y.shape[1]), (self._Y.shape[0], self._W.shape[0])
+        omega, psi = (np.linalg.qr(rng.standard_normal(side))[0] for side in sides)
+        return omega, psi.T
+
+    def move(self, s: Point, eta: float) -> None:
+        """Y <- (1 - eta) Y + eta s Omega, and W likewise."""
+        Y, W, trace = self._sketched(s)
+        self._Y = (1 - eta) * self._Y + eta * Y
+        self._W = (1 - eta) * self._W + eta * W
+        self._trace = (1 - eta) * self._trace + eta * trace
+
+    def load(self, x: Point) -> None:
+        """Y <- x Omega, and W <- Psi x."""
+        self._Y, self._W, self._trace = self._sketched(x)
+
+    def _sketched(self, x: Point) -> tuple[Array, Array, float]:
+        """x Omega and Psi x of the corner of a point, and the trace of the point."""
+        (omega, psi), m = self._tests, self.shape[0]
+        if isinstance(x, LowRank):
+            left, right = x.U[:m] * x.weights, x.U[m:]
+            return left @ (right.T @ omega), (psi @ left) @ right.T, x.trace
+        full = dense(x)
+        corner = full[:m, m:]
+        return corner @ omega, psi @ corner, float(np.trace(full))
+
+    def point(self) -> Point:
+        """Q B, cut to rank R: Q spans the columns that were seen, and B makes Psi Q B fit W."""
+        Q = np.linalg.qr(self._Y)[0]
+        B = np.linalg.lstsq(self._tests[1] @ Q, self._W, rcond=None)[0]
+        U, values, Vt = np.linalg.svd(B, full_matrices=False)
+        values = values[: self.R]
+        most = 0.5 * self._trace  # a point holds x by a trace of twice its singular values, or more
+        if (total := float(values.sum())) > most:
+            values = values * (most / total)
+        x = Outer(Q @ U[:, : self.R], values, Vt[: self.R].T)
+        return square_point(x, *self.shape)

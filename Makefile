@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types pytest experiments-quick experiments benchmark bench bench-peers oldest clean
+.PHONY: demo test lint types pytest experiments-quick experiments gallery benchmark bench bench-peers oldest clean
 
 demo: .venv/installed
 	$(BIN)/condal demo
@@ -28,6 +28,12 @@ experiments-quick: .venv/installed
 # The paper's experiments in full, in the folder `out`; DATA is a folder that holds the instances.
 experiments: .venv/installed
 	$(BIN)/condal experiment all --out out $(if $(DATA),--data $(DATA))
+
+# The pictures of docs/gallery.md, each by its own example in full; in minutes.
+gallery: .venv/installed
+	mkdir -p docs/gallery
+	cd docs/gallery && for example in ../../examples/[0-9]*.py; do \
+	  OPENBLAS_NUM_THREADS=1 ../../$(BIN)/python $$example || exit 1; done
 
 benchmark: .venv/installed
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks

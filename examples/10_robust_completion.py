@@ -39,14 +39,14 @@ def error(image):
 images = {}
 for loss in ("squares", "huber"):
     model = condal.problems.matrix_completion(
-        rows, cols, values, shape=picture.shape, loss=loss, delta=0.02, name=f"picture, {loss}"
+        rows, cols, values, shape=picture.shape, loss=loss, name=f"picture, {loss}"
     )
     result = condal.solve(model, tol=1e-3)
     print(result)
     assert result.status is condal.Status.SOLVED
     images[loss] = np.asarray(model.complete(result))
     print(f"{loss}: error {error(images[loss]):.4f}")
-assert error(images["huber"]) < 0.5 * error(images["squares"])
+assert error(images["huber"]) < 0.7 * error(images["squares"])
 
 figure = Figure(figsize=(9, 5.4), layout="constrained")
 panels = (

@@ -51,10 +51,11 @@ def test_few_constraints_on_many_rows_go_to_the_low_rank_method():
 
 
 def test_domains_with_a_projection_go_to_the_primal_dual_method():
-    assert names(PLANTED["simplex-equal"]().problem) == ["primal-dual", "cgal-ls"]
+    every = ["primal-dual", "cgal-fc", "cgal-ls"]
+    assert names(PLANTED["simplex-equal"]().problem) == every
     parts = condal.Simplex(3), condal.L1Ball(2), condal.Spectrahedron(2)
     f = condal.Linear((np.ones(3), np.ones(2), np.eye(2)))
-    assert names(condal.Problem.of(f, condal.Product(*parts))) == ["primal-dual", "cgal-ls"]
+    assert names(condal.Problem.of(f, condal.Product(*parts))) == every
 
 
 def test_domains_of_an_oracle_alone_have_their_atoms_weighed(monkeypatch):

@@ -115,7 +115,7 @@ class _Run:
             why.append(f"{choice.method.name}: {choice.why}")
             more = choice is not tried[-1]
             try:
-                state, status = self._follow(choice.method, callback, warm, more)
+                state, status = self._follow(choice, callback, warm, more)
             except PieceError as fault:  # before the first state
                 status = self._failed(fault)
                 break
@@ -160,14 +160,15 @@ class _Run:
         return b if b.x is not None and _error(b.certificate) <= _error(a.certificate) else a
 
     def _follow(
-        self, method: Method, callback: Callback | None, warm: Warm | None, more: bool
+        self, choice: Choice, callback: Callback | None, warm: Warm | None, more: bool
     ) -> tuple[State, Status]:
         """The last state of a method, and why it is the last; if there is `more` to try, a method
         that gets nowhere is left."""
+        method = choice.method
         if warm is not None and warm.x is not None:
             self.x.load(warm.x)
         state, status = method.start(self.normalised, warm), Status.STALLED
-        progress = Progress(state.k)
+        progress = Progress(state.k, choice.patience)
         self.first = state.k if self.first is None else self.first
         states = method.iterates(self.normalised, self.x, state)  # no other name keeps the first
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.operators import Gradient
 from condal.points import Point
-from condal.types import Domain, Projectable, Proof, projects
+from condal.types import Domain, Proof, projects
 
 BLOCK_SEED = 7919  # blocks must not share the random start of a proof
 
@@ -60,10 +61,14 @@ class Product:
 
     def project(self, v: Any) -> Point:
         """Part by part, if each has a projection."""
-        if not projects(self):
+        if not self._projects:
             raise ProblemError("a part of this Product has no projection: use condal.CGAL()")
-        parts = zip(self.parts, v, strict=True)
-        return tuple(part.project(w) for part, w in parts if isinstance(part, Projectable))
+        parts: Any = zip(self.parts, v, strict=True)
+        return tuple(part.project(w) for part, w in parts)
+
+    @cached_property
+    def _projects(self) -> bool:
+        return projects(self)
 
     def distance(self, x: Point) -> float:
         """The norm of the parts' distances."""

@@ -19,15 +19,17 @@ SMALL = 150  # n below which an eigenvalue decomposition costs next to nothing
 FEW_ROWS = 50_000  # of the maps: what is kept of each atom
 FEW = 10  # constraints: a solution then has a rank of 4 at most
 LOOSE = 3e-2  # a tolerance that CGAL reaches before the others have set up
+FEWER = 100  # iterations of primal-dual steps, each of some of them, instead of PATIENCE
 PATIENCE = 500  # iterations in which the gap and infeasibility halve, or the next method is tried
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A method, and why it is the one."""
+    """A method, why it is the one, and how many iterations it may go without getting anywhere."""
 
     method: Method
     why: str
+    patience: int = PATIENCE
 
 
 def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> tuple[Choice, ...]:
@@ -41,11 +43,13 @@ def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> tuple
         return (last,)
     if spectral_parts(problem.X) is not None:
         return (*_spectral(problem, tol), last)
+    found = []
     if PrimalDual().suits(problem):
-        return Choice(PrimalDual(), "projections onto X are cheap"), last
+        found.append(Choice(PrimalDual(), "projections onto X are cheap", FEWER))
     if problem.f.M.size + problem.A.size <= FEW_ROWS:
-        return Choice(corrective(), "few atoms make a solution, and weighing them is cheap"), last
-    return (last,)
+        why = "few atoms may make a solution, and weighing them is cheap"
+        found.append(Choice(corrective(), why))
+    return (*found, last)
 
 
 def _spectral(problem: Problem, tol: float) -> list[Choice]:
@@ -60,7 +64,7 @@ def _spectral(problem: Problem, tol: float) -> list[Choice]:
         why = f"n = {n} is small enough for an eigenvalue decomposition a step"
         found.append(Choice(splitting, why))
     elif tol < LOOSE and general.suits(problem):
-        found.append(Choice(general, f"n = {n} is small enough for a projection a step"))
+        found.append(Choice(general, f"n = {n} is small enough for a projection a step", FEWER))
     if found and why_low is None and tol < LOOSE and lowrank.fits(problem):
         found.append(Choice(lowrank, "a factor of x may go on where projections rest"))
     return found
@@ -84,12 +88,12 @@ def _why_low_rank(problem: Problem, n: int, method: LowRankCGAL) -> str | None:
 class Progress:
     """Whether a method still gets anywhere: by halves of the larger of gap and infeasibility."""
 
-    def __init__(self, k: int) -> None:
+    def __init__(self, k: int, patience: int = PATIENCE) -> None:
         self._first = self._halved = k
-        self._least = inf
+        self._least, self._patience = inf, patience
 
     def stalls(self, k: int, measure: float) -> bool:
-        """Whether PATIENCE iterations, and half of all, have passed since the last halving."""
+        """Whether the patience, and half of all iterations, have passed since the last halving."""
         if measure <= 0.5 * self._least and measure < inf:
             self._least, self._halved = measure, k
-        return k - self._halved > max(PATIENCE, (k - self._first) // 2)
+        return k - self._halved > max(self._patience, (k - self._first) // 2)

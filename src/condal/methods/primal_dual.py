@@ -31,6 +31,7 @@ MUCH = 0.2  # of the error at the last beginning: reason enough to begin anew
 SOME = 0.8  # reason enough, if the error has begun to grow
 LONG = 0.36  # of all steps: long enough since the last beginning
 LESS = 0.95  # of the curvature that was met: what is tried next
+FARTHEST = 1e4  # that the balance may go from where it began
 SMOOTHING = 0.5  # how much of the new balance is taken
 ROUNDING = 1e-15  # an error of the normalised problem that will not fall
 TINY = 1e-300
@@ -41,14 +42,15 @@ LARGEST = 500  # side of a matrix that is decomposed at each step
 class Own:
     """x and y, their sums since the last beginning, and where that was, with its error.
 
-    `balance` is sigma / tau but for the curvature of f; `last` is the x before, and `t` the length
-    of Nesterov's momentum. `L` is the curvature that the last steps met, which may be far less than
-    the most that f has.
+    `balance` is sigma / tau but for the curvature of f, and `usual` what it was at first; `last` is
+    the x before, and `t` the length of Nesterov's momentum. `L` is the curvature that the last
+    steps met, which may be far less than the most that f has.
     """
 
     x: Array
     y: Array
     balance: float
+    usual: float
     first_x: Array
     first_y: Array
     sum_x: Array
@@ -61,10 +63,14 @@ class Own:
     L: float = inf
 
     @classmethod
-    def anew(cls, x: Array, y: Array, balance: float, error: float = inf, L: float = inf) -> Own:
+    def first(cls, x: Array, y: Array, balance: float) -> Own:
         """Begun at x and y."""
-        zero_x, zero_y = np.zeros_like(x), np.zeros_like(y)
-        return cls(x, y, balance, x, y, zero_x, zero_y, 0, error, error, L=L)
+        return cls(x, y, balance, balance, x, y, np.zeros_like(x), np.zeros_like(y))
+
+    def anew(self, x: Array, y: Array, balance: float, error: float) -> Own:
+        """Begun anew at x and y, of that error."""
+        begun = Own.first(x, y, balance)
+        return replace(begun, usual=self.usual, first_error=error, last_error=error, L=self.L)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +128,7 @@ class PrimalDual:
             x = warm.x
         first = flat.vector(X.project(flat.point(flat.vector(x))))
         y = problem.h.dual_point(state.y)
-        return replace(state, own=Own.anew(first, y, self.balance / X.size**2))
+        return replace(state, own=Own.first(first, y, self.balance / X.size**2))
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after some steps; end where rounding stops it."""
@@ -230,7 +236,8 @@ def _begun_anew(own: Own, pair: Seen, steps: int) -> Own:
     if way_x > TINY and way_y > TINY:
         found = 2 * log(way_y / way_x)
         balance = exp(SMOOTHING * found + (1 - SMOOTHING) * log(balance))
-    return Own.anew(pair.x, pair.y, balance, error, own.L)
+        balance = min(max(balance, own.usual / FARTHEST), own.usual * FARTHEST)
+    return own.anew(pair.x, pair.y, balance, error)
 
 
 def _curved(f: Smooth, u: Array, ahead: Array, g: Array) -> float:

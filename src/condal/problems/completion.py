@@ -95,7 +95,7 @@ class MatrixCompletion:
     def complete(self, result: Result) -> Completed:
         """The whole matrix."""
         x = rectangle_of(result, self.shape)
-        return Completed(x if isinstance(x, Outer) else _outer(x), self.effects)
+        return Completed(x, self.effects)
 
     def mean_loss(self, missed: Any) -> float:
         """The mean of the loss over differences from entries."""
@@ -136,7 +136,7 @@ def matrix_completion(
         held back of the entries (`choose_radius`), which takes some solves.
     effects : whether the mean, and what rows and columns are above it, are taken out first.
     loss : "squares"; or "huber" or "absolute" where some values are wrong altogether.
-    delta : of Huber's loss; left out, by the spread of the values.
+    delta : of Huber's loss; left out, by the spread of what a first fit leaves of the values.
     seed : of the choice of what is held back.
     """
     i, j = _indices(rows, "rows"), _indices(cols, "cols")
@@ -156,14 +156,28 @@ def matrix_completion(
         Effects.of((m, n), i, j, v, robust=loss != "squares") if effects else Effects.none((m, n))
     )
     left = v - taken.entries(i, j)
-    if delta is None:
-        delta = OUTLIER * DEVIATION * float(np.median(np.abs(left))) or 1.0
-    require_positive(delta, "delta")
-    model = MatrixCompletion((m, n), i, j, left, 1.0, taken, loss, delta, name)
+    first = _delta(left) if delta is None else delta
+    require_positive(first, "delta")
+    model = MatrixCompletion((m, n), i, j, left, 1.0, taken, loss, first, name)
+    if loss == "huber" and delta is None:
+        model = replace(model, delta=choose_delta(model, radius))
     if radius is None:
         radius = choose_radius(model, seed=seed)
     require_positive(radius, "radius")
     return replace(model, radius=float(radius))
+
+
+def choose_delta(model: MatrixCompletion, radius: float | None = None) -> float:
+    """delta by a robust deviation of the differences from a rough completion, of a radius that is
+    given or the natural one; no larger than the model's."""
+    rough = replace(model, radius=model.natural_radius if radius is None else radius)
+    fitted = rough.complete(solve(rough, tol=ROUGH)).x.entries(model.rows, model.cols)
+    return min(model.delta, _delta(model.values - fitted))
+
+
+def _delta(values: Array) -> float:
+    """Where Huber's loss turns, for differences of which most are as those values are."""
+    return OUTLIER * DEVIATION * float(np.median(np.abs(values))) or 1.0
 
 
 def choose_radius(model: MatrixCompletion, *, seed: int = 0) -> float:
@@ -193,8 +207,3 @@ def _indices(given: Any, name: str) -> Indices:
     if found.ndim != 1 or found.dtype.kind not in "iu" or np.any(found < 0):
         raise ProblemError(f"{name} must be whole numbers from 0, one an entry; got {given!r}")
     return found.astype(np.intp)
-
-
-def _outer(x: Any) -> Outer:
-    U, weights, Vt = np.linalg.svd(np.asarray(x), full_matrices=False)
-    return Outer(U, weights, Vt.T)

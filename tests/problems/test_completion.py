@@ -7,12 +7,14 @@ from dataclasses import replace
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import condal
-from condal.problems import Completed, matrix_completion, max_cut
+from condal.errors import ProblemError
+from condal.problems import completion, known_entries, matrix_completion, max_cut
 from condal.problems.completion import choose_radius
 from condal.problems.effects import SHRINK, Effects
-from condal.problems.tuning import MOST, best_of_growing
+from condal.problems.tuning import MOST, Trial, best_of_growing
 
 
 def ratings(m=40, n=50, rank=2, share=0.4, noise=0.1, seed=0):
@@ -82,15 +84,6 @@ def test_a_completed_matrix_is_effects_and_a_part_of_low_rank():
     assert "Completed(8 x 7, rank<=" in repr(completed)
 
 
-def test_a_completed_matrix_may_come_from_a_dense_point():
-    _, rows, cols, values = ratings(6, 5, share=0.8, seed=4)
-    model = matrix_completion(rows, cols, values, radius=3.0)
-    result = condal.solve(model)
-    same = model.complete(replace(result, x=np.asarray(result.x)))
-    assert isinstance(same, Completed)
-    np.testing.assert_allclose(same, np.asarray(model.complete(result)), atol=1e-9)
-
-
 def test_many_entries_without_noise_bring_back_the_matrix():
     whole, rows, cols, values = ratings(40, 50, share=0.6, noise=0.0, seed=5)
     radius = float(np.linalg.norm(whole, "nuc"))
@@ -143,13 +136,59 @@ def test_too_few_entries_to_hold_any_back_take_the_natural_radius():
     assert matrix_completion([0], [0], [0.0], effects=False).radius == 1.0
 
 
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_a_matrix_that_fits_is_given_no_more_radius(noise):
+    rng = np.random.default_rng(0)
+    whole = rng.standard_normal((60, 2)) @ rng.standard_normal((2, 40))
+    i, j = np.nonzero(rng.random(whole.shape) < 0.4)
+    v = whole[i, j] + noise * rng.standard_normal(i.size)
+    model = matrix_completion(i, j, v, effects=False)
+    assert 0.85 < model.radius / np.linalg.norm(whole, "nuc") < 1.2
+
+
+def test_what_is_tried_is_told_and_ends_in_time():
+    _, rows, cols, values = ratings(20, 15, share=0.8, seed=4)
+    told = []
+    model = matrix_completion(rows, cols, values, watch=lambda *one: told.append(one))
+    assert min(told, key=lambda one: one[1])[0] == pytest.approx(model.radius, rel=0.5)
+    assert len(told) > 2
+    told.clear()
+    matrix_completion(rows, cols, values, watch=lambda *one: told.append(one), max_seconds=1e-9)
+    assert len(told) == 1
+
+
+def test_an_interrupted_trial_interrupts_the_choice(monkeypatch):
+    _, rows, cols, values = ratings(20, 15, share=0.8, seed=4)
+    real = completion.solve
+    monkeypatch.setattr(
+        completion, "solve", lambda *a, **k: real(*a, **{**k, "callback": lambda row: True})
+    )
+    with pytest.raises(KeyboardInterrupt):
+        matrix_completion(rows, cols, values)
+
+
+def test_known_entries_of_a_matrix():
+    whole = np.array([[1.0, np.nan, 2.0], [np.nan, 0.0, np.nan]])
+    rows, cols, values = known_entries(whole)
+    assert rows.tolist() == [0, 0, 1]
+    assert cols.tolist() == [0, 2, 1]
+    assert values.tolist() == [1.0, 2.0, 0.0]
+    stored = sp.coo_array((values, (rows, cols)), shape=whole.shape)
+    for one, other in zip(known_entries(stored), (rows, cols, values), strict=True):
+        np.testing.assert_array_equal(one, other)
+    with pytest.raises(ProblemError, match="wanted a matrix; got shape"):
+        known_entries(np.ones(3))
+    with pytest.raises(ProblemError, match="no entry of the matrix is known"):
+        known_entries(np.full((2, 2), np.nan))
+
+
 @pytest.mark.parametrize("first", [0.1, 1.0])
 def test_the_best_of_growing_values_is_next_to_the_least(first):
     tried = []
 
     def loss(value):
         tried.append(value)
-        return (np.log(value) - np.log(3.0)) ** 2
+        return Trial((np.log(value) - np.log(3.0)) ** 2)
 
     best = best_of_growing(loss, first)
     assert 3.0 / 2**0.25 <= best <= 3.0 * 2**0.25
@@ -159,9 +198,20 @@ def test_the_best_of_growing_values_is_next_to_the_least(first):
 
 def test_growing_ends_where_nothing_gets_worse_or_better():
     calls = []
-    assert best_of_growing(lambda value: calls.append(value) or -value, 1.0) == calls[-1]
+
+    def falling(value):
+        calls.append(value)
+        return Trial(1 / value)
+
+    assert best_of_growing(falling, 1.0) == calls[-1]
     assert len(calls) == MOST
-    assert best_of_growing(lambda value: 1.0, 2.0) == 2.0
+    assert best_of_growing(lambda value: Trial(1.0), 2.0) == 2.0
+
+
+def test_growing_ends_where_a_trial_says_so_and_takes_no_gain_that_is_chance():
+    found = best_of_growing(lambda value: Trial(1 / value, last=value >= 3.9), 1.0)
+    assert found == pytest.approx(4.0)
+    assert best_of_growing(lambda value: Trial(1.0 - 1e-5 * value), 1.0) == 1.0
 
 
 def test_effects_are_those_of_a_matrix_that_is_nothing_else():
@@ -169,7 +219,7 @@ def test_effects_are_those_of_a_matrix_that_is_nothing_else():
     a, b = rng.standard_normal(30), rng.standard_normal(40)
     whole = 2.0 + (a - a.mean())[:, None] + (b - b.mean())
     i, j = (places.ravel() for places in np.indices(whole.shape))
-    found = Effects.of(whole.shape, i, j, whole.ravel(), robust=False)
+    found = Effects.of(whole.shape, i, j, whole.ravel(), "means")
     assert found.mean == pytest.approx(2.0)
     # Each is shrunk as if SHRINK more entries were 0.
     np.testing.assert_allclose(found.rows, (a - a.mean()) * 40 / (40 + SHRINK), atol=1e-6)
@@ -183,18 +233,23 @@ def test_robust_effects_bear_outliers():
     whole = 2.0 + a[:, None] + 0.1 * rng.standard_normal((30, 40))
     i, j = (places.ravel() for places in np.indices(whole.shape))
     values = whole.ravel() + np.where(rng.random(whole.size) < 0.05, 100.0, 0.0)
-    plain, robust = (Effects.of(whole.shape, i, j, values, robust=r) for r in (False, True))
+    plain, robust = (Effects.of(whole.shape, i, j, values, f) for f in ("means", "robust"))
     assert abs(robust.mean - whole.mean()) < 0.5 < abs(plain.mean - whole.mean())
     assert np.abs(robust.whole() - whole).mean() < 0.2 * np.abs(plain.whole() - whole).mean()
 
 
+def test_robust_effects_of_values_most_of_which_are_equal():
+    i, j = (places.ravel() for places in np.indices((10, 9)))
+    found = Effects.of((10, 9), i, j, np.where(i < 2, 4.0, 3.0), "robust")
+    assert found.rows[0] > 0.05
+
+
 def test_rows_and_columns_of_which_nothing_is_known_have_no_effects():
-    found = Effects.of(
-        (3, 4), np.array([0, 1]), np.array([1, 1]), np.array([1.0, 3.0]), robust=False
-    )
+    i, j, values = np.array([0, 1]), np.array([1, 1]), np.array([1.0, 3.0])
+    found = Effects.of((3, 4), i, j, values, "means")
     assert found.mean == 2.0
     assert found.rows[2] == found.cols[0] == found.cols[3] == 0.0
-    assert not Effects.none((3, 4)).whole().any()
+    assert not Effects.of((3, 4), i, j, values, "none").whole().any()
 
 
 def test_without_effects_values_are_taken_as_they_are():
@@ -204,11 +259,14 @@ def test_without_effects_values_are_taken_as_they_are():
     assert model.problem.X.radius == 1.0
 
 
-def test_delta_is_by_the_spread_of_the_values():
-    v = np.random.default_rng(12).standard_normal(400)
+def test_delta_is_by_the_spread_of_what_a_first_fit_leaves():
+    rng = np.random.default_rng(12)
     i, j = np.arange(400) // 20, np.arange(400) % 20
-    model = matrix_completion(i, j, v, radius=1.0, loss="huber", effects=False)
-    assert model.delta == pytest.approx(1.345, rel=0.15)
+    signal = np.outer(rng.standard_normal(20), rng.standard_normal(20))
+    v = 5 * signal.ravel() + 0.1 * rng.standard_normal(400)
+    radius = 5 * np.linalg.norm(signal, "nuc")
+    model = matrix_completion(i, j, v, radius=radius, loss="huber", effects=False)
+    assert 0.05 < model.delta < 0.5  # 0.1345, and not about 5
     given = matrix_completion(i, j, v, radius=1.0, loss="huber", delta=0.3)
     assert given.delta == 0.3
     flat = matrix_completion([0], [0], [0.0], radius=1.0, loss="huber", effects=False)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 import condal
+from condal.errors import ProblemError
 from condal.problems import Signal, max_cut, phase_retrieval
 
 
@@ -177,3 +178,22 @@ def test_the_callers_arrays_are_kept():
     np.testing.assert_array_equal(b, np.arange(6.0))
     b[:] = 7.0
     np.testing.assert_array_equal(model.b, np.arange(6.0))
+
+
+def test_the_residual_of_a_complex_signal_under_real_measurements():
+    rng = np.random.default_rng(30)
+    a, u = rng.standard_normal((20, 4)), rng.standard_normal(4) + 1j * rng.standard_normal(4)
+    model = condal.problems.phase_retrieval(np.abs(a @ u) ** 2, a)
+    assert model.residual(u) < 1e-12
+
+
+def test_the_trace_never_excludes_the_signal():
+    rng = np.random.default_rng(31)
+    a = rng.standard_normal((100, 50))
+    u = np.linalg.eigh(a.T @ a)[1][:, 0]  # the weakest direction
+    assert condal.problems.phase_retrieval((a @ u) ** 2, a).trace >= 1.0
+
+
+def test_measurements_of_nothing_are_refused():
+    with pytest.raises(ProblemError, match="a is 0: its measurements say nothing"):
+        condal.problems.phase_retrieval(np.ones(3), np.zeros((3, 2)))

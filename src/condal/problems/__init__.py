@@ -2,7 +2,12 @@
 
 from condal.problems.angles import AngularSynchronisation, Phases, angular_synchronisation
 from condal.problems.communities import Communities, communities
-from condal.problems.completion import Completed, MatrixCompletion, matrix_completion
+from condal.problems.completion import (
+    Completed,
+    MatrixCompletion,
+    known_entries,
+    matrix_completion,
+)
 from condal.problems.geneig import Direction, GeneralizedEigenvector, generalized_eigenvector
 from condal.problems.kcut import MaxKCut, max_k_cut
 from condal.problems.kmeans import Clustering, KMeans, k_means
@@ -58,6 +63,7 @@ __all__ = [
     "generalized_eigenvector",
     "graph_matching",
     "k_means",
+    "known_entries",
     "l1_regression",
     "map_inference",
     "matrix_completion",

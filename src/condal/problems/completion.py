@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import sqrt
+from math import inf, sqrt
+from time import monotonic
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
+import scipy.sparse as sp
 
 from condal.domains import NuclearBall
 from condal.errors import ProblemError
@@ -16,14 +19,16 @@ from condal.nonsmooth import AbsoluteLoss
 from condal.points import Array, Indices, Outer, finite_array, require_positive, require_whole
 from condal.problem import Problem
 from condal.problems.answers import rectangle_of
-from condal.problems.effects import Effects
-from condal.problems.tuning import best_of_growing
-from condal.result import Result
+from condal.problems.effects import Effects, Fit
+from condal.problems.tuning import Trial, best_of_growing
+from condal.result import Result, Status
 from condal.smooth import Huber, LeastSquares
 from condal.solve import solve
 
+Watch: TypeAlias = Callable[[float, float], Any]
 Loss: TypeAlias = Literal["squares", "huber", "absolute"]
 OUTLIER = 1.345  # times a robust standard deviation: where Huber's loss turns (Huber 1964)
+SHORTEST = 0.1  # seconds of a solve at least, so that there is an answer
 DEVIATION = 1.4826  # of normal numbers, times the median of their absolute values
 HELD_BACK = 0.1  # of the entries, to choose a radius by
 FIRST = 0.25  # of the natural radius: where the choice begins
@@ -124,6 +129,8 @@ def matrix_completion(
     loss: Loss = "squares",
     delta: float | None = None,
     seed: int = 0,
+    watch: Watch | None = None,
+    max_seconds: float | None = None,
     name: str = "matrix completion",
 ) -> MatrixCompletion:
     """The model of a matrix of which values_k at (rows_k, cols_k) are known.
@@ -138,6 +145,8 @@ def matrix_completion(
     loss : "squares"; or "huber" or "absolute" where some values are wrong altogether.
     delta : of Huber's loss; left out, by the spread of what a first fit leaves of the values.
     seed : of the choice of what is held back.
+    watch : called with each radius that is tried, and the mean loss of what was held back.
+    max_seconds : for the choice of the radius: the best by then is taken.
     """
     i, j = _indices(rows, "rows"), _indices(cols, "cols")
     v = finite_array(values, "values", ndim=1)
@@ -152,9 +161,8 @@ def matrix_completion(
     m, n = shape
     require_whole(m, "the number of rows", least=int(i.max()) + 1)
     require_whole(n, "the number of columns", least=int(j.max()) + 1)
-    taken = (
-        Effects.of((m, n), i, j, v, robust=loss != "squares") if effects else Effects.none((m, n))
-    )
+    fit: Fit = "none" if not effects else "means" if loss == "squares" else "robust"
+    taken = Effects.of((m, n), i, j, v, fit)
     left = v - taken.entries(i, j)
     first = _delta(left) if delta is None else delta
     require_positive(first, "delta")
@@ -162,9 +170,26 @@ def matrix_completion(
     if loss == "huber" and delta is None:
         model = replace(model, delta=choose_delta(model, radius))
     if radius is None:
-        radius = choose_radius(model, seed=seed)
+        radius = choose_radius(model, seed=seed, watch=watch, max_seconds=max_seconds)
     require_positive(radius, "radius")
     return replace(model, radius=float(radius))
+
+
+def known_entries(matrix: Any) -> tuple[Indices, Indices, Array]:
+    """rows, cols and values of what is known of a matrix: all but nan of an array, or what a SciPy
+    sparse matrix stores, zeros as well."""
+    if sp.issparse(matrix):
+        stored = matrix.tocoo()
+        rows, cols, values = stored.row, stored.col, np.asarray(stored.data, dtype=np.float64)
+    else:
+        full = np.asarray(matrix, dtype=np.float64)
+        if full.ndim != 2:
+            raise ProblemError(f"wanted a matrix; got shape {full.shape}")
+        rows, cols = np.nonzero(~np.isnan(full))
+        values = full[rows, cols]
+    if values.size == 0:
+        raise ProblemError("no entry of the matrix is known: every one is nan, or none is stored")
+    return rows.astype(np.intp), cols.astype(np.intp), values
 
 
 def choose_delta(model: MatrixCompletion, radius: float | None = None) -> float:
@@ -180,26 +205,43 @@ def _delta(values: Array) -> float:
     return OUTLIER * DEVIATION * float(np.median(np.abs(values))) or 1.0
 
 
-def choose_radius(model: MatrixCompletion, *, seed: int = 0) -> float:
+def choose_radius(
+    model: MatrixCompletion,
+    *,
+    seed: int = 0,
+    watch: Watch | None = None,
+    max_seconds: float | None = None,
+) -> float:
     """The radius whose completion has the least mean loss on a tenth of the entries, held back.
 
-    Radii grow by a factor of sqrt(2) until predictions get worse; each solve begins at the last
-    one's answer.
+    Radii grow by a factor of sqrt(2) until predictions get worse, until all that is known fits, or
+    for max_seconds. Each solve begins afresh, as that of the model will: where many matrices fit,
+    the one that is found depends on the beginning.
     """
     back = np.random.default_rng(seed).random(model.values.size) < HELD_BACK
     if not back.any() or back.all():
         return model.natural_radius
-    i, j, v = model.rows, model.cols, model.values
-    kept = replace(model, rows=i[~back], cols=j[~back], values=v[~back])
-    answers: list[Result] = []
+    i, j = model.rows, model.cols
+    v = model.values + model.effects.entries(i, j)
+    effects = Effects.of(model.shape, i[~back], j[~back], v[~back], model.effects.fit)
+    v = v - effects.entries(i, j)
+    kept = replace(model, rows=i[~back], cols=j[~back], values=v[~back], effects=effects)
+    fitted = ROUGH * kept.mean_loss(kept.values)
+    ends = inf if max_seconds is None else monotonic() + max_seconds
 
-    def loss(radius: float) -> float:
+    def tried(radius: float) -> Trial:
         trial = replace(kept, radius=radius)
-        last = answers[-1] if answers else None
-        answers[:] = [solve(trial, tol=ROUGH, warm_start=last)]
-        return model.mean_loss(trial.complete(answers[-1]).x.entries(i[back], j[back]) - v[back])
+        left = None if ends == inf else max(ends - monotonic(), SHORTEST)
+        result = solve(trial, tol=ROUGH, max_seconds=left)
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        predicted = trial.complete(result).x.entries(i[back], j[back])
+        found = model.mean_loss(predicted - v[back])
+        if watch is not None:
+            watch(radius, found)
+        return Trial(found, last=result.objective <= fitted or monotonic() >= ends)
 
-    return best_of_growing(loss, FIRST * model.natural_radius)
+    return best_of_growing(tried, FIRST * model.natural_radius)
 
 
 def _indices(given: Any, name: str) -> Indices:

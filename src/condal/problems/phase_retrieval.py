@@ -17,11 +17,12 @@ from condal.maps.diffraction import CodedDiffraction
 from condal.points import Array, LowRank, dense, finite_array, require_positive
 from condal.problem import Problem
 from condal.problems.answers import point_of
+from condal.proofs import smallest_eigenvalue_bound
 from condal.result import Result
 from condal.smooth import LeastSquares
 
 ROOM = 1.05  # times the trace that the intensities allow: noise must not cut the signal short
-SINGULAR = 1e-6  # of the mean intensity a unit signal can make: measurements that miss a part
+SINGULAR = 1e-3  # of the mean intensity a unit signal can make: measurements that miss a part
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,8 @@ class PhaseRetrieval:
 
     A signal u with |(a u)_i|^2 = b_i is the point u u*, of objective 0. The rank is not bounded, so
     that the problem is convex: where the measurements determine the signal, they mostly determine
-    the point as well. x is complex Hermitian, or real symmetric for a real a.
+    the point as well. x is complex Hermitian, or real symmetric for a real a, which is for real
+    signals.
     """
 
     A: Quadratics = field(repr=False)
@@ -90,8 +92,8 @@ class PhaseRetrieval:
         u = np.asarray(values).ravel()
         if u.shape != (self.n,):
             raise ProblemError(f"a signal has {self.n} values here; got shape {u.shape}")
-        column = real_vectors(u[:, None]) if self.A.each == 2 else u.real[:, None]
-        image = self.A(LowRank(column, np.ones(1)))
+        both = real_vectors(u[:, None]) if self.A.each == 2 else np.column_stack([u.real, u.imag])
+        image = self.A(LowRank(both, np.ones(both.shape[1])))
         return float(np.linalg.norm(image - self.b) / np.linalg.norm(self.b))
 
 
@@ -133,16 +135,21 @@ def phase_retrieval(
 
 
 def _trace(A: Quadratics, b: Array) -> float:
-    """sum b / lambda_min(sum_i a_i a_i*), which |u|^2 does not exceed, and some room."""
+    """sum b / l, which |u|^2 does not exceed for a proved l <= lambda_min(sum_i a_i a_i*), and some
+    room."""
     frame = A.adjoint(np.ones(A.size))
     mean = float(np.sum(A.row_norms())) / A.n
-    least = Automatic().smallest(frame, tol=0.01 * mean).value
-    if least < SINGULAR * mean:
+    if mean == 0.0:
+        raise ProblemError("a is 0: its measurements say nothing of the signal")
+    least = Automatic().smallest(frame, tol=SINGULAR * mean).value
+    slack = max(0.02 * least, SINGULAR * mean)
+    proof = smallest_eigenvalue_bound(frame, slack=slack, failure=1e-6, seed=0)
+    if proof.value < SINGULAR * mean:
         raise ProblemError(
             "the measurements do not bound the signal (a has nearly dependent columns): "
             "pass trace=, a bound on the sum of its squares"
         )
-    return ROOM * float(b.sum()) / least
+    return ROOM * float(b.sum()) / proof.value
 
 
 def _root(x: Any) -> Any:

@@ -20,6 +20,16 @@ DATA = Path(os.environ.get("CONDAL_DATA", Path(__file__).resolve().parents[2] / 
 
 def save(name: str, rows: list[dict[str, Any]]) -> None:
     """Write rows to results/NAME.json and print them as a table."""
+    write(name, rows)
+    widths = {key: max(len(key), *(len(_cell(row[key])) for row in rows)) for key in rows[0]}
+    print(f"\n{name}")
+    print("  ".join(key.rjust(width) for key, width in widths.items()))
+    for row in rows:
+        print("  ".join(_cell(row[key]).rjust(width) for key, width in widths.items()))
+
+
+def write(name: str, rows: list[dict[str, Any]]) -> None:
+    """Write rows to results/NAME.json, with the machine and the versions."""
     machine = {
         "cpu": platform.processor() or platform.machine(),
         "cores": os.cpu_count(),
@@ -33,11 +43,6 @@ def save(name: str, rows: list[dict[str, Any]]) -> None:
     finite = [{k: None if v != v else v for k, v in row.items()} for row in rows]
     text = json.dumps({"machine": machine, "rows": finite}, indent=1)
     (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
-    widths = {key: max(len(key), *(len(_cell(row[key])) for row in rows)) for key in rows[0]}
-    print(f"\n{name}")
-    print("  ".join(key.rjust(width) for key, width in widths.items()))
-    for row in rows:
-        print("  ".join(_cell(row[key]).rjust(width) for key, width in widths.items()))
 
 
 def _cell(value: Any) -> str:

@@ -6,13 +6,16 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 
 import condal
 from condal import proofs
-from condal.certify import infeasibility_proof, lower_bound
+from condal.certify import lower_bound
 from condal.methods.rules import FractionOfGap, LineSearch
+from condal.operators import add
 from condal.storage import Dense
 from known import DATA, PLANTED, needs_data, planted_sdp, planted_simplex, random_graph, torus
+from laws import DOMAINS
 
 EVERY = {"slack": 1e-6, "failure": 1e-6, "seed": 0}
 
@@ -89,26 +92,40 @@ def test_a_sparse_factorisation_proves_a_torus():
     assert result.certificate.how == "sparse LDL' factorisation"
 
 
-def test_infeasibility_is_proved_only_where_it_is_true():
-    for name in PLANTED:
-        known = PLANTED[name]()
-        for seed in range(10):
-            Ax = known.problem.A.size * np.random.default_rng(seed).standard_normal(known.y.size)
-            assert infeasibility_proof(known.problem, Ax, **EVERY) is None
+KINDS = {type(case.X).__name__: case for case in DOMAINS}
 
 
-def test_a_nonsmooth_term_makes_nothing_infeasible():
-    """x = (1/2, 1/2, 0) satisfies x_0 = 1/2; that 5 |sum x| is large there proves nothing."""
-    problem = condal.Problem.of(
-        f=condal.Linear(np.ones(3)),
-        X=condal.Simplex(3),
-        A=condal.Stack(condal.Matrix(np.eye(3)[:1]), condal.Matrix(np.ones((1, 3)))),
-        K=condal.Separable(condal.Equal([0.5]), condal.L1(5.0, 1)),
-    )
-    for seed in range(20):
-        Ax = problem.A(np.random.default_rng(seed).dirichlet(np.ones(3)))
-        assert infeasibility_proof(problem, Ax, **EVERY) is None
-    assert condal.solve(problem, condal.CGAL(1.0), tol=1e-3, max_iters=3000).infeasible is None
+@pytest.mark.parametrize("case", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("constrained", [False, True])
+def test_what_is_shown_certifies_what_was_said(case, constrained):
+    """certify(problem, result.x, result.y) is the certificate of the result, for x in any form."""
+    rng = np.random.default_rng(8)
+    C, a = (condal.Linear(case.space.gradient(rng)) for _ in range(2))
+    least = np.mean([a.M(x)[0] for x in case.members(rng)])
+    given = {"A": a.M, "K": condal.Box([least], [np.inf])} if constrained else {}
+    problem = condal.Problem.of(C, case.X, **given)
+    result = condal.solve(problem, tol=1e-5, max_iters=3000)
+    assert result.status is condal.Status.SOLVED
+
+    def dual(y):  # the bound of any y <= 0 where <a, x> >= least is asked for
+        return case.minimum(add(C.M.adjoint(np.ones(1)), a.M.adjoint(np.array([y])))) - least * y
+
+    optimum, unit = dual(0.0), problem.unit(result.objective)
+    if constrained:
+        found = minimize_scalar(lambda y: -dual(y), bounds=(-100.0, 0.0), options={"xatol": 1e-9})
+        optimum = max(optimum, -found.fun)
+    for x in (result.x, arrays(result.x)):
+        again = condal.certify(problem, x, result.y)
+        assert again.objective == pytest.approx(result.objective, abs=1e-9 * unit)
+        assert again.infeasibility == pytest.approx(result.infeasibility, abs=1e-9)
+        assert again.bound == pytest.approx(result.bound, abs=1e-5 * unit)
+        assert again.bound <= optimum + 1e-7 * unit
+        assert again.distance_to_X <= 1e-6 * case.X.size
+
+
+def arrays(x):
+    """A point as arrays, whatever it is kept as."""
+    return tuple(map(arrays, x)) if isinstance(x, tuple) else np.asarray(x)
 
 
 def test_dimacs_errors_are_reported_for_semidefinite_programs():

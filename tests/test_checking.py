@@ -201,6 +201,10 @@ WRONG = [
         {"prox": lambda p, z, t: 0.5 * p},
         r"K is wrong: (its prox is not|multiplier)",
     ),
+    *(
+        (letter, {"support": lambda s, d: s - 0.1}, "its support is below <d, z> for a point z")
+        for letter in "Kg"
+    ),
     ("g", {"lipschitz": scaled_by(0.01)}, "differ by more than its lipschitz constant allows"),
 ]
 

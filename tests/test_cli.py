@@ -43,6 +43,7 @@ KEYS = {
     "matvecs": int,
     "seconds": float,
     "cut": float,
+    "share": float,
 }
 
 CYCLE = "5 5\n1 2\n2 3\n3 4\n4 5\n5 1\n"
@@ -126,7 +127,7 @@ def test_summary_says_what_was_proved(cycle):
     ended = run("solve", cycle, "--as", "max-cut")
     assert ended.exit_code == 0
     assert "solved: the gap is proved" in ended.stdout
-    assert "the best possible: no cut of this graph is heavier" in ended.stdout
+    assert "the best possible: no cut of this graph weighs more" in ended.stdout
     assert "objective" in ended.stderr  # the header of the progress
     assert all(len(line) <= 80 for line in ended.output.splitlines())
 
@@ -177,6 +178,12 @@ def test_negative_weights_claim_no_share(folder):
     ended = run("solve", "negative.txt", "--as", "max-cut")
     assert ended.exit_code == 0
     assert "%" not in ended.stdout
+    assert re.search(r"^  bound +0, no cut of this graph weighs more$", ended.stdout, re.MULTILINE)
+    assert "the best possible: no cut of this graph weighs more" in ended.stdout
+    Path("negative.txt").write_text("3 3\n1 2 -1.5\n2 3 -1\n1 3 -1\n")
+    ended = run("solve", "negative.txt", "--as", "max-cut")
+    assert re.search(r"^  bound +0 up to rounding, no cut", ended.stdout, re.MULTILINE)
+    assert "the best possible" not in ended.stdout
 
 
 def test_weights_that_are_no_integers(folder):
@@ -195,7 +202,7 @@ def test_weights_that_are_no_integers(folder):
         (("--tol", "0"), "tol must be a positive number such as 1e-3; got 0.0"),
         (("--tol", "-1"), "tol must be a positive number"),
         (("--tol", "nan"), "tol must be a positive number"),
-        (("--tol", "small"), "'small' is not a valid float; see condal solve --help"),
+        (("--tol", "small"), "'small' is not a valid float; see condal solve --as max-cut --help"),
         (("--max-iters", "0"), "max_iters must be a whole number, at least 1; got 0"),
         (("--max-seconds", "nan"), "max_seconds must be positive"),
         (("--storage", "sketch:x"), "such as sketch:10; got 'sketch:x'"),
@@ -271,6 +278,26 @@ def test_out_of_memory_is_no_traceback(cycle, monkeypatch):
 
     monkeypatch.setattr(condal, "solve", solve)
     assert "out of memory" in refused("solve", cycle, "--as", "max-cut", "--json", "r.json")
+
+
+def test_what_nobody_thought_of_is_one_line_and_exit_code_70(cycle, monkeypatch):
+    def solve(*_, **__):
+        raise ZeroDivisionError("division\nby zero")
+
+    monkeypatch.setattr(condal, "solve", solve)
+    monkeypatch.delenv("CONDAL_TRACEBACK", raising=False)
+    ended = run("solve", cycle, "--as", "max-cut", "--json", "r.json", "--quiet")
+    assert (ended.exit_code, ended.stdout) == (70, "")
+    assert ended.stderr == (
+        "condal: internal error: ZeroDivisionError: division by zero; please report it with the "
+        "command and the file (CONDAL_TRACEBACK=1 shows where it is)\n"
+    )
+    assert not Path("r.json").exists()
+    monkeypatch.setenv("CONDAL_TRACEBACK", "1")
+    ended = run("solve", cycle, "--as", "max-cut", "--quiet")
+    assert ended.exit_code == 70
+    assert ended.stderr.startswith("Traceback (most recent call last)")
+    assert "condal: internal error: ZeroDivisionError" in ended.stderr
 
 
 # Ctrl-C

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,9 @@ from click.testing import CliRunner
 import condal
 from condal.cli.app import cli
 from condal.cli.applications import APPLICATIONS
-from condal.cli.text import excess, number
+from condal.cli.text import excess, number, sizes
+from condal.problems.completion import matrix_completion
+from condal.problems.maxcut import MaxCut
 
 PENTAGON = "5 5\n1 2\n2 3\n3 4\n4 5\n5 1\n"
 TRIANGLES = "6 7\n1 2\n2 3\n1 3\n4 5\n5 6\n4 6\n3 4\n"  # two, joined by an edge
@@ -145,8 +148,37 @@ def test_theta_of_the_pentagon():
     assert "the best possible: no stable set of this graph is larger" in solved("theta").stdout
     first, second = answer_of("theta")
     assert (second - first) % 5 in (2, 3)  # no neighbours on the cycle
-    assert record_of("theta", "--complement")["bound"] == pytest.approx(np.sqrt(5), rel=2e-3)
     assert record_of("theta", "--plus")["bound"] <= record["bound"] * (1 + 1e-3)
+
+
+def test_theta_of_a_complement_speaks_of_cliques_and_colours():
+    Path("theta.txt").write_text("6 8\n1 2\n2 3\n1 3\n4 5\n5 6\n6 4\n3 4\n1 4\n")
+    shown = solved("theta", "--complement").stdout
+    assert shown.startswith("\ntheta of the complement of theta.txt\n\n")
+    assert re.search(r"^  clique +3 vertices, every two of them joined$", shown, re.MULTILINE)
+    assert re.search(r"^  colours +at least 3,", shown, re.MULTILINE)
+    assert "so no clique has more than 3" in shown
+    assert "the best possible: no clique of this graph is larger" in shown
+    assert "stable" not in shown
+    assert set(answer_of("theta", "--complement")) in ({1, 2, 3}, {4, 5, 6}, {1, 3, 4})
+    record = record_of("theta", "--complement")
+    figures = {key: record[key] for key in list(record)[len(COMMON) :]}
+    assert figures == {"clique": 3.0, "clique_bound": 3.0, "colours": 3.0}
+
+
+@pytest.mark.parametrize("plus", [(), ("--plus",)])
+def test_colours_are_bounded_from_below(plus):
+    # A cycle of five needs three, by sqrt(5) > 2, where its cliques have but two.
+    record = record_of("theta", "--complement", *plus)
+    assert record["bound"] == pytest.approx(np.sqrt(5), rel=2e-3)
+    assert (record["clique"], record["clique_bound"], record["colours"]) == (2.0, 2.0, 3.0)
+    # All six joined need six, and rounding makes no seventh; none joined need one.
+    Path("theta.txt").write_text(
+        "6 15\n" + "".join(f"{i} {j}\n" for i in range(1, 7) for j in range(i + 1, 7))
+    )
+    assert record_of("theta", "--complement", *plus)["colours"] == 6.0
+    Path("theta.txt").write_text("4 0\n")
+    assert record_of("theta", "--complement", *plus)["colours"] == 1.0
 
 
 def test_communities_of_two_triangles():
@@ -162,9 +194,22 @@ def test_communities_of_two_triangles():
 
 
 def test_signs_of_exact_measurements():
-    assert record_of("sync")["agreement"] == 12.0
-    signs = answer_of("sync")
-    assert signs[0] == signs[1] == -signs[2] == -signs[3]
+    record = record_of("sync")
+    assert record["agreement"] == 6.0  # a pair counts once
+    assert record["share"] == 1.0
+    assert record["objective"] == pytest.approx(6.0, rel=1e-3)
+    assert answer_of("sync") == [1, 1, -1, -1]
+    assert "the best possible: no signs agree with C better" in solved("sync").stdout
+
+
+def test_signs_of_measurements_that_contradict_each_other():
+    Path("sync.txt").write_text("3 3\n1 2 -1\n2 3 -1\n1 3 -1\n")
+    record = record_of("sync")  # the relaxation's 3/2 proves 1, as the agreement is a whole number
+    assert record["bound"] == pytest.approx(1.5, rel=1e-3)
+    assert (record["agreement"], record["share"]) == (1.0, 1.0)
+    Path("sync.txt").write_text("3 3\n1 2 -1\n2 3 -1\n1 3 -1.0625\n")
+    assert 0.6 < record_of("sync")["share"] < 0.8
+    assert re.search(r"at least [67]\d\.\d% of the best possible agreement", solved("sync").stdout)
 
 
 @pytest.mark.parametrize("kind", ["csv", "npy"])
@@ -190,6 +235,14 @@ def test_an_assignment():
     assert (A * B[np.ix_(p, p)]).sum() == record["cost"]
     assert record["bound"] <= record["cost"] * (1 + 1e-9)
     assert "the best possible: no assignment costs less" in solved("qap").stdout
+    assert record["excess"] == 0.0
+
+
+def test_the_excess_of_whole_costs_is_that_of_the_table():
+    # The bound is below the cost, but rounds up to it.
+    record = record_of("qap", "--method", "cgal", "--tol", "2e-2")
+    assert record["cost"] - 1 < record["bound"] < record["cost"]
+    assert record["excess"] == 0.0
 
 
 def test_a_signal_from_its_intensities():
@@ -222,11 +275,32 @@ def test_coded_diffraction_from_masks():
         ({"b": np.ones(3), "a": np.eye(2)}, "there are 2 measurements, but 3 intensities"),
         ({"b": -np.ones(2), "a": np.eye(2)}, "none may be negative"),
         ({"b": np.array(["x"]), "a": np.eye(1)}, "b.npy: holds <U1, not numbers"),
+        ({"b": np.ones(3), "a": np.ones(3)}, "a has shape (3,); wanted a matrix, a row a meas"),
+        ({"b": np.ones(3), "a": 1j * np.ones(3)}, "a has shape (3,); wanted a matrix, a row a m"),
     ],
 )
 def test_measurements_of_no_use(arrays, text):
     np.savez("bad.npz", **arrays)
     assert text in refused("solve", "bad.npz", "--as", "phase-retrieval")
+
+
+def test_other_arrays_are_not_looked_at():
+    more = {"what": np.array(["lab 3"]), "truth": SIGNAL, "c": np.array([np.nan])}
+    Path("phase-retrieval.txt").write_bytes(intensities(**more))
+    assert record_of("phase-retrieval")["status"] == "solved"
+
+
+def test_a_damaged_archive():
+    rng = np.random.default_rng(0)
+    np.savez_compressed("bad.npz", b=rng.random(100), a=rng.random((100, 2)))
+    whole = bytearray(Path("bad.npz").read_bytes())
+    whole[60:90] = b"\xff" * 30
+    Path("bad.npz").write_bytes(whole)
+    error = refused("solve", "bad.npz", "--as", "phase-retrieval")
+    assert "bad.npz: the archive is truncated or damaged" in error
+    np.savez("points.npz", points=np.eye(3))
+    error = refused("solve", "points.npz", "--as", "k-means", "--clusters", "2")
+    assert "save one array with numpy.save" in error
 
 
 def test_a_matrix_from_some_of_its_entries():
@@ -259,10 +333,14 @@ def test_a_matrix_market_file_and_a_radius_that_is_chosen():
     [
         (("--columns", "user,film"), "'--columns': wanted three names or numbers"),
         (("--columns", "user,film,stars"), "no one column 'stars'; there are user, film, rating"),
-        (("--columns", "rating,film,user"), "the row of an entry must be a whole number"),
+        (("--columns", "rating,film,user"), "line 2: the row of an entry must be a whole number"),
+        (("--columns", "1,1,3"), "must be three columns; got 1,1,3"),
         (("--predict", "absent.csv"), "absent.csv: cannot be read"),
         (("--predict", "one.csv"), "one.csv: has 1 column; wanted two"),
-        (("--predict", "two.csv"), "two.csv: asks for column 99, of which no entry is known"),
+        (
+            ("--predict", "two.csv"),
+            "two.csv, line 2: asks for column 99, of which no entry",
+        ),
         (("--radius", "0"), "'--radius'"),
     ],
 )
@@ -272,6 +350,15 @@ def test_ratings_of_no_use(options, text, monkeypatch):
     Path("two.csv").write_text("7,1\n7,99\n")
     arguments = ("matrix-completion.txt", "--as", "matrix-completion", "--radius", "20", *options)
     assert text in refused("solve", *arguments)
+
+
+def test_columns_are_of_tables():
+    Path("some.mtx").write_text("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n")
+    arguments = ("--as", "matrix-completion", "--radius", "1")
+    error = refused("solve", "some.mtx", *arguments, "--columns", "1,2,3")
+    assert "is a Matrix Market file, whose columns are row, column, value" in error
+    Path("some.mtx").write_text("1 1 1\n2 2 1\n")
+    assert "the first line must be '%%Matrix" in refused("solve", "some.mtx", *arguments)
 
 
 def test_out_may_be_stdout_and_then_nothing_else_is():
@@ -289,13 +376,18 @@ def test_out_may_be_stdout_and_then_nothing_else_is():
     ("name", "option", "owners"),
     [
         ("max-cut", "--clusters", "k-means"),
-        ("k-means", "--trials", "max-cut or theta or communities or sync or qap"),
+        (
+            "matrix-completion",
+            "--trials",
+            "max-cut or theta or communities or sync or k-means or qap",
+        ),
         ("qap", "--plus", "theta"),
         ("theta", "--groups", "communities"),
     ],
 )
 def test_options_of_another_application(name, option, owners):
     error = refused("solve", f"{name}.txt", "--as", name, *NEEDED.get(name, ()), option, "3")
+    assert error.endswith(f"; see condal solve --as {name} --help\n")
     assert f"{option} belongs to --as {owners}" in error
     assert f"--as {name} does not take it" in error
 
@@ -304,6 +396,8 @@ def test_options_of_another_application(name, option, owners):
     ("arguments", "text"),
     [
         (("k-means.txt", "--as", "k-means"), "Missing option '--clusters'"),
+        (("k-means.txt", "--as=k-means"), "; see condal solve --as k-means --help\n"),
+        (("theta.txt", "--as", "thet"), "; see condal solve --help\n"),
         (("k-means.txt", "--as", "k-means", "--clusters", "0"), "'--clusters': 0 is not in the"),
         (("k-means.txt", "--as", "k-means", "--clusters", "7"), "k must be"),
         (("theta.txt", "--as", "theta", "--trials", "0"), "'--trials'"),
@@ -343,7 +437,10 @@ def test_an_absent_file(name):
 @pytest.mark.parametrize(
     ("name", "contents", "text"),
     [
-        ("k-means", "1,2\n3,x\n", "bad.txt, line 2: wanted finite decimal numbers, but one is 'x'"),
+        ("k-means", "1,2\n3,x\n", "bad.txt, line 2: wanted finite decimal numbers, but column 2"),
+        ("k-means", "NA,NA\n3,4\n", "bad.txt, line 1: wanted finite decimal numbers, but column 1"),
+        ("matrix-completion", "1::2::3\n", "line 1: the columns are parted by '::'"),
+        ("max-cut", "1 2\n2 3\n", "is the first line 'n m' missing?"),
         ("qap", "2\n0 1 1 0 0 1 1\n", "the file ends after 7"),
         ("communities", "2 1\n1 2 -1\n", "weights must not be negative"),
         ("sync", "2 0\n", "C has no measurements"),
@@ -353,6 +450,116 @@ def test_an_absent_file(name):
 def test_files_of_no_use(name, contents, text):
     Path("bad.txt").write_text(contents)
     assert text in refused("solve", "bad.txt", "--as", name, *NEEDED.get(name, ()))
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (("--json", "x", "--out", "x"), "x: is where --json goes; give --out another path"),
+        (("--json", "x", "--out", "./x"), "./x: is where --json goes; give --out another path"),
+        (("--predict", "p", "--out", "p"), "p: is what --predict reads; give --out another path"),
+        (("--predict", "p", "--json", "p"), "p: is what --predict reads; give --json another"),
+        (("--predict", "p", "--out", "link"), "link: is what --predict reads"),
+        (("--out", "matrix-completion.txt"), "is the file itself; give --out another path"),
+    ],
+)
+def test_nothing_is_written_over_what_is_read_or_written(options, text, monkeypatch):
+    monkeypatch.setattr(condal, "solve", lambda *_, **__: pytest.fail("the solve was started"))
+    Path("p").write_text("7,1\n")
+    Path("link").symlink_to("p")
+    arguments = ("matrix-completion.txt", "--as", "matrix-completion", "--radius", "20", *options)
+    assert text in refused("solve", *arguments)
+    assert Path("p").read_text() == "7,1\n"
+
+
+# Control.
+
+
+@pytest.fixture
+def _interruptible():
+    """SIGINT as a shell leaves it: one that starts the tests in the background has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_a_choice_of_the_radius_is_told_and_has_half_of_the_time(monkeypatch):
+    module = "condal.cli.applications.matrix_completion.matrix_completion"
+    true, limits = matrix_completion, []
+
+    def build(*arguments, **options):
+        limits.append(options["max_seconds"])
+        if options["watch"] is not None:
+            options["watch"](2.5, 0.125)
+        return true(*arguments, **{**options, "radius": 20.0})
+
+    monkeypatch.setattr(module, build)
+    ended = solved("matrix-completion", "--max-seconds", "500")
+    assert "radius 2.5: mean loss 0.125 of what was held back\n" in ended.stderr
+    assert "radius 2.5" not in solved("matrix-completion", "--quiet").stderr
+    assert limits == [250.0, None]
+
+
+def test_the_solve_has_the_time_that_is_left(monkeypatch):
+    true, limits = condal.solve, []
+
+    def solve(*arguments, **options):
+        limits.append(options["max_seconds"])
+        return true(*arguments, **{**options, "max_seconds": None})
+
+    monkeypatch.setattr(condal, "solve", solve)
+    for limit in ("1e-9", "500"):
+        solved("max-cut", "--max-seconds", limit)
+    assert 0 < limits[0] <= 1e-9
+    assert 400 < limits[1] < 500
+
+
+@pytest.mark.usefixtures("_interruptible")
+def test_ctrl_c_while_the_model_is_made(monkeypatch):
+    def build(*_, **__):
+        signal.raise_signal(signal.SIGINT)
+
+    module = "condal.cli.applications.matrix_completion.matrix_completion"
+    monkeypatch.setattr(module, build)
+    before = sorted(Path().iterdir())
+    arguments = ("solve", "matrix-completion.txt", "--as", "matrix-completion", "--json", "r.json")
+    ended = run(*arguments, "--out", "o.txt")
+    assert (ended.exit_code, ended.stdout) == (1, "")
+    assert ended.stderr == (
+        "stopping; Ctrl-C again aborts\n"
+        "condal: interrupted before there was a problem to solve; nothing is written\n"
+    )
+    assert sorted(Path().iterdir()) == before
+
+
+@pytest.mark.usefixtures("_interruptible")
+def test_ctrl_c_while_the_result_is_rounded(monkeypatch):
+    def round_(*_, **__):
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(MaxCut, "round", round_)
+    arguments = ("max-cut.txt", "--as", "max-cut", "--json", "r.json", "--out", "o.txt")
+    ended = run("solve", *arguments)
+    assert ended.exit_code == 1
+    assert "none: interrupted while the result was rounded" in ended.stdout
+    record = json.loads(Path("r.json").read_text())
+    assert (record["status"], record["cut"], record["share"]) == ("solved", None, None)
+    assert not Path("o.txt").exists()
+
+
+@pytest.mark.usefixtures("_interruptible")
+def test_a_second_ctrl_c_aborts(monkeypatch):
+    def build(*_, **__):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            signal.raise_signal(signal.SIGINT)
+
+    module = "condal.cli.applications.matrix_completion.matrix_completion"
+    monkeypatch.setattr(module, build)
+    ended = run("solve", "matrix-completion.txt", "--as", "matrix-completion", "--json", "r.json")
+    assert ended.exit_code == 130
+    assert not Path("r.json").exists()
 
 
 def test_an_array_of_objects_is_not_unpickled():
@@ -408,6 +615,11 @@ def test_the_help_of_the_command_lists_them_all():
 )
 def test_an_excess_is_never_rounded_down(share, text):
     assert excess(share, "cut") == text
+
+
+def test_sizes_begin_with_the_largest():
+    assert sizes([3, 1200, 5]) == "3, of 1,200, 5, 3"
+    assert sizes(range(9)) == "9, of 8, 7, 6, 5, 4, 3, 2, 1, ..."
 
 
 def test_a_lower_bound_is_never_rounded_up():

@@ -74,6 +74,7 @@ def for_the_gallery():
         "rows": rows,
         "cols": cols,
         "ratings": ratings,
+        "picture": np.where(rng.random((9, 8)) < 0.7, np.outer(np.ones(9), np.arange(8.0)), np.nan),
         "flows": flows,
         "distances": np.abs(np.subtract.outer(np.arange(4), np.arange(4))),
         "comparisons": np.outer(signs, signs) - np.eye(8),

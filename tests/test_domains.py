@@ -36,7 +36,7 @@ from condal.domains import (
 from condal.errors import ProblemError
 from condal.operators import Symmetric, dot, functional
 from condal.points import LowRank, dense
-from condal.types import Domain, projects
+from condal.types import Domain, Proof, projects
 from laws import (
     DOMAINS,
     combination,
@@ -364,6 +364,23 @@ def test_a_product_shares_tolerance_slack_and_failure():
     assert asked[2:4] == [("lmo", 0.0, None), ("lmo", 0.0, None)]
     assert [row[:3] for row in asked[4:]] == 2 * [("bound", 0.1, 0.05)]
     assert asked[4][3] != asked[5][3]  # each block has a random start of its own
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_bound_of_a_product_is_below_the_exact_sum_of_the_bounds(seed):
+    class Bounded(Simplex):
+        def bound(self, v, *, slack, failure, seed, enough=np.inf):
+            return Proof(float(v[0]), "it is given")
+
+    rng = np.random.default_rng(seed)
+    for m in 20 * (2, 3, 30):
+        values = rng.standard_normal(m) * 10.0 ** rng.uniform(-3, 3, m)
+        values[m // 2] -= values.sum()  # what is left is small, its rounding is not
+        parts = Product(*(Bounded(1) for _ in values))
+        v = tuple(np.array([value]) for value in values)
+        found = parts.bound(v, slack=0.0, failure=0.0, seed=0).value
+        exact = sum(Fraction(value) for value in values)
+        assert exact - Fraction(1e-13 * float(np.abs(values).sum())) <= Fraction(found) <= exact
 
 
 # Refused.

@@ -418,6 +418,104 @@ def test_a_projection_is_looked_at_as_well(fault):
     assert "the projection of the domain X " in text
 
 
+# Oracles and projections under the other methods.
+
+
+class FaultyMatrices(condal.Spectrahedron):
+    """A spectral domain of the user's own whose oracle goes wrong from one call on."""
+
+    def lmo(self, v, tol=0.0, guess=None):
+        s = super().lmo(v, tol, guess)
+        calls = self.__dict__["calls"] = self.__dict__.get("calls", 0) + 1
+        if calls < self.__dict__["at"]:
+            return s
+        return {
+            nan: lambda: LowRank(s.U * np.nan, s.weights),
+            longer: lambda: LowRank(np.vstack([s.U, s.U[:1]]), s.weights),
+            raises: lambda: raises(s),
+            of_no_type: lambda: "a word",
+            nothing: lambda: None,
+        }[self.__dict__["fault"]]()
+
+
+def sketched(fault, at):
+    """Without constraints, x kept as a sketch."""
+    rng = np.random.default_rng(2)
+    X = FaultyMatrices(N)
+    X.__dict__.update(fault=fault, at=at)
+    f = condal.LeastSquares(condal.Quadratics(rng.standard_normal((9, N))), rng.random(9))
+    return condal.Problem.of(f, X), condal.methods.SketchyCGM(), None
+
+
+def smoothed(fault, at):
+    """h is Lipschitz."""
+    rng = np.random.default_rng(3)
+    X = Faulty(condal.Simplex(N), "lmo", fault, at)
+    f = condal.LeastSquares(rng.standard_normal((4, N)), 3 * rng.standard_normal(4))
+    B = condal.Matrix(rng.standard_normal((3, N)))
+    return condal.Problem.of(f, X, B=B, g=condal.L1(0.3)), condal.methods.SmoothedCG(), X
+
+
+def greedy(fault, at):
+    """Two polytopes that agree: the oracle of the second goes wrong."""
+    rng = np.random.default_rng(4)
+    X = Faulty(condal.LinfBall(N), "lmo", fault, at)
+    cost = (rng.standard_normal(N), np.zeros(N))
+    agree = condal.Across(condal.Matrix(np.eye(N)), condal.Matrix(-np.eye(N)))
+    problem = condal.Problem.of(
+        condal.Linear(cost), condal.Product(condal.Simplex(N), X), agree, condal.Equal(np.zeros(N))
+    )
+    return problem, condal.methods.GDMM(), X
+
+
+@pytest.mark.parametrize("fault", [nan, longer, raises, of_no_type, nothing])
+@pytest.mark.parametrize("at", [EARLY, 4])
+@pytest.mark.parametrize("of", [sketched, smoothed, greedy])
+def test_an_oracle_under_other_methods(of, fault, at):
+    problem, method, X = of(fault, at)
+    try:
+        result = condal.solve(problem, method, tol=1e-12, max_iters=40)
+        text = result.reason
+    except PieceError as error:
+        result, text = error.result, str(error)
+    assert text.startswith("the oracle lmo of the domain X ")
+    raised = "raised Breaks: out of cheese"
+    assert raised in text if fault is raises else "was promised" in text
+    assert result.status is condal.Status.NUMERICAL_ERROR
+    assert (result.x is not None) == (at > EARLY)
+    assert X is None or X.calls >= at
+
+
+@pytest.mark.parametrize("fault", [nan, longer, raises, of_no_type, nothing])
+@pytest.mark.parametrize("at", [EARLY, LATE])
+@pytest.mark.parametrize("method", [None, condal.methods.PrimalDual()])
+def test_a_projection_under_other_methods(fault, at, method):
+    X = Faulty(condal.Simplex(N), "project", fault, at)
+    try:
+        result = condal.solve(problem_of(X=lambda _: X), method, tol=1e-12, max_iters=400)
+        text = result.reason
+    except PieceError as error:
+        result, text = error.result, str(error)
+    assert text.startswith("the projection of the domain X ")
+    assert result.status is condal.Status.NUMERICAL_ERROR
+    assert X.calls >= at
+
+
+@pytest.mark.parametrize("fault", [nan, longer, raises, of_no_type, nothing])
+def test_a_projection_of_a_block(fault):
+    X = Faulty(condal.LinfBall(N), "project", fault, EARLY)
+    cost = (np.arange(N, dtype=float), np.zeros(N))
+    agree = condal.Across(condal.Matrix(np.eye(N)), condal.Matrix(-np.eye(N)))
+    problem = condal.Problem.of(
+        condal.Linear(cost), condal.Product(condal.Simplex(N), X), agree, condal.Equal(np.zeros(N))
+    )
+    try:
+        text = condal.solve(problem).reason
+    except PieceError as error:
+        text = str(error)
+    assert text.startswith("the projection of the domain X ")
+
+
 @pytest.mark.parametrize("letter", ["A", "B", "M"])
 @pytest.mark.parametrize("fault", [nan, raises])
 def test_faults_under_the_default_method(letter, fault):

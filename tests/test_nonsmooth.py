@@ -11,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 import condal
 from condal import nonsmooth
 from condal.errors import ProblemError
+from condal.lengths import group_lengths, length
 from condal.nonsmooth import (
     L1,
     L2,
@@ -143,6 +144,51 @@ def test_what_the_conjugate_overlooks_the_proofs_are_told(g, y, missed):
     assert 0.999 * missed <= g.dual_error(y) <= 3 * missed + 1e-14
 
 
+SIZES = [1e-300, 1e-200, 1e-160, 1.0, 1e160, 1e200, 1e300]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_norms_whose_squares_are_no_doubles(size):
+    z, direction = size * np.array([3.0, -4.0]), np.array([0.6, -0.8])
+    for g in (L2(2.0, 2), GroupL1([7, 7], 2.0)):
+        assert g.value(z) == pytest.approx(10 * size, rel=1e-14)
+        np.testing.assert_allclose(g.prox(z, size), 3 * size * direction, rtol=1e-14)
+        np.testing.assert_array_equal(g.prox(z, 2.6 * size), [0.0, 0.0])
+        for t in (size, 1e-20 * size, 4.9 * size):
+            cut = type(g)(t, 2) if isinstance(g, L2) else type(g)([7, 7], t)
+            assert cut.lipschitz == pytest.approx(t)
+            assert cut.conjugate(z) == np.inf
+            assert cut.dual_error(z) == pytest.approx(5 * size - t, rel=1e-12)
+            y = cut.dual_point(z)
+            np.testing.assert_allclose(y, t * direction, rtol=1e-14)
+            assert cut.conjugate(y) == 0.0
+            assert cut.dual_error(y) <= 1e-14 * t
+            np.testing.assert_array_equal(cut.multiplier(z, 1.0), y)
+
+
+def test_each_group_has_its_own_size():
+    z = np.array([3e200, 1.0, 3e-200, 4e200, 2.0, 4e-200, 0.0])
+    groups = [0, 1, 2, 0, 1, 2, 3]
+    g = GroupL1(groups, [1.0, 1.0, 1e-200, 1.0])
+    np.testing.assert_allclose(g._norms(z), [5e200, np.sqrt(5.0), 5e-200, 0.0], rtol=1e-15)
+    np.testing.assert_array_equal(g._norms(z), condal.GroupL1Ball(groups).norms(z))
+    np.testing.assert_allclose(
+        g.dual_point(z),
+        [0.6, np.sqrt(0.2), 0.6e-200, 0.8, 2 * np.sqrt(0.2), 0.8e-200, 0],
+        rtol=1e-14,
+    )
+    assert GroupL1([0, 1], 1e200).lipschitz == pytest.approx(np.sqrt(2) * 1e200)
+
+
+def test_lengths_of_what_is_no_number():
+    assert length(np.zeros(3)) == length(np.zeros(0)) == 0.0
+    assert length(np.array([np.inf, 1.0])) == np.inf
+    assert np.isnan(length(np.array([np.nan, 1.0])))
+    v = np.array([0.0, np.nan, 1e-200, np.inf, 1.0])
+    found = group_lengths(v, np.array([0, 1, 2, 3, 3]), 5)
+    np.testing.assert_array_equal(found, [0.0, np.nan, 1e-200, np.inf, 0.0])
+
+
 def test_a_function_without_data_has_the_size_of_its_map():
     for g in (L1(0.3), L2(0.3), Linf(0.3), Maximum(0.3), Hinge(t=0.3)):
         with pytest.raises(ProblemError, match="as g= with B=, or give size="):
@@ -186,8 +232,8 @@ def test_weights_are_checked(t):
         (lambda: L2(-1.0), "t must be a positive number; got -1.0"),
         (lambda: Linf(np.nan), "t must be a positive number; got nan"),
         (lambda: Maximum([1.0]), r"t must be a positive number; got \[1.0\]"),
-        (lambda: GroupL1([0.5, 1.0]), r"groups must be a vector of whole numbers, .* float64"),
-        (lambda: GroupL1([[0]]), r"a label for each entry; got shape \(1, 1\)"),
+        (lambda: GroupL1([0.5, 1.0]), r"groups must be a whole number for each entry, .* float64"),
+        (lambda: GroupL1([[0]]), r"whole number for each entry.* int\d+ of shape \(1, 1\)"),
         (lambda: GroupL1([0, 1], [1.0]), "t must be a positive number, or 2 of them"),
         (lambda: Hinge([1, 0]), "got 0 at index 1: pass 2 \\* labels - 1 if they are 0 and 1"),
         (lambda: Hinge([[1]]), r"labels must be a vector; got shape \(1, 1\)"),

@@ -90,12 +90,72 @@ def test_known_projections():
     assert Affine([[1.0, 1.0]], [4.0]).conjugate(np.array([3.0, 3.0])) == pytest.approx(12.0)
 
 
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_projections_of_numbers_whose_squares_are_no_doubles(size):
+    ball, z = Ball([0.0, 0.0], size), size * np.array([3.0, -4.0])
+    np.testing.assert_allclose(ball.prox(z, 1.0), size * np.array([0.6, -0.8]), rtol=1e-14)
+    assert ball.conjugate(np.array([3.0, -4.0])) == pytest.approx(5 * size)
+    assert Ball([0.0, 0.0], 1.0).conjugate(z) == pytest.approx(5 * size)
+    cone, z = SecondOrder(3), size * np.array([0.0, 3.0, 4.0])
+    np.testing.assert_allclose(cone.prox(z, 1.0), size * np.array([2.5, 1.5, 2.0]), rtol=1e-14)
+    assert cone.conjugate(z) == INF
+    assert cone.conjugate(-cone.prox(z, 1.0)) == 0.0
+
+
 def test_an_affine_subspace_leaves_out_dependent_rows_and_keeps_its_factors():
     C = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [1.0, 2.0, 1.0]])
     h = Affine(C, [1.0, 2.0, 3.0])
     assert h.C.shape == (2, 3)
     assert h.distance(np.array([0.0, 1.0, 1.0])) <= 1e-15
     assert h.scaled(np.full(3, 2.0), 1.0).C is h.C
+
+
+@pytest.mark.parametrize("small", [1e-5, 1e-11, 1e-100, 1e-200, 1e-300, 1e200, 1e300])
+@pytest.mark.parametrize("goal", [0.0, 1.0, -3.0])
+def test_a_row_counts_whatever_its_size(small, goal):
+    h = Affine(np.diag([1.0, small]), [0.5, goal * small])
+    assert h.C.shape == (2, 2)
+    np.testing.assert_allclose(h.prox(np.array([7.0, 8.0]), 1.0), [0.5, goal], atol=1e-14)
+    assert h.distance(np.array([0.5, 5.0])) == pytest.approx(5.0 - goal)
+    assert h.conjugate(np.array([2.0, 3.0])) == pytest.approx(1.0 + 3 * goal)
+
+
+def test_rows_of_all_sizes_are_those_of_the_scaled_system():
+    rng = np.random.default_rng(15)
+    C, z = rng.standard_normal((4, 7)), rng.standard_normal(7)
+    sizes = 10.0 ** rng.integers(-200, 200, 4)
+    plain, scaled = Affine(C, C @ z), Affine(sizes[:, None] * C, sizes * (C @ z))
+    v = rng.standard_normal(7)
+    np.testing.assert_allclose(scaled.prox(v, 1.0), plain.prox(v, 1.0), atol=1e-13)
+    y = plain.dual_point(v)
+    assert scaled.conjugate(y) == pytest.approx(plain.conjugate(y))
+
+
+@pytest.mark.parametrize("apart", [1e-3, 1e-8, 1e-11, 1e-13])
+def test_rows_that_are_nearly_parallel_are_two(apart):
+    """z_0 = 1/2 and z_0 + apart z_1 = 1/2 + apart: z = (1/2, 1), as far as doubles can say."""
+    h = Affine([[1.0, 0.0], [1.0, apart]], [0.5, 0.5 + apart])
+    assert h.C.shape == (2, 2)
+    np.testing.assert_allclose(h.prox(np.zeros(2), 1.0), [0.5, 1.0], rtol=4e-16 / apart)
+
+
+def test_rows_that_say_what_others_say_are_left_out_rounding_or_no():
+    rng = np.random.default_rng(16)
+    for n, m in ((3, 5), (20, 30), (200, 80)):
+        C = rng.standard_normal((4, n)) * 10.0 ** rng.integers(-9, 9, (4, 1))
+        mix = rng.standard_normal((m, 4)) / np.linalg.norm(C, axis=1)
+        mix *= 10.0 ** rng.integers(-9, 9, (m, 1))
+        z = rng.standard_normal(n)
+        rows = np.vstack([C, mix @ C])
+        h = Affine(rows, np.concatenate([C @ z, mix @ (C @ z)]))
+        assert h.C.shape[0] == min(n, 4)
+        assert h.distance(z) <= 1e-13 * n
+
+
+def test_rows_of_zeros_ask_nothing():
+    h = Affine([[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]], [0.0, 4.0, 0.0])
+    assert h.C.shape == (1, 2)
+    np.testing.assert_allclose(h.prox(np.zeros(2), 1.0), [2.0, 2.0])
 
 
 @pytest.mark.parametrize("condition", [1e3, 1e6, 1e9])
@@ -190,6 +250,18 @@ def test_the_callers_bounds_are_copied():
         (
             lambda: Affine([[1.0, 1.0], [2.0, 2.0]], [1.0, 3.0]),
             r"the subspace is empty: row \d of C is a combination of others",
+        ),
+        (
+            lambda: Affine([[1.0, 1.0], [1e-20, 1e-20]], [1.0, 1.00001e-20]),
+            r"row 1 of C is a combination .* ask for 1e-20 where d\[1\] = 1.00001e-20",
+        ),
+        (
+            lambda: Affine([[1.0, 0.0], [0.0, 0.0]], [1.0, 1e-30]),
+            r"the subspace is empty: row 1 of C is 0, but d\[1\] = 1e-30",
+        ),
+        (
+            lambda: Affine([[1.0, 0.0], [0.0, 1e-300]], [1.0, 1e100]),
+            r"row 1 of C is too small for d\[1\] = 1e\+100: z would be larger than any double",
         ),
     ],
 )

@@ -9,7 +9,7 @@ is a lower bound on the optimum. The minimum is bounded from below by a proof of
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
@@ -17,11 +17,13 @@ import numpy as np
 
 from condal.domains.lifted import taken
 from condal.errors import ProblemError
+from condal.lengths import length
 from condal.operators import add, gamma
 from condal.points import Array, Point, finite_array
 from condal.problem import Model, Problem, problem_of
+from condal.rounding import Errors, Rounded
 from condal.sets import Equal
-from condal.types import LinearMap, Proof
+from condal.types import LinearMap, Proof, Proximable, Smooth
 
 DEFAULT_FAILURE = 1e-6
 
@@ -169,8 +171,31 @@ def lower_bound(
     sizes = abs(value) + float(np.abs(g) @ np.abs(Mx)) + abs(proof.value) + h.conjugate_size(w)
     rounding = gamma(Mx.size + w.size + 8) * sizes
     rounding += problem.X.size * (adjoint_rounding(f.M, g) + adjoint_rounding(problem.A, w))
-    rounding += problem.X.size * dual_rounding(problem, w)
+    rounding += problem.X.size * dual_rounding(problem.A, h.dual_error(w))
+    off = errors_of(f, Mx, value, g)
+    rounding += tangent_rounding(f.M, off, length(Mx), problem.X.size)
+    if off.trusting:
+        proof = replace(proof, how=f"{proof.how}, trusting {off.trusting}")
     return value - slope + proof.value - support - rounding, proof
+
+
+def errors_of(f: Smooth, u: Array, value: float, g: Array) -> Errors:
+    """What f says of its rounding at u; where it says nothing, a few roundings of what it gives."""
+    found = f.errors(u) if isinstance(f, Rounded) else None
+    if found is not None:
+        return found
+    word = "the value and the gradient of f"
+    return Errors(gamma(u.size + 8) * abs(value), gamma(8) * length(g), trusting=word)
+
+
+def tangent_rounding(M: LinearMap, off: Errors, u: float, size: float) -> float:
+    """How much the tangent of f at an image of length u may be above f where |x| <= size."""
+    above = off.value + 0.5 * off.concavity * (u + size) ** 2
+    if off.gradient:
+        # A norm may be an estimate: twice of it is too little with a probability below 1e-40.
+        norm = min(2 * M.norm, float(np.linalg.norm(M.row_norms())))
+        above += off.gradient * (u + norm * size)
+    return above
 
 
 def adjoint_rounding(A: LinearMap, y: Array) -> float:
@@ -179,30 +204,38 @@ def adjoint_rounding(A: LinearMap, y: Array) -> float:
     return gamma(A.terms + 4) * rows * float(np.linalg.norm(y))
 
 
-def dual_rounding(problem: Problem, y: Array) -> float:
-    """A bound on |A'y - A'w|, w the point of dom h* that y stands for."""
-    error = problem.h.dual_error(y)
-    return error * float(np.linalg.norm(problem.A.row_norms())) if error else 0.0
+def dual_rounding(A: LinearMap, error: float) -> float:
+    """A bound on |A'y - A'w|, w the point that y stands for, if |y - w| <= error."""
+    return error * float(np.linalg.norm(A.row_norms())) if error else 0.0
+
+
+def normal_part(h: Proximable, y: Array) -> Array:
+    """The normal of dom h in the dual y: 0 for the parts of h that are finite everywhere."""
+    d = h.dual_point(y).copy()
+    for here, part in h.pieces:
+        if part.lipschitz < inf:
+            d[here] = 0.0
+    return d
 
 
 def infeasibility_proof(
-    problem: Problem, Ax: Array, *, slack: float, failure: float, seed: int
+    problem: Problem, d: Array, *, slack: float, failure: float, seed: int
 ) -> Proof | None:
-    """A proof that no x in X has Ax in K, from d = Ax - proj_K(Ax); None if d proves nothing.
+    """A proof that no x in X has Ax in K = dom h, from a normal d of K; None if d proves nothing.
 
-    min_X <A'd, .> > sup_K <d, .> separates A(X) from K = dom h. The proof's value is a lower bound
-    on the distance between the two. A nonsmooth part of h is finite everywhere, and d is 0 there.
+    min_X <A'd, .> > sup_K <d, .> separates A(X) from K. The proof's value is a lower bound on the
+    distance between the two. Where h is finite everywhere, d must be 0.
     """
-    h = problem.h
-    d = h.outward(Ax)
-    size = float(np.linalg.norm(d))
-    gradient = problem.A.adjoint(d)
-    if size == 0.0 or gradient is None or not np.isfinite(h.conjugate(d)):
+    A, X, h = problem.A, problem.X, problem.h
+    size, support = float(np.linalg.norm(d)), h.support(d)
+    if size == 0.0 or not np.isfinite(support):
         return None
-    least = problem.X.bound(gradient, slack=slack * size, failure=failure, seed=seed)
-    support = h.conjugate(d)
-    rounding = gamma(d.size + 8) * (abs(least.value) + h.conjugate_size(d))
-    rounding += problem.X.size * (adjoint_rounding(problem.A, d) + dual_rounding(problem, d))
+    gradient = A.adjoint(d)
+    if gradient is None:
+        return None
+    least = X.bound(gradient, slack=slack, failure=failure, seed=seed)
+    rounding = gamma(d.size + 8) * (abs(least.value) + h.support_size(d))
+    rounding += X.size * (adjoint_rounding(A, d) + dual_rounding(A, h.support_error(d)))
     separation = least.value - support - rounding
     if not separation > 0:
         return None

@@ -13,6 +13,7 @@ from condal.certify import (
     certificate_of,
     infeasibility_proof,
     lower_bound,
+    normal_part,
 )
 from condal.domains.lifted import shown, taken
 from condal.points import Array, Point
@@ -44,7 +45,8 @@ class Checks:
         self.w: Array | None = None
         self.infeasible: Proof | None = None
         self._next_look, self._next_doubt, self._next_proposal = 1, 256, 8
-        self._next_infeasibility, self._last_infeasibility = 32, np.inf
+        self._next_infeasibility, self._last_infeasibility, self._next_reach = 32, np.inf, 1
+        self._reach = 2 * problem.magnitude  # a bound so far above a value is one of nothing
         self._proofs = 0
         self._certified: tuple[Point, Array, Certificate] | None = None
         self._proved_w: Array | None = None
@@ -57,13 +59,8 @@ class Checks:
 
     def look(self, state: State, row: Row, x: Storage) -> Status | None:
         """SOLVED or INFEASIBLE if that is proved now, else None."""
-        if state.k >= self._next_infeasibility:
-            self._next_infeasibility = 2 * state.k
-            stuck = row.infeasibility > max(0.7 * self._last_infeasibility, self.tol)
-            self._last_infeasibility = row.infeasibility
-            self.infeasible = self._infeasibility(state) if stuck else None
-            if self.infeasible is not None:
-                return Status.INFEASIBLE
+        if self._looks_infeasible(state, row) and self._separated(state, row):
+            return Status.INFEASIBLE
         if state.k >= self._next_doubt and self._crossed(row):
             self._next_doubt = 2 * state.k
             self._settle_doubt(state)
@@ -96,11 +93,33 @@ class Checks:
         aim = self.tol * self.problem.unit(objective)
         return self.problem.sense * (objective - row.bound) / aim
 
-    def none_is_feasible(self, state: State, infeasibility: float) -> bool:
+    def none_is_feasible(self, state: State, row: Row) -> bool:
         """Whether that is proved where a method has ended, infeasible."""
-        if infeasibility > self.tol:
-            self.infeasible = self._infeasibility(state)
-        return self.infeasible is not None
+        return row.infeasibility > self.tol and self._separated(state, row)
+
+    def last_look(self, state: State, row: Row, ended: Status) -> Status:
+        """How a solve has ended; a bound that nothing can reach is not returned without a proof
+        that nothing is feasible, if there is one."""
+        over = self._above(row) > self._reach and ended not in (Status.SOLVED, Status.INFEASIBLE)
+        return Status.INFEASIBLE if over and self._separated(state, row) else ended
+
+    def _looks_infeasible(self, state: State, row: Row) -> bool:
+        """Whether the infeasibility does not fall, or the bound is above all that can be reached:
+        a proof is tried of the first at k = 64, 128, ..., of the second at once, and then after
+        twice as many iterations."""
+        if state.k >= self._next_infeasibility:
+            self._next_infeasibility = 2 * state.k
+            stuck = row.infeasibility > max(0.7 * self._last_infeasibility, self.tol)
+            self._last_infeasibility = row.infeasibility
+            return stuck
+        if state.k >= self._next_reach and self._above(row) > self._reach:
+            self._next_reach = 2 * state.k
+            return True
+        return False
+
+    def _above(self, row: Row) -> float:
+        """How far the bound is above the objective, as one to minimise."""
+        return self.problem.sense * (row.bound - row.objective)
 
     def unproved(self, point: Point | None) -> tuple[Point | None, Array, Certificate]:
         """What was certified last; else the point, of which nothing is known."""
@@ -215,15 +234,29 @@ class Checks:
             certificate = replace(certificate, failure=DEFAULT_FAILURE)
         return certificate
 
-    def _infeasibility(self, state: State) -> Proof | None:
-        Ax = self.scaling.image(state.Ax)
-        return infeasibility_proof(
-            self.problem,
-            Ax,
-            slack=0.1 * self.problem.h.distance(Ax),
-            failure=self._share(),
-            seed=self._fresh_seed(),
-        )
+    def _separated(self, state: State, row: Row) -> bool:
+        """Whether A(X) is proved to be apart from K, by a normal of K at Ax or by the best dual.
+
+        A bound that is above a value of f + g by more than these can vary owes the rest to the part
+        of its dual that is a normal of K: that part separates, by as much.
+        """
+        Ax, h = self.scaling.image(state.Ax), self.problem.h
+        w = state.w if self.w is None else self.w
+        owed = self._above(row) - 0.5 * self._reach
+        for d in (h.outward(Ax), normal_part(h, self.scaling.dual(w))):
+            room = float(d @ Ax) - h.support(d)  # no separation is wider: Ax is a point of A(X)
+            if not room > 0:
+                continue
+            self.infeasible = infeasibility_proof(
+                self.problem,
+                d,
+                slack=0.1 * (min(max(owed, 1e-3 * room), room) if owed > 0 else room),
+                failure=self._share(),
+                seed=self._fresh_seed(),
+            )
+            if self.infeasible is not None:
+                return True
+        return False
 
     def _share(self) -> float:
         """The failure probability of the next proof; all shares together stay below the total."""

@@ -89,7 +89,7 @@ class _CountedBlocks(_CountedProjectable):
 def counted(problem: Problem) -> tuple[Problem, Counts]:
     """The same problem with its oracle counted, and the counts."""
     counts = Counts()
-    return replace(problem, X=_counted_domain(problem.X, counts)), counts
+    return replace(problem, X=_counted_domain(problem.X, counts), checked=True), counts
 
 
 def _counted_domain(X: Domain, counts: Counts) -> CountedDomain:

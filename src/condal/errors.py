@@ -26,9 +26,10 @@ class FormatError(CondalError, ValueError):
 class PieceError(CondalError):
     """A piece of the problem, the user's own, raised or gave what it must not.
 
-    `piece` is its letter in the template: f, M, X, A, K, B, g, or repair or propose. `result` is
-    the best that the solve had by then; None if it had nothing. What the piece raised, if it did,
-    is the cause.
+    `piece` is its letter in the template: f, M, X, A, K, B, g, or repair or propose; that of the
+    argument, as the C of `Linear`, for an operator that goes wrong when something is made of it.
+    `result` is the best that the solve had by then; None where there was no solve. What the piece
+    raised, if it did, is the cause.
     """
 
     def __init__(self, message: str, *, piece: str, result: Any = None) -> None:

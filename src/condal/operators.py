@@ -208,21 +208,25 @@ class Symmetric:
 
     def absolute_row_sums(self) -> Array | None:
         """An upper bound on each row sum of |V|, part by part; None if an operator hides them."""
+        return self.absolute_product(np.ones(self.n))
+
+    def absolute_product(self, v: Array) -> Array | None:
+        """An upper bound on |V| v for v >= 0, part by part; None if an operator hides it."""
         if self.operators:
             return None
         total = np.zeros(self.n)
         for part in self.sparse:
-            total += np.asarray(abs(part).sum(axis=1)).ravel()
-        if self.dense is not None:
-            total += np.abs(self.dense).sum(axis=1)
-        if self.lower is not None:
-            total += np.abs(whole(self.lower)).sum(axis=1)
+            total += abs(part) @ v
+        lower = () if self.lower is None else (whole(self.lower),)
+        for full in lower if self.dense is None else (self.dense, *lower):
+            for here in slices(self.n, self.n):
+                total[here] += np.abs(full[here]) @ v
         if self.diagonal is not None:
-            total += np.abs(self.diagonal)
+            total += np.abs(self.diagonal) * v
         for a, b in self.pairs:
-            total += 0.5 * (np.abs(a) * np.abs(b).sum() + np.abs(b) * np.abs(a).sum())
+            total += 0.5 * (np.abs(a) * (np.abs(b) @ v) + np.abs(b) * (np.abs(a) @ v))
         for a, w in self.grams:
-            sums = abs(a).T @ (np.abs(w) * (abs(a) @ np.ones(self.n)))
+            sums = abs(a).T @ (np.abs(w) * (abs(a) @ v))
             total += sums * (1 + 4 * gamma(sum(a.shape) + 4))  # these sums are long: round upwards
         return total
 

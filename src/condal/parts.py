@@ -9,18 +9,6 @@ from condal.maps import Stack
 from condal.sets import Separable
 from condal.types import LinearMap, Proximable
 
-NAMES = {
-    "f": "the objective f",
-    "M": "the map M of f",
-    "X": "the domain X",
-    "A": "the map A",
-    "K": "the set K",
-    "B": "the map B",
-    "g": "the function g",
-    "repair": "the repair",
-    "propose": "the proposal",
-}
-
 
 class Rows(NamedTuple):
     """A map and the function of its images, with the letters of both."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from functools import cached_property
 from math import inf
 from typing import Protocol, runtime_checkable
@@ -11,13 +11,14 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from condal.errors import CondalError, PieceError, ProblemError
+from condal.faults import Products, with_guarded
 from condal.maps import Identity, Stack
 from condal.maps.operator import as_map
 from condal.operators import Gradient, Symmetric
 from condal.points import Array, Point, require_whole
 from condal.sets import Separable
 from condal.smooth import Linear
-from condal.types import Domain, LinearMap, Proximable, Smooth
+from condal.types import Domain, Lifted, LinearMap, Proximable, Smooth
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +30,8 @@ class Problem:
     `repair` takes a point of X near {x : Ax in K} to a feasible one, where the problem has such a
     thing. `propose` guesses a feasible point and a dual from a point of X: the pair is tried beside
     the method's own, and counts for nothing but what is proved of it. `rank` is what is expected of
-    a solution, if that is known: a method may begin there. Build with `Problem.of`.
+    a solution, if that is known: a method may begin there. Build with `Problem.of`. Who makes one
+    of the parts of another says `checked`: they fit.
     """
 
     f: Smooth
@@ -41,8 +43,9 @@ class Problem:
     propose: Callable[[Point], tuple[Point, Array]] | None = None
     name: str = "problem"
     rank: int | None = None
+    checked: InitVar[bool] = False
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, checked: bool) -> None:
         if self.rank is not None:
             require_whole(self.rank, "rank")
         if self.A.size != self.h.size:
@@ -50,11 +53,9 @@ class Problem:
                 f"A and h do not fit: A makes images of length {self.A.size}, but h is a function "
                 f"of vectors of length {self.h.size}"
             )
-        for part, what, M in (
-            ("f", "the objective f", self.f.M),
-            ("A", "the constraint map A", self.A),
-        ):
-            _require_fit(self.X, M, part, what)
+        if not checked:
+            _require_fit(self.X, self.f.M, "f", "the objective f")
+            _require_fit(self.X, self.A, "A", "the constraint map A")
 
     @classmethod
     def of(
@@ -103,7 +104,7 @@ class Problem:
             raise ProblemError("A and K go together: give both for Ax in K, or neither")
         if B is not None and g is None:
             raise ProblemError("B and g go together: give both for g(Bx), or g alone for g(x)")
-        A, B = (M if M is None else as_map(M) for M in (A, B))
+        A, B = (M if M is None else as_map(M, part) for M, part in ((A, "A"), (B, "B")))
         f = _zero(X, A, B) if f is None else f
         _require_fit(X, f.M, "f", "the objective f")
         if maximise:
@@ -121,10 +122,12 @@ class Problem:
             B = _identity(f) if B is None else B
             _require_fit(X, B, "B", "the map B")
             rows.append((B, _sized(g, B, "B and g", "g is a function")))
+        Ah: tuple[LinearMap, Proximable]
         if len(rows) == 1:
-            return cls(f, X, *rows[0], maximise, repair, propose, name, rank)
-        maps, parts = [M for M, _ in rows], [h for _, h in rows]
-        return cls(f, X, Stack(*maps), Separable(*parts), maximise, repair, propose, name, rank)
+            Ah = rows[0]
+        else:
+            Ah = Stack(*(M for M, _ in rows)), Separable(*(h for _, h in rows))
+        return cls(f, X, *Ah, maximise, repair, propose, name, rank, checked=True)
 
     @property
     def sense(self) -> float:
@@ -136,12 +139,13 @@ class Problem:
         return self.sense * (self.f.value(self.f.M(x)) + self.h.value(self.A(x)))
 
     def infeasibility(self, x: Point) -> float:
-        """dist(Ax, K) / reach: for Ax = b, |Ax - b| / max(1, |b|)."""
+        """dist(Ax, K) / reach."""
         return self.h.distance(self.A(x)) / self.reach
 
     @cached_property
     def reach(self) -> float:
-        """The unit of infeasibility: dist(0, K), or 1 where that is less and Ax can reach it."""
+        """The unit of infeasibility: max(1, dist(0, K)); where |A| max |x| is less than 1, that
+        takes the place of 1. For Ax = b, dist(0, K) is |b|."""
         attainable = min(1.0, self.A.norm * self.X.size)
         return max(attainable or 1.0, self.h.distance(np.zeros(self.A.size)))
 
@@ -191,22 +195,36 @@ def problem_of(model: Problem | Model) -> Problem:
 
 def _require_fit(X: Domain, M: LinearMap, part: str, what: str) -> None:
     """Raise ProblemError unless the map acts on the space of X."""
+    y = np.zeros(M.size)
+    if _lifted(X):  # other matrices than those of X may have the same side: numbers tell
+        y = np.random.default_rng(0).standard_normal(M.size)
     try:
-        gradient = M.adjoint(np.zeros(M.size))
-    except CondalError:
+        with Products(part, "the adjoint", what).asked():
+            gradient = M.adjoint(y)
+    except PieceError as error:
+        if isinstance(error.__cause__, CondalError):  # of ours, which says all
+            raise error.__cause__ from None
         raise
-    except Exception as error:
-        raise PieceError(
-            f"the adjoint of {what} raised {type(error).__name__}: {error}", piece=part
-        ) from error
     if gradient is None:
         return
     try:
-        X.check(gradient, what)
+        X.check(_guarded(gradient, part), what)
     except ProblemError as error:
         raise ProblemError(
             f"{part} and X do not fit: {error} ({part} acts on {_shape(gradient)})"
         ) from None
+
+
+def _lifted(X: Domain) -> bool:
+    """Whether points of X, or of a part of it, stand for other matrices."""
+    return isinstance(X, Lifted) or any(_lifted(part) for part in getattr(X, "parts", ()))
+
+
+def _guarded(v: Gradient, part: str) -> Gradient:
+    """v, its operators guarded: a check may multiply by them."""
+    if isinstance(v, tuple):
+        return tuple(_guarded(block, part) for block in v)
+    return with_guarded(v, part) if isinstance(v, Symmetric) else v
 
 
 def _shape(v: Gradient) -> str:

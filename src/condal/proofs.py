@@ -27,6 +27,7 @@ from condal.types import Proof
 
 MAX_FACTOR_FLOPS = 1e10  # of SuperLU: some seconds
 MAX_FACTOR_BYTES = 2**29
+MAX_PSD_FLOPS = 2e9  # of SuperLU, for an answer that is asked for before there is any problem
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,31 @@ def smallest_eigenvalue_bound(
     if V.operators:
         return replace(proof, how=f"{proof.how}, trusting the products of the operator")
     return proof
+
+
+def semidefinite(V: Symmetric) -> Proof | None:
+    """A proof that V is psd, but for rounding: l <= lambda_min(V), with l >= 0 or little below it.
+
+    None where no factorisation is affordable; l = -inf where V is not psd, rounding or no.
+    """
+    discs = gershgorin(V)
+    if discs is not None and discs.value >= 0:
+        return discs
+    plan = _plan(V)
+    if plan.kind == "probabilistic" or plan.flops > MAX_PSD_FLOPS:
+        return None
+    prove = dense_cholesky if plan.kind == "dense" else sparse_factorisation
+    V = V.explicit()
+    sums = V.absolute_row_sums()
+    assert sums is not None
+    trace, unit = float(V.diagonals()[1].sum()), 8 * _gamma(V.n + 1) * float(sums.max())
+    below = [-unit * 8**k for k in range(4)]
+    for tau in (4 * _gamma(V.n + 1) * trace + unit, *below):
+        proof = prove(V, tau)
+        if proof is not None:
+            return proof
+    added = f"{-below[-1]:.3g} added to its diagonal"
+    return Proof(-inf, f"no factorisation of it completes, not with {added} either")
 
 
 def _descend(V: Symmetric, prove: Any, estimate: Eigenpair, slack: float) -> Proof | None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from condal.certify import Certificate
 from condal.points import Array
+from condal.problem import Problem
 from condal.types import Proof
 
 
@@ -142,7 +143,7 @@ class Result:
 
     @property
     def infeasibility(self) -> float:
-        """dist(Ax, K) / max(1, dist(0, K))."""
+        """dist(Ax, K) / `Problem.reach`: max(1, dist(0, K)), unless no Ax is as large as 1."""
         return self.certificate.infeasibility
 
     @property
@@ -177,3 +178,20 @@ class Result:
             for name, value in self.rows()
         )
         return f"<table><caption>{escape(self.problem_name)}</caption>{cells}</table>"
+
+
+def unbegun(problem: Problem, method: str, reason: str) -> Result:
+    """That of a solve which a piece of the user's ended before there was anything."""
+    return Result(
+        x=None,
+        y=np.zeros(problem.A.size),
+        status=Status.NUMERICAL_ERROR,
+        certificate=Certificate(np.nan, -problem.sense * np.inf, np.inf, "nothing was computed"),
+        history=History(),
+        seconds=0.0,
+        oracle_calls=0,
+        matvecs=0,
+        problem_name=problem.name,
+        method=method,
+        reason=reason,
+    )

@@ -56,5 +56,6 @@ def normalise(problem: Problem) -> tuple[Problem, Scaling]:
     if reach > 0:
         rows = rows / reach
         A = problem.A.scaled(rows)
-    scaled = replace(problem, f=problem.f.scaled(c), A=A, h=problem.h.scaled(rows, c), repair=None)
+    f, h = problem.f.scaled(c), problem.h.scaled(rows, c)
+    scaled = replace(problem, f=f, A=A, h=h, repair=None, checked=True)
     return scaled, Scaling(c, rows)

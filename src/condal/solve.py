@@ -18,7 +18,7 @@ from condal.guards import guarded, unguarded
 from condal.methods.auto import Choice, Progress, choices
 from condal.points import Array, Point, require_whole
 from condal.problem import Model, Problem, problem_of
-from condal.result import History, Result, Row, Status
+from condal.result import History, Result, Row, Status, unbegun
 from condal.scaling import normalise
 from condal.state import State, Warm
 from condal.stop import Stop
@@ -68,9 +68,9 @@ def solve(
 
     A piece of your own that raises ends the solve with a `PieceError`, which names it and carries
     the best result so far; one that gives NaN, or the wrong shape, with the status NUMERICAL_ERROR.
+    Where that is before there is a point, the result has x = None and no bound.
     """
-    stop = Stop(tol, max_iters, max_seconds)
-    user_problem = guarded(problem_of(problem))
+    stop, whole = Stop(tol, max_iters, max_seconds), problem_of(problem)
     require_whole(seed, "seed", least=0)
     for value, verb, wanted in (
         (method, "iterates", "method takes a record such as condal.CGAL()"),
@@ -81,12 +81,20 @@ def solve(
         if value is not None and (isinstance(value, type) or not hasattr(value, verb)):
             raise ProblemError(f"{wanted}; got {value!r}")
     if storage is not None:
-        require_fit(storage, unguarded(user_problem.X))
-    if method is None:
-        tried = choices(user_problem, tol=stop.tol, free_storage=storage is None)
-    else:
-        tried = (Choice(method, "it was asked for"),)
-    return _Run(user_problem, stop, storage, seed).go(tried, callback, warm_start)
+        require_fit(storage, whole.X)
+    try:
+        user_problem = guarded(whole)
+        if method is None:
+            tried = choices(user_problem, tol=stop.tol, free_storage=storage is None)
+        else:
+            tried = (Choice(method, "it was asked for"),)
+        run = _Run(user_problem, stop, storage, seed)
+    except PieceError as fault:  # while the problem is looked at and scaled
+        fault.result = unbegun(whole, "none" if method is None else method.name, str(fault))
+        if fault.__cause__ is not None:
+            raise
+        return fault.result
+    return run.go(tried, callback, warm_start)
 
 
 class _Run:
@@ -182,12 +190,10 @@ class _Run:
                 ended = ended or (Status.INTERRUPTED if asked else None)
                 ended = ended or self.stop.limit(state.k - self.first, row.seconds)
                 if ended is not None:
-                    return state, ended
+                    return state, self.checks.last_look(state, row, ended)
                 if more and progress.stalls(state.k, max(row.gap, row.infeasibility)):
                     return state, status
-            if len(self.history) and self.checks.none_is_feasible(
-                state, self.history.last.infeasibility
-            ):
+            if len(self.history) and self.checks.none_is_feasible(state, self.history.last):
                 status = Status.INFEASIBLE
         except PieceError as fault:
             status = self._failed(fault)

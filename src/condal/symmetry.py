@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
+from condal.faults import named
 from condal.lifting import is_complex, real_matrix
 from condal.operators import Symmetric
 from condal.points import finite_array
@@ -23,9 +24,7 @@ def symmetric(C: Any, name: str = "C") -> Symmetric:
         return _hermitian(C if hasattr(C, "dtype") else np.asarray(C), name)
     if isinstance(C, LinearOperator):
         _square(C.shape, name)
-        a, b = np.random.default_rng(0).standard_normal((2, C.shape[0]))
-        left, right = float(a @ C.matvec(b)), float(b @ C.matvec(a))
-        _same(abs(left - right), 1e4 * (abs(left) + abs(right)), name)
+        _same(*_asymmetry(C, name), name)
         return Symmetric(int(C.shape[0]), operators=(C,))
     if sp.issparse(C):
         _square(C.shape, name)
@@ -48,9 +47,7 @@ def _hermitian(C: Any, name: str) -> Symmetric:
     _square(C.shape, name)
     if isinstance(C, LinearOperator):
         real = real_matrix(C)
-        a, b = np.random.default_rng(0).standard_normal((2, real.shape[0]))
-        left, right = float(a @ real.matvec(b)), float(b @ real.matvec(a))
-        _same(abs(left - right), 1e4 * (abs(left) + abs(right)), name, hermitian=True)
+        _same(*_asymmetry(real, name), name, hermitian=True)
         return Symmetric(int(real.shape[0]), operators=(real,))
     stored = C.tocoo().data if sp.issparse(C) else C
     finite_array(stored.real, f"the real part of {name}")
@@ -60,6 +57,14 @@ def _hermitian(C: Any, name: str) -> Symmetric:
     _same(difference, float(abs(C).max()), name, hermitian=True)
     # Rounding of the caller's is removed here: the real form of a Hermitian C is symmetric.
     return symmetric(real_matrix(C if difference == 0 else 0.5 * (C + C.conj().T)), name)
+
+
+def _asymmetry(C: LinearOperator, name: str) -> tuple[float, float]:
+    """|a'Cb - b'Ca| for random a and b, and what that is to be small against."""
+    a, b = np.random.default_rng(0).standard_normal((2, C.shape[0]))
+    asked = named(C, name)
+    left, right = float(a @ asked.matvec(b)), float(b @ asked.matvec(a))
+    return abs(left - right), 1e4 * (abs(left) + abs(right))
 
 
 def _square(shape: tuple[int, ...], name: str) -> None:

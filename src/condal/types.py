@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Proof:
-    """`value` is a lower bound on min over X of <v, x>; `how` says why, `failure` how surely.
-
-    `failure` is the probability that the bound is wrong: 0 for a deterministic proof.
-    """
+    """`value` is a lower bound on min over X of <v, x>; `how` says why, and `failure` is the
+    probability that it is wrong: 0 for a deterministic proof."""
 
     value: float
     how: str
@@ -148,8 +146,7 @@ class LinearMap(Protocol):
 
     @property
     def diagonal_rows(self) -> Array | None:
-        """d, where Ax = d * diag(x), or d * the sums of diag(x) over runs of n / size entries; else
-        None."""
+        """d: Ax = d * diag(x), or d * sums of diag(x) over runs of n / size entries, or None."""
 
     def row_norms(self) -> Array:
         """|A_i| for each row i, as elements of the space of X."""
@@ -162,7 +159,7 @@ class LinearMap(Protocol):
 
 
 class Smooth(Protocol):
-    """f(x) = phi(Mx), convex, with an L-Lipschitz gradient in x."""
+    """f(x) = phi(Mx), convex, its gradient L-Lipschitz in x; a proof asks more of one `Rounded`."""
 
     @property
     def M(self) -> LinearMap:
@@ -220,6 +217,15 @@ class Proximable(Protocol):
 
     def outward(self, z: Array) -> Array:
         """z less the nearest point of dom h: a normal of dom h, 0 where h is finite at z."""
+
+    def support(self, d: Array) -> float:
+        """sup <d, z> over dom h: h*(d) for a set; 0 at 0, else inf, if h is finite everywhere."""
+
+    def support_size(self, d: Array) -> float:
+        """The sum of the absolute values of the terms of support(d)."""
+
+    def support_error(self, d: Array) -> float:
+        """What `dual_error` is, of a d where the support is finite up to rounding."""
 
     def conjugate(self, y: Array) -> float:
         """h*(y) = sup_z <y, z> - h(z); inf outside its domain."""
@@ -284,15 +290,11 @@ class Method(Protocol):
 
     @property
     def keeps(self) -> Keeps:
-        """What it wants kept of x: x as well as memory allows, its atoms, or no more than a
-        sketch."""
+        """What it wants kept of x: all that memory allows, its atoms, or no more than a sketch."""
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
-        """The state to begin with, or to go on from where `warm` ended.
-
-        Raises ProblemError, in one line, if the method does not apply to the problem.
-        """
+        """The state to begin with, or to go on from where `warm` ended; ProblemError, in one line,
+        if the method does not apply to the problem."""
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
-        """The states after each iteration, from `start` or from the beginning; they end only when
-        the method can do no more."""
+        """The states after each iteration, from `start` on; they end when it can do no more."""

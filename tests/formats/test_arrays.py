@@ -7,9 +7,11 @@ import zipfile
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from condal.errors import FormatError
-from condal.formats import read_array, read_arrays
+from condal.formats import names_of_arrays, read_array, read_arrays
 
 
 def npy(array, **options):
@@ -49,6 +51,8 @@ def test_arrays_come_back_by_name(tmp_path, save):
         (b"", "is no array as numpy.save writes it"),
         (b"\x93NUMPY", "is no array as numpy.save writes it"),
         (b"\x93NUMPY\x09\x00", "is no array as numpy.save writes it"),
+        (npy(np.zeros(4)).replace(b"}", b"("), "is no array as numpy.save writes it"),
+        (npy(np.zeros(4)).replace(b"'shape'", b"b'shap'"), "is no array as numpy.save writes it"),
         (npy(np.arange(4.0))[:-8], "32 bytes, but 24 follow; the file is truncated or damaged"),
         (npy(np.arange(4.0)) + b"more", "32 bytes, but 36 follow"),
         (npy(np.array([{}], dtype=object), allow_pickle=True), "objects are not read"),
@@ -95,7 +99,7 @@ def test_files_that_are_none(tmp_path):
     for read in (read_array, read_arrays):
         with pytest.raises(FormatError, match="cannot be read: No such file"):
             read(tmp_path / "absent.npz")
-        with pytest.raises(FormatError, match="is no regular file"):
+        with pytest.raises(FormatError, match="is a folder; wanted a regular file"):
             read(tmp_path)
     (tmp_path / "plain.npz").write_bytes(npy(np.zeros(2)))
     with pytest.raises(FormatError, match=r"is no .npz file; save one with numpy.savez"):
@@ -105,3 +109,40 @@ def test_files_that_are_none(tmp_path):
     (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(FormatError, match="the archive is truncated or damaged"):
         read_arrays(tmp_path / "cut.npz")
+
+
+def test_some_arrays_are_read_and_no_others(tmp_path):
+    np.savez(tmp_path / "a.npz", b=np.arange(3.0), names=np.array(["x"]), n=np.array([np.nan]))
+    assert names_of_arrays(tmp_path / "a.npz") == ["b", "n", "names"]
+    found = read_arrays(tmp_path / "a.npz", ("b", "a"))
+    assert list(found) == ["b"]
+    np.testing.assert_array_equal(found["b"], [0.0, 1.0, 2.0])
+    with pytest.raises(FormatError, match="not numbers"):
+        read_arrays(tmp_path / "a.npz")
+
+
+def test_a_damaged_compressed_archive(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, b=np.random.default_rng(0).random(200))
+    whole = bytearray(path.read_bytes())
+    whole[60:90] = b"\xff" * 30
+    path.write_bytes(whole)
+    with pytest.raises(FormatError, match=r"the archive is truncated or damaged .*make it again"):
+        read_arrays(path)
+
+
+@given(st.data(), st.sampled_from([np.savez, np.savez_compressed, np.save]))
+def test_any_bytes_are_arrays_or_refused(tmp_path_factory, data, save):
+    stream = io.BytesIO()
+    save(stream, np.arange(40.0))
+    whole = bytearray(stream.getvalue())
+    for _ in range(data.draw(st.integers(1, 4))):
+        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    path = tmp_path_factory.getbasetemp() / "any.npz"
+    path.write_bytes(whole)
+    try:
+        found = read_array(path) if save is np.save else read_arrays(path)
+    except FormatError:
+        return
+    arrays = [found] if save is np.save else found.values()
+    assert all(np.isfinite(array).all() for array in arrays)

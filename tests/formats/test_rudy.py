@@ -116,6 +116,22 @@ def test_refuses(put, monkeypatch, block, contents, line, message):
     assert str(caught.value).startswith(f"{path}, line {line}: ")
 
 
+@pytest.mark.parametrize(
+    "contents",
+    [
+        "1 2\n2 3\n3 1\n",
+        "1 2 0.5\n2 3 1\n",
+        "0 1\n1 2\n",
+        "9 1\n1 2\n2 9\n",
+        "5 900\n5 2\n",
+        "3 3\n3 1 1.00000\n",
+    ],
+)
+def test_a_list_of_edges_without_its_first_line(contents):
+    with pytest.raises(FormatError, match=r"; is the first line 'n m' missing\?$"):
+        parse(contents)
+
+
 def test_refuses_a_sum_that_overflows():
     with pytest.raises(FormatError, match=r"weights given for \(2, 3\) add up to infinity"):
         parse("3 3\n1 2 1\n2 3 1e308\n3 2 1e308\n")

@@ -30,6 +30,12 @@ def written(folder, contents, name="table.csv"):
         ("x\n1e3\n-.5\n+2.\n", ("x",), [[1000], [-0.5], [2]]),
         ("1", None, [[1]]),
         ("\ufeff1,2\n", None, [[1, 2]]),
+        ('"1","2"\n"3", "4"\n', None, [[1, 2], [3, 4]]),
+        ("'1' '-2e3'\n3 4\n", None, [[1, -2000], [3, 4]]),
+        ("# x y\n1 2\n  # a note, with commas; and more\n3 4\n", None, [[1, 2], [3, 4]]),
+        ("# saved by hand\n\nx,y\n1,2\n", ("x", "y"), [[1, 2]]),
+        ("RI,Na,Mg\n1,2,3\n", ("RI", "Na", "Mg"), [[1, 2, 3]]),
+        ("1st,x\n1,2\n", ("1st", "x"), [[1, 2]]),
     ],
 )
 def test_tables(tmp_path, contents, names, values):
@@ -50,16 +56,33 @@ def test_a_packed_table(tmp_path):
         ("x,y\n", "has names of columns, and no row of numbers after them"),
         ("1,2\n3\n", "line 2: got 1 columns, wanted 2 as in the first line"),
         ("x,y\n1,2\n\n3,4,5\n", "line 4: got 3 columns, wanted 2"),
-        ("1,2\n3,nan\n", "line 2: wanted finite decimal numbers, but one is 'nan'"),
-        ("1,2\n3,1e999\n", "line 2: wanted finite decimal numbers, but one is '1e999'"),
-        ("1,2\n3,\n", "line 2: wanted finite decimal numbers, but one is missing"),
-        ("1,2\n3,x\n", "line 2: wanted finite decimal numbers, but one is 'x'"),
-        ("1,x\n3,4\n", "line 1: wanted finite decimal numbers, but one is 'x'"),
-        ("1,5;2,5\n", "line 1: wanted finite decimal numbers|names of columns"),
-        ("1,0x10\n", "wanted finite decimal numbers, but one is '0x10'"),
+        ("1,2\n3,nan\n", "line 2: wanted finite decimal numbers, but column 2 is 'nan'"),
+        ("1,2\n3,1e999\n", "line 2: wanted finite decimal numbers, but column 2 is '1e999'"),
+        ("1,2\n3,\n", "line 2: wanted finite decimal numbers, but column 2 is missing"),
+        ("1,2\n3,x\n", "line 2: wanted finite decimal numbers, but column 2 is 'x'"),
+        ("1,x\n3,4\n", "line 1: wanted finite decimal numbers, but column 2 is 'x'"),
+        ("1,5;2,5\n", "line 1: got '1,5', with a decimal comma; write '1.5'"),
+        ("1,5\t2\n", "line 1: got '1,5', with a decimal comma"),
+        ("2 -1,5e3\n", "line 1: got '-1,5e3', with a decimal comma; write '-1.5e3'"),
+        ("1;2\n3;4,5\n", "line 2: got '4,5', with a decimal comma"),
+        ("x;y\n3;4,5\n", "line 2: got '4,5', with a decimal comma"),
+        ('"1,5","2,5"\n3,4\n', "line 1: wanted finite decimal numbers, but column 1 is"),
+        ('1,"2"3\n', "line 1: wanted finite decimal numbers, but column 2 is"),
+        ("\n1::2::3\n", "line 2: the columns are parted by '::'; write commas"),
+        ("nan,nan\n1,2\n", "line 1: wanted finite decimal numbers, but column 1 is 'nan'"),
+        ("NA,NA\n1,2\n", "line 1: wanted finite decimal numbers, but column 1 is 'NA'"),
+        ("x,null\n1,2\n", "line 1: wanted finite decimal numbers, but column 2 is 'null'"),
+        ("?;-Inf\n1;2\n", "line 1: wanted finite decimal numbers, but column 1 is '?'"),
+        (",x,y\n0,1,2\n", "line 1: column 1 has neither a name nor a number; give it one"),
+        ('x,""\n1,2\n', "line 1: column 2 has neither a name nor a number"),
+        ('1,2\n\n3,""\n', "line 3: wanted finite decimal numbers, but column 2 is missing"),
+        ("1D3,2D3\n1,2\n", "line 1: wanted finite decimal numbers, but column 1 is '1D3'"),
+        ("# alone\n#\n", "holds comments alone; wanted rows of numbers"),
+        ("# a\n1,2\n3,x\n", "line 3: wanted finite decimal numbers, but column 2 is 'x'"),
+        ("1,0x10\n", "wanted finite decimal numbers, but column 2 is '0x10'"),
         ("1,2\n3,1_000\n", "line 2: wanted finite decimal numbers"),
         ("1,2\n3,=1+1\n", "line 2: wanted finite decimal numbers"),
-        ("1,2\n# 3,4\n", "line 2: wanted finite decimal numbers, but one is '# 3'"),
+        ("1,2\n3,4 # four\n", "line 2: wanted finite decimal numbers, but column 2 is '4 # four'"),
         (b"1,\x002\n", "holds a NUL byte"),
         (b"PK\x03\x04", "is a zip archive"),
     ],
@@ -69,7 +92,7 @@ def test_faults_of_a_table(tmp_path, contents, text):
         read_table(written(tmp_path, contents))
 
 
-@given(st.text(alphabet="0123456789.,;eE+-x \t\r\n\"'", max_size=60))
+@given(st.text(alphabet="0123456789.,;:#eE+-xnNaA? \t\r\n\"'", max_size=60))
 def test_any_text_is_read_or_refused(tmp_path_factory, contents):
     path = written(tmp_path_factory.mktemp("fuzz"), contents)
     try:
@@ -90,6 +113,13 @@ def test_points_of_a_table_and_of_an_array(tmp_path):
     np.save(tmp_path / "whole.npy", np.arange(6, dtype=np.int16).reshape(3, 2))
     assert read_points(tmp_path / "whole.npy").dtype == np.float64
     np.testing.assert_array_equal(read_points(written(tmp_path, "x,y\n1,2\n")), [[1.0, 2.0]])
+
+
+def test_an_archive_of_arrays_is_no_points(tmp_path):
+    for save in (np.savez, np.savez_compressed):
+        save(tmp_path / "points.npz", points=np.zeros((2, 2)))
+        with pytest.raises(FormatError, match=r"is a .npz file.*save one array with numpy.save\("):
+            read_points(tmp_path / "points.npz")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +178,15 @@ BANNER = "%%MatrixMarket matrix coordinate real"
     [
         ("", None, "is empty; wanted entries: row, column, value"),
         ("1,2\n", None, "has 2 columns; wanted at least three: row, column, value"),
-        ("1,2,3\n1.5,2,3\n", None, r"the row of an entry must be a whole number; got \[1.5\]"),
+        (
+            "a,b,c\n1,2,3\n\n1.5,2,3\n",
+            None,
+            r"line 4: the row of an entry must be a whole number, of at most 2\^53; got 1.5: ",
+        ),
+        ("1,2,3\n1,1e17,3\n", None, "line 2: the column of an .*; got 1e\\+17: correct the line"),
+        ("1,2,3\n", ("1", "1", "3"), "must be three columns; got 1,1,3"),
+        ("a,b,c\n1,2,3\n", ("a", "b", "2"), "must be three columns; got a,b,2"),
+        (f"{BANNER} general\n2 4 0\n", ("1", "2", "3"), "columns are chosen of tables alone"),
         ("1,2,3\n", ("1", "3", "9"), "there is no one column '9'; there are 1 to 3"),
         ("a,b,c\n1,2,3\n", ("a", "b", "d"), "no one column 'd'; there are a, b, c, or 1 to 3"),
         (f"{BANNER} symmetric\n2 2 1\n1 1 1\n", None, "write 'general' in the banner"),
@@ -163,3 +201,11 @@ BANNER = "%%MatrixMarket matrix coordinate real"
 def test_faults_of_ratings(tmp_path, contents, columns, text):
     with pytest.raises(FormatError, match=text):
         read_ratings(written(tmp_path, contents), columns)
+
+
+def test_a_file_named_mtx_has_a_banner(tmp_path):
+    for name in ("ratings.mtx", "ratings.mtx.gz"):
+        data = b"1 2 3\n2 1 4\n"
+        path = written(tmp_path, gzip.compress(data) if name.endswith("gz") else data, name)
+        with pytest.raises(FormatError, match="the first line must be '%%MatrixMarket"):
+            read_ratings(path)

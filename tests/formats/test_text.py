@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from condal.errors import FormatError
-from condal.formats import text
+from condal.formats import regular, text
 from condal.formats.text import quote, read_text
 
 PLAIN = b"2 1\n1 2\n"
@@ -104,7 +104,7 @@ def test_small_files_may_pack_well(put):
 
 
 def test_refuses_plain_text_past_the_limit(put, monkeypatch):
-    monkeypatch.setattr(text, "MAX_BYTES", 7)
+    monkeypatch.setattr(regular, "MAX_BYTES", 7)
     with pytest.raises(FormatError, match="more than 7 bytes of text in a file of 8 bytes"):
         read_text(put(PLAIN))
 

@@ -84,7 +84,29 @@ def domain_is_where_the_distance_is_0(case: ProximableCase) -> None:
         assert np.linalg.norm(out) == pytest.approx(h.distance(z), rel=1e-9, abs=1e-9)
         assert h.distance(z - out) <= 1e-11 * (1 + np.linalg.norm(z))
         assert float(out @ (member - (z - out))) <= tolerance(z, member)
-        assert np.isfinite(h.conjugate(out)) or h.lipschitz < INF
+
+
+def support_is_the_supremum_over_the_domain(case: ProximableCase) -> None:
+    """support(d) >= <d, z> for all z in dom h, and no larger than what far points of it reach; it
+    is finite at what `outward` gives."""
+    rng, h = np.random.default_rng(13), case.h
+    assert h.support(np.zeros(h.size)) == h.support_error(np.zeros(h.size)) == 0.0
+    for v in vectors(case, rng):
+        out = h.outward(v)
+        assert np.isfinite(h.support(out))
+        assert 0.0 <= h.support_error(out) <= 1e-11 * (1 + np.linalg.norm(out))
+        for d in (v, out):
+            found = h.support(d)
+            for z in (case.member(rng), v - out):
+                assert float(d @ z) <= found + tolerance(d, z)
+            if np.isfinite(found):
+                assert abs(found) <= h.support_size(d) * (1 + 1e-12)
+                assert h.support(2.0 * d) == pytest.approx(2.0 * found, rel=1e-12)
+            few, many = (float(d @ (z - h.outward(z))) for z in (1e3 * d, 1e6 * d))
+            if np.isfinite(found):
+                assert found == pytest.approx(many, rel=1e-5, abs=2e-4 * (1 + float(d @ d)))
+            else:
+                assert many > few
 
 
 def conjugate_is_the_supremum(case: ProximableCase) -> None:
@@ -182,10 +204,17 @@ def pieces_obey_their_law(h: Any, rng: np.random.Generator) -> None:
         joined = [getattr(part, name)(at[here], *args) for here, part in h.pieces]
         whole = getattr(h, name)(at, *args)
         np.testing.assert_array_equal(np.concatenate([*joined, np.zeros(0)]), whole)
-    for name, at in [("value", z), ("conjugate", inside), ("conjugate_size", inside)]:
+    out = h.outward(z)
+    for name, at in [
+        ("value", z),
+        ("conjugate", inside),
+        ("conjugate_size", inside),
+        ("support", out),
+        ("support_size", out),
+    ]:
         total = sum(getattr(part, name)(at[here]) for here, part in h.pieces)
         assert total == pytest.approx(getattr(h, name)(at), rel=1e-9, abs=1e-12)
-    for name, at in [("distance", z), ("dual_error", inside)]:
+    for name, at in [("distance", z), ("dual_error", inside), ("support_error", out)]:
         parts = [getattr(part, name)(at[here]) for here, part in h.pieces]
         assert np.linalg.norm(parts) == pytest.approx(getattr(h, name)(at), rel=1e-12, abs=1e-25)
 
@@ -210,6 +239,8 @@ def scaled_is_c_h_of_z_over_rows(case: ProximableCase) -> None:
         there = h.dual_point(rows * y / c)
         np.testing.assert_allclose(there, rows * y / c, rtol=1e-12, atol=1e-11)
         assert scaled.conjugate(y) == pytest.approx(c * h.conjugate(there), rel=1e-9, abs=1e-9)
+        out = scaled.outward(z)  # the domain of h(. / rows) is rows * dom h
+        assert scaled.support(out) == pytest.approx(h.support(rows * out), rel=1e-9, abs=1e-9)
         t = step(rng)
         p = scaled.prox(z, t)
         if np.all(rows == rows[:1]):  # |rows r - z|^2 / 2t = |r - z/rows|^2 / (2 t / rows^2)
@@ -260,6 +291,7 @@ LAWS = [
     prox_minimises,
     prox_is_firmly_nonexpansive,
     domain_is_where_the_distance_is_0,
+    support_is_the_supremum_over_the_domain,
     conjugate_is_the_supremum,
     conjugate_is_infinite_off_its_domain,
     dual_point_is_the_nearest,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import cvxpy as cp
+import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
 import condal
 from condal.problems import Phases, angular_synchronisation
-from condal.problems.unit_diagonal import leading, unit_diagonal
+from condal.problems.factors import leading
+from condal.problems.unit_diagonal import unit_diagonal
 
 
 def measured(n, degree, noise, seed=0):
@@ -103,7 +106,7 @@ def test_real_measurements_are_those_of_signs():
 
 def test_the_error_is_up_to_one_factor():
     z = np.exp(1j * np.array([0.0, 1.0, 2.0]))
-    phases = Phases(1.0, z)
+    phases = Phases(1.0, 3.0, z)
     np.testing.assert_allclose(phases.angles, [0.0, 1.0, 2.0])
     assert phases.error(1j * z) <= 1e-12
     assert phases.error([5.0, 6.0, 7.0]) <= 1e-12
@@ -115,6 +118,27 @@ def test_the_error_is_up_to_one_factor():
     assert phases.error(across) == pytest.approx(np.sqrt(2.0))
     with pytest.raises(condal.ProblemError, match="wanted 3 complex numbers of modulus 1, or"):
         phases.error([1.0, 1.0])
+
+
+def test_what_the_advice_says_is_what_works():
+    t = np.random.default_rng(8).uniform(-3, 3, 9)
+    differences = t[:, None] - t
+    with pytest.raises(condal.ProblemError, match="real differences of angles"):
+        angular_synchronisation(differences)
+    for given in (np.exp(1j * differences), pd.DataFrame(np.exp(1j * differences))):
+        model = angular_synchronisation(given)
+        result = condal.solve(model)
+        found = model.round(result)
+        assert found.error(t) <= 1e-6
+        assert found.value == pytest.approx(72.0)
+        assert found.bound == result.bound
+
+
+def test_tables_of_objects_are_tables_of_numbers():
+    C = np.array([[0, 1j, 1], [-1j, 0, 1], [1, 1, 0]])
+    for given in (C, C.real):
+        table = pd.DataFrame(given).astype(object)
+        np.testing.assert_array_equal(angular_synchronisation(table).C.toarray(), given)
 
 
 def test_the_diagonal_and_zeros_say_nothing():
@@ -160,6 +184,13 @@ def test_complex_points_are_scaled_to_a_diagonal_of_ones(kind):
         (np.array([[0, 1.0], [2.0, 0]]), "C must be symmetric"),
         (np.array([[0, np.nan + 1j], [np.nan - 1j, 0]]), "the real part of C has the value nan"),
         ("angles", "C must be a SciPy sparse matrix or a NumPy array; got str"),
+        ([[0], [0, 1]], "C must be a matrix of numbers, with rows of one length; got a list"),
+        (pd.DataFrame([["a", "b"], ["b", "a"]], dtype=object), "C must be a matrix of numbers"),
+        (nx.path_graph(3), r"from which end its angle is measured: .*networkx\.to_numpy_array"),
+        (np.array([[0, 0.3], [-0.3, 0]]), r"pass numpy\.exp\(1j \* C\), with 0 where nothing"),
+        (sp.csr_array([[0, 1], [-1, 0]]), r"pass numpy\.exp\(1j \* C\), with 0 where nothing"),
+        ([[0, 0.3], [-0.3, 0]], r"pass numpy\.exp\(1j \* C\), with 0 where nothing"),
+        (np.array([[0, np.inf], [-np.inf, 0]]), "C has the value inf"),
     ],
 )
 def test_bad_measurements_are_refused(C, text):
@@ -168,7 +199,15 @@ def test_bad_measurements_are_refused(C, text):
 
 
 @pytest.mark.parametrize(
-    "phases", [np.ones(4), np.full(5, 0.5 + 0j), np.full(5, np.nan), ["a"] * 5, np.zeros(5) + 0j]
+    "phases",
+    [
+        np.ones(4),
+        np.full(5, 0.5 + 0j),
+        np.full(5, np.nan),
+        ["a"] * 5,
+        np.zeros(5) + 0j,
+        [np.inf] * 5,
+    ],
 )
 def test_only_phases_and_angles_have_a_value(phases):
     model = angular_synchronisation(np.ones((5, 5)))

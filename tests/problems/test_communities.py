@@ -7,12 +7,14 @@ import itertools
 import cvxpy as cp
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
 import condal
 from condal.problems import Partition, communities
-from condal.problems.partitions import agreement, cluster_rows, settle, within
+from condal.problems.labels import agreement
+from condal.problems.partitions import settle, within
 from known import random_graph
 
 
@@ -66,7 +68,7 @@ def test_planted_groups_are_found(k, null):
     found = model.round(result)
     assert found.agreement(labels) == 1.0
     assert found.value == pytest.approx(model.quality(labels))
-    assert found.value <= model.quality_bound(result)
+    assert found.value <= found.bound == model.quality_bound(result)
     assert result.method == "lowrank"
 
 
@@ -138,22 +140,15 @@ def test_moves_never_lose_and_end_where_none_gains(seed):
         assert within(W, c, other) <= value + 1e-9
 
 
-def test_rows_apart_are_clustered():
-    rng = np.random.default_rng(0)
-    centres = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])
-    labels = np.arange(90) % 3
-    rows = centres[labels] + rng.standard_normal((90, 2))
-    assert agreement(cluster_rows(rows, 3, rng), labels) == 1.0
-    assert set(cluster_rows(np.zeros((5, 2)), 3, rng)) == {0}
-
-
 def test_agreement_is_up_to_the_names_of_groups():
     assert agreement([0, 0, 1, 1], [5, 5, 2, 2]) == 1.0
     assert agreement([0, 0, 1, 1], ["a", "b", "b", "b"]) == 0.75
     assert agreement([0, 0, 0, 0], [0, 1, 2, 3]) == 0.25
-    assert Partition(0.5, np.array([0, 1, 1])).agreement([1, 0, 0]) == 1.0
-    with pytest.raises(condal.ProblemError, match="labels to compare must be two lists"):
-        agreement([0, 1], [0, 1, 2])
+    assert Partition(0.5, 0.6, np.array([0, 1, 1])).agreement([1, 0, 0]) == 1.0
+    assert agreement(pd.Series(["a", "b", "b"]), [0, 1, 1]) == 1.0
+    for one, other in (([0, 1], [0, 1, 2]), ([[0], [1, 2]], [0, 1])):
+        with pytest.raises(condal.ProblemError, match="labels to compare must be two lists"):
+            agreement(one, other)
 
 
 @pytest.mark.parametrize(
@@ -172,3 +167,16 @@ def test_bad_models_are_refused(change, text):
     given = {"graph": random_graph(5, 3.0), "k": 3, **change}
     with pytest.raises(condal.ProblemError, match=text):
         communities(given.pop("graph"), given.pop("k"), **given)
+
+
+def test_more_groups_than_vertices_are_some_without_any():
+    model = communities(nx.complete_graph(4), 6)
+    found = model.round(condal.solve(model))
+    assert found.labels.max() + 1 == found.sizes.size <= 4
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [0.5] * 5, [None] * 5, [[0], [1, 2]], "abcde"])
+def test_what_are_no_labels_is_refused(labels):
+    model = communities(random_graph(5, 3.0), 3)
+    with pytest.raises(condal.ProblemError, match="labels must be 5 whole numbers or names, one a"):
+        model.quality(labels)

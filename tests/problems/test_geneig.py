@@ -88,6 +88,44 @@ def test_a_point_of_any_rank_has_a_vector_as_good(seed):
     assert u @ u <= model.alpha * (1 + 1e-12)
 
 
+def test_a_factor_and_its_product_give_vectors_as_good():
+    rng = np.random.default_rng(6)
+    model = scaled_model(7, 3.0, 6)
+    Psi = model.Psi.to_dense()
+    R = 3 * np.linalg.eigh(Psi)[1][:, -1:] + 0.5 * rng.standard_normal((7, 4))
+    R /= np.sqrt(np.sum(Psi * (R @ R.T)))
+    point = condal.LowRank(np.column_stack([R, R]), np.full(8, 0.5))  # columns that depend
+    objectives = [model.vector(result_at(model, x)).objective for x in (point, R @ R.T)]
+    least = np.sum(model.Phi.to_dense() * (R @ R.T))
+    assert min(objectives) >= least - 1e-9
+    empty = condal.LowRank(np.zeros((7, 0)), np.zeros(0))
+    assert model.vector(result_at(model, empty)).vector.shape == (7,)
+
+
+def test_no_matrix_of_n_x_n_is_made_of_a_factor():
+    n = 50_000  # of which one would take 20 GB
+    diagonal = np.linspace(-1.0, 1.0, n)
+    Phi, Psi = sp.dia_array((diagonal[None], [0]), (n, n)), sp.csr_array(sp.eye(n))
+    model = generalized_eigenvector(Phi.tocsr(), Psi, 2.0)
+    U = np.zeros((n, 2))
+    U[-1, 0], U[-2, 1] = 1.0, 1.0
+    small = generalized_eigenvector(np.eye(2), np.eye(2), 2.0)
+    result = result_at(small, condal.LowRank(U, np.array([0.5, 0.5])))
+    found = model.vector(result)
+    assert found.objective == pytest.approx(1.0, abs=1e-4)
+    assert found.vector @ found.vector == pytest.approx(1.0)
+
+
+def test_the_bound_holds_for_every_y_and_is_tight_for_one():
+    model = scaled_model(8, 2.0, 3)
+    best = optimum(model)
+    bounds = [model.bound(y) for y in np.linspace(-20.0, 20.0, 81)]
+    assert min(bounds) >= best - 1e-9
+    assert min(bounds) <= best + 1.0
+    with pytest.raises(condal.ProblemError, match="y must be an array of real numbers"):
+        model.bound("a")
+
+
 @pytest.mark.parametrize("x", [np.zeros((6, 6)), np.eye(6), np.diag([1.0, 0, 0, 0, 0, 0])])
 def test_a_point_that_is_not_feasible_still_has_a_feasible_vector(x):
     model = scaled_model(6, 1.1, seed=3)
@@ -134,7 +172,8 @@ EYE = np.eye(3)
         (np.ones((3, 2)), EYE, 1.0, r"Phi must be a square matrix.*got shape \(3, 2\)"),
         (EYE, np.triu(np.ones((3, 3))), 1.0, "Psi must be symmetric"),
         (np.nan * EYE, EYE, 1.0, "Phi has the value nan"),
-        (EYE, 1j * EYE, 1.0, "Psi is complex"),
+        (EYE, 1j * EYE, 1.0, r"Psi is complex .* pass numpy\.real\(Psi\)"),
+        ([[1.0], [1.0, 2.0]], EYE, 1.0, "Phi must be an array of real numbers; got a list of 2"),
         (EYE, EYE, 0.0, r"alpha must be a positive number; got 0\.0"),
         (EYE, EYE, -2, "alpha must be a positive number; got -2"),
         (EYE, EYE, np.inf, "alpha must be a positive number; got inf"),

@@ -131,3 +131,12 @@ def test_bad_models_are_refused(change, text):
 def test_only_labels_make_a_cut(labels):
     with pytest.raises(condal.ProblemError, match="labels"):
         max_k_cut(random_graph(5, 3.0), 3).weight(labels)
+
+
+def test_groups_without_vertices_are_not_counted():
+    model = max_k_cut(nx.path_graph(3), 3)
+    for seed in range(5):
+        found = model.round(condal.solve(model), trials=1, seed=seed)
+        assert np.array_equal(np.unique(found.labels), np.arange(found.sizes.size))
+        assert found.value <= found.bound
+        assert np.all(found.sizes > 0)

@@ -6,13 +6,14 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.cluster import KMeans as Rival
 
 import condal
 from condal.points import LowRank
 from condal.problems import k_means
-from condal.problems.lloyd import best_clustering, cost_of, lloyd
+from condal.problems.lloyd import Distances, Rows, best_clustering, cost_of, lloyd
 
 
 def blobs(n, k, *, apart, seed=0, dimension=2):
@@ -206,32 +207,68 @@ def test_nothing_proved_is_infinitely_far_from_optimal():
     assert model.excess([0, 0, 0, 1, 1, 1], result) == np.inf
 
 
-@pytest.mark.parametrize("metric", ["points", "no points"])
-def test_lloyd_never_worsens_and_leaves_no_cluster_empty(metric):
+@pytest.mark.parametrize("kind", ["rows", "distances", "no points"])
+def test_lloyd_never_worsens_and_leaves_no_cluster_empty(kind):
     rng = np.random.default_rng(3)
-    D = k_means(rng.standard_normal((40, 2)), 1).D
-    if metric == "no points":
+    points = rng.standard_normal((40, 2))
+    cloud = Rows(points) if kind == "rows" else Distances(k_means(points, 1).D)
+    if kind == "no points":
         D = np.triu(rng.random((40, 40)), 1)
-        D = D + D.T
+        cloud = Distances(D + D.T)
     starts = rng.integers(0, 3, (5, 40))  # clusters 3 and 4 begin empty
-    labels, costs = lloyd(D, starts, 5)
+    labels, costs = lloyd(cloud, starts, 5)
     for row, total in zip(labels, costs, strict=True):
         assert set(row) == set(range(5))
-        assert total == pytest.approx(cost_of(D, row, 5))
+        assert total == pytest.approx(cost_of(cloud, row, 5))
     full = rng.integers(0, 5, (5, 40))
     full[:, :5] = np.arange(5)
-    improved, after = lloyd(D, full, 5)
-    assert all(after[i] <= cost_of(D, full[i], 5) for i in range(5))
+    improved, after = lloyd(cloud, full, 5)
+    assert all(after[i] <= cost_of(cloud, full[i], 5) for i in range(5))
     assert improved.shape == full.shape
 
 
-def test_restarts_find_what_scikit_learn_finds():
+def test_rows_and_their_distances_are_one_cloud():
+    rng = np.random.default_rng(5)
+    points = 1e5 + rng.standard_normal((30, 3))
+    rows, distances = Rows(points), Distances(k_means(points, 1).D)
+    labels = rng.integers(0, 4, (3, 30))
+    for a, b in zip(rows.to_centres(labels, 4), distances.to_centres(labels, 4), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(rows.to_point(7), distances.to_point(7), rtol=1e-7)
+    assert cost_of(rows, labels[0], 4) == pytest.approx(plain_cost(points, labels[0]))
+
+
+@pytest.mark.parametrize("kind", ["rows", "distances"])
+def test_starts_find_what_scikit_learn_finds(kind):
     points = blobs(120, 6, apart=5.0, seed=3)
-    D = k_means(points, 6).D
-    labels = best_clustering(D, 6, restarts=20, seed=0)
+    cloud = Rows(points) if kind == "rows" else Distances(k_means(points, 6).D)
+    labels = best_clustering(cloud, 6, np.random.default_rng(0), starts=20)
     rival = Rival(6, n_init=20, random_state=0).fit(points)
-    assert cost_of(D, labels, 6) == pytest.approx(rival.inertia_, rel=1e-2)
-    assert np.array_equal(labels, best_clustering(D, 6, restarts=20, seed=0))
+    assert cost_of(cloud, labels, 6) == pytest.approx(rival.inertia_, rel=1e-2)
+    again = best_clustering(cloud, 6, np.random.default_rng(0), starts=20)
+    assert np.array_equal(labels, again)
+
+
+def test_points_all_alike_fill_every_cluster():
+    for cloud in (Rows(np.zeros((5, 2))), Distances(np.zeros((5, 5)))):
+        assert set(best_clustering(cloud, 3, np.random.default_rng(0))) == {0, 1, 2}
+
+
+def test_an_answer_carries_its_bound():
+    model = k_means(blobs(30, 3, apart=8.0), 3)
+    result = condal.solve(model)
+    found = model.round(result)
+    assert found.bound == result.bound <= found.cost * (1 + 1e-12)
+    assert f"none is below {result.bound:.10g}" in repr(found)
+    early = condal.solve(model.problem, max_iters=1)
+    assert model.round(early).bound >= 0.0  # no cost is negative
+
+
+@pytest.mark.parametrize("kind", [pd.Series, np.array, list])
+def test_names_are_labels(kind):
+    model = k_means(CLOUD, 2)
+    assert model.cost(kind(list("ababab"))) == model.cost([0, 1, 0, 1, 0, 1])
+    assert model.cost(pd.Series([3, 8] * 3, dtype=object)) == model.cost([0.0, 1.0] * 3)
 
 
 GOOD = np.array([[0.0, 1.0], [1.0, 0.0]])
@@ -265,12 +302,18 @@ def test_bad_input_is_refused(given, text):
 
 def test_bad_labels_and_results_are_refused():
     model = k_means(CLOUD, 2)
-    with pytest.raises(condal.ProblemError, match=r"labels must be 6 values.*got shape \(5,\)"):
+    with pytest.raises(
+        condal.ProblemError,
+        match=r"labels must be 6 whole numbers or names, one a point; got a list of shape \(5,\)",
+    ):
         model.cost([0, 0, 0, 1, 1])
+    for wrong in ([0.5] * 6, [np.nan] * 6, [None] * 6, pd.Series(["a"] * 5 + [None], dtype=object)):
+        with pytest.raises(condal.ProblemError, match="labels must be 6 whole numbers or names"):
+            model.cost(wrong)
     with pytest.raises(condal.ProblemError, match=r"labels has 3 different values, but .* k = 2"):
         model.cost([0, 0, 1, 1, 2, 2])
-    with pytest.raises(condal.ProblemError, match="restarts must be a whole number"):
-        model.round(condal.solve(model, tol=0.5), restarts=0)
+    with pytest.raises(condal.ProblemError, match="trials must be a whole number"):
+        model.round(condal.solve(model, tol=0.5), trials=0)
 
 
 def test_rounding_does_not_depend_on_where_the_points_are():

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from itertools import product
 
+import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import linprog
 
@@ -179,8 +181,21 @@ TWO = [[0.0, 1.0], [0.0, 1.0]]
         ([[np.nan]], [], [], r"unary\[0\] has the value nan at index 0"),
         (TWO, [(0, 2)], [np.eye(2)], r"edges\[0\] must join two of the 2 nodes.* got \[0, 2\]"),
         (TWO, [(1, 1)], [np.eye(2)], r"edges\[0\] must join two of the 2 nodes.* got \[1, 1\]"),
-        (TWO, [(0.5, 1)], [np.eye(2)], "edges must be pairs of nodes; got float64"),
-        (TWO, [0, 1], [np.eye(2)], r"edges must be pairs of nodes; got int64 of shape \(2,\)"),
+        (
+            TWO,
+            [(0.5, 1)],
+            [np.eye(2)],
+            r"edges must be pairs of nodes, .* got a list of shape \(1, 2\), 0.5 at index \(0, 0\)",
+        ),
+        (TWO, [0, 1], [np.eye(2)], r"edges must be pairs of nodes, .* got a list of shape \(2,\)"),
+        (TWO, [(0, 1), (1,)], np.eye(2), "edges must be pairs of nodes, .* got a list of 2 parts"),
+        (TWO, None, np.eye(2), "edges must be pairs of nodes, as whole numbers; got None"),
+        (None, [], [], "unary must be a row of costs for each node; got None"),
+        (3.0, [], [], r"unary must be a row of costs for each node; got 3\.0"),
+        ([["a"]], [], [], r"unary\[0\] must be an array of real numbers"),
+        (TWO, [(0, 1)], None, "a matrix for each of the 1 edges, or be one for all; got None"),
+        (TWO, [(0, 1)], 1.0, "a matrix for each of the 1 edges, or be one for all; got 1.0"),
+        (TWO, [(0, 1)], [["a", "b"]], "pairwise must be an array of real numbers"),
         (TWO, [(0, 1)], [], "a matrix for each of the 1 edges, or be one for all; got 0"),
         (TWO, [(0, 1)], [np.eye(3)], r"pairwise\[0\] must have shape \(2, 2\), .* got \(3, 3\)"),
         (TWO, [(0, 1)], np.eye(3), r"pairwise\[0\] must have shape \(2, 2\), .* got \(3, 3\)"),
@@ -196,10 +211,43 @@ def test_what_makes_no_model_is_refused(unary, edges, pairwise, text):
     [
         ([0, 5], "node 1 has 2 states, from 0; got 5"),
         ([0, -1], "node 1 has 2 states, from 0; got -1"),
-        ([0], r"labels must be 2 whole numbers, .* got int64 of shape \(1,\)"),
-        ([0.0, 1.0], "labels must be 2 whole numbers, .* got float64"),
+        ([0], r"labels must be 2 whole numbers, .* got a list of shape \(1,\)"),
+        ([0.0, 1.0], "labels must be 2 whole numbers, .*, 0.0 at index 0"),
     ],
 )
 def test_labels_are_states(labels, text):
     with pytest.raises(ProblemError, match=text):
         map_inference(TWO, [(0, 1)], [np.eye(2)]).energy(labels)
+
+
+def test_one_table_for_all_edges_is_a_matrix_of_any_kind():
+    rng = np.random.default_rng(11)
+    unary, table = rng.random((4, 3)), rng.random((3, 3))
+    edges = [(0, 1), (1, 2), (2, 3)]
+    model = map_inference(unary, edges, [table] * 3)
+    graph = nx.path_graph(4)
+    for kind in (np.asarray, np.ndarray.tolist, pd.DataFrame):
+        other = map_inference(kind(unary), graph.edges, kind(table))
+        for labels in ([0, 1, 2, 0], [2, 2, 1, 1]):
+            assert other.energy(labels) == pytest.approx(model.energy(labels), rel=1e-14)
+    assert map_inference(unary, pd.DataFrame(edges), table).energy([0] * 4) == model.energy([0] * 4)
+
+
+def test_matrices_of_several_shapes_are_one_for_each_edge():
+    model = map_inference(
+        [[0, 1], [0, 1, 2], [0, 3]], [(0, 1), (1, 2)], [np.eye(2, 3), np.eye(3, 2)]
+    )
+    assert model.energy([1, 1, 1]) == 1 + 1 + 3 + 1 + 1
+
+
+def test_the_result_of_the_split_problem_is_rounded_as_well():
+    rng = np.random.default_rng(12)
+    model = random_tree(5, rng)
+    result = condal.solve(model.split, GDMM(lam=0.3), tol=1e-3, max_iters=2000)
+    assert isinstance(result.x, tuple)
+    labelling = model.round(result)
+    assert labelling.energy == pytest.approx(least_on_tree(model), rel=1e-9)
+    assert labelling.bound == result.bound <= labelling.energy + 1e-9
+    other = random_tree(4, rng)
+    with pytest.raises(ProblemError, match=r"of another model: its point has 9 blocks, .* needs 7"):
+        other.round(result)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 
 import cvxpy as cp
+import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -112,7 +113,27 @@ def test_what_makes_no_model_is_refused(A, B, text):
         graph_matching(A, B)
 
 
-@pytest.mark.parametrize("p", [[0, 0, 1], [0, 1], [1, 2, 3]])
+@pytest.mark.parametrize("p", [[0, 0, 1], [0, 1], [1, 2, 3], [0.0, 1.0, 2.0], ["a", "b", "c"]])
 def test_only_permutations_have_a_disagreement(p):
     with pytest.raises(ProblemError, match=r"permutation must hold each of 0, ..., 2 once"):
         graph_matching(np.eye(3), np.eye(3)).disagreement(p)
+
+
+def test_the_first_wrong_entry_is_told():
+    model = graph_matching(np.eye(4), np.eye(4))
+    with pytest.raises(ProblemError, match=r"once, .* got a list of shape \(4,\), 2 at index 3"):
+        model.disagreement([0, 1, 2, 2])
+    with pytest.raises(ProblemError) as caught:
+        model.disagreement([0] * 50_000)
+    assert len(str(caught.value)) < 120
+
+
+def test_graphs_and_tables_are_taken():
+    A = nx.relabel_nodes(nx.lollipop_graph(4, 3), str)
+    B = nx.DiGraph(A)
+    for first, second in ((A, B), (nx.to_pandas_adjacency(A), nx.to_scipy_sparse_array(B))):
+        model = graph_matching(first, second)
+        assert model.disagreement(np.arange(7)) == 0.0
+        assert model.disagreement([6, 5, 4, 3, 2, 1, 0]) > 0.0
+    with pytest.raises(ProblemError, match="A must be a SciPy sparse matrix, a NumPy array or a"):
+        graph_matching(None, B)

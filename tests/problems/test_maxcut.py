@@ -6,6 +6,7 @@ import itertools
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -60,6 +61,8 @@ def test_all_kinds_of_graph_are_taken():
             sp.coo_matrix(W),
             sp.csc_array(W),
             graph,
+            pd.DataFrame(W.toarray()),
+            pd.DataFrame(W.toarray()).astype(object),
         )
     ]
     for other in laplacians[1:]:
@@ -111,6 +114,12 @@ def test_rounding_takes_a_dense_point():
     assert model.round(result).weight <= result.bound
 
 
+def weighted(weight):
+    graph = nx.path_graph(3)
+    graph[0][1]["weight"] = weight
+    return graph
+
+
 @pytest.mark.parametrize(
     ("W", "text"),
     [
@@ -120,7 +129,13 @@ def test_rounding_takes_a_dense_point():
         (np.array([[0, 1.0], [2.0, 0]]), r"W must be symmetric; the largest \|W - W'\| is 1"),
         (np.array([[0, np.nan], [np.nan, 0]]), "W has the value nan at index"),
         (sp.csr_array(np.array([[0, np.inf], [np.inf, 0]])), "has the value inf"),
-        (1j * np.eye(3), "W is complex"),
+        (1j * np.eye(3), r"W is complex .* pass numpy\.real\(W\) .* angular_synchronisation"),
+        ([[0, 1], [1]], "W must be a matrix, with rows of one length; got a list of 2 parts"),
+        (weighted("heavy"), r"must be real numbers; got 'heavy' on the edge \(0, 1\)"),
+        (weighted("3"), r"must be real numbers; got '3' on the edge \(0, 1\)"),
+        (weighted(np.complex128(1j)), "must be real numbers; got .* on the edge"),
+        (weighted(None), "must be real numbers; got None on the edge"),
+        (weighted(np.nan), "has the value nan"),
         ("a graph", "W must be a SciPy sparse matrix, a NumPy array or a NetworkX graph; got str"),
         (nx.DiGraph([(0, 1)]), "the graph is directed; pass an undirected one"),
         (nx.Graph(), "the graph has no vertices"),
@@ -132,14 +147,53 @@ def test_bad_graphs_are_refused(W, text):
         max_cut(W)
 
 
-def test_rounding_says_what_it_needs():
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"trials": 0}, "trials must be a whole number, at least 1; got 0"),
+        ({"trials": 2.5}, "trials must be a whole number, at least 1; got 2.5"),
+        ({"trials": "3"}, "trials must be a whole number, at least 1; got '3'"),
+        ({"trials": True}, "trials must be a whole number, at least 1; got True"),
+        ({"seed": -1}, "seed must be a whole number, at least 0; got -1"),
+        ({"seed": "a"}, "seed must be a whole number, at least 0; got 'a'"),
+    ],
+)
+def test_rounding_says_what_it_needs(given, text):
     model = max_cut(torus(3, 3))
-    result = condal.solve(model, tol=1e-1)
-    with pytest.raises(condal.ProblemError, match="trials must be at least 1; got 0"):
-        model.round(result, trials=0)
+    with pytest.raises(condal.ProblemError, match=text):
+        model.round(condal.solve(model, tol=1e-1), **given)
 
 
-@pytest.mark.parametrize("signs", [np.zeros(9), np.ones(8), np.full(9, 0.5), [True] * 8 + [False]])
-def test_only_signs_make_a_cut(signs):
-    with pytest.raises(condal.ProblemError, match="signs must be 9 numbers, each"):
+def test_a_cut_carries_its_bound():
+    model = max_cut(torus(3, 3))
+    result = condal.solve(model, tol=1e-2)
+    cut = model.round(result)
+    assert cut.weight <= cut.bound == result.bound
+    assert f"none is above {result.bound:.10g}" in repr(cut)
+
+
+@pytest.mark.parametrize(
+    ("signs", "got"),
+    [
+        (np.zeros(9), r"an ndarray of shape \(9,\), 0.0 at index 0"),
+        (np.ones(8), r"an ndarray of shape \(8,\)"),
+        ([1] * 8 + [0.5], r"a list of shape \(9,\), 0.5 at index 8"),
+        ([True] * 8 + [False], r"a list of shape \(9,\), True at index 0"),
+        (["a"] * 9, r"a list of shape \(9,\), 'a' at index 0"),
+        ([[1], [1, 1]], "a list of 2 parts that do not make one array"),
+        ("abc", "'abc'"),
+        (None, "None"),
+    ],
+)
+def test_only_signs_make_a_cut(signs, got):
+    with pytest.raises(condal.ProblemError, match=f"signs must be 9 numbers, each.* got {got}"):
         max_cut(torus(3, 3)).weight(signs)
+
+
+def test_errors_are_short_however_much_is_given():
+    with pytest.raises(condal.ProblemError) as caught:
+        max_cut(torus(3, 3)).weight([0.25] * 50_000)
+    assert len(str(caught.value)) < 120
+    with pytest.raises(condal.ProblemError) as caught:
+        max_cut(torus(3, 3)).round("a" * 50_000)
+    assert len(str(caught.value)) < 150

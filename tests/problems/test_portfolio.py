@@ -100,6 +100,10 @@ def test_the_factors_are_never_multiplied_out():
         ({"Q": -np.eye(N)}, "Q must be psd for f to be convex"),
         ({"F": F, "aversion": 0.0}, "aversion must be a positive number; got 0"),
         ({"F": F, "low": 0.1}, "low and high are bounds of exposures: give exposures too"),
+        ({"F": F, "exposures": SECTORS, "low": "a"}, "low must be an array of real numbers"),
+        ({"F": F, "exposures": SECTORS, "high": ["a"]}, "high must be an array of real numbers"),
+        ({"F": F, "exposures": SECTORS, "low": np.nan}, "low has the value nan"),
+        ({"Q": 1j * np.eye(N)}, r"Q is complex .* pass numpy\.real\(Q\)"),
         ({"F": F, "exposures": SECTORS}, "exposures need bounds: give low, high or both"),
         (
             {"F": F, "exposures": np.ones((1, 3)), "low": 0.0},

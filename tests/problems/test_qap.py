@@ -7,6 +7,7 @@ import itertools
 import tarfile
 
 import cvxpy as cp
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -16,7 +17,7 @@ from condal.operators import Symmetric
 from condal.points import LowRank
 from condal.problems import assignments, quadratic_assignment
 from condal.problems.assignments import Assignments
-from condal.problems.qap import changes, exchange
+from condal.problems.permutations import changes, exchange
 from condal.types import Spectral
 from known import DATA, needs_data
 
@@ -190,6 +191,36 @@ def test_bad_choices_are_refused():
     with pytest.raises(condal.ProblemError, match="nonnegative must be 'all' or 'costs'; got 'x'"):
         quadratic_assignment(np.eye(2), np.eye(2), nonnegative="x")
     model = quadratic_assignment(*instance(3))
-    for p in ([0, 1], [0, 1, 1], [1, 2, 3], [0.0, 1.0, 2.0]):
-        with pytest.raises(condal.ProblemError, match=r"permutation must hold each of 0, ..., 2"):
+    for p in ([0, 1], [0, 1, 1], [1, 2, 3], [0.0, 1.0, 2.0], ["a", "b", "c"], [[0], [1, 2]]):
+        with pytest.raises(
+            condal.ProblemError, match=r"permutation must (hold each of 0, ..., 2|be)"
+        ):
             model.cost(p)
+
+
+def test_a_result_of_another_model_proves_nothing():
+    A, B = instance(4)
+    model, larger = quadratic_assignment(A, B), quadratic_assignment(10 * A, B)
+    result = condal.solve(larger, tol=1e-2)
+    best = min(permutations(4), key=model.cost)
+    assert larger.excess(best, result) <= 1.02e-2
+    with pytest.raises(condal.ProblemError, match=r"permutation costs .* of another model; solve"):
+        model.excess(best, result)
+
+
+def test_an_answer_carries_its_bound():
+    model = quadratic_assignment(*instance(4))
+    result = condal.solve(model, tol=1e-2)
+    found = model.round(result)
+    assert found.bound == result.bound <= found.cost
+    assert f"none is below {result.bound:.10g}" in repr(found)
+
+
+def test_graphs_sparse_matrices_and_tables_are_taken():
+    A, B = nx.path_graph(4), nx.cycle_graph(4)
+    model = quadratic_assignment(A, B)
+    for kind in (nx.to_numpy_array, nx.to_scipy_sparse_array, nx.to_pandas_adjacency):
+        other = quadratic_assignment(kind(A), kind(B))
+        np.testing.assert_array_equal(other.A, model.A)
+        np.testing.assert_array_equal(other.B, model.B)
+    assert model.cost([0, 1, 2, 3]) == 6.0

@@ -105,8 +105,13 @@ def test_any_kind_of_matrix_will_do():
     [
         ({"b": np.zeros(3)}, "M has 10 rows and b has 3 entries: they must agree"),
         ({"b": np.full(10, np.nan)}, "b has the value nan at index 0"),
+        ({"M": np.zeros((0, 6)), "b": []}, "M has no rows: there is nothing to fit"),
+        ({"M": np.zeros((10, 0))}, "M has no columns: there are no coefficients to find"),
+        ({"M": 1j * np.ones((10, 6))}, r"M is complex .* pass numpy\.real\(M\)"),
+        ({"zero_sum": "no"}, "zero_sum must be True or False; got 'no'"),
+        ({"loss": np.ones(3)}, r"loss must be 'squares' or 'absolute'; got an ndarray of shape"),
         ({"radius": 0.0}, "radius must be a positive number; got 0"),
-        ({"loss": "huber"}, 'loss must be "squares" or "absolute"; got \'huber\''),
+        ({"loss": "huber"}, "loss must be 'squares' or 'absolute'; got 'huber'"),
         ({"M": condal.Diagonal(10)}, "M must be a map of vectors, the coefficients; got one of"),
     ],
 )

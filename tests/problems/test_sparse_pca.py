@@ -126,6 +126,8 @@ def test_bad_questions_are_refused():
         model.component(result, cardinality=4)
     with pytest.raises(condal.ProblemError, match="v must have 3 entries, not all of them 0"):
         model.value(np.zeros(3))
+    with pytest.raises(condal.ProblemError, match="wanted a component, as"):
+        model.deflated(np.ones(3))
     other = sparse_pca(np.eye(2), 0.1)
     component = other.component(condal.solve(other))
     with pytest.raises(condal.ProblemError, match="the component has 2 entries, and this model 3"):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 
 import cvxpy as cp
+import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -42,6 +44,7 @@ def test_the_best_signs_of_small_problems_are_found(seed):
     best = max(model.value(np.array((1.0, *s))) for s in itertools.product((-1.0, 1.0), repeat=9))
     found = model.round(result)
     assert found.value == pytest.approx(best)
+    assert found.bound == result.bound
     assert model.value(-found.signs) == found.value
     assert best <= result.bound * (1 + 1e-12)
 
@@ -78,11 +81,19 @@ def test_no_flip_of_a_sign_helps(seed):
 
 
 def test_agreement_is_up_to_one_sign():
-    signs = Signs(1.0, np.array([1.0, 1.0, -1.0, -1.0]))
+    signs = Signs(1.0, 2.0, np.array([1.0, 1.0, -1.0, -1.0]))
     assert signs.agreement([-1, -1, 1, 1]) == 1.0
     assert signs.agreement([1, 1, 1, -1]) == 0.75
-    with pytest.raises(condal.ProblemError, match="signs must be 4 numbers, each"):
-        signs.agreement([1, 1, 1])
+    for wrong in ([1, 1, 1], ["a"] * 4, [[1], [1, 1]]):
+        with pytest.raises(condal.ProblemError, match="signs must be 4 numbers, each"):
+            signs.agreement(wrong)
+
+
+def test_tables_and_graphs_are_taken():
+    C, _ = measured(12, 6.0, 0.1)
+    graph = nx.from_scipy_sparse_array(C)
+    for given in (pd.DataFrame(C.toarray()), graph):
+        assert (sign_synchronisation(given).C != C).nnz == 0
 
 
 def test_the_diagonal_says_nothing():
@@ -106,7 +117,7 @@ def test_bad_measurements_are_refused(C, text):
         sign_synchronisation(C)
 
 
-@pytest.mark.parametrize("signs", [np.zeros(5), np.ones(4), np.full(5, 0.5)])
+@pytest.mark.parametrize("signs", [np.zeros(5), np.ones(4), np.full(5, 0.5), ["a"] * 5])
 def test_only_signs_have_a_value(signs):
     model = sign_synchronisation(np.ones((5, 5)))
     for ask in (model.value, model.dual, model.certificate):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cvxpy as cp
 import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.linalg import eigh
 
 import condal
 from condal.problems import theta
@@ -81,7 +84,17 @@ def test_the_product_with_the_complement_is_n_where_vertices_are_alike(graph):
     model = theta(graph)
     values = [condal.solve(m, tol=1e-4).bound for m in (model, model.complement)]
     assert values[0] * values[1] == pytest.approx(model.n, rel=1e-3)
-    assert np.array_equal(model.complement.complement.W.toarray(), model.W.toarray() != 0)
+
+
+def test_the_complement_of_the_complement_is_the_graph_itself():
+    W = random_graph(12, 4.0).toarray() * 2.5
+    for model in (theta(W), theta(W, theta_plus=True, name="mine"), theta(W).complement):
+        again = model.complement.complement
+        assert again.name == model.name
+        assert again.theta_plus == model.theta_plus
+        np.testing.assert_array_equal(again.W.toarray(), model.W.toarray())
+        assert model.complement.name != model.name
+    assert theta(W, name="mine").complement.name == "mine of the complement"
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -92,11 +105,11 @@ def test_stable_sets_lie_below_the_bound_and_are_largest_in_small_graphs(seed, t
     found = model.round(result)
     graph = nx.complement(nx.from_scipy_sparse_array(model.W))
     largest = max(map(len, nx.find_cliques(graph)))
-    assert found.size == found.vertices.size == largest <= result.bound
+    assert found.size == found.vertices.size == largest <= result.bound == found.bound
     assert model.is_stable(found.vertices)
     assert not model.is_stable(np.arange(22))
     assert np.array_equal(found.vertices, model.round(result).vertices)
-    assert f"StableSet(size={largest}, vertices" in repr(found)
+    assert f"StableSet(size={largest}, none is above" in repr(found)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -126,6 +139,58 @@ def test_a_feasible_point_bounds_theta_from_below(theta_plus):
     assert np.all(x[model.W.toarray() != 0] == 0.0)
     assert not theta_plus or x.min() >= 0
     assert result.bound * (1 - 5e-3) <= x.sum() <= result.bound
+
+
+def shifted(model, result):
+    """x with 0 on the edges, made psd by a multiple of I, of trace 1."""
+    x = np.array(condal.dense(result.x))
+    x[model.W.toarray() != 0] = 0.0
+    if model.theta_plus:
+        x = np.maximum(x, 0.0)
+    x += max(0.0, -np.linalg.eigvalsh(x)[0]) * np.eye(model.n)
+    return x / np.trace(x)
+
+
+@pytest.mark.parametrize("theta_plus", [False, True])
+@pytest.mark.parametrize("tol", [1e-2, 1e-3])
+@pytest.mark.parametrize("seed", [1, 2, 6])
+def test_the_feasible_point_is_never_worse_than_a_plain_shift(seed, tol, theta_plus):
+    # For seed 1 small rows of x are noise, which a scaling by itself makes large: 3.78 of 6.
+    graph = nx.random_geometric_graph(40, 0.3, seed=seed)
+    model = theta(graph, theta_plus=theta_plus).complement
+    result = condal.solve(model, tol=tol)
+    x = model.feasible(result)
+    assert shifted(model, result).sum() - 1e-9 <= x.sum() <= result.bound
+    assert x.sum() >= (1 - 10 * tol) * result.bound
+    assert np.trace(x) == pytest.approx(1.0)
+    assert np.linalg.eigvalsh(x)[0] >= -1e-15
+    assert np.all(x[model.W.toarray() != 0] == 0.0)
+    assert not theta_plus or x.min() >= 0
+
+
+def test_no_scaling_of_a_feasible_point_is_better():
+    model = theta(random_graph(15, 4.0))
+    x = model.feasible(condal.solve(model, tol=1e-2))
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        d = np.exp(0.1 * rng.standard_normal(15))
+        other = x * np.multiply.outer(d, d)
+        assert other.sum() / np.trace(other) <= x.sum() * (1 + 1e-12)
+
+
+def test_a_dense_point_and_its_factor_are_rounded_alike():
+    rng = np.random.default_rng(0)
+    model = theta(random_graph(80, 6.0))
+    result = condal.solve(model, max_iters=1)
+    R = rng.standard_normal((80, 80))
+    values, U = eigh(R @ R.T)
+    dense, factor = replace(result, x=R @ R.T), replace(result, x=condal.LowRank(U, values))
+    found = set()
+    for seed in range(8):
+        a, b = (model.round(given, trials=3, seed=seed).vertices for given in (dense, factor))
+        assert np.array_equal(a, b)
+        found.add(tuple(a))
+    assert len(found) > 1
 
 
 def test_rows_of_nothing_do_not_spoil_the_feasible_point():
@@ -180,5 +245,17 @@ def test_bad_choices_are_refused():
         theta(nx.cycle_graph(5), theta_plus=1)
     with pytest.raises(condal.ProblemError, match="trials must be a whole number, at least 1"):
         model.round(result, trials=0)
+    for vertices, got in [
+        ([7], "7 at index 0"),
+        ([0, -1], "-1 at index 1"),
+        ([0.7], "0.7 at index 0"),
+        (["a"], "'a' at index 0"),
+        ([True, False], "True at index 0"),
+        ([[0], [1, 2]], "a list of 2 parts"),
+        (3, "3"),
+    ]:
+        with pytest.raises(condal.ProblemError, match=f"whole numbers from 0 to 4; got.*{got}"):
+            model.is_stable(vertices)
+    assert model.is_stable([])
     with pytest.raises(condal.ProblemError, match="its point has shape"):
         theta(nx.cycle_graph(6)).round(result)

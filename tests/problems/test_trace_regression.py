@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cvxpy as cp
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -122,6 +123,11 @@ def test_what_does_not_fit_the_model_is_refused():
         condal.ProblemError, match=r"a column for each of the 8 features; got shape"
     ):
         fit.predict(np.ones((3, 7)))
+    for wrong in ([["a"] * 8], [[1.0] * 8, [1.0]], 1j * np.ones((2, 8)), np.full((1, 8), np.nan)):
+        with pytest.raises(condal.ProblemError, match=r"^a (must be an array|is complex|has the)"):
+            fit.predict(wrong)
+    np.testing.assert_allclose(fit.predict(sp.csr_array(a)), fit.predict(a), atol=1e-12)
+    np.testing.assert_allclose(fit.predict(pd.DataFrame(a)), fit.predict(a))
     other = trace_regression(a, Y[:, :3], radius=1.0)
     with pytest.raises(condal.ProblemError, match="the result is of another model"):
         other.fit(condal.solve(model, tol=1e-2))

@@ -15,7 +15,7 @@ from condal.bench.sources import locate
 from condal.errors import ProblemError
 from condal.experiments.stand_ins import overlapping_blobs, planar_union, random_graph
 from condal.formats import read_graph
-from condal.formats.text import PathLike
+from condal.formats.regular import PathLike
 from condal.problem import Model, Problem
 from condal.problems import k_means, max_cut
 

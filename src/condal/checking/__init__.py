@@ -21,8 +21,8 @@ def check_problem(model: Problem | Model, *, seed: int = 0, tol: float = 1e-6) -
     """The laws that the pieces of a problem must obey, tried on random points.
 
     The adjoints of A, B and M, and their norms; the gradient of f against differences of its
-    values, its convexity and its L; the prox of K and g, and that their conjugates fit; that the
-    oracle of X gives members that are optimal among those tried, the bound is one, and the
+    values, its convexity and its L; the prox of K and g, and that conjugates and supports fit; that
+    the oracle of X gives members that are optimal among those tried, the bound is one, and the
     diameter is true; shapes, NaN, the same answer twice, and arguments that stay as they are.
 
     Parameters

@@ -9,7 +9,7 @@ import numpy as np
 from condal.checking.notes import Notes
 from condal.checking.samples import Samples, between, relative
 from condal.errors import ProblemError
-from condal.parts import NAMES
+from condal.faults import NAMES
 from condal.points import Array, Point
 from condal.types import Proximable, Smooth
 
@@ -105,6 +105,7 @@ def check_function(
     size = max(1.0, *(float(np.abs(image).max(initial=0.0)) for image in images))
     starts = [image + 2 * size * rng.standard_normal(h.size) for image in images]
     _check_prox(letter, h, [*images, *starts], notes, tol)
+    _check_support(letter, h, [*images, *starts], notes, tol)
     _check_pieces(letter, h, starts[0])
     rows = np.exp(rng.standard_normal(h.size)) if h.separable else np.full(h.size, 0.7)
     c, scaled = 2.5, h.scaled(rows, 2.5)
@@ -206,6 +207,24 @@ def _check_prox(
                     most=ROUNDING,
                     wrong=f"{said}its values differ by more than its lipschitz constant allows",
                 )
+
+
+def _check_support(
+    letter: str, h: Proximable, starts: list[Array], notes: Notes, tol: float
+) -> None:
+    """It is above <d, z> for all z of the domain: what proofs of infeasibility rest on."""
+    members = [h.prox(z, 0.6) for z in starts]
+    for z in [*starts, np.zeros(h.size)]:
+        d = h.outward(z)
+        support = h.support(d)
+        for p in members:
+            notes.note(
+                letter,
+                "support above",
+                relative(float(d @ p) - support, float(np.abs(d) @ np.abs(p)), 1.0),
+                most=tol,
+                wrong="its support is below <d, z> for a point z at which it is finite",
+            )
 
 
 def _check_pieces(letter: str, h: Proximable, z: Array) -> None:

@@ -15,9 +15,9 @@ from condal.checking.samples import (
     same,
 )
 from condal.errors import ProblemError
+from condal.faults import NAMES
 from condal.maps import check_adjoint
 from condal.operators import dot
-from condal.parts import NAMES
 from condal.points import combine
 from condal.types import Domain, LinearMap
 

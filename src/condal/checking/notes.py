@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.parts import NAMES
+from condal.faults import NAMES
 
 
 @dataclass(frozen=True)

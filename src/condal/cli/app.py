@@ -38,8 +38,8 @@ def cli(context: click.Context) -> None:
       condal demo
 
     Exit codes: 0 solved; 1 stopped before the tolerance was proved (a limit, an
-    interruption, an infeasible problem); 2 bad input or usage; 130 aborted by a
-    second Ctrl-C.
+    interruption, an infeasible problem); 2 bad input or usage; 70 an error of
+    condal's own; 130 aborted by a second Ctrl-C.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -10,8 +11,9 @@ import click
 
 from condal.result import Result
 
-Chosen: TypeAlias = Mapping[str, Any]  # the values of its own options, by name
+Chosen: TypeAlias = Mapping[str, Any]  # the values of its own options, by name, and some of all
 Lines: TypeAlias = list[tuple[str, str]]  # names and values, as a person reads them
+Figures: TypeAlias = dict[str, float | None]  # the same for --json
 
 
 @dataclass(frozen=True)
@@ -25,13 +27,17 @@ class Application:
     about : the help of its own: what FILE is, and what is proved.
     example : a command that runs.
     noun : what its unknowns stand for, such as vertices.
-    build : the model of a file, with the options chosen.
+    build : the model of a file, with the options chosen: its own, `seed`, `max_seconds` (of the
+        whole command, or None) and `say`, to be called with a line (or None).
     answer : what the result means: a cut, a clustering.
     rows : that, for a person.
-    figures : that, for --json: the keys are the same for every result, None where there is none.
-    lines : that, for --out.
+    proved : what the bound says of it; asked for only if there is one.
+    figures : all of that, for --json: the keys are the same for every result, None where there is
+        none.
+    lines : the answer, for --out.
     out : what --out writes.
     options : its own, beside those that all have.
+    inputs : those of them that name files to be read.
     """
 
     name: str
@@ -42,10 +48,18 @@ class Application:
     build: Callable[[str, Chosen], Any]
     answer: Callable[[Any, Result, Chosen], Any]
     rows: Callable[[Any, Result, Any], Lines]
-    figures: Callable[[Any, Result, Any], dict[str, float | None]]
+    proved: Callable[[Any, Result, Any], Lines]
+    figures: Callable[[Any, Result, Any], Figures]
     lines: Callable[[Any], Iterable[str]]
     out: str
     options: tuple[click.Option, ...] = ()
+    inputs: tuple[str, ...] = ()
+
+    def told(self, model: Any, result: Result, answer: Any) -> Lines:
+        """What was found, and what is proved of it."""
+        bounded = math.isfinite(result.bound)
+        proved = self.proved(model, result, answer) if bounded else [("bound", "none was proved")]
+        return [*self.rows(model, result, answer), *proved]
 
 
 def trials(default: int, what: str) -> click.Option:

@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any
 
 ABORTED = 130
-NOTICE = "stopping to prove what was reached; Ctrl-C again aborts"
+NOTICE = "stopping; Ctrl-C again aborts"
 
 
 class Interrupts:
@@ -20,7 +20,7 @@ class Interrupts:
     during a call to compiled code. The wakeup socket gets a byte for each, so that none is lost.
     """
 
-    def __init__(self, say: Callable[[str], Any]) -> None:
+    def __init__(self, say: Callable[[str], Any] | None) -> None:
         self._say = say
         self._count = 0
         self._restore: list[Callable[[], Any]] = []
@@ -48,5 +48,6 @@ class Interrupts:
         self._count += self._read.recv(4096).count(signal.SIGINT)
         if self._count > 1:
             raise SystemExit(ABORTED)
-        self._say(NOTICE)
+        if self._say is not None:
+            self._say(NOTICE)
         raise KeyboardInterrupt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -13,12 +14,14 @@ import click
 import condal
 from condal import methods
 from condal.cli import memory, report, target
-from condal.cli.application import Application
+from condal.cli.application import Application, Chosen, Lines
 from condal.cli.applications import APPLICATIONS
+from condal.cli.group import HELP
 from condal.cli.interrupts import Interrupts
 from condal.cli.text import printable, table
 from condal.methods.rules import Decr, LineSearch
 from condal.progress import Progress
+from condal.result import Result
 from condal.stop import Stop
 from condal.types import Method
 
@@ -39,12 +42,18 @@ METHODS: dict[str, Callable[[], Method | None]] = {
 }
 
 
+SHORTEST = 1e-9  # seconds: a limit is positive
+STOPPED_EARLY = "condal: interrupted before there was a problem to solve; nothing is written"
+
+
 class Solve(click.Command):
     """A command that has the options and the help of the application that --as names."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As ever, once it is known which options there are."""
-        ctx.meta[__name__] = APPLICATIONS.get(_named(args))
+        application = ctx.meta[__name__] = APPLICATIONS.get(_named(args))
+        if application is not None:
+            ctx.meta[HELP] = f"{ctx.command_path} --as {application.name} --help"
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -84,7 +93,7 @@ class Solve(click.Command):
     type=click.Choice(list(APPLICATIONS)),
     required=True,
     metavar="NAME",
-    help="The application.",
+    help="What FILE is solved as: an application.",
 )
 @click.option(
     "--method",
@@ -95,7 +104,7 @@ class Solve(click.Command):
 )
 @click.option("--tol", type=float, default=1e-3, metavar="TOL", help="The relative gap to prove.")
 @click.option("--max-iters", type=int, metavar="N", help="Stop after N iterations.")
-@click.option("--max-seconds", type=float, metavar="S", help="Stop after S seconds.")
+@click.option("--max-seconds", type=float, metavar="S", help="Stop after S seconds in all.")
 @click.option(
     "--storage",
     default="auto",
@@ -103,7 +112,11 @@ class Solve(click.Command):
     help="What to keep of the n x n unknowns; sketch:R keeps n x R.",
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Of all that is random."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="The seed of all random numbers: the same gives the same answer.",
 )
 @click.option("--json", "json_target", metavar="FILE", help="Write the result there; - for stdout.")
 @click.option("--out", "out_target", metavar="FILE", help="Write the answer there, a line each.")
@@ -139,44 +152,75 @@ def solve(
     memory.checked(storage)
     if json_target == out_target == target.STDOUT:
         raise click.UsageError("only one of --json and --out can go to stdout", context)
-    application, chosen = APPLICATIONS[kind], {**own, "seed": seed}
-    for wanted, option in ((json_target, "--json"), (out_target, "--out")):
-        if wanted is not None:
-            target.check(wanted, file, option)
-    model = application.build(file, chosen)
-    x = memory.build(storage, model.problem, application.noun, seed)
-    with watched(quiet) as progress:
-        result = condal.solve(
-            model,
-            METHODS[method](),
-            tol=tol,
-            max_iters=max_iters,
-            max_seconds=max_seconds,
-            storage=x,
-            seed=seed,
-            callback=progress,
-        )
-    answer = None if result.x is None else application.answer(model, result, chosen)
+    application, progress = APPLICATIONS[kind], None if quiet else Progress()
+    read = {"the file itself": file, **_inputs(application, own)}
+    target.check_all({"--json": json_target, "--out": out_target}, read)
+    say = None if progress is None else progress.note
+    chosen = {**own, "seed": seed, "max_seconds": max_seconds, "say": say}
+    began = time.perf_counter()
+    with Interrupts(say):
+        try:
+            model = application.build(file, chosen)
+            x = memory.build(storage, model.problem, application.noun, seed)
+        except KeyboardInterrupt:
+            click.echo(STOPPED_EARLY, err=True)
+            context.exit(report.STOPPED)
+        with progress or nullcontext():
+            result = condal.solve(
+                model,
+                METHODS[method](),
+                tol=tol,
+                max_iters=max_iters,
+                max_seconds=_left(max_seconds, began),
+                storage=x,
+                seed=seed,
+                callback=progress,
+            )
+            answer, said = _answered(application, model, result, chosen)
     if not quiet:
-        say = partial(click.echo, err=target.STDOUT in (json_target, out_target))
-        said = [] if answer is None else application.rows(model, result, answer)
-        say(f"\n{kind} of {printable(Path(file).name)}\n")
-        say(table(report.summary(result, said)))
+        show = partial(click.echo, err=target.STDOUT in (json_target, out_target))
+        show(f"\n{result.problem_name} of {printable(Path(file).name)}\n")
+        show(table(report.summary(result, said)))
     if json_target is not None:
         figures = application.figures(model, result, answer)
         target.write_record(json_target, report.record(result, figures))
     if out_target is not None and answer is not None:
         target.write_lines(out_target, application.lines(answer))
-    context.exit(report.exit_code(result))
+    context.exit(report.STOPPED if answer is None else report.exit_code(result))
 
 
 @contextmanager
-def watched(quiet: bool = False) -> Iterator[Progress | None]:
+def watched() -> Iterator[Progress]:
     """The progress of a solve, and a Ctrl-C that stops it."""
-    progress = None if quiet else Progress()
-    say = (lambda _: None) if progress is None else progress.note
-    with Interrupts(say), progress or nullcontext():
+    progress = Progress()
+    with Interrupts(progress.note), progress:
         yield progress
+
+
+def _answered(
+    application: Application, model: Any, result: Result, chosen: Chosen
+) -> tuple[Any, Lines]:
+    """What the result means, and that for a person; None where there is nothing."""
+    if result.x is None:
+        return None, []
+    try:
+        answer = application.answer(model, result, chosen)
+        return answer, application.told(model, result, answer)
+    except KeyboardInterrupt:
+        return None, [("answer", "none: interrupted while the result was rounded")]
+
+
+def _inputs(application: Application, own: dict[str, Any]) -> dict[str, str]:
+    """The files that options name, to be read."""
+    named = {f"what --{name} reads": own[name] for name in application.inputs}
+    return {what: path for what, path in named.items() if path is not None}
+
+
+def _left(max_seconds: float | None, began: float) -> float | None:
+    """What the making of the model left of the time."""
+    if max_seconds is None:
+        return None
+    return max(max_seconds - (time.perf_counter() - began), SHORTEST)
 
 
 def _application(ctx: click.Context) -> Application | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +17,27 @@ from condal.formats.writing import write_text
 STDOUT = "-"
 
 
-def check(target: str, source: str, option: str = "--json") -> None:
-    """Refuse now what could not be written after the solve."""
-    if target == STDOUT:
-        return
+def check_all(targets: Mapping[str, str | None], read: Mapping[str, str]) -> None:
+    """Refuse now what could not be written after the solve, or would write over what is `read` or
+    written before: the targets by their options, and the files that are read by what they are."""
+    taken = dict(read)
+    for option, target in targets.items():
+        if target is None or target == STDOUT:
+            continue
+        check(target, option)
+        for what, path in taken.items():
+            if _same(target, path):
+                raise FormatError(f"is {what}; give {option} another path", path=target)
+        taken[f"where {option} goes"] = target
+
+
+def check(target: str, option: str) -> None:
+    """Refuse what is no file that can be written."""
     path = Path(target)
     try:
         if path.exists():
             if not path.is_file():
                 raise FormatError(f"is no regular file; give {option} another path", path=target)
-            if Path(source).exists() and path.samefile(source):
-                raise FormatError(f"is the file itself; give {option} another path", path=target)
             if not os.access(path, os.W_OK):
                 raise PermissionError(None, "Permission denied")
         with tempfile.TemporaryFile(dir=path.resolve().parent):
@@ -40,6 +50,17 @@ def check(target: str, source: str, option: str = "--json") -> None:
             f"cannot be written: {reason}; give {option} a file in a folder that you can write to",
             path=target,
         ) from error
+
+
+def _same(target: str, other: str) -> bool:
+    """Whether two paths lead to one file, be it there or not."""
+    try:
+        first, second = Path(target), Path(other)
+        if first.exists() and second.exists():
+            return first.samefile(second)
+        return first.resolve() == second.resolve()
+    except (OSError, RuntimeError, ValueError):  # it is refused where it is opened
+        return False
 
 
 def write_record(target: str, record: dict[str, Any]) -> None:

@@ -38,6 +38,13 @@ def excess(share: float, what: str) -> str:
     return f"at most {math.ceil(1000 * share) / 10:.1f}% above the best possible {what}"
 
 
+def sizes(counts: Iterable[int]) -> str:
+    """How many groups there are, and how large they are: the largest first, and eight at most."""
+    listed = sorted((int(count) for count in counts), reverse=True)
+    shown = ", ".join(f"{count:,}" for count in listed[:8]) + ", ..." * (len(listed) > 8)
+    return f"{len(listed):,}, of {shown}"
+
+
 def size(count: int) -> str:
     """A number of bytes to two digits, in the unit that fits."""
     value, units = Decimal(f"{count:.1e}"), ["bytes", "kB", "MB", "GB", "TB", "PB"]

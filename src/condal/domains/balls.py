@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from condal.domains.flat import ClosedForm, length
+from condal.domains.flat import ClosedForm
 from condal.errors import ProblemError
+from condal.lengths import group_lengths, grouped, length
 from condal.nonsmooth.levels import onto_simplex
 from condal.operators import Gradient
 from condal.points import Array, Indices, Point, finite_array, require_positive, require_whole
@@ -69,19 +70,14 @@ class GroupL1Ball(ClosedForm):
     """
 
     def __init__(self, groups: Any, radius: float = 1.0) -> None:
-        labels = np.asarray(groups)
-        if labels.ndim != 1 or labels.size == 0 or labels.dtype.kind not in "iu":
-            raise ProblemError(
-                "groups must be a whole number for each entry of x, such as [0, 0, 1]; got "
-                f"{labels.dtype} of shape {labels.shape}"
-            )
+        self.groups: Indices
+        self.groups, self._count = grouped(groups)
         require_positive(radius, "radius")
-        self.n, self.radius = int(labels.size), float(radius)
-        self.groups: Indices = np.unique(labels, return_inverse=True)[1].reshape(-1)
+        self.n, self.radius = int(self.groups.size), float(radius)
         self._largest = int(np.bincount(self.groups).max())
 
     def __repr__(self) -> str:
-        return f"GroupL1Ball({self.groups.max() + 1} groups of {self.n} entries, {self.radius:g})"
+        return f"GroupL1Ball({self._count} groups of {self.n} entries, {self.radius:g})"
 
     @property
     def diameter(self) -> float:
@@ -95,9 +91,7 @@ class GroupL1Ball(ClosedForm):
 
     def norms(self, v: Array) -> Array:
         """|v_group|, a number a group."""
-        largest = float(np.abs(v).max()) or 1.0
-        squares = np.bincount(self.groups, weights=(v / largest) ** 2)
-        return largest * np.sqrt(squares)
+        return group_lengths(v, self.groups, self._count)
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
         return np.array([-self.radius * float(self.norms(v).max())]), self._largest + 5

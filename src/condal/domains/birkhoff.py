@@ -10,7 +10,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import linear_sum_assignment
 
 from condal.domains.couplings import coupled
-from condal.domains.flat import Flat, length
+from condal.domains.flat import Flat
+from condal.lengths import length
 from condal.operators import Gradient, gamma
 from condal.points import Array, Point, require_whole
 from condal.types import Proof

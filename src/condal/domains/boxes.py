@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from condal.domains.flat import ClosedForm, length
+from condal.domains.flat import ClosedForm
 from condal.errors import ProblemError
+from condal.lengths import length
 from condal.operators import Gradient
 from condal.points import Array, Point, finite_array, require_positive, require_whole
 

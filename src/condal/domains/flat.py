@@ -62,9 +62,3 @@ class ClosedForm(Flat):
         lost = gamma(roundings + terms.size + 2) * float(np.abs(terms).sum())
         lost += (roundings + terms.size) * SMALLEST * bool(v.any())
         return Proof(float(terms.sum()) - lost, "closed form")
-
-
-def length(v: Array) -> float:
-    """|v|, of numbers whose squares may underflow or overflow; n + 4 roundings at most."""
-    largest = float(np.abs(v).max(initial=0.0))
-    return largest * float(np.linalg.norm(v / largest)) if largest > 0 else largest

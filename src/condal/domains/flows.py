@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condal.domains.flat import Flat, length
+from condal.domains.flat import Flat
 from condal.errors import ProblemError
+from condal.lengths import length
 from condal.operators import UNIT_ROUNDOFF, Gradient
 from condal.points import Array, Indices, Point, require_whole
 from condal.types import Proof

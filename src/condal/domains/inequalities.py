@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from condal.domains.flat import Flat, length
+from condal.domains.flat import Flat
 from condal.errors import ProblemError
+from condal.lengths import length
 from condal.operators import Gradient, gamma
 from condal.points import Array, Point, finite_array
 from condal.types import Proof

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from condal.domains.product import Product
 from condal.domains.spectral import Spectrahedron
 from condal.domains.wrapped import WrappedSpectral
@@ -11,8 +13,10 @@ from condal.eigen import Automatic, Engine
 from condal.errors import ProblemError
 from condal.lifting import hermitian_point, real_point, rectangle, square_point
 from condal.operators import Gradient, Symmetric
-from condal.points import Outer, Point, require_positive, require_whole
+from condal.points import Array, Outer, Point, require_positive, require_whole
 from condal.types import Domain, Lifted
+
+ROUNDING = 1e-9  # of a product: what is more tells two spaces apart
 
 
 class Hermitian(WrappedSpectral):
@@ -42,7 +46,7 @@ class Hermitian(WrappedSpectral):
         return real_point(x, self.side)
 
     def check(self, v: Gradient, name: str) -> None:
-        """Whether v acts on Hermitian n x n matrices."""
+        """Whether v acts on Hermitian n x n matrices: V J = J V, with J the product by i."""
         if isinstance(v, Symmetric) and v.n == self.side:
             raise ProblemError(
                 f"{name} acts on real symmetric {v.n} x {v.n} matrices, but the domain is of "
@@ -54,6 +58,14 @@ class Hermitian(WrappedSpectral):
             raise ProblemError(
                 f"{name} must act on Hermitian {self.side} x {self.side} matrices, as the domain "
                 f"does; got {got}"
+            )
+        z = np.random.default_rng(0).standard_normal(self.n)
+        image, turned = (v @ np.stack([z, _times_i(z)], axis=1)).T
+        if _differ(turned, _times_i(image), turned):
+            raise ProblemError(
+                f"{name} must act on Hermitian {self.side} x {self.side} matrices, as the domain "
+                f"does; got one of real symmetric {self.n} x {self.n} ones: give its data a "
+                "complex dtype, as by C.astype(complex) or Diagonal(n, hermitian=True)"
             )
 
     def __repr__(self) -> str:
@@ -86,16 +98,45 @@ class NuclearBall(WrappedSpectral):
         return square_point(x, self.rows, self.cols)
 
     def check(self, v: Gradient, name: str) -> None:
-        """Whether v acts on m x n matrices."""
+        """Whether v acts on m x n matrices: both its diagonal blocks are 0."""
         if not isinstance(v, Symmetric) or v.n != self.n:
             got = f"one of side {v.n}" if isinstance(v, Symmetric) else "a map of vectors"
             raise ProblemError(
                 f"{name} must act on {self.rows} x {self.cols} matrices, lifted to symmetric ones "
                 f"of side {self.n} (see condal.lifted); got {got}"
             )
+        if _reads_blocks(v, self.rows):
+            m, n = self.rows, self.cols
+            got = "one that reads its diagonal blocks, which say nothing of x"
+            if not _reads_blocks(v, n):
+                got = f"one of {n} x {m} ones: transpose its data, or use NuclearBall({n}, {m})"
+            raise ProblemError(
+                f"{name} must act on {m} x {n} matrices, lifted to symmetric ones of side {self.n} "
+                f"(see condal.lifted); got {got}"
+            )
 
     def __repr__(self) -> str:
         return f"NuclearBall({self.rows}, {self.cols}, radius={self.radius:g})"
+
+
+def _times_i(z: Array) -> Array:
+    """i z, of a complex vector as pairs of real numbers."""
+    return np.stack([-z[1::2], z[::2]], axis=1).ravel()
+
+
+def _reads_blocks(v: Symmetric, m: int) -> bool:
+    """Whether the block of the first m rows and columns, or that of the others, is not 0."""
+    Z = np.random.default_rng(0).standard_normal((v.n, 2))
+    Z[m:, 0] = Z[:m, 1] = 0.0
+    images = v @ Z
+    within = np.concatenate([images[:m, 0], images[m:, 1]])
+    return _differ(within, np.zeros(v.n), images)
+
+
+def _differ(a: Array, b: Array, whole: Array) -> bool:
+    """Whether a and b, of a product `whole`, differ by more than rounding; not where that is NaN,
+    which is another fault."""
+    return bool(np.abs(a - b).max() > ROUNDING * np.abs(whole).max())
 
 
 def shown(X: Domain, x: Point) -> Any:

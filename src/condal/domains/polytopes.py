@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
-from condal.domains.flat import SMALLEST, ClosedForm, Flat, length
+from condal.domains.flat import SMALLEST, ClosedForm, Flat
 from condal.errors import ProblemError
+from condal.lengths import length
 from condal.operators import Gradient, gamma
 from condal.points import Array, Point, finite_array
 from condal.types import Proof

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import inf
+from reprlib import Repr
 from typing import Any
 
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.operators import Gradient
+from condal.operators import Gradient, gamma
 from condal.points import Point
 from condal.types import Domain, Proof, projects
 
 BLOCK_SEED = 7919  # blocks must not share the random start of a proof
+SHORT = Repr()  # of blocks in an error: there may be thousands, of long arrays
+SHORT.maxother = 72
 
 
 class Product:
@@ -46,15 +49,16 @@ class Product:
     def bound(
         self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
     ) -> Proof:
-        """The sum of the parts' bounds; the failure probabilities add up."""
+        """The sum of the parts' bounds, rounded down; the failure probabilities add up."""
         assert isinstance(v, tuple)
         m = len(self.parts)
         proofs = [
             part.bound(w, slack=slack / m, failure=failure / m, seed=seed + BLOCK_SEED * i)
             for i, (part, w) in enumerate(zip(self.parts, v, strict=True))
         ]
+        rounding = gamma(m + 2) * sum(abs(proof.value) for proof in proofs)
         return Proof(
-            sum(proof.value for proof in proofs),
+            sum(proof.value for proof in proofs) - rounding,
             "; ".join(dict.fromkeys(proof.how for proof in proofs)),
             sum(proof.failure for proof in proofs),
         )
@@ -82,7 +86,11 @@ class Product:
         if not isinstance(v, tuple) or len(v) != len(self.parts):
             raise ProblemError(
                 f"{name} must act on a product of {len(self.parts)} blocks: give a tuple for "
-                "Linear, or Across(A_1, A_2, ...) for a map"
+                "Linear, or Across(A_1, A_2, ...) for a map; the blocks of X are "
+                f"{' '.join(SHORT.repr(self.parts).split())}"
             )
         for i, (part, w) in enumerate(zip(self.parts, v, strict=True)):
             part.check(w, f"{name}, block {i},")
+
+    def __repr__(self) -> str:
+        return f"Product({', '.join(map(repr, self.parts))})"

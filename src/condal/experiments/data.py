@@ -19,7 +19,8 @@ from pathlib import Path
 from types import ModuleType
 
 from condal.errors import CondalError, FormatError, ProblemError
-from condal.formats.text import PathLike, read_text
+from condal.formats.regular import PathLike
+from condal.formats.text import read_text
 
 VARIABLE = "CONDAL_DATA"
 INSTALL = "pip install 'condal[experiments]'"

@@ -20,7 +20,7 @@ from condal.experiments.stand_ins import (
     random_graph,
 )
 from condal.formats import read_graph
-from condal.formats.text import PathLike
+from condal.formats.regular import PathLike
 from condal.methods import LowRankCGAL
 from condal.points import Array, dense
 from condal.problem import Problem

@@ -3,76 +3,89 @@
 from __future__ import annotations
 
 import io
+import lzma
 import os
+import tokenize
 import zipfile
+import zlib
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from condal.errors import FormatError
-from condal.formats.text import PathLike
+from condal.formats.regular import PathLike, most_bytes, opened
 
 MAGIC = b"\x93NUMPY"
 ZIP = b"PK\x03\x04"
-MAX_BYTES = 4 << 30
-MAX_RATIO = 1000
-RATIO_FLOOR = 64 << 20
 MAX_MEMBERS = 64
+
+# What NumPy's readers raise of headers that are none, which are pieces of Python.
+_BROKEN_HEADER = (
+    EOFError,
+    KeyError,
+    RecursionError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    tokenize.TokenError,
+)
 
 
 def read_array(path: PathLike) -> Any:
     """The array of a .npy file."""
     name = os.fsdecode(path)
-    with _opened(name) as file:
+    with opened(name) as file:
         return _parse(file, os.fstat(file.fileno()).st_size, name, "")
 
 
-def read_arrays(path: PathLike) -> dict[str, Any]:
-    """The arrays of a .npz file by name."""
+def read_arrays(path: PathLike, names: Collection[str] | None = None) -> dict[str, Any]:
+    """The arrays of a .npz file by name: all, or those of the names that it has."""
     name = os.fsdecode(path)
-    with _opened(name) as file:
-        if file.read(4) != ZIP:
+    with _archive(name) as (archive, size):
+        return {
+            stem: _member(archive, member, size, name)
+            for stem, member in _members(archive, name).items()
+            if names is None or stem in names
+        }
+
+
+def names_of_arrays(path: PathLike) -> list[str]:
+    """The names of the arrays of a .npz file, none of which is read."""
+    name = os.fsdecode(path)
+    with _archive(name) as (archive, _):
+        return sorted(_members(archive, name))
+
+
+@contextmanager
+def _archive(name: str) -> Iterator[tuple[zipfile.ZipFile, int]]:
+    """The archive, and how many bytes the file has."""
+    with opened(name) as file:
+        if file.read(len(ZIP)) != ZIP:
             raise FormatError("is no .npz file; save one with numpy.savez(path, ...)", path=name)
         file.seek(0)
-        size = os.fstat(file.fileno()).st_size
         try:
             with zipfile.ZipFile(file) as archive:
-                return {
-                    Path(member.filename).stem: _member(archive, member, size, name)
-                    for member in _members(archive, name)
-                }
-        except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+                yield archive, os.fstat(file.fileno()).st_size
+        except FormatError:
+            raise
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            lzma.LZMAError,
+            EOFError,
+            OSError,
+            RuntimeError,  # an encrypted member, and, as NotImplementedError, another method
+            ValueError,
+        ) as error:
             raise FormatError(
                 f"the archive is truncated or damaged ({error}); make it again", path=name
             ) from error
 
 
-def is_numpy(path: PathLike) -> bool:
-    """Whether a file begins as a .npy file does; False for one that cannot be read."""
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-    except OSError:
-        return False
-
-
-def _opened(name: str) -> BinaryIO:
-    path = Path(name)
-    try:
-        if path.exists() and not path.is_file():
-            raise FormatError("is no regular file; give the path of one", path=name)
-        return path.open("rb")
-    except (OSError, ValueError) as error:
-        if isinstance(error, FormatError):
-            raise
-        reason = getattr(error, "strerror", None) or error
-        raise FormatError(
-            f"cannot be read: {reason}; check the path and the permissions", path=name
-        ) from error
-
-
-def _members(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
+def _members(archive: zipfile.ZipFile, name: str) -> dict[str, zipfile.ZipInfo]:
     members = archive.infolist()
     if len(members) > MAX_MEMBERS:
         raise FormatError(f"holds {len(members)} files; wanted a few arrays", path=name)
@@ -83,11 +96,11 @@ def _members(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
                 f"holds {member.filename[:40]!a}; wanted arrays alone, as numpy.savez writes",
                 path=name,
             )
-    return members
+    return {member.filename.removesuffix(".npy"): member for member in members}
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, size: int, name: str) -> Any:
-    most = min(MAX_BYTES, max(RATIO_FLOOR, MAX_RATIO * size))
+    most = most_bytes(size, packed=True)
     if member.file_size > most:
         raise FormatError(
             f"{member.filename} is to be {member.file_size} bytes in a file of {size}, more than "
@@ -108,7 +121,7 @@ def _parse(file: Any, size: int, name: str, where: str) -> Any:
             (2, 0): np.lib.format.read_array_header_2_0,
         }[version]
         shape, _, dtype = reader(file)
-    except (ValueError, KeyError, EOFError, SyntaxError) as error:
+    except _BROKEN_HEADER as error:
         raise FormatError(
             f"{where}is no array as numpy.save writes it; save it again", path=name
         ) from error

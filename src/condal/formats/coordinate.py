@@ -50,7 +50,7 @@ def read_entries(text: Text, layout: Layout, start: int, line: int) -> Entries:
     if seen < layout.m:
         raise text.error(
             f"the header says {layout.m} {layout.noun}, but the file ends after {seen};"
-            " it is truncated or the header is wrong",
+            f" it is truncated or the header is wrong{layout.hint}",
             text.line_at(len(text.data) - 1),
         )
     if not parts:

@@ -8,13 +8,10 @@ from itertools import islice
 from typing import NoReturn
 
 from condal.formats.header import Layout
+from condal.formats.numerals import DECIMAL, FORTRAN, INTEGER, NOT_FINITE
 from condal.formats.text import Text, quote
 
 _WORD = re.compile(rb"[^ \t\r\n]+")
-_REAL = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-_INTEGER = re.compile(rb"[+-]?\d+")
-_FORTRAN = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)[dDqQ][+-]?\d+")
-_NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 
 
 def refuse_first_fault(text: Text, layout: Layout, begin: int, line: int, seen: int) -> NoReturn:
@@ -27,7 +24,7 @@ def refuse_first_fault(text: Text, layout: Layout, begin: int, line: int, seen: 
         if seen == layout.m:
             raise text.error(
                 f"the header says {layout.m} {layout.noun}, but after them stands"
-                f" {quote(content)}; correct the header or remove what is too much",
+                f" {quote(content)}; correct the header or remove what is too much{layout.hint}",
                 number,
             )
         if (fault := _fault(tokens, layout)) is not None:
@@ -57,18 +54,18 @@ def _fault(tokens: list[bytes], layout: Layout) -> str | None:
         if int(token) == 0:
             return f"got index 0, wanted 1 to {layout.n}; add 1 to all indices if they start at 0"
         if int(token) > layout.n:
-            return f"got index {int(token)}, but the header says {layout.n} vertices"
+            return f"got index {int(token)}, but the header says {layout.n} vertices{layout.hint}"
     return None if len(tokens) == 2 else _weight_fault(tokens[2], layout)
 
 
 def _weight_fault(token: bytes, layout: Layout) -> str | None:
-    if _FORTRAN.fullmatch(token):
+    if FORTRAN.fullmatch(token):
         return f"got the Fortran exponent {quote(token)}; write E for the exponent, as in 1.5E3"
-    if _NOT_FINITE.fullmatch(token):
+    if NOT_FINITE.fullmatch(token):
         return f"a weight must be finite, got {quote(token)}; remove the line or give a number"
-    if not _REAL.fullmatch(token):
+    if not DECIMAL.fullmatch(token):
         return f"a weight must be a decimal number, got {quote(token)}"
-    if layout.integer and not _INTEGER.fullmatch(token):
+    if layout.integer and not INTEGER.fullmatch(token):
         return f"an integer file holds {quote(token)}; write 'real' for 'integer' in the banner"
     if not math.isfinite(float(token)):
         return f"the weight {quote(token)} overflows; scale all weights below 1e308"

@@ -11,13 +11,17 @@ MAX_VERTICES = 10**9
 
 @dataclass(frozen=True)
 class Layout:
-    """What the header promises: m lines of `columns` numbers, indices in 1..n."""
+    """What the header promises: m lines of `columns` numbers, indices in 1..n.
+
+    `hint` ends the errors of a promise that is not kept.
+    """
 
     n: int
     m: int
     noun: str
     columns: tuple[int, ...]
     integer: bool = False
+    hint: str = ""
 
     @property
     def wanted(self) -> str:
@@ -39,7 +43,7 @@ def read_count(text: Text, token: bytes, line: int, noun: str) -> int:
 def check_claims(text: Text, layout: Layout, start: int, line: int) -> None:
     """Refuse, before anything is allocated, an n or m that the file is too small for."""
     if layout.n == 0:
-        raise text.error("the header says 0 vertices; wanted at least 1", line)
+        raise text.error(f"the header says 0 vertices; wanted at least 1{layout.hint}", line)
     if layout.n > MAX_VERTICES:
         raise text.error(
             f"the header says {layout.n} vertices, more than the {MAX_VERTICES} that can be read;"
@@ -58,6 +62,7 @@ def check_claims(text: Text, layout: Layout, start: int, line: int) -> None:
     if layout.m > most:
         raise text.error(
             f"the header says {layout.m} {layout.noun}, but the {len(text.data) - start} bytes"
-            f" after it can hold at most {most}; the file is truncated or the header is wrong",
+            f" after it can hold at most {most}; the file is truncated or the header is wrong"
+            f"{layout.hint}",
             line,
         )

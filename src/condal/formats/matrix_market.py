@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from scipy import sparse
 
@@ -9,7 +11,8 @@ from condal.formats.adjacency import check_symmetric, from_edges, sum_entries
 from condal.formats.coordinate import Entries, read_entries
 from condal.formats.faults import line_of_entry
 from condal.formats.header import Layout, read_count
-from condal.formats.text import PathLike, Text, quote, read_text
+from condal.formats.regular import PathLike
+from condal.formats.text import Text, quote, read_text
 
 BANNER = b"%%matrixmarket"
 
@@ -35,6 +38,12 @@ def read_matrix_market(path: PathLike) -> sparse.csr_array:
     of each entry, and then its upper triangle is taken for both.
     """
     return parse_matrix_market(read_text(path))
+
+
+def is_matrix_market(text: Text) -> bool:
+    """Whether a file is to be read as one: by its banner, or by its name, packed or not."""
+    suffixes = [suffix.lower() for suffix in Path(text.path).suffixes]
+    return text.data[: len(BANNER)].lower() == BANNER or ".mtx" in suffixes[-2:]
 
 
 def parse_matrix_market(text: Text) -> sparse.csr_array:

@@ -7,18 +7,25 @@ import os
 import numpy as np
 
 from condal.errors import FormatError
-from condal.formats.arrays import is_numpy, read_array
+from condal.formats.arrays import MAGIC, ZIP, read_array
+from condal.formats.regular import PathLike, first_bytes
 from condal.formats.table import read_table
-from condal.formats.text import PathLike
 from condal.points import Array
 
 
 def read_points(path: PathLike) -> Array:
     """An array of a row a point: of a .npy file, or of a table with or without names of columns."""
-    if not is_numpy(path):
+    name = os.fsdecode(path)
+    head = first_bytes(path, 256)
+    if head.startswith(ZIP) and b".npy" in head:
+        raise FormatError(
+            "is a .npz file, of which it is not known which array holds the points: save one array "
+            "with numpy.save(path, points)",
+            path=name,
+        )
+    if not head.startswith(MAGIC):
         return read_table(path, wanted="points, a row each").values
     array = read_array(path)
-    name = os.fsdecode(path)
     if array.dtype.kind == "c":
         raise FormatError("holds complex numbers; points are real", path=name)
     if array.ndim != 2 or 0 in array.shape:

@@ -10,10 +10,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from condal.formats.header import read_count
-from condal.formats.text import PathLike, Text, quote, read_text
+from condal.formats.numerals import DECIMAL
+from condal.formats.regular import PathLike
+from condal.formats.text import Text, quote, read_text
 from condal.points import Array
 
-_NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _WORD = re.compile(rb"[^ \t\r\n,]+")
 
 
@@ -46,7 +47,7 @@ def read_qaplib(path: PathLike) -> QaplibProblem:
 
     The line of n may hold another number after it, as in esc8b to esc8f, which is not read.
     """
-    text = read_text(path)
+    text = read_text(path, wanted="n and two matrices")
     words, begin = _header(text, (1, 2))
     n = _size(text, words[0], begin)
     numbers = _numbers(text, begin, 2 * n * n, f"n = {n} asks for two {n} x {n} matrices")
@@ -102,7 +103,7 @@ def _numbers(text: Text, begin: int, count: int, why: str) -> Array:
     """The numbers from offset `begin` on, which must be so many."""
     words = _WORD.findall(text.data, begin)
     # Looked at one by one only where something is wrong.
-    if len(words) != count or not all(map(_NUMBER.fullmatch, words)):
+    if len(words) != count or not all(map(DECIMAL.fullmatch, words)):
         _refuse(text, begin, count, why)
     found = np.array([float(word) for word in words])
     if not np.isfinite(found).all():
@@ -130,7 +131,7 @@ def _refuse(text: Text, begin: int, count: int, why: str) -> NoReturn:
 
 
 def _number(text: Text, word: bytes, line: int) -> float:
-    if not _NUMBER.fullmatch(word):
+    if not DECIMAL.fullmatch(word):
         raise text.error(f"wanted a decimal number, got {quote(word)}; correct the line", line)
     value = float(word)
     if not math.isfinite(value):

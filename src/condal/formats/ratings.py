@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from condal.formats.matrix_market import BANNER, parse_rectangle
-from condal.formats.table import parse_table
-from condal.formats.text import PathLike, read_text
+from condal.formats.matrix_market import is_matrix_market, parse_rectangle
+from condal.formats.regular import PathLike
+from condal.formats.table import Table, parse_table
+from condal.formats.text import Text, read_text
 from condal.points import Array
+
+LARGEST = 2**53  # above it a float may stand for several whole numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,21 +38,35 @@ def read_ratings(path: PathLike, columns: Sequence[str] | None = None) -> Rating
     occur are left out.
     """
     text = read_text(path, wanted="entries: row, column, value")
-    if text.data[: len(BANNER)].lower() == BANNER:
+    if is_matrix_market(text):
+        if columns is not None:
+            raise text.error(
+                "is a Matrix Market file, whose columns are row, column, value: columns are chosen "
+                "of tables alone; leave the choice out"
+            )
         (m, n), entries = parse_rectangle(text)
         return Ratings((m, n), *entries, np.arange(1, m + 1), np.arange(1, n + 1))
-    table = parse_table(text)
+    return _of_table(text, parse_table(text), columns)
+
+
+def _of_table(text: Text, table: Table, columns: Sequence[str] | None) -> Ratings:
     if table.values.shape[1] < 3:
         raise text.error(
-            f"has {table.values.shape[1]} columns; wanted at least three: row, column, value", 1
+            f"has {table.values.shape[1]} columns; wanted at least three: row, column, value"
         )
     places = [table.column(name) for name in columns or ("1", "2", "3")]
+    if columns is not None and len(set(places)) < len(places):
+        raise text.error(
+            f"the row, the column and the value must be three columns; got {','.join(columns)}"
+        )
     of_row, of_col, values = (table.values[:, place] for place in places)
     for what, numbers in (("row", of_row), ("column", of_col)):
-        if not np.array_equal(numbers, np.rint(numbers)) or np.abs(numbers).max() > 2**53:
+        wrong = np.flatnonzero((numbers != np.rint(numbers)) | (np.abs(numbers) > LARGEST))
+        if wrong.size:
             raise text.error(
-                f"the {what} of an entry must be a whole number; got "
-                f"{numbers[numbers != np.rint(numbers)][:1]}: choose other columns"
+                f"the {what} of an entry must be a whole number, of at most 2^53; got "
+                f"{numbers[wrong[0]]:.17g}: correct the line, or choose other columns",
+                table.line(int(wrong[0])),
             )
     row_names, rows = np.unique(of_row.astype(np.int64), return_inverse=True)
     col_names, cols = np.unique(of_col.astype(np.int64), return_inverse=True)

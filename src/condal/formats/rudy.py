@@ -13,12 +13,16 @@ from condal.errors import ProblemError
 from condal.formats.adjacency import from_edges
 from condal.formats.coordinate import read_entries
 from condal.formats.header import Layout, read_count
-from condal.formats.text import PathLike, Text, quote, read_text
+from condal.formats.numerals import DECIMAL
+from condal.formats.regular import PathLike
+from condal.formats.text import Text, quote, read_text
 from condal.formats.writing import write_text
 
 # Above this a float may stand for several integers, and repr is the shorter text.
 _LARGEST_INTEGER = 2**53
 _LINES_PER_PIECE = 1 << 16
+# What a list of edges alone meets first.
+_HINT = "; is the first line 'n m' missing?"
 
 
 def read_rudy(path: PathLike) -> sparse.csr_array:
@@ -31,14 +35,15 @@ def parse_rudy(text: Text) -> sparse.csr_array:
     header, start = next(text.lines())
     tokens = header.split(None, 2)
     if len(tokens) != 2:
+        edge = len(tokens) == 3 and all(DECIMAL.fullmatch(token.strip()) for token in tokens)
         raise text.error(
             f"the first line must be 'n m', the numbers of vertices and edges, got {quote(header)};"
-            " if this is another format, convert it to rudy or Matrix Market",
+            " if this is another format, convert it to rudy or Matrix Market" + _HINT * edge,
             1,
         )
     n = read_count(text, tokens[0], 1, "vertices")
     m = read_count(text, tokens[1], 1, "edges")
-    i, j, w = read_entries(text, Layout(n, m, "edges", (2, 3)), start, 2)
+    i, j, w = read_entries(text, Layout(n, m, "edges", (2, 3), hint=_HINT), start, 2)
     return from_edges(text, n, i, j, w)
 
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.formats.text import PathLike, Text, quote, read_text
+from condal.formats.regular import PathLike
+from condal.formats.text import Text, quote, read_text
 from condal.formats.writing import write_text
 from condal.points import Array
 

@@ -3,65 +3,118 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import NoReturn
 
 import numpy as np
 
-from condal.formats.text import PathLike, Text, quote, read_text
+from condal.formats.faults import line_of_entry
+from condal.formats.numerals import DECIMAL, DECIMAL_COMMA, MISSING
+from condal.formats.regular import PathLike
+from condal.formats.text import Text, quote, read_text
 from condal.points import Array
 
-_REAL = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 MAX_COLUMNS = 100_000
+
+_COMMENT = re.compile(rb"^[ \t]*#[^\n]*", re.MULTILINE)
+# A number in quotes, with nothing but a delimiter, a blank or a line's end beside them.
+_QUOTED = re.compile(rb"(?<![^\s,;])([\"'])([-+.\deE]*)\1(?![^\s,;])")
+# A number that went wrong, rather than a name: 1D3, 0x10, 1_000.
+_LIKE_A_NUMBER = re.compile(rb"[\"']?[+-]?\.?\d.*", re.DOTALL)
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows of finite numbers, and the names of the columns if the first line has them."""
+    """Rows of finite numbers, and the names of the columns if the first line has them.
+
+    `begin` is where the rows begin in the text.
+    """
 
     text: Text
     names: tuple[str, ...] | None
     values: Array
+    begin: int
 
     def column(self, name: str) -> int:
         """Where the column of that name, or of that number from 1, is."""
         if self.names is not None and self.names.count(name) == 1:
             return self.names.index(name)
-        if name.isdigit() and 1 <= int(name) <= self.values.shape[1]:
+        if name.isdecimal() and 1 <= int(name) <= self.values.shape[1]:
             return int(name) - 1
         known = f"1 to {self.values.shape[1]}"
         if self.names is not None:
             known = f"{', '.join(self.names)}, or {known}"
-        raise self.text.error(f"there is no one column {name!r}; there are {known}", 1)
+        raise self.text.error(f"there is no one column {name!r}; there are {known}")
+
+    def line(self, row: int) -> int:
+        """The line, from 1, that a row, from 0, stands on."""
+        return line_of_entry(self.text, self.begin, self.text.line_at(self.begin), row)
 
 
 def read_table(path: PathLike, *, wanted: str = "rows of numbers") -> Table:
-    """The numbers of a text file, all rows of one length; the first line may name the columns."""
+    """The numbers of a text file, all rows of one length; the first line may name the columns.
+
+    Lines that begin with # are left out; numbers may stand in quotes.
+    """
     return parse_table(read_text(path, wanted=wanted))
 
 
-def parse_table(text: Text) -> Table:
+def parse_table(given: Text) -> Table:
     """`read_table` for a file already read."""
-    begin = 0
+    text = _plain(given)
+    begin, after, content = 0, 0, b""
     for content, after in text.lines():
         if not content.isspace():
             break
         begin = after
-    delimiter = next((d for d in (b";", b",", b"\t") if d in content), None)
+    else:
+        raise text.error("holds comments alone; wanted rows of numbers")
+    line = text.line_at(begin)
+    delimiter = _delimiter(text, content, line)
     first = _fields(content, delimiter)
     if len(first) > MAX_COLUMNS:
-        raise text.error(f"has {len(first)} columns, more than the {MAX_COLUMNS} that are read", 1)
-    named = not all(_REAL.fullmatch(field) for field in first)
+        raise text.error(
+            f"has {len(first)} columns, more than the {MAX_COLUMNS} that are read", line
+        )
     names = None
-    if named:
-        if any(_REAL.fullmatch(field) for field in first):
-            _refuse_field(text, first, text.line_at(begin))
+    if not all(map(DECIMAL.fullmatch, first)):
+        if not _are_names(first):
+            _refuse_field(text, first, line)
         names = tuple(field.decode().strip("\"' ") for field in first)
         begin = after
     if not text.data[begin:].strip():
         raise text.error("has names of columns, and no row of numbers after them")
-    return Table(text, names, _values(text, begin, delimiter, len(first)))
+    return Table(text, names, _values(text, begin, delimiter, len(first)), begin)
+
+
+def _plain(text: Text) -> Text:
+    """Without comments, and without quotes about numbers; the lines are as many as before."""
+    data = _COMMENT.sub(b"", text.data) if b"#" in text.data else text.data
+    if b'"' in data or b"'" in data:
+        data = _QUOTED.sub(rb"\2", data)
+    return replace(text, data=data)
+
+
+def _delimiter(text: Text, content: bytes, line: int) -> bytes | None:
+    """What parts the fields of the first line; None for blanks."""
+    if b"::" in content:
+        raise text.error(
+            "the columns are parted by '::'; write commas, for example with: sed 's/::/,/g'", line
+        )
+    words = re.split(rb"[;\t ]+", content.strip())
+    if len(words) > 1 and all(DECIMAL_COMMA.fullmatch(w) or DECIMAL.fullmatch(w) for w in words):
+        for word in words:
+            if DECIMAL_COMMA.fullmatch(word):
+                raise text.error(_decimal_comma(word), line)
+    return next((d for d in (b";", b",", b"\t") if d in content), None)
+
+
+def _are_names(fields: list[bytes]) -> bool:
+    """Whether a first line names its columns: no number is a name, nor what stands for one."""
+    if any(DECIMAL.fullmatch(field) or MISSING.fullmatch(field) for field in fields):
+        return False
+    return not all(map(_LIKE_A_NUMBER.fullmatch, fields))
 
 
 def _values(text: Text, begin: int, delimiter: bytes | None, width: int) -> Array:
@@ -91,20 +144,37 @@ def _refuse(text: Text, begin: int, delimiter: bytes | None, width: int) -> NoRe
                 f"got {len(fields)} columns, wanted {width} as in the first line; correct the line",
                 number,
             )
-        if not all(_REAL.fullmatch(field) and np.isfinite(float(field)) for field in fields):
+        if not all(map(_is_number, fields)):
             _refuse_field(text, fields, number)
     raise text.error("is no table of numbers; save it as comma-separated values")
 
 
 def _refuse_field(text: Text, fields: list[bytes], line: int) -> NoReturn:
-    bad = next(
-        field for field in fields if not _REAL.fullmatch(field) or not np.isfinite(float(field))
-    )
-    what = "is missing" if not bad else f"is {quote(bad)}"
+    wrong = [(k, field) for k, field in enumerate(fields, 1) if not _is_number(field)]
+    # In a line that is read as names, those that are none are at fault.
+    column, bad = next((one for one in wrong if MISSING.fullmatch(one[1])), wrong[0])
+    if DECIMAL_COMMA.fullmatch(bad):
+        raise text.error(_decimal_comma(bad), line)
+    if not bad and not any(map(_is_number, fields)):
+        raise text.error(
+            f"column {column} has neither a name nor a number; give it one, or leave out the "
+            "column",
+            line,
+        )
+    what = f"is {quote(bad)}" if bad.strip(b"\"'") else "is missing"
     raise text.error(
-        f"wanted finite decimal numbers, but one {what}; correct the line, or leave out the row",
+        f"wanted finite decimal numbers, but column {column} {what}; correct the line, or leave "
+        "out the row",
         line,
     )
+
+
+def _decimal_comma(word: bytes) -> str:
+    return f"got {quote(word)}, with a decimal comma; write {quote(word.replace(b',', b'.'))}"
+
+
+def _is_number(field: bytes) -> bool:
+    return bool(DECIMAL.fullmatch(field)) and bool(np.isfinite(float(field)))
 
 
 def _fields(line: bytes, delimiter: bytes | None) -> list[bytes]:

@@ -5,20 +5,15 @@ from __future__ import annotations
 import gzip
 import lzma
 import os
-import stat
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import BinaryIO
 
 from condal.errors import FormatError
+from condal.formats.regular import PathLike, most_bytes, opened
 
-PathLike: TypeAlias = str | os.PathLike[str]
-
-MAX_BYTES = 4 << 30
-MAX_RATIO = 1000
-RATIO_FLOOR = 64 << 20
 # xz -9 needs 65 MiB; a header may claim a dictionary of 4 GiB.
 XZ_MEMORY = 256 << 20
 CHUNK = 1 << 20
@@ -62,21 +57,14 @@ def read_text(path: PathLike, *, wanted: str = "a graph") -> Text:
     """The text of a regular file, which is to hold what is `wanted`; gzip and xz are told by their
     first bytes."""
     name = os.fsdecode(path)
-    try:
-        with _open_regular(name) as file:
+    with opened(name) as file:
+        try:
             data = b"".join(_bounded(file, name))
-    except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
-        raise FormatError(
-            f"the compressed data are truncated or damaged ({error}); fetch the file again",
-            path=name,
-        ) from error
-    except (OSError, ValueError) as error:
-        if isinstance(error, FormatError):
-            raise
-        reason = getattr(error, "strerror", None) or error
-        raise FormatError(
-            f"cannot be read: {reason}; check the path and the permissions", path=name
-        ) from error
+        except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
+            raise FormatError(
+                f"the compressed data are truncated or damaged ({error}); fetch the file again",
+                path=name,
+            ) from error
     return _checked(Text(name, data.removeprefix(b"\xef\xbb\xbf")), wanted)
 
 
@@ -85,28 +73,6 @@ def quote(token: bytes) -> str:
     # Cut first: a line can be as long as the file.
     shown = token[:200].strip().decode("utf-8", "backslashreplace")
     return ascii(shown if len(shown) <= 40 else shown[:37] + "...")
-
-
-def _open_regular(name: str) -> BinaryIO:
-    # Looked at before it is opened: to open a device can already act on it.
-    _refuse_special(Path(name).stat().st_mode, name)
-    # O_NONBLOCK: a FIFO put in its place meanwhile must not hang us.
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    file = os.fdopen(os.open(name, flags), "rb")
-    try:
-        _refuse_special(os.fstat(file.fileno()).st_mode, name)
-    except FormatError:
-        file.close()
-        raise
-    return file
-
-
-def _refuse_special(mode: int, name: str) -> None:
-    if stat.S_ISREG(mode):
-        return
-    kinds = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
-    kind = next((kind for test, kind in kinds if test(mode)), "a device")
-    raise FormatError(f"is {kind}; wanted a regular file: give the path of one", path=name)
 
 
 def _bounded(file: BinaryIO, name: str) -> Iterator[bytes]:
@@ -126,7 +92,7 @@ def _bounded(file: BinaryIO, name: str) -> Iterator[bytes]:
             path=name,
         )
 
-    limit = MAX_BYTES if kind is None else min(MAX_BYTES, max(RATIO_FLOOR, MAX_RATIO * size))
+    limit = most_bytes(size, packed=kind is not None)
     total = 0
     for chunk in _chunks(file, kind):
         total += len(chunk)

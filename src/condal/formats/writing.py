@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from condal.errors import FormatError
-from condal.formats.text import PathLike
+from condal.formats.regular import PathLike
 
 
 def write_text(path: PathLike, pieces: Iterable[str]) -> None:

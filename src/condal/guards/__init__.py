@@ -17,10 +17,10 @@ from scipy.sparse.linalg import LinearOperator
 
 from condal.domains.lifted import taken
 from condal.errors import PieceError, ProblemError
+from condal.faults import GuardedOperator, Piece
 from condal.guards.domains import guarded_domain, unguarded
-from condal.guards.faults import Piece
 from condal.guards.functions import GuardedFunction, GuardedObjective
-from condal.guards.maps import GuardedMap, GuardedOperator
+from condal.guards.maps import GuardedMap
 from condal.maps import Stack
 from condal.operators import Gradient, Symmetric
 from condal.parts import rows_of
@@ -41,7 +41,7 @@ def guarded(problem: Problem) -> Problem:
     repair, propose = _repair(problem), _propose(problem)
     now = {"f": f, "X": X, "A": A, "h": h, "repair": repair, "propose": propose}
     changed = {name: piece for name, piece in now.items() if piece is not getattr(problem, name)}
-    return replace(problem, **changed) if changed else problem
+    return replace(problem, **changed, checked=True) if changed else problem
 
 
 def _rows(A: LinearMap, h: Proximable) -> tuple[LinearMap, Proximable]:

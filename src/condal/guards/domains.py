@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from condal.domains.wrapped import Wrapped, WrappedSpectral
-from condal.guards.faults import Piece
+from condal.faults import Piece
 from condal.operators import Gradient, Symmetric, functional
 from condal.points import Array, LowRank, Point
 from condal.types import Domain, Projectable, Proof, Spectral, projects

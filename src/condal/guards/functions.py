@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
 
-from condal.guards.faults import Piece
+from condal.faults import Piece
 from condal.guards.maps import Guard
 from condal.points import Array
+from condal.rounding import Errors, Rounded
 from condal.types import LinearMap, Proximable, Smooth
+
+FAR = 2.0**30  # a power of 2: to multiply by it rounds nothing
+SAME = 1e-12  # of the terms of h*: what two of its values may differ by, if they are the same
 
 
 class GuardedObjective:
@@ -20,7 +25,7 @@ class GuardedObjective:
     def __init__(self, f: Smooth, letter: str, again: Guard) -> None:
         self.f, self._letter, self._again = f, letter, again
         self._value, self._gradient = Piece(letter, "the value"), Piece(letter, "the gradient")
-        self._rest = Piece(letter, "the constant L")
+        self._rest, self._errors = Piece(letter, "the constant L"), Piece(letter, "the errors")
 
     @cached_property
     def M(self) -> LinearMap:
@@ -44,6 +49,16 @@ class GuardedObjective:
         with self._gradient.asked():
             gradient = self.f.gradient(u)
         return self._gradient.array(gradient, np.shape(u))
+
+    def errors(self, u: Array) -> Errors | None:
+        """Those of f, if it knows them."""
+        if not isinstance(self.f, Rounded):
+            return None
+        with self._errors.asked():
+            errors = self.f.errors(u)
+        if not isinstance(errors, Errors | None):
+            self._errors.wrong(f"a {type(errors).__name__}", "a condal.rounding.Errors")
+        return errors
 
     def scaled(self, c: float) -> Smooth:
         """c f, guarded."""
@@ -69,6 +84,9 @@ class GuardedFunction:
                 ("value", "value"),
                 ("distance", "distance"),
                 ("outward", "normal"),
+                ("support", "support"),
+                ("support_size", "size of the support"),
+                ("support_error", "error of the support"),
                 ("conjugate", "conjugate"),
                 ("conjugate_size", "size of the conjugate"),
                 ("multiplier", "multiplier"),
@@ -130,6 +148,35 @@ class GuardedFunction:
     def outward(self, z: Array) -> Array:
         """That of h."""
         return self._array("outward", z)
+
+    def support(self, d: Array) -> float:
+        """That of h; else what follows from the rest.
+
+        A function with a Lipschitz constant is finite everywhere. h* of a set grows with d in
+        proportion; that of another function does not, and its support is not known.
+        """
+        if hasattr(self.h, "support"):
+            return self._number("support", d)
+        if not np.any(d):
+            return 0.0
+        if self.lipschitz < inf:
+            return inf
+        here, far = self.conjugate(d), self.conjugate(FAR * d) / FAR
+        same = here == far or abs(here - far) <= SAME * self.conjugate_size(d)
+        return here if same else inf
+
+    def support_size(self, d: Array) -> float:
+        """That of h; else that of the conjugate, for a set."""
+        return self._of_the_support("support_size", "conjugate_size", d)
+
+    def support_error(self, d: Array) -> float:
+        """That of h; else that of the conjugate, for a set."""
+        return self._of_the_support("support_error", "dual_error", d)
+
+    def _of_the_support(self, verb: str, conjugate: str, d: Array) -> float:
+        if hasattr(self.h, verb):
+            return self._number(verb, d)
+        return self._number(conjugate, d) if np.any(d) else 0.0
 
     def conjugate(self, y: Array) -> float:
         """That of h."""

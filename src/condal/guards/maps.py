@@ -1,4 +1,4 @@
-"""Maps and operators, guarded."""
+"""Maps, guarded."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
-from condal.guards.faults import Piece
+from condal.faults import Piece
 from condal.operators import Gradient
 from condal.points import Array, Point
 from condal.types import LinearMap
@@ -75,32 +74,3 @@ class GuardedMap:
         with self._adjoint.asked():
             v = self.A.adjoint(y)
         return self._adjoint.gradient(v, self._like)
-
-
-class GuardedOperator(LinearOperator):  # type: ignore[misc]
-    """A LinearOperator, its products looked at."""
-
-    def __init__(self, op: Any, letter: str) -> None:
-        super().__init__(op.dtype, op.shape)
-        self.op = op
-        self._piece, self._back = Piece(letter, "the operator"), Piece(letter, "the adjoint")
-
-    def _matvec(self, x: Any) -> Any:
-        with self._piece.asked():
-            image = self.op.matvec(x)
-        return self._piece.array(np.asarray(image), (*self.shape[:1], *np.shape(x)[1:]))
-
-    def _rmatvec(self, y: Any) -> Any:
-        with self._back.asked():
-            image = self.op.rmatvec(y)
-        return self._back.array(np.asarray(image), (*self.shape[1:], *np.shape(y)[1:]))
-
-    def _matmat(self, X: Any) -> Any:
-        with self._piece.asked():
-            image = self.op.matmat(X)
-        return self._piece.array(np.asarray(image), (self.shape[0], X.shape[1]))
-
-    def _rmatmat(self, Y: Any) -> Any:
-        with self._back.asked():
-            image = self.op.rmatmat(Y)
-        return self._back.array(np.asarray(image), (self.shape[1], Y.shape[1]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -26,13 +26,14 @@ class Operator:
     """Ax = op x, for x a vector and a real LinearOperator of SciPy, or of PyLops.
 
     `norm` is an upper bound on |op|, if one is known; else the op is asked for some 60 products,
-    which bound it but for a probability of 1e-6.
+    which bound it but for a probability of 1e-6. `name` is what errors call it.
     """
 
     diagonal_rows = None
 
     op: Any
     norm: Any = None
+    name: str = field(default="op", repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if not isinstance(self.op, LinearOperator):
@@ -47,7 +48,7 @@ class Operator:
                 "float64"
             )
         if self.norm is None:
-            object.__setattr__(self, "norm", operator_norm(self.op))
+            object.__setattr__(self, "norm", operator_norm(self.op, self.name))
         else:
             require_positive(self.norm, "norm")
 
@@ -96,10 +97,10 @@ class Operator:
         return np.sqrt(squares)
 
 
-def as_map(a: Any) -> LinearMap:
+def as_map(a: Any, name: str = "op") -> LinearMap:
     """a, if it is a map; the Operator of a LinearOperator, the Matrix of any other array."""
     if isinstance(a, LinearOperator):  # which has an `adjoint` of another kind
-        return Operator(a)
+        return Operator(a, name=name)
     return a if hasattr(a, "adjoint") else Matrix(a)
 
 

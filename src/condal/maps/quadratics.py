@@ -86,7 +86,7 @@ class Quadratics:
         if self._hidden or self.size > EXACT_NORM:
             b = aslinearoperator(scaling) @ aslinearoperator(self.a)
             longest = float((roots * self._lengths).max())
-            return float(np.sqrt(self.each)) * longest * operator_norm(b)
+            return float(np.sqrt(self.each)) * longest * operator_norm(b, "a of Quadratics")
         b = scaling @ self.a
         squares = sp.csr_array(b @ b.T).toarray() ** 2
         p, each = self.size, self.each

@@ -42,8 +42,9 @@ class Bottom:
             found.append(_Ground.of(block, v, place.R, part, tol))
             columns.append(layout.columns(block, found[-1].vectors))
         least, promised = (sum(getattr(g, name) for g in found) for name in ("least", "promised"))
-        value, price = f.value(place.Mx), float(w @ place.Ax) - problem.h.conjugate(w)
-        lower = value - float(place.g @ place.Mx) + least - problem.h.conjugate(w)
+        value, support = f.value(place.Mx), problem.h.conjugate(w)
+        price = float(w @ place.Ax) - support
+        lower = value - float(place.g @ place.Mx) + least - support
         return cls(w, np.hstack(columns), promised, value + price - lower, lower)
 
 

@@ -74,8 +74,8 @@ class Own:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
-    """A pair, its images, its bound, and the larger of its gap and its infeasibility."""
+class Pair:
+    """x and y, their images, their bound, and the larger of their gap and their infeasibility."""
 
     x: Array
     y: Array
@@ -142,7 +142,7 @@ class PrimalDual:
             pair = _see(problem, flat, own.x, own.y, s)
             if problem.A.size:
                 mean = _see(problem, flat, own.sum_x / own.since, own.sum_y / own.since, s)
-                pair = min(pair, mean, key=lambda seen: seen.error)
+                pair = min(pair, mean, key=lambda either: either.error)
                 own = _begun_anew(own, pair, k * self.steps)
             s = pair.s
             x.load(pair.point)
@@ -209,7 +209,7 @@ def _descent(
         L = min(2 * L, f.L)
 
 
-def _see(problem: Problem, flat: Flattening, x: Array, y: Array, guess: Point | None) -> Seen:
+def _see(problem: Problem, flat: Flattening, x: Array, y: Array, guess: Point | None) -> Pair:
     """What is known of a pair: one call of the oracle."""
     f, h = problem.f, problem.h
     point, y = flat.point(x), h.dual_point(y)
@@ -221,10 +221,10 @@ def _see(problem: Problem, flat: Flattening, x: Array, y: Array, guess: Point | 
     gap = float(g @ Mx) + float(y @ Ax) - least
     lower = value - float(g @ Mx) + least - h.conjugate(y)
     error = max(abs(value + h.value(Ax) - lower), h.distance(Ax))
-    return Seen(x, y, point, Mx, Ax, s, value, gap, lower, error)
+    return Pair(x, y, point, Mx, Ax, s, value, gap, lower, error)
 
 
-def _begun_anew(own: Own, pair: Seen, steps: int) -> Own:
+def _begun_anew(own: Own, pair: Pair, steps: int) -> Own:
     """From the better of the last pair and the average, where that is reason enough."""
     error = pair.error
     much, growing = error <= MUCH * own.first_error, error > own.last_error

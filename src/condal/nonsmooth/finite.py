@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
+from math import inf
 from typing import Any, Self
 
 import numpy as np
@@ -107,6 +108,18 @@ class Finite(ABC):
 
     def dual_error(self, y: Array) -> float:
         """0: where g* is finite is decided by comparisons alone."""
+        return 0.0
+
+    def support(self, d: Array) -> float:
+        """0 at d = 0, else inf: g is finite everywhere."""
+        return inf if np.any(d) else 0.0
+
+    def support_size(self, d: Array) -> float:
+        """0: there are no terms to round."""
+        return 0.0
+
+    def support_error(self, d: Array) -> float:
+        """0: it is finite at 0 alone."""
         return 0.0
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from condal.errors import ProblemError
+from condal.lengths import group_lengths, grouped, length
 from condal.nonsmooth.finite import Finite, positive_weights, total
 from condal.nonsmooth.levels import level, onto_l1_ball
 from condal.operators import gamma
@@ -36,7 +37,7 @@ class L1(Finite):
     @property
     def lipschitz(self) -> float:
         """|t|."""
-        return float(np.linalg.norm(np.broadcast_to(self.t, (self.size,))))
+        return length(np.broadcast_to(self.t, (self.size,)))
 
     def prox(self, z: Array, t: float) -> Array:
         """z, each entry nearer to 0 by t t_i, or 0."""
@@ -81,8 +82,8 @@ class L2(Finite):
 
     def _shrunk(self, z: Array, t: float) -> float:
         """1 - t / |z|, or 0."""
-        length = float(np.linalg.norm(z))
-        return 1 - t / length if length > t else 0.0
+        size = length(z)
+        return 1 - t / size if size > t else 0.0
 
     def prox(self, z: Array, t: float) -> Array:
         """z, nearer to 0 by t times the weight, or 0."""
@@ -90,11 +91,11 @@ class L2(Finite):
 
     def value(self, z: Array) -> float:
         """t |z|."""
-        return self.t * float(np.linalg.norm(z))
+        return self.t * length(z)
 
     def conjugate(self, y: Array) -> float:
         """0 where |y| <= t, up to rounding, else inf."""
-        return 0.0 if float(np.linalg.norm(y)) <= self.t * (1 + NEAR) else inf
+        return 0.0 if length(y) <= self.t * (1 + NEAR) else inf
 
     def dual_error(self, y: Array) -> float:
         """By how much |y| may pass t."""
@@ -108,7 +109,7 @@ class L2(Finite):
         """y, or the point of the sphere in its direction."""
         if self.conjugate(y) == 0.0:
             return y
-        return np.asarray(y * (self.t / float(np.linalg.norm(y))))
+        return np.asarray(y / length(y) * self.t)  # t / |y| may underflow
 
     def scaled(self, rows: Array, c: float) -> L2:
         """Another weight."""
@@ -174,25 +175,19 @@ class GroupL1(Finite):
     """
 
     def __init__(self, groups: Any, t: Any = 1.0) -> None:
-        labels = np.asarray(groups)
-        if labels.ndim != 1 or labels.dtype.kind not in "iu" or labels.size == 0:
-            raise ProblemError(
-                "groups must be a vector of whole numbers, a label for each entry; got "
-                f"shape {labels.shape} of {labels.dtype}"
-            )
-        super().__init__(int(labels.size))
-        found, places = np.unique(labels, return_inverse=True)
-        self.groups: Indices = places.reshape(-1).astype(np.intp)
-        self.t: Array = np.broadcast_to(positive_weights(t, found.size), (found.size,)).copy()
+        self.groups: Indices
+        self.groups, count = grouped(groups)
+        super().__init__(int(self.groups.size))
+        self.t: Array = np.broadcast_to(positive_weights(t, count), (count,)).copy()
 
     @property
     def lipschitz(self) -> float:
         """|t|, with a weight for each group."""
-        return float(np.linalg.norm(self.t))
+        return length(self.t)
 
     def _norms(self, z: Array) -> Array:
         """|z_G| for each group."""
-        return np.sqrt(np.bincount(self.groups, weights=z * z, minlength=self.t.size))
+        return group_lengths(z, self.groups, self.t.size)
 
     def prox(self, z: Array, t: float) -> Array:
         """z, each group nearer to 0 by t t_G, or 0."""
@@ -210,8 +205,8 @@ class GroupL1(Finite):
 
     def dual_error(self, y: Array) -> float:
         """By how much the |y_G| may pass the t_G."""
-        above = self._norms(y) * (1 + gamma(y.size + 2)) - self.t
-        return sqrt(float(np.sum(np.maximum(above, 0.0) ** 2)))
+        above = self._norms(y) * (1 + gamma(y.size + 6)) - self.t
+        return norm_above(np.maximum(above, 0.0))
 
     def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
         """lam z, each group cut at its weight."""
@@ -223,8 +218,9 @@ class GroupL1(Finite):
         long = norms > self.t * (1 + NEAR)
         if not long.any():
             return y
-        kept = np.divide(self.t, norms, out=np.ones_like(norms), where=long)
-        return np.asarray(kept[self.groups] * y)
+        # Not times t / |y_G|, which may underflow.
+        sizes, cut = np.where(long, norms, 1.0), np.where(long, self.t, 1.0)
+        return np.asarray(y / sizes[self.groups] * cut[self.groups])
 
     def scaled(self, rows: Array, c: float) -> GroupL1:
         """Other weights: the rows of a group have one factor."""

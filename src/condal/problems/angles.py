@@ -14,10 +14,13 @@ from condal.domains import Hermitian
 from condal.errors import ProblemError
 from condal.lifting import is_complex
 from condal.maps import Diagonal
-from condal.points import Array, LowRank, Point, require_whole
+from condal.points import Array, LowRank, Point
 from condal.problem import Problem
-from condal.problems.answers import point_of
-from condal.problems.unit_diagonal import factor_of, leading, unit_diagonal
+from condal.problems.answers import generator, point_of
+from condal.problems.factors import factor_of, leading
+from condal.problems.given import array_of, described, stored
+from condal.problems.graphs import is_networkx
+from condal.problems.unit_diagonal import unit_diagonal
 from condal.result import Result
 from condal.sets import Equal
 from condal.smooth import Linear
@@ -30,9 +33,13 @@ MODULUS = 1e-6  # how far from 1 that of a phase may be
 
 @dataclass(frozen=True, eq=False)
 class Phases:
-    """Complex numbers of modulus 1, known up to one factor for all; `value` is z*C z."""
+    """Complex numbers of modulus 1, known up to one factor for all; `value` is z*C z.
+
+    No phases have a value above `bound`, which is proved.
+    """
 
     value: float
+    bound: float
     phases: Any
 
     @property
@@ -52,7 +59,10 @@ class Phases:
         return float(np.sqrt(np.mean(np.abs(self.aligned(w) - w) ** 2)))
 
     def __repr__(self) -> str:
-        return f"Phases(value={self.value:.10g}, {self.phases.size} of them)"
+        return (
+            f"Phases(value={self.value:.10g}, none is above {self.bound:.10g}, "
+            f"{self.phases.size} of them)"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,14 +123,12 @@ class AngularSynchronisation:
     def round(self, result: Result, *, trials: int = 10, seed: int = 0) -> Phases:
         """The phases of the leading eigenvector of x, or of the best of `trials` - 1 random
         combinations of its factor, each improved by power iterations."""
-        require_whole(trials, "trials")
-        require_whole(seed, "seed", least=0)
-        x = point_of(result, self.n)
-        R, rng = factor_of(x), np.random.default_rng(seed)
+        rng, x = generator(trials, seed), point_of(result, self.n)
+        R = factor_of(x)
         real, imaginary = rng.standard_normal((2, R.shape[1], trials - 1))
         Z = self._powers(_unit(np.column_stack([leading(x, 1), R @ (real + 1j * imaginary)])))
         best = Z[:, int(np.argmax(self._values(Z, self.C @ Z)))].copy()
-        return Phases(self.value(best), best)
+        return Phases(self.value(best), float(result.bound), best)
 
     def _values(self, Z: Any, CZ: Any) -> Array:
         return np.asarray(np.einsum("ij,ij->j", Z.conj(), CZ).real)
@@ -151,21 +159,54 @@ def angular_synchronisation(
     ----------
     C : a Hermitian matrix, sparse or dense: C_ij is near exp(i (t_i - t_j)), or larger the more it
         is trusted, and C_ji its conjugate; 0 where nothing was measured. What stands on the
-        diagonal says nothing.
+        diagonal says nothing. Of differences t_i - t_j it is numpy.exp(1j * differences).
     """
-    if not (sp.issparse(C) or isinstance(C, np.ndarray | list | tuple)):
+    if is_networkx(C):
+        raise ProblemError(
+            "C must be a matrix, for an edge of a graph does not say from which end its angle is "
+            "measured: pass numpy.exp(1j * T) where there is an edge and 0 elsewhere, with T the "
+            "differences, T' = -T; networkx.to_numpy_array(graph) gives the weights"
+        )
+    if not stored(C):
         raise ProblemError(
             f"C must be a SciPy sparse matrix or a NumPy array; got {type(C).__name__}"
         )
-    given = C if sp.issparse(C) else np.asarray(C)
+    given = C if sp.issparse(C) else _numbers(C)
+    _refuse_differences(given)
     symmetric(given, "C")
     measured = sp.coo_array(given)
     kept = (measured.row != measured.col) & (measured.data != 0)
     if not kept.any():
         raise ProblemError("C has no measurements: every choice of angles agrees as well")
     places = (measured.row[kept], measured.col[kept])
-    stored = sp.csr_array((measured.data[kept].astype(complex), places), measured.shape)
-    return AngularSynchronisation(sp.csr_array(0.5 * (stored + stored.conj().T)), name)
+    half = sp.csr_array((0.5 * measured.data[kept].astype(complex), places), measured.shape)
+    return AngularSynchronisation(sp.csr_array(half + half.conj().T), name)
+
+
+def _numbers(C: Any) -> Any:
+    """C as an array; of a table of objects, of the numbers that they are."""
+    wanted = "a matrix of numbers, with rows of one length"
+    found = array_of(C, "C", wanted)
+    if found.dtype.kind != "O":
+        return found
+    try:
+        found = found.astype(complex)
+    except (TypeError, ValueError):
+        raise ProblemError(f"C must be {wanted}; got {described(C)}") from None
+    return found if found.imag.any() else found.real
+
+
+def _refuse_differences(C: Any) -> None:
+    """ProblemError for a real C' = -C: differences themselves, where exp(i C) is wanted."""
+    if len(set(C.shape)) != 1 or len(C.shape) != 2 or C.dtype.kind not in "if" or 0 in C.shape:
+        return
+    with np.errstate(invalid="ignore"):
+        size, apart = abs(C).max(), abs(C + C.T).max()
+    if 0 < size < np.inf and apart <= 1e-12 * size:
+        raise ProblemError(
+            "C holds real differences of angles (C' = -C): pass numpy.exp(1j * C), with 0 where "
+            "nothing was measured"
+        )
 
 
 def _unit(Z: Any) -> Any:
@@ -176,11 +217,11 @@ def _unit(Z: Any) -> Any:
 
 def _phases(given: Any, n: int) -> Any:
     """n phases, as they are or from their angles."""
-    array = np.asarray(given)
-    z = array if is_complex(array) else np.exp(1j * array) if array.dtype.kind in "iuf" else array
-    wrong = z.shape != (n,) or not is_complex(z)
-    if wrong or not np.all(np.abs(np.abs(z) - 1.0) <= MODULUS):
-        raise ProblemError(
-            f"wanted {n} complex numbers of modulus 1, or angles in radians; got {given!r}"
-        )
+    wanted = f"{n} complex numbers of modulus 1, or angles in radians"
+    array = array_of(given, "phases", wanted)
+    with np.errstate(invalid="ignore"):
+        z = np.exp(1j * array) if array.dtype.kind in "iuf" else array
+    off = np.full(z.shape, True) if not is_complex(z) else ~(np.abs(np.abs(z) - 1.0) <= MODULUS)
+    if z.shape != (n,) or off.any():
+        raise ProblemError(f"wanted {wanted}; got {described(given, off)}")
     return z / np.abs(z)

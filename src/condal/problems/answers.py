@@ -1,4 +1,4 @@
-"""The point of a result: what every rounding begins with."""
+"""What answers begin with and end with: the point of a result, and what its bound proves."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.points import Array
+from condal.points import Array, Indices, require_whole
+from condal.problems.given import described
 from condal.result import Result
+
+ROUNDING = 1e-6  # of a cost or a bound: more is a contradiction
 
 
 def point_of(result: Any, n: int) -> Any:
@@ -26,9 +29,44 @@ def vector_of(result: Any, n: int) -> Array:
     return np.asarray(_point(result, (n,), f"length {n}"))
 
 
+def parts_of(result: Any, sizes: Indices) -> list[Array]:
+    """The same for a model whose x is a vector of parts of these sizes, or a tuple of them."""
+    if isinstance(result, Result) and isinstance(result.x, tuple):
+        if [np.shape(part) for part in result.x] != [(size,) for size in sizes.tolist()]:
+            raise ProblemError(
+                f"the result is of another model: its point has {len(result.x)} blocks, and this "
+                f"model needs {sizes.size}, of its own sizes"
+            )
+        return [np.asarray(part) for part in result.x]
+    return np.split(vector_of(result, int(sizes.sum())), np.cumsum(sizes)[:-1])
+
+
+def generator(trials: Any, seed: Any) -> np.random.Generator:
+    """What the trials of a rounding draw from; ProblemError unless both are whole numbers."""
+    require_whole(trials, "trials")
+    require_whole(seed, "seed", least=0)
+    return np.random.default_rng(int(seed))
+
+
+def excess(cost: float, bound: float, what: str) -> float:
+    """cost / bound - 1: what costs so much is proved to cost at most this much too much.
+
+    inf where the bound is not positive, and so proves nothing of a ratio. ProblemError if the cost
+    is below the bound by more than rounding: the bound is then of another model.
+    """
+    if cost < bound - ROUNDING * max(abs(cost), abs(bound)):
+        raise ProblemError(
+            f"the {what} costs {cost:.6g}, less than the {bound:.6g} that is proved for every one: "
+            "the result is of another model; solve this one"
+        )
+    if cost <= bound:
+        return 0.0
+    return cost / bound - 1 if bound > 0 else float("inf")
+
+
 def _point(result: Any, wanted: tuple[int, ...], text: str) -> Any:
     if not isinstance(result, Result):
-        raise ProblemError(f"wanted a result, as condal.solve returns it; got {result!r}")
+        raise ProblemError(f"wanted a result, as condal.solve returns it; got {described(result)}")
     if result.x is None:
         raise ProblemError("the result has no point to round: the solve ended too early")
     shape = getattr(result.x, "shape", None)

@@ -10,13 +10,16 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.operators import Symmetric
-from condal.points import Array, Point, dense, require_positive, require_whole
+from condal.points import Array, Point, dense, require_positive
 from condal.problem import Problem
-from condal.problems.answers import point_of
+from condal.problems.answers import generator, point_of
+from condal.problems.factors import leading
+from condal.problems.given import require_choice
 from condal.problems.graphs import adjacency
 from condal.problems.groups import Groups, Pairs, checked_groups
-from condal.problems.partitions import Partition, checked_labels, cluster_rows, settle, within
-from condal.problems.unit_diagonal import leading
+from condal.problems.labels import checked_labels
+from condal.problems.lloyd import Rows, best_clustering
+from condal.problems.partitions import Partition, numbered, settle, within
 from condal.result import Result
 from condal.smooth import Linear
 
@@ -81,18 +84,18 @@ class Communities:
         For k groups these are of the rows of its leading factor, by k-means; else a vertex is drawn
         and takes all to which x is nearer to 1 than to 0, until all are taken.
         """
-        require_whole(trials, "trials")
-        require_whole(seed, "seed", least=0)
-        x = point_of(result, self.n)
-        rng = np.random.default_rng(seed)
-        R = None if self.k is None else leading(x, max(1, self.k - 1))
+        rng, x = generator(trials, seed), point_of(result, self.n)
+        bound = self.quality_bound(result)
+        rows = None if self.k is None else Rows(leading(x, max(1, self.k - 1)))
         found: list[Partition] = []
         for _ in range(trials):
-            labels = _taken(x, rng) if R is None else cluster_rows(R, self.k or 1, rng)
+            if rows is None:
+                labels = _taken(x, rng)
+            else:
+                labels = best_clustering(rows, min(self.k or 1, self.n), rng)
             groups = self.k or int(labels.max()) + 2  # one more, for vertices that fit nowhere
-            labels = settle(self.W, self.c, labels, groups)
-            labels = np.unique(labels, return_inverse=True)[1].ravel()
-            found.append(Partition(self.quality(labels), labels))
+            labels = numbered(settle(self.W, self.c, labels, groups))
+            found.append(Partition(self.quality(labels), bound, labels))
         return max(found, key=lambda one: one.value)
 
 
@@ -126,8 +129,7 @@ def communities(
             f"weights must not be negative; got {W.data.min():g}: a weight says how strongly two "
             "vertices belong together"
         )
-    if null not in get_args(Null):
-        raise ProblemError(f"null must be 'uniform' or 'degrees'; got {null!r}")
+    require_choice(null, "null", get_args(Null))
     require_positive(resolution, "resolution")
     degrees = np.asarray(W.sum(axis=1)).ravel()
     share = degrees if null == "degrees" else np.full(W.shape[0], degrees.mean())

@@ -7,16 +7,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 
 from condal.domains import Spectrahedron
 from condal.eigen import Automatic
 from condal.errors import ProblemError
 from condal.maps import Cost
 from condal.operators import Symmetric
-from condal.points import Array, Point, dense, finite_array, refuse_complex, require_positive
+from condal.points import Array, require_positive
 from condal.problem import Problem
 from condal.problems.answers import point_of
+from condal.problems.factors import leading
+from condal.problems.given import real_array, require_real
 from condal.result import Result
 from condal.sets import Equal
 from condal.smooth import Linear
@@ -69,11 +70,13 @@ class GeneralizedEigenvector:
         )
 
     def bound(self, y: float) -> float:
-        """y + alpha max(0, lambda_max(Phi - y Psi)): for any y not below the optimum.
+        """y + alpha max(0, lambda_max(Phi - y Psi)): no u has more, whichever number y is.
 
-        Convex in y, and least at the optimum. An eigenvalue computed, not proved: what is proved of
-        an answer is the bound of its Result.
+        For u' Phi u = y u' Psi u + u' (Phi - y Psi) u, where u' Psi u = 1 and |u|^2 <= alpha. It is
+        convex in y, and the least over all y is the optimum. An eigenvalue computed, not proved:
+        what is proved of an answer is the bound of its Result.
         """
+        y = float(real_array(y, "y", ndim=0))
         largest = _largest(self.Phi + self.Psi.scaled(-y))[0]
         return y + self.alpha * max(0.0, largest)
 
@@ -92,7 +95,9 @@ class GeneralizedEigenvector:
                 if top > 0
                 else "no vector has u' Psi u = 1: Psi has no positive eigenvalue"
             )
-        factor = _factor(x)
+        factor = leading(x)
+        sizes = (factor * factor).sum(axis=0)
+        factor = factor[:, sizes > NEGLIGIBLE * sizes.max(initial=0.0)]
         if factor.shape[1] == 0:  # x = 0: nothing is known but that p is feasible
             factor = p[:, None]
         found = [self._feasible(q, p) for q in _even(self.Psi, factor).T]
@@ -137,8 +142,8 @@ def generalized_eigenvector(
 
 def _matrix(given: Any, name: str) -> Symmetric:
     if isinstance(given, list | tuple):
-        given = finite_array(given, name, ndim=2)
-    refuse_complex(getattr(given, "dtype", None), name)
+        given = real_array(given, name, ndim=2)
+    require_real(given, name)
     return symmetric(given, name)
 
 
@@ -146,13 +151,6 @@ def _largest(V: Symmetric) -> tuple[float, Array]:
     """The largest eigenvalue of V and its vector."""
     pair = Automatic().smallest(V.scaled(-1.0))
     return -pair.value, pair.vector
-
-
-def _factor(x: Point) -> Array:
-    """R with x = R R' and no negligible columns."""
-    values, vectors = eigh(dense(x))
-    keep = values > NEGLIGIBLE * max(float(values[-1]), 0.0)
-    return np.asarray(vectors[:, keep] * np.sqrt(values[keep]))
 
 
 def _even(Psi: Symmetric, R: Array) -> Array:

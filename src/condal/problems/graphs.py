@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.points import refuse_complex
+from condal.problems.given import array_of, described, require_real, stored
 from condal.symmetry import symmetric
 
 
@@ -18,19 +20,37 @@ def adjacency(graph: Any, name: str = "graph") -> Any:
     Of a NetworkX graph the edge attribute `weight` is taken (1 where it is missing), and the
     vertices are those of `list(graph)`, in that order.
     """
-    if hasattr(graph, "adjacency") and hasattr(graph, "number_of_nodes"):
-        graph = _from_networkx(graph)
-    if not (sp.issparse(graph) or isinstance(graph, np.ndarray | list | tuple)):
+    if is_networkx(graph) and graph.is_directed():
         raise ProblemError(
-            f"{name} must be a SciPy sparse matrix, a NumPy array or a NetworkX graph; "
-            f"got {type(graph).__name__}"
+            "the graph is directed; pass an undirected one: graph.to_undirected() keeps one weight "
+            "of each pair, A + A' of its adjacency matrix adds them"
         )
-    given = graph if sp.issparse(graph) else np.asarray(graph)
-    refuse_complex(given.dtype, name)
+    given = weights_of(graph, name)
+    require_real(given, name)
     checked = symmetric(given, name)
     W = sp.coo_array(checked.sparse[0] if checked.sparse else checked.dense)
     kept = (W.row != W.col) & (W.data != 0)
     return sp.csr_array((W.data[kept], (W.row[kept], W.col[kept])), shape=W.shape)
+
+
+def weights_of(graph: Any, name: str) -> Any:
+    """The weights of a NetworkX graph, directed or not, as a CSR array; a sparse matrix as it is;
+    an array of a list or a table; ProblemError for anything else."""
+    if is_networkx(graph):
+        return _from_networkx(graph)
+    if not stored(graph):
+        raise ProblemError(
+            f"{name} must be a SciPy sparse matrix, a NumPy array or a NetworkX graph; "
+            f"got {type(graph).__name__}"
+        )
+    return (
+        graph if sp.issparse(graph) else array_of(graph, name, "a matrix, with rows of one length")
+    )
+
+
+def is_networkx(graph: Any) -> bool:
+    """Whether it has what a NetworkX graph has."""
+    return hasattr(graph, "adjacency") and hasattr(graph, "number_of_nodes")
 
 
 def edges(W: Any) -> tuple[Any, Any]:
@@ -40,13 +60,14 @@ def edges(W: Any) -> tuple[Any, Any]:
 
 
 def _from_networkx(graph: Any) -> Any:
-    if graph.is_directed():
-        raise ProblemError(
-            "the graph is directed; pass an undirected one: graph.to_undirected() keeps one weight "
-            "of each pair, A + A' of its adjacency matrix adds them"
-        )
     if graph.number_of_nodes() == 0:
         raise ProblemError("the graph has no vertices: nothing to solve")
+    for i, j, weight in graph.edges(data="weight", default=1):
+        if not isinstance(weight, Real | Decimal | np.bool_):
+            raise ProblemError(
+                f"the weights of the graph must be real numbers; got {described(weight)} on the "
+                f"edge ({i!r}, {j!r})"
+            )
     import networkx as nx
 
     return nx.to_scipy_sparse_array(graph, dtype=np.float64, weight="weight")

@@ -16,6 +16,7 @@ from condal.domains import Spectrahedron
 from condal.errors import ProblemError
 from condal.maps import Diagonal, Entries, Stack, Triangle
 from condal.points import LowRank, Point, dense, require_whole
+from condal.problems.given import require_choice
 from condal.problems.graphs import edges
 from condal.problems.unit_diagonal import unit_diagonal
 from condal.sets import Box, Equal, Separable
@@ -98,8 +99,7 @@ def checked_groups(W: Any, k: Any, pairs: Any, *, least: int = 2) -> Groups:
     if k is not None:
         require_whole(k, "k", least=least)
         k = int(k)
-    if pairs not in get_args(Pairs):
-        raise ProblemError(f"pairs must be 'none', 'edges' or 'all'; got {pairs!r}")
+    require_choice(pairs, "pairs", get_args(Pairs))
     if k is None and pairs != "all":
         raise ProblemError(
             "for any number of groups (k = None) x >= 0 is needed for all pairs: pass pairs='all', "

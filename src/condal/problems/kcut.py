@@ -13,11 +13,12 @@ from condal.errors import ProblemError
 from condal.operators import Symmetric
 from condal.points import require_whole
 from condal.problem import Problem
-from condal.problems.answers import point_of
+from condal.problems.answers import generator, point_of
+from condal.problems.factors import factor_of
 from condal.problems.graphs import adjacency
 from condal.problems.groups import Groups, Pairs, checked_groups
-from condal.problems.partitions import Partition, checked_labels, settle, within
-from condal.problems.unit_diagonal import factor_of
+from condal.problems.labels import checked_labels
+from condal.problems.partitions import Partition, numbered, settle, within
 from condal.result import Result
 from condal.smooth import Linear
 
@@ -71,16 +72,13 @@ class MaxKCut:
     def round(self, result: Result, *, trials: int = 50, seed: int = 0) -> Partition:
         """The best of `trials` choices of k random vectors, a vertex to the one nearest its row of
         the factor, each improved by moves of single vertices."""
-        require_whole(trials, "trials")
-        require_whole(seed, "seed", least=0)
-        R = factor_of(point_of(result, self.n))
-        rng = np.random.default_rng(seed)
+        rng, R = generator(trials, seed), factor_of(point_of(result, self.n))
         against, nothing = sp.csr_array(-self.W), np.zeros(self.n)
         found: list[Partition] = []
         for _ in range(trials):
             labels = np.argmax(R @ rng.standard_normal((R.shape[1], self.k)), axis=1)
-            labels = settle(against, nothing, labels, self.k)
-            found.append(Partition(self.weight(labels), labels))
+            labels = numbered(settle(against, nothing, labels, self.k))
+            found.append(Partition(self.weight(labels), float(result.bound), labels))
         return max(found, key=lambda one: one.value)
 
 

@@ -15,10 +15,12 @@ from condal.eigen import Automatic
 from condal.errors import ProblemError
 from condal.maps import RowSums, Stack, Triangle
 from condal.operators import Symmetric
-from condal.points import Array, LowRank, Point, dense, finite_array, require_whole
+from condal.points import Array, LowRank, Point, dense, require_whole
 from condal.problem import Problem
-from condal.problems.answers import point_of
-from condal.problems.lloyd import best_clustering, cost_of, lloyd
+from condal.problems.answers import excess, generator, point_of
+from condal.problems.given import real_array
+from condal.problems.labels import checked_labels
+from condal.problems.lloyd import Distances, Rows, best_clustering, cost_of, lloyd
 from condal.result import Result
 from condal.sets import Equal, NonNegative, Separable
 from condal.smooth import Linear
@@ -32,16 +34,22 @@ BELOW = (1.0, 1.03, 1.1, 1.3)
 class Clustering:
     """k clusters: `labels` is 0..k-1 a point, `cost` the sum of squared distances to the centres.
 
-    `centres` has a row a cluster; None where only distances are known.
+    No clustering into k costs less than `bound`, which is proved. `centres` has a row a cluster;
+    None where only distances are known.
     """
 
     cost: float
+    bound: float
     labels: Any
     centres: Array | None
 
     def __repr__(self) -> str:
-        sizes = ", ".join(map(str, np.bincount(self.labels)))
-        return f"Clustering(cost={self.cost:.10g}, clusters of {sizes})"
+        counts = np.bincount(self.labels)
+        sizes = ", ".join(map(str, counts[:12])) + ", ..." * (len(counts) > 12)
+        return (
+            f"Clustering(cost={self.cost:.10g}, none is below {self.bound:.10g}, clusters of "
+            f"{sizes})"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +85,7 @@ class KMeans:
 
     def propose(self, x: Point) -> tuple[Point, Array]:
         """The clustering that x rounds to, and a dual that proves it optimal if well separated."""
-        labels = self._rounded(x, restarts=4, seed=0)
+        labels = self._rounded(x, np.random.default_rng(0), starts=4)
         member = (labels[:, None] == np.arange(self.k)).astype(np.float64)
         sizes = member.sum(axis=0)
         return LowRank(member / np.sqrt(sizes), np.ones(self.k)), self.dual(labels)
@@ -113,61 +121,41 @@ class KMeans:
 
     def cost(self, labels: Any) -> float:
         """The k-means cost of a clustering: any labels, at most k different ones."""
-        _, whole = np.unique(self._checked(labels), return_inverse=True)
-        return cost_of(self.D, whole, self.k)
+        return cost_of(Distances(self.D), self._checked(labels), self.k)
 
     def excess(self, labels: Any, result: Result) -> float:
         """cost(labels) / bound - 1: the clustering is proved to cost at most this much too much.
 
         0.02 means at most 2% above the best clustering into k clusters; inf that nothing is proved.
         """
-        cost = self.cost(labels)
         point_of(result, self.n)
-        if cost < result.bound - 1e-6 * abs(result.bound):
-            raise ProblemError(
-                f"the clustering costs {cost:.6g}, less than the {result.bound:.6g} that is proved "
-                "for every one: the result is of another model; solve this one"
-            )
-        if cost <= max(result.bound, 0.0):  # no cost is negative
-            return 0.0
-        return cost / result.bound - 1 if result.bound > 0 else float("inf")
+        # No cost is negative, whatever rounding or a proof lost.
+        return excess(max(0.0, self.cost(labels)), max(0.0, float(result.bound)), "clustering")
 
-    def round(self, result: Result, *, restarts: int = 10, seed: int = 0) -> Clustering:
-        """The points denoised by x, clustered, and improved by Lloyd on the points themselves.
+    def round(self, result: Result, *, trials: int = 10, seed: int = 0) -> Clustering:
+        """The points denoised by x, clustered as the best of `trials` starts by k-means++ does,
+        and improved by Lloyd on the points themselves.
 
         Mixon, Villar and Ward (2017): near the centre of a cluster lie its points averaged by the
         rows of x. Where only distances are known, the rows of x themselves are clustered.
         """
-        require_whole(restarts, "restarts")
-        require_whole(seed, "seed", least=0)
-        labels = self._rounded(point_of(result, self.n), restarts=restarts, seed=seed)
+        rng = generator(trials, seed)
+        labels = self._rounded(point_of(result, self.n), rng, starts=trials)
         centres = None
         if self.points is not None:
             centres = np.stack([self.points[labels == c].mean(axis=0) for c in range(self.k)])
-        return Clustering(cost_of(self.D, labels, self.k), labels, centres)
+        bound = max(0.0, float(result.bound))  # no cost is negative
+        return Clustering(cost_of(Distances(self.D), labels, self.k), bound, labels, centres)
 
-    def _rounded(self, x: Point, *, restarts: int, seed: int) -> Any:
+    def _rounded(self, x: Point, rng: np.random.Generator, *, starts: int) -> Any:
         full = dense(x)
         # About their mean: the rows of x add up to 1 only within the tolerance.
         denoised = full if self.points is None else full @ (self.points - self.points.mean(axis=0))
-        near = squared_distances(denoised)
-        labels = best_clustering(near, self.k, restarts=restarts, seed=seed)
-        return lloyd(self.D, labels[None], self.k)[0][0]
+        labels = best_clustering(Rows(denoised), self.k, rng, starts=starts)
+        return lloyd(Distances(self.D), labels[None], self.k)[0][0]
 
     def _checked(self, labels: Any) -> Any:
-        found = np.asarray(labels)
-        if found.dtype.kind not in "biufSU" or (found.dtype.kind == "f" and np.isnan(found).any()):
-            raise ProblemError("labels must be numbers or names, one a point; got nan or objects")
-        if found.shape != (self.n,):
-            raise ProblemError(
-                f"labels must be {self.n} values, one a point; got shape {found.shape}"
-            )
-        different = len(np.unique(found))
-        if different > self.k:
-            raise ProblemError(
-                f"labels has {different} different values, but the model has k = {self.k} clusters"
-            )
-        return found
+        return checked_labels(labels, self.n, self.k, "point")
 
 
 def k_means(
@@ -188,7 +176,7 @@ def k_means(
             + ("neither" if points is None else "both")
         )
     if points is not None:
-        rows = finite_array(points, "points", ndim=2).copy()
+        rows = real_array(points, "points", ndim=2).copy()
         if rows.shape[0] == 0:
             raise ProblemError("points has no rows: there is nothing to cluster")
         with np.errstate(over="ignore"):
@@ -214,7 +202,7 @@ def squared_distances(points: Array) -> Array:
 
 
 def _checked_distances(distances: Any) -> Array:
-    D = symmetric(finite_array(distances, "distances", ndim=2), "distances").dense
+    D = symmetric(real_array(distances, "distances", ndim=2), "distances").dense
     assert D is not None
     noise = 1e-12 * float(np.abs(D).max(initial=0.0))
     D = np.where(np.abs(D) <= noise, 0.0, D)  # what rounding left of 0

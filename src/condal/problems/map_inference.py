@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,9 +14,11 @@ from condal.domains import Product, Simplex, Simplices
 from condal.domains.couplings import coupled
 from condal.errors import ProblemError
 from condal.maps import Across, Matrix
-from condal.points import Array, Indices, Point, dense, finite_array
+from condal.points import Array, Indices, Point, dense
 from condal.problem import Problem
-from condal.problems.answers import vector_of
+from condal.problems.answers import parts_of
+from condal.problems.given import array_of, described, real_array
+from condal.problems.labels import checked_states
 from condal.result import Result
 from condal.sets import Equal
 from condal.smooth import Linear
@@ -134,36 +136,25 @@ class MapInference:
 
     def energy(self, labels: Any) -> float:
         """sum_i unary_i(l_i) + sum_ij pairwise_ij(l_i, l_j)."""
-        found = self._checked(labels)
+        found = checked_states(labels, self.states)
         alone = sum(float(part[label]) for part, label in zip(self.unary, found, strict=True))
         return alone + sum(
             float(part[found[i], found[j]])
             for part, (i, j) in zip(self.pairwise, self.edges, strict=True)
         )
 
-    def _checked(self, labels: Any) -> Indices:
-        found = np.asarray(labels)
-        if found.shape != self.states.shape or found.dtype.kind not in "iu":
-            raise ProblemError(
-                f"labels must be {self.states.size} whole numbers, the state of each node; got "
-                f"{found.dtype} of shape {found.shape}"
-            )
-        wrong = (found < 0) | (found >= self.states)
-        if wrong.any():
-            i = int(np.argmax(wrong))
-            raise ProblemError(f"node {i} has {self.states[i]} states, from 0; got {found[i]}")
-        return found.astype(np.intp)
-
     def round(self, result: Result) -> Labelling:
-        """The likeliest state of each node, improved node by node until no change of one helps."""
-        x = vector_of(result, int(self.sizes.sum()))
-        parts = np.split(x, self._begins[1:])[: self.states.size]
+        """The likeliest state of each node, improved node by node until no change of one helps.
+
+        The result is of the model, or of its `split`.
+        """
+        parts = parts_of(result, self.sizes)[: self.states.size]
         labels = self.improve(np.array([int(np.argmax(part)) for part in parts]))
         return Labelling(self.energy(labels), float(result.bound), labels)
 
     def improve(self, labels: Any) -> Indices:
         """Iterated conditional modes (Besag 1986): each node in turn takes its best state."""
-        found = self._checked(labels)
+        found = checked_states(labels, self.states)
         queue = list(range(found.size))
         waiting = set(queue)
         while queue:
@@ -203,30 +194,53 @@ def map_inference(
     pairwise : a matrix for each edge, a row for each state of its first node and a column for each
         of its second; or one matrix for all edges.
     """
-    costs = [finite_array(part, f"unary[{i}]", ndim=1).copy() for i, part in enumerate(unary)]
+    costs = [real_array(p, f"unary[{i}]", ndim=1).copy() for i, p in enumerate(_rows(unary))]
     if not costs or min(part.size for part in costs) == 0:
         raise ProblemError("unary must hold the costs of one state or more of one node or more")
-    ends = np.asarray(edges)
-    ends = ends.reshape(0, 2).astype(np.intp) if ends.size == 0 else ends
-    if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
-        raise ProblemError(f"edges must be pairs of nodes; got {ends.dtype} of shape {ends.shape}")
-    wrong = (ends < 0) | (ends >= len(costs))
-    if wrong.any() or np.any(ends[:, 0] == ends[:, 1]):
-        i = int(np.argmax(wrong.any(axis=1) | (ends[:, 0] == ends[:, 1])))
+    ends = _ends(edges, len(costs))
+    return MapInference(costs, ends, _tables(pairwise, ends, costs), name)
+
+
+def _rows(unary: Any) -> list[Any]:
+    """The rows of a table, or what there is for each node."""
+    table = np.asarray(unary) if hasattr(unary, "__array__") else unary
+    if isinstance(table, str) or not isinstance(table, Iterable) or getattr(table, "ndim", 1) == 0:
+        raise ProblemError(f"unary must be a row of costs for each node; got {described(unary)}")
+    return list(table)
+
+
+def _ends(edges: Any, nodes: int) -> Indices:
+    wanted = "pairs of nodes, as whole numbers"
+    if isinstance(edges, Iterable) and not hasattr(edges, "__array__"):
+        edges = list(edges)  # the edges of a NetworkX graph, or whatever gives them
+    ends = array_of(edges, "edges", wanted)
+    if ends.size == 0:
+        return np.zeros((0, 2), dtype=np.intp)
+    whole = ends.dtype.kind in "iu"
+    if ends.ndim != 2 or ends.shape[1] != 2 or not whole:
+        wrong = np.full(ends.shape, not whole)
+        raise ProblemError(f"edges must be {wanted}; got {described(edges, wrong)}")
+    wrong = ((ends < 0) | (ends >= nodes)).any(axis=1) | (ends[:, 0] == ends[:, 1])
+    if wrong.any():
+        i = int(np.argmax(wrong))
         raise ProblemError(
-            f"edges[{i}] must join two of the {len(costs)} nodes, numbered from 0; got "
+            f"edges[{i}] must join two of the {nodes} nodes, numbered from 0; got "
             f"{ends[i].tolist()}"
         )
-    return MapInference(costs, ends.astype(np.intp), _tables(pairwise, ends, costs), name)
+    return ends.astype(np.intp)
 
 
 def _tables(pairwise: Any, edges: Indices, unary: Sequence[Array]) -> Sequence[Array]:
-    one = isinstance(pairwise, np.ndarray) and pairwise.ndim == 2
-    if one:
-        table = finite_array(pairwise, "pairwise", ndim=2).copy()
-        tables = [table] * len(edges)
+    one = _one_table(pairwise)
+    if one is not None:
+        tables = [real_array(one, "pairwise", ndim=2).copy()] * len(edges)
+    elif isinstance(pairwise, Iterable) and not isinstance(pairwise, str):
+        tables = [real_array(t, f"pairwise[{i}]", ndim=2).copy() for i, t in enumerate(pairwise)]
     else:
-        tables = [finite_array(t, f"pairwise[{i}]", ndim=2).copy() for i, t in enumerate(pairwise)]
+        raise ProblemError(
+            f"pairwise must hold a matrix for each of the {len(edges)} edges, or be one for all; "
+            f"got {described(pairwise)}"
+        )
     if len(tables) != len(edges):
         raise ProblemError(
             f"pairwise must hold a matrix for each of the {len(edges)} edges, or be one for all; "
@@ -240,3 +254,14 @@ def _tables(pairwise: Any, edges: Indices, unary: Sequence[Array]) -> Sequence[A
                 f"{table.shape}"
             )
     return tables
+
+
+def _one_table(pairwise: Any) -> Any:
+    """pairwise as a matrix, if it is one: an array, a table, or a list of rows of numbers."""
+    if not isinstance(pairwise, list | tuple) and not hasattr(pairwise, "__array__"):
+        return None
+    try:
+        array = np.asarray(pairwise)
+    except ValueError:  # matrices of several shapes
+        return None
+    return array if array.ndim == 2 else None

@@ -17,6 +17,9 @@ from condal.maps import Operator
 from condal.points import Array, Indices, finite_array
 from condal.problem import Problem
 from condal.problems.answers import vector_of
+from condal.problems.given import require_real
+from condal.problems.graphs import weights_of
+from condal.problems.permutations import checked_permutation
 from condal.result import Result
 from condal.smooth import LeastSquares
 
@@ -82,11 +85,7 @@ class GraphMatching:
 
     def disagreement(self, permutation: Any) -> float:
         """sum over i, j of (A_ij - B_p(i)p(j))^2."""
-        p = np.asarray(permutation)
-        if not np.array_equal(np.sort(p), np.arange(self.n)):
-            raise ProblemError(
-                f"permutation must hold each of 0, ..., {self.n - 1} once; got {permutation!r}"
-            )
+        p = checked_permutation(permutation, self.n)
         apart = self.A - self.B[p][:, p]
         values = apart.data if sp.issparse(apart) else apart.ravel()
         return float(values @ values)
@@ -103,7 +102,9 @@ class GraphMatching:
 def graph_matching(A: Any, B: Any, *, name: str = "graph matching") -> GraphMatching:
     """The model of matching two graphs of n vertices, given by their matrices of weights.
 
-    The matrices are dense or sparse, n x n; directed graphs and negative weights are allowed.
+    The matrices are dense or sparse, n x n; directed graphs and negative weights are allowed. Of a
+    NetworkX graph the edge attribute `weight` is taken (1 where it is missing), and the vertices
+    are those of `list(graph)`, in that order.
     """
     first, second = _graph(A, "A"), _graph(B, "B")
     if first.shape != second.shape:
@@ -114,7 +115,9 @@ def graph_matching(A: Any, B: Any, *, name: str = "graph matching") -> GraphMatc
     return GraphMatching(first, second, name)
 
 
-def _graph(W: Any, name: str) -> Any:
+def _graph(given: Any, name: str) -> Any:
+    W = weights_of(given, name)
+    require_real(W, name)
     if sp.issparse(W):
         finite_array(W.tocoo().data, f"the stored entries of {name}")
         found = sp.csr_array(W, dtype=np.float64, copy=True)

@@ -15,24 +15,35 @@ from condal.maps import Diagonal
 from condal.operators import Symmetric
 from condal.points import Array, Point
 from condal.problem import Problem
-from condal.problems.answers import point_of
+from condal.problems.answers import generator, point_of
+from condal.problems.factors import factor_of
 from condal.problems.graphs import adjacency
-from condal.problems.unit_diagonal import factor_of, unit_diagonal
+from condal.problems.signs import checked_signs, flipped, signs_of
+from condal.problems.unit_diagonal import unit_diagonal
 from condal.result import Result
 from condal.sets import Equal
 from condal.smooth import Linear
 
+TOGETHER = 32  # cuts, for products of blocks
+
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """Two sides of a graph: `signs` is +1 or -1 a vertex, `weight` that of the edges between."""
+    """Two sides of a graph: `signs` is +1 or -1 a vertex, `weight` that of the edges between.
+
+    No cut has a weight above `bound`, which is proved.
+    """
 
     weight: float
+    bound: float
     signs: Array
 
     def __repr__(self) -> str:
         ones = int((self.signs > 0).sum())
-        return f"Cut(weight={self.weight:.10g}, sides of {ones} and {self.signs.size - ones})"
+        return (
+            f"Cut(weight={self.weight:.10g}, none is above {self.bound:.10g}, sides of {ones} and "
+            f"{self.signs.size - ones})"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,28 +82,22 @@ class MaxCut:
 
     def weight(self, signs: Any) -> float:
         """The weight of the cut between the vertices of sign +1 and those of sign -1."""
-        s = np.asarray(signs, dtype=np.float64)
-        if s.shape != (self.n,) or not np.all(np.abs(s) == 1.0):
-            raise ProblemError(f"signs must be {self.n} numbers, each +1 or -1; got {signs!r}")
+        s = checked_signs(signs, self.n)
         return float(0.25 * self.W.sum() - 0.25 * (s @ (self.W @ s)))
 
-    def round(self, result: Result, trials: int = 100, seed: int = 0) -> Cut:
+    def round(self, result: Result, *, trials: int = 100, seed: int = 0) -> Cut:
         """The best of `trials` random hyperplanes, each improved by flips of single vertices."""
-        if trials < 1:
-            raise ProblemError(f"trials must be at least 1; got {trials}")
-        factor = factor_of(point_of(result, self.n))
-        rng = np.random.default_rng(seed)
-        best: Cut | None = None
-        for begin in range(0, trials, 32):
-            planes = rng.standard_normal((factor.shape[1], min(32, trials - begin)))
-            sides = np.where(factor @ planes >= 0, 1.0, -1.0)
-            sides = _flip(self.W, sides)
+        rng = generator(trials, seed)
+        factor, against = factor_of(point_of(result, self.n)), -self.W
+        best, most = np.ones(self.n), -np.inf
+        for begin in range(0, trials, TOGETHER):
+            planes = rng.standard_normal((factor.shape[1], min(TOGETHER, trials - begin)))
+            sides = flipped(against, signs_of(factor @ planes))
             weights = [self.weight(s) for s in sides.T]
             top = int(np.argmax(weights))
-            if best is None or weights[top] > best.weight:
-                best = Cut(weights[top], sides[:, top].copy())
-        assert best is not None
-        return best
+            if weights[top] > most:
+                best, most = sides[:, top].copy(), weights[top]
+        return Cut(most, float(result.bound), best)
 
 
 def max_cut(W: Any, *, name: str = "max-cut") -> MaxCut:
@@ -106,21 +111,3 @@ def max_cut(W: Any, *, name: str = "max-cut") -> MaxCut:
     if graph.nnz == 0:
         raise ProblemError("the graph has no edges: every cut has weight 0; nothing to solve")
     return MaxCut(graph, name)
-
-
-def _flip(graph: Any, sides: Array) -> Array:
-    """One-flip local search, a column a start: flip the vertex that gains most until none gains."""
-    gains = sides * (graph @ sides)  # what a flip of each vertex adds to the cut
-    indptr, indices, data = graph.indptr, graph.indices, graph.data
-    rounding = 1e-12 * float(np.abs(data).max(initial=0.0))
-    for s, gain in zip(sides.T, gains.T.copy(), strict=True):
-        while True:
-            i = int(np.argmax(gain))
-            if gain[i] <= rounding:
-                break
-            s[i] = -s[i]
-            gain[i] = -gain[i]
-            near = slice(indptr[i], indptr[i + 1])
-            neighbours = indices[near]
-            gain[neighbours] += 2 * data[near] * s[neighbours] * s[i]
-    return sides

@@ -10,21 +10,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
-from condal.errors import ProblemError
 from condal.points import Array
+from condal.problems.labels import agreement
 
 MAX_SWEEPS = 100
-MAX_STEPS = 50  # of Lloyd's
 NOTHING = 1e-12  # of the largest weight: a gain that is rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Groups of vertices: `labels` is 0, 1, ... a vertex, `value` what the groups are good for."""
+    """Groups of vertices: `labels` is 0, 1, ... a vertex, `value` what the groups are good for.
+
+    No partition into so many groups has a value above `bound`, which is proved.
+    """
 
     value: float
+    bound: float
     labels: Any
 
     @property
@@ -37,36 +39,9 @@ class Partition:
         return agreement(self.labels, labels)
 
     def __repr__(self) -> str:
-        return f"Partition(value={self.value:.10g}, groups of {', '.join(map(str, self.sizes))})"
-
-
-def agreement(a: Any, b: Any) -> float:
-    """The share of vertices on which two labellings agree, names of groups apart."""
-    a, b = np.asarray(a), np.asarray(b)
-    if a.ndim != 1 or a.shape != b.shape or a.size == 0:
-        raise ProblemError(
-            f"labels to compare must be two lists of one length, a label a vertex; got shapes "
-            f"{a.shape} and {b.shape}"
-        )
-    _, i = np.unique(a, return_inverse=True)
-    _, j = np.unique(b, return_inverse=True)
-    table = np.zeros((int(i.max()) + 1, int(j.max()) + 1))
-    np.add.at(table, (i, j), 1.0)
-    return float(table[linear_sum_assignment(-table)].sum() / a.size)
-
-
-def checked_labels(labels: Any, n: int, k: int | None) -> Any:
-    """labels as whole numbers 0, 1, ...; ProblemError unless there is one a vertex, at most k."""
-    found = np.asarray(labels)
-    if found.shape != (n,) or found.dtype.kind not in "biuSU":
-        raise ProblemError(
-            f"labels must be {n} whole numbers or names, one a vertex; got shape {found.shape} of "
-            f"{found.dtype}"
-        )
-    names, whole = np.unique(found, return_inverse=True)
-    if k is not None and names.size > k:
-        raise ProblemError(f"labels has {names.size} different values, but the model has k = {k}")
-    return whole.ravel()
+        sizes = ", ".join(map(str, self.sizes[:12])) + ", ..." * (len(self.sizes) > 12)
+        quality = f"value={self.value:.10g}, none is above {self.bound:.10g}"
+        return f"Partition({quality}, groups of {sizes})"
 
 
 def within(S: Any, c: Array, labels: Any) -> float:
@@ -105,27 +80,6 @@ def settle(S: Any, c: Array, labels: Any, k: int) -> Any:
     return labels
 
 
-def cluster_rows(R: Array, k: int, rng: np.random.Generator) -> Any:
-    """Labels of the rows of R by k-means: centres drawn far apart, then Lloyd's steps."""
-    centres = R[rng.integers(len(R))][None]
-    for _ in range(k - 1):
-        far = _distances(R, centres).min(axis=1)
-        chances = far / far.sum() if far.sum() > 0 else None
-        centres = np.vstack([centres, R[rng.choice(len(R), p=chances)]])
-    labels = np.argmin(_distances(R, centres), axis=1)
-    for _ in range(MAX_STEPS):
-        member = (labels[:, None] == np.arange(k)).astype(np.float64)
-        sizes = member.sum(axis=0)
-        # A group that has lost its rows keeps its centre.
-        means = member.T @ R / np.maximum(sizes, 1.0)[:, None]
-        centres = np.where(sizes[:, None] > 0, means, centres)
-        before, labels = labels, np.argmin(_distances(R, centres), axis=1)
-        if np.array_equal(before, labels):
-            break
-    return labels
-
-
-def _distances(R: Array, centres: Array) -> Array:
-    """Squared, a row of R a row; rounding may not make them negative."""
-    far = (R * R).sum(axis=1)[:, None] - 2 * R @ centres.T + (centres * centres).sum(axis=1)
-    return np.asarray(np.maximum(far, 0.0))
+def numbered(labels: Any) -> Any:
+    """The labels with the groups that have vertices as 0, 1, ..., in the order of their labels."""
+    return np.unique(labels, return_inverse=True)[1].ravel()

@@ -15,6 +15,7 @@ from condal.nonsmooth import AbsoluteLoss
 from condal.points import Array, finite_array, require_positive
 from condal.problem import Problem
 from condal.problems.answers import vector_of
+from condal.problems.given import real_array, require_real
 from condal.result import Result
 from condal.sets import Box
 from condal.smooth import FactoredQuadratic, Quadratic
@@ -121,12 +122,13 @@ def portfolio(
         sector, say. One of low and high may be left out.
     holdings, cost : what is held now, and the cost of trading one unit of it.
     """
-    mean = finite_array(expected, "expected", ndim=1).copy()
+    mean = real_array(expected, "expected", ndim=1).copy()
     require_positive(aversion, "aversion")
     if (Q is None) == (F is None):
         raise ProblemError("give the covariance as Q, or as factors F (and d): one of the two")
     if Q is not None and d is not None:
         raise ProblemError("d goes with the factors F; got Q and d: add d to the diagonal of Q")
+    require_real(F if Q is None else Q, "F" if Q is None else "Q")
     risk = Quadratic(Q) if Q is not None else FactoredQuadratic(F, d)
     n = int(np.asarray(risk.M.adjoint(np.zeros(risk.M.size))).size)
     if n != mean.size:
@@ -135,10 +137,10 @@ def portfolio(
             "must agree"
         )
     rows, bounds = _bounds(exposures, low, high, n)
-    held = None if holdings is None else finite_array(holdings, "holdings", ndim=1).copy()
+    held = None if holdings is None else real_array(holdings, "holdings", ndim=1).copy()
     if held is not None and held.size != n:
         raise ProblemError(f"holdings is for {held.size} assets, and expected for {n}")
-    if cost != 0.0:
+    if np.ndim(cost) > 0 or cost != 0.0:
         require_positive(cost, "cost")
         if held is None:
             raise ProblemError("cost is that of changing the holdings: give holdings too")
@@ -152,13 +154,17 @@ def _bounds(exposures: Any, low: Any, high: Any, n: int) -> tuple[Matrix | None,
         return None, None
     if low is None and high is None:
         raise ProblemError("exposures need bounds: give low, high or both")
+    require_real(exposures, "exposures")
     rows = Matrix(exposures)
     if rows.a.shape[1] != n:
         raise ProblemError(f"exposures is for {rows.a.shape[1]} assets, and expected for {n}")
-    sides = [
-        np.broadcast_to(np.asarray(side, dtype=np.float64), (rows.size,))
-        if np.ndim(side) == 0
-        else side
-        for side in (-np.inf if low is None else low, np.inf if high is None else high)
-    ]
-    return rows, Box(*sides)
+    least = _side(-np.inf if low is None else low, "low", rows.size)
+    most = _side(np.inf if high is None else high, "high", rows.size)
+    return rows, Box(least, most)
+
+
+def _side(given: Any, name: str, rows: int) -> Array:
+    """A bound for each row; one number is that of all."""
+    require_real(given, name)
+    side = finite_array(given, name, test=lambda values: ~np.isnan(values))
+    return np.full(rows, float(side)) if side.ndim == 0 else side

@@ -17,11 +17,14 @@ from scipy.optimize import linear_sum_assignment
 from condal.errors import ProblemError
 from condal.maps import Entries, Stack, Triangle
 from condal.operators import Symmetric
-from condal.points import Array, LowRank, Point, finite_array, require_whole
+from condal.points import Array, LowRank, Point
 from condal.problem import Problem
-from condal.problems.answers import point_of
+from condal.problems.answers import excess, generator, point_of
 from condal.problems.assignments import Assignments
-from condal.problems.unit_diagonal import leading
+from condal.problems.factors import leading
+from condal.problems.given import real_array, require_choice
+from condal.problems.graphs import weights_of
+from condal.problems.permutations import checked_permutation, exchange
 from condal.result import Result
 from condal.sets import Box, Equal, NonNegative, Separable
 from condal.smooth import Linear
@@ -31,14 +34,18 @@ NonNegativity: TypeAlias = Literal["all", "costs"]
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """A permutation p, of 0, ..., n - 1, and its cost sum_ij A_ij B_{p_i p_j}."""
+    """A permutation p, of 0, ..., n - 1, and its cost sum_ij A_ij B_{p_i p_j}.
+
+    No permutation costs less than `bound`, which is proved.
+    """
 
     cost: float
+    bound: float
     permutation: Any
 
     def __repr__(self) -> str:
         shown = " ".join(map(str, self.permutation[:16])) + " ..." * (len(self.permutation) > 16)
-        return f"Assignment(cost={self.cost:.10g}, {shown})"
+        return f"Assignment(cost={self.cost:.10g}, none is below {self.bound:.10g}, {shown})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,21 +107,19 @@ class QuadraticAssignment:
 
     def repair(self, x: Point) -> Point:
         """The assignment that x rounds to, where it costs less than x; else x itself."""
-        found = self._rounded(x, trials=1, seed=0)
-        if found.cost <= self.problem.objective(x):
-            return self.point(found.permutation)
-        return x
+        p = self._rounded(x, np.random.default_rng(0), trials=1)
+        return self.point(p) if self.cost(p) <= self.problem.objective(x) else x
 
     def point(self, permutation: Any) -> LowRank:
         """z z' of a permutation: a point of the relaxation, of the same cost."""
-        p = self._checked(permutation)
+        p = checked_permutation(permutation, self.n)
         z = np.zeros((self.n**2, 1))
         z[np.arange(self.n) * self.n + p] = 1.0
         return LowRank(z, np.ones(1))
 
     def cost(self, permutation: Any) -> float:
         """sum_ij A_ij B_{p_i p_j}."""
-        p = self._checked(permutation)
+        p = checked_permutation(permutation, self.n)
         return float((self.A * self.B[np.ix_(p, p)]).sum())
 
     def excess(self, permutation: Any, result: Result) -> float:
@@ -123,10 +128,7 @@ class QuadraticAssignment:
         inf where the bound is not positive, and so proves nothing of a ratio.
         """
         point_of(result, self.n**2)
-        cost = self.cost(permutation)
-        if cost <= result.bound:  # by rounding: no permutation costs less than the bound
-            return 0.0
-        return cost / result.bound - 1 if result.bound > 0 else float("inf")
+        return excess(self.cost(permutation), float(result.bound), "permutation")
 
     def round(self, result: Result, *, trials: int = 50, seed: int = 0) -> Assignment:
         """The cheapest of `trials` permutations near x, each improved by exchanges of two.
@@ -134,32 +136,22 @@ class QuadraticAssignment:
         The first is the nearest to diag x, which is a mean of permutation matrices; the others are
         nearest to random combinations of what x is made of, with more and more noise.
         """
-        require_whole(trials, "trials")
-        require_whole(seed, "seed", least=0)
-        return self._rounded(point_of(result, self.n**2), trials=trials, seed=seed)
+        rng = generator(trials, seed)
+        p = self._rounded(point_of(result, self.n**2), rng, trials=trials)
+        return Assignment(self.cost(p), float(result.bound), p)
 
-    def _rounded(self, x: Point, *, trials: int, seed: int) -> Assignment:
-        n, rng = self.n, np.random.default_rng(seed)
+    def _rounded(self, x: Point, rng: np.random.Generator, *, trials: int) -> Any:
+        n = self.n
         mean = Entries(n * n, np.arange(n * n), np.arange(n * n))(x).reshape(n, n)
         R = leading(x, n)
-        found: list[Assignment] = []
+        found: list[Any] = []
         for trial in range(trials):
             near = mean
             if trial > 0:
                 noise = (trial / trials) * rng.standard_normal((n, n))
                 near = (R @ rng.standard_normal(R.shape[1])).reshape(n, n) + noise
-            p = exchange(self.A, self.B, linear_sum_assignment(-near)[1])
-            found.append(Assignment(self.cost(p), p))
-        return min(found, key=lambda one: one.cost)
-
-    def _checked(self, permutation: Any) -> Any:
-        p = np.asarray(permutation)
-        whole = p.dtype.kind in "iu" and p.shape == (self.n,)
-        if not whole or not np.array_equal(np.sort(p), np.arange(self.n)):
-            raise ProblemError(
-                f"permutation must hold each of 0, ..., {self.n - 1} once; got {permutation!r}"
-            )
-        return p
+            found.append(exchange(self.A, self.B, linear_sum_assignment(-near)[1]))
+        return min(found, key=self.cost)
 
 
 def quadratic_assignment(
@@ -169,44 +161,24 @@ def quadratic_assignment(
 
     Parameters
     ----------
-    A, B : n x n arrays, such as flows between facilities and distances between places.
+    A, B : n x n arrays, such as flows between facilities and distances between places; or NetworkX
+        graphs, whose weights are taken, with 0 where there is no edge.
     nonnegative : for which entries x >= 0 is asked: "all" n^2 (n^2 + 1) / 2 of them, or those that
         have "costs", fewer where A or B is sparse: for n of 40 and more, and a weaker bound.
     """
-    first, second = finite_array(A, "A", ndim=2), finite_array(B, "B", ndim=2)
-    for name_of, M in (("A", first), ("B", second)):
-        if M.shape[0] != M.shape[1] or M.size == 0:
-            raise ProblemError(f"{name_of} must be square, at least 1 x 1; got shape {M.shape}")
+    first, second = _square(A, "A"), _square(B, "B")
     if first.shape != second.shape:
         raise ProblemError(
             f"A and B must be of one size; got {first.shape} and {second.shape}: fill the smaller "
             "with zeros if some are to stay without a partner"
         )
-    if nonnegative not in get_args(NonNegativity):
-        raise ProblemError(f"nonnegative must be 'all' or 'costs'; got {nonnegative!r}")
-    return QuadraticAssignment(first.copy(), second.copy(), nonnegative, name)
+    require_choice(nonnegative, "nonnegative", get_args(NonNegativity))
+    return QuadraticAssignment(first, second, nonnegative, name)
 
 
-def exchange(A: Array, B: Array, p: Any) -> Any:
-    """p after exchanges of two of its values, that which saves most first, until none saves."""
-    p = np.array(p)
-    rounding = 1e-12 * float(np.abs(A).sum() * np.abs(B).max(initial=0.0))
-    while True:
-        change = changes(A, B[np.ix_(p, p)])
-        r, s = np.unravel_index(int(np.argmin(change)), change.shape)
-        if change[r, s] >= -rounding:
-            return p
-        p[r], p[s] = p[s], p[r]
-
-
-def changes(A: Array, D: Array) -> Array:
-    """What the cost sum_ij A_ij D_ij changes by if the rows r and s of D, and its columns, change
-    places: for all r, s at once."""
-    P, Q = A.T @ D, A @ D.T
-    own = np.diagonal(P) + np.diagonal(Q)
-    a, d, both = np.diagonal(A), np.diagonal(D), D + D.T
-    total = P + P.T + Q + Q.T - own[:, None] - own
-    # The sums run over all k; what k = r and k = s give is not what changes there.
-    mixed = A * (d[:, None] + d - 2 * D)
-    total -= a[:, None] * (both - 2 * d[:, None]) + a * (both - 2 * d) + mixed + mixed.T
-    return np.asarray(total + (a[:, None] - a) * (d - d[:, None]) + (A - A.T) * (D.T - D))
+def _square(given: Any, name: str) -> Array:
+    weights = weights_of(given, name)
+    M = real_array(weights.toarray() if sp.issparse(weights) else weights, name, ndim=2).copy()
+    if M.shape[0] != M.shape[1] or M.size == 0:
+        raise ProblemError(f"{name} must be square, at least 1 x 1; got shape {M.shape}")
+    return M

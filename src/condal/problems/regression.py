@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,14 +14,16 @@ from condal.errors import ProblemError
 from condal.maps import Matrix
 from condal.maps.operator import as_map
 from condal.nonsmooth import AbsoluteLoss
-from condal.points import Array, Indices, Point, finite_array, require_positive
+from condal.points import Array, Indices, Point, require_positive
 from condal.problem import Problem
 from condal.problems.answers import vector_of
+from condal.problems.given import real_array, require_choice, require_flag, require_real
 from condal.result import Result
 from condal.sets import Equal
 from condal.smooth import LeastSquares
 from condal.types import LinearMap
 
+Loss: TypeAlias = Literal["squares", "absolute"]
 NEGLIGIBLE = 1e-6  # of the largest coefficient
 
 
@@ -53,7 +55,7 @@ class L1Regression:
     M: LinearMap = field(repr=False)
     b: Array = field(repr=False)
     radius: float
-    loss: Literal["squares", "absolute"] = "squares"
+    loss: Loss = "squares"
     zero_sum: bool = True
     name: str = "l1 regression"
 
@@ -113,7 +115,7 @@ def l1_regression(
     b: Any,
     *,
     radius: float,
-    loss: Literal["squares", "absolute"] = "squares",
+    loss: Loss = "squares",
     zero_sum: bool = True,
     name: str = "l1 regression",
 ) -> L1Regression:
@@ -125,15 +127,22 @@ def l1_regression(
     b : what was observed.
     radius : how large |x|_1 may be: the smaller, the fewer coefficients are not 0.
     loss : "squares" for |Mx - b|^2 / 2, "absolute" for |Mx - b|_1.
+    zero_sum : whether the coefficients must add up to 0.
     """
-    found, right = as_map(M), finite_array(b, "b", ndim=1).copy()
+    require_real(M, "M")
+    found, right = as_map(M, "M"), real_array(b, "b", ndim=1).copy()
     if found.size != right.size:
         raise ProblemError(
             f"M has {found.size} rows and b has {right.size} entries: they must agree"
         )
-    if not isinstance(found.adjoint(np.zeros(found.size)), np.ndarray):
+    if found.size == 0:
+        raise ProblemError("M has no rows: there is nothing to fit; give an observation or more")
+    columns = found.adjoint(np.zeros(found.size))
+    if not isinstance(columns, np.ndarray):
         raise ProblemError("M must be a map of vectors, the coefficients; got one of matrices")
+    if columns.size == 0:
+        raise ProblemError("M has no columns: there are no coefficients to find")
     require_positive(radius, "radius")
-    if loss not in ("squares", "absolute"):
-        raise ProblemError(f'loss must be "squares" or "absolute"; got {loss!r}')
-    return L1Regression(found, right, float(radius), loss, zero_sum, name)
+    require_choice(loss, "loss", get_args(Loss))
+    require_flag(zero_sum, "zero_sum")
+    return L1Regression(found, right, float(radius), loss, bool(zero_sum), name)

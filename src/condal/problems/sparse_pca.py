@@ -14,10 +14,11 @@ from condal.domains import Spectrahedron
 from condal.errors import ProblemError
 from condal.maps import Triangle
 from condal.nonsmooth import L1
-from condal.points import Array, finite_array, require_positive, require_whole
+from condal.points import Array, require_positive, require_whole
 from condal.problem import Problem
 from condal.problems.answers import point_of
-from condal.problems.unit_diagonal import leading
+from condal.problems.factors import leading
+from condal.problems.given import described, real_array
 from condal.result import Result
 from condal.smooth import Linear
 from condal.symmetry import symmetric
@@ -82,7 +83,7 @@ class SparsePCA:
 
     def value(self, v: Any) -> float:
         """v'S v - rho |v|_1^2 of a unit vector, or of v / |v|."""
-        u = finite_array(v, "v", ndim=1)
+        u = real_array(v, "v", ndim=1)
         if u.size != self.n or not np.any(u):
             raise ProblemError(
                 f"v must have {self.n} entries, not all of them 0; got {u.size} of norm "
@@ -117,6 +118,10 @@ class SparsePCA:
 
         Solve it for the next component.
         """
+        if not isinstance(component, Component):
+            raise ProblemError(
+                f"wanted a component, as model.component returns it; got {described(component)}"
+            )
         if component.vector.shape != (self.n,):
             raise ProblemError(
                 f"the component has {component.vector.size} entries, and this model {self.n}"
@@ -160,7 +165,7 @@ def sparse_pca(
             + ("neither" if data is None else "both")
         )
     if data is not None:
-        rows = finite_array(data, "data", ndim=2)
+        rows = real_array(data, "data", ndim=2)
         if len(rows) < 2 or rows.shape[1] == 0:
             raise ProblemError(
                 f"data must have at least two observations, a row each; got shape {rows.shape}"
@@ -168,6 +173,6 @@ def sparse_pca(
         centred = rows - rows.mean(axis=0)
         covariance = centred.T @ centred / (len(rows) - 1)
     require_positive(rho, "rho")
-    checked = symmetric(finite_array(covariance, "covariance", ndim=2), "covariance").dense
+    checked = symmetric(real_array(covariance, "covariance", ndim=2), "covariance").dense
     assert checked is not None
     return SparsePCA(checked, float(rho), float(np.trace(checked)), name)

@@ -13,11 +13,13 @@ from condal.domains import Spectrahedron
 from condal.errors import ProblemError
 from condal.maps import Diagonal
 from condal.operators import Symmetric
-from condal.points import Array, LowRank, Point, require_whole
+from condal.points import Array, LowRank, Point
 from condal.problem import Problem
-from condal.problems.answers import point_of
+from condal.problems.answers import generator, point_of
+from condal.problems.factors import factor_of, leading
 from condal.problems.graphs import adjacency
-from condal.problems.unit_diagonal import factor_of, leading, unit_diagonal
+from condal.problems.signs import checked_signs, flipped, signs_of
+from condal.problems.unit_diagonal import unit_diagonal
 from condal.result import Result
 from condal.sets import Equal
 from condal.smooth import Linear
@@ -25,23 +27,26 @@ from condal.smooth import Linear
 
 @dataclass(frozen=True, eq=False)
 class Signs:
-    """Signs +1 and -1, known up to one sign for all; `value` is s'C s, how well they agree."""
+    """Signs +1 and -1, known up to one sign for all; `value` is s'C s, how well they agree.
+
+    No signs have a value above `bound`, which is proved.
+    """
 
     value: float
+    bound: float
     signs: Array
 
     def agreement(self, signs: Any) -> float:
         """The share of signs that others share, or share after all are turned: at least 1/2."""
-        other = np.asarray(signs, dtype=np.float64)
-        if other.shape != self.signs.shape or not np.all(np.abs(other) == 1.0):
-            raise ProblemError(
-                f"signs must be {self.signs.size} numbers, each +1 or -1; got {signs!r}"
-            )
+        other = checked_signs(signs, self.signs.size)
         return float(0.5 + 0.5 * abs(np.mean(self.signs * other)))
 
     def __repr__(self) -> str:
         ones = int((self.signs > 0).sum())
-        return f"Signs(value={self.value:.10g}, {ones} of +1 and {self.signs.size - ones} of -1)"
+        return (
+            f"Signs(value={self.value:.10g}, none is above {self.bound:.10g}, {ones} of +1 and "
+            f"{self.signs.size - ones} of -1)"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,17 +81,17 @@ class SignSynchronisation:
 
     def propose(self, x: Point) -> tuple[Point, Array]:
         """s s' for the signs of the leading eigenvector of x, and the dual that belongs to it."""
-        s = _flipped(self.C, _signs(leading(x, 1)))[:, 0]
+        s = flipped(self.C, signs_of(leading(x, 1)))[:, 0]
         return LowRank(s[:, None], np.ones(1)), self.dual(s)
 
     def dual(self, signs: Any) -> Array:
         """y = s * C s, which proves s s' optimal if Diag(y) - C is psd (Bandeira 2018)."""
-        s = self._checked(signs)
+        s = checked_signs(signs, self.n)
         return np.asarray(s * (self.C @ s))
 
     def value(self, signs: Any) -> float:
         """s'C s: the measurements that agree with the signs less those that do not, twice."""
-        s = self._checked(signs)
+        s = checked_signs(signs, self.n)
         return float(s @ (self.C @ s))
 
     def certificate(self, signs: Any) -> Certificate:
@@ -95,27 +100,19 @@ class SignSynchronisation:
         It needs no solve. Beyond the noise up to which the relaxation is exact, its bound may be
         far above that of a Result.
         """
-        s = self._checked(signs)
+        s = checked_signs(signs, self.n)
         return certify(self, LowRank(s[:, None], np.ones(1)), self.dual(s))
 
     def round(self, result: Result, *, trials: int = 50, seed: int = 0) -> Signs:
         """The signs of the leading eigenvector of x, or of the best of `trials` - 1 random
         combinations of its factor, each improved by flips of single signs."""
-        require_whole(trials, "trials")
-        require_whole(seed, "seed", least=0)
-        x = point_of(result, self.n)
-        R, rng = factor_of(x), np.random.default_rng(seed)
+        rng, x = generator(trials, seed), point_of(result, self.n)
+        R = factor_of(x)
         drawn = R @ rng.standard_normal((R.shape[1], trials - 1))
-        signs = _flipped(self.C, _signs(np.column_stack([leading(x, 1), drawn])))
+        signs = flipped(self.C, signs_of(np.column_stack([leading(x, 1), drawn])))
         values = np.einsum("ij,ij->j", signs, self.C @ signs)
         best = signs[:, int(np.argmax(values))].copy()
-        return Signs(self.value(best), best)
-
-    def _checked(self, signs: Any) -> Array:
-        s = np.asarray(signs, dtype=np.float64)
-        if s.shape != (self.n,) or not np.all(np.abs(s) == 1.0):
-            raise ProblemError(f"signs must be {self.n} numbers, each +1 or -1; got {signs!r}")
-        return s
+        return Signs(self.value(best), float(result.bound), best)
 
 
 def sign_synchronisation(C: Any, *, name: str = "sign synchronisation") -> SignSynchronisation:
@@ -131,19 +128,3 @@ def sign_synchronisation(C: Any, *, name: str = "sign synchronisation") -> SignS
     if measured.nnz == 0:
         raise ProblemError("C has no measurements: every choice of signs agrees as well")
     return SignSynchronisation(measured, name)
-
-
-def _signs(columns: Array) -> Array:
-    return np.where(columns >= 0, 1.0, -1.0)
-
-
-def _flipped(C: Any, signs: Array) -> Array:
-    """Each column after flips of single signs, the one that gains most first, until none gains."""
-    gains = -signs * (C @ signs)
-    rounding = 1e-12 * float(np.abs(C.data).max())
-    for s, gain in zip(signs.T, gains.T.copy(), strict=True):
-        while gain[i := int(np.argmax(gain))] > rounding:
-            s[i], gain[i] = -s[i], -gain[i]
-            near = slice(C.indptr[i], C.indptr[i + 1])
-            gain[C.indices[near]] -= 2 * C.data[near] * s[C.indices[near]] * s[i]
-    return signs

@@ -12,9 +12,10 @@ import scipy.sparse as sp
 from condal.domains import NuclearBall
 from condal.errors import ProblemError
 from condal.maps import LeftProduct
-from condal.points import Array, Outer, finite_array, require_positive
+from condal.points import Array, Outer, require_positive
 from condal.problem import Problem
 from condal.problems.answers import rectangle_of
+from condal.problems.given import real_array, require_real
 from condal.result import Result
 from condal.smooth import LeastSquares
 
@@ -41,10 +42,12 @@ class Coefficients:
 
     def predict(self, a: Any) -> Array:
         """a x, for other observations: rows of a with a number for each of the m features."""
-        if len(np.shape(a)) != 2 or np.shape(a)[1] != self.x.shape[0]:
+        if not sp.issparse(a):
+            a = real_array(a, "a")
+        if a.ndim != 2 or a.shape[1] != self.x.shape[0]:
             raise ProblemError(
                 f"a must have a column for each of the {self.x.shape[0]} features; "
-                f"got shape {np.shape(a)}"
+                f"got shape {a.shape}"
             )
         return np.asarray(((a @ self.x.U) * self.x.weights) @ self.x.V.T)
 
@@ -99,10 +102,11 @@ def trace_regression(
     Y : p x n, what was observed; for classes, 1 in the column of the class and 0 in the others.
     radius : how large the sum of singular values of the m x n coefficients may be.
     """
-    observed = finite_array(Y, "Y", ndim=2).copy()
+    observed = real_array(Y, "Y", ndim=2).copy()
     if 0 in observed.shape:
         raise ProblemError(f"Y must be at least 1 x 1; got shape {observed.shape}")
     require_positive(radius, "radius")
+    require_real(a, "a")
     product = LeftProduct(a, observed.shape[1])
     if product.a.shape[0] != observed.shape[0]:
         raise ProblemError(

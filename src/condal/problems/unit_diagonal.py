@@ -1,14 +1,10 @@
-"""{x psd : diag x = 1}: a point of it from any psd x, and the factor that roundings begin with.
-
-x is real, or Hermitian.
-"""
+"""{x psd : diag x = 1}: a point of it from any psd x, real or Hermitian."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 
 from condal.lifting import is_complex
 from condal.passes import weighted_squares
@@ -39,19 +35,3 @@ def unit_diagonal(x: Point) -> Point:
     repaired[:, lost] = 0.0
     repaired[np.diag_indices(len(full))] = 1.0
     return np.asarray(repaired)
-
-
-def factor_of(x: Point) -> Any:
-    """R with x = R R', or R R*."""
-    if isinstance(x, LowRank):
-        return x.factor()
-    values, vectors = eigh(dense(x))
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
-
-
-def leading(x: Point, count: int) -> Any:
-    """The columns of the best n x count factor of x: eigenvectors times roots of eigenvalues."""
-    R = factor_of(x)
-    values, turn = eigh(R.conj().T @ R)
-    order = np.argsort(-values)[: min(count, len(values))]
-    return np.asarray(R @ turn[:, order])

@@ -13,19 +13,22 @@ import scipy.sparse as sp
 from scipy.linalg import qr, solve_triangular
 
 from condal.errors import ProblemError
-from condal.operators import gamma
-from condal.points import Array, finite_array
+from condal.lengths import length
+from condal.operators import UNIT_ROUNDOFF, gamma
+from condal.points import Array, Indices, finite_array
 from condal.rounding import NEAR, norm_above, one_factor, written
 from condal.sets.projected import Projected
 from condal.types import Proximable
 
-DEPENDENT = 1e-10  # of the largest row: what is left of one that the others make up
-CONSISTENT = 1e-9  # of the sizes of its terms: how far a dependent equation may be off
+ROUNDINGS = 16  # for each row and column: what a row is known to, and a row that others make up
 
 
 class Affine(Projected):
     """K = {z : C z = d}, by one QR factorisation of C', dense; dependent rows are left out.
 
+    A row is left out if the others make it up to within rounding, and K is empty if its d is then
+    farther from theirs than that. `C` and `d` are what is kept, each row scaled by a power of 2 to
+    a length near 1: it is no less of a row for being small.
     h* is finite on the range of C' alone: h*(C'u) = <d, u>.
     """
 
@@ -44,26 +47,35 @@ class Affine(Projected):
                 f"Affine: C has {full.shape[0]} rows, but d has shape {right.shape}: C z = d needs "
                 "a number for each row"
             )
-        Q, R, order = qr(full.T, mode="economic", pivoting=True)
-        pivots = np.abs(np.diagonal(R))
-        rank = int(np.count_nonzero(pivots > DEPENDENT * pivots[0]))
-        if rank == 0:
-            raise ProblemError("C is 0: it asks nothing of z, and needs no Affine")
-        kept = order[:rank]
-        self.C: Array = full[kept]
-        self.d: Array = right[kept]
+        places = _asking(full, right)
+        exponents = _exponents(full[places])
+        with np.errstate(over="ignore"):
+            rows, goals = np.ldexp(full[places], -exponents[:, None]), right[places]
+            goals = np.ldexp(goals, -exponents)
+        if not np.all(np.isfinite(goals)):
+            i = int(places[np.argmin(np.isfinite(goals))])
+            raise ProblemError(
+                f"Affine: row {i} of C is too small for d[{i}] = {right[i]:g}: z would be larger "
+                "than any double"
+            )
+        Q, R, order = qr(rows.T, mode="economic", pivoting=True)
+        rounding = ROUNDINGS * sum(rows.shape) * UNIT_ROUNDOFF
+        rank = int(np.count_nonzero(np.abs(np.diagonal(R)) > rounding))
+        kept, left = order[:rank], order[rank:]
+        self.C: Array = rows[kept]
+        self.d: Array = goals[kept]
         self._Q, self._R = Q[:, :rank], R[:rank, :rank]
-        self._refuse_contradictions(full, right)
-
-    def _refuse_contradictions(self, C: Array, d: Array) -> None:
-        z = self.prox(np.zeros(C.shape[1]), 1.0)
-        missed = np.abs(C @ z - d)
-        sizes = np.abs(C) @ np.abs(z) + np.abs(d)
-        if np.any(missed > CONSISTENT * sizes):
-            i = int(np.argmax(missed - CONSISTENT * sizes))
+        z = self.prox(np.zeros(rows.shape[1]), 1.0)
+        # The rows that are left out are combinations of those that are kept.
+        shares = np.abs(solve_triangular(self._R, R[:rank, rank:]))
+        size = length(z)
+        sizes = size + np.abs(goals[left]) + (size + np.abs(self.d)) @ shares
+        wrong = np.abs(rows[left] @ z - goals[left]) > rounding * sizes
+        if np.any(wrong):
+            i = int(places[left[np.argmax(wrong)]])
             raise ProblemError(
                 f"the subspace is empty: row {i} of C is a combination of others, which ask for "
-                f"{C[i] @ z:g} where d[{i}] = {d[i]:g}"
+                f"{full[i] @ z:g} where d[{i}] = {right[i]:g}"
             )
 
     @property
@@ -129,3 +141,21 @@ class Affine(Projected):
             found.__dict__.pop(known, None)
         found.d = one_factor(rows, "Affine") * self.d
         return found
+
+
+def _asking(C: Array, d: Array) -> Indices:
+    """The rows of C that are not 0."""
+    nothing = ~C.any(axis=1)
+    if np.any(d[nothing]):
+        i = int(np.argmax(nothing & (d != 0)))
+        raise ProblemError(f"the subspace is empty: row {i} of C is 0, but d[{i}] = {d[i]:g}")
+    if nothing.all():
+        raise ProblemError("C is 0: it asks nothing of z, and needs no Affine")
+    return np.flatnonzero(~nothing)
+
+
+def _exponents(C: Array) -> Any:
+    """e, with lengths of the rows between 2^(e - 1) and 2^e; their squares may overflow."""
+    largest = np.frexp(np.abs(C).max(axis=1))[1]
+    scaled = np.ldexp(C, -largest[:, None])
+    return largest + np.frexp(np.sqrt(np.sum(scaled * scaled, axis=1)))[1]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from condal.lengths import length
 from condal.points import Array, finite_array, require_positive
 from condal.rounding import one_factor, written
 from condal.sets.projected import Projected
@@ -40,8 +41,8 @@ class Ball(Projected):
     def _outside(self, z: Array) -> tuple[Array, float]:
         """z - centre, and the part of it that is too much."""
         r = z - self.centre
-        length = float(np.linalg.norm(r))
-        return r, (1 - self.radius / length if length > self.radius else 0.0)
+        away = length(r)
+        return r, (1 - self.radius / away if away > self.radius else 0.0)
 
     def prox(self, z: Array, t: float) -> Array:
         """z, or the point of the sphere on the way to the centre."""
@@ -50,11 +51,11 @@ class Ball(Projected):
 
     def conjugate(self, y: Array) -> float:
         """<centre, y> + radius |y|."""
-        return float(self.centre @ y + self.radius * np.linalg.norm(y))
+        return float(self.centre @ y + self.radius * length(y))
 
     def conjugate_size(self, y: Array) -> float:
         """<|centre|, |y|> + radius |y|."""
-        return float(np.abs(self.centre) @ np.abs(y) + self.radius * np.linalg.norm(y))
+        return float(np.abs(self.centre) @ np.abs(y) + self.radius * length(y))
 
     def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
         """lam times what lies outside."""

@@ -16,7 +16,7 @@ from condal.sets.projected import Projected
 from condal.types import Proximable
 
 
-class Equal:
+class Equal(Projected):
     """K = {b}."""
 
     separable = True
@@ -41,18 +41,6 @@ class Equal:
         """b."""
         return self.b
 
-    def value(self, z: Array) -> float:
-        """0."""
-        return 0.0
-
-    def distance(self, z: Array) -> float:
-        """|z - b|."""
-        return float(np.linalg.norm(z - self.b))
-
-    def outward(self, z: Array) -> Array:
-        """z less its projection."""
-        return self.dual_point(z - self.prox(z, 1.0))
-
     def conjugate(self, y: Array) -> float:
         """<b, y>."""
         return float(self.b @ y)
@@ -68,10 +56,6 @@ class Equal:
     def dual_point(self, y: Array) -> Array:
         """y: h* is finite everywhere."""
         return y
-
-    def dual_error(self, y: Array) -> float:
-        """0."""
-        return 0.0
 
     def scaled(self, rows: Array, c: float) -> Equal:
         """{rows * b}."""

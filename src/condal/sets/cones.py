@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from condal.lengths import length
 from condal.points import Array, require_whole
 from condal.rounding import NEAR, norm_above, one_factor, written
 from condal.sets.projected import Projected
@@ -41,7 +42,7 @@ class _SelfDual(Projected):
 
     def conjugate(self, y: Array) -> float:
         """0 in -K, up to rounding, else inf."""
-        return 0.0 if self._excess(-y) <= NEAR * float(np.linalg.norm(y)) else inf
+        return 0.0 if self._excess(-y) <= NEAR * length(y) else inf
 
     def conjugate_size(self, y: Array) -> float:
         """0: the conjugate has no terms to round."""
@@ -74,18 +75,18 @@ class SecondOrder(_SelfDual):
         return self._size
 
     def _excess(self, z: Array) -> float:
-        return float(np.linalg.norm(z[1:]) - z[0])
+        return length(z[1:]) - float(z[0])
 
     def prox(self, z: Array, t: float) -> Array:
         """z in K, 0 in -K, else the nearest point of the surface."""
         s, u = float(z[0]), z[1:]
-        length = float(np.linalg.norm(u))
-        if length <= s:
+        width = length(u)
+        if width <= s:
             return z
-        if length <= -s:
+        if width <= -s:
             return np.zeros_like(z)
-        height = 0.5 * (s + length)
-        return np.concatenate([[height], (height / length) * u])
+        height = 0.5 * (s + width)
+        return np.concatenate([[height], (height / width) * u])
 
     def dual_error(self, y: Array) -> float:
         """By how much |u| may pass -s."""

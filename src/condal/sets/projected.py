@@ -17,6 +17,14 @@ class Projected(ABC):
         """The projection of z."""
 
     @abstractmethod
+    def conjugate(self, y: Array) -> float:
+        """sup <y, z> over K."""
+
+    @abstractmethod
+    def conjugate_size(self, y: Array) -> float:
+        """The sum of the absolute values of its terms."""
+
+    @abstractmethod
     def dual_point(self, y: Array) -> Array:
         """The nearest point to y where h* is finite."""
 
@@ -35,3 +43,15 @@ class Projected(ABC):
     def dual_error(self, y: Array) -> float:
         """0: where h* is finite is decided by comparisons alone."""
         return 0.0
+
+    def support(self, d: Array) -> float:
+        """h*(d)."""
+        return self.conjugate(d)
+
+    def support_size(self, d: Array) -> float:
+        """That of h*(d)."""
+        return self.conjugate_size(d)
+
+    def support_error(self, d: Array) -> float:
+        """That of h*."""
+        return self.dual_error(d)

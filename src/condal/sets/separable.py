@@ -71,6 +71,19 @@ class Separable:
         pieces = zip(self.parts, self._split(z), strict=True)
         return np.concatenate([np.zeros(0), *(h.outward(part) for h, part in pieces)])
 
+    def support(self, d: Array) -> float:
+        """The sum over the parts."""
+        return sum(h.support(part) for h, part in zip(self.parts, self._split(d), strict=True))
+
+    def support_size(self, d: Array) -> float:
+        """The sum over the parts."""
+        return sum(h.support_size(part) for h, part in zip(self.parts, self._split(d), strict=True))
+
+    def support_error(self, d: Array) -> float:
+        """The root of the sum of squares."""
+        pieces = zip(self.parts, self._split(d), strict=True)
+        return hypot(*(h.support_error(part) for h, part in pieces))
+
     def conjugate(self, y: Array) -> float:
         """The sum over the parts."""
         return sum(h.conjugate(part) for h, part in zip(self.parts, self._split(y), strict=True))

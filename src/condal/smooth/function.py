@@ -25,8 +25,9 @@ class Function:
     L : a Lipschitz constant of the gradient of f in x: that of phi's times |M|^2.
     M : a matrix, or any linear map; x itself, a vector of length `size`, if left out.
 
-    Bounds are proved from what `value` and `gradient` return: they hold if these are right.
-    `condal.check_problem` compares the two.
+    Bounds are proved from what `value` and `gradient` return: they hold if these are right, but for
+    a few roundings of what they return, and the certificate says so. `condal.check_problem`
+    compares the two.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class Function:
             require_positive(L, "L")
         if (M is None) == (size is None):
             raise ProblemError("Function takes one of M, the map in phi(Mx), and size, that of x")
-        self.M: LinearMap = as_map(M) if M is not None else Identity(_whole(size))
+        self.M: LinearMap = as_map(M, "M") if M is not None else Identity(_whole(size))
         self._value, self._gradient = value, gradient
         self._L, self._weight = float(L), 1.0
 

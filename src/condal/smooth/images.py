@@ -12,7 +12,7 @@ from condal.types import LinearMap
 
 def with_data(M: Any, values: Any, name: str, owner: str) -> tuple[LinearMap, Array]:
     """M as a linear map, and a copy of the values: one for each number of its images."""
-    found, data = as_map(M), finite_array(values, name, ndim=1).copy()
+    found, data = as_map(M, "M"), finite_array(values, name, ndim=1).copy()
     if data.size != found.size:
         raise ProblemError(
             f"{owner}: M makes images of length {found.size}, but {name} has length {data.size}"

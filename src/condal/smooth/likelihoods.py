@@ -11,8 +11,13 @@ import numpy as np
 from scipy.special import expit
 
 from condal.errors import ProblemError
+from condal.lengths import length
+from condal.operators import gamma
 from condal.points import Array, finite_array, require_positive
+from condal.rounding import Errors
 from condal.smooth.images import with_data
+
+FUNCTION = 8  # roundings that a logarithm or an exponential is worth: 4 units in the last place
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +52,12 @@ class Logistic:
     def gradient(self, u: Array) -> Array:
         """-weight l_i / (1 + exp(l_i u_i))."""
         return np.asarray(-self.weight * self.labels * expit(-self.labels * u))
+
+    def errors(self, u: Array) -> Errors:
+        """A few roundings of each term, all of them positive, and those of the sum."""
+        each = 2 * FUNCTION + 8
+        value, steepest = self.value(u), length(self.gradient(u))
+        return Errors(gamma(u.size + each) * value, gamma(each) * steepest)
 
     def magnitude(self, size: float) -> float:
         """What its slope at 0 and its curvature allow, or its largest slope."""
@@ -115,6 +126,16 @@ class Poisson:
         """1 - k / (u + b), by the parabolas where u < 0."""
         rate, below = np.maximum(u, 0.0) + self.background, np.minimum(u, 0.0)
         return np.asarray(self.weight * (1 - self.counts / rate + self._curvature * below))
+
+    def errors(self, u: Array) -> Errors:
+        """Parts of the terms before they cancel; log(rate) takes over what the rate has lost."""
+        rate, below = np.maximum(u, 0.0) + self.background, np.maximum(-u, 0.0)
+        terms = rate + self.counts * (1 + np.abs(np.log(rate)))
+        slope = 1 + self.counts / self.background
+        terms += below * (slope + 0.5 * self._curvature * below)
+        slopes = 1 + self.counts / rate + self._curvature * below
+        value, steepest = self.weight * float(terms.sum()), self.weight * length(slopes)
+        return Errors(gamma(u.size + FUNCTION + 16) * value, gamma(FUNCTION + 8) * steepest)
 
     def magnitude(self, size: float) -> float:
         """What its slope at 0 and its curvature allow."""

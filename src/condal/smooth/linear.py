@@ -12,6 +12,7 @@ from condal.lifting import is_complex
 from condal.maps import Across, Cost, Matrix
 from condal.operators import Symmetric
 from condal.points import Array, finite_array
+from condal.rounding import Errors
 from condal.symmetry import symmetric
 from condal.types import LinearMap
 
@@ -42,6 +43,10 @@ class Linear:
     def gradient(self, u: Array) -> Array:
         """[1]."""
         return _ONE
+
+    def errors(self, u: Array) -> Errors:
+        """None: nothing is computed."""
+        return Errors(0.0, 0.0)
 
     def magnitude(self, size: float) -> float:
         """|C| size."""

@@ -5,20 +5,24 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import log, sqrt
+from math import inf, log, sqrt
 from typing import Any
 
 import numpy as np
 
 from condal.errors import ProblemError
+from condal.faults import with_guarded
 from condal.krylov import Recurrence
+from condal.lengths import length
 from condal.maps import Identity, Scaled, Stack
 from condal.maps.operator import as_map
-from condal.operators import UNIT_ROUNDOFF
+from condal.operators import UNIT_ROUNDOFF, gamma
 from condal.points import Array, finite_array, refuse_complex, require_positive
+from condal.proofs import semidefinite
+from condal.rounding import Errors, product_roundings
 from condal.smooth.linear import checked_cost, inner_with
 from condal.symmetry import symmetric
-from condal.types import LinearMap
+from condal.types import LinearMap, Proof
 
 SMALL = 400  # the side of a Q whose eigenvalues are all computed
 STEPS = 60  # of Lanczos, for a larger one
@@ -29,9 +33,11 @@ FAILURE = 1e-6
 class Quadratic:
     """f(x) = weight (1/2 x'Qx + c'x), x a vector; Q psd, dense, sparse or a LinearOperator.
 
-    A Q with a direction of negative curvature is refused. Up to n = 400 all eigenvalues are
-    looked at; for a larger Q, Lanczos looks for one in 60 products: to find none is no proof then,
-    and bounds hold if Q is psd, as the caller says. `FactoredQuadratic` is psd by its form.
+    A Q with a direction of negative curvature is refused; one that is psd up to rounding is
+    taken, and bounds pay for what it may lack. Up to n = 400 all eigenvalues are looked at; for a
+    larger Q, Lanczos looks for a negative one in 60 products, and a factorisation proves that there
+    is none if it is affordable. It is not for a LinearOperator, or for a large dense Q: bounds then
+    hold if Q is psd, as the caller says, and say so. `FactoredQuadratic` is psd by its form.
     """
 
     Q: Any
@@ -53,18 +59,30 @@ class Quadratic:
             raise ProblemError(
                 f"Q must be psd for f to be convex; it has an eigenvalue of {smallest:.3g} or less"
             )
+        if self._psd is not None and self._psd.value == -inf:
+            raise ProblemError(f"Q must be psd for f to be convex; {self._psd.how}")
+
+    @cached_property
+    def _psd(self) -> Proof | None:
+        """A proof that Q is psd, or nearly so; None where there is none to be had."""
+        if self.Q.operators and self.Q.n > SMALL:
+            return None
+        return semidefinite(self.Q)
 
     @cached_property
     def _ends(self) -> tuple[float, float]:
         """A number that the smallest eigenvalue of Q is not above, and a bound on |Q|."""
-        n = self.Q.n
+        n, Q = self.Q.n, with_guarded(self.Q, "Q", "the operator Q")
         if n <= SMALL:
-            values = np.linalg.eigvalsh(self.Q @ np.eye(n))
+            values = np.linalg.eigvalsh(Q @ np.eye(n))
             return float(values[0]), float(max(-values[0], values[-1]))
         start = np.random.default_rng(0).standard_normal(n)
-        run = Recurrence(self.Q, start / np.linalg.norm(start), keep=2)
+        start /= np.linalg.norm(start)
+        size = float(np.abs(Q @ start).max())
+        unit = 1.0 if size == 0 or 1e-100 < size < 1e100 else size  # or squares would not be finite
+        run = Recurrence(Q.scaled(1 / unit), start, keep=2)
         run.grow_to(STEPS)
-        least, most = run.ends()
+        least, most = (unit * end for end in run.ends())
         # Kuczynski and Wozniakowski (1992), as for `operator_norm`.
         missed = 0.0 if run.ended else (log(1.648 * sqrt(n) / FAILURE) / (2 * run.steps - 1)) ** 2
         return least, max(-least, most) + missed * (most - min(least, 0.0)) / (1 - missed)
@@ -86,6 +104,26 @@ class Quadratic:
     def gradient(self, u: Array) -> Array:
         """weight (Qu + c)."""
         return np.asarray(self.weight * (self.Q @ u + self.c))
+
+    def errors(self, u: Array) -> Errors:
+        """Parts of |Q||u| and |c|, before Qu and c cancel; of a psd Q no curvature is lacking.
+
+        The product of an operator is taken to be as good as that of any matrix of its norm.
+        """
+        sizes = self.Q.absolute_product(np.abs(u))
+        if sizes is None:
+            sizes = np.full(u.size, self._ends[1] * length(u))
+        part = self.weight * gamma(product_roundings(self.Q) + u.size + 8)
+        value = part * float(np.abs(u) @ (0.5 * sizes + np.abs(self.c)))
+        steepest = part * length(sizes + np.abs(self.c))
+        lacking = 0.0 if self._psd is None else self.weight * max(0.0, -float(self._psd.value))
+        return Errors(value, steepest, lacking, self._trusting)
+
+    @property
+    def _trusting(self) -> str:
+        if self._psd is not None:
+            return "the products of the operator Q" if self.Q.operators else ""
+        return "that Q is psd" + (" and the products of its operator" if self.Q.operators else "")
 
     def magnitude(self, size: float) -> float:
         """weight (|c| size + |Q| size^2 / 2)."""
@@ -115,7 +153,7 @@ class FactoredQuadratic:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        F = as_map(self.F)
+        F = as_map(self.F, "F")
         require_positive(self.weight, "weight")
         object.__setattr__(self, "F", F)
         if self.d is not None:
@@ -172,6 +210,17 @@ class FactoredQuadratic:
         if self.c is not None:
             slope[-1] = self.weight
         return np.asarray(slope)
+
+    def errors(self, u: Array) -> Errors:
+        """Parts of the terms; the squares of the rounded roots of d are not d."""
+        r, last = self._parts(u)
+        value = self.weight * (0.5 * float(r @ r) + abs(last))
+        largest = 0.0 if self.d is None else float(self.d.max(initial=0.0))
+        return Errors(
+            gamma(u.size + 8) * value,
+            gamma(4) * self.weight * length(r),
+            gamma(4) * self.weight * largest,
+        )
 
     def magnitude(self, size: float) -> float:
         """weight (|c| size + |Q| size^2 / 2)."""

@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from condal.lengths import length
+from condal.operators import gamma
 from condal.points import Array, require_positive
+from condal.rounding import Errors
 from condal.smooth.images import with_data
 
 
@@ -40,6 +43,10 @@ class LeastSquares:
     def gradient(self, u: Array) -> Array:
         """weight (u - c)."""
         return np.asarray(self.weight * (u - self.c))
+
+    def errors(self, u: Array) -> Errors:
+        """Those of the residual are a part of it, and of its squares nothing cancels."""
+        return _of_residuals(self.value(u), self.gradient(u))
 
     def magnitude(self, size: float) -> float:
         """weight |M| size (|c| + |M| size / 2)."""
@@ -85,6 +92,10 @@ class Huber:
         """weight (u - c), cut at delta."""
         return np.asarray(self.weight * np.clip(u - self.c, -self.delta, self.delta))
 
+    def errors(self, u: Array) -> Errors:
+        """As of least squares: |r| - delta/2 is at least |r|/2 past delta."""
+        return _of_residuals(self.value(u), self.gradient(u))
+
     def magnitude(self, size: float) -> float:
         """What its slope at 0 and its curvature allow, or its largest slope."""
         reach = float(self.M.norm * size)
@@ -95,3 +106,8 @@ class Huber:
     def scaled(self, c: float) -> Huber:
         """The same with another weight."""
         return replace(self, weight=self.weight * c)
+
+
+def _of_residuals(value: float, gradient: Array) -> Errors:
+    """A few roundings of each residual and of its function, which is positive, and of the sum."""
+    return Errors(gamma(gradient.size + 16) * value, gamma(8) * length(gradient))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from condal.domains import NuclearBall, Product
+from condal.domains.wrapped import Wrapped
 from condal.errors import ProblemError
 from condal.storage.atoms import Atoms
 from condal.storage.blocks import Blocks
@@ -56,6 +57,8 @@ def automatic(
 
 def require_fit(storage: Storage, X: Domain) -> None:
     """Raise ProblemError if the storage cannot keep points of X."""
+    while isinstance(X, Wrapped) and not isinstance(X, Spectral):
+        X = X.X
     matrices = Factored | Sketch | TwoSidedSketch
     n = storage.n if isinstance(storage, matrices) else None  # the side of a symmetric matrix
     if isinstance(X, Product):

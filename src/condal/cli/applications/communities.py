@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import click
 
-from condal.cli.application import Application, Chosen, Lines, trials
-from condal.cli.text import number
+from condal.cli.application import Application, Chosen, Figures, Lines, trials
+from condal.cli.text import number, sizes
 from condal.formats import read_graph
 from condal.problems.communities import Communities, communities
 from condal.problems.partitions import Partition
@@ -29,22 +28,18 @@ def _answer(model: Communities, result: Result, chosen: Chosen) -> Partition:
 
 
 def _rows(model: Communities, result: Result, found: Partition) -> Lines:
-    sizes = sorted(found.sizes.tolist(), reverse=True)
-    shown = ", ".join(f"{size:,}" for size in sizes[:8]) + ", ..." * (len(sizes) > 8)
-    rows = [
-        ("groups", f"{len(sizes):,}, of {shown} vertices"),
+    return [
+        ("groups", f"{sizes(found.sizes)} vertices"),
         ("quality", f"{number(found.value)}, links within groups beyond what is expected"),
     ]
-    bound = model.quality_bound(result)
-    if not math.isfinite(bound):
-        return [*rows, ("bound", "none was proved")]
-    most = "any number of" if model.k is None else f"{model.k}"
-    return [*rows, ("bound", f"{number(bound, up=True)}, on the quality of {most} groups")]
 
 
-def _figures(
-    model: Communities, result: Result, found: Partition | None
-) -> dict[str, float | None]:
+def _proved(model: Communities, result: Result, found: Partition) -> Lines:
+    most = number(model.quality_bound(result), up=True)
+    return [("bound", f"{most}, no parting into {model.k} groups is of more quality")]
+
+
+def _figures(model: Communities, result: Result, found: Partition | None) -> Figures:
     if found is None:
         return {"quality": None, "quality_bound": None}
     return {"quality": found.value, "quality_bound": model.quality_bound(result)}
@@ -70,12 +65,17 @@ COMMUNITIES = Application(
     build=_build,
     answer=_answer,
     rows=_rows,
+    proved=_proved,
     figures=_figures,
     lines=_lines,
     out="the group of each vertex, from 1, a line each",
     options=(
         click.Option(
-            ["--groups"], type=click.IntRange(min=2), default=2, metavar="K", help="How many."
+            ["--groups"],
+            type=click.IntRange(min=2),
+            default=2,
+            metavar="K",
+            help="Into how many groups, at most, the vertices are parted.",
         ),
         click.Option(
             ["--expected"],

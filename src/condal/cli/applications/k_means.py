@@ -2,44 +2,39 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import click
 import numpy as np
 
-from condal.cli.application import Application, Chosen, Lines
-from condal.cli.text import excess, number
+from condal.cli.application import Application, Chosen, Figures, Lines, trials
+from condal.cli.quality import cost_figures
+from condal.cli.text import excess, number, sizes
 from condal.formats import read_points
 from condal.problems.kmeans import Clustering, KMeans, k_means
 from condal.result import Result
 
 
 def _answer(model: KMeans, result: Result, chosen: Chosen) -> Clustering:
-    return model.round(result, restarts=chosen["restarts"], seed=chosen["seed"])
+    return model.round(result, trials=chosen["trials"], seed=chosen["seed"])
 
 
 def _rows(model: KMeans, result: Result, found: Clustering) -> Lines:
-    sizes = sorted(np.bincount(found.labels).tolist(), reverse=True)
-    shown = ", ".join(f"{size:,}" for size in sizes[:8]) + ", ..." * (len(sizes) > 8)
-    rows = [
-        ("clusters", f"{len(sizes):,}, of {shown} points"),
+    return [
+        ("clusters", f"{sizes(np.bincount(found.labels))} points"),
         ("cost", f"{number(found.cost)}, squared distances to the centres"),
     ]
-    if not math.isfinite(result.bound):
-        return [*rows, ("bound", "none was proved")]
-    rows.append(("bound", f"{number(result.bound, down=True)}, no clustering costs less"))
-    return [*rows, ("quality", excess(model.excess(found.labels, result), "clustering"))]
 
 
-def _figures(model: KMeans, result: Result, found: Clustering | None) -> dict[str, float | None]:
-    if found is None:
-        return {"cost": None, "excess": None}
-    bounded = math.isfinite(result.bound)
-    return {
-        "cost": found.cost,
-        "excess": model.excess(found.labels, result) if bounded else None,
-    }
+def _proved(model: KMeans, result: Result, found: Clustering) -> Lines:
+    return [
+        ("bound", f"{number(result.bound, down=True)}, no clustering costs less"),
+        ("quality", excess(model.excess(found.labels, result), "clustering")),
+    ]
+
+
+def _figures(model: KMeans, result: Result, found: Clustering | None) -> Figures:
+    return cost_figures(result, found, lambda one: model.excess(one.labels, result))
 
 
 def _lines(found: Clustering) -> Iterator[str]:
@@ -62,6 +57,7 @@ K_MEANS = Application(
     build=lambda file, chosen: k_means(read_points(file), chosen["clusters"]),
     answer=_answer,
     rows=_rows,
+    proved=_proved,
     figures=_figures,
     lines=_lines,
     out="the cluster of each point, from 1, a line each",
@@ -71,14 +67,8 @@ K_MEANS = Application(
             type=click.IntRange(min=1),
             required=True,
             metavar="K",
-            help="How many.",
+            help="Into how many clusters the points are parted.",
         ),
-        click.Option(
-            ["--restarts"],
-            type=click.IntRange(min=1),
-            default=10,
-            metavar="N",
-            help="Starts of the rounding, the best of which is kept.",
-        ),
+        trials(10, "Starts of the rounding"),
     ),
 )

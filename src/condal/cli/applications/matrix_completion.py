@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import click
 import numpy as np
 
-from condal.cli.application import Application, Chosen, Lines
+from condal.cli.application import Application, Chosen, Figures, Lines
 from condal.cli.text import number
 from condal.errors import FormatError
 from condal.formats import Ratings, read_ratings, read_table
@@ -48,17 +48,11 @@ class _Prediction:
 
 
 def _build(file: str, chosen: Chosen) -> _Task:
-    columns = chosen["columns"]
-    named = None if columns is None else [word.strip() for word in columns.split(",")]
-    if named is not None and len(named) != 3:
-        raise click.BadParameter(
-            f"wanted three names or numbers, as row,column,value; got {columns!r}",
-            param_hint="'--columns'",
-        )
-    known = read_ratings(file, named)
+    known = read_ratings(file, chosen["columns"])
     rows, cols = known.rows, known.cols
     if chosen["predict"] is not None:
         rows, cols = _places(chosen["predict"], known)
+    limit = chosen["max_seconds"]
     model = matrix_completion(
         known.rows,
         known.cols,
@@ -68,9 +62,27 @@ def _build(file: str, chosen: Chosen) -> _Task:
         effects=not chosen["no_effects"],
         loss=chosen["loss"],
         seed=chosen["seed"],
+        watch=None if chosen["say"] is None else partial(_tell, chosen["say"]),
+        max_seconds=None if limit is None else limit / 2,  # the solve's is the other half
         name="matrix-completion",
     )
     return _Task(model, known, rows, cols)
+
+
+def _tell(say: Callable[[str], Any], radius: float, loss: float) -> None:
+    say(f"radius {number(radius)}: mean loss {loss:.4g} of what was held back")
+
+
+def _columns(ctx: click.Context, option: click.Parameter, value: str | None) -> list[str] | None:
+    """Three names or numbers."""
+    if value is None:
+        return None
+    named = [word.strip() for word in value.split(",")]
+    if len(named) != 3:
+        raise click.BadParameter(
+            f"wanted three names or numbers, as row,column,value; got {value!r}", ctx, option
+        )
+    return named
 
 
 def _places(path: str, known: Ratings) -> tuple[Any, Any]:
@@ -84,11 +96,12 @@ def _places(path: str, known: Ratings) -> tuple[Any, Any]:
         ("column", table.values[:, 1], known.col_names),
     ):
         place = np.minimum(np.searchsorted(names, asked), names.size - 1)
-        strange = asked[names[place] != asked]
+        strange = np.flatnonzero(names[place] != asked)
         if strange.size:
             raise FormatError(
-                f"asks for {what} {strange[0]:g}, of which no entry is known: leave it out",
+                f"asks for {what} {asked[strange[0]]:g}, of which no entry is known: leave it out",
                 path=path,
+                line=table.line(int(strange[0])),
             )
         found.append(place)
     return found[0], found[1]
@@ -108,17 +121,18 @@ def _answer(task: _Task, result: Result, chosen: Chosen) -> _Prediction:
 
 def _rows(task: _Task, result: Result, found: _Prediction) -> Lines:
     m, n = task.model.shape
-    rows = [
+    return [
         ("matrix", f"{m:,} x {n:,}, of rank {found.rank} beside means of rows and columns"),
         ("known", f"{task.model.values.size:,} entries, fitted to {found.rmse:.4g} (rmse)"),
         ("radius", f"{number(task.model.radius)}, of the sum of singular values"),
     ]
-    if not math.isfinite(result.bound):
-        return [*rows, ("bound", "none was proved")]
-    return [*rows, ("bound", f"{number(result.bound, down=True)}, no x has a smaller objective")]
 
 
-def _figures(task: Any, result: Result, found: _Prediction | None) -> dict[str, float | None]:
+def _proved(task: _Task, result: Result, found: _Prediction) -> Lines:
+    return [("bound", f"{number(result.bound, down=True)}, no x has a smaller objective")]
+
+
+def _figures(task: _Task, result: Result, found: _Prediction | None) -> Figures:
     if found is None:
         return {"rmse": None, "rank": None, "radius": float(task.model.radius)}
     return {"rmse": found.rmse, "rank": float(found.rank), "radius": float(task.model.radius)}
@@ -147,17 +161,29 @@ MATRIX_COMPLETION = Application(
     build=_build,
     answer=_answer,
     rows=_rows,
+    proved=_proved,
     figures=_figures,
     lines=_lines,
     out="row,column,value for the places of --predict, or else those that are known",
     options=(
-        click.Option(["--columns"], metavar="R,C,V", help="Of row, column and value."),
-        click.Option(["--predict"], metavar="FILE", help="A table of row, column to predict."),
+        click.Option(
+            ["--columns"],
+            metavar="R,C,V",
+            callback=_columns,
+            help="Which columns of a table are row, column and value, by names or numbers; else "
+            "the first three.",
+        ),
+        click.Option(
+            ["--predict"],
+            metavar="FILE",
+            help="A table of row, column: the entries that --out is to predict.",
+        ),
         click.Option(
             ["--radius"],
             type=click.FloatRange(min=0, min_open=True),
             metavar="R",
-            help="Of the singular values; else that which predicts best what is held back.",
+            help="The most that singular values may sum to; else what predicts best a part that is "
+            "held back.",
         ),
         click.Option(
             ["--loss"],
@@ -169,4 +195,5 @@ MATRIX_COMPLETION = Application(
             ["--no-effects"], is_flag=True, help="Do not take out means of rows and columns."
         ),
     ),
+    inputs=("predict",),
 )

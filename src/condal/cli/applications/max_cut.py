@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from typing import Any
 
-import numpy as np
-
-from condal.cli.application import Application, Chosen, Lines, trials
-from condal.cli.text import number, percent
+from condal.cli.application import Application, Chosen, Figures, Lines, trials
+from condal.cli.quality import AtMost
+from condal.cli.text import number
 from condal.formats import read_graph
 from condal.problems.maxcut import Cut, MaxCut, max_cut
 from condal.result import Result
@@ -22,22 +19,21 @@ def _answer(model: MaxCut, result: Result, chosen: Chosen) -> Cut:
 def _rows(model: MaxCut, result: Result, cut: Cut) -> Lines:
     ones = int((cut.signs > 0).sum())
     sides = f"sides of {ones:,} and {cut.signs.size - ones:,} vertices"
-    rows = [("cut", f"{number(cut.weight)}, {sides}")]
-    if not math.isfinite(result.bound):
-        return [*rows, ("bound", "none was proved")]
-    # The weight of a cut is an integer if the weights are: so is the best of them.
-    whole = bool(np.all(model.W.data == np.rint(model.W.data)))
-    most = float(math.floor(result.bound)) if whole else result.bound
-    rows.append(("bound", f"{number(result.bound, up=True)}, no cut of this graph weighs more"))
-    if whole and cut.weight == most:
-        rows.append(("quality", "the best possible: no cut of this graph is heavier"))
-    elif most > 0 and cut.weight >= 0:
-        rows.append(("quality", f"at least {percent(cut.weight, most)} of the best possible cut"))
-    return rows
+    return [("cut", f"{number(cut.weight)}, {sides}")]
 
 
-def _figures(model: Any, result: Result, cut: Cut | None) -> dict[str, float | None]:
-    return {"cut": None if cut is None else cut.weight}
+def _proved(model: MaxCut, result: Result, cut: Cut) -> Lines:
+    return _at_most(model, result, cut).lines("no cut of this graph weighs more", "cut")
+
+
+def _figures(model: MaxCut, result: Result, cut: Cut | None) -> Figures:
+    if cut is None:
+        return {"cut": None, "share": None}
+    return {"cut": cut.weight, "share": _at_most(model, result, cut).share}
+
+
+def _at_most(model: MaxCut, result: Result, cut: Cut) -> AtMost:
+    return AtMost(cut.weight, result.bound, model.W.data)
 
 
 def _lines(cut: Cut) -> Iterator[str]:
@@ -59,6 +55,7 @@ MAX_CUT = Application(
     build=lambda file, chosen: max_cut(read_graph(file), name="max-cut"),
     answer=_answer,
     rows=_rows,
+    proved=_proved,
     figures=_figures,
     lines=_lines,
     out="each vertex's side, 1 or -1, a line each",

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
 import click
 import numpy as np
 
-from condal.cli.application import Application, Chosen, Lines
+from condal.cli.application import Application, Chosen, Figures, Lines
 from condal.cli.text import number
 from condal.errors import FormatError
-from condal.formats import read_arrays
+from condal.formats import names_of_arrays, read_arrays
 from condal.problems.phase_retrieval import PhaseRetrieval, Signal, phase_retrieval
 from condal.result import Result
 
 
 def _build(file: str, chosen: Chosen) -> PhaseRetrieval:
-    arrays = read_arrays(file)
-    measured = set(arrays) - {"b"}
-    if "b" not in arrays or measured not in ({"a"}, {"masks"}):
-        held = ", ".join(sorted(arrays)) or "nothing"
+    names = names_of_arrays(file)
+    if "b" not in names or ("a" in names) == ("masks" in names):
+        held = ", ".join(names) or "nothing"
         raise FormatError(
             f"holds {held}; wanted the intensities b, and either the matrix a or the masks: "
             "numpy.savez(path, b=b, a=a)",
+            path=file,
+        )
+    arrays = read_arrays(file, ("b", "a", "masks"))
+    if "a" in arrays and arrays["a"].ndim != 2:
+        raise FormatError(
+            f"a.npy: a has shape {arrays['a'].shape}; wanted a matrix, a row a measurement",
             path=file,
         )
     return phase_retrieval(
@@ -42,16 +46,17 @@ def _answer(model: PhaseRetrieval, result: Result, chosen: Chosen) -> Signal:
 
 def _rows(model: PhaseRetrieval, result: Result, found: Signal) -> Lines:
     kind = "complex" if np.iscomplexobj(found.values) else "real"
-    rows = [
+    return [
         ("signal", f"{found.values.size:,} {kind} numbers, up to a factor of modulus 1"),
         ("residual", f"{found.residual:.2g}, | |a u|^2 - b | as a part of |b|"),
     ]
-    if not math.isfinite(result.bound):
-        return [*rows, ("bound", "none was proved")]
-    return [*rows, ("bound", f"{number(result.bound, down=True)}, no x has a smaller objective")]
 
 
-def _figures(model: Any, result: Result, found: Signal | None) -> dict[str, float | None]:
+def _proved(model: PhaseRetrieval, result: Result, found: Signal) -> Lines:
+    return [("bound", f"{number(result.bound, down=True)}, no x has a smaller objective")]
+
+
+def _figures(model: Any, result: Result, found: Signal | None) -> Figures:
     return {"residual": None if found is None else found.residual}
 
 
@@ -70,12 +75,14 @@ PHASE_RETRIEVAL = Application(
     FILE is what numpy.savez wrote: the intensities b, and the measurements,
     either as a matrix a, real or complex, a row each, or as the masks of coded
     diffraction, of shape (L, h, w), the intensities of the 2-D Fourier
-    transforms of masks * image. Nothing in it is unpickled.""",
+    transforms of masks * image. Other arrays in it are not looked at, and
+    nothing is unpickled.""",
     example="condal solve measured.npz --as phase-retrieval --out signal.csv",
     noun="numbers, the real and imaginary parts of the signal",
     build=_build,
     answer=_answer,
     rows=_rows,
+    proved=_proved,
     figures=_figures,
     lines=_lines,
     out="the signal, a number a line, as its real and its imaginary part",

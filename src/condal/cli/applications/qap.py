@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import click
 import numpy as np
 
-from condal.cli.application import Application, Chosen, Lines, trials
+from condal.cli.application import Application, Chosen, Figures, Lines, trials
+from condal.cli.quality import cost_figures
 from condal.cli.text import excess, number
 from condal.formats import read_qaplib
 from condal.problems.qap import Assignment, QuadraticAssignment, quadratic_assignment
@@ -26,30 +27,29 @@ def _answer(model: QuadraticAssignment, result: Result, chosen: Chosen) -> Assig
 
 def _rows(model: QuadraticAssignment, result: Result, found: Assignment) -> Lines:
     first = " ".join(f"{place + 1}" for place in found.permutation[:12])
-    rows = [
+    return [
         ("assignment", first + " ..." * (len(found.permutation) > 12)),
         ("cost", number(found.cost)),
     ]
-    if not math.isfinite(result.bound):
-        return [*rows, ("bound", "none was proved")]
-    rows.append(("bound", f"{number(result.bound, down=True)}, no assignment costs less"))
+
+
+def _proved(model: QuadraticAssignment, result: Result, found: Assignment) -> Lines:
+    return [
+        ("bound", f"{number(result.bound, down=True)}, no assignment costs less"),
+        ("quality", excess(_excess(model, result, found), "assignment")),
+    ]
+
+
+def _figures(model: QuadraticAssignment, result: Result, found: Assignment | None) -> Figures:
+    return cost_figures(result, found, lambda one: _excess(model, result, one))
+
+
+def _excess(model: QuadraticAssignment, result: Result, found: Assignment) -> float:
     # The cost of an assignment is an integer if all numbers are: so is the least of them.
     whole = all(np.array_equal(M, np.rint(M)) for M in (model.A, model.B))
     if whole and found.cost <= math.ceil(result.bound):
-        return [*rows, ("quality", excess(0.0, "assignment"))]
-    return [*rows, ("quality", excess(model.excess(found.permutation, result), "assignment"))]
-
-
-def _figures(
-    model: QuadraticAssignment, result: Result, found: Assignment | None
-) -> dict[str, float | None]:
-    if found is None:
-        return {"cost": None, "excess": None}
-    bounded = math.isfinite(result.bound)
-    return {
-        "cost": found.cost,
-        "excess": model.excess(found.permutation, result) if bounded else None,
-    }
+        return 0.0
+    return model.excess(found.permutation, result)
 
 
 def _lines(found: Assignment) -> Iterator[str]:
@@ -71,6 +71,7 @@ QAP = Application(
     build=_build,
     answer=_answer,
     rows=_rows,
+    proved=_proved,
     figures=_figures,
     lines=_lines,
     out="the place of each facility, from 1, a line each",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
 
-from condal.cli.application import Application, Chosen, Lines, trials
-from condal.cli.text import number, percent
+from condal.cli.application import Application, Chosen, Figures, Lines, trials
+from condal.cli.quality import AtMost
+from condal.cli.text import number
 from condal.formats import read_graph
 from condal.problems.synchronisation import (
     Signs,
@@ -17,27 +17,36 @@ from condal.problems.synchronisation import (
 from condal.result import Result
 
 
+def _build(file: str, chosen: Chosen) -> SignSynchronisation:
+    # Halved, which is exact: s'C s counts every pair twice.
+    return sign_synchronisation(0.5 * read_graph(file), name="sync")
+
+
 def _answer(model: SignSynchronisation, result: Result, chosen: Chosen) -> Signs:
-    return model.round(result, trials=chosen["trials"], seed=chosen["seed"])
+    found = model.round(result, trials=chosen["trials"], seed=chosen["seed"])
+    return replace(found, signs=found.signs * found.signs[0])
 
 
 def _rows(model: SignSynchronisation, result: Result, found: Signs) -> Lines:
     ones = int((found.signs > 0).sum())
-    rows = [
+    return [
         ("signs", f"{ones:,} of +1 and {found.signs.size - ones:,} of -1, or all turned"),
-        ("agreement", f"{number(found.value)}, the sum of C_ij s_i s_j"),
+        ("agreement", f"{number(found.value)}, the sum of C_ij s_i s_j over all pairs"),
     ]
-    if not math.isfinite(result.bound):
-        return [*rows, ("bound", "none was proved")]
-    rows.append(("bound", f"{number(result.bound, up=True)}, no signs agree with C better"))
-    if result.bound > 0 and found.value >= 0:
-        share = percent(min(found.value, result.bound), result.bound)
-        rows.append(("quality", f"at least {share} of the best possible agreement"))
-    return rows
 
 
-def _figures(model: Any, result: Result, found: Signs | None) -> dict[str, float | None]:
-    return {"agreement": None if found is None else found.value}
+def _proved(model: SignSynchronisation, result: Result, found: Signs) -> Lines:
+    return _at_most(model, result, found).lines("no signs agree with C better", "agreement")
+
+
+def _figures(model: SignSynchronisation, result: Result, found: Signs | None) -> Figures:
+    if found is None:
+        return {"agreement": None, "share": None}
+    return {"agreement": found.value, "share": _at_most(model, result, found).share}
+
+
+def _at_most(model: SignSynchronisation, result: Result, found: Signs) -> AtMost:
+    return AtMost(found.value, result.bound, 2 * model.C.data)
 
 
 def _lines(found: Signs) -> Iterator[str]:
@@ -50,16 +59,18 @@ SYNC = Application(
     about="""\
     Find signs s_i, +1 or -1, from measurements C_ij of their products s_i s_j,
     some of them wrong: those that agree best with C, the sum of C_ij s_i s_j
-    being the most. It is proved that no signs agree better than the bound.
+    over all pairs being the most. As all signs may be turned, the first is +1.
+    It is proved that no signs agree better than the bound.
 
     FILE is a graph in rudy (Gset), Matrix Market or Rutherford-Boeing (.rb)
     format, plain or packed with gzip or xz: a pair that was measured is an
     edge, and its weight the measurement.""",
     example="condal solve measured.mtx --as sync --out signs.txt",
     noun="signs",
-    build=lambda file, chosen: sign_synchronisation(read_graph(file), name="sync"),
+    build=_build,
     answer=_answer,
     rows=_rows,
+    proved=_proved,
     figures=_figures,
     lines=_lines,
     out="the signs, 1 or -1, a line each",

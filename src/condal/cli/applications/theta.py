@@ -1,48 +1,97 @@
-"""Lovasz's theta of a graph."""
+"""Lovasz's theta of a graph, or of its complement."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
 
 import click
 
-from condal.cli.application import Application, Chosen, Lines, trials
+from condal.cli.application import Application, Chosen, Figures, Lines, trials
 from condal.cli.text import number
 from condal.formats import read_graph
+from condal.problem import Problem
 from condal.problems.theta import StableSet, Theta, theta
 from condal.result import Result
 
+ROUNDING = 1e-9  # of a sum of n^2 numbers: a lower bound is no whole number for that
 
-def _build(file: str, chosen: Chosen) -> Theta:
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """The model, and whether it is of the complement of the graph in the file: then the stable
+    sets of the one are the cliques of the other."""
+
+    model: Theta
+    complement: bool
+
+    @property
+    def problem(self) -> Problem:
+        """That of the model."""
+        return self.model.problem
+
+    @property
+    def noun(self) -> str:
+        """What is found in the graph of the file."""
+        return "clique" if self.complement else "stable set"
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """A stable set or a clique; of the complement, how many colours are proved to be needed."""
+
+    vertices: StableSet
+    colours: int | None
+
+
+def _build(file: str, chosen: Chosen) -> _Task:
     model = theta(read_graph(file), theta_plus=chosen["plus"])
-    return model.complement if chosen["complement"] else model
+    complement = chosen["complement"]
+    return _Task(model.complement if complement else model, complement)
 
 
-def _answer(model: Theta, result: Result, chosen: Chosen) -> StableSet:
-    return model.round(result, trials=chosen["trials"], seed=chosen["seed"])
+def _answer(task: _Task, result: Result, chosen: Chosen) -> _Found:
+    found = task.model.round(result, trials=chosen["trials"], seed=chosen["seed"])
+    if not task.complement:
+        return _Found(found, None)
+    # No two of a clique share a colour; and theta, from below, bounds colours.
+    value = float(task.model.feasible(result).sum())
+    return _Found(found, max(found.size, math.ceil(value * (1 - ROUNDING))))
 
 
-def _rows(model: Theta, result: Result, found: StableSet) -> Lines:
-    rows = [("stable set", f"{found.size:,} vertices, no two of them joined")]
-    if not math.isfinite(result.bound):
-        return [*rows, ("bound", "none was proved")]
+def _rows(task: _Task, result: Result, found: _Found) -> Lines:
+    joined = "every two of them joined" if task.complement else "no two of them joined"
+    rows = [(task.noun, f"{found.vertices.size:,} vertices, {joined}")]
+    if found.colours is None:
+        return rows
+    return [*rows, ("colours", f"at least {found.colours:,}, if no two that are joined share one")]
+
+
+def _proved(task: _Task, result: Result, found: _Found) -> Lines:
     most = math.floor(result.bound)
-    rows.append(
-        ("bound", f"{number(result.bound, up=True)}, so no stable set has more than {most:,}")
-    )
-    if found.size == most:
-        rows.append(("quality", "the best possible: no stable set of this graph is larger"))
+    rows = [
+        ("bound", f"{number(result.bound, up=True)}, so no {task.noun} has more than {most:,}"),
+    ]
+    if found.vertices.size == most:
+        rows.append(("quality", f"the best possible: no {task.noun} of this graph is larger"))
     return rows
 
 
-def _figures(model: Any, result: Result, found: StableSet | None) -> dict[str, float | None]:
-    return {"stable_set": None if found is None else float(found.size)}
+def _figures(task: _Task, result: Result, found: _Found | None) -> Figures:
+    key = task.noun.replace(" ", "_")
+    figures: Figures = {
+        key: None if found is None else float(found.vertices.size),
+        f"{key}_bound": math.floor(result.bound) if math.isfinite(result.bound) else None,
+    }
+    if task.complement:
+        colours = None if found is None else found.colours
+        figures["colours"] = None if colours is None else float(colours)
+    return figures
 
 
-def _lines(found: StableSet) -> Iterator[str]:
-    return (f"{vertex + 1}" for vertex in found.vertices)
+def _lines(found: _Found) -> Iterator[str]:
+    return (f"{vertex + 1}" for vertex in found.vertices.vertices)
 
 
 THETA = Application(
@@ -50,8 +99,9 @@ THETA = Application(
     title="Lovasz's theta: how large a stable set can be",
     about="""\
     Bound the size of the stable sets of a graph, of whose vertices no two are
-    joined, by Lovasz's theta, and find a large one. Of the complement, theta
-    bounds cliques, and from below the number of colours that FILE needs.
+    joined, by Lovasz's theta, and find a large one. With --complement, bound
+    the cliques of FILE instead, of whose vertices every two are joined, find a
+    large one, and bound from below the number of colours that FILE needs.
 
     FILE is a graph in rudy (Gset), Matrix Market or Rutherford-Boeing (.rb)
     format, plain or packed with gzip or xz; weights are not looked at.""",
@@ -60,12 +110,17 @@ THETA = Application(
     build=_build,
     answer=_answer,
     rows=_rows,
+    proved=_proved,
     figures=_figures,
     lines=_lines,
-    out="the vertices of the stable set, from 1, a line each",
+    out="the vertices of the stable set or the clique, from 1, a line each",
     options=(
         click.Option(["--plus"], is_flag=True, help="theta+, with x >= 0: a better bound."),
-        click.Option(["--complement"], is_flag=True, help="Of the graph's complement."),
-        trials(100, "Stable sets"),
+        click.Option(
+            ["--complement"],
+            is_flag=True,
+            help="theta of the complement of FILE: cliques and colours, not stable sets.",
+        ),
+        trials(100, "Stable sets or cliques"),
     ),
 )

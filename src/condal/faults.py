@@ -1,36 +1,57 @@
 """What is wrong with a number, an array, a point or a gradient that a piece of the user's gave.
 
-The checks see each of them once and pass over it once: no more than it cost to make.
+The checks see each of them once and pass over it once: no more than it cost to make. They are here,
+below all that multiplies by an operator of the user's, as that is first done while things are made.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import isfinite
 from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import PieceError
 from condal.operators import Gradient, Symmetric
-from condal.parts import NAMES
 from condal.points import Array, LowRank, Point
+
+NAMES = {
+    "f": "the objective f",
+    "M": "the map M of f",
+    "X": "the domain X",
+    "A": "the map A",
+    "K": "the set K",
+    "B": "the map B",
+    "g": "the function g",
+    "repair": "the repair",
+    "propose": "the proposal",
+}
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Who is asked, and for what: `verb` is empty where the piece itself is called."""
+    """Who is asked, and for what: `verb` is empty where the piece itself is called.
+
+    `called` is what the piece is called where its letter in the template is not known yet, and
+    `advice` what to do about it.
+    """
 
     letter: str
     verb: str = ""
+    called: str = ""
+    advice: str = ""
 
     @property
     def name(self) -> str:
         """The piece, in words."""
-        return f"{self.verb} of {NAMES[self.letter]}" if self.verb else NAMES[self.letter]
+        whole = self.called or NAMES[self.letter]
+        return f"{self.verb} of {whole}" if self.verb else whole
 
     def asked(self) -> Piece:
         """Whatever is raised while it is asked, `with` this, is a PieceError of its name."""
@@ -47,7 +68,8 @@ class Piece:
     def wrong(self, got: str, wanted: str) -> NoReturn:
         """Raise PieceError: it returned one thing, and promised another."""
         raise PieceError(
-            f"{self.name} returned {got} where {wanted} was promised", piece=self.letter
+            f"{self.name} returned {got} where {wanted} was promised{self.advice}",
+            piece=self.letter,
         )
 
     def number(self, value: Any, wanted: str = "a number") -> float:
@@ -121,6 +143,62 @@ class Piece:
         if len(x) != count:
             self.wrong(f"{len(x)} blocks", f"{count}")
         return x
+
+
+class Products(Piece):
+    """Those of an operator, whose shape SciPy looks at before we do."""
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, ValueError):
+            shapes = re.match(r"cannot reshape array of size (\d+) into shape (.*)", str(error))
+            if shapes is not None:
+                self.wrong(f"an array of size {shapes[1]}", f"one of shape {shapes[2]}")
+            if str(error).startswith("dimension mismatch"):
+                self.wrong("no product (dimension mismatch)", "one of its shape")
+        super().__exit__(kind, error, trace)
+
+
+class GuardedOperator(LinearOperator):  # type: ignore[misc]
+    """A LinearOperator, its products looked at."""
+
+    def __init__(self, op: Any, letter: str, called: str = "") -> None:
+        super().__init__(op.dtype, op.shape)
+        self.op = op
+        advice = ": look at its product with a random vector" if called else ""
+        self._piece = Products(letter, "" if called else "the operator", called, advice)
+        self._back = Products(letter, "the adjoint", called, advice)
+
+    def _matvec(self, x: Any) -> Any:
+        with self._piece.asked():
+            image = self.op.matvec(x)
+        return self._piece.array(np.asarray(image), (*self.shape[:1], *np.shape(x)[1:]))
+
+    def _rmatvec(self, y: Any) -> Any:
+        with self._back.asked():
+            image = self.op.rmatvec(y)
+        return self._back.array(np.asarray(image), (*self.shape[1:], *np.shape(y)[1:]))
+
+    def _matmat(self, X: Any) -> Any:
+        with self._piece.asked():
+            image = self.op.matmat(X)
+        return self._piece.array(np.asarray(image), (self.shape[0], X.shape[1]))
+
+    def _rmatmat(self, Y: Any) -> Any:
+        with self._back.asked():
+            image = self.op.rmatmat(Y)
+        return self._back.array(np.asarray(image), (self.shape[1], Y.shape[1]))
+
+
+def named(op: LinearOperator, name: str) -> GuardedOperator:
+    """op, guarded while something is made of it; errors call it the operator `name`."""
+    return GuardedOperator(op, name, f"the operator {name}")
+
+
+def with_guarded(v: Symmetric, letter: str, called: str = "") -> Symmetric:
+    """V, its operators guarded."""
+    if not v.operators:
+        return v
+    return replace(v, operators=tuple(GuardedOperator(op, letter, called) for op in v.operators))
 
 
 def _finite(values: Any) -> bool:

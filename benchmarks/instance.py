@@ -1,0 +1,59 @@
+"""An application to measure on: what condal's user writes, its rivals, and who judges them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+import condal
+from condal.bench.certified import feasible
+from condal.certify import Seen
+from condal.domains.lifted import shown, taken
+from condal.types import Spectral
+
+GOAL = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """`ours`: tol, seconds -> (x, result). `rivals`: eps -> x, or (x, how it ended, seconds).
+
+    Both are timed as a whole, from the data to what the user wants; CVXPY's rivals tell the seconds
+    of the solver behind it. `judge` says of an x its value and infeasibility; where the truth is
+    known, its `error`, which is to be at most `goal`.
+    """
+
+    title: str
+    ours: Callable[[float, float | None], tuple[Any, Any]]
+    rivals: Mapping[str, Callable[[float], Any]]
+    judge: Callable[[Any], dict[str, float]]
+    goal: float = GOAL
+    what: str = "objective"
+    seconds: float = 120.0  # of CPU time that a solver has
+
+
+def modelled(title: str, model: Callable[[], Any], rivals: Mapping[str, Any]) -> Instance:
+    """An instance whose answer is judged by its objective and infeasibility, whoever gave it."""
+
+    def ours(tol: float, max_seconds: float | None = None) -> tuple[Any, Any]:
+        result = condal.solve(model(), tol=tol, max_seconds=max_seconds)
+        return result.x, result
+
+    def judge(x: Any) -> dict[str, float]:
+        """Of x moved into the domain, and repaired where the model has a repair."""
+        problem = model().problem
+        X, repair = problem.X, problem.repair
+        if isinstance(X, Spectral):
+            x = feasible(replace(problem, repair=None), taken(X, x))
+        else:
+            x = X.project(np.asarray(x).ravel())
+        if repair is not None:
+            x = taken(X, repair(shown(X, x)))
+        seen = Seen.of(problem, x)
+        apart = max(seen.infeasibility, seen.distance_to_X / X.size)
+        return {"value": seen.objective, "infeasibility": apart}
+
+    return Instance(title, ours, rivals, judge)

@@ -1,0 +1,214 @@
+"""The applications: data that are drawn by a seed, the model of condal, and the rivals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks import programs
+from benchmarks.instance import Instance, modelled
+from benchmarks.programs import engines
+from benchmarks.record import random_graph, symmetrised
+from benchmarks.recovery import completion, movielens, phase, ratings
+from condal.bench.generated import random_edges
+from condal.problems import (
+    communities,
+    graph_matching,
+    l1_regression,
+    map_inference,
+    portfolio,
+    sparse_pca,
+    theta,
+)
+from condal.problems.angles import angular_synchronisation
+from condal.problems.completion import matrix_completion
+from condal.problems.trace_regression import trace_regression
+
+
+def small_completion(m: int, n: int, known: int) -> Instance:
+    """Rank 3 and noise, the radius that of the truth, so that CVXPY has the same problem."""
+    rng = np.random.default_rng(0)
+    truth = rng.standard_normal((m, 3)) @ (5 * rng.standard_normal((3, n)))
+    i, j = np.divmod(rng.choice(m * n, known, replace=False), n)
+    v = truth[i, j] + 3 * rng.standard_normal(known)
+    radius = 0.8 * float(np.linalg.norm(truth, "nuc"))
+    return modelled(
+        f"matrix completion, {m} x {n}",
+        lambda: matrix_completion(i, j, v, shape=(m, n), radius=radius, effects=False),
+        engines(programs.nuclear_fit((m, n), i, j, v, radius), "SCS"),
+    )
+
+
+def lovasz(n: int, edges: int) -> Instance:
+    i, j = random_edges(n, edges)
+    W = sp.csr_array(symmetrised(np.ones(edges), i, j, n))
+    title = f"theta, n = {n}, {edges:,} edges"
+    return modelled(title, lambda: theta(W), engines(programs.theta(W), "SCS", "Clarabel"))
+
+
+def regression(rows: int, n: int, loss: str) -> Instance:
+    rng = np.random.default_rng(0)
+    M = rng.standard_normal((rows, n))
+    truth = np.zeros(n)
+    truth[: min(20, n)] = np.tile([2.0, -2.0], n)[: min(20, n)]
+    b = M @ truth + rng.standard_normal(rows)
+    if loss == "absolute":
+        b[::10] += 20 * rng.standard_normal(b[::10].size)
+    radius = float(np.abs(truth).sum())
+    return modelled(
+        f"l1 regression, {loss}, {rows} x {n}",
+        lambda: l1_regression(M, b, radius=radius, loss=loss),
+        engines(programs.l1_fit(M, b, radius, loss), "Clarabel", "SCS"),
+    )
+
+
+def assets(n: int, factors: int) -> Instance:
+    """Returns in percent, factors as of markets, ten sectors of at most a fifth, and trades."""
+    rng = np.random.default_rng(0)
+    data = {
+        "expected": 8 + 6 * rng.standard_normal(n),
+        "F": 20 * rng.standard_normal((factors, n)) / np.sqrt(factors),
+        "d": rng.uniform(10, 30, n) ** 2,
+        "aversion": 0.05,
+        "exposures": (np.arange(n) % 10 == np.arange(10)[:, None]).astype(float),
+        "high": np.full(10, 0.2),
+        "holdings": rng.dirichlet(np.full(n, 0.1)),
+        "cost": 1.0,
+    }
+    title = f"portfolio, {n:,} assets"
+    return modelled(
+        title, lambda: portfolio(**data), engines(programs.portfolio(data), "Clarabel", "SCS")
+    )
+
+
+def graphs(n: int) -> Instance:
+    """A random graph, and itself in another order with a twentieth of its edges replaced."""
+    A = sp.csr_array(random_graph(n, 0.2 * n, seed=1)).toarray()
+    rng = np.random.default_rng(2)
+    flip = np.triu(rng.random((n, n)) < 0.01, 1)
+    p = rng.permutation(n)
+    B = np.abs(A - (flip | flip.T))[p][:, p]
+    return modelled(
+        f"graph matching, n = {n}",
+        lambda: graph_matching(A, B),
+        engines(programs.matching(A, B), "Clarabel", "SCS"),
+    )
+
+
+def field_of(side: int, states: int) -> Instance:
+    """A grid whose nodes and edges have normal costs: its relaxation is not integral."""
+    rng = np.random.default_rng(0)
+    node = np.arange(side * side).reshape(side, side)
+    edges = np.concatenate(
+        [
+            np.column_stack([node[:, :-1].ravel(), node[:, 1:].ravel()]),
+            np.column_stack([node[:-1].ravel(), node[1:].ravel()]),
+        ]
+    )
+    unary = rng.standard_normal((side * side, states))
+    pairwise = 0.5 * rng.standard_normal((len(edges), states, states))
+    model = map_inference(unary, edges, pairwise)
+    return modelled(
+        f"MAP inference, {side} x {side}, {states} states",
+        lambda: map_inference(unary, edges, pairwise),
+        engines(programs.local_polytope(model.problem, model.sizes), "Clarabel", "HiGHS"),
+    )
+
+
+def angles(n: int, degree: float) -> Instance:
+    """Differences of random angles with normal errors of half a radian, for some pairs."""
+    rng = np.random.default_rng(0)
+    i, j = random_edges(n, round(n * degree / 2))
+    t = rng.uniform(0, 2 * np.pi, n)
+    values = np.exp(1j * (t[i] - t[j] + 0.5 * rng.standard_normal(i.size)))
+    C = sp.csr_array((np.r_[values, values.conj()], (np.r_[i, j], np.r_[j, i])), shape=(n, n))
+    return modelled(
+        f"angular synchronisation, n = {n}",
+        lambda: angular_synchronisation(C),
+        engines(programs.phases(C), "SCS"),
+    )
+
+
+def trace_norm(rows: int, m: int, n: int) -> Instance:
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((rows, m))
+    truth = rng.standard_normal((m, 4)) @ rng.standard_normal((4, n))
+    Y = a @ truth + 5 * rng.standard_normal((rows, n))
+    radius = 0.8 * float(np.linalg.norm(truth, "nuc"))
+    return modelled(
+        f"trace-norm regression, {m} x {n}",
+        lambda: trace_regression(a, Y, radius=radius),
+        engines(programs.responses(a, Y, radius), "SCS"),
+    )
+
+
+def component(n: int) -> Instance:
+    """Three hidden factors, each of a tenth of the variables, and noise: 2 n observations."""
+    rng = np.random.default_rng(0)
+    part = max(1, n // 10)
+    hidden = (np.arange(n) // part == np.arange(3)[:, None]) * np.array([[4.0], [3.0], [2.0]])
+    data = rng.standard_normal((2 * n, 3)) @ hidden + 3 * rng.standard_normal((2 * n, n))
+    S = np.cov(data.T)
+    title = f"sparse PCA, n = {n}"
+    return modelled(
+        title,
+        lambda: sparse_pca(S, 3.0),
+        engines(programs.sparse_component(S, 3.0), "SCS"),
+    )
+
+
+def blocks(n: int) -> Instance:
+    """The stochastic block model: three groups, chances 0.15 within and 0.05 between."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(n) % 3
+    chance = np.where(labels[:, None] == labels, 0.15, 0.05)
+    W = np.triu(rng.random((n, n)) < chance, 1).astype(float)
+    W = sp.csr_array(W + W.T)
+    c = communities(W, 3).c
+    return modelled(
+        f"communities, n = {n}",
+        lambda: communities(W, 3),
+        engines(programs.unit_diagonal(W.toarray() - np.outer(c, c)), "SCS"),
+    )
+
+
+Build = Callable[[], Instance]
+
+
+def _ratings(m: int, n: int, known: int) -> Build:
+    return partial(completion, partial(ratings, m, n, known), f"ratings, {m:,} x {n:,}")
+
+
+INSTANCES: dict[str, Build] = {
+    "phase-64": partial(phase, 8),
+    "phase-256": partial(phase, 16),
+    "phase-10000": partial(phase, 100),
+    "ratings": _ratings(1000, 1700, 100_000),
+    "movielens": partial(completion, movielens, "ml-latest-small, 610 x 9,724"),
+    "completion": partial(small_completion, 60, 80, 1500),
+    "theta": partial(lovasz, 200, 5000),
+    "regression": partial(regression, 400, 1500, "squares"),
+    "regression-absolute": partial(regression, 200, 500, "absolute"),
+    "portfolio": partial(assets, 2000, 40),
+    "matching": partial(graphs, 50),
+    "map": partial(field_of, 20, 4),
+    "angles": partial(angles, 150, 30.0),
+    "trace": partial(trace_norm, 300, 60, 40),
+    "sparse-pca": partial(component, 80),
+    "communities": partial(blocks, 200),
+    "quick-phase": partial(phase, 4),
+    "quick-ratings": _ratings(30, 40, 400),
+    "quick-completion": partial(small_completion, 8, 10, 50),
+    "quick-theta": partial(lovasz, 15, 30),
+    "quick-regression": partial(regression, 40, 10, "squares"),
+    "quick-portfolio": partial(assets, 40, 4),
+    "quick-matching": partial(graphs, 6),
+    "quick-map": partial(field_of, 3, 2),
+    "quick-angles": partial(angles, 10, 5.0),
+    "quick-trace": partial(trace_norm, 20, 5, 4),
+    "quick-sparse-pca": partial(component, 10),
+    "quick-communities": partial(blocks, 15),
+}

@@ -1,0 +1,167 @@
+"""The obvious alternatives that no package has: Wirtinger flow and soft-impute, in NumPy.
+
+Both are written to be hard to beat: an exact line search where the papers have a schedule of steps,
+and an accelerated proximal gradient whose singular vectors begin at those of the step before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import svds
+
+from condal.problems.effects import Effects
+
+POWER = 50  # products for the spectral start (Candes, Li and Soltanolkotabi 2015)
+STEPS = 2_000
+
+PENALTIES = 12
+SMALLEST = 0.05  # of the largest penalty, from which on the fit is 0
+SPARE = 6  # singular vectors more than the fit has
+FITTED = 1e-4  # of the objective: what a step must gain; less changes no prediction
+WORSE = 2  # penalties in turn that predict worse than the best
+
+
+def wirtinger_flow(a: Any, b: Any, truth: Any, *, error: float = 1e-2, seed: int = 0) -> Any:
+    """u with |(a u)_i|^2 near b_i: steepest descent on |(|a u|^2 - b)|^2 from a spectral start.
+
+    It is told when it is within `error` of the truth, and so stops at the best of times.
+    """
+    rng = np.random.default_rng(seed)
+    n = a.shape[1]
+    u = rng.standard_normal(n) + 1j * rng.standard_normal(n)
+    for _ in range(POWER):
+        u = a.rmatvec(b * a.matvec(u / np.linalg.norm(u)))
+    image = a.matvec(u)
+    scale = np.sqrt(b.sum() / np.vdot(image, image).real)
+    u, image = scale * u, scale * image
+    for _ in range(STEPS):
+        if _apart(u, truth) <= error:
+            break
+        missed = np.abs(image) ** 2 - b
+        d = -a.rmatvec(missed * image)
+        along = a.matvec(d)
+        # |image + t along|^2 - b = missed + 2 t cross + t^2 square: a quartic in t.
+        cross, square = (image.conj() * along).real, np.abs(along) ** 2
+        slope = [
+            4 * (square @ square),
+            12 * (cross @ square),
+            4 * (missed @ square) + 8 * (cross @ cross),
+            4 * (missed @ cross),
+        ]
+        roots = np.roots(slope)
+        t = float(min(roots[np.abs(roots.imag) < 1e-9 * np.abs(roots)].real, key=abs))
+        u, image = u + t * d, image + t * along
+    return u
+
+
+def _apart(u: Any, truth: Any) -> float:
+    product = np.vdot(truth, u)
+    return float(np.linalg.norm(u - truth * product / abs(product)) / np.linalg.norm(truth))
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """U diag(s) V', and its entries where they are known."""
+
+    U: Any
+    s: Any
+    V: Any
+    known: Any
+
+
+class SoftImpute:
+    """minimise |P(x) - v|^2 / 2 + lam |x|_*: P the known entries (Mazumder et al. 2010)."""
+
+    def __init__(self, shape: tuple[int, int], i: Any, j: Any, v: Any) -> None:
+        order = np.lexsort((j, i))
+        self.shape, self.i, self.j, self.v = shape, i[order], j[order], v[order]
+        self.rest = sp.csr_array((self.v.copy(), (self.i, self.j)), shape=shape)
+        assert self.rest.nnz == self.v.size, "an entry is given twice"
+        self.basis = svds(self.rest, k=SPARE, random_state=0)[2].T
+
+    def largest(self) -> float:
+        """The penalty from which on the fit is 0."""
+        return float(svds(self.rest, k=1, return_singular_vectors=False)[0])
+
+    def zero(self) -> Factors:
+        m, n = self.shape
+        return Factors(np.zeros((m, 0)), np.zeros(0), np.zeros((n, 0)), np.zeros(self.v.size))
+
+    def fit(self, lam: float, start: Factors) -> Factors:
+        """Accelerated proximal gradient, its momentum dropped where the objective rises."""
+        rng = np.random.default_rng(0)
+        x = old = Factors(start.U, start.s, start.V, self._entries(start))
+        value, t, slow = self._value(x, lam), 1.0, 0
+        for _ in range(500):
+            longer = 0.5 + np.sqrt(0.25 + t * t)
+            beta = (t - 1) / longer
+            L = np.hstack([(1 + beta) * x.U * x.s, -beta * old.U * old.s])
+            R = np.hstack([x.V, old.V])
+            self.rest.data[:] = self.v - (1 + beta) * x.known + beta * old.known
+            found = self._shrunk(L, R, lam, rng)
+            new = self._value(found, lam)
+            if new > value and beta > 0:
+                old, t = x, 1.0
+                continue
+            x, old, t = found, x, longer
+            slow = slow + 1 if value - new <= FITTED * new else 0
+            if slow >= 2:
+                break
+            value = new
+        return x
+
+    def _shrunk(self, L: Any, R: Any, lam: float, rng: Any) -> Factors:
+        """The singular values of L R' + rest, less lam, by two products from the last vectors."""
+        B = self.basis
+        Q = np.linalg.qr(L @ (R.T @ B) + self.rest @ B)[0]
+        P, s, Wt = np.linalg.svd((R @ (L.T @ Q) + self.rest.T @ Q).T, full_matrices=False)
+        keep = s > lam
+        # The next step begins here, with some vectors beyond those that are kept.
+        n, rank = self.shape[1], np.count_nonzero(keep)
+        more = rng.standard_normal((n, SPARE)) / np.sqrt(n)
+        self.basis = np.hstack([Wt[: rank + SPARE].T, more])
+        found = Factors((Q @ P)[:, keep], s[keep] - lam, Wt[keep].T, None)
+        return Factors(found.U, found.s, found.V, self._entries(found))
+
+    def _entries(self, x: Factors) -> Any:
+        return entries(x, self.i, self.j)
+
+    def _value(self, x: Factors, lam: float) -> float:
+        return 0.5 * float(np.sum((x.known - self.v) ** 2)) + lam * float(x.s.sum())
+
+
+def entries(x: Factors, i: Any, j: Any) -> Any:
+    """Those of U diag(s) V' at (i_k, j_k)."""
+    return (x.U * x.s @ x.V.T)[i, j]
+
+
+def soft_impute(shape: tuple[int, int], train: Any, test: Any, *, seed: int = 0) -> Any:
+    """Predictions at `test` of the penalty that predicts best a tenth that is held back.
+
+    Effects of rows and columns are taken out first, and the tenth is held back, as condal does.
+    """
+    i, j, v = train
+    back = np.random.default_rng(seed).random(v.size) < 0.1
+    tried = Effects.of(shape, i[~back], j[~back], v[~back], "means")
+    left = v - tried.entries(i, j)
+    kept = SoftImpute(shape, i[~back], j[~back], left[~back])
+    top = kept.largest()
+    grid = np.geomspace(top, SMALLEST * top, PENALTIES + 1)[1:]
+    x = best = kept.zero()
+    chosen, least, worse = top, float(np.mean(left[back] ** 2)), 0
+    for lam in grid:
+        x = kept.fit(lam, x)
+        missed = float(np.mean((entries(x, i[back], j[back]) - left[back]) ** 2))
+        if missed < least:
+            best, chosen, least, worse = x, lam, missed, 0
+        else:
+            worse += 1
+        if worse >= WORSE:
+            break
+    effects = Effects.of(shape, i, j, v, "means")
+    x = SoftImpute(shape, i, j, v - effects.entries(i, j)).fit(chosen, best)
+    return effects.entries(*test) + entries(x, *test)

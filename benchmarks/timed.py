@@ -1,0 +1,111 @@
+"""One run of one solver in a process of its own: so much CPU time, so much memory, one thread.
+
+python -m benchmarks.timed JOB REPLY, both files of JSON. A crash, a time-out and a lack of memory
+are outcomes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from condal.bench.memory import peak
+from condal.experiments.pool import ONE_THREAD
+
+MEMORY = 8 * 10**9  # bytes
+REFERENCE = "reference"
+PATIENCE = 6  # times the CPU time, on the clock: the machine may be busy
+STARVED = ("MemoryError", "memory allocation", "bad_alloc", "Unable to allocate", "SIGKILL")
+
+
+def run(case: str, solver: str, eps: float, seconds: float) -> dict[str, Any]:
+    """The outcome of a run: `solved` with its figures, or `time`, `memory`, `refused`, `failed`."""
+    with tempfile.TemporaryDirectory() as folder:
+        question, reply = Path(folder, "job.json"), Path(folder, "reply.json")
+        question.write_text(json.dumps([case, solver, eps, seconds]), encoding="utf-8")
+        command = [sys.executable, "-m", "benchmarks.timed", str(question), str(reply)]
+        try:
+            done = subprocess.run(
+                command,
+                env={**os.environ, **ONE_THREAD},
+                cwd=Path(__file__).resolve().parents[1],
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=PATIENCE * seconds + 60,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return {
+                "outcome": "time",
+                "said": f"no answer in {PATIENCE * seconds + 60:g} s of wall",
+            }
+        if reply.is_file():
+            return dict(json.loads(reply.read_text(encoding="utf-8")))
+    code, printed = done.returncode, " ".join((done.stdout + done.stderr).split())
+    if code in (-signal.SIGPROF, -signal.SIGXCPU):
+        return {"outcome": "time", "said": f"no answer in {seconds:g} s of CPU time"}
+    said = f"{signal.Signals(-code).name if code < 0 else f'code {code}'}: {printed[-200:]}"
+    starved = any(word in said for word in STARVED)
+    return {"outcome": "memory" if starved else "failed", "said": said}
+
+
+def work(case: str, solver: str, eps: float, seconds: float) -> dict[str, Any]:
+    """The instance is made, the solver is timed, and its answer judged; 0 seconds for no limit."""
+    from benchmarks.instances import INSTANCES
+
+    instance = INSTANCES[case]()
+    ours = solver in ("condal", REFERENCE)
+    # The reference is asked for the best bound that so much time gives, and not killed for it.
+    limit = 0.8 * seconds if solver == REFERENCE and seconds else None
+    call = partial(instance.ours, max_seconds=limit) if ours else instance.rivals[solver]
+    if not ours and solver in ("SCS", "Clarabel", "HiGHS"):
+        import cvxpy  # noqa: F401 - what it takes to import is nobody's time
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    wall, cpu = time.perf_counter(), time.process_time()
+    try:
+        found = call(eps)
+    except Exception as error:  # whatever a rival raises is a row of the table
+        return _raised(error)
+    cpu, wall, memory = time.process_time() - cpu, time.perf_counter() - wall, peak()
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    record = {"outcome": "solved", "cpu": cpu, "wall": wall, "mb": memory / 1e6, "said": ""}
+    if ours:
+        x, result = found
+        record |= {"bound": result.bound, "gap": result.gap, "method": result.method}
+        record |= {"said": result.status.name, "iterations": result.iterations}
+        record |= {"oracle_calls": result.oracle_calls, "matvecs": result.matvecs}
+    elif isinstance(found, tuple):
+        x, record["said"], record["engine_seconds"] = found
+    else:
+        x = found
+    if x is None:
+        return {**record, "outcome": "failed"}
+    return {**record, **instance.judge(x)}
+
+
+def _raised(error: Exception) -> dict[str, Any]:
+    said = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    if type(error).__name__ == "Refusal":
+        return {"outcome": "refused", "said": str(error)}
+    return {"outcome": "memory" if any(w in said for w in STARVED) else "failed", "said": said}
+
+
+def main(question: str, reply: str) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    record = work(*json.loads(Path(question).read_text(encoding="utf-8")))
+    finite = {k: None if v != v else v for k, v in record.items()}
+    Path(reply).write_text(json.dumps(finite), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,15 @@
+"""Words of a file that are numbers, or stand where numbers are wanted."""
+
+from __future__ import annotations
+
+import re
+
+_DIGITS = rb"[+-]?(?:\d+\.?\d*|\.\d+)"
+
+DECIMAL = re.compile(_DIGITS + rb"(?:[eE][+-]?\d+)?")
+INTEGER = re.compile(rb"[+-]?\d+")
+FORTRAN = re.compile(_DIGITS + rb"[dDqQ][+-]?\d+")
+DECIMAL_COMMA = re.compile(rb"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
+NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
+# Spelt as programs spell what is not known; Na is sodium.
+MISSING = re.compile(rb"|\?|NA|na|n/a|N/A|#N/A|null|NULL|Null|[+-]?(?i:nan|inf|infinity)")

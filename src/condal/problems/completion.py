@@ -20,6 +20,7 @@ from condal.points import Array, Indices, Outer, finite_array, require_positive,
 from condal.problem import Problem
 from condal.problems.answers import rectangle_of
 from condal.problems.effects import Effects, Fit
+from condal.problems.given import described
 from condal.problems.tuning import Trial, best_of_growing
 from condal.result import Result, Status
 from condal.smooth import Huber, LeastSquares
@@ -28,6 +29,7 @@ from condal.solve import solve
 Watch: TypeAlias = Callable[[float, float], Any]
 Loss: TypeAlias = Literal["squares", "huber", "absolute"]
 OUTLIER = 1.345  # times a robust standard deviation: where Huber's loss turns (Huber 1964)
+SMALLEST = 1e-2  # of the spread of the values: a delta that is as good as absolute values
 SHORTEST = 0.1  # seconds of a solve at least, so that there is an answer
 DEVIATION = 1.4826  # of normal numbers, times the median of their absolute values
 HELD_BACK = 0.1  # of the entries, to choose a radius by
@@ -168,7 +170,7 @@ def matrix_completion(
     require_positive(first, "delta")
     model = MatrixCompletion((m, n), i, j, left, 1.0, taken, loss, first, name)
     if loss == "huber" and delta is None:
-        model = replace(model, delta=choose_delta(model, radius))
+        model = replace(model, delta=choose_delta(model, radius, max_seconds=max_seconds))
     if radius is None:
         radius = choose_radius(model, seed=seed, watch=watch, max_seconds=max_seconds)
     require_positive(radius, "radius")
@@ -192,12 +194,23 @@ def known_entries(matrix: Any) -> tuple[Indices, Indices, Array]:
     return rows.astype(np.intp), cols.astype(np.intp), values
 
 
-def choose_delta(model: MatrixCompletion, radius: float | None = None) -> float:
+def choose_delta(
+    model: MatrixCompletion, radius: float | None = None, *, max_seconds: float | None = None
+) -> float:
     """delta by a robust deviation of the differences from a rough completion, of a radius that is
-    given or the natural one; no larger than the model's."""
+    given or the natural one; no larger than the model's, nor far smaller."""
     rough = replace(model, radius=model.natural_radius if radius is None else radius)
-    fitted = rough.complete(solve(rough, tol=ROUGH)).x.entries(model.rows, model.cols)
-    return min(model.delta, _delta(model.values - fitted))
+    result = _roughly(rough, max_seconds)
+    fitted = rough.complete(result).x.entries(model.rows, model.cols)
+    return min(model.delta, max(_delta(model.values - fitted), SMALLEST * model.delta))
+
+
+def _roughly(model: MatrixCompletion, max_seconds: float | None) -> Result:
+    """A rough solution; an interrupt goes on to whoever asked for it."""
+    result = solve(model, tol=ROUGH, max_seconds=max_seconds)
+    if result.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return result
 
 
 def _delta(values: Array) -> float:
@@ -232,9 +245,7 @@ def choose_radius(
     def tried(radius: float) -> Trial:
         trial = replace(kept, radius=radius)
         left = None if ends == inf else max(ends - monotonic(), SHORTEST)
-        result = solve(trial, tol=ROUGH, max_seconds=left)
-        if result.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+        result = _roughly(trial, left)
         predicted = trial.complete(result).x.entries(i[back], j[back])
         found = model.mean_loss(predicted - v[back])
         if watch is not None:
@@ -247,5 +258,7 @@ def choose_radius(
 def _indices(given: Any, name: str) -> Indices:
     found = np.asarray(given)
     if found.ndim != 1 or found.dtype.kind not in "iu" or np.any(found < 0):
-        raise ProblemError(f"{name} must be whole numbers from 0, one an entry; got {given!r}")
+        raise ProblemError(
+            f"{name} must be whole numbers from 0, one an entry; got {described(given)}"
+        )
     return found.astype(np.intp)

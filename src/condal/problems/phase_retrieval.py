@@ -14,9 +14,10 @@ from condal.errors import ProblemError
 from condal.lifting import real_vectors
 from condal.maps import Quadratics
 from condal.maps.diffraction import CodedDiffraction
-from condal.points import Array, LowRank, dense, finite_array, require_positive
+from condal.points import Array, LowRank, finite_array, require_positive
 from condal.problem import Problem
 from condal.problems.answers import point_of
+from condal.problems.factors import factor_of
 from condal.proofs import smallest_eigenvalue_bound
 from condal.result import Result
 from condal.smooth import LeastSquares
@@ -82,8 +83,7 @@ class PhaseRetrieval:
     def signal(self, result: Result) -> Signal:
         """sqrt(l) u, with l the largest eigenvalue of x and u its eigenvector."""
         x = point_of(result, self.n)
-        R = x.factor() if hasattr(x, "factor") else _root(dense(x))
-        U, roots, _ = np.linalg.svd(R, full_matrices=False)
+        U, roots, _ = np.linalg.svd(factor_of(x), full_matrices=False)
         values = U[:, 0] * roots[0]
         return Signal(values, self.residual(values))
 
@@ -150,8 +150,3 @@ def _trace(A: Quadratics, b: Array) -> float:
             "pass trace=, a bound on the sum of its squares"
         )
     return ROOM * float(b.sum()) / proof.value
-
-
-def _root(x: Any) -> Any:
-    values, vectors = np.linalg.eigh(x)
-    return vectors * np.sqrt(np.maximum(values, 0.0))

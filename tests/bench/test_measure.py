@@ -88,8 +88,9 @@ def test_the_peak_is_that_of_the_solve():
     del large
     if not memory.begin():
         pytest.skip("the system does not let the peak be forgotten")
+    before = memory.peak()  # what is held now, the process of the tests being a large one
     used = measured(Task(), 60.0)
-    assert 240e6 < used.memory < 460e6 + 200e6
+    assert 240e6 < used.memory < before + 240e6 + 100e6  # and not before + 480e6
 
 
 def fake(monkeypatch, *runs):

@@ -90,6 +90,8 @@ class Recurrence:
     def ends(self) -> tuple[float, float]:
         """The smallest and the largest Ritz value."""
         m = self.steps
+        if m == 1:  # which older LAPACK wrappers refuse
+            return self.alpha[0], self.alpha[0]
         least, most = (
             eigh_tridiagonal(
                 self.alpha,
@@ -123,6 +125,8 @@ class Recurrence:
     def kept_vectors(self, count: int) -> Array:
         """The smallest Ritz vectors of the steps whose basis is kept, a column each."""
         m = min(self.steps, self._keep)
+        if m == 1:
+            return np.asarray(self._basis[:1].T)
         _, coefficients = eigh_tridiagonal(
             self.alpha[:m],
             self.beta[: m - 1],

@@ -5,7 +5,7 @@ Each is solved to 1e-3 and proved: bound <= optimum, and objective within tol of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -175,7 +175,10 @@ def constrained() -> Iterator[Case]:
     cone = np.vstack([cost + 1.0, B])
     psd = condal.PSDCone(3)
     columns = np.column_stack([psd.vector(m) for m in matrices])
-    pencil: Callable[[Any], Any] = lambda x: sum(x[i] * m for i, m in enumerate(matrices))  # noqa: E731
+
+    def pencil(x: Any) -> Any:
+        return sum(x[i] * m for i, m in enumerate(matrices))
+
     yield case(
         "Huber, simplex, Ax in a ball",
         0.5 * cp.sum(cp.huber(M @ x - c, 0.1)),

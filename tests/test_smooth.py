@@ -181,8 +181,13 @@ def test_values_at_known_points():
 def test_poisson_goes_on_as_a_parabola_below_0():
     """It meets the likelihood in value, slope and curvature, and its L holds everywhere."""
     f = Poisson([[1.0]], [3.0], 0.5)
-    at = lambda u: f.value(np.array([u]))  # noqa: E731
-    slope = lambda u: float(f.gradient(np.array([u]))[0])  # noqa: E731
+
+    def at(u):
+        return f.value(np.array([u]))
+
+    def slope(u):
+        return float(f.gradient(np.array([u]))[0])
+
     assert at(-1e-9) == pytest.approx(at(1e-9), abs=1e-7)
     assert slope(-1e-9) == pytest.approx(slope(1e-9), abs=1e-6)
     assert pytest.approx(3 / 0.25) == f.L

@@ -2,6 +2,7 @@
 
 from laws.domain_case import DomainCase
 from laws.domains import DOMAINS, l1_case, product_case, simplex_case, spectral_case
+from laws.factors import derivatives_obey_their_law
 from laws.functions import FUNCTIONS
 from laws.maps import MAPS, MapCase
 from laws.proximable import INF, LAWS, ProximableCase, pieces_obey_their_law
@@ -59,6 +60,7 @@ __all__ = [
     "Vectors",
     "combination",
     "coordinates",
+    "derivatives_obey_their_law",
     "exactly",
     "is_below_spectrum",
     "l1_case",

@@ -80,7 +80,8 @@ class Layout:
     def product(self, V: Gradient, R: Array) -> Array:
         """V R block by block, and 0 in the rows of slack."""
         if self.plain:
-            return V @ R  # type: ignore[operator]
+            assert isinstance(V, Symmetric)
+            return V @ R
         each = zip(self.parts(V), self.blocks, strict=True)
         return self.stacked([v @ R[block.rows] for v, block in each])
 
@@ -101,7 +102,8 @@ class Layout:
 
     def parts(self, V: Gradient) -> tuple[Symmetric, ...]:
         """The gradient on each block."""
-        return (V,) if self.alone else V  # type: ignore[return-value]
+        parts = V if isinstance(V, tuple) else (V,)
+        return tuple(part for part in parts if isinstance(part, Symmetric))
 
     def diagonal(self, V: Gradient) -> Array:
         """That of V for each row, and 0 for those of slack."""

@@ -19,7 +19,8 @@ from condal.types import Proximable
 class Finite(ABC):
     """g, convex and Lipschitz: dom g is the whole space, and dom g* is bounded.
 
-    The size is that of the data, or that of B: it is not known before the problem is made.
+    The size is that of the data; or that of B, which is not known before the problem is made
+    (`Unsized`).
     """
 
     separable = False
@@ -70,29 +71,18 @@ class Finite(ABC):
         return self._size
 
     def sized(self, size: int) -> Self:
-        """The same function of vectors of that length; of its own length if it has one."""
-        if self._size is None:
-            return self._of_size(size)
-        if self._size != size:
+        """The same function of vectors of that length, which must be its own."""
+        if self.size != size:
             raise ProblemError(
-                f"{type(self).__name__} is a function of vectors of length {self._size}; "
+                f"{type(self).__name__} is a function of vectors of length {self.size}; "
                 f"got images of length {size}"
             )
         return self
 
-    def _of_size(self, size: int) -> Self:
-        raise NotImplementedError  # for those whose size is known from the start
-
     @cached_property
     def pieces(self) -> Sequence[tuple[slice, Proximable]]:
-        """One for each stretch of coordinates if they are separable, else the function itself."""
-        if not self.separable:
-            return [(slice(0, self.size), self)]
-        return cut(self, self.size, self._cut)
-
-    def _cut(self, here: slice) -> Proximable:
-        """The part of a separable function in some coordinates."""
-        raise NotImplementedError  # for those that are not separable
+        """The function itself, which cannot be cut."""
+        return [(slice(0, self.size), self)]
 
     def distance(self, z: Array) -> float:
         """0: g is finite everywhere."""
@@ -121,6 +111,33 @@ class Finite(ABC):
     def support_error(self, d: Array) -> float:
         """0: it is finite at 0 alone."""
         return 0.0
+
+
+class Unsized(Finite):
+    """g of vectors of any length: its size may come from B."""
+
+    def sized(self, size: int) -> Self:
+        """The same function of vectors of that length; of its own length if it has one."""
+        return self._of_size(size) if self._size is None else super().sized(size)
+
+    @abstractmethod
+    def _of_size(self, size: int) -> Self:
+        """The same function, of that size."""
+
+
+class Coordinatewise(Finite):
+    """g(z) = sum_i g_i(z_i), which can be cut anywhere."""
+
+    separable = True
+
+    @cached_property
+    def pieces(self) -> Sequence[tuple[slice, Proximable]]:
+        """One for each stretch of coordinates."""
+        return cut(self, self.size, self._cut)
+
+    @abstractmethod
+    def _cut(self, here: slice) -> Proximable:
+        """The part of g in some coordinates."""
 
 
 def positive_weights(t: Any, size: int | None, what: str = "t") -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.nonsmooth.finite import Finite
+from condal.nonsmooth.finite import Finite, Unsized
 from condal.nonsmooth.levels import level, onto_simplex
 from condal.operators import gamma
 from condal.points import Array, require_positive, require_whole
@@ -22,7 +22,7 @@ from condal.triangles import (
 )
 
 
-class Maximum(Finite):
+class Maximum(Unsized):
     """g(z) = t max_i z_i."""
 
     def __init__(self, t: float = 1.0, size: int | None = None) -> None:

@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.nonsmooth.finite import Finite, positive_weights, total
+from condal.nonsmooth.finite import Coordinatewise, Unsized, positive_weights, total
 from condal.points import Array, finite_array
 
 
-class _Kinked(Finite):
+class _Kinked(Coordinatewise):
     """g(z) = sum_i max(low_i (z_i - c_i), high_i (z_i - c_i)), low <= 0 <= high.
 
     g*(y) = <c, y> where low <= y <= high.
     """
-
-    separable = True
 
     def __init__(self, size: int | None, c: Array, low: Array, high: Array) -> None:
         super().__init__(size)
@@ -100,7 +98,7 @@ class Quantile(_Kinked):
         return Quantile(rows * self.c, self.q, c * self.t / rows)
 
 
-class Hinge(_Kinked):
+class Hinge(_Kinked, Unsized):
     """g(z) = sum_i t_i max(0, 1 - l_i z_i), l the labels: 1 and -1; all 1 if left out."""
 
     def __init__(self, labels: Any = None, t: Any = 1.0, size: int | None = None) -> None:
@@ -139,10 +137,8 @@ class Hinge(_Kinked):
         return Hinge(self.labels / rows, c * self.t)
 
 
-class EpsilonInsensitive(Finite):
+class EpsilonInsensitive(Coordinatewise):
     """g(z) = sum_i t_i max(0, |z_i - c_i| - epsilon_i): misses of up to epsilon are free."""
-
-    separable = True
 
     def __init__(self, c: Any, epsilon: Any, t: Any = 1.0) -> None:
         self.c: Array = finite_array(c, "c", ndim=1).copy()

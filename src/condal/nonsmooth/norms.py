@@ -9,17 +9,15 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.lengths import group_lengths, grouped, length
-from condal.nonsmooth.finite import Finite, positive_weights, total
+from condal.nonsmooth.finite import Coordinatewise, Finite, Unsized, positive_weights, total
 from condal.nonsmooth.levels import level, onto_l1_ball
 from condal.operators import gamma
 from condal.points import Array, Indices, require_positive
 from condal.rounding import NEAR, norm_above, one_factor, written
 
 
-class L1(Finite):
+class L1(Coordinatewise, Unsized):
     """g(z) = sum_i t_i |z_i|; t is one weight, or one an entry."""
-
-    separable = True
 
     def __init__(self, t: Any = 1.0, size: int | None = None) -> None:
         super().__init__(size)
@@ -64,7 +62,7 @@ class L1(Finite):
         return L1(c * self.t / rows)
 
 
-class L2(Finite):
+class L2(Unsized):
     """g(z) = t |z|, the Euclidean norm and not its square."""
 
     def __init__(self, t: float = 1.0, size: int | None = None) -> None:
@@ -116,7 +114,7 @@ class L2(Finite):
         return L2(c * self.t / one_factor(rows, "L2"), rows.size)
 
 
-class Linf(Finite):
+class Linf(Unsized):
     """g(z) = t max_i |z_i|."""
 
     def __init__(self, t: float = 1.0, size: int | None = None) -> None:

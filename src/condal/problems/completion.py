@@ -20,7 +20,7 @@ from condal.points import Array, Indices, Outer, finite_array, require_positive,
 from condal.problem import Problem
 from condal.problems.answers import rectangle_of
 from condal.problems.effects import Effects, Fit
-from condal.problems.given import described
+from condal.problems.given import described, require_choice, require_flag
 from condal.problems.tuning import Trial, best_of_growing
 from condal.result import Result, Status
 from condal.smooth import Huber, LeastSquares
@@ -148,7 +148,7 @@ def matrix_completion(
     delta : of Huber's loss; left out, by the spread of what a first fit leaves of the values.
     seed : of the choice of what is held back.
     watch : called with each radius that is tried, and the mean loss of what was held back.
-    max_seconds : for the choice of the radius: the best by then is taken.
+    max_seconds : for the choice of delta, and for that of the radius: the best by then is taken.
     """
     i, j = _indices(rows, "rows"), _indices(cols, "cols")
     v = finite_array(values, "values", ndim=1)
@@ -157,9 +157,12 @@ def matrix_completion(
             "rows, cols and values must have one number for each known entry, and at least one; "
             f"got {i.size}, {j.size} and {v.size}"
         )
-    if loss not in get_args(Loss):
-        raise ProblemError(f"loss must be one of {', '.join(get_args(Loss))}; got {loss!r}")
+    require_choice(loss, "loss", get_args(Loss))
+    require_flag(effects, "effects")
+    require_whole(seed, "seed", least=0)
     shape = (int(i.max()) + 1, int(j.max()) + 1) if shape is None else shape
+    if np.shape(shape) != (2,):
+        raise ProblemError(f"shape must be (m, n), two whole numbers; got {described(shape)}")
     m, n = shape
     require_whole(m, "the number of rows", least=int(i.max()) + 1)
     require_whole(n, "the number of columns", least=int(j.max()) + 1)

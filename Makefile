@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types pytest experiments-quick experiments gallery benchmark bench bench-peers oldest clean
+.PHONY: demo test lint types pytest chromium docs experiments-quick experiments gallery benchmark bench bench-peers oldest clean
 
 demo: .venv/installed
 	$(BIN)/condal demo
@@ -17,8 +17,20 @@ lint: .venv/installed
 types: .venv/installed
 	$(BIN)/mypy
 
-pytest: .venv/installed
+pytest: .venv/installed chromium
 	$(BIN)/pytest
+
+# Debian's Chromium, in which the tests look at pages; they are skipped where it cannot be had.
+APT := apt-get install -y -qq --no-install-recommends
+chromium:
+	@command -v chromium >/dev/null || (command -v apt-get >/dev/null && test "$$(id -u)" = 0 \
+	  && ($(APT) chromium || (apt-get update -qq && $(APT) chromium)) >/dev/null 2>&1) \
+	  || echo "no Chromium, so the tests of pages in a browser are skipped: apt-get install chromium"
+
+# The site, in docs/_build: open docs/_build/index.html. The tests build it as well, with warnings as
+# errors too.
+docs: .venv/installed
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -q -n -W --keep-going docs docs/_build
 
 # The paper's experiments on small generated instances, afresh; in minutes.
 experiments-quick: .venv/installed
@@ -66,4 +78,4 @@ oldest: .venv-oldest/installed
 	touch $@
 
 clean:
-	rm -rf .venv .venv-oldest .experiments-quick .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .venv-oldest .experiments-quick docs/_build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -36,10 +36,18 @@ def theta(n=30, p=60, seed=0):
     )
 
 
-def test_max_cut_goes_to_the_low_rank_method_and_small_n_to_splitting():
+def test_max_cut_goes_to_the_low_rank_method_and_small_n_to_newton_steps_or_projections():
     assert names(condal.problems.max_cut(random_graph(50, 4)))[0] == "lowrank"
-    assert names(theta())[0] == "splitting"
+    assert names(theta())[:2] == ["interior-point", "splitting"]
     assert names(theta(), tol=0.1) == ["cgal-ls"]
+    assert names(theta(80, 1000))[:2] == ["splitting", "interior-point"]
+    assert names(theta(150, 9000))[0] == "splitting"
+    assert "interior-point" not in names(theta(150, 9000))  # its system has too many rows
+
+
+def test_a_smaller_tolerance_speaks_for_newton_steps():
+    assert names(theta(80, 500), tol=1e-3)[0] == "splitting"
+    assert names(theta(80, 500), tol=1e-6)[0] == "interior-point"
 
 
 def test_few_constraints_on_many_rows_go_to_the_low_rank_method():
@@ -47,7 +55,7 @@ def test_few_constraints_on_many_rows_go_to_the_low_rank_method():
     few = condal.Problem.of(
         f=condal.Linear(C), X=condal.Spectrahedron(200), A=condal.Inner([B]), K=condal.Equal([1.5])
     )
-    assert names(few) == ["lowrank", "splitting", "cgal-ls"]
+    assert names(few) == ["lowrank", "interior-point", "splitting", "cgal-ls"]
 
 
 def test_domains_with_a_projection_go_to_the_primal_dual_method():
@@ -56,6 +64,17 @@ def test_domains_with_a_projection_go_to_the_primal_dual_method():
     parts = condal.Simplex(3), condal.L1Ball(2), condal.Spectrahedron(2)
     f = condal.Linear((np.ones(3), np.ones(2), np.eye(2)))
     assert names(condal.Problem.of(f, condal.Product(*parts))) == every
+
+
+def test_linear_programs_of_few_rows_go_to_newton_steps():
+    def program(n, m):
+        f, A = condal.Linear(np.arange(float(n))), condal.Matrix(np.ones((m, n)))
+        return condal.Problem.of(f, condal.Simplex(n), A, condal.Equal(np.ones(m)))
+
+    every = ["primal-dual", "cgal-fc", "cgal-ls"]
+    assert names(program(30, 4)) == ["interior-point", *every]
+    assert names(program(9, 1500)) == ["primal-dual", "interior-point", *every[1:]]
+    assert names(program(9, 6000)) == every
 
 
 def test_domains_of_an_oracle_alone_have_their_atoms_weighed(monkeypatch):
@@ -87,9 +106,9 @@ def test_hermitian_and_several_matrices_are_as_real_ones_and_one():
     diagonal = condal.Diagonal(2, hermitian=True)
     X, ones = condal.Hermitian(2, 2.0), condal.Equal(np.ones(2))
     cut = condal.Problem.of(f=condal.Linear(H), X=X, A=diagonal, K=ones)
-    assert names(cut) == ["lowrank", "splitting", "cgal-ls"]
+    assert names(cut) == ["lowrank", "interior-point", "splitting", "cgal-ls"]
     one = condal.Problem.of(f=condal.Linear(H), X=X, A=condal.Inner([H]), K=condal.Equal([0.5]))
-    assert names(one) == ["splitting", "lowrank", "cgal-ls"]
+    assert names(one) == ["interior-point", "splitting", "lowrank", "cgal-ls"]
     blocks = condal.Problem.of(
         f=condal.Linear((np.eye(200), np.eye(2))),
         X=condal.Product(condal.Spectrahedron(200), condal.Spectrahedron(2)),

@@ -510,7 +510,7 @@ def test_a_projection_of_a_block(fault):
         condal.Linear(cost), condal.Product(condal.Simplex(N), X), agree, condal.Equal(np.zeros(N))
     )
     try:
-        text = condal.solve(problem).reason
+        text = condal.solve(problem, condal.methods.PrimalDual()).reason
     except PieceError as error:
         text = str(error)
     assert text.startswith("the projection of the domain X ")

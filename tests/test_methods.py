@@ -18,6 +18,7 @@ from condal.methods import (
     GDMM,
     IAL,
     UPD,
+    InteriorPoint,
     LowRankCGAL,
     PrimalDual,
     SketchyCGM,
@@ -118,7 +119,8 @@ def unit_diagonal(n: int = 20, seed: int = 0) -> Known:
 
 @dataclass(frozen=True)
 class Case:
-    """A method, a problem, and what it must reach in so many calls of the oracle."""
+    """A method, a problem, and what it must reach in so many calls of the oracle; in the end, if it
+    calls none."""
 
     method: Any
     known: Callable[[], Known]
@@ -159,6 +161,11 @@ CASES = {
     "splitting box": Case(Splitting(), box, 60, 1e-5, 1e-5),
     "splitting at most": Case(Splitting(), PLANTED["sdp-at-most"], 60, 1e-5, 1e-5),
     "splitting rows": Case(Splitting(), unit_diagonal, 60, 1e-5, 1e-5),
+    "interior-point": Case(InteriorPoint(), sdp, 0, 1e-9, 1e-9),
+    "interior-point box": Case(InteriorPoint(), box, 0, 1e-9, 1e-9),
+    "interior-point at most": Case(InteriorPoint(), PLANTED["sdp-at-most"], 0, 1e-9, 1e-9),
+    "interior-point rows": Case(InteriorPoint(), unit_diagonal, 0, 1e-9, 1e-9),
+    "interior-point polytopes": Case(InteriorPoint(), two_polytopes, 0, 1e-9, 1e-9),
     "primal-dual": Case(PrimalDual(), sdp, 450, 1e-7, 1e-7),
     "primal-dual box": Case(PrimalDual(), box, 450, 1e-7, 1e-7),
     "primal-dual at most": Case(PrimalDual(), PLANTED["sdp-at-most"], 450, 1e-7, 1e-7),
@@ -229,8 +236,10 @@ def test_converges_to_the_known_optimum_at_the_accuracy_of_its_theory(name):
         if X.calls >= 0.9 * case.calls:
             objectives.append(abs(value(problem, state) - known.optimum))
             infeasibilities.append(problem.h.distance(state.Ax))
-        if X.calls >= case.calls:
+        if 0 < case.calls <= X.calls:
             break
+    if not case.calls:
+        objectives, infeasibilities = objectives[-3:], infeasibilities[-3:]
     assert np.median(objectives) <= case.objective
     assert np.median(infeasibilities) <= case.infeasibility
 

@@ -18,7 +18,8 @@ import numpy as np
 from condal.domains.lifted import taken
 from condal.errors import ProblemError
 from condal.lengths import length
-from condal.operators import add, gamma
+from condal.markup import pairs
+from condal.operators import Gradient, add, gamma
 from condal.points import Array, Point, finite_array
 from condal.problem import Model, Problem, problem_of
 from condal.rounding import Errors, Rounded
@@ -26,6 +27,8 @@ from condal.sets import Equal
 from condal.types import LinearMap, Proof, Proximable, Smooth
 
 DEFAULT_FAILURE = 1e-6
+SMALL = 1000  # n up to which what A adds to each entry is looked at
+LITTLE = 0.02  # of the slack of a proof: rounding that is not worth a closer look
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,17 @@ class Certificate:
         """The proof in words, with its chance of being wrong."""
         surely = f", wrong with probability at most {self.failure:.1g}" if self.failure else ""
         return self.how + surely
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("objective", f"{self.objective:.10g}"),
+            ("bound", f"{self.bound:.10g}" if self.certified else "none was proved"),
+            ("gap", f"{self.gap:.3g}"),
+            ("infeasibility", f"{self.infeasibility:.3g}"),
+            ("proof", self.because),
+            *((name, f"{error:.3g}") for name, error in self.dimacs.items()),
+        ]
+        return pairs("Certificate", rows)
 
 
 def relative_gap(objective: float, bound: float) -> float:
@@ -170,7 +184,9 @@ def lower_bound(
     )
     sizes = abs(value) + float(np.abs(g) @ np.abs(Mx)) + abs(proof.value) + h.conjugate_size(w)
     rounding = gamma(Mx.size + w.size + 8) * sizes
-    rounding += problem.X.size * (adjoint_rounding(f.M, g) + adjoint_rounding(problem.A, w))
+    little = LITTLE * slack / problem.X.size
+    adjoints = adjoint_rounding(f.M, g, little), adjoint_rounding(problem.A, w, little)
+    rounding += problem.X.size * sum(adjoints)
     rounding += problem.X.size * dual_rounding(problem.A, h.dual_error(w))
     off = errors_of(f, Mx, value, g)
     rounding += tangent_rounding(f.M, off, length(Mx), problem.X.size)
@@ -198,10 +214,27 @@ def tangent_rounding(M: LinearMap, off: Errors, u: float, size: float) -> float:
     return above
 
 
-def adjoint_rounding(A: LinearMap, y: Array) -> float:
-    """A bound on |computed A'y - A'y|: an entry is a sum of A.terms products, rounded."""
-    rows = float(np.linalg.norm(A.row_norms()))
-    return gamma(A.terms + 4) * rows * float(np.linalg.norm(y))
+def adjoint_rounding(A: LinearMap, y: Array, enough: float = 0.0) -> float:
+    """A bound on |computed A'y - A'y|: an entry is a sum of A.terms products, rounded.
+
+    The norms of A and y bound it; where that is not `enough`, and A is small, |A|'|y| does.
+    """
+    found = gamma(A.terms + 4) * float(np.linalg.norm(A.row_norms())) * float(np.linalg.norm(y))
+    if found <= enough or not np.isfinite(found) or not _is_small(A.adjoint(np.zeros(A.size))):
+        return found
+    matrix = A.as_matrix()
+    if matrix is None:
+        return found
+    each = np.abs(matrix.data) * np.repeat(np.abs(y), np.diff(matrix.indptr))
+    sizes = np.bincount(np.unique(matrix.indices, return_inverse=True)[1].ravel(), each)
+    return min(found, gamma(A.terms + 8) * float(np.linalg.norm(sizes)))
+
+
+def _is_small(v: Gradient | None) -> bool:
+    """Whether all of its numbers may be looked at, one by one."""
+    if isinstance(v, tuple):
+        return all(_is_small(part) for part in v)
+    return v is not None and v.shape[0] <= (SMALL if len(v.shape) > 1 else SMALL**2)
 
 
 def dual_rounding(A: LinearMap, error: float) -> float:

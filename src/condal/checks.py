@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -44,6 +45,7 @@ class Checks:
         self.lower = -np.inf  # the best estimate, in normalised units, and the dual behind it
         self.w: Array | None = None
         self.infeasible: Proof | None = None
+        self.separator: Array | None = None  # the normal of K behind that proof
         self._next_look, self._next_doubt, self._next_proposal = 1, 256, 8
         self._next_infeasibility, self._last_infeasibility, self._next_reach = 32, np.inf, 1
         self._reach = 2 * problem.magnitude  # a bound so far above a value is one of nothing
@@ -230,9 +232,7 @@ class Checks:
             seed=self._fresh_seed(),
             enough=enough,
         )
-        if certificate.failure > 0:  # chosen after others were tried: what they spent counts
-            certificate = replace(certificate, failure=DEFAULT_FAILURE)
-        return certificate
+        return _as_chosen(certificate)
 
     def _separated(self, state: State, row: Row) -> bool:
         """Whether A(X) is proved to be apart from K, by a normal of K at Ax or by the best dual.
@@ -255,6 +255,7 @@ class Checks:
                 seed=self._fresh_seed(),
             )
             if self.infeasible is not None:
+                self.infeasible, self.separator = _as_chosen(self.infeasible), d
                 return True
         return False
 
@@ -265,3 +266,11 @@ class Checks:
 
     def _fresh_seed(self) -> int:
         return self.seed + 1_000_003 * self._proofs
+
+
+_Found = TypeVar("_Found", Certificate, Proof)
+
+
+def _as_chosen(found: _Found) -> _Found:
+    """A proof that was chosen after others were tried: what they spent counts."""
+    return replace(found, failure=DEFAULT_FAILURE) if found.failure > 0 else found

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from html import escape
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from condal.certify import Certificate
+from condal.drawing.panels import Trace, plot
+from condal.drawing.style import Against
+from condal.markup import grid, pairs
 from condal.points import Array
 from condal.problem import Problem
 from condal.types import Proof
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHOWN = 5  # rows at each end of a history, in a notebook
 
 
 class Status(Enum):
@@ -23,6 +30,10 @@ class Status(Enum):
     INFEASIBLE = (
         "infeasible: it is proved that no point of X satisfies the constraints; "
         "check b, the bounds and the trace"
+    )
+    UNBOUNDED = (
+        "unbounded: it is proved that the objective has no bound where the constraints hold; "
+        "look for a constraint that is missing, or a sign that is wrong"
     )
     MAX_ITERS = "stopped at the iteration limit; raise max_iters or tol"
     MAX_SECONDS = "stopped at the time limit; raise max_seconds or tol, or pass warm_start=result"
@@ -98,6 +109,14 @@ class History:
     def __repr__(self) -> str:
         return f"History({len(self)} iterations; columns {', '.join(self.columns)})"
 
+    def _repr_html_(self) -> str:
+        """The first and the last rows."""
+        rows, dots = self._rows, ["..."] * len(self.columns)
+        shown = [[f"{value:.6g}" for value in row] for row in rows[:SHOWN] + rows[SHOWN:][-SHOWN:]]
+        if len(rows) > 2 * SHOWN:
+            shown.insert(SHOWN, dots)
+        return grid(f"History of {len(self)} iterations", self.columns, shown)
+
 
 @dataclass(frozen=True, eq=False)
 class Result:
@@ -106,8 +125,9 @@ class Result:
     `y` holds the multipliers of Ax in K, with the sign of f + <y, Ax>, f the minimised objective.
     `x` is the point that `objective` and `infeasibility` speak of: repaired, where the problem has
     a repair. `bound` is proved; `gap = |bound - objective| / max(1, |objective|)`. `infeasible` is
-    the proof that comes with the status INFEASIBLE. `why` says which methods were tried, and why;
-    `reason` what went wrong, with the status NUMERICAL_ERROR.
+    the proof that comes with the status INFEASIBLE, and `separator` the normal d of K behind it:
+    min_X <A'd, .> > sup_K <d, .>. `tol` is what was asked for. `why` says which methods were tried,
+    and why; `reason` what went wrong, with the status NUMERICAL_ERROR.
     """
 
     x: Any
@@ -125,6 +145,8 @@ class Result:
     infeasible: Proof | None = None
     oracle_cpu_seconds: float = 0.0
     cpu_seconds: float = 0.0
+    tol: float | None = None
+    separator: Array | None = None
 
     @property
     def objective(self) -> float:
@@ -167,17 +189,23 @@ class Result:
             ("seconds", f"{self.seconds:.2f}"),
         ]
 
+    def plot(self, *, against: Against = "iterations") -> Figure:
+        """Objective and bound, gap and infeasibility, and what an iteration costs: a Figure of
+        matplotlib, drawn against "iterations" or "seconds"."""
+        return plot(self.trace(self.problem_name), against=against)
+
+    def trace(self, label: str = "") -> Trace:
+        """What is drawn of it."""
+        columns = {name: self.history[name] for name in History.columns}
+        return Trace(columns, self.objective, self.bound, self.gap, label, self.tol)
+
     def __repr__(self) -> str:
         width = max(len(name) for name, _ in self.rows())
         lines = [f"  {name:<{width}}  {value}" for name, value in self.rows()]
         return "\n".join([f"Result of {self.problem_name}", *lines])
 
     def _repr_html_(self) -> str:
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th><td>{escape(value)}</td></tr>"
-            for name, value in self.rows()
-        )
-        return f"<table><caption>{escape(self.problem_name)}</caption>{cells}</table>"
+        return pairs(f"Result of {self.problem_name}", self.rows())
 
 
 def unbegun(problem: Problem, method: str, reason: str) -> Result:

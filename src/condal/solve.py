@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,7 +64,8 @@ def solve(
     max_iters, max_seconds : limits; None for none.
     storage : what to keep of x, from `condal.storage`; None chooses by size.
     seed : of all that is random: sketches and probabilistic proofs.
-    callback : called with a `Row` after each iteration; a true answer stops the solve.
+    callback : called with a `Row` after each iteration; a true answer stops the solve. One that is
+        a context manager, as `condal.Progress()` is, is entered for the time of the solve.
     warm_start : a `Result` of the same problem, or of one of the same shape, to go on from.
 
     A piece of your own that raises ends the solve with a `PieceError`, which names it and carries
@@ -94,7 +96,8 @@ def solve(
         if fault.__cause__ is not None:
             raise
         return fault.result
-    return run.go(tried, callback, warm_start)
+    with callback if isinstance(callback, AbstractContextManager) else nullcontext():
+        return run.go(tried, callback, warm_start)
 
 
 class _Run:
@@ -277,6 +280,8 @@ class _Run:
             infeasible=self.checks.infeasible,
             oracle_cpu_seconds=self.counts.oracle_cpu_seconds,
             cpu_seconds=time.process_time() - self.cpu_began,
+            tol=float(self.stop.tol),
+            separator=self.checks.separator,
         )
 
 

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from condal.errors import FormatError
-from condal.formats import read_graph, write_rudy
+from condal.formats import read_graph, read_labelled_graph, write_matrix_market, write_rudy
 
 EDGE = np.array([[0.0, 2], [2, 0]])
 RUDY = b"2 1\n1 2 2\n"
+METIS = b"2 1 1\n2 2\n1 2\n"
+LIST = b"1,2,2\n"
 MARKET = b"%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 2\n"
 
 
@@ -25,6 +27,12 @@ MARKET = b"%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 2\n"
         ("g.mtx", b"\xef\xbb\xbf" + MARKET.lower().replace(b"\n", b"\r\n")),
         ("g.mtx.xz", lzma.compress(MARKET)),
         ("no.mtx.here.txt", RUDY),
+        ("g.graph", METIS),
+        ("g.graph.gz", gzip.compress(METIS)),
+        ("g.METIS", METIS),
+        ("g.csv", LIST),
+        ("g.edges.xz", lzma.compress(LIST)),
+        ("g.txt", b"# Undirected graph\n# Nodes: 2\n0\t1\t2\n"),
     ],
 )
 def test_picks_the_reader(put, name, contents):
@@ -56,3 +64,15 @@ def test_path_must_be_a_path(path):
 def test_reads_back_what_was_written(tmp_path):
     write_rudy(tmp_path / "g.gz", EDGE)
     np.testing.assert_array_equal(read_graph(tmp_path / "g.gz").toarray(), EDGE)
+
+
+def test_writes_matrix_market_too(tmp_path):
+    write_matrix_market(tmp_path / "g.mtx.gz", EDGE)
+    np.testing.assert_array_equal(read_graph(tmp_path / "g.mtx.gz").toarray(), EDGE)
+    write_matrix_market(tmp_path / "g.mtx", EDGE)
+    assert (tmp_path / "g.mtx").read_bytes() == MARKET
+
+
+def test_labels_are_those_of_an_edge_list_and_else_count(put):
+    assert read_labelled_graph(put(b"7 90 2\n", "g.el"))[1].tolist() == [7, 90]
+    assert read_labelled_graph(put(RUDY))[1].tolist() == [1, 2]

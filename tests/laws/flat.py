@@ -10,6 +10,8 @@ import scipy.sparse as sp
 from condal.domains import (
     Birkhoff,
     Box,
+    CutCone,
+    CutOrthant,
     FlowPolytope,
     GroupL1Ball,
     Hull,
@@ -105,6 +107,31 @@ def ksparse_case(n: int, k: int, radius: float) -> DomainCase:
 def simplices_case(sizes: list[int]) -> DomainCase:
     corners = product(*(np.eye(size) for size in sizes))
     return hull_case(f"Simplices({sizes})", Simplices(sizes), [np.concatenate(x) for x in corners])
+
+
+def cut_orthant_case(n: int, height: float) -> DomainCase:
+    return hull_case(
+        f"CutOrthant({n}, {height:g})",
+        CutOrthant(n, height),
+        np.vstack([np.zeros(n), height * np.eye(n)]),
+    )
+
+
+def cut_cone_case(n: int, height: float) -> DomainCase:
+    def members(rng: np.random.Generator) -> list[Any]:
+        ways = rng.standard_normal((4, n - 1))
+        ways /= np.linalg.norm(ways, axis=1)[:, None] if n > 1 else 1.0
+        ways = np.vstack([ways, -ways[:1]])
+        rim = height * np.hstack([np.ones((5, 1)), ways])
+        return [*rim, *(rng.random((5, 1)) * rim), rim.mean(axis=0), np.zeros(n)]
+
+    return DomainCase(
+        f"CutCone({n}, {height:g})",
+        CutCone(n, height),
+        Vectors(n),
+        members,
+        lambda v: height * min(0.0, float(v[0] - np.sqrt(np.sum(np.square(v[1:]))))),
+    )
 
 
 def birkhoff_case(side: int) -> DomainCase:
@@ -203,6 +230,11 @@ FLAT = [
         Hull([[0, 0, 1], [0, 0, 1], [4, 0, 1], [0, 3, 1], [1, 1, 1], [1, 1, 3]]),
         [[0, 0, 1], [4, 0, 1], [0, 3, 1], [1, 1, 3]],
     ),
+    cut_orthant_case(1, 2.0),
+    cut_orthant_case(4, 0.5),
+    cut_cone_case(1, 2.0),
+    cut_cone_case(2, 0.5),
+    cut_cone_case(4, 3.0),
     simplices_case([1]),
     simplices_case([2, 1, 3]),
     *_polytopes(),

@@ -3,6 +3,7 @@
 from condal.domains.balls import GroupL1Ball, KSparse, L2Ball
 from condal.domains.birkhoff import Birkhoff
 from condal.domains.boxes import Box, LinfBall
+from condal.domains.cones import CutCone, CutOrthant
 from condal.domains.flows import FlowPolytope
 from condal.domains.inequalities import Polytope
 from condal.domains.lifted import Hermitian, NuclearBall
@@ -14,6 +15,8 @@ from condal.domains.vectors import L1Ball, Simplex, Simplices
 __all__ = [
     "Birkhoff",
     "Box",
+    "CutCone",
+    "CutOrthant",
     "FlowPolytope",
     "GroupL1Ball",
     "Hermitian",

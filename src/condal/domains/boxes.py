@@ -11,6 +11,7 @@ from condal.errors import ProblemError
 from condal.lengths import length
 from condal.operators import Gradient
 from condal.points import Array, Point, finite_array, require_positive, require_whole
+from condal.sections import Section
 
 
 class Box(ClosedForm):
@@ -47,6 +48,11 @@ class Box(ClosedForm):
     def size(self) -> float:
         """The norm of the larger of |low_i| and |high_i|."""
         return length(np.maximum(np.abs(self.low), np.abs(self.high)))
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """The box itself."""
+        return (Section("box", self.n, low=self.low, high=self.high),)
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
         return np.where(v > 0, self.low, self.high) * v, 1

@@ -15,6 +15,7 @@ from condal.errors import ProblemError
 from condal.operators import Gradient, Symmetric
 from condal.points import Array, LowRank, Point, require_positive, require_whole
 from condal.proofs import smallest_eigenvalue_bound
+from condal.sections import Section
 from condal.types import Proof
 
 PARTIAL_FROM = 64  # n from which LAPACK gives some eigenpairs sooner than all
@@ -52,6 +53,11 @@ class Spectrahedron:
     def size(self) -> float:
         """The trace."""
         return self.trace
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """The cone, at that trace or below."""
+        return (Section("psd", self.n, self.trace, self.at_most),)
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> LowRank:
         """trace u u', <v, u u'> within tol / trace of the smallest eigenvalue."""

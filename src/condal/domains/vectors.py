@@ -12,6 +12,7 @@ from condal.errors import ProblemError
 from condal.nonsmooth.levels import onto_l1_ball, onto_simplex
 from condal.operators import Gradient
 from condal.points import Array, Indices, Point, require_positive, require_whole
+from condal.sections import Section
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class Simplex(_Vertices):
     def diameter(self) -> float:
         """sqrt(2) radius; 0 for n = 1."""
         return float(np.sqrt(2.0)) * self.radius if self.n > 1 else 0.0
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """The simplex itself."""
+        return (Section("orthant", self.n, self.radius),)
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
         return np.array([self.radius * float(v.min())]), 1
@@ -89,6 +95,11 @@ class Simplices(ClosedForm):
     def size(self) -> float:
         """The root of the number of parts."""
         return float(np.sqrt(self.sizes.size))
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """The parts."""
+        return tuple(Section("orthant", int(size), 1.0) for size in self.sizes)
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
         return np.minimum.reduceat(v, self._begins), 0

@@ -6,6 +6,7 @@ from math import inf
 
 from condal.operators import Gradient
 from condal.points import Array, LowRank, Point
+from condal.sections import Section, sections
 from condal.types import Domain, Proof, Spectral
 
 
@@ -34,6 +35,11 @@ class Wrapped:
     ) -> Proof:
         """X's proof."""
         return self.X.bound(v, slack=slack, failure=failure, seed=seed, enough=enough)
+
+    @property
+    def sections(self) -> tuple[Section, ...] | None:
+        """Those of X."""
+        return sections(self.X)
 
     def distance(self, x: Point) -> float:
         """That of X."""

@@ -3,50 +3,96 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 from condal.formats.arrays import names_of_arrays, read_array, read_arrays
+from condal.formats.edge_list import (
+    EdgeList,
+    is_edge_list,
+    parse_edge_list,
+    read_edge_list,
+    write_edge_list,
+)
 from condal.formats.matrix_market import (
     is_matrix_market,
     parse_matrix_market,
     read_matrix_market,
+    write_matrix_market,
 )
+from condal.formats.metis import parse_metis, read_metis, write_metis
 from condal.formats.points import read_points
 from condal.formats.qaplib import read_qaplib, read_qaplib_solution
 from condal.formats.ratings import Ratings, read_ratings
 from condal.formats.regular import PathLike
 from condal.formats.rudy import parse_rudy, read_rudy, write_rudy
 from condal.formats.rutherford_boeing import parse_rutherford_boeing, read_rutherford_boeing
+from condal.formats.sdpa import SdpaProblem, read_sdpa, write_sdpa
+from condal.formats.sedumi import read_sedumi
+from condal.formats.sparse_arrays import is_saved_array, read_sparse_array
 from condal.formats.table import read_table
 from condal.formats.text import read_text
 
 __all__ = [
+    "EdgeList",
     "Ratings",
+    "SdpaProblem",
     "names_of_arrays",
     "read_array",
     "read_arrays",
+    "read_edge_list",
     "read_graph",
+    "read_labelled_graph",
     "read_matrix_market",
+    "read_metis",
     "read_points",
     "read_qaplib",
     "read_qaplib_solution",
     "read_ratings",
     "read_rudy",
     "read_rutherford_boeing",
+    "read_sdpa",
+    "read_sedumi",
+    "read_sparse_array",
     "read_table",
+    "write_edge_list",
+    "write_matrix_market",
+    "write_metis",
     "write_rudy",
+    "write_sdpa",
 ]
 
 
 def read_graph(path: PathLike) -> sparse.csr_array:
-    """W = W^T, n x n, of a Matrix Market (banner or .mtx), Rutherford-Boeing (.rb) or rudy file.
+    """W = W^T, n x n, of a graph file: Matrix Market (a banner, or .mtx), Rutherford-Boeing (.rb),
+    METIS (.graph, .metis), an edge list (.edges, .edgelist, .el, .csv, .tsv, or a first line with
+    #), a matrix of SciPy (.npz) or NumPy (.npy); any other is read as rudy.
 
     Both triangles are stored; a self-loop stands once on the diagonal.
     """
+    return read_labelled_graph(path)[0]
+
+
+def read_labelled_graph(path: PathLike) -> tuple[sparse.csr_array, Any]:
+    """W as `read_graph` gives it, and the labels of its vertices: those of an edge list, else 1 to
+    n."""
+    if is_saved_array(path):
+        return _numbered(read_sparse_array(path))
     text = read_text(path)
+    suffixes = [suffix.lower() for suffix in Path(text.path).suffixes[-2:]]
     if is_matrix_market(text):
-        return parse_matrix_market(text)
-    if ".rb" in [suffix.lower() for suffix in Path(text.path).suffixes[-2:]]:
-        return parse_rutherford_boeing(text)
-    return parse_rudy(text)
+        return _numbered(parse_matrix_market(text))
+    if ".rb" in suffixes:
+        return _numbered(parse_rutherford_boeing(text))
+    if ".graph" in suffixes or ".metis" in suffixes:
+        return _numbered(parse_metis(text))
+    if is_edge_list(text):
+        found = parse_edge_list(text)
+        return found.W, found.labels
+    return _numbered(parse_rudy(text))
+
+
+def _numbered(W: sparse.csr_array) -> tuple[sparse.csr_array, Any]:
+    return W, np.arange(1, W.shape[0] + 1)

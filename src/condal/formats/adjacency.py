@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
-from condal.formats.coordinate import Floats, Indices
+from condal.errors import ProblemError
+from condal.formats.coordinate import Indices
 from condal.formats.text import Text
+from condal.formats.words import Floats
 
 # Two decimal spellings of one number, or two orders of one sum, may differ by this much.
 ASYMMETRY = 1e-12
@@ -41,7 +46,12 @@ def mirror(upper: sparse.csr_array) -> sparse.csr_array:
     return W
 
 
-def check_symmetric(text: Text, W: sparse.csr_array) -> sparse.csr_array:
+def check_symmetric(
+    text: Text,
+    W: sparse.csr_array,
+    *,
+    hint: str = "store A + A^T, or write 'symmetric' in the banner and one triangle",
+) -> sparse.csr_array:
     """W made exactly symmetric, refused if it is not so to 1e-12 of each entry."""
     T = W.T.tocsr()
     excess = sparse.coo_array(abs(W - T) - ASYMMETRY * abs(W).maximum(abs(T)))
@@ -50,7 +60,24 @@ def check_symmetric(text: Text, W: sparse.csr_array) -> sparse.csr_array:
         i, j = int(excess.row[bad[0]]), int(excess.col[bad[0]])
         raise text.error(
             f"entry ({i + 1}, {j + 1}) is {W[i, j]:g} but ({j + 1}, {i + 1}) is {W[j, i]:g};"
-            " a graph needs a symmetric matrix: store A + A^T, or write 'symmetric' in the"
-            " banner and one triangle"
+            f" a graph needs a symmetric matrix: {hint}"
         )
     return mirror(sparse.triu(W, format="csr"))
+
+
+def upper_triangle(given: sparse.csr_array | npt.ArrayLike) -> sparse.coo_array:
+    """The upper triangle of W = W^T that is to be written, zeros left out; else ProblemError."""
+    W: Any = given if sparse.issparse(given) else np.asarray(given)
+    if W.ndim != 2 or W.shape[0] != W.shape[1] or W.shape[0] == 0:
+        raise ProblemError(f"W has shape {W.shape}; wanted an adjacency matrix, n x n with n >= 1")
+    if W.dtype.kind not in "biuf":
+        raise ProblemError(f"W has dtype {W.dtype}; wanted real numbers: use W.astype(float)")
+    # A copy: to sum duplicates would change the caller's matrix.
+    W = sparse.csr_array(W, dtype=np.float64, copy=True)
+    W.sum_duplicates()
+    if not np.isfinite(W.data).all():
+        raise ProblemError("W holds nan or infinite weights; remove them or give them a value")
+    if (W - W.T.tocsr()).nnz:
+        raise ProblemError("W is not symmetric; give (W + W.T) / 2, or W + W.T for one triangle")
+    W.eliminate_zeros()
+    return sparse.coo_array(sparse.triu(W))

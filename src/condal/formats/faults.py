@@ -49,23 +49,31 @@ def _fault(tokens: list[bytes], layout: Layout) -> str | None:
         got = "5 or more" if len(tokens) > 4 else str(len(tokens))
         return f"got {got} columns, wanted {layout.wanted}; correct the line"
     for token in tokens[:2]:
-        if not token.isdigit() or len(token) > 18:
-            return f"an index must be a whole number from 1 to {layout.n}, got {quote(token)}"
-        if int(token) == 0:
-            return f"got index 0, wanted 1 to {layout.n}; add 1 to all indices if they start at 0"
-        if int(token) > layout.n:
-            return f"got index {int(token)}, but the header says {layout.n} vertices{layout.hint}"
-    return None if len(tokens) == 2 else _weight_fault(tokens[2], layout)
+        if (fault := index_fault(token, layout)) is not None:
+            return fault
+    return None if len(tokens) == 2 else weight_fault(tokens[2], integer=layout.integer)
 
 
-def _weight_fault(token: bytes, layout: Layout) -> str | None:
+def index_fault(token: bytes, layout: Layout) -> str | None:
+    """What is wrong with an index, or None."""
+    if not token.isdigit() or len(token) > 18:
+        return f"an index must be a whole number from 1 to {layout.n}, got {quote(token)}"
+    if int(token) == 0:
+        return f"got index 0, wanted 1 to {layout.n}; add 1 to all indices if they start at 0"
+    if int(token) > layout.n:
+        return f"got index {int(token)}, but the header says {layout.n} vertices{layout.hint}"
+    return None
+
+
+def weight_fault(token: bytes, *, integer: bool = False) -> str | None:
+    """What is wrong with a weight, or None."""
     if FORTRAN.fullmatch(token):
         return f"got the Fortran exponent {quote(token)}; write E for the exponent, as in 1.5E3"
     if NOT_FINITE.fullmatch(token):
         return f"a weight must be finite, got {quote(token)}; remove the line or give a number"
     if not DECIMAL.fullmatch(token):
         return f"a weight must be a decimal number, got {quote(token)}"
-    if layout.integer and not INTEGER.fullmatch(token):
+    if integer and not INTEGER.fullmatch(token):
         return f"an integer file holds {quote(token)}; write 'real' for 'integer' in the banner"
     if not math.isfinite(float(token)):
         return f"the weight {quote(token)} overflows; scale all weights below 1e308"

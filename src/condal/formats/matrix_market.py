@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
-from condal.formats.adjacency import check_symmetric, from_edges, sum_entries
+from condal.formats.adjacency import check_symmetric, from_edges, sum_entries, upper_triangle
 from condal.formats.coordinate import Entries, read_entries
 from condal.formats.faults import line_of_entry
 from condal.formats.header import Layout, read_count
 from condal.formats.regular import PathLike
 from condal.formats.text import Text, quote, read_text
+from condal.formats.writing import triples, write_text
 
 BANNER = b"%%matrixmarket"
 
@@ -38,6 +41,18 @@ def read_matrix_market(path: PathLike) -> sparse.csr_array:
     of each entry, and then its upper triangle is taken for both.
     """
     return parse_matrix_market(read_text(path))
+
+
+def write_matrix_market(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:
+    """Write W = W^T, its lower triangle, so that `read_matrix_market` gives it back exactly; packed
+    if named .gz or .xz. The file appears whole or not at all."""
+    write_text(path, _lines(upper_triangle(W)))
+
+
+def _lines(upper: sparse.coo_array) -> Iterator[str]:
+    n = upper.shape[0]
+    yield f"%%MatrixMarket matrix coordinate real symmetric\n{n} {n} {upper.nnz}\n"
+    yield from triples(upper.col + 1, upper.row + 1, upper.data)
 
 
 def is_matrix_market(text: Text) -> bool:
@@ -80,7 +95,13 @@ def _layout(text: Text) -> tuple[str, int, int, int, int, Layout]:
     """The symmetry, the rows and columns, where the entries start, the line before, and what it
     promises."""
     field, symmetry = _banner(text)
-    size, start, line = _size_line(text)
+    found = text.header()
+    if found is None:
+        raise text.error(
+            "the file ends before the size line 'rows columns entries'; it is truncated",
+            text.line_at(len(text.data) - 1),
+        )
+    size, start, line = found
     tokens = size.split(None, 3)
     if len(tokens) != 3:
         raise text.error(
@@ -117,17 +138,6 @@ def _banner(text: Text) -> tuple[str, str]:
     ):
         raise text.error(f"the banner must be {_WANTED}, got {quote(banner)}", 1)
     return words[3], words[4]
-
-
-def _size_line(text: Text) -> tuple[bytes, int, int]:
-    """The first line that is no comment and not blank, the offset after it, and its number."""
-    for number, (content, after) in enumerate(text.lines(), 1):
-        if not content.isspace() and not content.lstrip().startswith(b"%"):
-            return content, after, number
-    raise text.error(
-        "the file ends before the size line 'rows columns entries'; it is truncated",
-        text.line_at(len(text.data) - 1),
-    )
 
 
 def _check_one_triangle(text: Text, entries: Entries, start: int, line: int) -> None:

@@ -13,3 +13,11 @@ DECIMAL_COMMA = re.compile(rb"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 # Spelt as programs spell what is not known; Na is sodium.
 MISSING = re.compile(rb"|\?|NA|na|n/a|N/A|#N/A|null|NULL|Null|[+-]?(?i:nan|inf|infinity)")
+
+# Above this a float may stand for several integers, and repr is the shorter text.
+_LARGEST_INTEGER = 2**53
+
+
+def spell(w: float) -> str:
+    """The number in the shortest text that gives it back."""
+    return str(int(w)) if w.is_integer() and abs(w) <= _LARGEST_INTEGER else repr(w)

@@ -14,8 +14,6 @@ from condal.formats.table import Table, parse_table
 from condal.formats.text import Text, read_text
 from condal.points import Array
 
-LARGEST = 2**53  # above it a float may stand for several whole numbers
-
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
@@ -59,16 +57,10 @@ def _of_table(text: Text, table: Table, columns: Sequence[str] | None) -> Rating
         raise text.error(
             f"the row, the column and the value must be three columns; got {','.join(columns)}"
         )
-    of_row, of_col, values = (table.values[:, place] for place in places)
-    for what, numbers in (("row", of_row), ("column", of_col)):
-        wrong = np.flatnonzero((numbers != np.rint(numbers)) | (np.abs(numbers) > LARGEST))
-        if wrong.size:
-            raise text.error(
-                f"the {what} of an entry must be a whole number, of at most 2^53; got "
-                f"{numbers[wrong[0]]:.17g}: correct the line, or choose other columns",
-                table.line(int(wrong[0])),
-            )
-    row_names, rows = np.unique(of_row.astype(np.int64), return_inverse=True)
-    col_names, cols = np.unique(of_col.astype(np.int64), return_inverse=True)
+    values = table.values[:, places[2]]
+    row_names, rows = np.unique(table.whole(places[0], "the row of an entry"), return_inverse=True)
+    col_names, cols = np.unique(
+        table.whole(places[1], "the column of an entry"), return_inverse=True
+    )
     shape = (row_names.size, col_names.size)
     return Ratings(shape, rows.ravel(), cols.ravel(), values.copy(), row_names, col_names)

@@ -10,10 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from condal.formats.adjacency import from_edges
-from condal.formats.coordinate import Floats, Ints
 from condal.formats.header import Layout, check_claims, read_count
 from condal.formats.regular import PathLike
 from condal.formats.text import Text, quote, read_text
+from condal.formats.words import Floats, Ints
 
 _EDIT = re.compile(r"\(\s*(?:\d+P,?\s*)?(\d*)([IEDFG])(\d+)(?:\.\d+)?(?:E\d+)?\s*\)", re.IGNORECASE)
 _TYPES = {"rsa": "real", "isa": "integer", "psa": "pattern"}

@@ -1,28 +1,29 @@
 """The sparse SDPA format: minimise b'z with sum_i z_i F_i - F_0 psd, block diagonal.
 
-Its dual is: maximise <F_0, X> with <F_i, X> = b_i, X psd. The solvers that read this format write
-z and X in two manners: `z` on a line and then entries (CSDP, DSDP), or `xVec` and `yMat` (SDPA).
+Its dual is: maximise <F_0, X> with <F_i, X> = b_i, X psd, which is what is solved here.
 """
 
 from __future__ import annotations
 
-import io
-import re
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from condal.conic.program import Block, Program
 from condal.errors import ProblemError
 from condal.formats.regular import PathLike
-from condal.formats.text import Text, quote, read_text
+from condal.formats.sdpa_reading import parse_sdpa
+from condal.formats.text import read_text
 from condal.formats.writing import write_text
-from condal.points import Array
+from condal.points import Array, finite_array
 
 _LINES_PER_PIECE = 1 << 16
-_MATRIX = 2  # of the numbers that begin an entry of a solution: 1 is the slack, 2 is X
-_NUMBERS = re.compile(rb"[{},()\s]+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,7 @@ class SdpaProblem:
     rows: Any = field(repr=False)
     cols: Any = field(repr=False)
     values: Array = field(repr=False)
+    name: str = "SDPA problem"
 
     def __post_init__(self) -> None:
         lengths = {len(part) for part in self._columns}
@@ -50,67 +52,64 @@ class SdpaProblem:
             )
         if not self.sizes or 0 in self.sizes:
             raise ProblemError(f"every block must have a size; got {self.sizes}")
-        if np.any(np.asarray(self.rows) > np.asarray(self.cols)):
+        matrices, blocks, rows, cols = (np.asarray(part) for part in self._columns[:4])
+        finite_array(self.b, "b", ndim=1)
+        finite_array(self.values, "values", ndim=1)
+        if np.any(rows > cols):
             raise ProblemError("an entry lies below the diagonal: give the upper triangle alone")
+        for name, places, count in (
+            ("matrices", matrices, len(self.b) + 1),
+            ("blocks", blocks, len(self.sizes)),
+        ):
+            if places.size and (places.min() < 0 or places.max() >= count):
+                raise ProblemError(f"{name} must lie in 0..{count - 1}; got {places.max()}")
+        sizes = np.asarray(self.sizes)[blocks.astype(np.intp)]
+        if np.any(rows < 0) or np.any(cols >= abs(sizes)):
+            raise ProblemError("an entry lies beyond the size of its block: check rows and cols")
+        if np.any((sizes < 0) & (rows != cols)):
+            raise ProblemError("an entry of a diagonal block lies off its diagonal: remove it")
 
     @property
     def _columns(self) -> tuple[Any, ...]:
         return (self.matrices, self.blocks, self.rows, self.cols, self.values)
 
+    @cached_property
+    def program(self) -> Program:
+        """maximise <F_0, X> subject to <F_i, X> = b_i, X psd: a psd cone or an orthant a block."""
+        cones = tuple(Block("psd", n) if n > 0 else Block("orthant", -n) for n in self.sizes)
+        begins = np.cumsum([0, *(cone.length for cone in cones)], dtype=np.int64)
+        matrices, blocks, rows, cols = (
+            np.asarray(part, dtype=np.int64) for part in self._columns[:4]
+        )
+        sizes = np.asarray(self.sizes)[blocks]
+        step = np.where(sizes > 0, sizes, 0)
+        upper, lower = (begins[blocks] + i * step + j for i, j in ((rows, cols), (cols, rows)))
+        off = rows != cols
+        places = np.concatenate([upper, lower[off]])
+        which = np.concatenate([matrices, matrices[off]])
+        values = np.concatenate([self.values, np.asarray(self.values)[off]])
+        kept = values != 0
+        whole = sp.csr_array(
+            (values[kept], (which[kept], places[kept])), shape=(len(self.b) + 1, int(begins[-1]))
+        )
+        return Program(whole[[0]], whole[1:], self.b, cones, maximise=True, name=self.name)
 
-@dataclass(frozen=True, eq=False)
-class SdpaSolution:
-    """z, and X block by block: n x n, or the diagonal of a diagonal block."""
 
-    z: Array
-    X: tuple[Array, ...]
+def read_sdpa(path: PathLike) -> SdpaProblem:
+    """The problem of a file, plain, gzip or xz.
+
+    Comments (lines that begin with " or *) may stand before the numbers of matrices and blocks; the
+    sizes and b may be set off by commas, braces and parentheses; a remark may follow a number of
+    the header on its line. An entry of the lower triangle is mirrored; one given twice is refused.
+    """
+    b, sizes, columns = parse_sdpa(read_text(path, wanted="a problem in the SDPA format"))
+    name = Path(os.fsdecode(path)).name.split(".")[0] or SdpaProblem.name
+    return SdpaProblem(b, sizes, *columns, name=name)
 
 
 def write_sdpa(path: PathLike, problem: SdpaProblem) -> None:
     """Write the problem; packed if named .gz or .xz. The file appears whole or not at all."""
     write_text(path, _lines(problem))
-
-
-def read_solution(path: PathLike, sizes: Sequence[int]) -> SdpaSolution:
-    """z and X of a file that CSDP or DSDP wrote for a problem of blocks of these sizes."""
-    text = read_text(path)
-    first, after = next(text.lines())
-    z = _numbers(text, first, "the dual, on the first line,")
-    X = tuple(np.zeros((n, n) if n > 0 else -n) for n in sizes)
-    rest = text.data[after:]
-    if not rest.strip():
-        return SdpaSolution(z, X)
-    try:
-        table = np.loadtxt(io.BytesIO(rest), ndmin=2)
-    except ValueError as error:
-        raise text.error(
-            f"its entries cannot be read ({error}); wanted lines 'matrix block i j value'"
-        ) from error
-    if table.shape[1] != 5:
-        raise text.error(f"entries have {table.shape[1]} columns; wanted 'matrix block i j value'")
-    for number, block in enumerate(X, 1):
-        mine = table[(table[:, 0] == _MATRIX) & (table[:, 1] == number)]
-        i, j = mine[:, 2].astype(int) - 1, mine[:, 3].astype(int) - 1
-        if mine.size and (min(i.min(), j.min()) < 0 or max(i.max(), j.max()) >= len(block)):
-            raise text.error(f"block {number} has entries beyond its size, {len(block)}")
-        if block.ndim == 1:
-            block[i] = mine[:, 4]
-        else:
-            block[i, j] = block[j, i] = mine[:, 4]
-    return SdpaSolution(z, X)
-
-
-def read_result(path: PathLike, sizes: Sequence[int]) -> SdpaSolution:
-    """z and X of a file that SDPA wrote, its `xVec` and `yMat`."""
-    text = read_text(path)
-    z = _numbers(text, _section(text, b"xVec", b"xMat"), "xVec")
-    flat = _numbers(text, _section(text, b"yMat", b"main loop time"), "yMat")
-    lengths = [n * n if n > 0 else -n for n in sizes]
-    if flat.size != sum(lengths):
-        raise text.error(f"yMat holds {flat.size} numbers; wanted {sum(lengths)}, all its blocks")
-    pieces = np.split(flat, np.cumsum(lengths)[:-1])
-    X = (p.reshape(n, n) if n > 0 else p for p, n in zip(pieces, sizes, strict=True))
-    return SdpaSolution(z, tuple(X))
 
 
 def _lines(problem: SdpaProblem) -> Iterator[str]:
@@ -127,23 +126,3 @@ def _lines(problem: SdpaProblem) -> Iterator[str]:
         values = np.asarray(problem.values[piece], dtype=float).tolist()
         entries = zip(*columns, values, strict=True)
         yield "".join(f"{k} {block} {i} {j} {v!r}\n" for k, block, i, j, v in entries)
-
-
-def _section(text: Text, begin: bytes, end: bytes) -> bytes:
-    """What stands after `begin =`, up to `end` or the end of the file."""
-    start = text.data.rfind(begin)
-    if start < 0:
-        raise text.error(f"has no {begin.decode()}; wanted the result of a solve by SDPA")
-    stop = text.data.find(end, start)
-    return text.data[start : stop if stop >= 0 else None].partition(b"=")[2]
-
-
-def _numbers(text: Text, piece: bytes, name: str) -> Array:
-    words = _NUMBERS.sub(b" ", piece).split()
-    try:
-        found = np.array(words, dtype="S").astype(np.float64) if words else np.zeros(0)
-    except ValueError as error:
-        raise text.error(f"{name} must be numbers; got {quote(piece)} ({error})") from error
-    if found.size == 0 or not np.isfinite(found).all():
-        raise text.error(f"{name} must be finite numbers; got {quote(piece)}")
-    return found

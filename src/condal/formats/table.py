@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from io import BytesIO
-from typing import NoReturn
+from math import inf
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from condal.formats.text import Text, quote, read_text
 from condal.points import Array
 
 MAX_COLUMNS = 100_000
+LARGEST = 2**53  # above it a float may stand for several whole numbers
 
 _COMMENT = re.compile(rb"^[ \t]*#[^\n]*", re.MULTILINE)
 # A number in quotes, with nothing but a delimiter, a blank or a line's end beside them.
@@ -46,6 +48,20 @@ class Table:
         if self.names is not None:
             known = f"{', '.join(self.names)}, or {known}"
         raise self.text.error(f"there is no one column {name!r}; there are {known}")
+
+    def whole(self, place: int, what: str, *, least: float = -inf) -> Any:
+        """A column of whole numbers, each exact; FormatError names the line of the first other."""
+        numbers = self.values[:, place]
+        wrong = (numbers != np.rint(numbers)) | (np.abs(numbers) > LARGEST) | (numbers < least)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            range_ = "of at most 2^53" if least == -inf else f"from {least:g} to 2^53"
+            raise self.text.error(
+                f"{what} must be a whole number, {range_}; got {numbers[row]:.17g}: correct the "
+                "line, or choose other columns",
+                self.line(row),
+            )
+        return numbers.astype(np.int64)
 
     def line(self, row: int) -> int:
         """The line, from 1, that a row, from 0, stands on."""

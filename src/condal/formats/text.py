@@ -52,19 +52,21 @@ class Text:
             yield self.data[offset:after], after
             offset = after
 
+    def header(self, comment: bytes = b"%") -> tuple[bytes, int, int] | None:
+        """The first line that is neither blank nor a comment, the offset after it, its number."""
+        for number, (content, after) in enumerate(self.lines(), 1):
+            if not content.isspace() and not content.lstrip().startswith(comment):
+                return content, after, number
+        return None
+
 
 def read_text(path: PathLike, *, wanted: str = "a graph") -> Text:
     """The text of a regular file, which is to hold what is `wanted`; gzip and xz are told by their
     first bytes."""
     name = os.fsdecode(path)
     with opened(name) as file:
-        try:
-            data = b"".join(_bounded(file, name))
-        except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
-            raise FormatError(
-                f"the compressed data are truncated or damaged ({error}); fetch the file again",
-                path=name,
-            ) from error
+        _refuse_other(file, name)
+        data = b"".join(unpacked(file, name))
     return _checked(Text(name, data.removeprefix(b"\xef\xbb\xbf")), wanted)
 
 
@@ -75,14 +77,10 @@ def quote(token: bytes) -> str:
     return ascii(shown if len(shown) <= 40 else shown[:37] + "...")
 
 
-def _bounded(file: BinaryIO, name: str) -> Iterator[bytes]:
+def unpacked(file: BinaryIO, name: str) -> Iterator[bytes]:
     """The unpacked bytes in chunks; refused as soon as they pass the limit."""
     size = os.fstat(file.fileno()).st_size
-    head = file.read(6)
-    file.seek(0)
-    for magic, advice in _REFUSED.items():
-        if head.startswith(magic):
-            raise FormatError(f"{advice}; wanted plain, gzip or xz text", path=name)
+    head = _head(file)
     kind = next((kind for magic, kind in _COMPRESSED.items() if head.startswith(magic)), None)
     named = _SUFFIXES.get(Path(name).suffix.lower())
     if named is not None and kind != named:
@@ -94,15 +92,35 @@ def _bounded(file: BinaryIO, name: str) -> Iterator[bytes]:
 
     limit = most_bytes(size, packed=kind is not None)
     total = 0
-    for chunk in _chunks(file, kind):
-        total += len(chunk)
-        if total > limit:
-            raise FormatError(
-                f"holds more than {limit} bytes of text in a file of {size} bytes, the most that"
-                " is read; unpack it by hand if you trust it, or split it",
-                path=name,
-            )
-        yield chunk
+    try:
+        for chunk in _chunks(file, kind):
+            total += len(chunk)
+            if total > limit:
+                raise FormatError(
+                    f"holds more than {limit} bytes of text in a file of {size} bytes, the most "
+                    "that is read; unpack it by hand if you trust it, or split it",
+                    path=name,
+                )
+            yield chunk
+    except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
+        raise FormatError(
+            f"the compressed data are truncated or damaged ({error}); fetch the file again",
+            path=name,
+        ) from error
+
+
+def _refuse_other(file: BinaryIO, name: str) -> None:
+    """Refuse what is known to be no text, plain or packed."""
+    head = _head(file)
+    for magic, advice in _REFUSED.items():
+        if head.startswith(magic):
+            raise FormatError(f"{advice}; wanted plain, gzip or xz text", path=name)
+
+
+def _head(file: BinaryIO) -> bytes:
+    head = file.read(6)
+    file.seek(0)
+    return head
 
 
 def _chunks(file: BinaryIO, kind: str | None) -> Iterator[bytes]:

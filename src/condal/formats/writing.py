@@ -7,12 +7,15 @@ import gzip
 import lzma
 import os
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from condal.errors import FormatError
+from condal.formats.numerals import spell
 from condal.formats.regular import PathLike
+
+_LINES_PER_PIECE = 1 << 16
 
 
 def write_text(path: PathLike, pieces: Iterable[str]) -> None:
@@ -34,7 +37,7 @@ def write_text(path: PathLike, pieces: Iterable[str]) -> None:
             spare.replace(target)
         finally:
             spare.unlink(missing_ok=True)
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
     except (OSError, RuntimeError, ValueError) as error:
         if isinstance(error, FormatError):
             raise
@@ -43,6 +46,14 @@ def write_text(path: PathLike, pieces: Iterable[str]) -> None:
             f"cannot be written: {reason}; check the folder, its permissions and the space left",
             path=name,
         ) from error
+
+
+def triples(i: Any, j: Any, w: Any, between: str = " ") -> Iterator[str]:
+    """A line `i j w` each, in pieces of bounded size."""
+    for begin in range(0, len(w), _LINES_PER_PIECE):
+        columns = [part[begin : begin + _LINES_PER_PIECE].tolist() for part in (i, j, w)]
+        lines = zip(*columns[:2], map(spell, columns[2]), strict=True)
+        yield "".join(f"{a}{between}{b}{between}{c}\n" for a, b, c in lines)
 
 
 def _pack(file: IO[bytes], suffix: str, pieces: Iterable[str]) -> None:
@@ -57,7 +68,8 @@ def _pack(file: IO[bytes], suffix: str, pieces: Iterable[str]) -> None:
         file.writelines(piece.encode("ascii") for piece in pieces)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """See to it that what was made or renamed in a folder is on the disk."""
     # Not every system lets a folder be opened and synced; there the rename is all there is.
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)

@@ -15,6 +15,7 @@ from condal.operators import Symmetric
 
 LANCZOS_STEPS = 60
 FAILURE = 1e-6
+FULL = 0.05  # of the entries of a sparse matrix: a dense product with it takes less time
 
 
 def operator_norm(a: Any, name: str = "op") -> float:
@@ -29,6 +30,8 @@ def operator_norm(a: Any, name: str = "op") -> float:
         return 0.0
     known = not isinstance(a, LinearOperator)
     if known and min(a.shape) <= 400 and max(a.shape) <= 20_000:
+        if sp.issparse(a) and a.nnz > FULL * a.shape[0] * a.shape[1]:
+            a = a.toarray()
         largest = float(abs(a).max())
         unit = 1.0 if largest == 0 or 1e-100 < largest < 1e100 else _power_of_two(largest)
         a = a if unit == 1 else a / unit  # so that double precision holds the squares

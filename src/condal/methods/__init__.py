@@ -4,6 +4,7 @@ from condal.methods.cgal import CGAL, corrective, fwal, hcgm
 from condal.methods.cgs import CGS
 from condal.methods.gdmm import GDMM
 from condal.methods.ial import IAL
+from condal.methods.interior import InteriorPoint
 from condal.methods.lowrank import LowRankCGAL
 from condal.methods.primal_dual import PrimalDual
 from condal.methods.splitting import Splitting
@@ -17,6 +18,7 @@ __all__ = [
     "GDMM",
     "IAL",
     "UPD",
+    "InteriorPoint",
     "LowRankCGAL",
     "PrimalDual",
     "SketchyCGM",

@@ -6,19 +6,28 @@ from dataclasses import dataclass
 from math import inf
 
 from condal.methods.cgal import CGAL, corrective
+from condal.methods.interior import MOST_SECONDS, InteriorPoint
 from condal.methods.lowrank import LowRankCGAL
 from condal.methods.primal_dual import PrimalDual
 from condal.methods.rules import LineSearch
 from condal.methods.splitting import Splitting
 from condal.problem import Problem
+from condal.sections import sections
 from condal.types import Method, spectral_parts
 
+SMALL_SYSTEM = "f is linear and the system of a Newton step is small"
 ALWAYS = "it takes any problem, and no more than the oracle of its domain"
 PROJECTED = 400  # n up to which a curved f is faster by projections than by factors of any rank
 SMALL = 150  # n below which an eigenvalue decomposition costs next to nothing
 FEW_ROWS = 50_000  # of the maps: what is kept of each atom
 FEW = 10  # constraints: a solution then has a rank of 4 at most
 LOOSE = 3e-2  # a tolerance that CGAL reaches before the others have set up
+TIGHT = 1e-4  # a tolerance below which splitting takes some hundred steps
+INTERIOR_STEPS = 12
+SOON = 0.3  # seconds, in which projections of vectors are not done
+SPLITTING_STEPS = (60, 200)  # measured, to a tolerance above and below that
+SPLITTING_CALLS, SPLITTING_CUBE = 1.5e-3, 1e-9  # seconds of a step, and times n^3
+SPLITTING_READ = 1.6e-8  # seconds, of an entry of A
 FEWER = 100  # iterations of primal-dual steps, each of some of them, instead of PATIENCE
 PATIENCE = 500  # iterations in which the gap and infeasibility halve, or the next method is tried
 
@@ -43,9 +52,13 @@ def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> tuple
         return (last,)
     if spectral_parts(problem.X) is not None:
         return (*_spectral(problem, tol), last)
-    found = []
+    step, found = _newton_seconds(problem), []
+    newton = [Choice(InteriorPoint(), SMALL_SYSTEM)] if step <= MOST_SECONDS else []
     if PrimalDual().suits(problem):
         found.append(Choice(PrimalDual(), "projections onto X are cheap", FEWER))
+    matrices = any(part.kind == "psd" for part in sections(problem.X) or ())
+    sooner = matrices or INTERIOR_STEPS * step <= SOON
+    found = newton + found if sooner else found + newton
     if problem.f.M.size + problem.A.size <= FEW_ROWS:
         why = "few atoms may make a solution, and weighing them is cheap"
         found.append(Choice(corrective(), why))
@@ -56,18 +69,36 @@ def _spectral(problem: Problem, tol: float) -> list[Choice]:
     """What to try before CGAL for matrices, one or several."""
     n = max(X.n for X in spectral_parts(problem.X) or ())
     found = []
-    lowrank, splitting, general = LowRankCGAL(aim=tol), Splitting(), PrimalDual()
+    lowrank = LowRankCGAL(aim=tol)
     why_low = _why_low_rank(problem, n, lowrank)
     if why_low is not None:
         found.append(Choice(lowrank, why_low))
-    if tol < LOOSE and splitting.suits(problem):
-        why = f"n = {n} is small enough for an eigenvalue decomposition a step"
-        found.append(Choice(splitting, why))
-    elif tol < LOOSE and general.suits(problem):
-        found.append(Choice(general, f"n = {n} is small enough for a projection a step", FEWER))
+    if tol < LOOSE:
+        found += _projected(problem, n, tol)
     if found and why_low is None and tol < LOOSE and lowrank.fits(problem):
         found.append(Choice(lowrank, "a factor of x may go on where projections rest"))
     return found
+
+
+def _projected(problem: Problem, n: int, tol: float) -> list[Choice]:
+    """Projections and Newton steps, for which n must be small: the faster first."""
+    step = _newton_seconds(problem)
+    newton = [Choice(InteriorPoint(), SMALL_SYSTEM)] if step <= MOST_SECONDS else []
+    if Splitting().suits(problem):
+        why = f"n = {n} is small enough for an eigenvalue decomposition a step"
+        each = SPLITTING_CALLS + SPLITTING_CUBE * n**3 + SPLITTING_READ * problem.A.terms * n**2
+        splitting = SPLITTING_STEPS[tol < TIGHT] * each
+        found = [Choice(Splitting(), why)]
+        return newton + found if INTERIOR_STEPS * step < splitting else found + newton
+    if PrimalDual().suits(problem):
+        why = f"n = {n} is small enough for a projection a step"
+        return [*newton, Choice(PrimalDual(), why, FEWER)]
+    return newton
+
+
+def _newton_seconds(problem: Problem) -> float:
+    """Of a Newton step; inf where there are no constraints, and the oracle knows the answer."""
+    return InteriorPoint().seconds(problem) if problem.A.size else inf
 
 
 def _why_low_rank(problem: Problem, n: int, method: LowRankCGAL) -> str | None:

@@ -65,6 +65,8 @@ class _SelfDual(Projected):
 class SecondOrder(_SelfDual):
     """K = {(s, u) in R^size : |u| <= s}, s the first coordinate: the second-order cone."""
 
+    cone = "second-order"  # what a method may ask of a piece of K
+
     def __init__(self, size: int) -> None:
         require_whole(size, "size")
         self._size = int(size)

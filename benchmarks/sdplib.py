@@ -1,0 +1,199 @@
+"""SDPLIB and sparse SDPs: condal from the file to a proved answer, beside CSDP and the tables.
+
+Every run has a process of its own and one thread. `--only=maxG11,theta1` runs some instances again,
+and leaves what is recorded of the others; `--seconds=120` is the limit of each.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import lzma
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from benchmarks.record import DATA, RESULTS, write
+from condal.bench.table import markdown
+from condal.experiments.pool import ONE_THREAD
+
+TOL = 1e-5
+GOAL = 1e-4
+SECONDS = 120.0
+HEAD = ("name", "m", "n", "trace", "status", "objective", "bound", "table", "rel. diff.", "CPU s")
+HEAD += ("CSDP s",)
+HOW = f"""\
+`table` is SDPLIB's value, or that of SDPA-GMP, of more digits, where the two agree; maxG51 is wrong
+in the former. Of the sparse SDPs it is CSDP's objective. `rel. diff.` is that of condal's objective
+from it, over 1 or its size: * is more than {GOAL:g}. The bound is proved: no feasible X has a
+larger objective. CPU seconds are from the file to the answer at tol = {TOL:g}, the search for a
+bound on the trace included, on one thread of a busy machine; CSDP's are those of its process, with
+its own tolerances."""
+# The table of SDPLIB is wrong of these.
+CORRECTED = {"maxG51": 4006.2555217}
+WORDS = ("dual infeasible", "primal infeasible")
+AGREE = 2e-3  # of the optimum: the tables have three digits at least
+
+
+def instances() -> dict[str, Path]:
+    """The files by name, those of few rows first."""
+    found = [*DATA.glob("sdplib/*.dat-s.xz"), *DATA.glob("sparse_sdp/*.dat-s.gz")]
+    return {path.name.split(".")[0]: path for path in sorted(found, key=lambda p: p.stat().st_size)}
+
+
+def table() -> dict[str, Any]:
+    """The optima that are published, or words."""
+    with (DATA / "sdplib" / "sdplib.csv").open(encoding="utf-8") as file:
+        return {row["name"]: _optimum(row) for row in csv.DictReader(file)} | CORRECTED
+
+
+def _optimum(row: dict[str, str]) -> Any:
+    if row["optimum_SDPLIB_table"] in WORDS:
+        return row["optimum_SDPLIB_table"]
+    try:
+        known, digits = float(row["optimum_SDPLIB_table"]), float(row["optimum_SDPA_GMP"])
+    except ValueError:
+        return float(row["optimum_SDPLIB_table"])
+    return digits if abs(known - digits) <= AGREE * max(1.0, abs(known)) else known
+
+
+def ours(path: str, limit: float) -> dict[str, Any]:
+    """What condal says of a file."""
+    import condal.conic as conic
+    from condal.errors import CondalError
+    from condal.formats.sdpa import read_sdpa
+
+    began, cpu = time.perf_counter(), time.process_time()
+    program = read_sdpa(path).program
+    record: dict[str, Any] = {"m": int(program.b.size), "n": sum(b.n for b in program.blocks)}
+    try:
+        model = conic.conic_model(program, max_seconds=limit / 4)
+    except CondalError as error:
+        return record | {"status": "refused", "said": str(error)}
+    record |= {"how": model.trace.how, "search_cpu": time.process_time() - cpu}
+    left = max(limit - (time.perf_counter() - began), 1.0)
+    result = model.solve(tol=TOL, max_seconds=left)
+    record |= {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - began}
+    record |= {"status": result.status.name.lower(), "method": result.method}
+    record |= {"objective": result.objective, "bound": result.bound}
+    record |= {"infeasibility": result.infeasibility, "gap": result.gap}
+    return {
+        key: None if isinstance(value, float) and not isfinite(value) else value
+        for key, value in record.items()
+    }
+
+
+def measured(path: Path, limit: float) -> dict[str, Any]:
+    """The same in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.sdplib", "--one", str(path), str(limit)]
+    try:
+        done = subprocess.run(
+            command,
+            env={**os.environ, **ONE_THREAD},
+            cwd=Path(__file__).resolve().parents[1],
+            capture_output=True,
+            text=True,
+            timeout=3 * limit + 60,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return {"status": "no answer", "said": f"none in {3 * limit + 60:g} s"}
+    if done.returncode:
+        return {"status": "failed", "said": done.stderr[-300:]}
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def csdp(path: Path, limit: float) -> dict[str, Any]:
+    """CSDP's objective and CPU seconds, where it is installed."""
+    program = shutil.which("csdp")
+    if program is None:
+        return {}
+    unpack = lzma.open if path.suffix == ".xz" else gzip.open
+    with tempfile.TemporaryDirectory() as folder:
+        with unpack(path, "rb") as file:
+            Path(folder, "p.dat-s").write_bytes(file.read())
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        try:
+            done = subprocess.run(
+                [program, "p.dat-s", "p.sol"],
+                env={**os.environ, **ONE_THREAD},
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                timeout=3 * limit,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return {"csdp_said": f"none in {3 * limit:g} s of wall"}
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    found = re.search(r"Primal objective value: (\S+)", done.stdout)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {"csdp_cpu": spent, "csdp": float(found[1]) if found else None}
+
+
+def row(name: str, path: Path, limit: float, optima: dict[str, Any]) -> dict[str, Any]:
+    """One instance: ours, CSDP's, and the difference from the table."""
+    found = {"name": name, **measured(path, limit), **csdp(path, limit)}
+    found["table"] = optima.get(name, found.get("csdp"))
+    wanted, value = found["table"], found.get("objective")
+    if isinstance(wanted, float) and isinstance(value, float) and isfinite(value):
+        found["difference"] = abs(value - wanted) / max(1.0, abs(wanted))
+    return found
+
+
+def cells(found: dict[str, Any]) -> tuple[str, ...]:
+    """A line of the table."""
+    difference = found.get("difference")
+    far = "*" if difference is not None and difference > GOAL else ""
+    return (
+        found["name"],
+        f"{found.get('m', '')}",
+        f"{found.get('n', '')}",
+        found.get("how", found.get("said", ""))[:60],
+        found["status"],
+        _number(found.get("objective")),
+        _number(found.get("bound")),
+        _number(found["table"]),
+        "" if difference is None else f"{difference:.1e}{far}",
+        "" if "cpu" not in found else f"{found['cpu']:.2f}",
+        found.get("csdp_said", "") or f"{found.get('csdp_cpu', float('nan')):.2f}",
+    )
+
+
+def _number(value: Any) -> str:
+    return f"{value:.7g}" if isinstance(value, float) else str(value or "")
+
+
+def main() -> None:
+    """Run, print as it goes, and record."""
+    options = [word.removeprefix("--") for word in sys.argv[1:] if word.startswith("--")]
+    chosen = dict(option.split("=", 1) for option in options)
+    limit = float(chosen.get("seconds", SECONDS))
+    files, optima = instances(), table()
+    path = RESULTS / "sdplib.json"
+    known: dict[str, Any] = {}
+    if path.is_file() and "only" in chosen:
+        known = {one["name"]: one for one in json.loads(path.read_text("utf-8"))["rows"]}
+    for name in chosen.get("only", ",".join(files)).split(","):
+        known[name] = row(name, files[name], limit, optima)
+        print("  ".join(cells(known[name])), flush=True)
+    rows = [known[name] for name in sorted(known)]
+    write("sdplib", rows)
+    text = markdown(HEAD, [cells(one) for one in rows])
+    (RESULTS / "sdplib.md").write_text(f"# SDPLIB\n\n{text}\n\n{HOW}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--one"]:
+        print(json.dumps(ours(sys.argv[2], float(sys.argv[3]))))
+    else:
+        main()

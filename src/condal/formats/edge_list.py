@@ -1,0 +1,137 @@
+"""Edge lists: a line `u v` or `u v w` for each edge, as SNAP, NetworkX and spreadsheets have them.
+
+The columns are parted by blanks, tabs, commas or semicolons; lines that begin with # or % are
+comments, and the first line may name the columns. u and v are labels, whole numbers from 0: the
+vertices are those that occur, in rising order, so that a vertex without an edge is not there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from condal.errors import FormatError, ProblemError
+from condal.formats.adjacency import from_edges, upper_triangle
+from condal.formats.numerals import DECIMAL
+from condal.formats.regular import PathLike
+from condal.formats.table import Table, parse_table
+from condal.formats.text import Text, quote, read_text
+from condal.formats.writing import triples, write_text
+
+SUFFIXES = (".edges", ".edgelist", ".el", ".csv", ".tsv")
+
+_PERCENT = re.compile(rb"^[ \t]*%", re.MULTILINE)
+_FIELD = re.compile(rb"[^\s,;]+")
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeList:
+    """W = W^T, and the labels of its rows in the file, in rising order."""
+
+    W: sparse.csr_array = field(repr=False)
+    labels: npt.NDArray[np.int64] = field(repr=False)
+
+
+def read_edge_list(path: PathLike) -> EdgeList:
+    """The graph of the list. A missing w is 1; an edge may be given again, or from its other end,
+    and is one edge: with another weight it is refused. A self-loop is once on the diagonal."""
+    return parse_edge_list(read_text(path))
+
+
+def is_edge_list(text: Text) -> bool:
+    """Whether a file is to be read as one: by its name, packed or not, or as SNAP begins its own,
+    with a #."""
+    suffixes = [suffix.lower() for suffix in Path(text.path).suffixes[-2:]]
+    return any(suffix in SUFFIXES for suffix in suffixes) or text.data.lstrip().startswith(b"#")
+
+
+def parse_edge_list(text: Text) -> EdgeList:
+    """`read_edge_list` for a file already read."""
+    try:
+        table = parse_table(replace(text, data=_PERCENT.sub(b"#", text.data)))
+    except FormatError as error:
+        _explain(text, error)
+    width = table.values.shape[1]
+    if width not in (2, 3):
+        raise text.error(
+            f"has {width} columns; wanted two or three: the two ends of an edge, and its weight",
+            table.line(0),
+        )
+    ends = np.stack([table.whole(k, "the label of a vertex", least=0) for k in (0, 1)])
+    labels, places = np.unique(ends, return_inverse=True)
+    i, j = np.sort(places.reshape(ends.shape), axis=0)
+    w = table.values[:, 2] if width == 3 else np.ones(i.size)
+    first = _first_of_each(i * labels.size + j)
+    kept = first == np.arange(i.size)
+    _check_weights(text, table, first, w)
+    return EdgeList(from_edges(text, labels.size, i[kept], j[kept], w[kept]), labels)
+
+
+def write_edge_list(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:
+    """Write W = W^T, its vertices labelled from 1, a line `i j w` each edge: by commas in a .csv
+    file, by tabs in a .tsv file, else by blanks; packed if named .gz or .xz.
+
+    `read_edge_list` gives it back exactly. A vertex without an edge cannot be written.
+    """
+    upper = upper_triangle(W)
+    lonely = np.setdiff1d(np.arange(upper.shape[0]), np.concatenate([upper.row, upper.col]))
+    if lonely.size:
+        raise ProblemError(
+            f"vertex {lonely[0] + 1} has no edge, and an edge list cannot tell of it; use "
+            "write_rudy or write_metis, or leave the vertex out"
+        )
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes[-2:]]
+    between = "," if ".csv" in suffixes else "\t" if ".tsv" in suffixes else " "
+    write_text(path, _lines(upper, between))
+
+
+def _lines(upper: sparse.coo_array, between: str) -> Iterator[str]:
+    yield f"# {upper.shape[0]} vertices, {upper.nnz} edges: two ends and a weight\n"
+    yield from triples(upper.row + 1, upper.col + 1, upper.data, between)
+
+
+def _first_of_each(keys: Any) -> Any:
+    """For each key, the place of the first that is equal to it."""
+    _, first, back = np.unique(keys, return_index=True, return_inverse=True)
+    return first[back]
+
+
+def _check_weights(text: Text, table: Table, first: Any, w: Any) -> None:
+    other = np.flatnonzero(w != w[first])
+    if other.size:
+        k = int(other[0])
+        raise text.error(
+            f"the edge was given on line {table.line(int(first[k]))} with weight "
+            f"{w[first[k]]:g}, and here with {w[k]:g}; an edge has one weight: keep one line of "
+            "the two, or add the weights up",
+            table.line(k),
+        )
+
+
+def _explain(text: Text, error: FormatError) -> NoReturn:
+    """The error of a line, and more where it names vertices by words, or has data as NetworkX
+    writes them."""
+    if error.line is None:
+        raise error
+    content = text.data.split(b"\n", error.line)[error.line - 1]
+    fields = _FIELD.findall(content)[:4]
+    if len(fields) > 2 and fields[2].startswith(b"{"):
+        raise text.error(
+            f"got {quote(content)}, an edge with data as networkx.write_edgelist writes them; use "
+            "networkx.write_weighted_edgelist, or pass data=False",
+            error.line,
+        ) from error
+    if len(fields) in (2, 3) and not all(map(DECIMAL.fullmatch, fields[:2])):
+        raise text.error(
+            f"the vertices must be whole numbers, got {quote(content)}; number them, or read the "
+            "file with networkx.read_edgelist and pass the graph to condal.problems",
+            error.line,
+        ) from error
+    raise error

@@ -1,0 +1,267 @@
+"""The METIS (.graph) format: a line `n m [fmt [ncon]]`, then a line of neighbours for each vertex.
+
+Every edge stands in the lines of both its ends. fmt is up to three digits: 1 in the last place for
+edges with weights, in the one before for vertices with ncon weights, in the first for vertices with
+sizes. What vertices weigh is checked and not used. METIS itself asks for positive whole weights;
+here an edge may have any finite one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
+from typing import NoReturn
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from condal.errors import FormatError, ProblemError
+from condal.formats.adjacency import from_edges, mirror, upper_triangle
+from condal.formats.coordinate import blocks
+from condal.formats.faults import index_fault, weight_fault
+from condal.formats.header import Layout, check_claims, read_count
+from condal.formats.numerals import spell
+from condal.formats.regular import PathLike
+from condal.formats.text import Text, quote, read_text
+from condal.formats.words import IN_REALS, Floats, Ints, cut, digits, numbers
+from condal.formats.writing import write_text
+
+MOST_WEIGHTS = 1000  # of a vertex
+
+_COMMENT = re.compile(rb"^[ \t]*%[^\n]*(?:\n|\Z)", re.MULTILINE)
+_WORD = re.compile(rb"[^ \t\r\n]+")
+_HEADER = "'n m', 'n m fmt' or 'n m fmt ncon', the numbers of vertices and edges first"
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What the header, on line `line`, says of the lines after it, which begin at `start`.
+
+    A line has `own` numbers of its vertex, then a neighbour in every `step` numbers.
+    """
+
+    layout: Layout
+    own: int
+    step: int
+    start: int
+    line: int
+
+
+def read_metis(path: PathLike) -> sparse.csr_array:
+    """W = W^T; without weights an edge has 1. A blank line is a vertex without neighbours."""
+    return parse_metis(read_text(path))
+
+
+def parse_metis(text: Text) -> sparse.csr_array:
+    """`read_metis` for a file already read."""
+    plan = _plan(text)
+    n = plan.layout.n
+    # Nothing is allocated on the word of m, and at the end more can be said of a wrong one.
+    check_claims(text, replace(plan.layout, m=0), plan.start, plan.line)
+    # Comments are no vertices; only an error needs their lines.
+    body = _COMMENT.sub(b"", text.data[plan.start :])
+    lines = body.count(b"\n") + 1  # the last, which may be blank, need not end
+    if lines < n:
+        raise text.error(
+            f"the header says {n} vertices, but {lines} lines follow; a vertex without neighbours "
+            "has a blank line: the file is truncated or the header is wrong",
+            plan.line,
+        )
+    none = np.zeros(0, np.int64)
+    parts, before, full = [(none, none, np.zeros(0))], 0, 0
+    for begin, end in blocks(body, 0):
+        found = _bulk(body, begin, end, plan, before)
+        if found is None:
+            _refuse(text, plan)
+        parts.append(found[0])
+        full += found[1]
+        before += body.count(b"\n", begin, end)
+    if plan.own and full < n:
+        _refuse(text, plan)
+    i, j, w = (np.concatenate(column) for column in zip(*parts, strict=True))
+    _check_pairs(text, plan, i, j, w)
+    if i.size != 2 * plan.layout.m:
+        raise text.error(
+            f"the header says {plan.layout.m} edges, but the lines hold {i.size // 2}, each twice; "
+            "correct the header",
+            plan.line,
+        )
+    once = i < j
+    return from_edges(text, n, i[once], j[once], w[once])
+
+
+def write_metis(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:
+    """Write W = W^T so that `read_metis` gives it back exactly; packed if named .gz or .xz.
+
+    The file appears whole or not at all. The format has no self-loops: W must have a zero diagonal.
+    """
+    upper = upper_triangle(W)
+    if (loops := np.flatnonzero(upper.row == upper.col)).size:
+        raise ProblemError(
+            f"W has a self-loop at vertex {upper.row[loops[0]] + 1}, which METIS files cannot "
+            "hold; remove the diagonal, or use write_rudy"
+        )
+    write_text(path, _lines(sparse.csr_array(upper)))
+
+
+def _plan(text: Text) -> _Plan:
+    """What the header says."""
+    found = text.header()
+    if found is None:
+        raise text.error(f"holds comments alone; wanted a header, {_HEADER}")
+    content, after, number = found
+    words = content.split(None, 4)
+    if len(words) not in (2, 3, 4):
+        raise text.error(f"the header must be {_HEADER}; got {quote(content)}", number)
+    n = read_count(text, words[0], number, "vertices")
+    m = read_count(text, words[1], number, "edges")
+    fmt = words[2] if len(words) > 2 else b"0"
+    if not re.fullmatch(rb"[01]{1,3}", fmt):
+        raise text.error(
+            f"fmt must be up to three digits 0 or 1, as in 1, 11 or 100; got {quote(fmt)}", number
+        )
+    sizes, weights, edges = (digit == "1" for digit in fmt.decode().zfill(3))
+    ncon = read_count(text, words[3], number, "weights of a vertex") if len(words) > 3 else 1
+    if len(words) > 3 and not weights:
+        raise text.error(
+            f"the header says {ncon} weights a vertex, but fmt {fmt.decode()} says none; write "
+            f"{'1' if sizes else '0'}1{int(edges)}, or leave out the number",
+            number,
+        )
+    if not 1 <= ncon <= MOST_WEIGHTS:
+        raise text.error(
+            f"the header says {ncon} weights a vertex; wanted 1 to {MOST_WEIGHTS}", number
+        )
+    layout = Layout(n, m, "edges", (2,))
+    return _Plan(layout, int(sizes) + ncon * int(weights), 1 + int(edges), after, number)
+
+
+def _bulk(
+    data: bytes, begin: int, end: int, plan: _Plan, before: int
+) -> tuple[tuple[Ints, Ints, Floats], int] | None:
+    """i, j (from 0) and w of the lines of data[begin:end], and how many are not blank; None if any
+    is at fault."""
+    a = np.frombuffer(data, np.uint8, end - begin, begin)
+    if not IN_REALS[a].all():
+        return None
+    starts, ends, first, width = cut(a)
+    vertex = before + np.searchsorted(np.flatnonzero(a == ord("\n")), starts[first])
+    rest = width - plan.own
+    if (vertex >= plan.layout.n).any() or (rest < 0).any() or (rest % plan.step).any():
+        return None
+    place = np.arange(starts.size) - np.repeat(first, width) - plan.own
+    its = [place < 0, (place >= 0) & (place % plan.step == 0)]
+    own, j = (digits(a, starts[one], ends[one]) for one in its)
+    weighs = ~(its[0] | its[1])
+    w = numbers(a, starts[weighs], ends[weighs]) if plan.step == 2 else np.ones(int(its[1].sum()))
+    i = np.repeat(vertex, rest // plan.step)
+    if own is None or j is None or w is None:
+        return None
+    if j.size and (j.min() < 1 or j.max() > plan.layout.n or (i == j - 1).any()):
+        return None
+    return (i, j - 1, w), first.size
+
+
+def _vertices(text: Text, plan: _Plan) -> Iterator[tuple[int, bytes]]:
+    """The lines that are no comments, with their numbers: one for each vertex, and what is more."""
+    for number, (content, _) in enumerate(text.lines(plan.start), plan.line + 1):
+        if not content.lstrip(b" \t").startswith(b"%"):
+            yield number, content
+
+
+def _refuse(text: Text, plan: _Plan) -> NoReturn:
+    """Raise the error of the first line at fault."""
+    n = plan.layout.n
+    for vertex, (number, content) in enumerate(_vertices(text, plan), 1):
+        words = _WORD.findall(content)
+        if vertex > n:
+            if words:
+                raise text.error(
+                    f"the header says {n} vertices, but after their lines stands "
+                    f"{quote(content)}; correct the header or remove what is too much",
+                    number,
+                )
+            continue
+        fault = _fault(words, vertex, plan)
+        if fault is not None:
+            raise text.error(fault, number)
+    raise text.error(
+        f"the line of vertex {n} is missing: wanted the {plan.own} numbers of its own",
+        text.line_at(len(text.data) - 1),
+    )
+
+
+def _fault(words: list[bytes], vertex: int, plan: _Plan) -> str | None:
+    """What is wrong with the line of a vertex, or None."""
+    own, rest = words[: plan.own], words[plan.own :]
+    if len(own) < plan.own:
+        return (
+            f"got {len(own)} numbers for vertex {vertex}; by the header its line begins with "
+            f"{plan.own} of its own, sizes and weights"
+        )
+    for word in own:
+        if not word.isdigit() or len(word) > 18:
+            return f"what a vertex weighs must be a whole number without sign, got {quote(word)}"
+    if len(rest) % plan.step:
+        return (
+            f"the last neighbour of vertex {vertex} has no weight: by the header they are pairs "
+            "'neighbour weight'"
+        )
+    for k, word in enumerate(rest):
+        fault = weight_fault(word) if k % plan.step else index_fault(word, plan.layout)
+        if fault is None and k % plan.step == 0 and int(word) == vertex:
+            fault = f"vertex {vertex} is its own neighbour; METIS files have no self-loops"
+        if fault is not None:
+            return fault
+    return None
+
+
+def _check_pairs(text: Text, plan: _Plan, i: Ints, j: Ints, w: Floats) -> None:
+    """Refuse an edge that is given twice, or once, or with two weights."""
+    n = plan.layout.n
+    one, other = i * n + j, j * n + i
+    order, back = np.argsort(one, kind="stable"), np.argsort(other, kind="stable")
+    one, other = one[order], other[back]
+
+    def error(k: int, what: str) -> FormatError:
+        line, _ = next(islice(_vertices(text, plan), int(i[k]), None))
+        return text.error(what, line)
+
+    if (again := np.flatnonzero(one[1:] == one[:-1])).size:
+        k = order[again[0] + 1]
+        raise error(k, f"neighbour {j[k] + 1} is given twice; METIS files have no parallel edges")
+    if (apart := np.flatnonzero(one != other)).size:
+        # Where the sorted lists first part, the smaller of the two has no partner.
+        at = apart[0]
+        k, lone = order[at], one[at] < other[at]
+        if not lone:
+            k = back[at]
+        raise error(
+            k,
+            f"the edge to vertex {j[k] + 1} is given once: the line of vertex {j[k] + 1} does not "
+            f"name vertex {i[k] + 1}; every edge stands in the lines of both its ends",
+        )
+    if (unlike := np.flatnonzero(w[order] != w[back])).size:
+        k, partner = order[unlike[0]], back[unlike[0]]
+        raise error(
+            max(k, partner),
+            f"the edge between vertices {i[k] + 1} and {j[k] + 1} weighs {w[k]:g} in the line of "
+            f"the one and {w[partner]:g} in that of the other",
+        )
+
+
+def _lines(upper: sparse.csr_array) -> Iterator[str]:
+    """The header, and a line a vertex."""
+    weighted = not (upper.data == 1.0).all()
+    yield f"{upper.shape[0]} {upper.nnz}{' 1' if weighted else ''}\n"
+    W = mirror(upper)
+    for begin, end in pairwise(W.indptr.tolist()):
+        row = (W.indices[begin:end] + 1).tolist()
+        if weighted:
+            weights = map(spell, W.data[begin:end].tolist())
+            yield " ".join(f"{j} {w}" for j, w in zip(row, weights, strict=True)) + "\n"
+        else:
+            yield " ".join(map(str, row)) + "\n"

@@ -1,0 +1,173 @@
+"""From a problem to its standard form: columns, rows and slacks."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.errors import ProblemError
+from condal.methods.flattening import Flattening
+from condal.methods.interior.bounds import FAR, bounds
+from condal.methods.interior.independence import independent, squares
+from condal.methods.interior.standard import Cone, StandardForm
+from condal.points import Array, Indices
+from condal.problem import Problem
+from condal.sections import Section, sections
+from condal.types import Proximable
+
+ROOM = 0.1  # of what its row can reach: the least slack to begin with
+
+
+def standard_form(problem: Problem) -> StandardForm:
+    """That of a linear f, sections of cones, and a K of coordinates and second-order cones."""
+    parts = sections(problem.X)
+    A = problem.A.as_matrix() if problem.A.size else None
+    if parts is None or (A is None and problem.A.size):
+        hidden = "an A that an operator hides, or one too large to write down"
+        what = "a domain that is none of these" if parts is None else hidden
+        raise ProblemError(
+            "the interior-point method needs sections of cones, boxes and products of these, and "
+            f"A as a matrix: this problem has {what}; use condal.CGAL()"
+        )
+    flat = Flattening.of(problem)
+    if A is None:
+        A = sp.csr_array((0, flat.size))
+    f = problem.f
+    cost = f.M.adjoint(f.gradient(np.zeros(f.M.size)))
+    assert cost is not None
+    return Assembly(flat, parts, sp.csr_array(A), flat.gradient(cost), problem.h).form()
+
+
+class Assembly:
+    """The columns, rows and slacks, as they are found."""
+
+    def __init__(
+        self, flat: Flattening, parts: tuple[Section, ...], A: Any, c: Array, h: Proximable
+    ) -> None:
+        self.flat, self.A, self.c = flat, A, c
+        ends = np.cumsum([part.length for part in parts])
+        begins = ends - [part.length for part in parts]
+        self.places = tuple(
+            (part, slice(int(begin), int(end)))
+            for part, begin, end in zip(parts, begins, ends, strict=True)
+        )
+        self.low, self.high, self.cones = bounds(h)
+        self.shift, self.first = np.zeros(flat.size), np.zeros(flat.size)
+        self.cap, self.linear = np.full(flat.size, inf), np.zeros(flat.size, dtype=bool)
+        self.sums: list[tuple[Indices, float, float]] = []  # places, their sum, and its slack
+        for part, here in self.places:
+            self._begin(part, here)
+
+    def _begin(self, part: Section, here: slice) -> None:
+        """Where a section begins, and what bounds it."""
+        every = np.arange(here.start, here.stop)
+        share = part.bound / (part.n + part.at_most)
+        if part.kind == "box":
+            assert part.low is not None
+            assert part.high is not None
+            self.shift[here], self.cap[here] = part.low, part.high - part.low
+            self.first[here] = 0.5 * self.cap[here]
+            self.linear[here] = self.cap[here] > 0
+            return
+        if part.kind == "psd":
+            every = every[:: part.n + 1]
+        elif part.kind == "second-order":
+            every, share = every[:1], part.bound / (1 + part.at_most)
+        else:
+            self.linear[here] = True
+        self.first[every] = share
+        self.sums.append((every, part.bound, share if part.at_most else 0.0))
+
+    def form(self) -> StandardForm:
+        """The form, without the rows that others make up."""
+        asked = (self.low > -inf) | (self.high < inf)
+        rows = np.flatnonzero(asked)
+        e = len(self.sums)
+        owner = np.repeat(np.arange(e), [len(where) for where, _, _ in self.sums])
+        where = np.concatenate([np.zeros(0, dtype=np.intp), *(s[0] for s in self.sums)])
+        totals = np.array([total for _, total, _ in self.sums])
+        E = sp.csr_array((1.0 / totals[owner], (owner, where)), (e, self.flat.size))
+        A = sp.csc_array(sp.vstack([self.A[rows], E]))
+        right = np.where(self.low > -inf, self.low, self.high)[rows]
+        b = np.concatenate([right, np.ones(e)]) - A @ self.shift
+        found = self._cones(A, b, rows)
+        scaled = [sp.csr_array(cone.A.multiply(_sizes(cone)[None, :])) for cone in found]
+        kept, clash = independent(scaled, b, last=e)
+        every = np.concatenate([rows, np.full(e, -1)])
+        if clash is not None:
+            spread = np.zeros(self.A.shape[0])
+            spread[rows] = clash[: rows.size]
+            clash = spread
+        return StandardForm(
+            tuple(_with_rows(cone, kept) for cone in found),
+            b[kept],
+            float(self.c @ self.shift),
+            every[kept][every[kept] >= 0],
+            e,
+            self.places,
+            np.flatnonzero(self.linear),
+            self.shift,
+            self.flat,
+            self.A,
+            self.c,
+            clash,
+        )
+
+    def _cones(self, A: Any, b: Array, rows: Indices) -> list[Cone]:
+        """The orthant of all entries and slacks, and then the other cones."""
+        m, linear = A.shape[0], np.flatnonzero(self.linear)
+        low, high = self.low[rows], self.high[rows]
+        inside = np.zeros(rows.size, dtype=bool)
+        for here in self.cones:
+            inside |= (rows >= here.start) & (rows < here.stop)
+        slack = np.flatnonzero((low < high) & ~inside)
+        sign = np.where(low[slack] > -inf, -1.0, 1.0)
+        cap = np.where(low[slack] > -inf, high[slack] - low[slack], inf)
+        reach = np.sqrt(squares(A)) * float(np.linalg.norm(self.first))
+        image = A @ self.first
+        first = np.maximum(sign * (b - image)[slack], ROOM * reach[slack])
+        first = np.where(first > 0, first, 1.0)
+        first = np.where(first < 0.9 * cap, first, 0.5 * np.minimum(cap, FAR))
+        left = np.flatnonzero([slack for _, _, slack in self.sums])
+        places = np.concatenate([slack, rows.size + left])
+        signs = np.concatenate([sign, [1.0 / self.sums[i][1] for i in left]])
+        shape = (m, places.size)
+        slacks = sp.csc_array((signs, (places, np.arange(places.size))), shape)
+        shares = np.array([self.sums[i][2] for i in left], dtype=np.float64)
+        firsts = [self.first[linear], first, shares]
+        caps = [self.cap[linear], cap, np.full(left.size, inf)]
+        orthant = Cone(
+            "orthant",
+            linear.size + places.size,
+            np.concatenate([self.c[linear], np.zeros(places.size)]),
+            sp.csr_array(sp.hstack([A[:, linear], slacks])),
+            np.concatenate(firsts),
+            np.concatenate(caps),
+        )
+        found = [orthant]
+        for part, here in self.places:
+            if part.kind == "psd" or part.kind == "second-order":
+                kept = self.c[here], sp.csr_array(A[:, here]), self.first[here]
+                found.append(Cone(part.kind, part.n, *kept, np.zeros(0)))
+        for here in self.cones:
+            at = np.flatnonzero((rows >= here.start) & (rows < here.stop))
+            columns = sp.csr_array((np.full(at.size, -1.0), (at, np.arange(at.size))), (m, at.size))
+            inner = np.zeros(at.size)
+            inner[0] = max(float(np.linalg.norm(image[at])), ROOM * float(reach[at].max())) or 1.0
+            found.append(
+                Cone("second-order", at.size, np.zeros(at.size), columns, inner, np.zeros(0))
+            )
+        return found
+
+
+def _sizes(cone: Cone) -> Array:
+    """Of the entries of u, where it begins."""
+    return cone.first if cone.kind == "orthant" else np.full(cone.c.size, cone.first[0])
+
+
+def _with_rows(cone: Cone, kept: Indices) -> Cone:
+    A = cone.A if kept.size == cone.A.shape[0] else sp.csr_array(cone.A[kept])
+    return Cone(cone.kind, cone.n, cone.c, A, cone.first, cone.cap)

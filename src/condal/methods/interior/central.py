@@ -1,0 +1,231 @@
+"""The central path, u z = mu with A u = b and A'y + z = c, followed by predictor and corrector.
+
+Mehrotra (1992): a step at mu = 0 says how far mu can fall, and what its second-order term is. z is
+c - A'y at every place, so that each has a bound on the optimum; A u = b holds in the limit, or as
+soon as a full step is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+
+import numpy as np
+from scipy.linalg import cho_solve
+from scipy.linalg.lapack import dpotrf
+
+from condal.methods.interior.cones import Place, Step, place_of
+from condal.methods.interior.standard import StandardForm
+from condal.points import Array
+from condal.sections import Section
+
+REFINED = 3  # times that a direction is put right, at most
+CLOSE = 1e-2  # of the residual: how far A du may be from it
+ROUNDING = 1e-15  # of b: how far it will be
+RIDGES = (0.0, 1e-15, 1e-13, 1e-11, 1e-9)  # of the diagonal of the system, until it has a factor
+LONG, LONGER = 0.9, 0.09  # of the way to the boundary
+SHORTER = 0.8  # times a step that rounding takes over the boundary
+TRIALS = 8
+LEAST_SIGMA = 1e-6
+FELT = 1e-8  # of a number: what is added to it and not lost
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """A place in each cone, and y."""
+
+    form: StandardForm
+    places: tuple[Place, ...]
+    y: Array
+
+    @classmethod
+    def first(cls, form: StandardForm) -> Path:
+        """u in the middle of X, y = 0 but for what makes z about mu / u."""
+        mu = _first_mu(form)
+        y = _first_dual(form, mu)
+        return cls(form, tuple(place_of(cone, y, mu) for cone in form.cones), y)
+
+    @cached_property
+    def gap(self) -> float:
+        """<u, z>."""
+        return sum(place.gap for place in self.places)
+
+    @cached_property
+    def degree(self) -> float:
+        """What the gap is over mu on the path; 1 where X is a point, which has none."""
+        return sum(place.degree for place in self.places) or 1.0
+
+    @cached_property
+    def residual(self) -> Array:
+        """b - A u."""
+        return self.form.b - self._image([place.flat for place in self.places])
+
+    @property
+    def lower(self) -> float:
+        """<b, y>, less what caps cost: a lower bound on the optimum."""
+        paid = sum(place.price() for place in self.places)
+        return self.form.constant + float(self.form.b @ self.y) - paid
+
+    def advanced(self) -> Path | None:
+        """A step on; None where rounding leaves none."""
+        system = _System.of(self)
+        if system is None:
+            return None
+        _, predicted = self._direction(system, 0.0, None)
+        primal, dual = (min(1.0, t) for t in self._longest(predicted))
+        reached = self._gap_at(predicted, primal, dual) / max(self.gap, 1e-300)
+        power = max(1.0, 3.0 * min(primal, dual) ** 2)
+        sigma = min(1.0, max(LEAST_SIGMA, reached) ** power)
+        mu = sigma * self.gap / self.degree
+        dy, steps = self._direction(system, mu, predicted)
+        farthest = self._longest(steps)
+        way = LONG + LONGER * min(primal, dual)
+        primal, dual = (min(1.0, way * t) for t in farthest)
+        for _ in range(TRIALS):
+            y = self.y + dual * dy
+            pairs = zip(self.places, steps, strict=True)
+            moved = [place.moved(step, primal, dual, y) for place, step in pairs]
+            found = tuple(place for place in moved if place is not None)
+            if len(found) == len(moved):
+                return Path(self.form, found, y)
+            primal, dual = SHORTER * primal, SHORTER * dual
+        return None
+
+    def _direction(
+        self, system: _System, mu: float, past: Sequence[Step] | None
+    ) -> tuple[Array, list[Step]]:
+        """dy, and the step of each cone, towards u z = mu."""
+        before = past or (None,) * len(self.places)
+        aims = [place.aim(mu, one) for place, one in zip(self.places, before, strict=True)]
+        left = self.residual - self._image([aim.r for aim in aims])
+        enough = max(CLOSE * _norm(self.residual), ROUNDING * _norm(self.form.b))
+        steps: list[Step] = []
+        dy, error = np.zeros_like(self.y), inf
+        for _ in range(1 + REFINED):
+            tried = dy + system.solved(left)
+            each = zip(self.places, aims, self.form.cones, strict=True)
+            found = [place.step(aim, -(cone.adjoint @ tried)) for place, aim, cone in each]
+            left = self.residual - self._image([step.u.ravel() for step in found])
+            if not _norm(left) < 0.5 * error and steps:
+                break
+            dy, steps, error = tried, found, _norm(left)
+            if error <= enough:
+                break
+        return dy, steps
+
+    def _image(self, parts: Sequence[Array]) -> Array:
+        """A u."""
+        pairs = zip(self.form.cones, parts, strict=True)
+        return np.asarray(sum(cone.A @ part for cone, part in pairs))
+
+    def _longest(self, steps: Sequence[Step]) -> tuple[float, float]:
+        pairs = zip(self.places, steps, strict=True)
+        primal, dual = zip(*(place.longest(step) for place, step in pairs), strict=True)
+        return min(primal), min(dual)
+
+    def _gap_at(self, steps: Sequence[Step], primal: float, dual: float) -> float:
+        pairs = zip(self.places, steps, strict=True)
+        return sum(place.gap_at(step, primal, dual) for place, step in pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class _System:
+    """The Cholesky factor of M = A H A', scaled to a unit diagonal."""
+
+    scale: Array
+    factor: Array
+
+    @classmethod
+    def of(cls, path: Path) -> _System | None:
+        """None where M has no factor."""
+        m = path.form.b.size
+        M = np.zeros((m, m))
+        for place in path.places:
+            place.add_to(M)
+        scale = 1.0 / np.sqrt(np.maximum(np.diagonal(M), 1e-300))
+        M *= scale[:, None] * scale
+        if not np.isfinite(M).all():
+            return None
+        for ridge in RIDGES:
+            M[np.diag_indices(m)] = 1.0 + ridge
+            factor, failed = dpotrf(M, lower=1, clean=0)
+            if not failed:
+                return cls(scale, np.asarray(factor))
+        return None
+
+    def solved(self, right: Array) -> Array:
+        """M^-1 right."""
+        found = cho_solve((self.factor, True), self.scale * right, check_finite=False)
+        return np.asarray(self.scale * found)
+
+
+def _first_mu(form: StandardForm) -> float:
+    """The most that an entry of u times the spread of its cost comes to."""
+    orthant = form.cones[0]
+    boxed = (orthant.cap < inf) & (orthant.c != 0)
+    found = np.max(np.abs(orthant.c * orthant.first), where=boxed, initial=0.0)
+    for section, cost in _costs(form, np.zeros(form.b.size)):
+        low, high = _ends(section, cost)
+        found = max(found, (high - low) * _share(section))
+    return float(found) or 1.0 / max(1, sum(cone.n for cone in form.cones))
+
+
+def _first_dual(form: StandardForm, mu: float) -> Array:
+    """y: of the rows with a slack so that its z is mu / u, of those that bound X so that z is
+    within a factor of 2 of one number in each section."""
+    m, orthant = form.b.size, form.cones[0]
+    y = np.zeros(m)
+    slacks = orthant.A[:, form.columns.size :].tocoo()
+    u = orthant.first[form.columns.size :]
+    w = orthant.cap[form.columns.size :] - u
+    here = slacks.row < m - form.sums
+    rows, columns, signs = slacks.row[here], slacks.col[here], slacks.data[here]
+    y[rows] = -signs * mu * (1.0 / u[columns] - 1.0 / w[columns])
+    matrices = sum(section.kind in ("psd", "second-order") for section, _ in form.places)
+    for cone in form.cones[1 + matrices :]:
+        y[cone.A.tocoo().row[0]] = mu / cone.first[0]
+    levels = []
+    for section, cost in _costs(form, y):
+        (low, high), share = _ends(section, cost), _share(section)
+        level = low - max(high - low, mu / share, FELT * abs(low))
+        level = min(level, -mu / share) if section.at_most else level
+        levels.append(section.bound * level)
+    y[m - form.sums :] = levels
+    return y
+
+
+def _costs(form: StandardForm, y: Array) -> list[tuple[Section, Array]]:
+    """c - A'y of each section that a sum bounds."""
+    costs = [cone.reduced(y) for cone in form.cones]
+    found, others = [], iter(costs[1:])
+    for section, here in form.places:
+        if section.kind == "orthant":
+            begin, end = np.searchsorted(form.columns, [here.start, here.stop])
+            found.append((section, costs[0][begin:end]))
+        elif section.kind != "box":
+            found.append((section, next(others)))
+    return found
+
+
+def _ends(section: Section, cost: Array) -> tuple[float, float]:
+    """The smallest and the largest eigenvalue."""
+    if section.kind == "psd":
+        values = np.linalg.eigvalsh(cost.reshape(section.n, section.n))
+    elif section.kind == "second-order":
+        width = float(np.linalg.norm(cost[1:]))
+        return float(cost[0]) - width, float(cost[0]) + width
+    else:
+        values = np.sort(cost)
+    return float(values[0]), float(values[-1])
+
+
+def _share(section: Section) -> float:
+    """What each eigenvalue of u begins with."""
+    parts = 1 if section.kind == "second-order" else section.n
+    return section.bound / (parts + section.at_most)
+
+
+def _norm(v: Array) -> float:
+    return float(np.linalg.norm(v))

@@ -1,0 +1,146 @@
+"""Models of programs: known optima, duals and slacks in the program's own terms, and verdicts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import condal
+from condal.conic import Block, conic_model
+from condal.errors import ProblemError
+from condal.points import LowRank, dense
+from condal.result import Status
+from conic_programs import (
+    cone_program,
+    infeasible,
+    level_program,
+    matrix,
+    max_cut_of_the_pentagon,
+    program,
+    several_blocks,
+    slack_program,
+    unbounded,
+)
+
+PROGRAMS = {
+    "pentagon": max_cut_of_the_pentagon,
+    "slack": slack_program,
+    "level": level_program,
+    "cone": cone_program,
+    "several": several_blocks,
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_optimum_point_and_dual(name):
+    program, optimum = PROGRAMS[name]()
+    model = conic_model(program)
+    result = model.solve(tol=1e-6)
+    assert result.status is Status.SOLVED
+    assert model.objective(result) == pytest.approx(optimum + program.offset, abs=1e-5)
+    sense = -1.0 if program.maximise else 1.0
+    assert sense * (optimum + program.offset - model.bound(result)) >= -1e-12
+
+    blocks = model.blocks(result, full=True)
+    x = np.concatenate([block.ravel() for block in blocks])
+    assert [np.shape(block)[0] for block in blocks] == [block.n for block in program.blocks]
+    np.testing.assert_allclose(program.A @ x, program.b, atol=1e-5)
+    assert (program.c @ x)[0] == pytest.approx(optimum, abs=1e-5)
+
+    # The dual: <b, y> is the optimum, and the slack is in the dual cone.
+    y = model.dual(result)
+    assert program.b @ y == pytest.approx(optimum, abs=1e-4)
+    z = model.slack(result)
+    whole = program.c.toarray().ravel() - program.A.T @ y
+    for j, (block, part) in enumerate(zip(program.blocks, z, strict=True)):
+        full = part.toarray() if block.kind == "psd" else part
+        np.testing.assert_allclose(full.ravel(), sense * whole[program.place(j)], atol=1e-12)
+        least = (
+            np.linalg.eigvalsh(full)[0]
+            if block.kind == "psd"
+            else full.min()
+            if block.kind == "orthant"
+            else full[0] - np.linalg.norm(full[1:])
+        )
+        assert least >= -1e-5
+
+
+def test_a_max_cut_is_solved_as_one():
+    model = conic_model(max_cut_of_the_pentagon()[0])
+    assert isinstance(model.problem.A, condal.Diagonal)
+    assert isinstance(model.problem.X, condal.Spectrahedron)
+    assert not model.problem.X.at_most
+    (X,) = model.blocks(model.solve(tol=1e-6))
+    assert isinstance(X, LowRank)
+    np.testing.assert_allclose(np.diagonal(dense(X)), 1.0)
+
+
+def test_a_bound_holds_whatever_the_trace_if_the_slack_is_psd():
+    program, optimum = slack_program()
+    result = conic_model(program, 100.0).solve(tol=1e-4)
+    assert result.bound >= optimum
+    if "whatever the trace" not in result.certificate.how:
+        assert "within the trace that was given" in result.certificate.how
+
+
+def test_a_trace_that_excludes_the_solution_is_owned_to():
+    program, optimum = slack_program()
+    model = conic_model(program, 2.5)  # the solution has 3
+    result = model.solve(tol=1e-5)
+    assert result.objective < optimum - 1e-2
+    # The bound is either of the whole program, or says that it is not.
+    told = "within the trace that was given" in result.certificate.how
+    assert told or result.bound >= optimum
+
+
+def test_an_infeasible_program_is_a_result():
+    model = conic_model(infeasible())
+    result = model.solve()
+    assert result.status is Status.INFEASIBLE
+    assert result.x is None
+    assert result.infeasible is not None
+    assert result.infeasible.value > 0
+    assert not result.certificate.certified
+    assert "of any trace" in result.reason
+    with pytest.raises(ProblemError, match="the result has no point"):
+        model.blocks(result)
+
+
+def test_an_unbounded_program_is_a_result():
+    result = conic_model(unbounded()).solve()
+    assert result.status is Status.UNBOUNDED
+    assert result.status.value.startswith("unbounded")
+    assert not result.certificate.certified
+
+
+def test_only_a_program_makes_a_model():
+    with pytest.raises(ProblemError, match="conic_model takes a Program; got ndarray"):
+        conic_model(np.eye(2))
+
+
+def test_a_verdict_is_asked_for_where_there_is_none():
+    with pytest.raises(ProblemError, match="has no verdict: solve it"):
+        conic_model(max_cut_of_the_pentagon()[0]).ended()
+
+
+def test_what_no_level_decides_is_not_called_infeasible():
+    # x_11 = 0 and x_12 = 1 contradict each other, but less and less as x_22 grows.
+    rows = [[matrix(2, {(0, 0): 1.0})], [matrix(2, {(0, 1): 0.5})]]
+    model = conic_model(program([np.eye(2)], rows, [0.0, 1.0], [Block("psd", 2)]))
+    result = model.solve(max_iters=2000)
+    assert result.status is not Status.SOLVED
+    if result.status is Status.STALLED:
+        assert "whether there is one at all is not known" in result.reason
+        assert result.bound == model.trace.level
+
+
+def test_a_level_below_the_optimum_is_no_proof():
+    given, optimum = level_program()
+    model = conic_model(given)
+    low = replace(model, trace=replace(model.trace, level=optimum - 1.0))
+    result = low.solve(tol=1e-4)
+    assert result.status is Status.STALLED
+    assert result.bound == optimum - 1.0
+    assert "give trace_bound=" in result.reason

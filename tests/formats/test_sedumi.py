@@ -1,0 +1,125 @@
+"""SeDuMi's files: known programs, faults, and files that lie."""
+
+from __future__ import annotations
+
+import gzip
+import io
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.io import savemat
+
+from condal.conic import Block
+from condal.errors import FormatError
+from condal.formats import read_sedumi
+
+# One of K.l, a cone of 3 and a 2 x 2 matrix: 8 variables; entries off the diagonal on one side.
+A = np.array([[1.0, 0, 0, 0, 0, 0, 0, 0], [0, 1, 2, 3, 4, 5, 7, 6]])
+C = np.array([1.0, 0, 0, 0, 1, 0, 2, 3])
+B = np.array([[1.0], [2.0]])
+K = {"l": 1.0, "q": 3.0, "s": 2.0}
+
+
+def contents(**changes):
+    parts = {"A": sp.csc_matrix(A), "b": B, "c": C[:, None], "K": K, **changes}
+    stream = io.BytesIO()
+    compressed = parts.pop("compressed", False)
+    kept = {name: part for name, part in parts.items() if part is not None}
+    savemat(stream, kept, do_compression=compressed)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"compressed": True},
+        {"A": A},
+        {"A": A.T},
+        {"A": None, "At": sp.csc_matrix(A.T)},
+        {"c": C[None, :], "b": sp.csc_matrix(B)},
+        {"K": {**K, "f": 0.0, "r": np.zeros((1, 0))}},
+        {"other": "text"},
+    ],
+)
+def test_reads_a_known_program(put, changes):
+    found = read_sedumi(put(contents(**changes), "known.mat"))
+    assert found.blocks == (Block("orthant", 1), Block("second-order", 3), Block("psd", 2))
+    symmetric = A.copy()
+    symmetric[1, 5:7] = 6.0
+    np.testing.assert_array_equal(found.A.toarray(), symmetric)
+    np.testing.assert_array_equal(found.c.toarray().ravel(), [1, 0, 0, 0, 1, 1, 1, 3])
+    np.testing.assert_array_equal(found.b, [1.0, 2.0])
+    assert (found.name, found.maximise) == ("known", False)
+
+
+def test_a_packed_file_is_unpacked(put):
+    path = put(gzip.compress(contents()), "known.mat.gz")
+    assert read_sedumi(path).name == "known"
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (b"\x89HDF\r\n", "is a MATLAB 7.3 file; save it with save"),
+        (b"x" * 200, "is no MATLAB file of version 5 to 7"),
+        (contents(b=None, A=None), "has no A, b; wanted SeDuMi's A"),
+        (contents(K=3.0), "K must be a struct, with fields such as l, q and s"),
+        (contents(A=K), "A must be a matrix"),
+        (contents(A="text"), "A is no matrix of numbers, and no single struct"),
+        (contents(A=A * 1j), "A is complex; wanted real numbers"),
+        (contents(A=A.reshape(2, 2, 4)), "A has 3 dimensions; wanted two"),
+        (contents(K={"s": {"t": 1.0}}), "K.s must hold whole numbers"),
+        (contents(A=A[:, :7]), r"K takes 8 variables and b has 2: .* got A of \(2, 7\)"),
+        (contents(c=C[:5]), "c of 5"),
+        (contents(c=np.ones((2, 4))), r"c must be a vector of at most 8; got shape \(2, 4\)"),
+        (contents(b=np.array([[1.0], [np.nan]])), "b holds nan or inf"),
+        (contents(K={**K, "f": 2.0}), "K.f asks for free variables; write each as"),
+        (contents(K={**K, "r": 3.0}), "K.r asks for rotated cones"),
+        (contents(K={"s": 1.5}), "K.s must hold whole numbers from 0"),
+        (contents(K={"s": -2.0}), "K.s must hold whole numbers from 0"),
+        (contents(K={"s": 1e9}), "K.s must hold whole numbers from 0"),
+        (contents(K={"s": 1e5}), "K takes 10000000000 variables, and A has 17 numbers in all"),
+        (contents(c=sp.csc_matrix((10**9, 1))), "c must be a vector of at most 8"),
+        (contents(K={"l": 0.0}), "K names no cone"),
+        (contents()[:-100], "bytes are announced, but .* follow; fetch it again"),
+    ],
+)
+def test_refuses(put, made, message):
+    with pytest.raises(FormatError, match=message):
+        read_sedumi(put(made, "bad.mat"))
+
+
+def test_a_bomb_inside_is_refused(put, monkeypatch):
+    made = contents(A=np.zeros((2, 100_000)), compressed=True)
+    monkeypatch.setattr("condal.formats.matlab.most_bytes", lambda size, packed: 10_000)
+    with pytest.raises(FormatError, match="is truncated, or more than is read"):
+        read_sedumi(put(made, "bomb.mat"))
+
+
+@settings(max_examples=100)
+@given(st.data(), st.booleans())
+def test_a_damaged_file_is_read_or_refused(tmp_path_factory, data, compressed):
+    made = bytearray(contents(compressed=compressed))
+    for _ in range(data.draw(st.integers(1, 4))):
+        made[data.draw(st.integers(0, len(made) - 1))] = data.draw(st.integers(0, 255))
+    path = tmp_path_factory.getbasetemp() / "damaged.mat"
+    path.write_bytes(made)
+    try:
+        found = read_sedumi(path)
+    except FormatError:
+        return
+    assert found.A.shape[0] == found.b.size
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "m"), [("hamming_7_5_6", 128, 1793), ("toruspm3-8-50", 512, 512)]
+)
+def test_reads_real_files(data, name, n, m):
+    found = read_sedumi(data(f"dimacs7/{name}.mat.gz"))
+    assert found.blocks == (Block("psd", n),)
+    assert found.A.shape == (m, n * n)
+    assert found.name == name

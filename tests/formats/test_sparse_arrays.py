@@ -1,0 +1,133 @@
+"""Matrices of SciPy and NumPy as graphs: round trips, and files that lie."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from condal.errors import FormatError
+from condal.formats import read_graph, read_sparse_array
+
+W = np.array([[0.0, 2, 0], [2, 0, -1.5], [0, -1.5, 0]])
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csr_matrix])
+@pytest.mark.parametrize("compressed", [True, False])
+def test_what_scipy_saves_comes_back(tmp_path, kind, make, compressed):
+    sparse.save_npz(tmp_path / "g.npz", make(W).asformat(kind), compressed=compressed)
+    found = read_graph(tmp_path / "g.npz")
+    assert isinstance(found, sparse.csr_array)
+    np.testing.assert_array_equal(found.toarray(), W)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.float32])
+def test_other_real_numbers_do_as_well(tmp_path, dtype):
+    sparse.save_npz(tmp_path / "g.npz", sparse.csr_array((W != 0).astype(dtype)))
+    np.testing.assert_array_equal(read_graph(tmp_path / "g.npz").toarray(), W != 0)
+
+
+def test_a_square_array_of_numpy_is_a_graph(tmp_path):
+    np.save(tmp_path / "g.npy", W)
+    np.testing.assert_array_equal(read_graph(tmp_path / "g.npy").toarray(), W)
+
+
+def saved(path, **changes):
+    """A CSR file of W with some members changed, or left out where None."""
+    csr = sparse.csr_array(W)
+    members = {
+        "format": np.array(b"csr"),
+        "shape": np.array(csr.shape),
+        "data": csr.data,
+        "indices": csr.indices,
+        "indptr": csr.indptr,
+        **changes,
+    }
+    np.savez(path, **{name: array for name, array in members.items() if array is not None})
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": None}, "holds data, indices, indptr, shape, which is no sparse matrix; save"),
+        ({"format": np.array(b"dia")}, "in the format 'dia'; save it with scipy.sparse.save_npz"),
+        ({"format": np.array(7.0)}, "format.npy: holds float64, not text"),
+        ({"format": np.array(b"x" * 5000)}, "format.npy is too long for a word"),
+        ({"format": np.array([b"csr", b"csr"])}, "in the format ''"),
+        ({"shape": np.array([3, 4])}, r"the shape is \(3, 4\); a graph needs a square"),
+        ({"shape": np.array([3.0, 3.0])}, "a graph needs a square"),
+        ({"shape": np.array([0, 0])}, "the shape says 0 vertices"),
+        ({"shape": np.array([10**12] * 2)}, "the shape says 1000000000000 vertices"),
+        ({"shape": np.array([10**8] * 2)}, "indptr must have 100000001 numbers that rise"),
+        ({"indptr": np.array([0, 3, 1, 4])}, "indptr must have 4 numbers that rise from 0 to 4"),
+        ({"indptr": np.array([0, 1, 3, 9])}, "indptr must have 4 numbers that rise"),
+        ({"indptr": None}, "indptr must be there"),
+        ({"indices": np.array([1, 0, 2, 7])}, r"an index is not in 0\.\.2"),
+        ({"indices": np.array([1, 0, -2, 1])}, r"an index is not in 0\.\.2"),
+        ({"indices": np.array([1.0, 0.0, 2.0, 1.0])}, "indices must be there, a vector of whole"),
+        ({"data": np.ones(3)}, "indices has 4 entries and data 3; the file is damaged"),
+        ({"data": np.array([1.0, np.nan, 1, 1])}, "data.npy: holds nan or inf"),
+        ({"data": np.ones(4) * 1j}, "data is complex; a graph has real weights"),
+        ({"data": np.array([{}] * 4)}, "objects are not read"),
+        ({"data": np.array([1.0, 2, 3, 3])}, r"entry \(1, 2\) is 1 but .* store A \+ A.T"),
+    ],
+)
+def test_refuses(tmp_path, changes, message):
+    path = saved(tmp_path / "g.npz", **changes)
+    with pytest.raises(FormatError, match=message):
+        read_sparse_array(path)
+
+
+def test_a_coordinate_file_that_claims_many_vertices_is_refused(tmp_path):
+    none = np.zeros(0, dtype=np.int32)
+    parts = {"format": np.array(b"coo"), "shape": np.array([10**8] * 2), "data": np.zeros(0)}
+    np.savez(tmp_path / "g.npz", row=none, col=none, **parts)
+    with pytest.raises(FormatError, match="the shape says 100000000 vertices, and 0 entries"):
+        read_graph(tmp_path / "g.npz")
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.zeros((2, 3)), r"shape \(2, 3\); a graph needs a square"),
+        (np.zeros((0, 0)), "a graph needs a square"),
+        (np.zeros(4), "a graph needs a square"),
+        (np.eye(2) * 1j, "the array is complex"),
+        (np.array([[0, 1], [2, 0]]), "a symmetric matrix"),
+    ],
+)
+def test_refuses_an_array(tmp_path, array, message):
+    np.save(tmp_path / "g.npy", array)
+    with pytest.raises(FormatError, match=message):
+        read_graph(tmp_path / "g.npy")
+
+
+def test_a_zip_of_something_else_is_still_one(tmp_path):
+    with zipfile.ZipFile(tmp_path / "g.zip", "w") as archive:
+        archive.writestr("g.txt", "2 1\n1 2\n")
+    with pytest.raises(FormatError, match="is a zip archive; unpack it"):
+        read_graph(tmp_path / "g.zip")
+
+
+@settings(max_examples=80)
+@given(st.data())
+def test_a_damaged_file_is_read_or_refused(tmp_path_factory, data):
+    stream = io.BytesIO()
+    sparse.save_npz(stream, sparse.csr_array(W))
+    contents = bytearray(stream.getvalue())
+    for _ in range(data.draw(st.integers(1, 4))):
+        contents[data.draw(st.integers(0, len(contents) - 1))] = data.draw(st.integers(0, 255))
+    path = tmp_path_factory.getbasetemp() / "damaged.npz"
+    path.write_bytes(contents)
+    try:
+        found = read_sparse_array(path)
+    except FormatError:
+        return
+    assert (found - found.T.tocsr()).nnz == 0

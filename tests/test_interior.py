@@ -1,0 +1,469 @@
+"""The interior-point method: known optima, other solvers' values, proofs, and what it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import condal
+from condal.domains import Box, CutCone, CutOrthant, Simplices
+from condal.methods import InteriorPoint
+from condal.methods.interior import method, schur
+from condal.methods.interior.assembly import standard_form
+from condal.methods.interior.central import Path
+from condal.methods.interior.schur import Schur
+from condal.nonsmooth import L1
+from condal.scaling import normalise
+from condal.sections import sections
+from condal.smooth import Linear
+from condal.storage import Factor
+from known import PLANTED, planted_sdp
+from laws.domains import DOMAINS
+from laws.spaces import Rectangles
+
+SOLVED, INFEASIBLE = condal.Status.SOLVED, condal.Status.INFEASIBLE
+SECTIONED = [case for case in DOMAINS if sections(case.X) is not None]
+
+
+def symmetric(rng, n, count):
+    each = rng.standard_normal((count, n, n))
+    return each + each.transpose(0, 2, 1)
+
+
+def solved(problem, tol=1e-7):
+    result = condal.solve(problem, InteriorPoint(), tol=tol, max_iters=60)
+    assert result.status is SOLVED
+    assert result.infeasibility <= tol
+    return result
+
+
+@pytest.mark.parametrize("name", ["sdp-equal", "sdp-box", "sdp-at-most"])
+def test_it_reaches_a_known_solution_in_a_few_steps(name):
+    known = PLANTED[name]()
+    result = solved(known.problem, tol=1e-8)
+    assert result.iterations <= 15
+    assert result.objective == pytest.approx(known.optimum, rel=1e-7)
+    np.testing.assert_allclose(condal.dense(result.x), known.x, atol=1e-5)
+
+
+@pytest.mark.parametrize("case", SECTIONED, ids=lambda case: case.name)
+def test_the_sections_of_a_domain_are_the_domain(case):
+    """min <v, .> over the sections is that over X."""
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        v = case.space.gradient(rng)
+        result = solved(condal.Problem.of(Linear(v), case.X), tol=1e-6)
+        assert result.objective == pytest.approx(case.minimum(v), rel=2e-6, abs=2e-6)
+
+
+def test_a_domain_that_is_no_section_says_nothing():
+    assert sections(condal.L1Ball(3)) is None
+    assert sections(condal.Product(condal.Simplex(3), condal.L1Ball(3))) is None
+    face = condal.problems.quadratic_assignment(np.ones((3, 3)), np.ones((3, 3))).problem.X
+    assert sections(face) is None  # a spectral domain, but a smaller one than its trace says
+    nested = condal.Product(condal.Simplex(3), condal.Product(Simplices([2, 1]), CutCone(4)))
+    assert [part.n for part in sections(nested)] == [3, 2, 1, 4]
+
+
+def random_blocks(seed, *, inequalities):
+    """Two blocks of matrices, a cut orthant and a cut cone, joined by rows; and CVXPY's value."""
+    rng = np.random.default_rng(seed)
+    m, n, k = 6, 4, 3
+    a, b = symmetric(rng, n, m), symmetric(rng, k, m)
+    u, q = rng.standard_normal((m, 5)), rng.standard_normal((m, 3))
+    C, D = symmetric(rng, n, 1)[0], symmetric(rng, k, 1)[0]
+    c, d = rng.standard_normal(5), rng.standard_normal(3)
+    middle = np.eye(n) / n, np.eye(k) / k, np.full(5, 0.1), np.array([1.0, 0.1, 0.2])
+    image = np.array(
+        [
+            np.sum(a[i] * middle[0])
+            + np.sum(b[i] * middle[1])
+            + u[i] @ middle[2]
+            + q[i] @ middle[3]
+            for i in range(m)
+        ]
+    )
+    low = np.where(np.arange(m) % 3 == 1, -np.inf, image - 0.1 * inequalities)
+    high = np.where(np.arange(m) % 3 == 2, np.inf, image + 0.2 * inequalities)
+    low, high = (low, high) if inequalities else (image, image)
+    problem = condal.Problem.of(
+        f=Linear((C, D, c, d)),
+        X=condal.Product(
+            condal.Spectrahedron(n),
+            condal.Spectrahedron(k, 2.0, True),
+            CutOrthant(5),
+            CutCone(3, 2.0),
+        ),
+        A=condal.Across(condal.Inner(a), condal.Inner(b), condal.Matrix(u), condal.Matrix(q)),
+        K=condal.Box(low, high),
+    )
+    x, y = cp.Variable((n, n), PSD=True), cp.Variable((k, k), PSD=True)
+    v, w = cp.Variable(5), cp.Variable(3)
+    rows = [cp.trace(a[i] @ x) + cp.trace(b[i] @ y) + u[i] @ v + q[i] @ w for i in range(m)]
+    asked = [row >= at for row, at in zip(rows, low, strict=True) if at > -np.inf]
+    asked += [row <= at for row, at in zip(rows, high, strict=True) if at < np.inf]
+    asked += [
+        cp.trace(x) == 1,
+        cp.trace(y) <= 2,
+        v >= 0,
+        cp.sum(v) <= 1,
+        cp.SOC(w[0], w[1:]),
+        w[0] <= 2,
+    ]
+    other = cp.Problem(cp.Minimize(cp.trace(C @ x) + cp.trace(D @ y) + c @ v + d @ w), asked)
+    other.solve(solver="CLARABEL")
+    return problem, other.value
+
+
+@pytest.mark.parametrize("inequalities", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_blocks_of_every_kind_against_another_solver(seed, inequalities):
+    problem, value = random_blocks(seed, inequalities=inequalities)
+    result = solved(problem)
+    assert result.objective == pytest.approx(value, rel=1e-5, abs=1e-5)
+    assert result.iterations <= 15
+
+
+@pytest.mark.parametrize(("n", "m"), [(8, 5), (15, 40), (20, 120)])
+def test_general_rows_against_another_solver(n, m):
+    rng = np.random.default_rng(n)
+    each, C = symmetric(rng, n, m), symmetric(rng, n, 1)[0]
+    R = rng.standard_normal((n, n))
+    inside = R @ R.T
+    b = np.tensordot(each, inside)
+    trace = float(np.trace(inside))
+    problem = condal.Problem.of(
+        Linear(C), condal.Spectrahedron(n, 2 * trace, True), condal.Inner(each), condal.Equal(b)
+    )
+    x = cp.Variable((n, n), PSD=True)
+    rows = [cp.trace(a @ x) == right for a, right in zip(each, b, strict=True)]
+    other = cp.Problem(cp.Minimize(cp.trace(C @ x)), [*rows, cp.trace(x) <= 2 * trace])
+    other.solve(solver="CLARABEL")
+    assert solved(problem, tol=1e-6).objective == pytest.approx(other.value, rel=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_second_order_cone_in_K(seed):
+    rng = np.random.default_rng(seed)
+    a, c = rng.standard_normal((7, 6)), rng.standard_normal(6)
+    K = condal.Separable(condal.SecondOrder(4), condal.NonPositive(2), condal.SecondOrder(1))
+    X = Box(-np.ones(6), np.ones(6))
+    x = cp.Variable(6)
+    z = a @ x
+    asked = [cp.SOC(z[0], z[1:4]), z[4:6] <= 0, z[6] >= 0, cp.abs(x) <= 1]
+    other = cp.Problem(cp.Minimize(c @ x), asked)
+    other.solve(solver="CLARABEL")
+    result = solved(condal.Problem.of(Linear(c), X, condal.Matrix(a), K))
+    assert result.objective == pytest.approx(other.value, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("domain", ["simplex", "box", "simplices"])
+def test_linear_programs(domain):
+    rng = np.random.default_rng(4)
+    a, c, inside = rng.standard_normal((6, 20)), rng.standard_normal(20), np.full(20, 0.05)
+    X, low, high, sums = condal.Simplex(20), np.zeros(20), np.full(20, np.inf), [slice(0, 20)]
+    if domain == "box":
+        low, high, sums = -rng.random(20), rng.random(20), []
+        high[3] = low[3]  # nothing is left of this one
+        inside = 0.5 * (low + high)
+        X = Box(low, high)
+    if domain == "simplices":
+        X, sums, inside = Simplices([5, 15]), [slice(0, 5), slice(5, 20)], np.full(20, 1 / 15)
+        inside[:5] = 0.2
+    z = a @ inside
+    K = condal.Box(np.where(np.arange(6) < 2, z, z - 0.1), np.where(np.arange(6) < 4, z, z + 0.2))
+    x = cp.Variable(20)
+    asked = [a @ x >= K.low, a @ x <= K.high, x >= low] + [cp.sum(x[s]) == 1 for s in sums]
+    asked += [x <= high] if domain == "box" else []
+    other = cp.Problem(cp.Minimize(c @ x), asked)
+    other.solve(solver="CLARABEL")
+    result = solved(condal.Problem.of(Linear(c), X, condal.Matrix(a), K))
+    assert result.objective == pytest.approx(other.value, rel=1e-5, abs=1e-6)
+
+
+def test_max_cut_whose_diagonal_is_its_trace():
+    """One row is made up of the others: it is left out, and kept all the same."""
+    rng = np.random.default_rng(0)
+    C = symmetric(rng, 9, 1)[0]
+    problem = condal.Problem.of(
+        Linear(C), condal.Spectrahedron(9, 9.0), condal.Diagonal(9), condal.Equal(np.ones(9))
+    )
+    assert standard_form(problem).b.size == 9
+    result = solved(problem, tol=1e-8)
+    np.testing.assert_allclose(np.diagonal(condal.dense(result.x)), 1.0, atol=1e-8)
+    x = cp.Variable((9, 9), PSD=True)
+    other = cp.Problem(cp.Minimize(cp.trace(C @ x)), [cp.diag(x) == 1])
+    other.solve(solver="CLARABEL")
+    assert result.objective == pytest.approx(other.value, rel=1e-6)
+
+
+def test_rows_that_others_make_up():
+    rng = np.random.default_rng(1)
+    three = symmetric(rng, 6, 3)
+    each = np.tensordot(rng.standard_normal((8, 3)), three, axes=1)
+    b = np.tensordot(each, np.eye(6) / 6)
+    C = symmetric(rng, 6, 1)[0]
+    X = condal.Spectrahedron(6)
+    few = condal.Problem.of(
+        Linear(C), X, condal.Inner(three), condal.Equal(np.tensordot(three, np.eye(6) / 6))
+    )
+    many = condal.Problem.of(Linear(C), X, condal.Inner(each), condal.Equal(b))
+    assert standard_form(many).b.size == 4
+    assert solved(many).objective == pytest.approx(solved(few).objective, rel=1e-6)
+
+
+def unit(n, i, j):
+    return sp.csr_array(([0.5, 0.5], ([i, j], [j, i])), (n, n))
+
+
+INFEASIBLE_ROWS = {
+    "a diagonal of another trace": (condal.Diagonal(4), condal.Equal(np.ones(4))),
+    "a row of zeros": (
+        condal.Inner([sp.csr_array((4, 4)), unit(4, 0, 0)]),
+        condal.Equal([1.0, 1.0]),
+    ),
+    "rows that contradict": (condal.Entries(4, [0, 0], [1, 1]), condal.Equal([0.0, 1.0])),
+    "not psd": (condal.Entries(4, [0, 0], [0, 1]), condal.Equal([0.1, 4.0])),
+    "above the trace": (condal.Inner([np.ones((4, 4))]), condal.Box([21.0], [np.inf])),
+    "below zero": (condal.Diagonal(4), condal.NonPositive(4)),
+}
+
+
+@pytest.mark.parametrize("name", INFEASIBLE_ROWS)
+def test_an_infeasible_problem_is_proved_so(name):
+    A, K = INFEASIBLE_ROWS[name]
+    problem = condal.Problem.of(Linear(np.diag([1.0, 2, 3, 4])), condal.Spectrahedron(4, 5.0), A, K)
+    result = condal.solve(problem, InteriorPoint(), tol=1e-4, max_iters=60)
+    assert result.status is INFEASIBLE
+    assert result.infeasible.value > 0
+
+
+def test_a_contradiction_within_the_tolerance_is_none():
+    problem = condal.Problem.of(
+        Linear(np.diag([1.0, 2.0])),
+        condal.Spectrahedron(2),
+        condal.Entries(2, [0, 0], [1, 1]),
+        condal.Equal([0.1, 0.1 + 1e-6]),
+    )
+    assert solved(problem, tol=1e-4).objective == pytest.approx(1.0101, rel=1e-3)
+
+
+def test_without_an_interior_nothing_false_is_said():
+    """x_00 = 0 leaves a face of X: the optimum is that of the face."""
+    C = np.array([[1.0, 2, 0], [2, 0, 1], [0, 1, 3]])
+    face = float(np.linalg.eigvalsh(C[1:, 1:])[0])
+    problem = condal.Problem.of(
+        Linear(C), condal.Spectrahedron(3), condal.Entries(3, [0], [0]), condal.Equal([0.0])
+    )
+    result = condal.solve(problem, InteriorPoint(), tol=1e-9, max_iters=80)
+    assert result.bound <= face + 1e-9
+    assert result.gap <= 1e-4
+    assert result.infeasibility <= 1e-4
+
+
+@pytest.mark.parametrize(
+    ("problem", "optimum"),
+    [
+        (condal.Problem.of(Linear([[2.0]]), condal.Spectrahedron(1, 3.0)), 6.0),
+        (condal.Problem.of(Linear(np.zeros((3, 3))), condal.Spectrahedron(3)), 0.0),
+        (condal.Problem.of(Linear(np.diag([1.0, 1e6])), condal.Spectrahedron(2)), 1.0),
+        (condal.Problem.of(Linear(np.full(4, 1e12)), condal.Simplex(4)), 1e12),
+        (
+            condal.Problem.of(
+                Linear([[2.0]]),
+                condal.Spectrahedron(1, 3.0, True),
+                condal.Diagonal(1),
+                condal.Equal([1.0]),
+            ),
+            2.0,
+        ),
+        (
+            condal.Problem.of(
+                Linear(np.diag([3.0, 1.0])),
+                condal.Spectrahedron(2),
+                condal.Entries(2),
+                condal.Box(np.full(4, -np.inf), np.full(4, np.inf)),
+            ),
+            1.0,
+        ),
+    ],
+    ids=["n = 1", "C = 0", "far eigenvalues", "equal costs", "n = 1 and a row", "no bound"],
+)
+def test_small_and_degenerate_problems(problem, optimum):
+    assert solved(problem, tol=1e-6).objective == pytest.approx(optimum, rel=1e-6, abs=1e-6)
+
+
+def test_the_same_whatever_the_units():
+    known = planted_sdp()
+    problem, factors = known.problem, 10.0 ** np.linspace(-4, 4, 12)
+    scaled = replace(
+        problem,
+        f=Linear(1e9 * problem.f.C.to_dense()),
+        A=problem.A.scaled(factors),
+        h=problem.h.scaled(factors, 1.0),
+    )
+    one, other = (solved(p, tol=1e-6) for p in (problem, scaled))
+    assert other.objective == pytest.approx(1e9 * one.objective, rel=1e-6)
+    assert other.iterations == one.iterations
+
+
+def test_a_maximisation_and_complex_matrices():
+    H = np.array([[2, 1j], [-1j, 1.0]])
+    problem = condal.Problem.of(Linear(H), condal.Hermitian(2, 3.0), maximise=True)
+    assert solved(problem).objective == pytest.approx(3.0 * np.linalg.eigvalsh(H)[1], rel=1e-6)
+
+
+def test_every_bound_is_below_the_optimum_and_every_point_is_one_of_X():
+    known = planted_sdp(n=15, kind="box", seed=5)
+    problem, scaling = normalise(known.problem)
+    x = Factor()
+    states = list(islice(InteriorPoint().iterates(problem, x), 60))
+    assert len(states) < 60  # it ends by itself
+    assert problem.X.distance(x.point()) <= 1e-12
+    for state in states:
+        assert state.lower <= scaling.c * known.optimum + 1e-12
+        assert np.isfinite(problem.h.conjugate(state.y))
+    assert states[-1].lower == pytest.approx(scaling.c * known.optimum, abs=1e-9)
+
+
+def test_z_is_c_less_the_rows_and_the_gap_is_the_product():
+    """A'y + z = c all the way; value - lower is <u, z> once A u = b."""
+    problem, _ = normalise(random_blocks(0, inequalities=True)[0])
+    path = Path.first(standard_form(problem))
+    for _ in range(6):
+        for cone, place in zip(path.form.cones, path.places, strict=True):
+            z = place.z - place.v if cone.kind == "orthant" else getattr(place, "Z", None)
+            z = place.z if z is None else z
+            np.testing.assert_allclose(z.ravel(), cone.reduced(path.y), atol=1e-12)
+        path = path.advanced()
+    u = [place.flat for place in path.places]
+    value = sum(cone.c @ part for cone, part in zip(path.form.cones, u, strict=True))
+    assert np.linalg.norm(path.residual) <= 1e-12
+    assert value + path.form.constant - path.lower == pytest.approx(path.gap, abs=1e-12)
+
+
+@pytest.mark.parametrize("chunk", [2**4, 2**20])
+@pytest.mark.parametrize(
+    ("n", "m", "filled"), [(1, 1, 1.0), (6, 9, 0.2), (12, 40, 0.1), (9, 12, 1.0)]
+)
+def test_the_schur_complement_is_what_it_says(n, m, filled, chunk, monkeypatch):
+    monkeypatch.setattr(schur, "CHUNK", chunk)
+    rng = np.random.default_rng(n)
+    each = np.where(rng.random((m, n, n)) < filled, rng.standard_normal((m, n, n)), 0.0)
+    each = each + each.transpose(0, 2, 1)
+    X, W = (a @ a.T for a in rng.standard_normal((2, n, n)))
+    M = np.zeros((m, m))
+    Schur.of(sp.csr_array(each.reshape(m, -1)), n).add(M, X, W)
+    np.testing.assert_allclose(M, np.einsum("iab,jab->ij", each, X @ each @ W), atol=1e-9)
+
+
+def test_rows_are_taken_by_entries_or_by_products():
+    diagonal = sp.csr_array((np.ones(40), (np.arange(40), np.arange(40) * 41)), (40, 1600))
+    whole = sp.vstack([diagonal, np.ones((1, 1600))], format="csr")
+    made = Schur.of(whole, 40)
+    assert (made.p.size, len(made.products)) == (40, 1)
+
+
+def test_it_suits_small_linear_problems(monkeypatch):
+    small = planted_sdp().problem
+    assert InteriorPoint().suits(small)
+    assert not InteriorPoint().suits(PLANTED["simplex-equal"]().problem)  # a curved objective
+    large = condal.Problem.of(Linear(sp.eye(2000)), condal.Spectrahedron(2000))
+    assert not InteriorPoint().suits(large)
+    nonsmooth = condal.Problem.of(small.f, small.X, B=condal.Entries(12), g=L1(0.1))
+    assert not InteriorPoint().suits(nonsmooth)
+    for name, most in (
+        ("MOST_ROWS", 11),
+        ("MOST_ENTRIES", 3),
+        ("LARGEST", 11),
+        ("MOST_SECONDS", 0.0),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(method, name, most)
+            assert not InteriorPoint().suits(small)
+
+
+def test_more_rows_take_longer():
+    def seconds(m):
+        A = condal.Entries(60, *(part[:m] for part in np.triu_indices(60)))
+        return InteriorPoint().seconds(
+            condal.Problem.of(
+                Linear(np.eye(60)), condal.Spectrahedron(60), A, condal.Equal(np.zeros(m))
+            )
+        )
+
+    assert 0 < seconds(10) < seconds(300) < seconds(1500)
+
+
+class Hidden:
+    """A map whose numbers cannot be seen."""
+
+    def __init__(self, A) -> None:
+        self.A = A
+
+    def as_matrix(self):
+        return None
+
+    def scaled(self, rows):
+        return Hidden(self.A.scaled(rows))
+
+    def __call__(self, x):
+        return self.A(x)
+
+    def __getattr__(self, name):
+        return getattr(self.A, name)
+
+
+E3 = condal.Entries(3)
+REFUSED = {
+    "curved": (PLANTED["simplex-equal"]().problem, "needs a linear objective: got LeastSquares"),
+    "domain": (condal.Problem.of(Linear(np.ones(3)), condal.L1Ball(3)), "a domain that is none of"),
+    "hidden": (
+        replace(planted_sdp().problem, A=Hidden(planted_sdp().problem.A)),
+        "A as a matrix: this problem has an A that an operator hides",
+    ),
+    "nonsmooth": (
+        condal.Problem.of(Linear(np.eye(3)), condal.Spectrahedron(3), B=E3, g=L1(0.5)),
+        "K of bounds on coordinates and of second-order cones: this problem has a nonsmooth",
+    ),
+    "ball": (
+        condal.Problem.of(
+            Linear(np.eye(3)), condal.Spectrahedron(3), E3, condal.Ball(np.zeros(9), 1.0)
+        ),
+        "this problem has a set without coordinates, Ball",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_where_it_does_not_apply_it_says_so_in_one_line(name):
+    problem, text = REFUSED[name]
+    with pytest.raises(condal.ProblemError, match=text) as caught:
+        condal.solve(problem, InteriorPoint())
+    assert "\n" not in str(caught.value)
+    assert "condal.CGAL()" in str(caught.value)
+    assert not InteriorPoint().suits(problem)
+
+
+def test_it_ends_where_its_system_has_no_factor(monkeypatch):
+    monkeypatch.setattr("condal.methods.interior.central.dpotrf", lambda M, **_: (M, 1))
+    result = condal.solve(planted_sdp().problem, InteriorPoint())
+    assert result.status is condal.Status.STALLED
+    assert result.x is None
+
+
+def test_the_default_uses_it_where_it_is_the_fastest():
+    problem, value = random_blocks(1, inequalities=True)
+    result = condal.solve(problem, tol=1e-6)
+    assert result.method == "interior-point"
+    assert result.objective == pytest.approx(value, rel=1e-5)
+
+
+def test_rectangles_are_matrices_in_a_corner():
+    case = next(case for case in SECTIONED if isinstance(case.space, Rectangles))
+    assert [part.kind for part in sections(case.X)] == ["psd"]

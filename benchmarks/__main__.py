@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-NAMES = ("oracle", "penalty", "memory", "kmeans", "maps", "applications")
+NAMES = ("oracle", "penalty", "memory", "kmeans", "maps", "applications", "cvxpy_maxcut", "sdplib")
 
 if __name__ == "__main__":
     for name in [word for word in sys.argv[1:] if not word.startswith("--")] or NAMES:

@@ -1,0 +1,23 @@
+"""CVXPY's solver CONDAL: `problem.solve(solver=condal.cvxpy.CONDAL(tol=1e-4))`."""
+
+from __future__ import annotations
+
+OLDEST = (1, 9)  # its SvecPSD
+
+try:
+    from cvxpy import __version__ as _version
+except ModuleNotFoundError as error:
+    if error.name != "cvxpy":
+        raise
+    raise ImportError(
+        "condal.cvxpy needs CVXPY, 1.9 or later, and there is none: pip install 'condal[cvxpy]'"
+    ) from None
+if tuple(int(part) for part in _version.split(".")[:2]) < OLDEST:
+    raise ImportError(
+        f"condal.cvxpy needs CVXPY 1.9 or later, and {_version} is installed: "
+        "pip install --upgrade 'cvxpy>=1.9', with NumPy 2"
+    )
+
+from condal.cvxpy.solver import CONDAL  # noqa: E402
+
+__all__ = ["CONDAL"]

@@ -1,0 +1,48 @@
+"""What the user of CVXPY may ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from cvxpy.error import SolverError
+
+from condal.points import require_positive, require_whole
+from condal.stop import Stop
+from condal.types import Method
+
+FOR_CVXPY = {"use_quad_obj"}  # options that CVXPY itself reads
+
+
+@dataclass(frozen=True)
+class Options:
+    """The arguments of `condal.solve` that make sense here, and a bound on the trace.
+
+    Other solvers of CVXPY end by themselves, and so there is a limit to the iterations.
+    """
+
+    tol: float = 1e-4
+    trace_bound: float | None = None
+    max_iters: int | None = 5_000
+    max_seconds: float | None = None
+    method: Method | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        Stop(self.tol, self.max_iters, self.max_seconds)
+        require_whole(self.seed, "seed", least=0)
+        if self.trace_bound is not None:
+            require_positive(self.trace_bound, "trace_bound")
+
+    def updated(self, given: Mapping[str, Any]) -> Options:
+        """These, with what `problem.solve` was given beside the solver."""
+        changes = {name: value for name, value in given.items() if name not in FOR_CVXPY}
+        known = [field.name for field in fields(self)]
+        unknown = [name for name in changes if name not in known]
+        if unknown:
+            raise SolverError(
+                f"CONDAL has no option {', '.join(map(repr, unknown))}; it has {', '.join(known)}, "
+                "and verbose"
+            )
+        return replace(self, **changes)

@@ -1,0 +1,43 @@
+"""Rows that no point of the cones satisfies, by their signs alone.
+
+Entries of an orthant, of a diagonal and the first of a second-order block are never negative. A row
+of these, with coefficients >= 0 and b < 0 or the other way round, needs no bound on anything.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from condal.conic import Block, Program
+from condal.points import Array
+
+
+def refuting_row(program: Program) -> Array | None:
+    """y, 0 but for one row, with A'y in the dual cone and <b, y> < 0; None if there is none."""
+    A, b = program.A, program.b
+    if A.nnz == 0:
+        return None
+    block = np.searchsorted(program.offsets, A.indices, side="right") - 1
+    steps = np.array([_step(one) for one in program.blocks])[block]
+    plain = (A.indices - program.offsets[block]) % steps == 0
+    owner = np.repeat(np.arange(b.size), np.diff(A.indptr))
+    counts = [np.bincount(owner[of], minlength=b.size) for of in (~plain, A.data < 0, A.data > 0)]
+    other, negative, positive = (count > 0 for count in counts)
+    rows = np.flatnonzero(~other & (((b < 0) & ~negative) | ((b > 0) & ~positive)))
+    if rows.size == 0:
+        return None
+    y = np.zeros(b.size)
+    y[rows[0]] = -np.sign(b[rows[0]])
+    return y
+
+
+def trace_of(block: Block) -> Array:
+    """The vector of the trace: the diagonal, the sum, or the first entry."""
+    if block.kind == "psd":
+        return np.eye(block.n).ravel()
+    return np.ones(block.n) if block.kind == "orthant" else np.eye(1, block.n).ravel()
+
+
+def _step(block: Block) -> int:
+    """From one entry that is never negative to the next."""
+    return {"orthant": 1, "psd": block.n + 1, "second-order": block.n}[block.kind]

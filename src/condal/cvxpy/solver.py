@@ -1,0 +1,163 @@
+"""The class that CVXPY calls: its conic form in, condal's answer out."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from cvxpy import settings
+from cvxpy.constraints import SOC, ExpCone, PowCone3D, PowConeND, SvecPSD
+from cvxpy.error import SolverError
+from cvxpy.reductions.solution import Solution, failure_solution
+from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
+from cvxpy.reductions.solvers.solver import expand_cones
+from cvxpy.reductions.solvers.utilities import extract_dual_value, get_dual_values
+from cvxpy.utilities.psd_utils import TriangleKind
+
+from condal.cvxpy.answer import Answer, answered
+from condal.cvxpy.forms import Asked
+from condal.cvxpy.options import Options
+from condal.cvxpy.svec import Layout
+from condal.errors import ProblemError
+from condal.progress import Progress
+from condal.types import Method
+
+CONES = {ExpCone: "exponential", PowCone3D: "power", PowConeND: "power"}
+
+CITATION = """
+@inproceedings{yurtsever2019conditional,
+  author    = {Yurtsever, Alp and Fercoq, Olivier and Cevher, Volkan},
+  title     = {A conditional gradient-based augmented {L}agrangian framework},
+  booktitle = {Proceedings of the 36th International Conference on Machine Learning},
+  volume    = {97},
+  pages     = {7272--7281},
+  year      = {2019}
+}
+"""
+
+
+class CONDAL(ConicSolver):  # type: ignore[misc]
+    """condal as a solver of CVXPY: linear, second-order and semidefinite cones.
+
+    Parameters
+    ----------
+    tol : optimal means a proved relative gap and an infeasibility of at most tol.
+    trace_bound : a number that, at a solution, the trace of each psd matrix, the bound of each
+        second-order cone, and the sum of what all inequalities leave do not exceed; None looks for
+        one that the constraints, or these and the objective, imply.
+    max_iters, max_seconds : limits; None for none.
+    method : a method record, such as `condal.CGAL()`; None chooses.
+    seed : of all that is random.
+
+    What is given to `problem.solve` beside the solver takes the place of these. The `Result`, with
+    its certificate and its history, is `problem.solver_stats.extra_stats`.
+    """
+
+    MIP_CAPABLE = False
+    SUPPORTED_CONSTRAINTS: ClassVar = [*ConicSolver.SUPPORTED_CONSTRAINTS, SOC, SvecPSD]
+    PSD_TRIANGLE_KIND = TriangleKind.LOWER
+    PSD_SQRT2_SCALING = True
+
+    def __init__(
+        self,
+        *,
+        tol: float = Options.tol,
+        trace_bound: float | None = None,
+        max_iters: int | None = Options.max_iters,
+        max_seconds: float | None = None,
+        method: Method | None = None,
+        seed: int = 0,
+    ) -> None:
+        super().__init__()
+        self.options = Options(tol, trace_bound, max_iters, max_seconds, method, seed)
+
+    def __eq__(self, other: object) -> bool:
+        """The same options: then CVXPY need not compile the problem anew."""
+        return isinstance(other, CONDAL) and self.options == other.options
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+    def __repr__(self) -> str:
+        return f"CONDAL({self.options})"
+
+    def name(self) -> str:
+        """CONDAL."""
+        return "CONDAL"
+
+    def import_solver(self) -> None:
+        """It is here."""
+
+    def cite(self, data: Any) -> str:
+        """The paper, in BibTeX."""
+        return CITATION
+
+    def can_solve(self, problem_form: Any) -> bool:
+        """Whether the cones are among ours; SolverError, which names them, if they are not."""
+        cones = set(problem_form.cones(quad_obj=False))
+        expand_cones(cones, frozenset(self.SUPPORTED_CONSTRAINTS))
+        others = sorted({CONES.get(cone, cone.__name__) for cone in cones - self._supported})
+        if others:
+            raise SolverError(
+                f"CONDAL takes linear, second-order and semidefinite cones, and this problem has "
+                f"{' and '.join(others)} cones (exp, log, entropy, logistic and geometric programs "
+                "need exponential ones, powers power cones): write it without these, or pass "
+                "another solver, such as solver=cvxpy.CLARABEL"
+            )
+        return True
+
+    @property
+    def _supported(self) -> set[Any]:
+        return set(self.SUPPORTED_CONSTRAINTS)
+
+    def solve_via_data(
+        self,
+        data: dict[str, Any],
+        warm_start: bool,
+        verbose: bool,
+        solver_opts: dict[str, Any],
+        solver_cache: dict[str, Any] | None = None,
+    ) -> Answer:
+        """The answer to min <c, x>, Ax + s = b, s in K."""
+        asked = Asked(
+            sp.csr_array(data[settings.A]),
+            data[settings.B],
+            data[settings.C],
+            Layout.of(data[self.DIMS]),
+            _names(data[settings.PARAM_PROB]),
+        )
+        try:
+            options = self.options.updated(solver_opts)
+            if not verbose:
+                return answered(asked, options)
+            with Progress() as progress:
+                return answered(asked, options, progress)
+        except ProblemError as error:
+            raise SolverError(f"CONDAL: {error}") from error
+
+    def invert(self, solution: Answer, inverse_data: Any) -> Solution:
+        """What CVXPY wants to know of an answer."""
+        result = solution.result
+        attributes = {
+            settings.SOLVE_TIME: solution.seconds,
+            settings.SETUP_TIME: solution.setup_seconds,
+            settings.NUM_ITERS: 0 if result is None else result.iterations,
+            settings.EXTRA_STATS: result,
+        }
+        duals: dict[Any, Any] = {}
+        if solution.z is not None:
+            parts = np.split(solution.z, [inverse_data[self.DIMS].zero])
+            for part, key in zip(parts, (self.EQ_CONSTR, self.NEQ_CONSTR), strict=True):
+                duals |= get_dual_values(part, extract_dual_value, inverse_data[key])
+        if solution.x is None:
+            return failure_solution(solution.status, attributes, duals)
+        value = solution.value + inverse_data[settings.OFFSET]
+        x = {inverse_data[self.VAR_ID]: solution.x}
+        return Solution(solution.status, value, x, duals, attributes)
+
+
+def _names(program: Any) -> tuple[tuple[int, str], ...]:
+    """Where variables begin in x, and what they are called."""
+    begins = program.var_id_to_col
+    return tuple(sorted((int(begins[one.id]), str(one.name())) for one in program.variables))

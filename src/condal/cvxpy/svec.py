@@ -1,0 +1,145 @@
+"""s = svec(S): how CVXPY lays cones out in rows, and conic programs in blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import eigvalsh
+
+from condal.conic import Block
+from condal.points import Array, Indices
+
+ZERO, CONE, PSD = 0, 1, 2  # the kinds of a row
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The rows of s: `zero` that are 0, `nonneg` that are >= 0, second-order cones, psd matrices.
+
+    A psd n x n matrix takes n (n + 1)/2 rows: its lower triangle column by column, the entries off
+    the diagonal times sqrt 2, so that <S, T> = svec(S)' svec(T). A cone of one number is >= 0.
+    """
+
+    zero: int = 0
+    nonneg: int = 0
+    soc: tuple[int, ...] = ()
+    psd: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, dims: Any) -> Layout:
+        """That of CVXPY's `ConeDims`."""
+        soc, psd = (tuple(int(n) for n in sizes) for sizes in (dims.soc, dims.psd))
+        return cls(int(dims.zero), int(dims.nonneg), soc, psd)
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The cones, as the blocks of a conic program; the rows that are 0 have none."""
+        found = [Block("orthant", self.nonneg)] if self.nonneg else []
+        found += [Block("second-order" if n > 1 else "orthant", n) for n in self.soc]
+        return (*found, *(Block("psd" if n > 1 else "orthant", n) for n in self.psd))
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return len(self.kinds)
+
+    @cached_property
+    def kinds(self) -> Indices:
+        """The kind of each row: ZERO, CONE (>= 0 or second-order) or PSD."""
+        counts = [self.zero, self.nonneg + sum(self.soc), sum(map(triangle, self.psd))]
+        return np.repeat([ZERO, CONE, PSD], counts)
+
+    @property
+    def plain(self) -> int:
+        """How many rows there are before the psd matrices, without those that are 0."""
+        return self.nonneg + sum(self.soc)
+
+    def gathered(self, z: Array) -> Array:
+        """s = Pz, without the rows that are 0, for the vector z of a conic program. PP' = 1."""
+        parts, begin = [z[: self.plain]], self.plain
+        for n in self.psd:
+            parts.append(svec(z[begin : begin + n * n].reshape(n, n)))
+            begin += n * n
+        return np.concatenate(parts)
+
+    def spread(self, M: Any) -> Any:
+        """MP, for a sparse M whose columns are the rows of s, without those that are 0."""
+        M = sp.coo_array(M)
+        rows, cols, values = M.row, M.col.astype(np.int64), M.data
+        sides = np.array(self.psd, dtype=np.int64)
+        begins = self.plain + np.concatenate([[0], np.cumsum(sides * (sides + 1) // 2)])
+        places = self.plain + np.concatenate([[0], np.cumsum(sides**2)])
+        matrix = cols >= self.plain
+        block = np.searchsorted(begins, cols[matrix], side="right") - 1
+        n, at = sides[block], places[block]
+        i, j = _entry(cols[matrix] - begins[block], n)
+        off = i != j
+        values, cols = values.copy(), cols.copy()
+        values[matrix] *= np.where(off, np.sqrt(0.5), 1.0)
+        cols[matrix] = at + j * n + i
+        return sp.csr_array(
+            (
+                np.concatenate([values, values[matrix][off]]),
+                (
+                    np.concatenate([rows, rows[matrix][off]]),
+                    np.concatenate([cols, (at + i * n + j)[off]]),
+                ),
+            ),
+            shape=(M.shape[0], int(places[-1])),
+        )
+
+    def outside(self, v: Array) -> float:
+        """How far v is from the cones, as the largest of what each lacks; the rows that are 0 may
+        have any value."""
+        plain = v[self.zero : self.zero + self.nonneg]
+        lacks = [0.0, -float(plain.min(initial=0.0))]
+        begin = self.zero + self.nonneg
+        for n in self.soc:
+            lacks.append(float(np.linalg.norm(v[begin + 1 : begin + n]) - v[begin]))
+            begin += n
+        for n in self.psd:
+            end = begin + triangle(n)
+            lacks.append(-float(eigvalsh(smat(v[begin:end], n), subset_by_index=[0, 0])[0]))
+            begin = end
+        return max(lacks)
+
+
+def triangle(n: int) -> int:
+    """How many rows a symmetric n x n matrix takes."""
+    return n * (n + 1) // 2
+
+
+def svec(S: Array) -> Array:
+    """The lower triangle of S column by column, what is off the diagonal times sqrt 2."""
+    n = S.shape[0]
+    found = np.concatenate([S[j, j:] for j in range(n)])
+    found *= np.sqrt(2.0)
+    found[_starts(n)] = np.diagonal(S)
+    return found
+
+
+def smat(s: Array, n: int) -> Array:
+    """S, n x n and symmetric, of s = svec(S)."""
+    half = np.zeros((n, n))
+    half[np.triu_indices(n)] = s / np.sqrt(2.0)
+    S = half + half.T
+    np.fill_diagonal(S, s[_starts(n)])
+    return S
+
+
+def _starts(n: int) -> Indices:
+    """Where the columns of the lower triangle begin."""
+    j = np.arange(n)
+    return j * n - j * (j - 1) // 2
+
+
+def _entry(k: Indices, n: Indices) -> tuple[Indices, Indices]:
+    """i >= j of the entry k of svec, for matrices of side n."""
+    j = ((2 * n + 1 - np.sqrt((2.0 * n + 1) ** 2 - 8.0 * k)) / 2).astype(np.int64)
+    j -= j * n - j * (j - 1) // 2 > k  # the root may be off by its rounding
+    j += (j + 1) * n - (j + 1) * j // 2 <= k
+    return k - (j * n - j * (j - 1) // 2) + j, j

@@ -11,11 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy import sparse
 
 import condal
 from condal.cli.app import cli
 from condal.cli.applications import APPLICATIONS
 from condal.cli.text import excess, number, sizes
+from condal.formats import write_metis
 from condal.problems.completion import matrix_completion
 from condal.problems.maxcut import MaxCut
 
@@ -24,6 +26,7 @@ TRIANGLES = "6 7\n1 2\n2 3\n1 3\n4 5\n5 6\n4 6\n3 4\n"  # two, joined by an edge
 SIGNS = "4 6\n1 2 1\n1 3 -1\n1 4 -1\n2 3 -1\n2 4 -1\n3 4 1\n"  # of + + - -
 POINTS = "x,y\n0,0\n0,1\n1,0\n9,9\n9,8\n8,9\n"
 PLACES = "3\n0 1 2\n1 0 3\n2 3 0\n\n0 5 2\n5 0 3\n2 3 0\n"
+PROGRAM = "2\n2\n2 -1\n1 2\n0 1 1 2 0.5\n1 1 1 1 1\n2 1 2 2 1\n2 2 1 1 1\n"  # optimum sqrt(2)
 SIGNAL = np.array([1.0, 1j, -0.5, 0.5 - 2j])
 
 
@@ -54,6 +57,7 @@ FILES = {
     "qap": PLACES,
     "matrix-completion": ratings,
     "phase-retrieval": intensities,
+    "sdp": PROGRAM,
 }
 NEEDED = {"k-means": ("--clusters", "2"), "matrix-completion": ("--radius", "20")}
 COMMON = ["problem", "method", "why", "status", "objective", "bound", "gap", "infeasibility"]
@@ -149,6 +153,20 @@ def test_theta_of_the_pentagon():
     first, second = answer_of("theta")
     assert (second - first) % 5 in (2, 3)  # no neighbours on the cycle
     assert record_of("theta", "--plus")["bound"] <= record["bound"] * (1 + 1e-3)
+
+
+def test_a_graph_may_come_in_any_format_and_an_edge_list_keeps_its_labels():
+    labels, W = [3, 10, 20, 40, 70], np.roll(np.eye(5), 1, axis=1)
+    W += W.T
+    edges = [(labels[i], labels[(i + 1) % 5]) for i in range(5)]
+    Path("theta.edges").write_text("# a pentagon\n" + "".join(f"{i}\t{j}\n" for i, j in edges))
+    write_metis("theta.graph", W)
+    sparse.save_npz("theta.npz", sparse.csr_array(W))
+    for name, known in (("edges", labels), ("graph", range(1, 6)), ("npz", range(1, 6))):
+        command = ("solve", f"theta.{name}", "--as", "theta", "--out", "-", "--quiet")
+        found = {int(line) for line in run(*command).stdout.split()}
+        first, second = (list(known).index(label) for label in found)
+        assert (second - first) % 5 in (2, 3)
 
 
 def test_theta_of_a_complement_speaks_of_cliques_and_colours():
@@ -591,7 +609,7 @@ def test_the_help_of_an_application(name):
     for option in application.options:
         assert option.opts[0] in text
     assert application.example.startswith("condal solve ")
-    assert f"--as {name}" in application.example
+    assert f"--as {name}" in application.example or application.suffixes
 
 
 def test_the_help_of_the_command_lists_them_all():

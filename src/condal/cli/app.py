@@ -1,4 +1,4 @@
-"""The commands: demo, solve, info, experiment, bench."""
+"""The commands: demo, info, solve, certify, show, report, experiment, bench."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ import condal
 from condal import demo as demonstration
 from condal.cli import report
 from condal.cli.bench import bench
+from condal.cli.certify import certify
 from condal.cli.experiment import experiment
 from condal.cli.graph import advice, facts
 from condal.cli.group import Commands
+from condal.cli.report_page import report as report_page
+from condal.cli.show import show
 from condal.cli.solve import solve, watched
 from condal.cli.text import printable, table
 from condal.formats import read_graph
@@ -76,6 +79,9 @@ def info(file: str) -> None:
 
 
 cli.add_command(solve)
+cli.add_command(certify)
+cli.add_command(show)
+cli.add_command(report_page)
 cli.add_command(experiment)
 cli.add_command(bench)
 

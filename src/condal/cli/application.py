@@ -9,11 +9,22 @@ from typing import Any, TypeAlias
 
 import click
 
+import condal
+from condal.report.pictures import Picture
 from condal.result import Result
 
 Chosen: TypeAlias = Mapping[str, Any]  # the values of its own options, by name, and some of all
 Lines: TypeAlias = list[tuple[str, str]]  # names and values, as a person reads them
 Figures: TypeAlias = dict[str, float | None]  # the same for --json
+
+NO_ANSWER = ("answer", "none: interrupted while the result was rounded")
+
+GRAPH = """\
+    FILE is a graph: rudy (Gset), Matrix Market (.mtx), Rutherford-Boeing (.rb),
+    METIS (.graph) or an edge list (.edges, .csv, .tsv: two labels, which are
+    whole numbers, and perhaps a weight; its vertices are the labels in rising
+    order), plain or packed with gzip or xz; or a matrix that SciPy saved
+    (.npz)."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +46,14 @@ class Application:
     figures : all of that, for --json: the keys are the same for every result, None where there is
         none.
     lines : the answer, for --out.
+    picture : the answer as arrays to be drawn (see `condal.report.pictures`), or None.
     out : what --out writes.
     options : its own, beside those that all have.
-    inputs : those of them that name files to be read.
+    inputs : those of them that name files to be read, which the problem does not depend on.
+    solve : how a model is solved: as condal.solve does, where it is left out.
+    suffixes : of names of files that are solved as this without --as.
+    resolved : values of options that the model chose where they were left out, by name: typed, they
+        make the very same problem.
     """
 
     name: str
@@ -52,8 +68,12 @@ class Application:
     figures: Callable[[Any, Result, Any], Figures]
     lines: Callable[[Any], Iterable[str]]
     out: str
+    picture: Callable[[Any, Result, Any], Picture | None] = lambda model, result, answer: None
     options: tuple[click.Option, ...] = ()
     inputs: tuple[str, ...] = ()
+    resolved: Callable[[Any], dict[str, Any]] = lambda model: {}
+    solve: Callable[..., Result] = lambda *given, **options: condal.solve(*given, **options)
+    suffixes: tuple[str, ...] = ()
 
     def told(self, model: Any, result: Result, answer: Any) -> Lines:
         """What was found, and what is proved of it."""

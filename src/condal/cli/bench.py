@@ -14,11 +14,11 @@ from condal.errors import ProblemError
 from condal.progress import clock
 
 if TYPE_CHECKING:
+    from condal.bench.cases import Set
     from condal.bench.figures import Verdict
     from condal.bench.job import Run
     from condal.bench.results import Results
     from condal.bench.run import Plan
-    from condal.bench.sets import Set
 
 OUT = "benchmarks/results"
 

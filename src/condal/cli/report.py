@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from condal.cli.application import Lines
-from condal.cli.text import number
+from condal.cli.text import number, printable, table
 from condal.result import Result, Status
 
 SOLVED, STOPPED = 0, 1  # exit codes
@@ -45,6 +45,13 @@ def record(result: Result, figures: dict[str, float | None]) -> dict[str, Any]:
         "seconds": _finite(result.seconds),
         **{name: None if value is None else _finite(value) for name, value in figures.items()},
     }
+
+
+def page(result: Result, file: str, answer: Lines) -> str:
+    """What a person reads of a result, in 80 columns."""
+    title = f"{result.problem_name} of {file}" if file else result.problem_name
+    rows = [(printable(name), printable(value)) for name, value in summary(result, answer)]
+    return f"{printable(title)}\n\n{table(rows)}"
 
 
 def summary(result: Result, answer: Lines) -> Lines:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,19 @@ import click
 import condal
 from condal import methods
 from condal.cli import memory, report, target
-from condal.cli.application import Application, Chosen, Lines
+from condal.cli.application import NO_ANSWER, Application, Chosen, Lines
 from condal.cli.applications import APPLICATIONS
-from condal.cli.group import HELP
+from condal.cli.command import OfApplication, application_of
 from condal.cli.interrupts import Interrupts
-from condal.cli.text import printable, table
+from condal.cli.keeping import Keep
+from condal.cli.options import kept
+from condal.cli.text import printable
+from condal.cli.watching import Port, told, watching
 from condal.methods.rules import Decr, LineSearch
 from condal.progress import Progress
+from condal.report.pictures import Picture
 from condal.result import Result
+from condal.saved import Saved
 from condal.stop import Stop
 from condal.types import Method
 
@@ -33,6 +38,7 @@ METHODS: dict[str, Callable[[], Method | None]] = {
     "cgal-fc": methods.corrective,
     "lowrank": methods.LowRankCGAL,
     "splitting": methods.Splitting,
+    "interior-point": methods.InteriorPoint,
     "primal-dual": methods.PrimalDual,
     "hcgm": condal.hcgm,
     "fw-al": methods.fwal,
@@ -46,30 +52,16 @@ SHORTEST = 1e-9  # seconds: a limit is positive
 STOPPED_EARLY = "condal: interrupted before there was a problem to solve; nothing is written"
 
 
-class Solve(click.Command):
-    """A command that has the options and the help of the application that --as names."""
+class Solve(OfApplication):
+    """The command, with the help of the application that --as names, or the name of FILE tells."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As ever, once it is known which options there are."""
-        application = ctx.meta[__name__] = APPLICATIONS.get(_named(args))
-        if application is not None:
-            ctx.meta[HELP] = f"{ctx.command_path} --as {application.name} --help"
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            _explain(error, ctx)
-            raise
-
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Those of all applications, with those of this one after --as."""
-        common, application = super().get_params(ctx), _application(ctx)
-        if application is None:
-            return common
-        return [*common[:2], *application.options, *common[2:]]
+        """With --as, where the name of the file says it."""
+        return super().parse_args(ctx, [*self.told(args), *args])
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """What the application is, where one is named."""
-        application = _application(ctx)
+        application = application_of(ctx)
         if application is None:
             super().format_help_text(ctx, formatter)
             formatter.write_paragraph()
@@ -93,7 +85,7 @@ class Solve(click.Command):
     type=click.Choice(list(APPLICATIONS)),
     required=True,
     metavar="NAME",
-    help="What FILE is solved as: an application.",
+    help="What FILE is solved as: an application. A FILE.dat-s tells by its name.",
 )
 @click.option(
     "--method",
@@ -120,6 +112,17 @@ class Solve(click.Command):
 )
 @click.option("--json", "json_target", metavar="FILE", help="Write the result there; - for stdout.")
 @click.option("--out", "out_target", metavar="FILE", help="Write the answer there, a line each.")
+@click.option("--save", "folder", metavar="DIR", help="Keep the whole result there, a new folder.")
+@click.option("--overwrite", is_flag=True, help="Let --save take the place of an earlier result.")
+@click.option(
+    "--watch",
+    "port",
+    type=Port(),
+    is_flag=False,
+    flag_value=0,
+    metavar="[PORT]",
+    help="Show the solve in a browser on this machine as it runs, with a button to stop it.",
+)
 @click.option("--quiet", is_flag=True, help="Print errors only, and the JSON if asked for.")
 @click.pass_context
 def solve(
@@ -135,6 +138,9 @@ def solve(
     seed: int,
     json_target: str | None,
     out_target: str | None,
+    folder: str | None,
+    overwrite: bool,
+    port: int | None,
     quiet: bool,
     **own: Any,
 ) -> None:
@@ -155,8 +161,13 @@ def solve(
     application, progress = APPLICATIONS[kind], None if quiet else Progress()
     read = {"the file itself": file, **_inputs(application, own)}
     target.check_all({"--json": json_target, "--out": out_target}, read)
+    others = {**read, "what --json writes": json_target, "what --out writes": out_target}
+    keep = Keep.of(folder, file, overwrite, others)
     say = None if progress is None else progress.note
     chosen = {**own, "seed": seed, "max_seconds": max_seconds, "say": say}
+    watch = None
+    if port is not None:
+        watch = context.with_resource(watching(port, f"{kind} of {printable(Path(file).name)}"))
     began = time.perf_counter()
     with Interrupts(say):
         try:
@@ -166,7 +177,7 @@ def solve(
             click.echo(STOPPED_EARLY, err=True)
             context.exit(report.STOPPED)
         with progress or nullcontext():
-            result = condal.solve(
+            result = application.solve(
                 model,
                 METHODS[method](),
                 tol=tol,
@@ -174,18 +185,35 @@ def solve(
                 max_seconds=_left(max_seconds, began),
                 storage=x,
                 seed=seed,
-                callback=progress,
+                callback=told(progress, watch),
             )
             answer, said = _answered(application, model, result, chosen)
+        picture = _pictured(application, model, result, answer) if keep or watch else {}
+        if watch is not None:
+            with suppress(KeyboardInterrupt):  # of a button pressed this very moment
+                watch.settle()
+    show = partial(click.echo, err=target.STDOUT in (json_target, out_target))
     if not quiet:
-        show = partial(click.echo, err=target.STDOUT in (json_target, out_target))
-        show(f"\n{result.problem_name} of {printable(Path(file).name)}\n")
-        show(table(report.summary(result, said)))
+        show(f"\n{report.page(result, Path(file).name, said)}")
+    figures = application.figures(model, result, answer)
     if json_target is not None:
-        figures = application.figures(model, result, answer)
         target.write_record(json_target, report.record(result, figures))
     if out_target is not None and answer is not None:
         target.write_lines(out_target, application.lines(answer))
+    about: dict[str, Any] = {
+        "application": application.name,
+        "options": kept(application, model, own),
+        "settings": _settings(context.params),
+        "answer": said,
+        "figures": figures,
+        "picture": picture,
+    }
+    if keep is not None:
+        keep.write(result, **about)
+        if not quiet:
+            show(f"\n{keep.told}")
+    if watch is not None:
+        watch.finish(Saved(result, file=Path(file).name, **about))
     context.exit(report.STOPPED if answer is None else report.exit_code(result))
 
 
@@ -207,7 +235,23 @@ def _answered(
         answer = application.answer(model, result, chosen)
         return answer, application.told(model, result, answer)
     except KeyboardInterrupt:
-        return None, [("answer", "none: interrupted while the result was rounded")]
+        return None, [NO_ANSWER]
+
+
+def _pictured(application: Application, model: Any, result: Result, answer: Any) -> Picture:
+    """The answer as arrays to be drawn; nothing, where there is no answer, or no time for it."""
+    if answer is None:
+        return {}
+    try:
+        return application.picture(model, result, answer) or {}
+    except (KeyboardInterrupt, MemoryError):
+        return {}
+
+
+def _settings(chosen: dict[str, Any]) -> dict[str, Any]:
+    """Those of the solve."""
+    names = ("tol", "method", "max_iters", "max_seconds", "storage", "seed")
+    return {name: chosen[name] for name in names}
 
 
 def _inputs(application: Application, own: dict[str, Any]) -> dict[str, str]:
@@ -221,34 +265,3 @@ def _left(max_seconds: float | None, began: float) -> float | None:
     if max_seconds is None:
         return None
     return max(max_seconds - (time.perf_counter() - began), SHORTEST)
-
-
-def _application(ctx: click.Context) -> Application | None:
-    return ctx.meta.get(__name__)
-
-
-def _named(args: list[str]) -> str:
-    """What --as names, before anything is parsed."""
-    name = ""
-    for i, word in enumerate(args):
-        if word == "--as" and i + 1 < len(args):
-            name = args[i + 1]
-        elif word.startswith("--as="):
-            name = word.removeprefix("--as=")
-    return name
-
-
-def _explain(error: click.NoSuchOption, ctx: click.Context) -> None:
-    """Raise a better error for an option of another application."""
-    owners = [
-        application.name
-        for application in APPLICATIONS.values()
-        if any(error.option_name in option.opts for option in application.options)
-    ]
-    here = _application(ctx)
-    if owners and here is not None:
-        raise click.UsageError(
-            f"{error.option_name} belongs to --as {' or '.join(owners)}; --as {here.name} does "
-            "not take it",
-            ctx,
-        ) from None

@@ -31,6 +31,21 @@ def check_all(targets: Mapping[str, str | None], read: Mapping[str, str]) -> Non
         taken[f"where {option} goes"] = target
 
 
+def check_beside(target: str, option: str, results: Iterable[str]) -> None:
+    """Refuse a file in one of the folders, which are results."""
+    for folder in results:
+        if within(target, folder):
+            raise FormatError(f"is in the result {folder}; give {option} another path", path=target)
+
+
+def within(path: str | Path, folder: str | Path) -> bool:
+    """Whether a path leads into a folder, be it there or not."""
+    try:
+        return Path(path).resolve().is_relative_to(Path(folder).resolve())
+    except (OSError, RuntimeError, ValueError):  # it is refused where it is opened
+        return False
+
+
 def check(target: str, option: str) -> None:
     """Refuse what is no file that can be written."""
     path = Path(target)
@@ -63,8 +78,8 @@ def _same(target: str, other: str) -> bool:
         return False
 
 
-def write_record(target: str, record: dict[str, Any]) -> None:
-    """The record as one JSON object."""
+def write_record(target: str, record: dict[str, Any] | list[dict[str, Any]]) -> None:
+    """The record as one JSON object, or several as a list of these."""
     _write(target, json.dumps(record, indent=2, allow_nan=False) + "\n")
 
 

@@ -7,6 +7,7 @@ from condal.cli.applications.matrix_completion import MATRIX_COMPLETION
 from condal.cli.applications.max_cut import MAX_CUT
 from condal.cli.applications.phase_retrieval import PHASE_RETRIEVAL
 from condal.cli.applications.qap import QAP
+from condal.cli.applications.sdp import SDP
 from condal.cli.applications.sync import SYNC
 from condal.cli.applications.theta import THETA
 
@@ -23,5 +24,6 @@ APPLICATIONS: dict[str, Application] = {
         QAP,
         MATRIX_COMPLETION,
         PHASE_RETRIEVAL,
+        SDP,
     )
 }

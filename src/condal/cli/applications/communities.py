@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 import click
 
-from condal.cli.application import Application, Chosen, Figures, Lines, trials
+from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, trials
 from condal.cli.text import number, sizes
 from condal.formats import read_graph
 from condal.problems.communities import Communities, communities
 from condal.problems.partitions import Partition
+from condal.report import pictures
+from condal.report.pictures import Picture
 from condal.result import Result
 
 
@@ -49,17 +51,25 @@ def _lines(found: Partition) -> Iterator[str]:
     return (f"{label + 1}" for label in found.labels)
 
 
+def _picture(model: Communities, result: Result, found: Partition) -> Picture:
+    return pictures.sorted_matrix(
+        model.W,
+        found.labels,
+        [f"group {i + 1}" for i in range(len(found.sizes))],
+        "The links between vertices, sorted by group: the lines part the groups.",
+    )
+
+
 COMMUNITIES = Application(
     name="communities",
     title="groups of a graph with many links within them",
-    about="""\
+    about=f"""\
     Part the vertices of a graph into groups that have more links within them
     than would be expected without groups. The quality of a partition is the
     share of all weight that lies within groups beyond what is expected there;
     it is proved that none into so many groups is better than the bound.
 
-    FILE is a graph in rudy (Gset), Matrix Market or Rutherford-Boeing (.rb)
-    format, plain or packed with gzip or xz; weights must not be negative.""",
+{GRAPH} Weights must not be negative.""",
     example="condal solve club.mtx --as communities --groups 2 --out groups.txt",
     noun="vertices",
     build=_build,
@@ -68,6 +78,7 @@ COMMUNITIES = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
+    picture=_picture,
     out="the group of each vertex, from 1, a line each",
     options=(
         click.Option(

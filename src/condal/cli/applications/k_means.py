@@ -12,6 +12,8 @@ from condal.cli.quality import cost_figures
 from condal.cli.text import excess, number, sizes
 from condal.formats import read_points
 from condal.problems.kmeans import Clustering, KMeans, k_means
+from condal.report import pictures
+from condal.report.pictures import Picture
 from condal.result import Result
 
 
@@ -41,6 +43,17 @@ def _lines(found: Clustering) -> Iterator[str]:
     return (f"{label + 1}" for label in found.labels)
 
 
+def _picture(model: KMeans, result: Result, found: Clustering) -> Picture | None:
+    if model.points is None:
+        return None
+    return pictures.scatter(
+        model.points,
+        found.labels,
+        [f"cluster {i + 1}" for i in range(model.k)],
+        "The points by cluster, in the plane in which they are spread most.",
+    )
+
+
 K_MEANS = Application(
     name="k-means",
     title="clusters of points, and how near the best they are",
@@ -60,6 +73,7 @@ K_MEANS = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
+    picture=_picture,
     out="the cluster of each point, from 1, a line each",
     options=(
         click.Option(

@@ -16,6 +16,8 @@ from condal.errors import FormatError
 from condal.formats import Ratings, read_ratings, read_table
 from condal.problem import Problem
 from condal.problems.completion import Completed, MatrixCompletion, matrix_completion
+from condal.report import pictures
+from condal.report.pictures import Picture
 from condal.result import Result
 
 ZERO = 1e-6  # of the largest singular value: one below it is none
@@ -61,6 +63,7 @@ def _build(file: str, chosen: Chosen) -> _Task:
         radius=chosen["radius"],
         effects=not chosen["no_effects"],
         loss=chosen["loss"],
+        delta=chosen["delta"],
         seed=chosen["seed"],
         watch=None if chosen["say"] is None else partial(_tell, chosen["say"]),
         max_seconds=None if limit is None else limit / 2,  # the solve's is the other half
@@ -138,9 +141,32 @@ def _figures(task: _Task, result: Result, found: _Prediction | None) -> Figures:
     return {"rmse": found.rmse, "rank": float(found.rank), "radius": float(task.model.radius)}
 
 
+def _resolved(task: _Task) -> dict[str, Any]:
+    """The radius and, of Huber's loss, the delta that were chosen."""
+    huber = task.model.loss == "huber"
+    return {"radius": task.model.radius, "delta": task.model.delta if huber else None}
+
+
 def _lines(found: _Prediction) -> Iterator[str]:
     pairs = zip(found.places.tolist(), found.values.tolist(), strict=True)
     return (f"{row},{column},{value:.10g}" for (row, column), value in pairs)
+
+
+def _picture(task: _Task, result: Result, found: _Prediction) -> Picture:
+    """Some rows and columns: what is known of them, and what they are completed to."""
+    m, n = found.completed.shape
+    i, j = pictures.sample(m), pictures.sample(n)
+    places = [np.full(size, -1) for size in (m, n)]
+    places[0][i], places[1][j] = np.arange(i.size), np.arange(j.size)
+    rows, cols = places[0][task.known.rows], places[1][task.known.cols]
+    seen = (rows >= 0) & (cols >= 0)
+    known = np.full((i.size, j.size), np.nan)
+    known[rows[seen], cols[seen]] = task.known.values[seen]
+    completed = found.completed.entries(*np.meshgrid(i, j, indexing="ij"))
+    return pictures.images(
+        [("known", known), ("completed", completed)],
+        f"{i.size:,} of {m:,} rows and {j.size:,} of {n:,} columns.",
+    )
 
 
 MATRIX_COMPLETION = Application(
@@ -164,6 +190,7 @@ MATRIX_COMPLETION = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
+    picture=_picture,
     out="row,column,value for the places of --predict, or else those that are known",
     options=(
         click.Option(
@@ -192,8 +219,16 @@ MATRIX_COMPLETION = Application(
             help="What a misfit costs; the last two bear values that are wrong.",
         ),
         click.Option(
+            ["--delta"],
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="D",
+            help="Where Huber's loss turns from squares; else by the spread of what a first fit "
+            "leaves.",
+        ),
+        click.Option(
             ["--no-effects"], is_flag=True, help="Do not take out means of rows and columns."
         ),
     ),
     inputs=("predict",),
+    resolved=_resolved,
 )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from condal.cli.application import Application, Chosen, Figures, Lines, trials
+from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, trials
 from condal.cli.quality import AtMost
 from condal.cli.text import number
 from condal.formats import read_graph
 from condal.problems.maxcut import Cut, MaxCut, max_cut
+from condal.report import pictures
+from condal.report.pictures import Picture
 from condal.result import Result
 
 
@@ -40,16 +42,24 @@ def _lines(cut: Cut) -> Iterator[str]:
     return (f"{int(sign)}" for sign in cut.signs)
 
 
+def _picture(model: MaxCut, result: Result, cut: Cut) -> Picture:
+    return pictures.graph(
+        model.W,
+        (cut.signs < 0).astype(int),
+        ("one side", "the other side"),
+        "The graph and its cut.",
+    )
+
+
 MAX_CUT = Application(
     name="max-cut",
     title="the heaviest cut of a graph",
-    about="""\
+    about=f"""\
     Part the vertices of a graph into two sides, so that the edges between them
     weigh the most. A cut is found, and it is proved that no cut weighs more
     than the bound.
 
-    FILE is a graph in rudy (Gset), Matrix Market or Rutherford-Boeing (.rb)
-    format, plain or packed with gzip or xz.""",
+{GRAPH}""",
     example="condal solve G1.txt --as max-cut --tol 1e-2 --json result.json",
     noun="vertices",
     build=lambda file, chosen: max_cut(read_graph(file), name="max-cut"),
@@ -58,6 +68,7 @@ MAX_CUT = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
+    picture=_picture,
     out="each vertex's side, 1 or -1, a line each",
     options=(trials(100, "Cuts"),),
 )

@@ -13,6 +13,8 @@ from condal.cli.text import number
 from condal.errors import FormatError
 from condal.formats import names_of_arrays, read_arrays
 from condal.problems.phase_retrieval import PhaseRetrieval, Signal, phase_retrieval
+from condal.report import pictures
+from condal.report.pictures import Picture
 from condal.result import Result
 
 
@@ -65,6 +67,16 @@ def _lines(found: Signal) -> Iterator[str]:
     return (f"{value.real:.17g},{value.imag:.17g}" for value in values)
 
 
+def _picture(model: PhaseRetrieval, result: Result, found: Signal) -> Picture:
+    size, phase = np.abs(found.values), np.angle(found.values)
+    if model.shape is None:
+        return pictures.curves(
+            [("modulus", size), ("phase", phase)], "The signal, up to a factor of modulus 1."
+        )
+    images = [("modulus", size.reshape(model.shape)), ("phase", phase.reshape(model.shape))]
+    return pictures.images(images, "The image, up to a factor of modulus 1.")
+
+
 PHASE_RETRIEVAL = Application(
     name="phase-retrieval",
     title="a signal from the intensities of its measurements",
@@ -85,6 +97,7 @@ PHASE_RETRIEVAL = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
+    picture=_picture,
     out="the signal, a number a line, as its real and its imaginary part",
     options=(
         click.Option(
@@ -94,4 +107,5 @@ PHASE_RETRIEVAL = Application(
             help="A bound on |u|^2; else taken from the intensities.",
         ),
     ),
+    resolved=lambda model: {"trace": model.trace},
 )

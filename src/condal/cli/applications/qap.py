@@ -13,6 +13,8 @@ from condal.cli.quality import cost_figures
 from condal.cli.text import excess, number
 from condal.formats import read_qaplib
 from condal.problems.qap import Assignment, QuadraticAssignment, quadratic_assignment
+from condal.report import pictures
+from condal.report.pictures import Picture
 from condal.result import Result
 
 
@@ -56,6 +58,18 @@ def _lines(found: Assignment) -> Iterator[str]:
     return (f"{place + 1}" for place in found.permutation)
 
 
+def _picture(model: QuadraticAssignment, result: Result, found: Assignment) -> Picture:
+    p, kept = found.permutation, pictures.sample(model.n)
+    return pictures.images(
+        [
+            ("A, of facilities", model.A[np.ix_(kept, kept)]),
+            ("B, of their places", model.B[np.ix_(p[kept], p[kept])]),
+        ],
+        "The two matrices of the cost, facility by facility: where one is large, the other is to "
+        "be small.",
+    )
+
+
 QAP = Application(
     name="qap",
     title="the cheapest assignment of facilities to places",
@@ -74,6 +88,7 @@ QAP = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
+    picture=_picture,
     out="the place of each facility, from 1, a line each",
     options=(
         click.Option(

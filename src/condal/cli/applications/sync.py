@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from condal.cli.application import Application, Chosen, Figures, Lines, trials
+from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, trials
 from condal.cli.quality import AtMost
 from condal.cli.text import number
 from condal.formats import read_graph
@@ -14,6 +14,8 @@ from condal.problems.synchronisation import (
     SignSynchronisation,
     sign_synchronisation,
 )
+from condal.report import pictures
+from condal.report.pictures import Picture
 from condal.result import Result
 
 
@@ -53,18 +55,27 @@ def _lines(found: Signs) -> Iterator[str]:
     return (f"{int(sign)}" for sign in found.signs)
 
 
+def _picture(model: SignSynchronisation, result: Result, found: Signs) -> Picture:
+    return pictures.sorted_matrix(
+        model.C,
+        (found.signs < 0).astype(int),
+        ("+1", "-1"),
+        "The measurements, sorted by sign: they agree where they are positive within a sign and "
+        "negative between the two.",
+    )
+
+
 SYNC = Application(
     name="sync",
     title="signs from noisy products of pairs of them",
-    about="""\
+    about=f"""\
     Find signs s_i, +1 or -1, from measurements C_ij of their products s_i s_j,
     some of them wrong: those that agree best with C, the sum of C_ij s_i s_j
     over all pairs being the most. As all signs may be turned, the first is +1.
     It is proved that no signs agree better than the bound.
 
-    FILE is a graph in rudy (Gset), Matrix Market or Rutherford-Boeing (.rb)
-    format, plain or packed with gzip or xz: a pair that was measured is an
-    edge, and its weight the measurement.""",
+{GRAPH} A pair that was measured is an edge, and its weight the
+    measurement.""",
     example="condal solve measured.mtx --as sync --out signs.txt",
     noun="signs",
     build=_build,
@@ -73,6 +84,7 @@ SYNC = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
+    picture=_picture,
     out="the signs, 1 or -1, a line each",
     options=(trials(50, "Choices of signs"),),
 )

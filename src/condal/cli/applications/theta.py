@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import click
+import numpy as np
 
-from condal.cli.application import Application, Chosen, Figures, Lines, trials
+from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, trials
 from condal.cli.text import number
-from condal.formats import read_graph
+from condal.formats import read_labelled_graph
 from condal.problem import Problem
 from condal.problems.theta import StableSet, Theta, theta
+from condal.report import pictures
+from condal.report.pictures import Picture
 from condal.result import Result
 
 ROUNDING = 1e-9  # of a sum of n^2 numbers: a lower bound is no whole number for that
@@ -21,10 +25,11 @@ ROUNDING = 1e-9  # of a sum of n^2 numbers: a lower bound is no whole number for
 @dataclass(frozen=True, eq=False)
 class _Task:
     """The model, and whether it is of the complement of the graph in the file: then the stable
-    sets of the one are the cliques of the other."""
+    sets of the one are the cliques of the other. `labels` are the file's own of the vertices."""
 
     model: Theta
     complement: bool
+    labels: Any
 
     @property
     def problem(self) -> Problem:
@@ -39,25 +44,29 @@ class _Task:
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """A stable set or a clique; of the complement, how many colours are proved to be needed."""
+    """A stable set or a clique, the labels of its vertices; of the complement, how many colours are
+    proved to be needed."""
 
     vertices: StableSet
+    labels: Any
     colours: int | None
 
 
 def _build(file: str, chosen: Chosen) -> _Task:
-    model = theta(read_graph(file), theta_plus=chosen["plus"])
+    graph, labels = read_labelled_graph(file)
+    model = theta(graph, theta_plus=chosen["plus"])
     complement = chosen["complement"]
-    return _Task(model.complement if complement else model, complement)
+    return _Task(model.complement if complement else model, complement, labels)
 
 
 def _answer(task: _Task, result: Result, chosen: Chosen) -> _Found:
     found = task.model.round(result, trials=chosen["trials"], seed=chosen["seed"])
+    labels = task.labels[found.vertices]
     if not task.complement:
-        return _Found(found, None)
+        return _Found(found, labels, None)
     # No two of a clique share a colour; and theta, from below, bounds colours.
     value = float(task.model.feasible(result).sum())
-    return _Found(found, max(found.size, math.ceil(value * (1 - ROUNDING))))
+    return _Found(found, labels, max(found.size, math.ceil(value * (1 - ROUNDING))))
 
 
 def _rows(task: _Task, result: Result, found: _Found) -> Lines:
@@ -91,20 +100,30 @@ def _figures(task: _Task, result: Result, found: _Found | None) -> Figures:
 
 
 def _lines(found: _Found) -> Iterator[str]:
-    return (f"{vertex + 1}" for vertex in found.vertices.vertices)
+    return (f"{label}" for label in found.labels)
+
+
+def _picture(task: _Task, result: Result, found: _Found) -> Picture:
+    graph = task.model.complement if task.complement else task.model
+    inside = np.isin(np.arange(graph.n), found.vertices.vertices)
+    return pictures.graph(
+        graph.W,
+        (~inside).astype(int),
+        (f"the {task.noun}", "other vertices"),
+        f"The graph and the {task.noun} that was found in it.",
+    )
 
 
 THETA = Application(
     name="theta",
     title="Lovasz's theta: how large a stable set can be",
-    about="""\
+    about=f"""\
     Bound the size of the stable sets of a graph, of whose vertices no two are
     joined, by Lovasz's theta, and find a large one. With --complement, bound
     the cliques of FILE instead, of whose vertices every two are joined, find a
     large one, and bound from below the number of colours that FILE needs.
 
-    FILE is a graph in rudy (Gset), Matrix Market or Rutherford-Boeing (.rb)
-    format, plain or packed with gzip or xz; weights are not looked at.""",
+{GRAPH} Weights are not looked at.""",
     example="condal solve graph.txt --as theta --tol 1e-3 --out stable-set.txt",
     noun="vertices",
     build=_build,
@@ -113,7 +132,8 @@ THETA = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
-    out="the vertices of the stable set or the clique, from 1, a line each",
+    picture=_picture,
+    out="the vertices of the stable set or the clique, as FILE numbers them, a line each",
     options=(
         click.Option(["--plus"], is_flag=True, help="theta+, with x >= 0: a better bound."),
         click.Option(

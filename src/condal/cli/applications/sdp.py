@@ -1,0 +1,133 @@
+"""A semidefinite program from a file in the sparse SDPA format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import click
+import numpy as np
+
+import condal
+from condal.cli.application import Application, Chosen, Figures, Lines
+from condal.cli.text import number
+from condal.conic import ConicModel, TraceBound, conic_model
+from condal.formats.sdpa import read_sdpa
+from condal.formats.sdpa_solution import solution_lines
+from condal.points import Array, LowRank
+from condal.result import Result
+from condal.types import Method
+
+MOST = 5_000_000  # entries of X that are written
+
+
+@dataclass(frozen=True, eq=False)
+class _Solution:
+    """X and its dual z, and whether X is small enough to be written."""
+
+    X: tuple[Any, ...]
+    z: Array
+    slack: tuple[Any, ...]
+    written: bool
+
+
+def _build(file: str, chosen: Chosen) -> ConicModel:
+    limit = chosen["max_seconds"]
+    return conic_model(
+        replace(read_sdpa(file).program, name="sdp"),
+        chosen["trace_bound"],
+        seed=chosen["seed"],
+        max_seconds=None if limit is None else limit / 4,  # the solve's is what is left
+        say=chosen["say"],
+    )
+
+
+def _solve(model: ConicModel, method: Method | None = None, **options: Any) -> Result:
+    if model.verdict is not None:
+        return model.ended()
+    return model.proved(condal.solve(model, method, **options))
+
+
+def _answer(model: ConicModel, result: Result, chosen: Chosen) -> _Solution:
+    entries = sum(block.length for block in model.program.blocks)
+    return _Solution(
+        model.blocks(result), model.dual(result), model.slack(result), entries <= 2 * MOST
+    )
+
+
+def _rows(model: ConicModel, result: Result, found: _Solution) -> Lines:
+    assert isinstance(model.trace, TraceBound)
+    sides = [f"{block.n:,}" for block in model.program.blocks]
+    shown = ", ".join(sides[:6]) + ", ..." * (len(sides) > 6)
+    ranks = [block.rank for block in found.X if isinstance(block, LowRank)]
+    rank = f", in a factor of rank {max(ranks):,} at most" if ranks else ""
+    rows = [("X", f"{_counted(len(sides), 'block')} of {shown} rows{rank}")]
+    if not found.written:
+        rows.append(("--out", "writes z and its slack alone: X is in --save, as its factor"))
+    most = f"{number(float(model.trace.traces.max()), up=True)}"
+    exact = "is" if model.trace.exact else "is at most"
+    rows.append(("trace", f"of a block {exact} {most}: {model.trace.how}"))
+    spread = f"from {number(found.z.min())} to {number(found.z.max())}"
+    rows.append(("duals", f"z, {_counted(found.z.size, 'number')} {spread}"))
+    return rows
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def _proved(model: ConicModel, result: Result, found: _Solution) -> Lines:
+    which = "of such a trace has" if model.assumes_trace(result) else "has"
+    bound = number(result.bound, up=True)
+    return [("bound", f"{bound}, no feasible X {which} a larger <F0, X>")]
+
+
+def _figures(model: ConicModel, result: Result, found: _Solution | None) -> Figures:
+    trace = model.trace if isinstance(model.trace, TraceBound) else None
+    return {
+        "trace_bound": None if trace is None else float(trace.traces.max()),
+        "dual_objective": None if found is None else float(model.program.b @ found.z),
+    }
+
+
+def _lines(found: _Solution) -> Iterator[str]:
+    X = tuple(np.asarray(block) for block in found.X) if found.written else ()
+    return solution_lines(found.z, found.slack, X)
+
+
+SDP = Application(
+    name="sdp",
+    title="a semidefinite program in the SDPA format",
+    about="""\
+    Maximise <F0, X> subject to <Fi, X> = bi, X block diagonal and positive
+    semidefinite, and prove that no feasible X has a larger objective than the
+    bound. The dual is to minimise b'z with the sum of zi Fi less F0 positive
+    semidefinite. A program may also be proved to be infeasible, or unbounded.
+
+    A bound on the trace of X is needed, and looked for in the constraints;
+    where there is none that can be found, --trace-bound gives one.
+
+    FILE is a program in the sparse SDPA format (.dat-s), plain or packed with
+    gzip or xz; its name is enough to tell that it is one.""",
+    example="condal solve maxG11.dat-s --tol 1e-4 --out solution.txt",
+    noun="rows",
+    build=_build,
+    answer=_answer,
+    rows=_rows,
+    proved=_proved,
+    figures=_figures,
+    lines=_lines,
+    out="z on a line, and the entries of its slack and of X, as CSDP does",
+    options=(
+        click.Option(
+            ["--trace-bound"],
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="T",
+            help="A number that the trace of no block of X exceeds, and no sum of a diagonal one; "
+            "else one is looked for.",
+        ),
+    ),
+    solve=_solve,
+    suffixes=(".dat-s",),
+)

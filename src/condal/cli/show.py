@@ -1,0 +1,89 @@
+"""The command `show`: saved results as `condal solve` printed them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import click
+
+from condal.cli import report, target
+from condal.cli.application import Lines
+from condal.cli.text import number, printable, table
+from condal.saved import Saved, load
+
+
+@click.command()
+@click.argument("results", type=click.Path(), nargs=-1, required=True, metavar="RESULT...")
+@click.option(
+    "--json",
+    "json_target",
+    metavar="FILE",
+    help="Write what they say there; - for stdout. Of several, a list.",
+)
+def show(results: tuple[str, ...], json_target: str | None) -> None:
+    """Print saved results, and how they were made.
+
+    A RESULT is a folder that condal solve --save wrote. Files that were changed
+    since are refused; what they claim is proved by condal certify alone.
+
+    \b
+    Example:
+      condal show run1
+    """
+    if json_target is not None and json_target != target.STDOUT:
+        target.check(json_target, "--json")
+        target.check_beside(json_target, "--json", results)
+    loaded = [load(folder) for folder in results]
+    echo = partial(click.echo, err=json_target == target.STDOUT)
+    for saved in loaded:
+        echo(f"\n{report.page(saved.result, saved.file or '', _answer(saved))}")
+        echo(f"\n{table(_made(saved))}")
+    if json_target is not None:
+        records = [_record(saved) for saved in loaded]
+        target.write_record(json_target, records[0] if len(records) == 1 else records)
+
+
+def _answer(saved: Saved) -> Lines:
+    """The answer, or at least the bound."""
+    bound = [("bound", number(saved.result.bound))] if saved.result.certificate.certified else []
+    return saved.answer or bound
+
+
+def _made(saved: Saved) -> Lines:
+    """How the result was made, and when."""
+    settings = {**saved.settings, "tol": saved.result.tol}
+    rows = [("solved as", saved.application or "a problem of its own")]
+    for name, values in (("options", saved.options), ("settings", settings)):
+        chosen = {key.replace("_", " "): value for key, value in values.items()}
+        listed = ", ".join(
+            key if value is True else f"{key} {_word(value)}"
+            for key, value in chosen.items()
+            if value is not None and value is not False
+        )
+        rows += [(name, listed)] if listed else []
+    rows += [
+        ("versions", ", ".join(f"{name} {version}" for name, version in saved.versions.items())),
+        ("saved", saved.created.replace("T", " ").replace("Z", " UTC")),
+    ]
+    if saved.digest is not None:
+        rows.append(("file", f"SHA-256 {saved.digest}"))
+    return [(name, printable(value)) for name, value in rows]
+
+
+def _word(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else f"{value}"
+
+
+def _record(saved: Saved) -> dict[str, Any]:
+    return {
+        **report.record(saved.result, saved.figures),
+        "tol": saved.result.tol,
+        "application": saved.application,
+        "file": saved.file,
+        "sha256": saved.digest,
+        "options": saved.options,
+        "settings": saved.settings,
+        "versions": saved.versions,
+        "created": saved.created,
+    }

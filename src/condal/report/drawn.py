@@ -1,0 +1,185 @@
+"""Pictures of answers, drawn from their arrays: one function a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from condal.drawing.style import COLOURS, FAINT, SETTINGS
+from condal.points import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MARKERS = "osD^vP*X<>"
+VECTORS = 1500  # shapes of a drawing: more of them are drawn as pixels, to keep the page small
+LISTED = 8  # labels that a legend names
+PIXELS = 160  # an inch, of what is drawn as pixels
+
+
+def draw(picture: Mapping[str, Any]) -> Figure | None:
+    """The picture; None where its kind is not known."""
+    import matplotlib as mpl
+
+    drawn = KINDS.get(str(picture.get("kind", "")))
+    if drawn is None:
+        return None
+    with mpl.rc_context({**SETTINGS, "axes.grid": False, "savefig.dpi": PIXELS}):
+        return drawn(picture)
+
+
+def caption(picture: Mapping[str, Any]) -> str:
+    """What it shows."""
+    return str(picture.get("caption", ""))
+
+
+def _graph(picture: Mapping[str, Any]) -> Figure:
+    """Edges between labels are solid, those within one are faint and dashed."""
+    figure, (axes,) = _panels(1, 4.6)
+    at, (i, j), labels = picture["places"], picture["edges"].T, picture["labels"]
+    many = len(i) > VECTORS
+    for between in (False, True):
+        here = (labels[i] != labels[j]) == between
+        x, y = (_broken(at[i[here], axis], at[j[here], axis]) for axis in (0, 1))
+        width = 0.9 if len(i) <= 400 else 0.5
+        dashes = {} if between else {"linestyle": (0, (2, 2))}
+        axes.plot(
+            x,
+            y,
+            color=FAINT,
+            linewidth=width,
+            alpha=0.75 if between else 0.45,
+            zorder=1,
+            rasterized=many,
+            **dashes,
+        )
+    _dots(axes, at, labels, [str(name) for name in picture["names"]])
+    axes.set_aspect("equal")
+    axes.axis("off")
+    return figure
+
+
+def _scatter(picture: Mapping[str, Any]) -> Figure:
+    figure, (axes,) = _panels(1, 3.8)
+    _dots(axes, picture["places"], picture["labels"], [str(name) for name in picture["names"]])
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.tick_params(labelsize=8)
+    return figure
+
+
+def _matrix(picture: Mapping[str, Any]) -> Figure:
+    figure, (axes,) = _panels(1, 4.0)
+    values, ends = picture["values"], picture["ends"]
+    _heat(figure, axes, values, faint=True)
+    side = len(values)
+    for end in ends[: LISTED - 1]:
+        axes.axhline(end * side - 0.5, color=COLOURS[1], linewidth=0.8)
+        axes.axvline(end * side - 0.5, color=COLOURS[1], linewidth=0.8)
+    names = [str(name) for name in picture["names"]]
+    if len(names) <= LISTED:
+        middles = np.diff([0.0, *ends, 1.0]) / 2 + np.array([0.0, *ends])
+        axes.set_yticks(middles * side - 0.5, names, fontsize=8)
+    return figure
+
+
+def _images(picture: Mapping[str, Any]) -> Figure:
+    names = [str(name) for name in picture["names"]]
+    arrays = [np.atleast_2d(picture[f"panel{i}"]) for i in range(len(names))]
+    figure, panels = _panels(len(names), 3.4)
+    for axes, name, values in zip(panels, names, arrays, strict=True):
+        _heat(figure, axes, values)
+        axes.set_title(name)
+    return figure
+
+
+def _curves(picture: Mapping[str, Any]) -> Figure:
+    names = [str(name) for name in picture["names"]]
+    arrays = [picture[f"panel{i}"] for i in range(len(names))]
+    figure, panels = _panels(len(names), 2.6)
+    for axes, name, values in zip(panels, names, arrays, strict=True):
+        marks = {"marker": "."} if len(values) <= 60 else {}
+        axes.plot(
+            values, color=COLOURS[0], linewidth=1.0, rasterized=len(values) > VECTORS, **marks
+        )
+        axes.ticklabel_format(useOffset=False)
+        if np.min(values, initial=0.0) >= 0:
+            axes.set_ylim(0, 1.1 * float(np.max(values, initial=0.0)) or 1.0)
+        axes.set_title(name)
+        axes.set_xlabel("index")
+    return figure
+
+
+def _panels(count: int, height: float) -> tuple[Figure, list[Any]]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.6 if count == 1 else 7.6, height), layout="constrained")
+    return figure, list(figure.subplots(1, count, squeeze=False)[0])
+
+
+def _dots(axes: Any, at: Array, labels: Any, names: list[str]) -> None:
+    size = float(np.clip(9000 / max(len(at), 1), 5, 40))
+    for label in np.unique(labels).tolist():
+        here = labels == label
+        name = names[label] if 0 <= label < min(len(names), LISTED) else None
+        axes.scatter(
+            at[here, 0],
+            at[here, 1],
+            s=size,
+            marker=MARKERS[label % len(MARKERS)],
+            color=COLOURS[label % len(COLOURS)],
+            linewidths=0,
+            zorder=2,
+            label=name,
+            rasterized=len(at) > VECTORS,
+        )
+    if len(names) > 1:
+        axes.figure.legend(
+            loc="outside lower center",
+            fontsize=8.5,
+            markerscale=1.3,
+            ncols=min(4, len(names)),
+            handlelength=1.0,
+        )
+
+
+def _heat(figure: Any, axes: Any, values: Array, *, faint: bool = False) -> None:
+    """Numbers of both signs in two hues about 0, others in one, which `faint` lets begin with
+    nothing."""
+    finite = values[np.isfinite(values)]
+    signed = bool(finite.size) and finite.min() < 0 < finite.max()
+    most = float(np.abs(finite).max(initial=0.0)) or 1.0
+    span: dict[str, Any] = {"cmap": "RdBu_r", "vmin": -most, "vmax": most}
+    if not signed:
+        span = {"cmap": _from_nothing(), "vmin": 0.0} if faint else {"cmap": "cividis"}
+    image = axes.imshow(values, interpolation="nearest", aspect="auto", **span)
+    wide, high = values.shape[1], values.shape[0]
+    axes.set_box_aspect(float(np.clip(high / wide, 0.4, 2.5)))
+    axes.set_xticks([])
+    axes.set_yticks([])
+    bar = figure.colorbar(image, ax=axes, shrink=0.75, pad=0.03)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(labelsize=8)
+
+
+def _from_nothing() -> Any:
+    """From transparent to a blue that is seen by day and by night."""
+    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+
+    blue = to_rgb("#2f86c5")
+    return LinearSegmentedColormap.from_list("faint", [(*blue, 0.0), (*blue, 1.0)])
+
+
+def _broken(begin: Array, end: Array) -> Array:
+    """begin, end, NaN, begin, end, NaN, ...: one curve of many lines."""
+    return np.column_stack([begin, end, np.full(len(begin), np.nan)]).ravel()
+
+
+KINDS: dict[str, Callable[[Mapping[str, Any]], Figure]] = {
+    "graph": _graph,
+    "matrix": _matrix,
+    "scatter": _scatter,
+    "images": _images,
+    "curves": _curves,
+}

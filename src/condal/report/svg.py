@@ -1,0 +1,69 @@
+"""A figure of matplotlib as SVG inside of a page, whose colours it takes, so that they adapt."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from html import escape
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from condal.drawing.style import COLOURS, FAINT, GRID, INK
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# What style.css has for each colour, by day and by night.
+VARIABLES = {
+    INK: "--ink",
+    FAINT: "--faint",
+    GRID: "--grid",
+    **{colour: f"--c{i}" for i, colour in enumerate(COLOURS, start=1)},
+}
+SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "condal", "savefig.transparent": True}
+
+
+def inline(figure: Figure, *, name: str, alternative: str) -> str:
+    """The figure as an <svg> element with a text alternative; `name` keeps its ids apart."""
+    import matplotlib as mpl
+
+    stream = StringIO()
+    with mpl.rc_context(SETTINGS), warnings.catch_warnings():  # type: ignore[arg-type]
+        warnings.filterwarnings("ignore", "Glyph")  # the browser's fonts have it, or have not
+        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+    text = stream.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<style\b.*?</style>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    text = _own_ids(text, name)
+    for colour, variable in VARIABLES.items():
+        text = text.replace(colour, f"var({variable})")
+    text = re.sub(r"font: (?:\w+ )*?([\d.]+px) [^;\"]*", r"font-size: \1", text)
+    text = re.sub(r"font-family: [^;\"]*;? ?", "", text)  # the page has its own
+    text = re.sub(r' transform="rotate\(-0 [^"]*"', "", text)
+    text = re.sub(r'(?<= )(?:d|x|y|transform)="[^"]*"', _rounded, text)
+    text = re.sub(r"\s*\n\s*", "\n", text).strip()
+    box = re.search(r'viewBox="[^"]*"', text)
+    assert box is not None
+    opening = f'<svg xmlns="http://www.w3.org/2000/svg" {box[0]} role="img" '
+    return re.sub(
+        r"^<svg[^>]*>", lambda _: f'{opening}aria-label="{escape(alternative)}">', text, count=1
+    )
+
+
+def _rounded(attribute: re.Match[str]) -> str:
+    """To hundredths of a point, which nobody sees."""
+    return re.sub(r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", attribute[0])
+
+
+def _own_ids(text: str, name: str) -> str:
+    """Without ids that nothing refers to; the others with the name before them."""
+    used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', text))
+
+    def kept(match: re.Match[str]) -> str:
+        return f' id="{name}-{match[1]}"' if match[1] in used else ""
+
+    text = re.sub(r'\sid="([^"]*)"', kept, text)
+    text = re.sub(r"url\(#", f"url(#{name}-", text)
+    return re.sub(r'xlink:href="#', f'href="#{name}-', text).replace("xlink:href=", "href=")

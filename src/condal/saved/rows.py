@@ -1,0 +1,62 @@
+"""history.csv: a row an iteration, every number to the last digit, no cell a formula."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+from condal.errors import FormatError
+from condal.result import History, Row
+
+WHOLE = ("k", "oracle_calls", "matvecs")
+ROWS_PER_PIECE = 1 << 12
+INFINITE = "1e999"  # which every reader takes for infinity: a cell -inf would be a formula
+_WHOLE = re.compile(rb"[0-9]{1,18}")
+_REAL = re.compile(rb"-?[0-9]{1,25}(\.[0-9]{1,25})?(e[-+]?[0-9]{1,3})?|nan")
+
+
+def lines_of(history: History) -> Iterator[str]:
+    """The text, in pieces."""
+    yield ",".join(Row._fields) + "\n"
+    rows = list(history)
+    for begin in range(0, len(rows), ROWS_PER_PIECE):
+        yield "".join(
+            ",".join(map(_cell, Row._fields, row)) + "\n"
+            for row in rows[begin : begin + ROWS_PER_PIECE]
+        )
+
+
+def history_of(data: bytes, path: str) -> History:
+    """The history of a text."""
+    lines = data.split(b"\n")
+    if lines[0] != ",".join(Row._fields).encode() or lines.pop() != b"":
+        raise FormatError(
+            f"wanted the columns {', '.join(Row._fields)} on the first line, and whole lines after "
+            "it; save the result again",
+            path=path,
+        )
+    history = History()
+    for number, line in enumerate(lines[1:], 2):
+        cells = line.split(b",")
+        if len(cells) != len(Row._fields):
+            raise FormatError(
+                f"has {len(cells)} cells; wanted {len(Row._fields)}", path=path, line=number
+            )
+        values = {}
+        for name, cell in zip(Row._fields, cells, strict=True):
+            if not (_WHOLE if name in WHOLE else _REAL).fullmatch(cell):
+                raise FormatError(
+                    f"{name} is {cell[:40]!r}, which is no such number", path=path, line=number
+                )
+            values[name] = int(cell) if name in WHOLE else float(cell)
+        history.append(Row(**values))  # type: ignore[arg-type]
+    return history
+
+
+def _cell(name: str, value: float) -> str:
+    if name in WHOLE:
+        return f"{int(value)}"
+    if math.isinf(value):
+        return INFINITE if value > 0 else f"-{INFINITE}"
+    return repr(float(value))

@@ -1,0 +1,143 @@
+"""The server behind a watched solve: a page, its events, and one button.
+
+It listens on 127.0.0.1 alone. Whoever knows the token in its address may look and stop: other users
+of the machine do not, nor do other pages in the same browser. A Host other than its own is refused,
+so that no name elsewhere can be bound to it; and to stop takes a header that no form can send.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import json
+import secrets
+import sys
+from collections.abc import Callable, Generator
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+HOST = "127.0.0.1"
+HEADER = "X-Condal"  # a page from elsewhere cannot send it without asking first, in vain
+NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+OWN = "script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'"
+
+
+class Server(ThreadingHTTPServer):
+    """Serves `page` at /TOKEN/, `events` at /TOKEN/events, and calls `stop` at /TOKEN/stop.
+
+    `page` is given the nonce that its scripts need.
+    """
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(
+        self,
+        port: int,
+        token: str,
+        *,
+        page: Callable[[str], str],
+        events: Callable[[], Generator[tuple[str, Any]]],
+        stop: Callable[[], None],
+    ) -> None:
+        self.token, self.page, self.events, self.stop = token, page, events, stop
+        super().__init__((HOST, port), _Handler)
+
+    @property
+    def address(self) -> str:
+        """What to open."""
+        return f"http://{HOST}:{self.server_port}/{self.token}/"
+
+    @property
+    def hosts(self) -> tuple[str, str]:
+        """The names that it answers to."""
+        return f"{HOST}:{self.server_port}", f"localhost:{self.server_port}"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that goes away is no error, and the terminal is the solve's; others are."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "condal", ""
+    timeout = 30.0  # seconds for a request: a client that says nothing is let go
+
+    def do_GET(self) -> None:
+        """The page, or its events until the solve ends."""
+        if not self._welcome():
+            return
+        if self._place() == "":
+            nonce = secrets.token_urlsafe(16)
+            policy = f"{NOTHING}; {OWN.format(nonce=nonce)}"
+            text = self.server.page(nonce)
+            self._answer(HTTPStatus.OK, text, "text/html; charset=utf-8", policy)
+        elif self._place() == "events":
+            self._events()
+        else:
+            self._answer(HTTPStatus.NOT_FOUND)
+
+    def do_POST(self) -> None:
+        """The button."""
+        self.close_connection = True  # what was sent along is not read
+        if not self._welcome():
+            return
+        origin = self.headers.get("Origin")
+        ours = origin is None or origin in [f"http://{host}" for host in self.server.hosts]
+        if self._place() != "stop":
+            self._answer(HTTPStatus.NOT_FOUND)
+        elif not ours or self.headers.get(HEADER) != "stop":
+            self._answer(HTTPStatus.FORBIDDEN)
+        else:
+            self._answer(HTTPStatus.NO_CONTENT)
+            self.server.stop()
+
+    def _welcome(self) -> bool:
+        """Whether it is asked by its own name, and with the token."""
+        if self.headers.get("Host") not in self.server.hosts:
+            self._answer(HTTPStatus.FORBIDDEN)
+            return False
+        given = self.path.partition("?")[0].split("/", 2)
+        token = given[1] if len(given) == 3 else ""
+        if not hmac.compare_digest(token.encode(), self.server.token.encode()):
+            self._answer(HTTPStatus.NOT_FOUND)
+            return False
+        return True
+
+    def _place(self) -> str:
+        return self.path.partition("?")[0].split("/", 2)[2]
+
+    def _answer(
+        self, status: HTTPStatus, text: str = "", kind: str = "text/plain", policy: str = NOTHING
+    ) -> None:
+        body = text.encode()
+        self.send_response(status)
+        self._headers(kind, policy)
+        self.send_header("Content-Length", f"{len(body)}")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _headers(self, kind: str, policy: str = NOTHING) -> None:
+        self.send_header("Content-Type", kind)
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Content-Security-Policy", policy)
+
+    def _events(self) -> None:
+        """Server-sent events: they reach a page that is in the background, too."""
+        self.close_connection = True
+        self.send_response(HTTPStatus.OK)
+        self._headers("text/event-stream")
+        self.end_headers()
+        events = self.server.events()
+        with contextlib.suppress(OSError), contextlib.closing(events):
+            for name, record in events:
+                data = json.dumps(record, allow_nan=False, separators=(",", ":"))
+                self.wfile.write(f"event: {name}\ndata: {data}\n\n".encode())
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing: the terminal is the solve's."""

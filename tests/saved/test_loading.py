@@ -1,0 +1,319 @@
+"""Folders that are not what they say are refused by name: never unpickled, followed, believed."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import pickle
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import condal
+from condal.errors import FormatError
+from condal.saved import load, save
+from condal.saved.fields import seal_of
+
+FILES = ["history.csv", "picture.npz", "result.json", "x.npz", "y.npy"]
+
+
+@pytest.fixture(scope="module")
+def result():
+    return condal.solve(condal.problems.max_cut(np.ones((4, 4)) - np.eye(4)))
+
+
+@pytest.fixture
+def folder(result, tmp_path):
+    return save(result, tmp_path / "run", picture={"a": np.ones(3)}, settings={"tol": 1e-3})
+
+
+def refused(folder, text):
+    with pytest.raises(FormatError, match=text):
+        load(folder)
+
+
+def rewrite(folder, change, *, hashes=True):
+    """Change the record, and make its hashes right again."""
+    path = folder / "result.json"
+    record = json.loads(path.read_text())
+    change(record)
+    if hashes:
+        for name, claim in record["files"].items():
+            data = (folder / name).read_bytes() if (folder / name).is_file() else b""
+            claim.update(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
+    record["seal"] = seal_of(record)
+    path.write_text(json.dumps(record))
+
+
+def test_the_folder_is_whole(folder):
+    assert sorted(path.name for path in folder.iterdir()) == ["README.txt", *FILES]
+    assert load(folder).result.status is condal.Status.SOLVED
+    (folder / "README.txt").unlink()
+    (folder / "page.html").write_text("of somebody's")
+    load(folder)
+
+
+@pytest.mark.parametrize("name", ["x.npz", "y.npy", "history.csv", "picture.npz"])
+def test_a_file_that_was_changed(folder, name):
+    data = bytearray((folder / name).read_bytes())
+    data[-1] ^= 1
+    (folder / name).write_bytes(data)
+    refused(folder, f"{name}: is not what result.json says: it was changed after it was saved")
+    (folder / name).write_bytes(data[:-1])
+    refused(folder, f"{name}: is not what result.json says")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"status": "solved"', '"status": "stalled"'),
+        ('"tol": 0.001', '"tol": 0.01'),
+        ('"reason": ""', '"reason": "the very best"'),
+        ('"seconds": ', '"seconds": 1'),
+    ],
+)
+def test_a_record_that_was_changed(folder, old, new):
+    path = folder / "result.json"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    refused(folder, "result.json: was changed after it was saved")
+    path.write_text(json.dumps(json.loads(text)))  # other blanks, and nothing else
+    load(folder)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_is_not_there(folder, name):
+    (folder / name).unlink()
+    refused(folder, f"{name}: cannot be read: No such file or directory")
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
+def test_a_file_that_is_none(folder, name, kind):
+    path, aside = folder / name, folder.parent / name
+    path.rename(aside)
+    if kind == "link":
+        path.symlink_to(aside)
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.mkdir()
+    what = "a link" if kind == "link" else "no regular file"
+    refused(folder, f"{name}: is {what}; a saved result has the file itself there")
+
+
+def test_what_is_no_folder(folder, tmp_path):
+    refused(tmp_path / "absent", "absent: is not there; wanted the folder of a saved result")
+    refused(folder / "y.npy", "y.npy: is no folder")
+    refused(tmp_path, "result.json: cannot be read: No such file")
+    refused("bad\0name", "is not there")
+
+
+def without(*path):
+    def change(record):
+        for name in path[:-1]:
+            record = record[name]
+        del record[path[-1]]
+
+    return change
+
+
+def put(value, *path):
+    def change(record):
+        for name in path[:-1]:
+            record = record[name]
+        record[path[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (put("other", "format"), "is no record of a result of condal"),
+        (put(2, "version"), "is of version 2 of the format; this condal reads version 1"),
+        (put(1, "more"), "has a field 'more', which no result has"),
+        (without("why"), "has no why; save the result again"),
+        (put("fine", "status"), 'status is "fine"; wanted one of solved, infeasible'),
+        (put("x", "certificate", "bound"), r'certificate.bound is "x"; wanted a number'),
+        (put(True, "certificate", "bound"), "certificate.bound is true; wanted a number"),
+        (put(10**400, "certificate", "objective"), "certificate.objective is 1000"),
+        (put(0.5, "certificate", "gap"), "certificate.gap is 0.5, but objective and bound make it"),
+        (without("certificate", "how"), "has no certificate.how"),
+        (put(-1, "work", "matvecs"), "work.matvecs is -1; wanted a whole number"),
+        (put(1.5, "work", "matvecs"), "work.matvecs is 1.5; wanted a whole number"),
+        (put([], "certificate"), "certificate is .*; wanted an object"),
+        (put([["a"]], "answer"), "answer is .*; wanted a list of pairs of texts"),
+        (put("now", "created"), "created is 'now'; wanted a time in UTC"),
+        (put(3, "versions", "numpy"), "versions.numpy is 3; wanted a text"),
+        (put({"name": "../x", "sha256": "0" * 64}, "file"), "wanted a name without a folder"),
+        (put({"name": "x", "sha256": "0"}, "file"), "64 hexadecimal digits"),
+        (put({}, "files", "../../etc/passwd"), r"names the file '../../etc/passwd', which is none"),
+        (put({}, "files", "result.json"), "names the file 'result.json', which is none"),
+        (without("files", "y.npy"), "does not name y.npy, which a result has"),
+        (without("files", "x.npz"), "does not name x.npz, which a result has"),
+        (put({"kind": "sparse"}, "x"), 'x.kind is "sparse"; wanted one of low rank, outer, array'),
+        (
+            put("float64[9, 9]", "x", "arrays", "U"),
+            r"says that U of x is 'float64\[9, 9\]', but it",
+        ),
+        (
+            put({"kind": "array", "arrays": {"x": "float64[4]"}}, "x"),
+            "x of x .* but it is not there",
+        ),
+        (put({"kind": "blocks", "blocks": []}, "x"), "x.npz: holds 'U', which is none of x"),
+        (put({"kind": "blocks", "blocks": [1]}, "x"), "x.blocks is .*; wanted a list of objects"),
+    ],
+)
+def test_records_that_no_save_wrote(folder, change, text):
+    rewrite(folder, change, hashes="files" not in text and "does not name" not in text)
+    refused(folder, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is no JSON that condal wrote"),
+        ("[]", "wanted an object"),
+        ('{"a": 1, "a": 2}', "a field is given twice"),
+        ('{"a": NaN}', "NaN is no number"),
+        ('{"a": 1e999}', "is no JSON that condal wrote"),
+        ("[" * 100_000, "is no JSON that condal wrote"),
+        ('{"a":' * 40 + "1" + "}" * 40, "within each other without end"),
+        ('{"a": ' + "9" * 5000 + "}", "is no JSON that condal wrote"),
+        ("\ufeff{}", "is no JSON that condal wrote"),
+    ],
+)
+def test_records_that_are_no_json(folder, text, says):
+    (folder / "result.json").write_text(text, encoding="utf-8")
+    refused(folder, f"result.json: .*{says}")
+    (folder / "result.json").write_bytes(b"\xff\xfe")
+    refused(folder, "is no JSON")
+
+
+def test_a_record_that_is_too_large(folder):
+    with (folder / "result.json").open("wb") as file:
+        file.truncate(65 << 20)  # a hole: nothing is written, and nothing is read
+    refused(folder, "is larger than 67108864 bytes, the most that is read")
+
+
+class Payload:
+    """Unpickled, it leaves a file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return (Path.touch, (Path(self.path),))
+
+
+def npy(array, *, allow_pickle=False):
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=allow_pickle)
+    return stream.getvalue()
+
+
+def zipped(**members):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(f"{name}.npy", data)
+    return stream.getvalue()
+
+
+def huge(shape):
+    """A header that claims a large array, and no data."""
+    stream = io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(stream, header)
+    return stream.getvalue()
+
+
+def test_nothing_is_unpickled(folder, tmp_path):
+    trap = tmp_path / "sprung"
+    objects = npy(np.array([Payload(trap)], dtype=object), allow_pickle=True)
+    for name, data in (
+        ("y.npy", objects),
+        ("y.npy", pickle.dumps(Payload(trap))),
+        ("x.npz", zipped(U=objects, weights=objects)),
+        ("picture.npz", zipped(a=objects)),
+    ):
+        before = (folder / name).read_bytes()
+        (folder / name).write_bytes(data)
+        rewrite(folder, lambda record: None)
+        refused(folder, name)
+        (folder / name).write_bytes(before)
+    assert not trap.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "text"),
+    [
+        ("y.npy", huge((2**32,)), "the header says shape .* but 0 follow"),
+        ("y.npy", npy(np.ones((2, 2))), r"holds shape \(2, 2\) of float64; wanted a vector"),
+        ("y.npy", npy(np.arange(3)), "of int64; wanted a vector of float64"),
+        ("y.npy", npy(np.ones(3) * 1j), "wanted a vector of float64"),
+        ("x.npz", zipped(U=huge((2**16, 2**16)), weights=npy(np.ones(4))), "but 0 follow"),
+        ("x.npz", zipped(**{"../U": npy(np.ones(1))}), "wanted arrays alone"),
+        ("x.npz", b"PK\x03\x04", "the archive is truncated or damaged"),
+        ("x.npz", b"", "is no .npz file"),
+        ("picture.npz", zipped(a=npy(np.array([b"x"]))), "picture.npz: a.npy: holds"),
+        ("history.csv", b"", "wanted the columns k, objective"),
+        ("history.csv", b"k,objective\n", "wanted the columns k, objective"),
+    ],
+)
+def test_files_of_no_use_whose_hashes_are_right(folder, name, data, text):
+    (folder / name).write_bytes(data)
+    rewrite(folder, lambda record: None)
+    refused(folder, text)
+
+
+@pytest.mark.parametrize(
+    ("cell", "place", "text"),
+    [
+        (b"=1+2", 1, r"line 2: objective is b'=1\+2', which is no such number"),
+        (b"1.5", 0, "line 2: k is b'1.5'"),
+        (b"-3", 0, "line 2: k is b'-3'"),
+        (b"inf", 2, "line 2: bound is b'inf'"),
+        (b"1,2", 3, "line 2: has 12 cells; wanted 11"),
+        (b"9" * 400, 0, "line 2: k is b'999"),
+    ],
+)
+def test_a_history_of_no_use(folder, cell, place, text):
+    header, first, *more = (folder / "history.csv").read_bytes().split(b"\n")
+    cells = first.split(b",")
+    cells[place] = cell
+    (folder / "history.csv").write_bytes(b"\n".join([header, b",".join(cells), *more]))
+    rewrite(folder, lambda record: None)
+    refused(folder, text)
+
+
+def test_factors_that_do_not_fit(folder):
+    (folder / "x.npz").write_bytes(zipped(U=npy(np.ones((4, 2))), weights=npy(np.ones(3))))
+    shapes = {"U": "float64[4, 2]", "weights": "float64[3]"}
+    rewrite(folder, put({"kind": "low rank", "arrays": shapes}, "x"))
+    refused(folder, "the arrays U and weights do not fit: wanted a real weight for each column")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(data=st.data())
+def test_whatever_is_changed_is_refused_or_read(folder, data):
+    """A byte of the record, sealed again if it can be: never another error."""
+    path = folder / "result.json"
+    whole = path.read_bytes()
+    place = data.draw(st.integers(0, len(whole) - 1))
+    byte = data.draw(st.integers(0, 255))
+    path.write_bytes(whole[:place] + bytes([byte]) + whole[place + 1 :])
+    with contextlib.suppress(ValueError):  # no JSON, or no text
+        rewrite(folder, lambda record: None, hashes=False)
+    with contextlib.suppress(FormatError):
+        load(folder)
+    path.write_bytes(whole)

@@ -1,0 +1,493 @@
+"""condal solve --save, certify, show: every application from its file to a proof of its result."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import condal
+from condal.cli.again import _alike, _same
+from condal.cli.app import cli
+from condal.cli.applications import APPLICATIONS
+from condal.saved import load
+from condal.saved.fields import seal_of
+from test_cli_solve import FILES, NEEDED
+
+# Options of each application that make another problem.
+OTHER = {
+    "theta": {"plus": True},
+    "communities": {"resolution": 2.0},
+    "k-means": {"clusters": 3},
+    "qap": {"nonnegative": "costs"},
+    "matrix-completion": {"radius": 10.0},
+    "phase-retrieval": {"trace": 1.0},
+    "sdp": {"trace_bound": 0.1},
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, contents in FILES.items():
+        Path(f"{name}.txt").write_bytes(contents() if callable(contents) else contents.encode())
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+def saved(name, *options, folder="run"):
+    needed = NEEDED.get(name, ())
+    arguments = ("--as", name, *needed, "--save", folder, *options)
+    ended = run("solve", f"{name}.txt", *arguments)
+    assert ended.exit_code == 0, ended.stderr
+    return ended
+
+
+def certified(name, *options, code=0, folder="run"):
+    ended = run("certify", f"{name}.txt", folder, *options)
+    assert ended.exit_code == code, ended.output
+    assert ended.stderr == ""
+    assert all(len(line) <= 80 for line in ended.stdout.splitlines())
+    return ended.stdout
+
+
+def refused(*arguments):
+    before = sorted(Path().rglob("*"))
+    ended = run(*arguments)
+    assert ended.exit_code == 2, ended.output
+    assert ended.stdout == ""
+    assert re.fullmatch(r"condal: error: [^\n]+\n", ended.stderr)
+    assert sorted(Path().rglob("*")) == before
+    return ended.stderr
+
+
+def rewrite(change, folder="run"):
+    """Change the record of a result, and make its hashes right again."""
+    path = Path(folder) / "result.json"
+    record = json.loads(path.read_text())
+    change(record)
+    certificate = record["certificate"]
+    gap = abs(certificate["bound"] - certificate["objective"])
+    certificate["gap"] = gap / max(1.0, abs(certificate["objective"]))
+    for name, claim in record["files"].items():
+        data = (Path(folder) / name).read_bytes()
+        claim.update(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
+    seal(path, record)
+
+
+def seal(path, record):
+    path.write_text(json.dumps({**record, "seal": seal_of(record)}))
+
+
+def rewrite_array(name, change, folder="run"):
+    """Change an array of a result, as rewrite does."""
+    path = Path(folder) / name
+    if name.endswith(".npy"):
+        np.save(path, change(np.load(path)))
+    else:
+        with np.load(path) as archive:
+            arrays = {key: archive[key] for key in archive}
+        key = sorted(arrays)[-1]
+        arrays[key] = change(arrays[key])
+        np.savez(path, **arrays)
+    rewrite(lambda record: None, folder)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_application_is_saved_proved_and_shown(name):
+    told = saved(name).stdout
+    assert told.endswith(f"\nSaved in run. To prove it again:\n\n  condal certify {name}.txt run\n")
+    proof = certified(name)
+    assert "\n  solved  " in proof
+    assert "\n  answer         the same is made again of x\n" in proof
+    assert proof.endswith("\nProved: all of this is true.\n")
+    assert "REFUTED" not in proof
+    shown = run("show", "run")
+    assert shown.exit_code == 0
+    page = told[: told.index("\nSaved in")]
+    assert shown.stdout.startswith(page.rstrip("\n"))
+    assert f"\n  solved as  {name}\n" in shown.stdout
+    assert all(len(line) <= 80 for line in shown.stdout.splitlines())
+    assert re.search(r"\n  versions +condal .* numpy .* scipy ", shown.stdout)
+    assert certified(name, "--tol", "1e-2").endswith("is true.\n")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_options_that_are_kept_make_the_very_same_problem(name):
+    saved(name, "--quiet")
+    kept = load("run").options
+    assert set(kept) == {str(option.name) for option in APPLICATIONS[name].options} - set(
+        APPLICATIONS[name].inputs
+    )
+    if name not in OTHER:
+        return
+    rewrite(lambda record: record["options"].update(OTHER[name]))
+    assert "REFUTED" in certified(name, code=1)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("claim", ["objective", "bound", "infeasibility"])
+def test_numbers_that_are_not_true_are_refuted(name, claim):
+    saved(name, "--quiet")
+    result = load("run").result
+    sense = 1.0 if result.bound <= result.objective else -1.0
+    unit = max(1.0, abs(result.objective))
+
+    def change(record):
+        record["certificate"][claim] += (sense if claim == "bound" else 1.0) * unit
+
+    rewrite(change)
+    text = certified(name, code=1)
+    assert re.search(rf"^  {claim} +REFUTED: ", text, re.MULTILINE)
+    assert "off by" in " ".join(text.split())
+    assert re.search(rf"^Refuted: .*{claim}", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_arrays_that_are_not_true_are_refuted(name):
+    saved(name, "--quiet")
+    rewrite_array("x.npz", lambda array: 1.05 * array)
+    assert "REFUTED" in certified(name, code=1)
+    saved(name, "--quiet", "--overwrite")
+    if load("run").result.y.size:
+        rewrite_array("y.npy", lambda y: y + 5.0 * (1 + np.abs(y)) * (-1.0) ** np.arange(y.size))
+        assert re.search(r"^  bound +REFUTED: ", certified(name, code=1), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_that_were_changed_are_named(name):
+    saved(name, "--quiet")
+    for file in ("x.npz", "y.npy", "history.csv"):
+        path = Path("run") / file
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        text = f"run/{file}: is not what result.json says: it was changed after it was saved"
+        assert text in refused("certify", f"{name}.txt", "run")
+        assert text in refused("show", "run")
+        path.write_bytes(whole)
+    Path(f"{name}.txt").write_bytes(Path(f"{name}.txt").read_bytes() + b"\n")
+    error = refused("certify", f"{name}.txt", "run")
+    assert f"{name}.txt: is not the file that run is a result of" in error
+
+
+def test_answers_that_are_not_true_are_refuted():
+    saved("max-cut", "--quiet")
+    rewrite(lambda record: record["figures"].update(cut=5.0))
+    text = " ".join(certified("max-cut", code=1).split())
+    assert "answer REFUTED: cut 5.0 is claimed; made again of x, it is 4.0" in text
+    assert "may round otherwise" not in text
+    rewrite(lambda record: record["versions"].update(condal="0.0.9"))
+    text = " ".join(certified("max-cut", code=1).split())
+    assert "it was saved with another condal, which may round otherwise" in text
+    saved("max-cut", "--quiet", "--overwrite")
+    rewrite(lambda record: record["answer"].pop())
+    assert "it has other lines" in certified("max-cut", code=1)
+    saved("max-cut", "--quiet", "--overwrite")
+    rewrite(lambda record: record["answer"].__setitem__(0, ["cut", "5, sides of 4 and 1 vertices"]))
+    assert "is claimed, of x is made" in " ".join(certified("max-cut", code=1).split())
+    rewrite(lambda record: record.update(figures={}))
+    assert "REFUTED" in certified("max-cut", code=1)
+    rewrite(lambda record: record.update(answer=[]))
+    assert "none is claimed" in certified("max-cut")
+
+
+@pytest.mark.parametrize(
+    ("claimed", "found", "alike"),
+    [
+        ("4, sides of 3 and 2", "4, sides of 3 and 2", True),
+        ("4, sides of 3 and 2", "4, sides of 2 and 3", False),
+        ("1,234.567, no more", "1,234.568, no more", True),
+        ("1,234.567, no more", "1,234.667, no more", False),
+        ("1.2e-08, of |b|", "1.3e-08, of |b|", True),
+        ("1.2e-08, of |b|", "1.2e-07, of |b|", False),
+        ("the best", "the worst", False),
+        ("at least 99.9%", "at least 9.99%", False),
+        ("11,624", "11,625", False),
+    ],
+)
+def test_answers_are_compared_to_the_last_digit_that_is_shown(claimed, found, alike):
+    assert _alike(claimed, found) is alike
+
+
+def test_what_the_model_chose_is_kept():
+    arguments = ("--as", "matrix-completion", "--loss", "huber", "--save", "run", "--quiet")
+    ended = run("solve", "matrix-completion.txt", *arguments)
+    assert ended.exit_code == 0, ended.stderr
+    options = load("run").options
+    assert options["radius"] > 0
+    assert options["delta"] > 0
+    assert options["columns"] is None
+    assert certified("matrix-completion")
+    rewrite(lambda record: record["options"].update(delta=1.5 * options["delta"]))
+    assert "REFUTED" in certified("matrix-completion", code=1)
+    saved("phase-retrieval", "--quiet", folder="signal")
+    assert load("signal").options["trace"] > 0
+
+
+def test_files_that_options_name_are_not_kept():
+    Path("asked.csv").write_text("user,film\n7,1\n")
+    columns = ("--predict", "asked.csv", "--columns", "user,film,rating")
+    saved("matrix-completion", "--quiet", *columns)
+    Path("asked.csv").unlink()
+    assert load("run").options["columns"] == "user,film,rating"
+    assert certified("matrix-completion")
+    rewrite(lambda record: record["options"].update(predict="/etc/passwd"))
+    error = refused("certify", "matrix-completion.txt", "run")
+    assert "options: matrix-completion has no 'predict'" in error
+
+
+def test_a_file_may_be_packed_meanwhile():
+    saved("max-cut", "--quiet")
+    Path("packed.txt.gz").write_bytes(gzip.compress(Path("max-cut.txt").read_bytes()))
+    ended = run("certify", "packed.txt.gz", "run")
+    assert ended.exit_code == 0
+    assert ended.stdout.startswith("\nmax-cut of packed.txt.gz\n")
+
+
+def test_a_solve_that_was_stopped_is_proved_for_what_it_is():
+    Path("max-cut.txt").write_text("9 9\n" + "".join(f"{i} {i % 9 + 1}\n" for i in range(1, 10)))
+    arguments = ("--as", "max-cut", "--method", "cgal", "--max-iters", "3", "--save", "run")
+    assert run("solve", "max-cut.txt", *arguments).exit_code == 1
+    assert "solved" not in certified("max-cut")
+    assert "\n  tol 0.001      REFUTED: a gap of" in certified("max-cut", "--tol", "1e-3", code=1)
+    rewrite(lambda record: record.update(status="solved"))
+    assert "\n  solved         REFUTED: a gap of" in certified("max-cut", code=1)
+
+
+def test_a_result_without_a_point(monkeypatch):
+    true = condal.solve
+
+    def nothing(model, method, **options):
+        def stop(row):
+            raise KeyboardInterrupt
+
+        return true(model, condal.CGAL(), **{**options, "callback": stop, "max_iters": 1})
+
+    monkeypatch.setattr(condal, "solve", nothing)
+    ended = run("solve", "max-cut.txt", "--as", "max-cut", "--save", "run", "--quiet")
+    assert ended.exit_code == 1
+    if load("run").result.x is None:
+        assert "there is none: the solve ended too early" in certified("max-cut", code=1)
+    assert run("show", "run").exit_code == 0
+
+
+def test_a_result_that_does_not_say_what_it_is_of():
+    model = condal.problems.k_means(np.loadtxt("k-means.txt", delimiter=",", skiprows=1), 2)
+    condal.save(condal.solve(model), "run")
+    assert "give --as NAME and its options" in refused("certify", "k-means.txt", "run")
+    assert "Missing option '--clusters'" in refused(
+        "certify", "k-means.txt", "run", "--as", "k-means"
+    )
+    proof = certified("k-means", "--as", "k-means", "--clusters", "2")
+    assert "none is claimed" in proof
+    assert "REFUTED" in certified("k-means", "--as", "k-means", "--clusters", "3", code=1)
+    shown = run("show", "run").stdout
+    assert "\n  solved as  a problem of its own\n" in shown
+    assert "\n  bound  " in shown
+
+
+def test_only_its_own_options_are_taken():
+    saved("max-cut", "--quiet")
+    error = refused("certify", "max-cut.txt", "run", "--as", "max-cut")
+    assert "run: was solved as max-cut, with options that it keeps: leave --as" in error
+    for change, text in (
+        ({"clusters": 3}, "options: max-cut has no 'clusters'"),
+        ({"trials": 0}, "options: Invalid value for '--trials'"),
+        ({"trials": "x"}, "options: Invalid value for '--trials'"),
+        ({"trials": [1]}, "options: Invalid value for '--trials'"),
+    ):
+        rewrite(lambda record, change=change: record.update(options=change))
+        assert text in refused("certify", "max-cut.txt", "run")
+    rewrite(lambda record: record.update(options={}, application="min-cut"))
+    assert "which this condal does not have" in refused("certify", "max-cut.txt", "run")
+    rewrite(lambda record: record.update(application="sync"))
+    assert "REFUTED" in certified("max-cut", code=1)
+    rewrite(lambda record: record["settings"].update(seed=-1))
+    assert "the seed is -1, no whole number" in refused("certify", "max-cut.txt", "run")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("certify", "absent.txt", "run"), "absent.txt: cannot be read"),
+        (("certify", "max-cut.txt", "absent"), "absent: is not there; wanted the folder"),
+        (("certify", "max-cut.txt", "max-cut.txt"), "max-cut.txt: is no folder"),
+        (("certify", "max-cut.txt", "."), "result.json: cannot be read"),
+        (("certify", "max-cut.txt"), "Missing argument 'RESULT'"),
+        (("certify", "max-cut.txt", "run", "--tol", "0"), "tol must be a positive number"),
+        (("certify", "max-cut.txt", "run", "--tol", "nan"), "tol must be a positive number"),
+        (("show",), "Missing argument 'RESULT...'"),
+        (("show", "run", "absent"), "absent: is not there"),
+        (("show", "run", "--json", "absent/x.json"), "absent/x.json: cannot be written"),
+    ],
+)
+def test_arguments_of_no_use(arguments, text):
+    saved("max-cut", "--quiet")
+    assert text in refused(*arguments)
+
+
+@pytest.fixture
+def unsolved(monkeypatch):
+    monkeypatch.setattr(condal, "solve", lambda *_, **__: pytest.fail("the solve was started"))
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (("--save", "max-cut.txt"), "max-cut.txt: is there and is no folder"),
+        (("--save", "others"), "others: is there and is no saved result"),
+        (("--save", "absent/run"), "absent/run: cannot be written: No such file"),
+        (("--save", "max-cut.txt/run"), "cannot be written: "),
+        (("--save", "/proc/run"), "/proc/run: cannot be written: "),
+        (("--overwrite",), "--overwrite goes with --save DIR"),
+        (("--save", "run", "--json", "run"), "what --json writes is in it; give --save another"),
+        (("--save", "run", "--out", "run"), "what --out writes is in it; give --save another"),
+    ],
+)
+def test_folders_that_cannot_be_saved_to(unsolved, options, text):
+    Path("others").mkdir()
+    assert text in refused("solve", "max-cut.txt", "--as", "max-cut", *options)
+
+
+def test_what_is_read_or_written_is_never_in_the_folder(monkeypatch):
+    saved("max-cut", "--quiet")
+    assert "run: holds an earlier result" in refused(
+        "solve", "max-cut.txt", "--as", "max-cut", "--save", "run"
+    )
+    monkeypatch.setattr(condal, "solve", lambda *_, **__: pytest.fail("the solve was started"))
+    again = ("--as", "max-cut", "--save", "run", "--overwrite")
+    for arguments, text in (
+        (("solve", "run/history.csv", *again), "the file itself is in it"),
+        (("solve", "max-cut.txt", *again, "--json", "run/x.json"), "what --json writes is in it"),
+        (("solve", "max-cut.txt", *again, "--out", "run/x.txt"), "what --out writes is in it"),
+    ):
+        assert text in refused(*arguments)
+
+
+def test_a_full_disk_is_told(monkeypatch):
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    before = sorted(Path().iterdir())
+    ended = run("solve", "max-cut.txt", "--as", "max-cut", "--save", "run", "--quiet")
+    assert ended.exit_code == 2
+    assert "run: cannot be written: No space left on device" in ended.stderr
+    assert sorted(Path().iterdir()) == before
+
+
+def test_what_a_machine_reads_of_saved_results():
+    saved("max-cut", "--quiet", "--json", "solve.json")
+    saved("theta", "--quiet", folder="other")
+    ended = run("show", "run", "--json", "-")
+    assert ended.exit_code == 0
+    record, solved = json.loads(ended.stdout), json.loads(Path("solve.json").read_text())
+    assert {name: record[name] for name in solved} == solved
+    assert (record["application"], record["file"]) == ("max-cut", "max-cut.txt")
+    assert record["settings"]["seed"] == 0
+    assert ended.stderr.startswith("\nmax-cut of max-cut.txt\n")
+    both = json.loads(run("show", "run", "other", "--json", "-").stdout)
+    assert [one["application"] for one in both] == ["max-cut", "theta"]
+    run("show", "run", "--json", "shown.json")
+    assert json.loads(Path("shown.json").read_text()) == record
+    text = refused("show", "run", "--json", "run/result.json")
+    assert "run/result.json: is in the result run; give --json another path" in text
+    assert run("show", "run").exit_code == 0
+
+
+def test_figures_that_are_no_numbers_are_the_same_again():
+    nan = float("nan")
+    assert _same(nan, nan)
+    assert _same(None, None)
+    assert not any(_same(a, b) for a, b in [(nan, 1.0), (None, nan), (1.0, None), (1.0, 2.0)])
+
+
+def test_texts_of_strangers_are_shown_harmless():
+    saved("max-cut", "--quiet")
+    evil = "\x1b[2Jmax-cut\n\x07"
+    rewrite(lambda record: record.update(problem=evil, method=evil, versions={"condal": evil}))
+    rewrite(lambda record: record["answer"].__setitem__(0, ["cut", evil]))
+    rewrite(lambda record: record["answer"].append([evil, "1"]))
+    for ended in (run("show", "run"), run("certify", "max-cut.txt", "run")):
+        assert not set(ended.output) & {"\x1b", "\x07"}
+    assert "\\x1b[2Jmax-cut\\n\\x07" in run("show", "run").stdout
+
+
+# X_11 = X_22 = 1; X_11 = 1 and tr X = 0; X_12 = 0.
+SDPA = {
+    "cut": "2\n1\n2\n1 1\n0 1 1 2 1\n1 1 1 1 1\n2 1 2 2 1\n",
+    "infeasible": "2\n1\n2\n1 0\n0 1 1 1 1\n1 1 1 1 1\n2 1 1 1 1\n2 1 2 2 1\n",
+    "unbounded": "1\n1\n2\n0\n0 1 1 1 1\n0 1 2 2 1\n1 1 1 2 1\n",
+}
+
+
+@pytest.mark.parametrize("kind", SDPA)
+def test_a_semidefinite_program_is_proved_again(kind):
+    Path("program.dat-s").write_text(SDPA[kind])
+    ended = run("solve", "program.dat-s", "--save", "run", "--quiet")
+    assert ended.exit_code == (0 if kind == "cut" else 1), ended.stderr
+    assert load("run").application == "sdp"
+    Path("program.txt").write_text(SDPA[kind])  # the name does not matter
+    proof = certified("program")
+    assert proof.endswith("all of this is true.\n")
+    assert f"\n  {'solved' if kind == 'cut' else kind}  " in proof
+    assert run("show", "run").exit_code == 0
+    other = "unbounded" if kind == "infeasible" else "infeasible"
+    rewrite_status(other)
+    assert "REFUTED" in certified("program", code=1)
+
+
+def rewrite_status(status):
+    """The claim of another status, which needs no gap."""
+    path = Path("run/result.json")
+    seal(path, {**json.loads(path.read_text()), "status": status})
+
+
+def test_a_program_within_a_trace_that_is_given():
+    Path("program.txt").write_text(SDPA["cut"])
+    arguments = ("--as", "sdp", "--trace-bound", "5", "--save", "run", "--quiet")
+    assert run("solve", "program.txt", *arguments).exit_code == 0
+    assert load("run").options == {"trace_bound": 5.0}
+    assert certified("program")
+    rewrite(lambda record: record["certificate"].update(bound=1.9))
+    assert re.search(r"^  bound +REFUTED: ", certified("program", code=1), re.MULTILINE)
+
+
+def test_quiet_is_silent():
+    saved("max-cut", "--quiet")
+    assert run("certify", "max-cut.txt", "run", "--quiet").output == ""
+    rewrite(lambda record: record["certificate"].update(objective=1.0))
+    ended = run("certify", "max-cut.txt", "run", "--quiet")
+    assert (ended.exit_code, ended.output) == (1, "")
+
+
+@pytest.mark.parametrize("command", ["certify", "show"])
+def test_help_fits_and_has_an_example(command):
+    text = run(command, "--help").stdout
+    assert all(len(line) <= 80 for line in text.splitlines())
+    assert "\n  Example:\n" in text
+    assert f"\n    condal {command} " in text
+
+
+def test_help_of_an_application():
+    text = run("certify", "--as", "k-means", "--help").stdout
+    assert "--clusters K" in text
+
+
+def test_a_page_may_stand_beside_it():
+    saved("max-cut", "--quiet")
+    Path("run/page.html").write_text("<html></html>")
+    assert certified("max-cut")
+    stream = io.StringIO(run("show", "run").stdout)
+    assert "max-cut of max-cut.txt" in stream.read()

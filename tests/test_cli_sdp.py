@@ -1,0 +1,148 @@
+"""condal solve FILE.dat-s: told by its name, in the sense of the format, with verdicts."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from condal.cli.app import cli
+from condal.cli.applications import sdp
+from condal.formats.sdpa_solution import read_solution
+from known import DATA, needs_data
+
+# maximise x_12, x_11 = 1, x_22 + s = 2: sqrt(2).
+SMALL = "2\n2\n2 -1\n1 2\n0 1 1 2 0.5\n1 1 1 1 1\n2 1 2 2 1\n2 2 1 1 1\n"
+INFEASIBLE = "1\n1\n2\n-1\n0 1 1 1 1\n1 1 1 1 2\n1 1 1 2 1\n1 1 2 2 1\n"  # <positive, X> = -1
+UNBOUNDED = "1\n1\n2\n0\n0 1 1 1 1\n1 1 1 1 1\n1 1 2 2 -1\n"  # maximise x_11 = x_22
+# maximise 0, x_12 = 1
+FREE = "1\n1\n2\n1\n1 1 1 2 0.5\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = {"small": SMALL, "infeasible": INFEASIBLE, "unbounded": UNBOUNDED, "free": FREE}
+    for name, contents in files.items():
+        Path(f"{name}.dat-s").write_text(contents)
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, ["solve", *map(str, arguments)])
+
+
+def shown(ended):
+    return dict(re.findall(r"^  (\S+(?: \S+)*)  +(.+)$", ended.stdout, re.MULTILINE))
+
+
+def test_a_file_is_told_by_its_name():
+    ended = run("small.dat-s", "--tol", "1e-5")
+    assert ended.exit_code == 0, ended.stderr
+    rows = shown(ended)
+    assert ended.stdout.startswith("\nsdp of small.dat-s\n")
+    assert all(len(line) <= 80 for line in ended.stdout.splitlines())
+    assert float(rows["objective"].split(",")[0]) == pytest.approx(np.sqrt(2), abs=1e-4)
+    assert float(rows["bound"].split(",")[0]) >= np.sqrt(2)
+    assert rows["trace"] == "of a block is 3: constraints add up to the trace"
+    assert rows["duals"].startswith("z, 2 numbers from 0.35")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("small.dat-s", "--quiet"),
+        ("--quiet", "small.dat-s"),
+        ("--tol", "1e-3", "small.dat-s", "--quiet"),
+        ("--as", "sdp", "small.dat-s", "--quiet"),
+        ("small.dat-s", "--as=sdp", "--trace-bound", "5", "--quiet"),
+        ("--trace-bound", "5", "small.dat-s", "--quiet"),
+    ],
+)
+def test_wherever_the_file_stands(arguments):
+    ended = run(*arguments)
+    assert (ended.exit_code, ended.stdout, ended.stderr) == (0, "", "")
+
+
+def test_the_name_of_another_file_tells_nothing():
+    Path("graph.txt").write_text("2 1\n1 2\n")
+    ended = run("graph.txt", "--out", "out.dat-s")
+    assert ended.exit_code == 2
+    assert "Missing option '--as'" in ended.stderr
+    assert run("graph.txt", "--as", "max-cut", "--out", "out.dat-s", "--quiet").exit_code == 0
+
+
+def test_a_solution_is_written_as_csdp_does():
+    assert run("small.dat-s", "--tol", "1e-6", "--out", "solution.txt", "--quiet").exit_code == 0
+    found = read_solution("solution.txt", (2, -1))
+    np.testing.assert_allclose(found.z, [np.sqrt(0.5), np.sqrt(0.125)], atol=1e-3)
+    np.testing.assert_allclose(found.X[0], [[1, np.sqrt(2)], [np.sqrt(2), 2]], atol=1e-4)
+    np.testing.assert_allclose(found.X[1], [0.0], atol=1e-4)
+
+
+def test_a_large_x_is_left_to_save(monkeypatch):
+    monkeypatch.setattr(sdp, "MOST", 1)
+    ended = run("small.dat-s", "--out", "solution.txt")
+    assert "X is in --save" in shown(ended)["--out"]
+    assert not any(line.startswith("2 ") for line in Path("solution.txt").read_text().splitlines())
+
+
+def test_what_a_machine_reads():
+    record = json.loads(run("small.dat-s", "--json", "-", "--quiet").stdout)
+    assert record["status"] == "solved"
+    assert record["trace_bound"] == pytest.approx(3.0, abs=1e-4)
+    assert record["dual_objective"] == pytest.approx(np.sqrt(2), abs=1e-2)
+
+
+def test_a_trace_bound_that_is_given():
+    ended = run("small.dat-s", "--trace-bound", "4", "--tol", "1e-4")
+    assert shown(ended)["trace"] == "of a block is at most 4: it was given"
+    text = " ".join(ended.stdout.split())
+    assert "holds whatever the trace" in text or "within the trace that was given" in text
+    refused = run("small.dat-s", "--trace-bound", "-1")
+    assert refused.exit_code == 2
+    assert "'--trace-bound': -1" in refused.stderr
+
+
+def test_an_infeasible_program():
+    ended = run("infeasible.dat-s", "--json", "result.json", "--out", "none.txt")
+    assert ended.exit_code == 1
+    assert shown(ended)["status"].startswith("infeasible: it is proved")
+    assert not Path("none.txt").exists()
+    record = json.loads(Path("result.json").read_text())
+    assert record["status"] == "infeasible"
+    assert record["objective"] is record["bound"] is record["trace_bound"] is None
+
+
+def test_an_unbounded_program():
+    ended = run("unbounded.dat-s")
+    assert ended.exit_code == 1
+    assert shown(ended)["status"].startswith("unbounded: it is proved")
+
+
+def test_a_program_of_any_trace_is_asked_about():
+    ended = run("free.dat-s", "--quiet")
+    assert ended.exit_code == 2
+    assert "--trace-bound" in ended.stderr
+    assert run("free.dat-s", "--trace-bound", "3", "--quiet").exit_code == 0
+
+
+def test_a_broken_file_is_refused_by_its_line():
+    Path("broken.dat-s").write_text(SMALL + "1 1 1 9 1\n")
+    ended = run("broken.dat-s")
+    assert ended.exit_code == 2
+    assert "line 9" in ended.stderr
+
+
+@needs_data
+def test_max_cut_of_sdplib():
+    record = run(DATA / "sdplib" / "maxG11.dat-s.xz", "--tol", "1e-4", "--json", "-", "--quiet")
+    found = json.loads(record.stdout)
+    assert found["status"] == "solved"
+    assert found["objective"] == pytest.approx(629.1648, rel=1e-4)
+    assert found["bound"] >= 629.16478
+    assert found["method"] == "lowrank"

@@ -6,131 +6,20 @@ import inspect
 import re
 import runpy
 import sys
+import tomllib
 import warnings
-from pathlib import Path
 
-import networkx as nx
-import numpy as np
 import pytest
 
 import condal
 from condal import domains, maps, nonsmooth, sets, smooth
-from known import torus
+from pages import ROOT, all_pages, blocks_of, has_cvxpy
 
-ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
 LARGEST_PICTURE = 120_000  # bytes
-
-
-def blocks_of(document):
-    """The Python blocks of a document, in order."""
-    return re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
-
-
-def run(block, document, names):
-    """What a block leaves behind, with warnings as errors."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        exec(compile(block, document, "exec"), names)
-    return names
-
-
-def test_the_readme_runs():
-    blocks = blocks_of("README.md")
-    W = torus(5, 8)
-    n = W.shape[0]
-    names = {"W": W, "n": n, "C": W.toarray(), "np": np, "k": 2}
-    names["points"] = np.repeat([[0.0, 0.0], [9.0, 0.0]], 10, axis=0) + np.eye(20, 2)
-    for block in blocks:
-        run(block, "README.md", names)
-    assert len(blocks) == 3
-    assert names["cut"].weight == condal.problems.max_cut(W).weight(names["cut"].signs)
-    assert names["clustering"].cost == names["model"].cost(names["clustering"].labels)
-    assert names["result"].status.name == "SOLVED"
-
-
-def for_the_gallery():
-    """What the blocks of the gallery take as given, small."""
-    rng = np.random.default_rng(0)
-    returns, graph = rng.standard_normal((30, 6)), nx.petersen_graph()
-    masks, image = rng.choice([1, 1j, -1, -1j], (6, 3, 3)), rng.standard_normal((3, 3))
-    rows, cols = np.nonzero(rng.random((8, 9)) < 0.7)
-    ratings = (rng.standard_normal((8, 1)) * rng.standard_normal(9))[rows, cols]
-    signs, angles = np.sign(rng.standard_normal(8)), np.exp(1j * rng.random(8))
-    flows = np.ones((4, 4)) - np.eye(4)
-    path = nx.to_numpy_array(nx.path_graph(5))
-    return {
-        "graph": graph,
-        "points": rng.standard_normal((9, 2)) + 9.0 * np.repeat(np.eye(3, 2), 3, axis=0),
-        "returns": returns,
-        "index": returns[:, :3].mean(axis=1),
-        "exposures": rng.standard_normal((2, 6)),
-        "low": np.full(2, -0.3),
-        "high": np.full(2, 0.3),
-        "Phi": np.diag([1.0, 2.0, 3.0]),
-        "Psi": np.eye(3),
-        "masks": masks,
-        "intensities": np.abs(np.fft.fft2(masks * image, norm="ortho")) ** 2,
-        "rows": rows,
-        "cols": cols,
-        "ratings": ratings,
-        "picture": np.where(rng.random((9, 8)) < 0.7, np.outer(np.ones(9), np.arange(8.0)), np.nan),
-        "flows": flows,
-        "distances": np.abs(np.subtract.outer(np.arange(4), np.arange(4))),
-        "comparisons": np.outer(signs, signs) - np.eye(8),
-        "differences": np.outer(angles, angles.conj()) - np.eye(8),
-        "features": returns,
-        "responses": returns @ np.outer(np.arange(6.0), [1.0, -1.0]),
-        "M": returns,
-        "b": returns @ [1.0, -1.0, 0, 0, 0, 0],
-        "expected": np.linspace(0.0, 0.1, 5),
-        "F": 0.1 * rng.standard_normal((2, 5)),
-        "d": np.full(5, 0.04),
-        "unary": rng.random((3, 2)),
-        "edges": [[0, 1], [1, 2]],
-        "pairwise": 1.0 - np.eye(2),
-        "A": path,
-        "B": path[::-1, ::-1],
-        "noisy": rng.random((5, 6)),
-    }
-
-
-def for_the_template():
-    """The same for the page of the template."""
-    rng = np.random.default_rng(1)
-    n = 4
-    a, H = rng.standard_normal((n, n)), rng.standard_normal((2, n, n))
-    rows, cols = np.nonzero(rng.random((3, n)) < 0.8)
-    complex_part = H[0] + 1j * H[1]
-    return {
-        "n": n,
-        "m": 3,
-        "M": rng.standard_normal((5, n)),
-        "c": rng.standard_normal(5),
-        "a": rng.standard_normal((2, n)),
-        "low": np.full(2, -2.0),
-        "high": np.full(2, 2.0),
-        "b": rng.standard_normal((3, n)),
-        "H": complex_part + complex_part.conj().T,
-        "rows": rows,
-        "cols": cols,
-        "values": rng.standard_normal(rows.size),
-        "C": np.ones((3, n)) / 12,
-        "C1": a + a.T,
-        "C2": np.eye(n) - 2.0 * np.diag(np.arange(n) < 2),
-        "c2": np.array([1.0, 2.0]),
-    }
-
-
-PAGES = {"docs/gallery.md": for_the_gallery, "docs/template.md": for_the_template}
-BLOCKS = [(page, number) for page in PAGES for number in range(len(blocks_of(page)))]
-
-
-@pytest.mark.parametrize(("page", "number"), BLOCKS, ids=[f"{p[5:-3]}-{n}" for p, n in BLOCKS])
-def test_the_blocks_of_a_page_run_each_by_itself(page, number):
-    given = {"condal": condal, "np": np, **PAGES[page]()}
-    names = run(blocks_of(page)[number], page, given)
-    assert names["result"].status is condal.Status.SOLVED
+LETTERS = ["k", "x", "y", "r", "s", "v", "w", "d", "f", "g", "h", "A", "B", "M", "K", "X", "phi"]
+LETTERS += ["lam", "lam0", "eta", "sigma", "D_X", "D_Y", "L_f", "L_g", "L_lam", "rbar", "alpha"]
+DASHES = {"application", "---"}
 
 
 def test_the_gallery_shows_every_example_with_its_picture():
@@ -161,15 +50,85 @@ def test_the_template_names_every_part(kind):
 
 
 def test_the_links_of_the_documents_lead_somewhere():
-    for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+    for document in [*ROOT.glob("*.md"), *(ROOT / page for page in all_pages())]:
         for target in re.findall(r"\]\(([^)#]+)\)", document.read_text()):
             if "://" not in target:
                 assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
+def tables(path):
+    """The rows of the tables of a document, as cells, by the heading that they stand under."""
+    heading, rows = "", []
+    for line in path.read_text().splitlines():
+        if line.startswith("#"):
+            heading = line.lstrip("# ")
+        elif line.startswith("|"):
+            rows.append((heading, [cell.strip() for cell in line.strip()[1:-1].split("|")]))
+    return rows
+
+
+def measured():
+    """CPU seconds by instance and solver, as the tables of `condal bench` have them."""
+    found = {}
+    for path in (ROOT / "benchmarks" / "results").glob("bench-*.md"):
+        for heading, cells in tables(path):
+            found[heading.partition(":")[0], cells[0]] = cells[1]
+    return found
+
+
+def test_the_comparison_quotes_what_was_measured():
+    times, solvers, seen = measured(), [], 0
+    for _, cells in tables(ROOT / "docs" / "comparison.md"):
+        if cells[0] == "instance":
+            solvers = cells[1:]
+        elif (cells[0], "condal") in times:
+            for solver, quoted in zip(solvers, cells[1:], strict=True):
+                assert times[cells[0], solver] == quoted, (cells[0], solver)
+                seen += 1
+    assert seen > 50
+
+
+def test_the_comparison_quotes_the_ratios_of_the_applications():
+    application, ratios = "", {}
+    for _, cells in tables(ROOT / "benchmarks" / "results" / "applications.md"):
+        application = cells[0] or application
+        ratios[application, cells[1]] = cells[5] if len(cells) > 5 else ""
+    page = [c for _, c in tables(ROOT / "docs" / "comparison.md") if (c[0], "condal") in ratios]
+    assert len({cells[0] for cells in page}) == len({name for name, _ in ratios} - DASHES)
+    for name, solver, quoted in page:
+        assert ratios[name, solver] == quoted, (name, solver)
+
+
+def test_the_benchmarks_page_holds_the_table_of_the_applications():
+    page = (ROOT / "docs" / "benchmarks.md").read_text()
+    for _, cells in tables(ROOT / "benchmarks" / "results" / "applications.md"):
+        assert f"| {' | '.join(cells)}" in page
+
+
+def test_the_install_page_has_every_extra():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    rows = [cells[0] for _, cells in tables(ROOT / "docs" / "install.md")]
+    assert sorted(rows[2:]) == sorted(f"`{name}`" for name in project["optional-dependencies"])
+
+
+def test_the_formats_page_has_every_reader_and_writer():
+    page = (ROOT / "docs" / "formats.md").read_text()
+    for name in condal.formats.__all__:
+        if name.startswith(("read_", "write_")):
+            assert re.search(rf"`(condal\.)?(formats\.)?{name}(\(|`)|formats\.{name}\(", page), name
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+def test_the_notation_has_every_letter(letter):
+    rows = tables(ROOT / "docs" / "notation.md")
+    assert letter in {word for _, cells in rows for word in re.findall(r"\w+", " ".join(cells[:3]))}
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
 def test_examples_run_and_draw_one_picture(path, capsys, monkeypatch, tmp_path):
     """In their quick mode: a PNG of the example's own name, without its number."""
+    if "cvxpy" in path.name and not has_cvxpy():
+        pytest.skip("no CVXPY, or an old one")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [str(path), "--quick"])
     with warnings.catch_warnings():

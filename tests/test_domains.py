@@ -18,6 +18,8 @@ from condal import domains, eigen
 from condal.domains import (
     Birkhoff,
     Box,
+    CutCone,
+    CutOrthant,
     FlowPolytope,
     GroupL1Ball,
     Hermitian,
@@ -219,11 +221,11 @@ def true_distance(X, x):
         return float(np.linalg.norm([true_distance(p, q) for p, q in zip(X.parts, x, strict=True)]))
     if isinstance(X, Birkhoff | Hull | Polytope | FlowPolytope):
         return float(np.linalg.norm(x - nearest(X, x)))
-    if isinstance(X, L2Ball | GroupL1Ball | KSparse | Box | Permutahedron | Simplices):
+    if isinstance(X, L2Ball | GroupL1Ball | KSparse | Box | Permutahedron | Simplices | CutCone):
         return float(np.linalg.norm(x - X.project(x)))
     if isinstance(X, Hermitian | NuclearBall):
         X = X.X  # its points are those of a spectrahedron
-    if not isinstance(X, Simplex | L1Ball | Spectrahedron):
+    if not isinstance(X, Simplex | CutOrthant | L1Ball | Spectrahedron):
         pytest.fail(f"no projection onto a {type(X).__name__} here: add it to true_distance")
     z = np.linalg.eigvalsh(dense(x)) if isinstance(X, Spectrahedron) else np.asarray(x)
     if isinstance(X, L1Ball):
@@ -232,7 +234,8 @@ def true_distance(X, x):
             0.0 if inside else float(np.linalg.norm(np.abs(z) - onto_simplex(np.abs(z), X.radius)))
         )
     positive = np.maximum(z, 0.0)
-    if isinstance(X, Spectrahedron) and X.at_most and positive.sum() <= X.trace:
+    at_most = isinstance(X, CutOrthant) or (isinstance(X, Spectrahedron) and X.at_most)
+    if at_most and positive.sum() <= X.size:
         return float(np.linalg.norm(z - positive))
     return float(np.linalg.norm(z - onto_simplex(z, X.size)))
 

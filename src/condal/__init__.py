@@ -10,6 +10,8 @@ from condal.certify import Certificate, certify
 from condal.checking import check_problem
 from condal.domains import (
     Birkhoff,
+    CutCone,
+    CutOrthant,
     FlowPolytope,
     GroupL1Ball,
     Hermitian,
@@ -63,7 +65,9 @@ from condal.nonsmooth import (
 )
 from condal.points import LowRank, Outer, dense
 from condal.problem import Problem
+from condal.progress import Progress
 from condal.result import History, Result, Row, Status
+from condal.saved import load, save
 from condal.sets import (
     Affine,
     Ball,
@@ -102,6 +106,8 @@ __all__ = [
     "Certificate",
     "CodedDiffraction",
     "CondalError",
+    "CutCone",
+    "CutOrthant",
     "Diagonal",
     "Entries",
     "EpsilonInsensitive",
@@ -146,6 +152,7 @@ __all__ = [
     "Problem",
     "ProblemError",
     "Product",
+    "Progress",
     "Quadratic",
     "Quadratics",
     "Quantile",
@@ -170,9 +177,11 @@ __all__ = [
     "eigen",
     "hcgm",
     "lifted",
+    "load",
     "methods",
     "problems",
     "read_graph",
+    "save",
     "solve",
     "storage",
     "total_variation",

@@ -91,7 +91,8 @@ Try next, with a graph of your own:
   condal solve --help               all there is to choose
 
 FILE is text: a line `n m` with the numbers of vertices and edges, then a line
-`i j weight` for each edge, vertices from 1. Matrix Market files do as well."""
+`i j weight` for each edge, vertices from 1. Matrix Market and METIS files and
+edge lists do as well."""
 
 
 def _pairs(model: MaxCut) -> int:

@@ -1,4 +1,5 @@
-"""A solve as it runs: one live line on a terminal, rows that get rarer elsewhere."""
+"""A solve as it runs: a live line on a terminal, bars in a notebook, rows that get rarer
+elsewhere."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
+from condal.notebook import Bar, in_notebook
 from condal.result import Row
 
 if TYPE_CHECKING:
@@ -24,17 +26,26 @@ HEADER = (
 
 
 class Progress:
-    """Shows each `Row`: `with Progress() as progress: solve(problem, callback=progress)`.
+    """Shows each `Row`: `condal.solve(problem, callback=condal.Progress())`.
 
     On a terminal one line is drawn anew, at most 10 times a second, by a thread that reads the last
-    row: an iteration pays for an assignment. Elsewhere, or without rich, or outside of `with`, a
-    row is printed when k passes a power of 2, or 10 seconds and a quarter of the time so far after
-    the one before.
+    row: an iteration pays for an assignment. In a notebook there are bars for the gap and the
+    infeasibility. Elsewhere, or without rich, or where another than `solve` calls it outside of
+    `with`, a row is printed when k passes a power of 2, or 10 seconds and a quarter of the time so
+    far after the one before. Ctrl-C, or the interrupt of the kernel, ends the solve with the best
+    answer so far.
+
+    Parameters
+    ----------
+    stream : where rows go; None for stderr, or the notebook.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = sys.stderr if stream is None else stream
+        self._notebook = stream is None and in_notebook()
         self._live: Live | None = None
+        self._bar: Bar | None = None
+        self._depth = 0
         self._reset()
 
     def _reset(self) -> None:
@@ -46,12 +57,18 @@ class Progress:
     def __call__(self, row: Row) -> None:
         """Take note of a row; never asks the solve to stop."""
         self._row = row
-        if self._live is None and (row.k >= self._next_k or row.seconds >= self._next_seconds):
+        if self._bar is not None:
+            self._bar.show(row)
+        elif self._live is None and (row.k >= self._next_k or row.seconds >= self._next_seconds):
             self._print(row)
 
     def __enter__(self) -> Progress:
-        self._reset()
-        self._live = self._start_live()
+        # `solve` enters what it calls, and so may who calls `solve`.
+        self._depth += 1
+        if self._depth == 1:
+            self._reset()
+            self._bar = Bar() if self._notebook else None
+            self._live = None if self._notebook else self._start_live()
         return self
 
     def __exit__(
@@ -60,7 +77,13 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._live is not None:
+        self._depth -= 1
+        if self._depth:
+            return
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+        elif self._live is not None:
             self._live.stop()
             self._live = None
         elif self._row is not None and self._row is not self._shown:
@@ -68,7 +91,9 @@ class Progress:
 
     def note(self, text: str) -> None:
         """A line of text, above the live one."""
-        if self._live is not None:
+        if self._bar is not None:
+            self._bar.note(text)
+        elif self._live is not None:
             self._live.console.print(text, highlight=False, markup=False)
         else:
             self._write(text)

@@ -7,8 +7,13 @@ from importlib.util import find_spec, module_from_spec
 import pytest
 
 import condal
+from condal.bench.job import Job
+from condal.bench.measure import once
+from condal.bench.peers import OURS, Limits, installed
+from condal.bench.run import Plan, jobs
 from condal.bench.sets import SETS, named
 from condal.bench.sources import locate
+from condal.conic import conic_model
 from condal.errors import ProblemError
 from condal.experiments.data import SOURCES
 from condal.problem import problem_of
@@ -40,14 +45,75 @@ def test_a_stand_in_has_the_size_of_the_real_one(name, tmp_path):
             assert problem_of(case.model(None)).X.n == case.n
 
 
+@pytest.mark.parametrize("name", ["sdplib", "dimacs"])
+def test_nothing_stands_in_for_an_instance_of_a_library(name, tmp_path):
+    said = []
+    plan = Plan({}, tmp_path, data=tmp_path)
+    assert list(jobs(SETS[name], plan, said.append)) == []
+    assert said == [
+        f"{case.name}: left out, its file is not in --data and cannot be downloaded"
+        for case in SETS[name].cases
+    ]
+    with pytest.raises(ProblemError, match="is not there; nothing stands in for it"):
+        SETS[name].cases[0].model(None)
+
+
 @needs_data
-@pytest.mark.parametrize("name", ["gset", "tori", "kmeans"])
+@pytest.mark.parametrize("name", ["gset", "tori", "kmeans", "sdplib", "dimacs"])
 def test_real_data_are_read_where_they_are(name):
     for case in SETS[name].cases:
         path = case.locate(DATA)
         assert not case.stands_in(path)
-        if case.n <= 1000:
+        if case.n <= 400:
             assert problem_of(case.model(path)).X.n == case.n
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "instance"),
+    [
+        ("sdplib", "mcp100"),
+        ("sdplib", "theta1"),
+        ("sdplib", "qap5"),
+        ("dimacs", "toruspm3-8-50"),
+        ("dimacs", "torusg3-8"),
+        ("dimacs", "hamming_7_5_6"),
+    ],
+)
+def test_known_optima_are_reached(name, instance):
+    case = SETS[name].case(instance)
+    model = case.model(case.locate(DATA))
+    result = condal.solve(model, tol=1e-4)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(case.optimum, rel=3e-4)
+    sense = problem_of(model).sense
+    assert sense * result.bound <= sense * case.optimum + 1e-6 * abs(case.optimum)
+
+
+@needs_data
+@pytest.mark.parametrize("peer", [name for name in ("CSDP", "SCS", "SDPA") if name in installed()])
+def test_a_peer_takes_an_instance_of_a_library(peer):
+    path = SETS["sdplib"].case("theta1").locate(DATA)
+    whole = {"set": "sdplib", "case": "theta1", "solver": peer, "tol": 1e-4, "eps": 1e-5}
+    run = once(Job(**whole, seconds=60.0, memory=8 << 30, path=str(path)))
+    assert run.outcome == "solved", run.reason
+    assert run.objective == pytest.approx(23.0, rel=2e-4)
+
+
+@needs_data
+def test_our_time_includes_the_bound_on_the_trace(monkeypatch):
+    bounded = []
+
+    def counted(program):
+        bounded.append(program.name)
+        return conic_model(program)
+
+    model = SETS["sdplib"].case("theta1").model(DATA / "sdplib" / "theta1.dat-s.xz")
+    monkeypatch.setattr("condal.bench.peers.ours.conic_model", counted)
+    task = OURS.prepare(model, 1e-2, Limits(60.0, 8 << 30, DATA))
+    assert bounded == []
+    task.solve()
+    assert bounded == ["theta1"]
 
 
 @needs_data

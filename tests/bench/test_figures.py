@@ -239,3 +239,17 @@ def test_results_are_kept(tmp_path):
     path.write_text("{}")
     with pytest.raises(CondalError, match=r"cannot be read as results \('format'\); delete it"):
         load(tmp_path, "gset")
+
+
+def test_objectives_are_held_against_the_known_optima():
+    text = "objectives of condal, relative distance"
+    good = run(case="theta1", tol=1e-4, objective=23.0 * (1 + 5e-5))
+    found = verdict(text, good, name="sdplib")
+    assert found.verdict == "reached"
+    assert found.value == pytest.approx(5e-5)
+    off = run(case="qap5", tol=1e-4, objective=-436.0 * (1 + 3e-4))
+    found = verdict(text, good, off, name="sdplib")
+    assert (found.verdict, found.remark) == ("missed by 3x", "qap5, of 2 instances")
+    assert verdict(text, name="sdplib").verdict == "not measured"
+    shown = heading(SETS["sdplib"], results(good, name="sdplib"), "theta1")
+    assert shown == "theta1: theta, n = 50, 104 rows, to 1e-4, optimum 23"

@@ -165,7 +165,7 @@ def test_stand_ins_give_way_to_data(tmp_path, asked, monkeypatch):
     monkeypatch.setattr("condal.experiments.data._pooch", lambda: None)
     wanted = {"name": "tori", "instances": ("G67",), "data": folder, "resume": True}
     assert all(run.stand_in for run in go(tmp_path, **wanted).runs)
-    monkeypatch.setattr("condal.bench.sets.locate", lambda name, data: folder / name)
+    monkeypatch.setattr("condal.bench.cases.locate", lambda name, data: folder / name)
     assert not any(run.stand_in for run in go(tmp_path, **wanted).runs)
     assert len(asked) == 4
 

@@ -128,6 +128,20 @@ def solves(*cases: str) -> Callable[[Results], Measured]:
     return measure
 
 
+def from_known(results: Results) -> Measured:
+    """How far our objectives are from the known optima, relative: the largest."""
+    known = {case.name: case.optimum for case in SETS[results.set].cases}
+    apart: dict[str, float] = {}
+    for name in results.cases:
+        run, optimum = results.ours(name), known[name]
+        if run is not None and run.objective is not None and optimum is not None:
+            apart[name] = abs(run.objective - optimum) / max(1.0, abs(optimum))
+    if not apart:
+        return Measured(None, "not run")
+    worst = max(apart, key=lambda name: apart[name])
+    return Measured(apart[worst], f"{worst}, of {len(apart)} instances")
+
+
 def slope(results: Results) -> Measured:
     """The slope of the logarithm of our CPU time against that of n."""
     sizes = {case.name: case.n for case in SETS["growth"].cases}
@@ -210,6 +224,14 @@ FIGURES: tuple[Figure, ...] = (
     ),
     Figure("theta", "failures of condal", 0, solves("theta-200", "theta-1000")),
     Figure("kmeans", "failures of condal", 0, solves("kmeans-200", "kmeans-1000")),
+    *(
+        Figure(group, text, limit, measure)
+        for group, tol in (("sdplib", 1e-4), ("dimacs", 1e-5))
+        for text, limit, measure in (
+            ("failures of condal", 0.0, solves(*(case.name for case in SETS[group].cases))),
+            ("objectives of condal, relative distance from the known optima", tol, from_known),
+        )
+    ),
     Figure("growth", "slope of log CPU time against log n", 1.2, slope),
     Figure("growth", "n = 10^6: seconds on the clock", 600.0, largest(lambda run: run.wall)),
     Figure("growth", "n = 10^6: bytes", 4e9, largest(lambda run: run.memory)),

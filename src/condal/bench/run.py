@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 
 from condal.bench import memory
+from condal.bench.cases import Case, Set
 from condal.bench.job import Job, Run
 from condal.bench.measure import repeated, settled
 from condal.bench.peers import OURS, PEERS
@@ -21,7 +22,6 @@ from condal.bench.results import (
     versions,
     versions_of,
 )
-from condal.bench.sets import Case, Set
 from condal.errors import CondalError
 from condal.formats.regular import PathLike
 
@@ -70,7 +70,7 @@ def run_set(
         save(plan.folder, new)
         return new
 
-    for _, group in groupby(jobs(one, plan), key=lambda job: job.case):
+    for _, group in groupby(jobs(one, plan, say), key=lambda job: job.case):
         listed = list(group)
         for job in listed:
             found = results.find(job.key) if plan.resume else None
@@ -89,11 +89,15 @@ def run_set(
     return results
 
 
-def jobs(one: Set, plan: Plan) -> Iterator[Job]:
-    """Ours to its tolerances, then every peer, instance by instance."""
+def jobs(one: Set, plan: Plan, say: Callable[[str], None] = lambda _: None) -> Iterator[Job]:
+    """Ours to its tolerances, then every peer, instance by instance; those without a file for which
+    nothing stands in are left out, and said to be."""
     allowed, known = int(SHARE * memory.physical()), versions(plan.peers)
     for case in plan.cases(one):
         path = case.locate(plan.data)
+        if case.missing(path):
+            say(f"{case.name}: left out, its file is not in --data and cannot be downloaded")
+            continue
         tol = case.tol if plan.tol is None else plan.tol
         also = case.also if plan.tol is None else ()
         asked = [(OURS.name, one_tol) for one_tol in (tol, *also)]

@@ -2,79 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 from scipy.io import loadmat
 
+from condal.bench.cases import Build, Case, Set
 from condal.bench.generated import sparse_graph, theta, torus
-from condal.bench.sources import locate
+from condal.bench.libraries import DIMACS, SDPLIB, cut
 from condal.errors import ProblemError
 from condal.experiments.stand_ins import overlapping_blobs, planar_union, random_graph
-from condal.formats import read_graph
-from condal.formats.regular import PathLike
-from condal.problem import Model, Problem
+from condal.problem import Model
 from condal.problems import k_means, max_cut
-
-Build = Callable[[], "Problem | Model"]
-
-
-@dataclass(frozen=True)
-class Case:
-    """An instance, and how near to its optimum everyone is to come.
-
-    `needs` names a file of `condal.experiments.data`: `read` makes the instance of it, `build`
-    makes what stands in for it, or the instance itself where no file is needed. `tols` are the
-    tolerances of the peers that are asked for another, `also` those that ours is tried at too;
-    `alone` keeps the peers out.
-    """
-
-    name: str
-    title: str
-    tol: float
-    build: Build
-    needs: str | None = None
-    read: Callable[[Path], Problem | Model] | None = None
-    tols: Mapping[str, float] = field(default_factory=dict)
-    also: tuple[float, ...] = ()
-    alone: bool = False
-    n: int = 0
-
-    def locate(self, data: PathLike | None) -> Path | None:
-        """The file of the instance; None where it needs none, or none is found."""
-        return None if self.needs is None else locate(self.needs, data)
-
-    def model(self, path: Path | None) -> Problem | Model:
-        """The instance of the file, or what is generated."""
-        return self.build() if path is None or self.read is None else self.read(path)
-
-    def stands_in(self, path: Path | None) -> bool:
-        """Whether the instance is not the real one."""
-        return self.needs is not None and path is None
-
-
-@dataclass(frozen=True)
-class Set:
-    """Instances that are run together."""
-
-    name: str
-    title: str
-    cases: tuple[Case, ...]
-
-    def case(self, name: str) -> Case:
-        """The instance of that name."""
-        found = {case.name.lower(): case for case in self.cases}
-        if name.lower() not in found:
-            names = ", ".join(case.name for case in self.cases)
-            raise ProblemError(f"the set {self.name} has no instance {name!r}; it has {names}")
-        return found[name.lower()]
-
-
-def _cut(path: Path) -> Model:
-    return max_cut(read_graph(path))
 
 
 def _drawn(build: Callable[[], object]) -> Build:
@@ -92,13 +33,13 @@ def _blobs(n: int, k: int = 10) -> Build:
 
 def _gset(name: str, n: int, stand_in: Callable[[], object]) -> Case:
     title = f"max-cut, n = {n:,}"
-    return Case(name, title, 1e-6, _drawn(stand_in), name, _cut, also=(1e-3,), n=n)
+    return Case(name, title, 1e-6, _drawn(stand_in), name, cut, also=(1e-3,), n=n)
 
 
 def _torus(name: str, rows: int, cols: int) -> Case:
     title = f"max-cut of a torus, n = {rows * cols:,}"
     drawn = _drawn(partial(torus, rows, cols))
-    return Case(name, title, 1e-5, drawn, name, _cut, {"Pymanopt": 1e-3}, n=rows * cols)
+    return Case(name, title, 1e-5, drawn, name, cut, {"Pymanopt": 1e-3}, n=rows * cols)
 
 
 def _theta(n: int, edges: int, tol: float) -> Case:
@@ -149,6 +90,8 @@ SETS: dict[str, Set] = {
             "max-cut of random graphs, n = 10^4 to 10^6, to 1e-3, ours alone",
             tuple(_growing(n) for n in (10_000, 31_623, 100_000, 316_228, 1_000_000)),
         ),
+        SDPLIB,
+        DIMACS,
         Set(
             "quick",
             "small generated instances, in a minute",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from condal.bench.cases import Set
 from condal.bench.figures import Verdict
 from condal.bench.job import MEMBER, Run
 from condal.bench.results import OURS, Results
-from condal.bench.sets import Set
 
 HEAD = ("solver", "CPU s", "wall s", "MB", "xCPU", "xwall", "xMB", "gap", "infeas.", "proved of")
 RATIOS = "xCPU, xwall, xMB: condal's over the solver's; less than 1 is in condal's favour"
@@ -70,7 +70,8 @@ def heading(one: Set, results: Results, case: str) -> str:
     known, ours = one.case(case), results.ours(case)
     drawn = ", a generated stand-in" if any(run.stand_in for run in results.of(case)) else ""
     tol = known.tol if ours is None else ours.tol
-    return f"{known.name}: {known.title}, to {power(tol)}{drawn}"
+    optimum = "" if known.optimum is None else f", optimum {known.optimum:.8g}"
+    return f"{known.name}: {known.title}, to {power(tol)}{optimum}{drawn}"
 
 
 def judged(verdict: Verdict) -> tuple[str, str, str, str]:

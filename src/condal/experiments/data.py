@@ -13,101 +13,19 @@ import tarfile
 import tempfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 
 from condal.errors import CondalError, FormatError, ProblemError
+from condal.experiments.public import SOURCES, Source
 from condal.formats.regular import PathLike
-from condal.formats.text import read_text
 
 VARIABLE = "CONDAL_DATA"
 INSTALL = "pip install 'condal[experiments]'"
 ARCHIVE = ".tar.gz"
 SECONDS = 30  # how long a home may stay silent
 
-
-@dataclass(frozen=True)
-class Source:
-    """A file: `place` in a data folder, the checksum of its contents, its public homes in order.
-
-    The checksum of a `text` is that of its words with one blank between them. A home that serves an
-    archive (.tar.gz) holds a member of the name of the place.
-    """
-
-    name: str
-    place: str
-    sha256: str
-    homes: tuple[str, ...]
-    text: bool = True
-
-    @property
-    def places(self) -> tuple[str, ...]:
-        """Where in a data folder the file may stand, plain or packed, in a subfolder or not."""
-        plain = Path(self.place)
-        stems = [plain, plain.with_suffix("")] if plain.suffix == ".txt" else [plain]
-        stems += [Path(stem.name) for stem in stems]
-        packings = ("", ".xz", ".gz") if self.text else ("",)
-        return tuple(f"{stem.as_posix()}{packing}" for stem in stems for packing in packings)
-
-    def checksum(self, contents: bytes) -> str:
-        """The checksum of unpacked contents."""
-        return sha256(b" ".join(contents.split()) if self.text else contents).hexdigest()
-
-    def check(self, path: Path) -> Path:
-        """The path, if it holds what it should."""
-        contents = read_text(path).data if self.text else path.read_bytes()
-        found = self.checksum(contents)
-        if found != self.sha256:
-            raise ProblemError(
-                f"{path} is not the file {self.name} of the experiments: the checksum of its "
-                f"contents is {found[:12]}..., wanted {self.sha256[:12]}...; remove it, and fetch "
-                f"{self.homes[0]}"
-            )
-        return path
-
-
-def _gset(name: str, checksum: str) -> Source:
-    # The second home is a copy at a fixed commit.
-    copies = "https://raw.githubusercontent.com/romank-rudolfovo/MaxCut_benchmarkdata"
-    homes = (
-        f"https://web.stanford.edu/~yyye/yyye/Gset/{name}",
-        f"{copies}/899680c2643b564a3b4842cd0f33b29d1d8bd55e/yyye/{name}.txt",
-    )
-    return Source(name, f"gset/{name}.txt", checksum, homes)
-
-
-SOURCES = {
-    source.name: source
-    for source in (
-        Source(
-            "GD97_b",
-            "gd97b/GD97_b.rb",
-            "c01610615366b6bf489f25fab40f2439750c81fddd25739dfa31ca9548f94b39",
-            (
-                "https://sparse.tamu.edu/RB/Pajek/GD97_b.tar.gz",
-                "https://suitesparse-collection-website.herokuapp.com/RB/Pajek/GD97_b.tar.gz",
-            ),
-        ),
-        _gset("G1", "d478e100fccb96c00e8b70a7303ee6d88cf58935ce097a8bc0b41c0fd9c09a26"),
-        _gset("G40", "46d50003591c2799d2669d8762668a83ad62cbc8750c3792120964a343663eb8"),
-        _gset("G22", "0f4cdf85870a8394bad36dfdefabdad4fc73ad8e2234457e22dacb1fa5b7778b"),
-        _gset("G43", "577bcffc5756175a4ab6613082d2ecf25d02bfda1faf3197931557481a6642d1"),
-        _gset("G67", "9f9ee48cf7c40e50761d91addefc6a738be5d42b26139bf273d5700e012f4010"),
-        _gset("G81", "fe76cb9851f0b5e793d76ba06dc8bd0c1067af70ce61eec0ef9366abe286e3e0"),
-        Source(
-            "MNIST features",
-            "kmeans_mnist/data_features.mat",
-            "d809c8f897c03cf02c680f19fd02508343291fa8e0868bbdf6c68894306fd1aa",
-            (
-                "https://raw.githubusercontent.com/solevillar/kmeans_sdp/"
-                "1cbb36bf40b3ed5b370dcab83ad04903ed1baa2a/data/data_features.mat",
-            ),
-            text=False,
-        ),
-    )
-}
+__all__ = ["SOURCES", "Source", "find"]
 
 
 def find(name: str, data: PathLike | None = None) -> Path:

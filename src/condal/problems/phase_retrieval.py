@@ -56,13 +56,14 @@ class PhaseRetrieval:
     A signal u with |(a u)_i|^2 = b_i is the point u u*, of objective 0. The rank is not bounded, so
     that the problem is convex: where the measurements determine the signal, they mostly determine
     the point as well. x is complex Hermitian, or real symmetric for a real a, which is for real
-    signals.
+    signals. `shape` is that of the image which the signal is, if it is one.
     """
 
     A: Quadratics = field(repr=False)
     b: Array = field(repr=False)
     trace: float
     name: str = "phase retrieval"
+    shape: tuple[int, int] | None = None
 
     @property
     def n(self) -> int:
@@ -131,7 +132,8 @@ def phase_retrieval(
     if trace is None:
         trace = _trace(A, b)
     require_positive(trace, "trace")
-    return PhaseRetrieval(A, b, float(trace), name)
+    shape = None if masks is None else (int(np.shape(masks)[-2]), int(np.shape(masks)[-1]))
+    return PhaseRetrieval(A, b, float(trace), name, shape)
 
 
 def _trace(A: Quadratics, b: Array) -> float:

@@ -19,7 +19,8 @@ from condal.bench import launch
 from condal.bench.peers.peer import Answer, Limits, TimeExceeded, Usage
 from condal.bench.standard import Standard
 from condal.errors import CondalError
-from condal.formats.sdpa import SdpaProblem, SdpaSolution
+from condal.formats.sdpa import SdpaProblem
+from condal.formats.sdpa_solution import SdpaSolution
 
 PROBLEM, SOLUTION = "problem.dat-s", "solution"  # the names of a program's files
 WALL = 10  # times the CPU time, before a program that hangs is ended

@@ -17,7 +17,8 @@ from condal.bench.peers.files import (
 )
 from condal.bench.peers.peer import Answer, Limits, require_memory
 from condal.bench.standard import NUMBER, Standard, standard
-from condal.formats.sdpa import read_result, read_solution, write_sdpa
+from condal.formats.sdpa import write_sdpa
+from condal.formats.sdpa_solution import read_result, read_solution
 from condal.problem import Model, Problem, problem_of
 
 

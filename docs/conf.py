@@ -1,0 +1,48 @@
+"""How the site is built: `make docs`. Nothing is fetched from anywhere."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import condal
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "extensions"))
+
+project, author = "condal", "The condal developers"
+project_copyright = author
+version = release = condal.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "plain_docstrings",
+    "name_reference",
+    "command_reference",
+]
+exclude_patterns = ["_build", "extensions"]
+
+nitpicky = True
+
+# Docstrings and pages speak in ASCII formulas: A'w is not a quotation.
+smartquotes = False
+highlight_language = "text"
+
+myst_enable_extensions = ["deflist"]  # for the options of commands
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # what a parameter may be is told in words
+autosummary_generate = False
+toc_object_entries_show_parents = "hide"
+
+pygments_style, pygments_dark_style = "default", "github-dark"
+html_theme = "furo"
+html_title = "condal"
+html_static_path = ["static"]
+html_css_files = ["condal.css"]
+html_copy_source = html_show_sourcelink = False
+html_show_sphinx = False

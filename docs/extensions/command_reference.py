@@ -1,0 +1,119 @@
+"""The directive `commands`: every command of `condal`, from what click knows of it.
+
+    ```{commands}
+    ```
+
+A command that has applications (`condal solve --as NAME`) is followed by each of them, with the
+options that it alone has.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import Any
+
+import click
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from condal.cli.app import cli
+from condal.cli.application import Application
+from condal.cli.applications import APPLICATIONS
+from condal.cli.solve import Solve
+
+SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """The directive."""
+    app.add_directive("commands", Commands)
+    return {"parallel_read_safe": True}
+
+
+class Commands(SphinxDirective):
+    """All commands, a section each."""
+
+    def run(self) -> list[nodes.Node]:
+        """The nodes of the sections."""
+        node = nodes.section()
+        node.document = self.state.document
+        lines = StringList(reference(cli, "condal"), source="condal --help")
+        self.state.nested_parse(lines, 0, node, match_titles=True)
+        return node.children
+
+
+def reference(group: click.Group, program: str) -> list[str]:
+    """The reference of a group of commands, in Markdown."""
+    with click.Context(group, info_name=program, **group.context_settings) as top:
+        lines = _command(group, top, level=2)
+        for name, command in group.commands.items():
+            with click.Context(command, parent=top, info_name=name) as context:
+                lines += _command(command, context, level=2)
+                if isinstance(command, Solve):
+                    for application in APPLICATIONS.values():
+                        lines += _application(application, context)
+    return lines
+
+
+def _command(command: click.Command, context: click.Context, *, level: int) -> list[str]:
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    heading = f"{'#' * level} `{context.command_path}`"
+    return [
+        heading,
+        "",
+        *_fenced([usage]),
+        *_text(command.help or ""),
+        *_options(command.params, context),
+    ]
+
+
+def _application(application: Application, context: click.Context) -> list[str]:
+    command = f"{context.command_path} --as {application.name}"
+    return [
+        f"### `{command}`",
+        "",
+        f"**{_plain(application.title)}.**",
+        "",
+        *_text(textwrap.dedent(application.about)),
+        f"`--out` writes {_plain(application.out)}.",
+        "",
+        *_options(application.options, context),
+        *_fenced([application.example]),
+    ]
+
+
+def _text(text: str) -> list[str]:
+    """A help text: paragraphs, and what stands after a \\b as it is."""
+    made: list[str] = []
+    for block in textwrap.dedent(text).strip().split("\n\n"):
+        lines = block.splitlines()
+        if lines[0].strip() == "\b":
+            head, *rest = lines[1:]
+            made += [
+                _plain(head.strip()),
+                "",
+                *_fenced(textwrap.dedent("\n".join(rest)).splitlines()),
+            ]
+        else:
+            made += [_plain(" ".join(block.split())), ""]
+    return made
+
+
+def _options(params: Any, context: click.Context) -> list[str]:
+    made: list[str] = []
+    for param in params:
+        record = param.get_help_record(context) if isinstance(param, click.Option) else None
+        if record is not None:
+            made += [f"`{record[0]}`", f": {_plain(record[1])}", ""]
+    return made
+
+
+def _fenced(lines: list[str]) -> list[str]:
+    return ["```sh", *lines, "```", ""]
+
+
+def _plain(text: str) -> str:
+    return SPECIAL.sub(r"\\\1", text)

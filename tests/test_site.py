@@ -1,0 +1,115 @@
+"""The site builds without a warning, holds every public name, command and option, and asks nothing
+of the network."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+import zlib
+from html import unescape
+from importlib import import_module
+from pkgutil import iter_modules
+
+import pytest
+
+import condal
+from condal.cli.app import cli
+from condal.cli.applications import APPLICATIONS
+from pages import ROOT, all_pages, has_cvxpy
+
+# Packages that are commands, or whose names users have no need of.
+INNER = {"bench", "checking", "cli", "drawing", "experiments", "guards"}
+PACKAGES = {module.name for module in iter_modules(condal.__path__) if module.ispkg}
+DOCUMENTED = {path.stem for path in (ROOT / "docs" / "api").glob("*.md")} - {"index", "condal"}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of the site, built afresh."""
+    if not has_cvxpy():
+        pytest.skip("the reference holds condal.cvxpy, which needs CVXPY 1.9 or later")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-q", "-n", "-W", "--keep-going"]
+    command += ["-d", str(folder / "doctrees"), str(ROOT / "docs"), str(folder / "html")]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "PYTHONWARNINGS": ""}
+    )
+    assert done.returncode == 0, done.stderr
+    return folder / "html"
+
+
+@pytest.fixture(scope="module")
+def names(site):
+    """The names that the site documents, from its inventory."""
+    *_, packed = (site / "objects.inv").read_bytes().split(b"\n", 4)
+    lines = zlib.decompress(packed).decode().splitlines()
+    return {line.split(" ")[0] for line in lines if " py:" in line}
+
+
+def text_of(page):
+    """What a page shows, without its tags."""
+    return unescape(re.sub(r"<[^>]+>", "", page.read_text()))
+
+
+def test_every_page_is_there(site):
+    for page in all_pages():
+        if page != "README.md":
+            assert (site / page.removeprefix("docs/")).with_suffix(".html").exists(), page
+
+
+@pytest.mark.parametrize("name", condal.__all__)
+def test_every_public_name_is_in_the_reference(name, names):
+    if inspect.ismodule(getattr(condal, name)):
+        assert (ROOT / "docs" / "api" / f"{name}.md").exists()
+    elif name != "__version__":
+        assert f"condal.{name}" in names
+
+
+def test_every_package_has_a_page_or_is_known_to_be_inner():
+    assert PACKAGES - DOCUMENTED == INNER
+
+
+@pytest.mark.parametrize("name", sorted(DOCUMENTED))
+def test_every_name_of_a_module_is_in_the_reference(name, names):
+    module = import_module(f"condal.{name}")
+    made = [one for one in vars(module) if _made_in(module, one) and not one.startswith("_")]
+    listed = getattr(module, "__all__", made)
+    assert listed
+    for one in listed:
+        if not inspect.ismodule(getattr(module, one)):
+            assert {f"condal.{one}", f"condal.{name}.{one}"} & names, one
+
+
+def _made_in(module, name):
+    return getattr(getattr(module, name), "__module__", None) == module.__name__
+
+
+def test_every_command_and_option_is_in_the_reference(site):
+    text = text_of(site / "cli.html")
+    for name, command in cli.commands.items():
+        assert f"condal {name}" in text
+        for param in command.params:
+            for word in param.opts if param.param_type_name == "option" else ():
+                assert word in text, (name, word)
+
+
+@pytest.mark.parametrize("name", APPLICATIONS)
+def test_every_application_is_in_the_reference_with_its_own_options(name, site):
+    _, _, rest = text_of(site / "cli.html").rpartition(f"condal solve --as {name}¶")
+    section = rest.partition("¶")[0] if rest else ""
+    application = APPLICATIONS[name]
+    assert application.title in section
+    assert application.example in section
+    for option in application.options:
+        assert option.opts[0] in section
+
+
+def test_nothing_is_loaded_from_the_network(site):
+    for page in site.rglob("*.html"):
+        loaded = re.findall(
+            r'<(?:script|link|img|iframe)[^>]*(?:src|href)="([^"]+)"', page.read_text()
+        )
+        assert not [url for url in loaded if "//" in url], page.name

@@ -1,0 +1,110 @@
+"""The estimator: scikit-learn's own checks, known clusters, and what is proved of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import adjusted_rand_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import condal
+from condal import sklearn as module
+from condal.sklearn import SDPKMeans
+
+
+@parametrize_with_checks([SDPKMeans(n_clusters=3)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    centers = 9.0 * np.eye(3)
+    return make_blobs(60, n_features=3, centers=centers, cluster_std=1.0, random_state=0)
+
+
+def test_clusters_that_are_apart_are_found_and_proved_to_be_the_best(blobs):
+    X, truth = blobs
+    found = SDPKMeans(3, random_state=0).fit(X)
+    assert adjusted_rand_score(truth, found.labels_) == 1.0
+    assert 0 <= found.certified_gap_ <= 2e-3
+    assert found.lower_bound_ <= found.inertia_ * (1 + 1e-12)
+    assert found.certified_gap_ == pytest.approx(found.inertia_ / found.lower_bound_ - 1, abs=1e-12)
+    apart = ((X - found.cluster_centers_[found.labels_]) ** 2).sum()
+    assert found.inertia_ == pytest.approx(apart)
+    assert found.score(X) == pytest.approx(-apart)
+    np.testing.assert_array_equal(found.predict(X), found.labels_)
+    assert found.result_.status is condal.Status.SOLVED
+    assert found.n_iter_ == found.result_.iterations >= 1
+
+
+def test_no_clustering_is_below_the_bound():
+    X = np.random.default_rng(1).standard_normal((40, 2))
+    found = SDPKMeans(4, random_state=0).fit(X)
+    for seed in range(5):
+        other = KMeans(4, n_init=1, random_state=seed).fit(X)
+        assert other.inertia_ >= found.lower_bound_
+    assert found.inertia_ <= found.lower_bound_ * (1 + found.certified_gap_) * (1 + 1e-12)
+
+
+def test_the_same_random_state_gives_the_same_answer(blobs):
+    X = np.random.default_rng(2).standard_normal((30, 2))
+    one, two = (SDPKMeans(5, n_init=1, random_state=3).fit(X) for _ in range(2))
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+
+
+def test_it_works_in_a_pipeline_and_with_pandas(blobs):
+    X, truth = blobs
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    pipeline = make_pipeline(StandardScaler(), SDPKMeans(3, random_state=0))
+    pipeline.set_output(transform="pandas")
+    assert adjusted_rand_score(truth, pipeline.fit_predict(table)) == 1.0
+    distances = pipeline.transform(table)
+    assert list(distances.columns) == ["sdpkmeans0", "sdpkmeans1", "sdpkmeans2"]
+    assert list(pipeline[-1].fit(table).feature_names_in_) == ["a", "b", "c"]
+
+
+def test_the_columns_must_be_those_that_were_fitted(blobs):
+    found = SDPKMeans(3).fit(pd.DataFrame(blobs[0], columns=["a", "b", "c"]))
+    with pytest.raises(ValueError, match="feature names"):
+        found.predict(pd.DataFrame(blobs[0], columns=["a", "c", "b"]))
+
+
+def test_too_many_samples_are_refused_before_anything_is_computed():
+    X = np.zeros((module.LARGEST + 1, 1))
+    with pytest.raises(ValueError, match=r"n_samples=5001 is more than the 5000 .* about 3 GB"):
+        SDPKMeans(2).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_clusters": 7}, "n_samples=6 should be >= n_clusters=7"),
+        ({"n_clusters": 0}, "k must be a whole number"),
+        ({"n_clusters": 2.5}, "k must be a whole number"),
+        ({"n_clusters": 2, "tol": -1.0}, "tol must be a positive number"),
+        ({"n_clusters": 2, "max_seconds": 0}, "max_seconds must be positive"),
+        ({"n_clusters": 2, "n_init": 0}, "trials must be"),
+    ],
+)
+def test_parameters_that_are_none_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        SDPKMeans(**parameters).fit(np.arange(12.0).reshape(6, 2))
+
+
+def test_a_solve_that_is_cut_short_warns_and_still_has_a_bound():
+    X = np.random.default_rng(4).standard_normal((60, 2))
+    with pytest.warns(ConvergenceWarning, match="stopped at the time limit"):
+        found = SDPKMeans(6, tol=1e-9, max_seconds=0.2, random_state=0).fit(X)
+    assert 0 <= found.lower_bound_ <= found.inertia_
+
+
+def test_nothing_is_predicted_before_it_is_fitted():
+    with pytest.raises(NotFittedError):
+        SDPKMeans(2).predict(np.zeros((2, 2)))

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import condal
 from condal.methods import auto
@@ -56,6 +57,19 @@ def test_few_constraints_on_many_rows_go_to_the_low_rank_method():
         f=condal.Linear(C), X=condal.Spectrahedron(200), A=condal.Inner([B]), K=condal.Equal([1.5])
     )
     assert names(few) == ["lowrank", "interior-point", "splitting", "cgal-ls"]
+
+
+def test_a_large_matrix_of_a_fixed_diagonal_goes_to_the_low_rank_method():
+    def problem(n, *, fixed):
+        i, j = np.arange(n if fixed else n - 1), np.arange(n - 1)
+        A = condal.Entries(n, np.concatenate([i, j]), np.concatenate([i, j + 1]))
+        return condal.Problem.of(
+            condal.Linear(sp.eye(n)), condal.Spectrahedron(n, n), A, condal.Equal(np.zeros(A.size))
+        )
+
+    assert names(problem(900, fixed=True))[:2] == ["lowrank", "splitting"]
+    assert names(problem(900, fixed=False))[0] == "splitting"
+    assert names(problem(600, fixed=True))[0] == "interior-point"
 
 
 def test_domains_with_a_projection_go_to_the_primal_dual_method():

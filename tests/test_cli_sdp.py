@@ -103,6 +103,9 @@ def test_a_trace_bound_that_is_given():
     assert shown(ended)["trace"] == "of a block is at most 4: it was given"
     text = " ".join(ended.stdout.split())
     assert "holds whatever the trace" in text or "within the trace that was given" in text
+    # Of a larger trace there is more: what is said is said of that trace alone.
+    free = run("free.dat-s", "--trace-bound", "10")
+    assert "no feasible X of such a trace has a larger <F0, X>" in " ".join(free.stdout.split())
     refused = run("small.dat-s", "--trace-bound", "-1")
     assert refused.exit_code == 2
     assert "'--trace-bound': -1" in refused.stderr

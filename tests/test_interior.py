@@ -298,6 +298,25 @@ def test_small_and_degenerate_problems(problem, optimum):
     assert solved(problem, tol=1e-6).objective == pytest.approx(optimum, rel=1e-6, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("K", "status"),
+    [
+        (None, SOLVED),
+        (condal.Equal([3.0]), SOLVED),
+        (condal.Equal([3.0 + 1e-9]), SOLVED),  # within the tolerance
+        (condal.Box([2.0], [5.0]), SOLVED),
+        (condal.Equal([4.0]), INFEASIBLE),
+        (condal.Box([4.0], [5.0]), INFEASIBLE),
+    ],
+)
+def test_a_box_that_is_a_point(K, status):
+    A = None if K is None else condal.Matrix(np.ones((1, 2)))
+    problem = condal.Problem.of(Linear([3.0, 4.0]), Box([1.0, 2.0], [1.0, 2.0]), A, K)
+    result = condal.solve(problem, InteriorPoint(), tol=1e-6, max_iters=60)
+    assert result.status is status
+    assert result.objective == pytest.approx(11.0)
+
+
 def test_the_same_whatever_the_units():
     known = planted_sdp()
     problem, factors = known.problem, 10.0 ** np.linspace(-4, 4, 12)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from condal.conic import Block, Program
+from condal.conic import Block, Program, conic_model
 from condal.conic.components import pieces
 from condal.conic.folded import fold
 from condal.conic.structure import Shape
@@ -14,6 +15,7 @@ from condal.errors import ProblemError
 from condal.maps import Diagonal, Inner, Matrix, Quadratics, Stack
 from condal.operators import Symmetric
 from condal.points import LowRank, dense
+from condal.result import Status
 from condal.sets import Box, Equal, SecondOrder, Separable
 from conic_programs import matrix, program
 
@@ -167,6 +169,14 @@ def test_maps_agree_with_the_rows():
             lambda: Program([np.nan], [[1.0]], [1.0], (Block("orthant", 1),)),
             "c and A must be finite",
         ),
+        (
+            lambda: Program(np.zeros(4), [[1.0, 1.0, 0.0, 1.0]], [1.0], (Block("psd", 2),)),
+            r"both triangles of them given: a row of A \(0\) misses that by 1; give \(M \+ M'\)",
+        ),
+        (
+            lambda: Program([1.0], [[1.0]], [1e200], (Block("orthant", 1),)),
+            r"numbers of up to 1e\+200; scale them below 1e\+150",
+        ),
     ],
 )
 def test_a_program_that_is_none_is_refused(make, text):
@@ -187,3 +197,47 @@ def test_a_diagonal_that_may_as_well_be_full_is():
     rows.append([matrix(n, {(0, 0): 1.0, (1, 2): 1.0}), np.zeros(3)])
     folded = fold(program([cost, np.zeros(3)], rows, [2.0, 3.0, 4.0, 1.0], blocks))
     np.testing.assert_array_equal(folded.low, [-np.inf, 3.0, -np.inf, 1.0])
+
+
+def test_entries_given_twice_are_added_up_and_the_callers_are_left_alone():
+    A = sp.csr_array((np.array([1.0, 2.0]), np.array([0, 0]), np.array([0, 2])), (1, 2))
+    found = Program(np.zeros(2), A, np.ones(1), (Block("orthant", 2),))
+    np.testing.assert_array_equal(found.A.toarray(), [[3.0, 0.0]])
+    assert found.A.nnz == 1
+    assert A.nnz == 2
+
+
+def test_rounding_off_symmetry_is_taken_out():
+    c = np.array([1.0, 1.0, 1.0 + 4e-16, 1.0])
+    found = Program(c, np.eye(2).reshape(1, 4), np.ones(1), (Block("psd", 2),))
+    full = found.c.toarray().reshape(2, 2)
+    np.testing.assert_array_equal(full, full.T)
+    given = sp.csr_array(np.array([[1.0, 2.0, 3.0, 4.0]]))
+    with pytest.raises(ProblemError, match="both triangles"):
+        Program(given, np.eye(2).reshape(1, 4), np.ones(1), (Block("psd", 2),))
+    np.testing.assert_array_equal(given.toarray(), [[1.0, 2.0, 3.0, 4.0]])
+
+
+def test_what_nothing_reads_is_0():
+    # Of each block a part is not read, or only costs; and a block is not read at all.
+    blocks = [Block("psd", 3), Block("orthant", 3), Block("second-order", 3), Block("psd", 2)]
+    rows = [
+        [matrix(3, {(0, 0): 1.0}), np.zeros(3), np.zeros(3), np.zeros(4)],
+        [matrix(3, {(1, 1): 1.0}), np.ones(3) * [1.0, 0.0, 0.0], np.zeros(3), np.zeros(4)],
+    ]
+    cost = [matrix(3, {(0, 1): 1.0}), [1.0, 0.0, 5.0], np.zeros(3), np.zeros(4)]
+    folded = fold(program(cost, rows, [1.0, 1.0], blocks))
+    assert [(part.kind, part.n) for part in folded.parts] == [("psd", 2), ("orthant", 1)]
+    found = blocks_of(folded, (np.ones((2, 2)), np.array([0.25])), np.array([1.0, 1.25]))
+    np.testing.assert_array_equal(found[0], np.pad(np.ones((2, 2)), (0, 1)))
+    np.testing.assert_array_equal(found[1], [0.25, 0.0, 0.0])
+    assert not np.any(found[2])
+    assert not np.any(found[3])
+
+
+def test_a_program_that_reads_nothing_has_a_point():
+    given = program([np.zeros(4)], [[np.zeros(4)]], [0.0], [Block("psd", 2)])
+    model = conic_model(given)
+    result = model.solve()
+    assert result.status is Status.SOLVED
+    np.testing.assert_array_equal(model.blocks(result)[0], np.zeros((2, 2)))

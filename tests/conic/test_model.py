@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -144,3 +145,32 @@ def test_a_level_below_the_optimum_is_no_proof():
     assert result.status is Status.STALLED
     assert result.bound == optimum - 1.0
     assert "give trace_bound=" in result.reason
+
+
+def test_an_infeasible_trace_is_owned_to():
+    result = conic_model(max_cut_of_the_pentagon()[0], 4.0).solve()  # the diagonal has 5
+    assert result.status is Status.INFEASIBLE
+    assert "of points within the trace that was given, and of no others" in result.reason
+
+
+def test_a_bound_of_any_trace_that_is_too_loose_does_not_undo_a_solve():
+    program, _ = slack_program()
+    model = conic_model(program, 100.0)
+    result = model.solve(tol=1e-4)
+    # Asked for all that the bound within the trace has, and no more than that.
+    within = condal.solve(model.problem, tol=1e-4)
+    exact = replace(within, tol=within.gap * max(1.0, abs(within.objective)))
+    assert result.status is Status.SOLVED
+    assert model.proved(exact).status is Status.SOLVED
+
+
+@pytest.mark.parametrize("maximise", [False, True])
+def test_a_huge_offset_does_not_round_a_bound_past_the_optimum(maximise):
+    c = [[-1.0, -3.0]] if maximise else [[1.0, 3.0]]
+    given = program(c, [[[1.0, 1.0]]], [1.0], [Block("orthant", 2)], maximise=maximise)
+    for offset in (1e16 + 2, -1e16 - 2, 1e20, 0.1):
+        model = conic_model(replace(given, offset=offset))
+        result = model.solve(tol=1e-6)
+        exact = Fraction(offset) + (-1 if maximise else 1)
+        sense = -1 if maximise else 1
+        assert sense * Fraction(model.bound(result)) <= sense * exact

@@ -30,6 +30,7 @@ OPTIMA = {
     "sdplib/theta2.dat-s.xz": 32.879169,
     "sdplib/theta3.dat-s.xz": 42.166981,
     "sdplib/theta4.dat-s.xz": 50.321222,
+    "sdplib/thetaG11.dat-s.xz": 400.0,
     "sdplib/truss1.dat-s.xz": -8.9999963,
     "sparse_sdp/buck1.dat-s.gz": 146.41915,
     "sparse_sdp/shmup1.dat-s.gz": 188.41483,

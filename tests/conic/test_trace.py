@@ -7,13 +7,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from condal.conic import Block, TraceBound, Verdict, conic_model
-from condal.conic.combinations import combine, traces
+from condal.conic import Block, Program, TraceBound, Verdict, conic_model
+from condal.conic.combinations import Combination, combine, traces
 from condal.conic.exact import exact_trace, identity_weights
 from condal.conic.folded import fold
 from condal.conic.linear import diagonal_weights
 from condal.conic.rays import find_ray
 from condal.conic.structure import Shape
+from condal.conic.trace import Search
 from condal.errors import ProblemError
 from condal.result import Status
 from conic_programs import (
@@ -139,8 +140,6 @@ def test_a_combination_proves_what_it_says():
 
 def test_bounds_are_passed_on_from_part_to_part():
     # x <= 1 and y - 2 x <= 3 give y <= 5.
-    from condal.conic.combinations import Combination
-
     one = Combination(np.zeros(1), np.array([1.0, 0.0]), 1.0)
     two = Combination(np.zeros(1), np.array([-2.0, 1.0]), 3.0)
     found = traces([two, one], 2)
@@ -214,3 +213,57 @@ def test_without_constraints_the_objective_alone_bounds_the_trace():
     found = conic_model(given)
     assert isinstance(found.trace, TraceBound)
     assert found.solve().objective == pytest.approx(0.0, abs=1e-3)
+
+
+def test_rows_of_a_cone_are_no_equations():
+    # x_1 = 1 and |x_2| <= x_1, by a cone of slacks: taken for equations, they would add up to 1/2.
+    rows = [[[1.0, 0.0], [-1.0, 0.0]], [[0.0, 1.0], [0.0, -1.0]], [[1.0, 0.0], [0.0, 0.0]]]
+    blocks = [Block("orthant", 2), Block("second-order", 2)]
+    given = program([[0.0, -1.0], [0.0, 0.0]], rows, [0.0, 0.0, 1.0], blocks)
+    model = conic_model(given)
+    assert model.trace.traces[0] >= 2.0
+    result = model.solve(tol=1e-5)
+    assert result.status is Status.SOLVED
+    assert result.objective == pytest.approx(-1.0, abs=1e-4)
+
+
+@pytest.mark.parametrize("block", [Block("psd", 2), Block("orthant", 2), Block("second-order", 2)])
+def test_without_a_row_a_program_is_solved_by_0_or_unbounded(block):
+    inside = {"psd": np.eye(2).ravel(), "orthant": np.ones(2), "second-order": np.array([1.0, 0.5])}
+    c, none = inside[block.kind], np.zeros((0, block.length))
+    result = conic_model(Program(c, none, np.zeros(0), (block,))).solve()
+    assert result.status is Status.SOLVED
+    assert result.objective == pytest.approx(0.0, abs=1e-3)
+    assert conic_model(Program(-c, none, np.zeros(0), (block,))).solve().status is Status.UNBOUNDED
+
+
+def test_rounding_where_the_level_takes_most_of_a_bound_away():
+    # trace <= most + level: both are near 1e16, and their sum is exact but for 2.
+    one = Combination(np.zeros(0), np.ones(1), -1e16 - 2.0, of_objective=True)
+    assert traces([one], 1, 1e16 + 4.0)[0] >= 2.0 + 1.0
+
+
+def test_a_trace_of_no_size_has_room():
+    # x_1 = 0 and x_2 + x_3 = 1, in two blocks: the first is 0, and its multiplier stays moderate.
+    blocks = [Block("second-order", 2), Block("orthant", 2)]
+    rows = [[[1e3, 0.0], [0.0, 0.0]], [[0.0, 0.0], [1.0, 1.0]]]
+    model = conic_model(program([[1.0, -3.0], [1.0, 2.0]], rows, [0.0, 1.0], blocks))
+    assert np.all(model.trace.traces >= 1e-3)
+    assert model.solve(tol=1e-6).status is Status.SOLVED
+
+
+def test_a_row_of_next_to_no_entries_is_not_called_empty():
+    with pytest.raises(ProblemError, match=r"row 1 of A has no number above 1e-170; scale it"):
+        program([[1.0]], [[[1.0]], [[1e-170]]], [1.0, 1.0], [Block("orthant", 1)])
+    small = program([[1.0]], [[[1e-140]]], [1e-140], [Block("orthant", 1)])
+    assert not isinstance(conic_model(small).trace, Verdict)
+
+
+def test_a_search_has_one_limit_for_all_that_it_solves():
+    search = Search.of(0, 100.0)
+    assert 90.0 < search.left <= 100.0
+    assert not search.over
+    late = Search(until=0.0)
+    assert late.over
+    assert 0.0 < late.left < 0.1
+    assert Search().left is None

@@ -51,6 +51,14 @@ def test_a_bad_banner_is_refused(put, name, message):
         read_graph(put(MARKET[1:], name))
 
 
+@pytest.mark.parametrize("name", ["p.dat-s", "p.DAT-S.xz"])
+def test_a_semidefinite_program_is_no_graph(put, name):
+    contents = b"1\n1\n2\n1.0\n0 1 1 2 1.0\n1 1 1 1 1.0\n"
+    packed = lzma.compress(contents) if name.endswith("xz") else contents
+    with pytest.raises(FormatError, match="semidefinite program, and no graph; condal solve takes"):
+        read_graph(put(packed, name))
+
+
 def test_path_may_be_text(put):
     assert read_graph(str(put(RUDY))).shape == (2, 2)
 

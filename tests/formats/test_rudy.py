@@ -128,7 +128,7 @@ def test_refuses(put, monkeypatch, block, contents, line, message):
     ],
 )
 def test_a_list_of_edges_without_its_first_line(contents):
-    with pytest.raises(FormatError, match=r"; is the first line 'n m' missing\?$"):
+    with pytest.raises(FormatError, match=r"'n m' missing\? .* must be named \.edges or \.csv$"):
         parse(contents)
 
 

@@ -67,7 +67,11 @@ def test_a_file_without_entries_is_one_of_zeros(put):
     ("contents", "line", "text"),
     [
         ("two\n2\n2 -1\n1 2\n", 1, "wanted the number of matrices.*got 'two'"),
-        ('2\n"late"\n2\n2 -1\n1 2\n', 2, "wanted the number of blocks.*got '\"late\"'"),
+        (
+            '2\n"late"\n2\n2 -1\n1 2\n',
+            2,
+            "number of blocks.*got '\"late\"'.*before the first number",
+        ),
         ("0\n1\n2\n", 1, "a whole number from 1 on, got '0'"),
         ("-2\n1\n2\n", 1, "a whole number from 1 on, got '-2'"),
         ("2.0\n1\n2\n", 1, "a whole number from 1 on"),
@@ -80,6 +84,7 @@ def test_a_file_without_entries_is_one_of_zeros(put):
         ("1\n2\n2 0\n0\n", 3, "a block has size 0"),
         ("1\n1\n2 2\n0\n", 3, "after 1 sizes of blocks stands one more number, '2'"),
         ("2\n1\n2\n1 2 3\n", 4, "after 2 numbers of b stands one more number, '3'"),
+        ("3\n1\n2\n1 2\n0 1 1\n", 5, r"numbers of b \(the line before ended after 2\) stands one"),
         ("2\n1\n2\n1 nan\n", 4, "of the 2 numbers of b, number 2: it must be finite, got 'nan'"),
         ("2\n1\n2\n1 1e999\n", 4, "'1e999' overflows"),
         ("2\n1\n2\n1 1_0\n", 4, "wanted a decimal number, got '1_0'"),

@@ -116,7 +116,10 @@ class ConicModel:
 
     def bound(self, result: Result) -> float:
         """The proved bound on the program's optimum, its offset included."""
-        return result.bound + self.program.offset
+        total = result.bound + self.program.offset
+        if not self.program.offset:
+            return total
+        return float(np.nextafter(total, -self.problem.sense * inf))  # the sum is rounded
 
     def assumes_trace(self, result: Result) -> bool:
         """Whether the bound is one of points within the trace that was given alone."""
@@ -239,12 +242,12 @@ def conic_model(
     trace_bound : a bound on the trace of each psd block, the sum of the nonnegative numbers and the
         first entry of each second-order block, where it is known; else one is looked for.
     seed : of what is random in the search.
-    max_seconds : for each of the problems that the search may solve.
+    max_seconds : for the whole search.
     say : called with a line about what the search does.
     """
     if not isinstance(program, Program):
         raise ProblemError(f"conic_model takes a Program; got {type(program).__name__}")
     began = time.perf_counter()
     shape = Shape.of(fold(program))
-    found = bound_traces(shape, trace_bound, Search(seed, max_seconds, say))
+    found = bound_traces(shape, trace_bound, Search.of(seed, max_seconds, say))
     return ConicModel(program, shape, found, time.perf_counter() - began)

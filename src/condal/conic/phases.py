@@ -10,7 +10,6 @@ at most any U. A minimum of 0 has a direction x that the rows do not see.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
 from typing import Any
 
@@ -35,18 +34,10 @@ ZERO = 1e-7  # of the rows' lengths: a minimum below it is none
 GOOD = 0.5  # of the minimum: a bound of so much is worth no more work
 
 
-@dataclass(frozen=True, eq=False)
-class Weights:
-    """y of the program's folded rows, and what the objective is taken with; None if it is not."""
-
-    y: Array
-    objective: float | None
-
-
 def weights(
     shape: Shape, *, of_objective: bool, seed: int, max_seconds: float | None
-) -> Weights | None:
-    """Candidates for `combine`, which proves what they are worth; None if the minimum is 0."""
+) -> Array | None:
+    """y for `combine`, which proves what it is worth; None if the minimum is 0."""
     if not of_objective and not shape.K.size:
         return None
     phase = _Phase(shape, of_objective)
@@ -68,7 +59,7 @@ class _Phase:
 
     def __init__(self, shape: Shape, of_objective: bool) -> None:
         folded = shape.folded
-        self.count, self.of_objective = folded.rows.size, of_objective
+        self.of_objective = of_objective
         stacked = [part.A for part in folded.parts]
         if of_objective:
             stacked = [sp.vstack([A, p.c]) for A, p in zip(stacked, folded.parts, strict=True)]
@@ -102,14 +93,12 @@ class _Phase:
             name=f"phase one of {folded.program.name}",
         )
 
-    def read(self, result: Result) -> Weights | None:
-        """The multipliers, in the units of the rows."""
+    def read(self, result: Result) -> Array | None:
+        """The multipliers of the program's folded rows, in their units, the objective's being 1."""
         y = self.scale * result.y[: self.scale.size]
         if not self.of_objective:
-            return Weights(y, None)
-        if not y[-1] > 0:
-            return None
-        return Weights(y[:-1] / y[-1], float(y[-1]))
+            return np.asarray(y)
+        return np.asarray(y[:-1] / y[-1]) if y[-1] > 0 else None
 
 
 def _scaled(A: Any, rows: Array) -> Any:

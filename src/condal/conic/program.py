@@ -120,7 +120,7 @@ def _symmetric(part: Any, name: str, blocks: tuple[Block, ...]) -> Any:
     sides = np.array([block.n if block.kind == "psd" else 0 for block in blocks])[owner]
     row, col = np.divmod(part.indices - begins[owner], np.maximum(sides, 1))
     columns = np.where(sides > 0, begins[owner] + col * sides + row, part.indices)
-    mirrored = sp.csr_array((part.data, columns, part.indptr), part.shape)
+    mirrored = sp.csr_array((part.data, columns, part.indptr), part.shape, copy=True)
     mirrored.sort_indices()
     if np.array_equal(mirrored.indices, part.indices) and np.array_equal(mirrored.data, part.data):
         return part

@@ -42,7 +42,7 @@ class Ray:
 
 
 def find_ray(program: Program, *, seed: int, max_seconds: float | None) -> Ray | None:
-    """A proved ray; None if none was found."""
+    """A proved ray; None if none was found, within max_seconds in all."""
     if max(program.b.size, sum(block.n for block in program.blocks)) > LARGEST:
         return None
     A = program.A
@@ -53,8 +53,9 @@ def find_ray(program: Program, *, seed: int, max_seconds: float | None) -> Ray |
     if least is None or least <= 0:
         return None
     factor = cho_factor(gram) if gram.size else None
+    each = None if max_seconds is None else max_seconds / len(INSIDE)
     for inside in INSIDE:
-        x = _candidate(program, inside, seed=seed, max_seconds=max_seconds)
+        x = _candidate(program, inside, seed=seed, max_seconds=each)
         if x is None:
             continue
         if factor is not None:

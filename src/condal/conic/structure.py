@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from condal.conic.folded import Folded, Part
 from condal.domains import CutCone, CutOrthant, Product, Simplex, Spectrahedron
 from condal.maps import Across, Diagonal, Inner, Matrix, Quadratics, Stack
-from condal.operators import Gradient, Symmetric
+from condal.operators import Symmetric
 from condal.points import Array
 from condal.problem import Problem
 from condal.sets import Box, Equal, SecondOrder, Separable
@@ -42,11 +42,6 @@ class Shape:
         """Its maps, costs and K."""
         parts = folded.parts
         return cls(folded, tuple(map(map_of, parts)), tuple(map(cost_of, parts)), rows_of(folded))
-
-    def adjoint(self, y: Array) -> tuple[Gradient, ...]:
-        """A_j'y, part by part."""
-        found = tuple(A.adjoint(y) for A in self.maps)
-        return tuple(part for part in found if part is not None)
 
     def domain(self, traces: Array, *, exact: bool = False) -> Domain:
         """The parts of at most these traces, or of exactly the one."""
@@ -150,7 +145,10 @@ def _plain(A: Any, n: int) -> LinearMap:
 
 
 def _rank_one(values: Array, places: Any, n: int) -> tuple[Array, float] | None:
-    """u and a sign with sign u u' the matrix of these entries, exactly; None if there is none."""
+    """u and a sign with sign u u' the matrix of these entries; None if there is none.
+
+    Its entries are those of the doubles u_i u_j, each rounded once: proofs allow for that.
+    """
     rows, cols = places // n, places % n
     diagonal = np.zeros(n)
     diagonal[rows[rows == cols]] = values[rows == cols]

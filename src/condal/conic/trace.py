@@ -6,6 +6,7 @@ one; phase one with the objective as a row, which bounds the points of an object
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -24,6 +25,7 @@ from condal.result import Status
 from condal.solve import solve
 
 GROWTH = 30.0  # of the room for the objective, where a level turns out too low
+SHORTEST = 1e-3  # seconds: a limit is positive
 LEVELS = 8  # that are tried
 LOOSE = 1e-2  # the tolerance of a trial
 NOTHING, ROOM_OF_NOTHING = 1e-9, 1e-3  # of the largest trace: one that is 0, and what it gets
@@ -63,11 +65,30 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Search:
-    """What may be spent on finding a bound, and whom to tell."""
+    """What may be spent on finding a bound, until when on the clock, and whom to tell."""
 
     seed: int = 0
-    max_seconds: float | None = None
+    until: float = inf
     say: Callable[[str], None] | None = None
+
+    @classmethod
+    def of(
+        cls, seed: int, max_seconds: float | None, say: Callable[[str], None] | None = None
+    ) -> Search:
+        """One that begins now."""
+        return cls(seed, inf if max_seconds is None else time.perf_counter() + max_seconds, say)
+
+    @property
+    def left(self) -> float | None:
+        """How many seconds are left, hardly any at the least; None for no limit."""
+        if self.until == inf:
+            return None
+        return max(self.until - time.perf_counter(), SHORTEST)
+
+    @property
+    def over(self) -> bool:
+        """Whether the time is up."""
+        return time.perf_counter() >= self.until
 
     def tell(self, line: str) -> None:
         """A line to whoever listens."""
@@ -87,12 +108,12 @@ def bound_traces(shape: Shape, trace_bound: float | None, search: Search) -> Tra
         return found
     search.tell("no sum of rows bounds the trace: looking for one by solving a problem")
     for of_objective in (False, True):
-        weights = phases.weights(
-            shape, of_objective=of_objective, seed=search.seed, max_seconds=search.max_seconds
+        y = phases.weights(
+            shape, of_objective=of_objective, seed=search.seed, max_seconds=search.left
         )
-        if weights is None:
+        if y is None:
             continue
-        found.append(combine(shape, weights.y, of_objective=of_objective))
+        found.append(combine(shape, y, of_objective=of_objective))
         if found[-1].impossible:
             return _impossible(found[-1], "by phase one")
         bound = traces(found, count, 0.0 if of_objective else inf)
@@ -101,7 +122,7 @@ def bound_traces(shape: Shape, trace_bound: float | None, search: Search) -> Tra
                 return _by_level(shape, found, search)
             return _bound(bound, found, "constraints, weighed by phase one, bound it")
     search.tell("nothing bounds the trace: looking for a direction without end")
-    ray = find_ray(shape.folded.program, seed=search.seed, max_seconds=search.max_seconds)
+    ray = find_ray(shape.folded.program, seed=search.seed, max_seconds=search.left)
     if ray is not None:
         how = "along a direction inside the cone Ax stays what it is, and the objective improves "
         how += "without end: proved, rounding and all"
@@ -185,12 +206,14 @@ def _by_level(shape: Shape, found: list[Combination], search: Search) -> TraceBo
         level = lowest + room
         bound = replace(_bound(traces(found, count, level), found, how), level=level)
         problem = shape.problem(bound.traces)
-        result = solve(problem, tol=LOOSE, seed=search.seed, max_seconds=search.max_seconds)
+        result = solve(problem, tol=LOOSE, seed=search.seed, max_seconds=search.left)
         value = problem.sense * result.objective
         near = result.x is not None and result.infeasibility <= 2 * LOOSE
         if near and value <= lowest + ROOM * room:
             level = value + max(value - lowest, 0.1 * abs(value))
             return replace(_bound(traces(found, count, level), found, how), level=level)
         search.tell(f"no solution of an objective below {level:.3g}: looking above")
+        if search.over:
+            break
         room *= GROWTH
     return bound

@@ -37,6 +37,11 @@ GUESSES = 1e2, 1e5  # times b: how large a feasible point may be, where it is on
 LOOK = 300  # iterations of that
 CLEARLY = 1e-11  # of its terms: how negative <b, z> is, where that proves that there is no x
 POOR = 0.1  # a gap, or an infeasibility, that makes no answer
+UNANSWERED = "the solve ended without an answer"
+ADVICE = (
+    "The problem may have no solution, or none that is attained; else bounds on its variables, or "
+    "a trace_bound=, may help"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,10 +147,14 @@ class _Question:
         return self._with_pair(ended, form.pair(found.blocks, -found.dual))
 
     def _with_pair(self, ended: Answer, pair: Pair) -> Answer:
-        """With x and z; at a limit, these may be near to a solution, though it is not proved."""
+        """With x and z; at a limit, these may be near to a solution, though it is not proved.
+        ProblemError if a method that can do no more has left them far from one."""
         status, value = ended.status, float(self.asked.c @ pair.x)
         if status == settings.USER_LIMIT and self.asked.error(pair) <= self.options.tol:
             status = settings.OPTIMAL_INACCURATE
+        elif status == settings.OPTIMAL_INACCURATE and self.asked.error(pair) > POOR:
+            error = self.asked.error(pair)
+            raise ProblemError(f"{UNANSWERED}: x and its duals fit to {error:.1g} only. {ADVICE}")
         return replace(ended, status=status, value=value, x=pair.x, z=pair.z)
 
     def _refuted(self, z: Array) -> str:
@@ -208,9 +217,7 @@ def _ended(result: Result) -> Answer:
     rests = result.status in (Status.STALLED, Status.NUMERICAL_ERROR)
     if result.x is None or (rests and _poor(result)):
         raise ProblemError(
-            f"the solve ended without an answer, at a gap of {result.gap:.1g} and infeasible by "
-            f"{result.infeasibility:.1g} ({result.reason or result.status.value}). The problem may "
-            "have no solution, or none that is attained; else bounds on its variables, or a "
-            "trace_bound=, may help"
+            f"{UNANSWERED}, at a gap of {result.gap:.1g} and infeasible by "
+            f"{result.infeasibility:.1g} ({result.reason or result.status.value}). {ADVICE}"
         )
     return Answer(STATUSES[result.status], result=result, seconds=result.seconds)

@@ -13,6 +13,8 @@ from condal.points import Array
 from condal.progress import Progress
 from condal.result import Result, Status
 
+SHORTEST = 1e-3  # seconds: a limit is positive
+
 
 @dataclass(frozen=True, eq=False)
 class Solved:
@@ -55,17 +57,18 @@ def solved(program: Program, options: Options, progress: Progress | None = None)
         max_seconds=options.max_seconds,
         say=None if progress is None else progress.note,
     )
-    tol, result = options.tol, None
+    tol, result, spent = options.tol, None, model.seconds
     while True:
         result = model.solve(
             options.method,
             tol=tol,
             max_iters=options.max_iters,
-            max_seconds=options.max_seconds,
+            max_seconds=_left(options, spent),
             seed=options.seed,
             callback=progress,
             warm_start=result,
         )
+        spent += result.seconds
         shifted = _with_offset(result, program.offset)
         if result.status is not Status.SOLVED or shifted.gap <= options.tol:
             break
@@ -86,3 +89,9 @@ def _with_offset(result: Result, offset: float) -> Result:
     found = result.certificate
     moved = replace(found, objective=found.objective + offset, bound=found.bound + offset)
     return replace(result, certificate=moved)
+
+
+def _left(options: Options, spent: float) -> float | None:
+    """What is left of the time, hardly any at the least."""
+    limit = options.max_seconds
+    return None if limit is None else max(limit - spent, SHORTEST)

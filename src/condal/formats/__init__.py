@@ -82,6 +82,8 @@ def read_labelled_graph(path: PathLike) -> tuple[sparse.csr_array, Any]:
         return _numbered(read_sparse_array(path))
     text = read_text(path)
     suffixes = [suffix.lower() for suffix in Path(text.path).suffixes[-2:]]
+    if ".dat-s" in suffixes:
+        raise text.error("holds a semidefinite program, and no graph; condal solve takes it as sdp")
     if is_matrix_market(text):
         return _numbered(parse_matrix_market(text))
     if ".rb" in suffixes:

@@ -16,7 +16,7 @@ from condal.formats.text import Text, quote, read_text
 from condal.formats.writing import triples, write_text
 
 # What a list of edges alone meets first.
-_HINT = "; is the first line 'n m' missing?"
+_HINT = "; is the first line 'n m' missing? A file of edges alone must be named .edges or .csv"
 
 
 def read_rudy(path: PathLike) -> sparse.csr_array:

@@ -101,7 +101,7 @@ def _count(lines: _Lines, noun: str) -> int:
     if not plain.isdigit() or len(plain) > 18 or int(plain) == 0:
         raise lines.text.error(
             f"wanted the number of {noun}, a whole number from 1 on, got {quote(word)}; correct "
-            'the line, or begin it with " if it is a comment',
+            'the line; comments, which begin with " or *, stand before the first number',
             lines.number,
         )
     _refuse_more(lines, rest, f"the number of {noun}")

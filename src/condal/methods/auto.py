@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
+import numpy as np
+
 from condal.methods.cgal import CGAL, corrective
 from condal.methods.interior import MOST_SECONDS, InteriorPoint
 from condal.methods.lowrank import LowRankCGAL
@@ -19,6 +21,7 @@ SMALL_SYSTEM = "f is linear and the system of a Newton step is small"
 ALWAYS = "it takes any problem, and no more than the oracle of its domain"
 PROJECTED = 400  # n up to which a curved f is faster by projections than by factors of any rank
 SMALL = 150  # n below which an eigenvalue decomposition costs next to nothing
+LARGE = 600  # n from which projections, some hundred of them, take a minute
 FEW_ROWS = 50_000  # of the maps: what is kept of each atom
 FEW = 10  # constraints: a solution then has a rank of 4 at most
 LOOSE = 3e-2  # a tolerance that CGAL reaches before the others have set up
@@ -113,7 +116,19 @@ def _why_low_rank(problem: Problem, n: int, method: LowRankCGAL) -> str | None:
         return "f is linear and A reads the diagonal alone"
     if n >= SMALL and problem.A.size <= FEW:
         return f"f is linear and {problem.A.size} constraints leave a solution of small rank"
+    slow = n >= LARGE and _newton_seconds(problem) > MOST_SECONDS
+    if slow and _fixes_diagonal(problem, n):
+        return f"f is linear, A fixes diag x among others, and n = {n} is large for the rest"
     return None
+
+
+def _fixes_diagonal(problem: Problem, n: int) -> bool:
+    """Whether each x_ii of one matrix has a row of its own, an equation."""
+    A = problem.A.as_matrix() if problem.h.fixed is not None else None
+    if A is None or A.shape[1] != n * n:
+        return False
+    alone = A.indices[A.indptr[:-1][np.diff(A.indptr) == 1]]
+    return np.unique(alone[alone % (n + 1) == 0]).size == n
 
 
 class Progress:

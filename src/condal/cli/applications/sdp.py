@@ -38,7 +38,7 @@ def _build(file: str, chosen: Chosen) -> ConicModel:
         replace(read_sdpa(file).program, name="sdp"),
         chosen["trace_bound"],
         seed=chosen["seed"],
-        max_seconds=None if limit is None else limit / 4,  # the solve's is what is left
+        max_seconds=None if limit is None else limit / 2,  # the solve's is what is left
         say=chosen["say"],
     )
 

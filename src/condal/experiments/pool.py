@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
+from queue import SimpleQueue
 from typing import Any
 
 # Read when NumPy is first imported: a worker that is spawned gets them in time.
@@ -34,6 +35,7 @@ class Workers:
         self._count = count
         self._before: dict[str, str | None] = {}
         self._others: set[Any] = set()
+        self._done: SimpleQueue[Future[Any]] = SimpleQueue()
 
     def __enter__(self) -> Workers:
         self._executor: Executor
@@ -64,7 +66,17 @@ class Workers:
 
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """The work, done when a worker is free."""
-        return self._executor.submit(work, *arguments)
+        future = self._executor.submit(work, *arguments)
+        future.add_done_callback(self._done.put)
+        return future
+
+    def next_done(self) -> Future[Any]:
+        """The next that is done, each once, as they end.
+
+        Not by `concurrent.futures.wait`: it takes a lock of every future, and a Ctrl-C in the
+        middle of that leaves them locked for the executor's own thread, which then never ends.
+        """
+        return self._done.get()
 
 
 def _quiet() -> None:

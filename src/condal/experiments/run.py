@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import tempfile
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -207,16 +207,15 @@ class _Desk:
     def work(self) -> None:
         """Until all that was asked for is done, and all that its results asked for."""
         while self.running:
-            finished, _ = wait(self.running, return_when=FIRST_COMPLETED)
-            for future in [f for f in self.running if f in finished]:  # as they were asked for
-                keep = self.running.pop(future)
-                try:
-                    keep(future.result())
-                except BrokenProcessPool as error:
-                    raise CondalError(
-                        "a worker process died, perhaps for want of memory; what is done is kept: "
-                        "run the same command again, with fewer --workers"
-                    ) from error
+            future = self.workers.next_done()
+            keep = self.running.pop(future)
+            try:
+                keep(future.result())
+            except BrokenProcessPool as error:
+                raise CondalError(
+                    "a worker process died, perhaps for want of memory; what is done is kept: "
+                    "run the same command again, with fewer --workers"
+                ) from error
 
 
 def _spool(build: Build, folder: Path) -> None:

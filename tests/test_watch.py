@@ -229,7 +229,7 @@ def test_a_watched_solve_stops_from_another_thread():
         model = condal.problems.max_cut(torus(5, 8))
         result = condal.solve(model, condal.CGAL(), tol=1e-9, callback=press)
     assert result.status is Status.INTERRUPTED
-    assert result.iterations == 3
+    assert result.iterations >= 3  # the answer may be there before the solve has heard of it
     assert result.certificate.certified
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.record import DATA, RESULTS, write
+from benchmarks.timed import alone
 from condal.bench.table import markdown
 from condal.experiments.pool import ONE_THREAD
 
@@ -94,17 +95,8 @@ def ours(path: str, limit: float) -> dict[str, Any]:
 
 def measured(path: Path, limit: float) -> dict[str, Any]:
     """The same in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.sdplib", "--one", str(path), str(limit)]
     try:
-        done = subprocess.run(
-            command,
-            env={**os.environ, **ONE_THREAD},
-            cwd=Path(__file__).resolve().parents[1],
-            capture_output=True,
-            text=True,
-            timeout=3 * limit + 60,
-            check=False,
-        )
+        done = alone("benchmarks.sdplib", "--one", path, limit, timeout=3 * limit + 60)
     except subprocess.TimeoutExpired:
         return {"status": "no answer", "said": f"none in {3 * limit + 60:g} s"}
     if done.returncode:

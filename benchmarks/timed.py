@@ -32,18 +32,8 @@ def run(case: str, solver: str, eps: float, seconds: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         question, reply = Path(folder, "job.json"), Path(folder, "reply.json")
         question.write_text(json.dumps([case, solver, eps, seconds]), encoding="utf-8")
-        command = [sys.executable, "-m", "benchmarks.timed", str(question), str(reply)]
         try:
-            done = subprocess.run(
-                command,
-                env={**os.environ, **ONE_THREAD},
-                cwd=Path(__file__).resolve().parents[1],
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=PATIENCE * seconds + 60,
-                check=False,
-            )
+            done = alone("benchmarks.timed", question, reply, timeout=PATIENCE * seconds + 60)
         except subprocess.TimeoutExpired:
             return {
                 "outcome": "time",
@@ -57,6 +47,20 @@ def run(case: str, solver: str, eps: float, seconds: float) -> dict[str, Any]:
     said = f"{signal.Signals(-code).name if code < 0 else f'code {code}'}: {printed[-200:]}"
     starved = any(word in said for word in STARVED)
     return {"outcome": "memory" if starved else "failed", "said": said}
+
+
+def alone(module: str, *words: Any, timeout: float) -> subprocess.CompletedProcess[str]:
+    """A module run in a process of its own, on one thread."""
+    return subprocess.run(
+        [sys.executable, "-m", module, *map(str, words)],
+        env={**os.environ, **ONE_THREAD},
+        cwd=Path(__file__).resolve().parents[1],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=timeout,
+        check=False,
+    )
 
 
 def work(case: str, solver: str, eps: float, seconds: float) -> dict[str, Any]:

@@ -20,6 +20,25 @@ needs_data = pytest.mark.skipif(
 )
 
 
+class Hidden:
+    """A map whose numbers cannot be seen."""
+
+    def __init__(self, A) -> None:
+        self.A = A
+
+    def as_matrix(self):
+        return None
+
+    def scaled(self, rows):
+        return type(self)(self.A.scaled(rows))
+
+    def __call__(self, x):
+        return self.A(x)
+
+    def __getattr__(self, name):
+        return getattr(self.A, name)
+
+
 @dataclass(frozen=True)
 class Known:
     """A problem, its solution, and why it is one: the optimality conditions hold by making."""

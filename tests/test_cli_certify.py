@@ -12,15 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import condal
+from commands import FILES, NEEDED, enter, run
 from condal.cli.again import _alike, _same
-from condal.cli.app import cli
 from condal.cli.applications import APPLICATIONS
 from condal.saved import load
 from condal.saved.fields import seal_of
-from test_cli_solve import FILES, NEEDED
 
 # Options of each application that make another problem.
 OTHER = {
@@ -36,14 +34,7 @@ OTHER = {
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name, contents in FILES.items():
-        Path(f"{name}.txt").write_bytes(contents() if callable(contents) else contents.encode())
-    return tmp_path
-
-
-def run(*arguments):
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+    return enter(tmp_path, monkeypatch)
 
 
 def saved(name, *options, folder="run"):

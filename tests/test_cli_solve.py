@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import signal
@@ -10,70 +9,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy import sparse
 
 import condal
-from condal.cli.app import cli
+from commands import FILES, NEEDED, SIGNAL, enter, intensities, run
 from condal.cli.applications import APPLICATIONS
 from condal.cli.text import excess, number, sizes
 from condal.formats import write_metis
 from condal.problems.completion import matrix_completion
 from condal.problems.maxcut import MaxCut
 
-PENTAGON = "5 5\n1 2\n2 3\n3 4\n4 5\n5 1\n"
-TRIANGLES = "6 7\n1 2\n2 3\n1 3\n4 5\n5 6\n4 6\n3 4\n"  # two, joined by an edge
-SIGNS = "4 6\n1 2 1\n1 3 -1\n1 4 -1\n2 3 -1\n2 4 -1\n3 4 1\n"  # of + + - -
-POINTS = "x,y\n0,0\n0,1\n1,0\n9,9\n9,8\n8,9\n"
-PLACES = "3\n0 1 2\n1 0 3\n2 3 0\n\n0 5 2\n5 0 3\n2 3 0\n"
-PROGRAM = "2\n2\n2 -1\n1 2\n0 1 1 2 0.5\n1 1 1 1 1\n2 1 2 2 1\n2 2 1 1 1\n"  # optimum sqrt(2)
-SIGNAL = np.array([1.0, 1j, -0.5, 0.5 - 2j])
-
-
-def intensities(**more):
-    """Those of complex measurements of a signal of four numbers."""
-    rng = np.random.default_rng(0)
-    a = rng.standard_normal((24, 4)) + 1j * rng.standard_normal((24, 4))
-    stream = io.BytesIO()
-    np.savez(stream, b=np.abs(a @ SIGNAL) ** 2, a=a, **more)
-    return stream.getvalue()
-
-
-def ratings():
-    """Most entries of a matrix of rank one, beside what rows and columns add."""
-    rng = np.random.default_rng(2)
-    x = 3 + np.multiply.outer(rng.standard_normal(8), rng.standard_normal(6))
-    places = [(i, j) for i in range(8) for j in range(6) if (i + 2 * j) % 5]
-    lines = [f"{10 * i + 7},{j + 1},{x[i, j]:.6f},0" for i, j in places]
-    return "\n".join(["user,film,rating,time", *lines]).encode()
-
-
-FILES = {
-    "max-cut": PENTAGON,
-    "theta": PENTAGON,
-    "communities": TRIANGLES,
-    "sync": SIGNS,
-    "k-means": POINTS,
-    "qap": PLACES,
-    "matrix-completion": ratings,
-    "phase-retrieval": intensities,
-    "sdp": PROGRAM,
-}
-NEEDED = {"k-means": ("--clusters", "2"), "matrix-completion": ("--radius", "20")}
 COMMON = ["problem", "method", "why", "status", "objective", "bound", "gap", "infeasibility"]
 COMMON += ["certified", "iterations", "oracle_calls", "matvecs", "seconds"]
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name, contents in FILES.items():
-        Path(f"{name}.txt").write_bytes(contents() if callable(contents) else contents.encode())
-    return tmp_path
-
-
-def run(*arguments):
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+    return enter(tmp_path, monkeypatch)
 
 
 def solved(name, *options):

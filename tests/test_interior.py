@@ -22,7 +22,7 @@ from condal.scaling import normalise
 from condal.sections import sections
 from condal.smooth import Linear
 from condal.storage import Factor
-from known import PLANTED, planted_sdp
+from known import PLANTED, Hidden, planted_sdp
 from laws.domains import DOMAINS
 from laws.spaces import Rectangles
 
@@ -417,25 +417,6 @@ def test_more_rows_take_longer():
         )
 
     assert 0 < seconds(10) < seconds(300) < seconds(1500)
-
-
-class Hidden:
-    """A map whose numbers cannot be seen."""
-
-    def __init__(self, A) -> None:
-        self.A = A
-
-    def as_matrix(self):
-        return None
-
-    def scaled(self, rows):
-        return Hidden(self.A.scaled(rows))
-
-    def __call__(self, x):
-        return self.A(x)
-
-    def __getattr__(self, name):
-        return getattr(self.A, name)
 
 
 E3 = condal.Entries(3)

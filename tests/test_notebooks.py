@@ -42,7 +42,6 @@ def test_a_notebook_is_kept_clean(path):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_ends_in_a_picture(path, tmp_path):
-    pytest.importorskip("ipykernel")
     if path.stem in NEEDS:
         pytest.importorskip(NEEDS[path.stem])
     with warnings.catch_warnings():
@@ -75,7 +74,6 @@ print(result.status.name, result.x is not None)
 
 
 def test_an_interrupt_of_the_kernel_ends_a_solve_with_its_best_answer():
-    pytest.importorskip("ipykernel")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from jupyter_client.manager import start_new_kernel

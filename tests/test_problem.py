@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import islice
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -143,7 +144,6 @@ def test_a_planted_solution_is_found_and_bounded(constrained, method):
 @pytest.mark.parametrize("seed", range(2))
 def test_matrices_against_another_solver(constrained, seed):
     """minimise <C, x> + t sum_ij |x_ij| over x psd, tr x = 1, diag x bounded or not."""
-    cp = pytest.importorskip("cvxpy")
     rng = np.random.default_rng(seed)
     n, t = 6, 0.2
     C = rng.standard_normal((n, n))
@@ -184,9 +184,11 @@ def test_the_scale_of_g_is_no_matter(scale, with_f):
 def test_maximising_takes_g_away():
     c = np.array([1.0, 2.0, 0.5])
     problem = Problem.of(
-        f=condal.Linear(c), X=condal.Simplex(3), g=condal.L1(t=[0.1, 3.0, 0.1], size=3),
+        f=condal.Linear(c),
+        X=condal.Simplex(3),
+        g=condal.L1(t=[0.1, 3.0, 0.1], size=3),
         maximise=True,
-    )  # fmt: skip
+    )
     result = condal.solve(problem)
     assert result.objective == pytest.approx(0.9, rel=1e-3)  # the best of c_i - t_i
     assert result.bound >= 0.9 * (1 - 1e-12)

@@ -15,7 +15,7 @@ from condal.methods import Splitting, rows
 from condal.nonsmooth import L1
 from condal.scaling import normalise
 from condal.storage import Factor
-from known import PLANTED, planted_sdp
+from known import PLANTED, Hidden, planted_sdp
 
 
 def theta(n: int, rows, cols) -> condal.Problem:
@@ -27,25 +27,6 @@ def theta(n: int, rows, cols) -> condal.Problem:
         K=condal.Equal(np.zeros(len(rows))),
         maximise=True,
     )
-
-
-class Hidden:
-    """A map whose numbers cannot be seen."""
-
-    def __init__(self, A) -> None:
-        self.A = A
-
-    def as_matrix(self):
-        return None
-
-    def scaled(self, rows):
-        return type(self)(self.A.scaled(rows))
-
-    def __call__(self, x):
-        return self.A(x)
-
-    def __getattr__(self, name):
-        return getattr(self.A, name)
 
 
 class Counted(Hidden):

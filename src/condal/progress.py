@@ -8,7 +8,6 @@ import math
 import os
 import sys
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
 from condal.notebook import Bar, in_notebook
@@ -71,12 +70,7 @@ class Progress:
             self._live = None if self._notebook else self._start_live()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._depth -= 1
         if self._depth:
             return

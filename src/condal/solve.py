@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from condal.certify import Certificate, Seen, relative_gap
+from condal.certify import Certificate, relative_gap
 from condal.checks import Checks
 from condal.counting import counted
-from condal.domains.lifted import shown, taken
+from condal.domains.lifted import shown
 from condal.errors import PieceError, ProblemError
 from condal.guards import guarded, unguarded
 from condal.methods.auto import Choice, Progress, choices
@@ -25,6 +25,7 @@ from condal.state import State, Warm
 from condal.stop import Stop
 from condal.storage import automatic, require_fit
 from condal.types import Method, Storage
+from condal.warm import warm_from
 
 Callback = Callable[[Row], Any]
 LIMITS = (Status.MAX_ITERS, Status.MAX_SECONDS, Status.STALLED)
@@ -118,7 +119,10 @@ class _Run:
     def go(
         self, tried: Sequence[Choice], callback: Callback | None, result: Result | None
     ) -> Result:
-        warm = None if result is None else self._warm(result)
+        warm = None
+        if result is not None:
+            warm = warm_from(result, self.problem, self.scaling)
+            self.checks.seed += warm.k  # its duals were chosen after the proofs of that solve
         answer, names, why = None, [], []
         for choice in tried:
             self.x = self._storage(choice.method) if self.storage is None else self.storage
@@ -211,32 +215,6 @@ class _Run:
         storage = automatic(X, rows, keeps=method.keeps, seed=self.seed)
         require_fit(storage, X)
         return storage
-
-    def _warm(self, warm: Result) -> Warm:
-        if warm.x is None:
-            raise ProblemError("warm_start has no point: the solve it comes from ended too early")
-        if warm.y.shape != (self.problem.A.size,):
-            raise ProblemError(
-                f"warm_start has a dual of length {warm.y.size} and this problem needs "
-                f"{self.problem.A.size}: start from a result of a problem of the same shape"
-            )
-        y = self.scaling.normalised_dual(warm.y)
-        k, lam = (warm.history.last.k, warm.history.last.lam) if len(warm.history) else (0, np.nan)
-        if not warm.method.split(", then ")[-1].startswith("cgal"):
-            lam = np.nan  # the penalty of another method is no penalty for this one
-        self.checks.seed += k  # the duals to come were chosen after the proofs of that solve
-        try:
-            x = taken(self.problem.X, warm.x)
-            Seen.of(self.problem, x)
-            distance = self.problem.X.distance(x)
-        except (AssertionError, AttributeError, IndexError, PieceError, TypeError, ValueError):
-            raise ProblemError(
-                "warm_start has a point of another space than this problem's: start from a result "
-                "of a problem of the same shape"
-            ) from None
-        # Of another domain, only the dual helps.
-        near = distance <= 1e-6 * self.problem.X.size
-        return Warm(x if near else None, y, k, lam)
 
     def _record(self, state: State) -> Row:
         sense, c = self.problem.sense, self.scaling.c

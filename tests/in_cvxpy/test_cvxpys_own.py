@@ -13,9 +13,9 @@ import pytest
 
 cp = pytest.importorskip("cvxpy", minversion="1.9", reason="the plug-in needs CVXPY 1.9")
 
-from cvxpy.tests import solver_test_helpers as helpers  # noqa: E402
+from cvxpy.tests import solver_test_helpers as helpers
 
-from condal.cvxpy import CONDAL  # noqa: E402
+from condal.cvxpy import CONDAL
 
 # sdp_batched has an expression of three dimensions, and CVXPY says which backend it takes for it.
 pytestmark = pytest.mark.filterwarnings("ignore:The problem has an expression with dimension")

@@ -10,12 +10,12 @@ import scipy.sparse as sp
 
 cp = pytest.importorskip("cvxpy", minversion="1.9", reason="the plug-in needs CVXPY 1.9")
 
-from cvxpy.tests import solver_test_helpers as helpers  # noqa: E402
+from cvxpy.tests import solver_test_helpers as helpers
 
-from condal.cvxpy.forms import Asked, Dual, Primal  # noqa: E402
-from condal.cvxpy.solver import CONDAL  # noqa: E402
-from condal.cvxpy.svec import Layout, smat, svec  # noqa: E402
-from condal.errors import ProblemError  # noqa: E402
+from condal.cvxpy.forms import Asked, Dual, Primal
+from condal.cvxpy.solver import CONDAL
+from condal.cvxpy.svec import Layout, smat, svec
+from condal.errors import ProblemError
 
 
 def asked_of(problem):

@@ -11,10 +11,10 @@ import pytest
 
 cp = pytest.importorskip("cvxpy", minversion="1.9", reason="the plug-in needs CVXPY 1.9")
 
-import condal  # noqa: E402
-from condal.cvxpy import CONDAL  # noqa: E402
-from condal.problems import max_cut  # noqa: E402
-from known import random_graph  # noqa: E402
+import condal
+from condal.cvxpy import CONDAL
+from condal.problems import max_cut
+from known import random_graph
 
 
 def cut_problem(W):

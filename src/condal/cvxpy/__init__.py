@@ -18,6 +18,6 @@ if tuple(int(part) for part in _version.split(".")[:2]) < OLDEST:
         "pip install --upgrade 'cvxpy>=1.9', with NumPy 2"
     )
 
-from condal.cvxpy.solver import CONDAL  # noqa: E402
+from condal.cvxpy.solver import CONDAL  # noqa: E402 - it imports CVXPY
 
 __all__ = ["CONDAL"]

@@ -6,7 +6,7 @@ import re
 import warnings
 from html import escape
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from condal.drawing.style import COLOURS, FAINT, GRID, INK
 
@@ -20,7 +20,11 @@ VARIABLES = {
     GRID: "--grid",
     **{colour: f"--c{i}" for i, colour in enumerate(COLOURS, start=1)},
 }
-SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "condal", "savefig.transparent": True}
+SETTINGS: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "condal",
+    "savefig.transparent": True,
+}
 
 
 def inline(figure: Figure, *, name: str, alternative: str) -> str:
@@ -28,7 +32,7 @@ def inline(figure: Figure, *, name: str, alternative: str) -> str:
     import matplotlib as mpl
 
     stream = StringIO()
-    with mpl.rc_context(SETTINGS), warnings.catch_warnings():  # type: ignore[arg-type]
+    with mpl.rc_context(SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # the browser's fonts have it, or have not
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
     text = stream.getvalue()

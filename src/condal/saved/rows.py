@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from condal.errors import FormatError
 from condal.result import History, Row
@@ -43,14 +44,14 @@ def history_of(data: bytes, path: str) -> History:
             raise FormatError(
                 f"has {len(cells)} cells; wanted {len(Row._fields)}", path=path, line=number
             )
-        values = {}
+        values: list[Any] = []
         for name, cell in zip(Row._fields, cells, strict=True):
             if not (_WHOLE if name in WHOLE else _REAL).fullmatch(cell):
                 raise FormatError(
                     f"{name} is {cell[:40]!r}, which is no such number", path=path, line=number
                 )
-            values[name] = int(cell) if name in WHOLE else float(cell)
-        history.append(Row(**values))  # type: ignore[arg-type]
+            values.append(int(cell) if name in WHOLE else float(cell))
+        history.append(Row(*values))
     return history
 
 

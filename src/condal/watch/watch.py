@@ -6,7 +6,6 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Generator
-from types import TracebackType
 from typing import Any
 
 from condal.errors import CondalError
@@ -86,12 +85,7 @@ class Watch:
             threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True).start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._entered -= 1
         if self._entered > 0:
             return

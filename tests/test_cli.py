@@ -21,9 +21,10 @@ from condal import demo
 from condal.certify import Certificate
 from condal.cli import memory, report
 from condal.cli.app import cli
-from condal.cli.interrupts import Interrupts
-from condal.cli.text import number, percent, printable, size, table
+from condal.cli.text import number, percent, table
 from condal.formats import write_rudy
+from condal.memory import size
+from condal.plain import printable
 from condal.result import History, Status
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -311,35 +312,6 @@ def test_an_abort_is_exit_code_130(cycle, monkeypatch):
     ended = run("solve", cycle, "--as", "max-cut", "--json", "r.json")
     assert ended.exit_code == 130
     assert not Path("r.json").exists()
-
-
-def test_interrupts_raise_once_then_exit():
-    said, before = [], signal.getsignal(signal.SIGINT)
-    with Interrupts(said.append):
-        with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
-        assert len(said) == 1
-        with pytest.raises(SystemExit) as stop:
-            signal.raise_signal(signal.SIGINT)
-        assert stop.value.code == 130
-    assert signal.getsignal(signal.SIGINT) is before
-    assert signal.set_wakeup_fd(-1) == -1
-
-
-def test_two_interrupts_during_one_compiled_call_both_count():
-    with Interrupts(print) as interrupts:
-        interrupts._write.send(bytes([signal.SIGINT]))
-        with pytest.raises(SystemExit):
-            signal.raise_signal(signal.SIGINT)
-
-
-def test_interrupts_stay_ignored_where_they_were():
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        with Interrupts(print):
-            signal.raise_signal(signal.SIGINT)
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def test_ctrl_c_prints_the_summary_and_exits_1(folder):

@@ -30,6 +30,7 @@ from condal.domains import (
 )
 from condal.errors import CondalError, FormatError, PieceError, ProblemError
 from condal.formats import read_graph
+from condal.halting import Stopper
 from condal.lifting import lifted
 from condal.maps import (
     Across,
@@ -89,9 +90,8 @@ from condal.smooth import (
     Poisson,
     Quadratic,
 )
-from condal.solve import solve
-
-__version__ = "0.1.0"
+from condal.solve import resume, solve
+from condal.version import __version__
 
 __all__ = [
     "CGAL",
@@ -167,6 +167,7 @@ __all__ = [
     "Spectrahedron",
     "Stack",
     "Status",
+    "Stopper",
     "Triangle",
     "__version__",
     "certify",
@@ -181,6 +182,7 @@ __all__ = [
     "methods",
     "problems",
     "read_graph",
+    "resume",
     "save",
     "solve",
     "storage",

@@ -157,7 +157,7 @@ class Seen:
         return cls(
             Mx,
             Ax,
-            problem.sense * (problem.f.value(Mx) + problem.h.value(Ax)),
+            problem.sense * (problem.f.value(Mx) + problem.h.value(Ax)) + 0.0,  # 0 for -0
             problem.h.distance(Ax) / problem.reach,
             problem.X.distance(x),
         )
@@ -184,7 +184,7 @@ def lower_bound(
     )
     sizes = abs(value) + float(np.abs(g) @ np.abs(Mx)) + abs(proof.value) + h.conjugate_size(w)
     rounding = gamma(Mx.size + w.size + 8) * sizes
-    little = LITTLE * slack / problem.X.size
+    little = LITTLE * slack / (problem.X.size or 1.0)  # X = {0} has no size
     adjoints = adjoint_rounding(f.M, g, little), adjoint_rounding(problem.A, w, little)
     rounding += problem.X.size * sum(adjoints)
     rounding += problem.X.size * dual_rounding(problem.A, h.dual_error(w))
@@ -206,7 +206,7 @@ def errors_of(f: Smooth, u: Array, value: float, g: Array) -> Errors:
 
 def tangent_rounding(M: LinearMap, off: Errors, u: float, size: float) -> float:
     """How much the tangent of f at an image of length u may be above f where |x| <= size."""
-    above = off.value + 0.5 * off.concavity * (u + size) ** 2
+    above = off.value + 0.5 * (off.concavity * (u + size) ** 2 + off.departure * size**2)
     if off.gradient:
         # A norm may be an estimate: twice of it is too little with a probability below 1e-40.
         norm = min(2 * M.norm, float(np.linalg.norm(M.row_norms())))

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TypeVar
+import time
+from typing import Any, ClassVar
 
 import numpy as np
 
-from condal.certify import (
-    DEFAULT_FAILURE,
-    Certificate,
-    Seen,
-    certificate_of,
-    infeasibility_proof,
-    lower_bound,
-    normal_part,
-)
+from condal.certify import Certificate, Seen, normal_part
 from condal.domains.lifted import shown, taken
+from condal.halting import Halt
 from condal.points import Array, Point
 from condal.problem import Problem
+from condal.proving import Answer, Prover
 from condal.result import Row, Status
 from condal.scaling import Scaling
 from condal.state import State
@@ -37,11 +31,29 @@ class Checks:
     the infeasibility does not fall, or when the problem has a pair of its own to propose.
     """
 
+    kept: ClassVar[tuple[str, ...]] = (
+        "prover",
+        "lower",
+        "w",
+        "infeasible",
+        "separator",
+        "_next_look",
+        "_next_doubt",
+        "_next_proposal",
+        "_next_infeasibility",
+        "_last_infeasibility",
+        "_next_reach",
+        "_certified",
+        "_proved_w",
+        "_proposed",
+    )
+
     def __init__(
         self, problem: Problem, normalised: Problem, scaling: Scaling, tol: float, seed: int
     ) -> None:
         self.problem, self.normalised, self.scaling = problem, normalised, scaling
-        self.tol, self.seed = tol, seed
+        self.tol, self.prover = tol, Prover(problem, seed)
+        self.point_seconds = 0.0  # what it took to look at a point
         self.lower = -np.inf  # the best estimate, in normalised units, and the dual behind it
         self.w: Array | None = None
         self.infeasible: Proof | None = None
@@ -49,10 +61,33 @@ class Checks:
         self._next_look, self._next_doubt, self._next_proposal = 1, 256, 8
         self._next_infeasibility, self._last_infeasibility, self._next_reach = 32, np.inf, 1
         self._reach = 2 * problem.magnitude  # a bound so far above a value is one of nothing
-        self._proofs = 0
-        self._certified: tuple[Point, Array, Certificate] | None = None
+        self._certified: Answer | None = None
         self._proved_w: Array | None = None
         self._proposed = -problem.sense * np.inf, np.zeros(0)  # the best bound, and its dual
+
+    def memory(self) -> dict[str, Any]:
+        """All that it has seen, for a checkpoint."""
+        return {name: getattr(self, name) for name in self.kept if name != "prover"} | {
+            "prover": self.prover.memory()
+        }
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Go on from that. What it says is proved is not believed, but proved again."""
+        for name in self.kept:
+            if name == "prover":
+                self.prover.recall(memory[name])
+            else:
+                setattr(self, name, memory[name])
+        if self._certified is not None:
+            self._certified = self.prover.proved_again(self._certified)
+        if self.separator is not None:
+            self.infeasible = self.prover.apart_again(self.separator)
+
+    def holds(self, ended: Status | None) -> bool:
+        """Whether what a checkpoint says it ended with is proved."""
+        if ended is Status.SOLVED:
+            return self._certified is not None and self.solves(self._certified.certificate)
+        return ended is Status.INFEASIBLE and self.infeasible is not None
 
     def note_lower(self, state: State) -> None:
         """Keep the best dual seen so far."""
@@ -79,8 +114,7 @@ class Checks:
         exact = row.infeasibility <= EXACT  # a repair would change nothing
         if exact and self._missed(row.objective, row) > CLOSE:
             return None
-        point = self._repaired(x)
-        seen = Seen.of(self.problem, point)
+        point, seen = self._seen(x)
         aim = self.tol * self.problem.unit(seen.objective)
         missed = aim * self._missed(seen.objective, row)
         if missed > CLOSE * aim:
@@ -97,7 +131,7 @@ class Checks:
 
     def none_is_feasible(self, state: State, row: Row) -> bool:
         """Whether that is proved where a method has ended, infeasible."""
-        return row.infeasibility > self.tol and self._separated(state, row)
+        return self._beyond(row) and self._separated(state, row)
 
     def last_look(self, state: State, row: Row, ended: Status) -> Status:
         """How a solve has ended; a bound that nothing can reach is not returned without a proof
@@ -111,51 +145,57 @@ class Checks:
         twice as many iterations."""
         if state.k >= self._next_infeasibility:
             self._next_infeasibility = 2 * state.k
-            stuck = row.infeasibility > max(0.7 * self._last_infeasibility, self.tol)
+            stuck = row.infeasibility > 0.7 * self._last_infeasibility
             self._last_infeasibility = row.infeasibility
-            return stuck
+            return stuck and self._beyond(row)
         if state.k >= self._next_reach and self._above(row) > self._reach:
             self._next_reach = 2 * state.k
             return True
         return False
 
+    def _beyond(self, row: Row) -> bool:
+        """Whether the infeasibility is more than tol forgives; or less, but so that the bound has
+        passed the objective by more: no proof that it is solved can come of that."""
+        if row.infeasibility > self.tol:
+            return True
+        aim = self.tol * self.problem.unit(row.objective)
+        return row.infeasibility > EXACT and self._above(row) > aim
+
     def _above(self, row: Row) -> float:
         """How far the bound is above the objective, as one to minimise."""
         return self.problem.sense * (row.bound - row.objective)
 
-    def unproved(self, point: Point | None) -> tuple[Point | None, Array, Certificate]:
+    def unproved(self, point: Point | None) -> Answer:
         """What was certified last; else the point, of which nothing is known."""
         if self._certified is not None:
             return self._certified
         how = "nothing was computed" if point is None else "nothing could be computed"
         unknown = Certificate(np.nan, -self.problem.sense * np.inf, np.inf, how)
-        return point, np.zeros(self.problem.A.size), unknown
+        return Answer(point, np.zeros(self.problem.A.size), unknown)
 
-    def best(
-        self, state: State, x: Storage, status: Status
-    ) -> tuple[Point | None, Array, Certificate]:
+    def best(self, state: State, x: Storage, status: Status) -> Answer:
         """The point, dual and certificate to return."""
         if self._certified is not None and status is Status.SOLVED:
             return self._certified
         sense = self.problem.sense
         if state.k == 0 or not np.isfinite(state.value):
             return self.unproved(None)
-        point, w = self._repaired(x), self.w if self.w is not None else state.y
-        seen = Seen.of(self.problem, point)
+        w = self.w if self.w is not None else state.y
+        point, seen = self._seen(x)
         aim = self.tol * self.problem.unit(seen.objective)
         missed = abs(seen.objective - sense * self.lower / self.scaling.c)
         try:
             certificate = self._certify(
                 point, seen, w, max(aim, missed) if missed < np.inf else aim
             )
-        except FloatingPointError:  # the operators that ended the solve will not prove anything
+        except (FloatingPointError, Halt):  # what ended the solve may let nothing be proved
             certificate = Certificate(
                 seen.objective, -sense * np.inf, seen.infeasibility, "no proof"
             )
         bound, y = self._proposed
         if sense * (bound - certificate.bound) > 0:
-            return point, y, self._proved(seen, y, aim)
-        return point, self.scaling.dual(w), certificate
+            return Answer(point, y, self.prover.certificate(seen, y, aim), self.prover.last)
+        return Answer(point, self.scaling.dual(w), certificate, self.prover.last)
 
     def _near(self, state: State, row: Row) -> bool:
         missed = abs(row.objective - row.bound)
@@ -169,42 +209,47 @@ class Checks:
         ahead = self.problem.sense * (row.bound - row.objective)
         return ahead > 0 and self.w is not self._proved_w
 
-    def solves(self, certificate: Certificate) -> bool:
-        """Whether the certificate proves what was asked for."""
-        aim = self.tol * self.problem.unit(certificate.objective)
-        member = certificate.distance_to_X <= min(1e-6, self.tol) * self.problem.X.size
+    def better(self, a: Answer | None, b: Answer) -> Answer:
+        """The one of the smaller gap and infeasibility; b, if it solves or there is no a."""
+        if a is None or a.x is None or self.solves(b.certificate):
+            return b
+        return b if b.x is not None and b.error <= a.error else a
+
+    def solves(self, certificate: Certificate, *, times: float = 1.0) -> bool:
+        """Whether the certificate proves what was asked for, or so many times as much."""
+        tol = times * self.tol
+        aim = tol * self.problem.unit(certificate.objective)
+        member = certificate.distance_to_X <= min(1e-6, tol) * self.problem.X.size
         within = abs(certificate.bound - certificate.objective) <= aim
-        return member and within and certificate.infeasibility <= self.tol
+        return member and within and certificate.infeasibility <= tol
 
     def _proposal_solves(self, point: Point, y: Array) -> bool:
         """Whether the proposed pair is proved to solve; the dual of the best bound is kept."""
         seen = Seen.of(self.problem, point)
         aim = self.tol * self.problem.unit(seen.objective)
-        certificate = self._proved(seen, y, aim)
+        certificate = self.prover.certificate(seen, y, aim)
         if self.problem.sense * (certificate.bound - self._proposed[0]) > 0:
             self._proposed = certificate.bound, y
         solves = self.solves(certificate)
         if solves:
-            self._certified = point, y, certificate
+            self._certified = Answer(point, y, certificate, self.prover.last)
         return solves
 
-    def _repaired(self, x: Storage) -> Point:
-        point, X = x.point(), self.problem.X
-        if self.problem.repair is None:
-            return point
-        return taken(X, self.problem.repair(shown(X, point)))
+    def _seen(self, x: Storage) -> tuple[Point, Seen]:
+        """The point, repaired, and its images."""
+        began, X = time.perf_counter(), self.problem.X
+        point = x.point()
+        if self.problem.repair is not None:
+            point = taken(X, self.problem.repair(shown(X, point)))
+        seen = Seen.of(self.problem, point)
+        self.point_seconds = time.perf_counter() - began
+        return point, seen
 
     def _settle_doubt(self, state: State) -> None:
         """Prove the best bound, so that one that an inexact oracle made too good is put right."""
         assert self.w is not None
-        lower, _ = lower_bound(
-            self.normalised,
-            state.Mx,
-            self.w,
-            slack=0.1 * max(abs(state.value), abs(self.lower)),
-            failure=self._share(),
-            seed=self._fresh_seed(),
-        )
+        slack = 0.1 * max(abs(state.value), abs(self.lower))
+        lower = self.prover.lower(self.normalised, state.Mx, self.w, slack)
         self._proved_w, self.lower = self.w, min(self.lower, lower)
 
     def _certify(
@@ -216,23 +261,12 @@ class Checks:
         """
         y = self.scaling.dual(w)
         enough = self.problem.sense * seen.objective - gap + KEPT * room
-        certificate = self._proved(seen, y, gap, enough=enough)
-        self._certified, self._proved_w = (point, y, certificate), w
+        certificate = self.prover.certificate(seen, y, gap, enough=enough)
+        self._certified = Answer(point, y, certificate, self.prover.last)
+        self._proved_w = w
         # Where the estimate was too good, the oracle being inexact, another dual takes its place.
         self.lower = min(self.lower, self.problem.sense * certificate.bound * self.scaling.c)
         return certificate
-
-    def _proved(self, seen: Seen, y: Array, gap: float, *, enough: float = np.inf) -> Certificate:
-        certificate = certificate_of(
-            self.problem,
-            seen,
-            y,
-            slack=0.04 * gap,
-            failure=self._share(),
-            seed=self._fresh_seed(),
-            enough=enough,
-        )
-        return _as_chosen(certificate)
 
     def _separated(self, state: State, row: Row) -> bool:
         """Whether A(X) is proved to be apart from K, by a normal of K at Ax or by the best dual.
@@ -247,30 +281,9 @@ class Checks:
             room = float(d @ Ax) - h.support(d)  # no separation is wider: Ax is a point of A(X)
             if not room > 0:
                 continue
-            self.infeasible = infeasibility_proof(
-                self.problem,
-                d,
-                slack=0.1 * (min(max(owed, 1e-3 * room), room) if owed > 0 else room),
-                failure=self._share(),
-                seed=self._fresh_seed(),
-            )
+            slack = 0.1 * (min(max(owed, 1e-3 * room), room) if owed > 0 else room)
+            self.infeasible = self.prover.apart(d, slack)
             if self.infeasible is not None:
-                self.infeasible, self.separator = _as_chosen(self.infeasible), d
+                self.separator = d
                 return True
         return False
-
-    def _share(self) -> float:
-        """The failure probability of the next proof; all shares together stay below the total."""
-        self._proofs += 1
-        return DEFAULT_FAILURE / (2 * self._proofs**2)
-
-    def _fresh_seed(self) -> int:
-        return self.seed + 1_000_003 * self._proofs
-
-
-_Found = TypeVar("_Found", Certificate, Proof)
-
-
-def _as_chosen(found: _Found) -> _Found:
-    """A proof that was chosen after others were tried: what they spent counts."""
-    return replace(found, failure=DEFAULT_FAILURE) if found.failure > 0 else found

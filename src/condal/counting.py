@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from condal.domains.wrapped import Wrapped, WrappedSpectral
+from condal.halting import heed
 from condal.operators import Gradient, Symmetric
 from condal.points import Array, LowRank, Point
 from condal.problem import Problem
@@ -24,6 +25,7 @@ class Counts:
     oracle_calls: int = 0
     matvecs: int = 0
     oracle_cpu_seconds: float = 0.0
+    longest: float = 0.0  # seconds of a call
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +52,14 @@ class CountedDomain(Wrapped):
     @contextmanager
     def _asked(self) -> Iterator[None]:
         """One more call, and its time."""
+        heed()
         self.counts.oracle_calls += 1
-        before = time.process_time()
+        before, began = time.process_time(), time.perf_counter()
         try:
             yield
         finally:
             self.counts.oracle_cpu_seconds += time.process_time() - before
+            self.counts.longest = max(self.counts.longest, time.perf_counter() - began)
 
 
 class _CountedSpectral(CountedDomain, WrappedSpectral):
@@ -86,9 +90,9 @@ class _CountedBlocks(_CountedProjectable):
         return tuple(_CountedSpectral(part, self.counts) for part in parts)
 
 
-def counted(problem: Problem) -> tuple[Problem, Counts]:
-    """The same problem with its oracle counted, and the counts."""
-    counts = Counts()
+def counted(problem: Problem, counts: Counts | None = None) -> tuple[Problem, Counts]:
+    """The same problem with its oracle counted, and the counts, which may go on from others."""
+    counts = Counts() if counts is None else counts
     return replace(problem, X=_counted_domain(problem.X, counts), checked=True), counts
 
 

@@ -8,15 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from condal.errors import ProblemError
 from condal.maps.combined import adjoint_onto, difference, step
 from condal.operators import add, dot
 from condal.passes import along
-from condal.points import Array, Point
+from condal.points import Array, Point, require_positive
 from condal.problem import Problem
 from condal.types import Proximable
+
+LARGEST = 1e50  # of lam, and the least is one over it: they are squared, and divided by
+
+
+def require_penalty(lam: Any, name: str) -> None:
+    """Raise ProblemError unless lam is a positive number of a size that can be worked with."""
+    require_positive(lam, name)
+    if not 1 / LARGEST <= lam <= LARGEST:
+        raise ProblemError(
+            f"{name} must be a positive number, from {1 / LARGEST:g} to {LARGEST:g}; got {lam!r}: "
+            "1 is a size to begin with, as problems are normalised"
+        )
 
 
 def multiplier(h: Proximable, Ax: Array, y: Array, lam: float) -> Array:
@@ -77,6 +91,8 @@ def best_atom(
     guess: Point | None,
 ) -> Atom:
     """The atom of X that L_lam(., y) falls towards fastest at x: one call of the oracle."""
+    if not lam <= LARGEST:
+        raise FloatingPointError(f"the penalty lam has grown to {lam:g}; begin with a smaller lam0")
     f, A = problem.f, problem.A
     g = f.gradient(Mx)
     w, w_Ax, conjugate = _priced(problem.h, Ax, y, lam)

@@ -6,9 +6,10 @@ from math import inf, sqrt
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.points import Array, Indices
+from condal.points import Array, Indices, plain_array
 
 LEAST = 1e-280  # a sum of squares above this has lost nothing that counts to underflow
 
@@ -24,6 +25,19 @@ def length(v: Array) -> float:
         return largest
     scaled = v / largest
     return largest * sqrt(float(scaled @ scaled))
+
+
+def row_lengths(a: Any) -> Array:
+    """|a_i| for each row of a dense or CSR matrix."""
+    if sp.issparse(a):
+        owner = np.repeat(np.arange(a.shape[0]), np.diff(a.indptr))
+        return group_lengths(a.data, owner, a.shape[0])
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.einsum("ij,ij->i", a, a)
+    found = np.sqrt(squares)
+    for i in np.flatnonzero((squares <= LEAST) | (squares == inf)):
+        found[i] = length(a[i])
+    return found
 
 
 def group_lengths(v: Array, groups: Indices, count: int) -> Array:
@@ -53,7 +67,7 @@ def _scaled(found: Array, v: Array, groups: Indices) -> None:
 
 def grouped(labels: Any) -> tuple[Indices, int]:
     """The group of each entry, 0, 1, ... in the order of their labels, and how many there are."""
-    given = np.asarray(labels)
+    given = plain_array(labels, "groups", "a whole number for each entry, such as [0, 0, 1]")
     if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu":
         raise ProblemError(
             "groups must be a whole number for each entry, such as [0, 0, 1]; got "

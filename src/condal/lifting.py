@@ -23,9 +23,19 @@ from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
 from condal.operators import Symmetric
-from condal.points import Array, LowRank, Outer, Point, finite_array, refuse_complex
+from condal.points import (
+    Array,
+    LowRank,
+    Outer,
+    Point,
+    finite_array,
+    plain_array,
+    refuse_complex,
+)
+from condal.sparse import require_sound
 
 _ONE, _I = np.eye(2), np.array([[0.0, -1.0], [1.0, 0.0]])
+_ONE.flags.writeable = _I.flags.writeable = False
 
 
 def is_complex(a: Any) -> bool:
@@ -36,6 +46,13 @@ def is_complex(a: Any) -> bool:
         except ValueError:  # rows of different lengths: refused where they are read
             return False
     return a.dtype is not None and np.issubdtype(a.dtype, np.complexfloating)
+
+
+def require_finite_parts(a: Any, name: str) -> None:
+    """Raise ProblemError unless the real and imaginary parts of a, dense or sparse, are finite."""
+    stored = a.tocoo().data if sp.issparse(a) else a
+    finite_array(stored.real, f"the real part of {name}")
+    finite_array(stored.imag, f"the imaginary part of {name}")
 
 
 def real_vectors(U: Any) -> Array:
@@ -139,7 +156,8 @@ def lifted(C: Any) -> Symmetric:
     C is dense, sparse or a LinearOperator. So Linear(lifted(C)) is <C, x>, and
     Inner([lifted(A_1), ...]) the map of all <A_i, x>.
     """
-    shape = tuple(getattr(C, "shape", None) or np.shape(C))
+    C = C if hasattr(C, "shape") else plain_array(C, "C", "a matrix, at least 1 x 1")
+    shape = tuple(C.shape)
     if len(shape) != 2 or 0 in shape:
         raise ProblemError(f"C must be a matrix, at least 1 x 1; got shape {shape}")
     refuse_complex(getattr(C, "dtype", None), "C")
@@ -147,6 +165,7 @@ def lifted(C: Any) -> Symmetric:
     if isinstance(C, LinearOperator):
         return Symmetric(m + n, operators=(_lifted_operator(C),))
     if sp.issparse(C):
+        require_sound(C, "C")
         part = sp.coo_array(C, dtype=np.float64)
         finite_array(part.data, "C (its stored entries)")
         rows, cols = np.append(part.row, m + part.col), np.append(m + part.col, part.row)

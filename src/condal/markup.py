@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
+from html import escape as escaped
+
+from condal.plain import visible
 
 _LINE = "1px solid rgba(128,128,128,0.3)"
 _TABLE = "border-collapse:collapse;color:inherit;background:transparent;margin:0.3em 0"
@@ -44,3 +46,8 @@ def grid(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> st
 def _table(caption: str, cells: str) -> str:
     title = f'<caption style="{_CAPTION}">{escape(caption)}</caption>'
     return f'<table style="{_TABLE}">{title}<tbody>{cells}</tbody></table>'
+
+
+def escape(text: str) -> str:
+    """The text as HTML shows it, with what would act on a page spelt out."""
+    return escaped(visible(text))

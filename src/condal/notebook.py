@@ -7,9 +7,9 @@ import importlib
 import math
 import sys
 import time
-from html import escape
 from typing import Any
 
+from condal.markup import escape
 from condal.result import Row
 
 SECONDS_BETWEEN = 0.2

@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from condal.errors import ProblemError
 from condal.grams import gram, gram_product
+from condal.halting import heed
 from condal.halves import from_half, lower_sum, whole
 from condal.passes import add_scaled_rows, slices
 from condal.points import Array, Indices, LowRank, Point
@@ -58,6 +59,7 @@ class Symmetric:
         """V v for a vector or a block of vectors."""
         if v.size == 0:
             return np.zeros_like(v)
+        heed()
         out = self._light(v)
         for full in (self.dense, self.lower):
             if full is not None:
@@ -97,11 +99,7 @@ class Symmetric:
         return left, 0.5 * np.stack([part for a, b in self.pairs for part in (b, a)])
 
     def __add__(self, other: Symmetric) -> Symmetric:
-        if self.n != other.n:
-            raise ProblemError(
-                f"gradients of different sizes, {self.n} and {other.n}, cannot be added: "
-                "the objective, the maps and the domain must agree on n"
-            )
+        _require_one_space(self, other)
         half = self.lower is not None or other.lower is not None
         return Symmetric(
             self.n,
@@ -257,9 +255,17 @@ def add(a: Gradient | None, b: Gradient | None) -> Gradient:
         if a is None and b is None:
             raise ProblemError("the problem has neither an objective nor a constraint")
         return b if a is None else a  # type: ignore[return-value]
+    _require_one_space(a, b)
     if isinstance(a, tuple) and isinstance(b, tuple):
         return tuple(add(p, q) for p, q in zip(a, b, strict=True))
     return a + b  # type: ignore[operator]
+
+
+def _require_one_space(*both: Gradient) -> None:
+    a, b = (len(v) if isinstance(v, tuple) else v.shape for v in both)
+    if a != b:
+        why = "cannot be added: the objective, the maps and the domain must agree on n"
+        raise ProblemError(f"gradients of different sizes, {a} and {b}, {why}")
 
 
 def dot(v: Gradient, x: Point) -> float:
@@ -283,10 +289,7 @@ def functional(x: Point) -> Gradient:
 
 def _onto(out: Array | None, image: Array) -> Array:
     """out + image, on the memory of out; that of image where there is no out."""
-    if out is None:
-        return image
-    out += image
-    return out
+    return image if out is None else np.add(out, image, out=out)
 
 
 def _sum(a: Array | None, b: Array | None) -> Array | None:

@@ -153,7 +153,7 @@ def finite_array(
         array = np.asarray(raw, dtype=np.float64)
     except ProblemError:
         raise
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ProblemError(
             f"{name} must be an array of real numbers; got {type(values).__name__} ({error})"
         ) from None
@@ -169,6 +169,16 @@ def finite_array(
             " every entry must be a finite number: clean the data first"
         )
     return array
+
+
+def plain_array(values: Any, name: str, wanted: str) -> NDArray[Any]:
+    """numpy.asarray(values); ProblemError if the parts of it make no array."""
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise ProblemError(
+            f"{name} must be {wanted}; got {type(values).__name__} ({error})"
+        ) from None
 
 
 def refuse_complex(dtype: Any, name: str) -> None:

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import InitVar, dataclass
 from functools import cached_property
 from math import inf
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from condal.domains.lifted import taken
 from condal.errors import CondalError, PieceError, ProblemError
 from condal.faults import Products, with_guarded
 from condal.maps import Identity, Stack
@@ -134,13 +135,14 @@ class Problem:
         """-1 for a maximisation, else 1: the user's objective is sense * (f + h)."""
         return -1.0 if self.maximise else 1.0
 
-    def objective(self, x: Point) -> float:
-        """The user's objective at x."""
-        return self.sense * (self.f.value(self.f.M(x)) + self.h.value(self.A(x)))
+    def objective(self, x: Any) -> float:
+        """The user's objective at x, a point of X or what one is shown as in a result."""
+        x = taken(self.X, x)
+        return self.sense * (self.f.value(self.f.M(x)) + self.h.value(self.A(x))) + 0.0  # 0 for -0
 
-    def infeasibility(self, x: Point) -> float:
+    def infeasibility(self, x: Any) -> float:
         """dist(Ax, K) / reach."""
-        return self.h.distance(self.A(x)) / self.reach
+        return self.h.distance(self.A(taken(self.X, x))) / self.reach
 
     @cached_property
     def reach(self) -> float:

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from math import inf
@@ -20,6 +21,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
 from condal.eigen import Eigenpair, Engine, Lanczos
+from condal.halting import Halt, heed, seconds_left
 from condal.krylov import Recurrence
 from condal.operators import UNIT_ROUNDOFF, Symmetric
 from condal.points import Array
@@ -27,6 +29,7 @@ from condal.types import Proof
 
 MAX_FACTOR_FLOPS = 1e10  # of SuperLU: some seconds
 MAX_FACTOR_BYTES = 2**29
+FLOPS_A_SECOND = 2e9  # about
 MAX_PSD_FLOPS = 2e9  # of SuperLU, for an answer that is asked for before there is any problem
 
 
@@ -52,24 +55,33 @@ def smallest_eigenvalue_bound(
     discs = gershgorin(V)
     if discs is not None and discs.value >= enough:
         return discs
-    plan = _plan(V)
-    if plan.kind == "probabilistic":
-        found: Proof | None = probabilistic(
-            V, slack=slack, failure=failure, seed=seed, enough=enough
-        )
+    plan, found = _plan(V), None
+    if plan.kind == "probabilistic" or plan.flops > FLOPS_A_SECOND * seconds_left():
+        found = probabilistic(V, slack=slack, failure=failure, seed=seed, enough=enough)
     else:
-        prove = dense_cholesky if plan.kind == "dense" else sparse_factorisation
-        explicit = V.explicit()
-        found = prove(explicit, enough) if np.isfinite(enough) else None
-        if found is None:
-            estimate = (engine or Lanczos()).smallest(V, tol=0.5 * slack)
-            if np.isfinite(enough):  # refuted there: not much care is worth its price
-                slack = max(slack, 4 * abs(estimate.value - enough))
-            found = _descend(explicit, prove, estimate, slack)
+        with suppress(Halt):  # where the time is up there is the proof that there is
+            found = _factored(V, plan, slack, enough, engine or Lanczos())
     proof = _better(found, discs)
+    if proof is discs and seconds_left() <= 0:
+        proof = replace(proof, how=f"{proof.how}, as there was no time for a better proof")
     if V.operators:
         return replace(proof, how=f"{proof.how}, trusting the products of the operator")
     return proof
+
+
+def _factored(
+    V: Symmetric, plan: _Plan, slack: float, enough: float, engine: Engine
+) -> Proof | None:
+    """By a factorisation at `enough`, or below an estimate."""
+    prove = dense_cholesky if plan.kind == "dense" else sparse_factorisation
+    explicit = V.explicit()
+    found = prove(explicit, enough) if np.isfinite(enough) else None
+    if found is not None:
+        return found
+    estimate = engine.smallest(V, tol=0.5 * slack)
+    if np.isfinite(enough):  # refuted there: not much care is worth its price
+        slack = max(slack, 4 * abs(estimate.value - enough))
+    return _descend(explicit, prove, estimate, slack)
 
 
 def semidefinite(V: Symmetric) -> Proof | None:
@@ -103,6 +115,7 @@ def _descend(V: Symmetric, prove: Any, estimate: Eigenpair, slack: float) -> Pro
     size = 0.0 if sums is None else UNIT_ROUNDOFF * float(sums.max())  # no shift below is seen
     step = max(slack, 1e-14 * abs(estimate.value), size, np.finfo(float).tiny)
     for _ in range(12):
+        heed()
         proof: Proof | None = prove(V, estimate.value - step)
         if proof is not None:
             return proof
@@ -179,8 +192,14 @@ def probabilistic(
     # The start is as random in any order of the rows.
     run = Recurrence(V.gathered()[0], start / np.linalg.norm(start), keep=2)
     steps = 32
+    in_time = True
     for look in count(1):
-        run.grow_to(steps)
+        try:
+            run.grow_to(steps)
+        except Halt:  # fewer steps prove less
+            in_time = False
+        if run.steps == 0:
+            return Proof(-inf, "no time for a proof")
         least, most = run.ends()
         logarithm = np.log(2 * 1.648 * np.sqrt(V.n * run.steps) * 2 * look**2 / failure)
         e = float((logarithm / (2 * run.steps - 1)) ** 2)
@@ -189,7 +208,7 @@ def probabilistic(
         if run.ended:  # a random start has a part in every eigenspace: nothing is left to find
             off = 1e-9 * max(abs(least), abs(most), np.finfo(float).tiny)
         decided = least - off >= enough or least < enough < inf  # Ritz values only fall
-        if decided or off <= slack or steps >= 20_000 or run.ended:
+        if decided or off <= slack or steps >= 20_000 or run.ended or not in_time:
             break
         steps = int(np.ceil(1.2 * steps))
     how = f"Lanczos from a random start, {run.steps} steps"

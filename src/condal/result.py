@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from condal.certify import Certificate
 from condal.drawing.panels import Trace, plot
 from condal.drawing.style import Against
 from condal.markup import grid, pairs
+from condal.plain import printable
 from condal.points import Array
 from condal.problem import Problem
 from condal.types import Proof
@@ -35,9 +36,15 @@ class Status(Enum):
         "unbounded: it is proved that the objective has no bound where the constraints hold; "
         "look for a constraint that is missing, or a sign that is wrong"
     )
+    INACCURATE = (
+        "inaccurate: the methods came to rest with more proved than nothing and less than was "
+        "asked for, as the gap and the infeasibility say; scale the data, or raise tol"
+    )
     MAX_ITERS = "stopped at the iteration limit; raise max_iters or tol"
     MAX_SECONDS = "stopped at the time limit; raise max_seconds or tol, or pass warm_start=result"
-    INTERRUPTED = "interrupted; pass warm_start=result to go on from here"
+    INTERRUPTED = (
+        "interrupted; pass warm_start=result, or resume the checkpoint, to go on from here"
+    )
     STALLED = (
         "stalled: the method can do no more with the accuracy of its oracle; "
         "pass another method, such as condal.CGAL()"
@@ -72,50 +79,71 @@ class History:
     """A row an iteration; `history["gap"]` is a column."""
 
     columns = Row._fields
+    kept: ClassVar[tuple[str, ...]] = ("table",)
 
     def __init__(self) -> None:
-        self._rows: list[Row] = []
+        self._table = np.empty((16, len(self.columns)))  # numbers, as a solve may have millions
+        self._count = 0
+
+    @property
+    def table(self) -> Array:
+        """The rows as one array."""
+        return self._table[: self._count]
+
+    @table.setter
+    def table(self, rows: Array) -> None:
+        self._table, self._count = np.array(rows), len(rows)
 
     def append(self, row: Row) -> None:
         """One more iteration."""
-        self._rows.append(row)
+        if self._count == len(self._table):
+            more = np.empty((max(16, self._count), len(self.columns)))
+            self._table = np.concatenate([self._table, more])
+        self._table[self._count] = row
+        self._count += 1
 
     @property
     def last(self) -> Row:
         """The last row."""
-        return self._rows[-1]
+        return self[-1]
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return self._count
 
     def __iter__(self) -> Iterator[Row]:
-        return iter(self._rows)
+        return map(_row, self.table)
 
     def __getitem__(self, column: str | int) -> Any:
         """A column by its name, or a row by its number."""
         if isinstance(column, int):
-            return self._rows[column]
+            return _row(self.table[column])
         if column not in self.columns:
             raise KeyError(f"no column {column!r}; there are {', '.join(self.columns)}")
-        i = self.columns.index(column)
-        return np.array([row[i] for row in self._rows], dtype=np.float64)
+        return self.table[:, self.columns.index(column)].copy()
 
     def to_pandas(self) -> Any:
         """The rows as a pandas DataFrame, if pandas is installed."""
         import pandas as pd
 
-        return pd.DataFrame(self._rows, columns=list(self.columns))
+        return pd.DataFrame(list(self), columns=list(self.columns))
 
     def __repr__(self) -> str:
         return f"History({len(self)} iterations; columns {', '.join(self.columns)})"
 
     def _repr_html_(self) -> str:
         """The first and the last rows."""
-        rows, dots = self._rows, ["..."] * len(self.columns)
+        rows, dots = list(self), ["..."] * len(self.columns)
         shown = [[f"{value:.6g}" for value in row] for row in rows[:SHOWN] + rows[SHOWN:][-SHOWN:]]
         if len(rows) > 2 * SHOWN:
             shown.insert(SHOWN, dots)
         return grid(f"History of {len(self)} iterations", self.columns, shown)
+
+
+def _row(numbers: Array) -> Row:
+    """The row of the numbers; those that count are whole."""
+    row = Row(*numbers.tolist())
+    calls, matvecs = int(row.oracle_calls), int(row.matvecs)
+    return row._replace(k=int(row.k), oracle_calls=calls, matvecs=matvecs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +230,7 @@ class Result:
     def __repr__(self) -> str:
         width = max(len(name) for name, _ in self.rows())
         lines = [f"  {name:<{width}}  {value}" for name, value in self.rows()]
-        return "\n".join([f"Result of {self.problem_name}", *lines])
+        return "\n".join(map(printable, [f"Result of {self.problem_name}", *lines]))
 
     def _repr_html_(self) -> str:
         return pairs(f"Result of {self.problem_name}", self.rows())

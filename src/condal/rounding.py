@@ -30,13 +30,16 @@ class Errors:
 
     `value` and `gradient` bound the error of value(u) and the Euclidean norm of that of
     gradient(u). By `concavity` f may fall below its tangent at u: at x it is below it by no more
-    than concavity / 2 (|u| + |x|)^2. `trusting` is what is taken for granted, if anything is.
+    than concavity / 2 (|u| + |x|)^2, for an f of x itself. By `departure` f may be below the convex
+    function that is computed: at x by no more than departure / 2 |x|^2. `trusting` is what is taken
+    for granted, if anything is.
     """
 
     value: float
     gradient: float
     concavity: float = 0.0
     trusting: str = ""
+    departure: float = 0.0
 
 
 @runtime_checkable

@@ -15,6 +15,9 @@ from condal.errors import ProblemError
 from condal.points import Array
 from condal.problem import Problem
 
+LEAST, MOST = 1e-70, 1e70  # sizes: duals are of that of f over that of A, and are squared
+FARTHEST = 1e30  # times the longest Ax: what is as far from it is no number that anybody measured
+
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
@@ -39,14 +42,14 @@ class Scaling:
 def normalise(problem: Problem) -> tuple[Problem, Scaling]:
     """The normalised problem, and what undoes it."""
     size = problem.X.size
-    magnitude = problem.magnitude
-    if not np.isfinite(magnitude) or 0 < magnitude < np.finfo(float).tiny:
-        raise ProblemError(
-            f"the objective's size over X is {magnitude:g}, beyond what double precision holds: "
-            "scale the objective, for example by its largest entry"
-        )
+    with np.errstate(over="ignore", under="ignore"):
+        magnitude, norms = problem.magnitude, problem.A.row_norms()
+    _require_held(size, "the size of X", "measure x in other units")
+    _require_held(magnitude, "the objective's size over X", "scale the objective")
+    rows_there = np.flatnonzero(norms)
+    for i in rows_there[np.argsort(norms[rows_there])][[0, -1]] if rows_there.size else ():
+        _require_held(float(norms[i]) * size, f"the size of row {i} of Ax", "scale it, and its K")
     c = 1.0 / magnitude if magnitude > 0 else 1.0
-    norms = problem.A.row_norms()
     rows = np.ones_like(norms)
     for here, piece in problem.h.pieces:
         each = norms[here] if piece.separable else np.full(piece.size, norms[here].max(initial=0.0))
@@ -57,5 +60,21 @@ def normalise(problem: Problem) -> tuple[Problem, Scaling]:
         rows = rows / reach
         A = problem.A.scaled(rows)
     f, h = problem.f.scaled(c), problem.h.scaled(rows, c)
+    with np.errstate(over="ignore"):
+        away = h.distance(np.zeros(h.size))
+    if away > FARTHEST:
+        raise ProblemError(
+            f"K is {away:.3g} times as far from 0 as any Ax can be: nothing is feasible; check b, "
+            "the bounds and their units"
+        )
     scaled = replace(problem, f=f, A=A, h=h, repair=None, checked=True)
     return scaled, Scaling(c, rows)
+
+
+def _require_held(number: float, what: str, advice: str) -> None:
+    """Raise ProblemError unless the number is 0 or of a size whose powers are numbers as well."""
+    if number != 0 and not LEAST <= number <= MOST:
+        raise ProblemError(
+            f"{what} is {number:.3g}, beyond what double precision holds the squares and products "
+            f"of ({LEAST:g} to {MOST:g}): {advice}, for example by the largest entry"
+        )

@@ -19,7 +19,8 @@ class State:
     `w` is the multiplier at which the oracle was last called and `s` its answer; `value` is f(x),
     `gap` is f(x) + <w, Ax> less its minimum over X, and `lower` a lower bound on the optimum, if
     the oracle kept its tolerance. `lam`, `eta` and `sigma` are those of the step, where the method
-    has such things; `own` is what else the method needs to go on, a record of its own.
+    has such things; `own` is what else the method needs to go on, a record of its own. `last` says
+    that it can do no more.
     """
 
     k: int
@@ -35,6 +36,7 @@ class State:
     eta: float = nan
     sigma: float = nan
     own: Any = None
+    last: bool = False
 
     @classmethod
     def start(cls, problem: Problem, warm: Warm | None, *, own: Any = None) -> State:

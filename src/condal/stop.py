@@ -9,7 +9,11 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.points import require_whole
-from condal.result import Status
+from condal.problem import Problem
+from condal.result import Row, Status
+
+ALMOST = 100.0  # times tol: what is proved where methods rest, and is worth having
+FINEST = 1e-12  # of what f varies by: no proof in double precision loses much less
 
 
 @dataclass(frozen=True)
@@ -30,13 +34,20 @@ class Stop:
         ):
             raise ProblemError(f"max_seconds must be positive, or None; got {self.max_seconds!r}")
 
-    def limit(self, iterations: int, seconds: float) -> Status | None:
-        """The limit that is reached, if one is."""
-        if self.max_iters is not None and iterations >= self.max_iters:
-            return Status.MAX_ITERS
-        if self.max_seconds is not None and seconds >= self.max_seconds:
-            return Status.MAX_SECONDS
-        return None
+    def limit(self, iterations: int) -> Status | None:
+        """MAX_ITERS, if so many are enough."""
+        enough = self.max_iters is not None and iterations >= self.max_iters
+        return Status.MAX_ITERS if enough else None
+
+    def is_spent(self, problem: Problem, row: Row) -> bool:
+        """Whether the gap is near the rounding of any proof of it, and more was asked for."""
+        times = self.times_too_fine(problem, row.objective)
+        near = ALMOST * times * self.tol * problem.unit(row.objective)
+        return times > 1.0 and abs(row.objective - row.bound) <= near
+
+    def times_too_fine(self, problem: Problem, objective: float) -> float:
+        """How many times what is asked for the rounding of any proof of it is; 1, if it is less."""
+        return max(1.0, FINEST * problem.magnitude / (self.tol * problem.unit(objective)))
 
 
 def _is_number(value: Any) -> bool:

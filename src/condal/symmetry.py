@@ -10,9 +10,10 @@ from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
 from condal.faults import named
-from condal.lifting import is_complex, real_matrix
+from condal.lifting import is_complex, real_matrix, require_finite_parts
 from condal.operators import Symmetric
 from condal.points import finite_array
+from condal.sparse import require_sound
 
 
 def symmetric(C: Any, name: str = "C") -> Symmetric:
@@ -28,6 +29,7 @@ def symmetric(C: Any, name: str = "C") -> Symmetric:
         return Symmetric(int(C.shape[0]), operators=(C,))
     if sp.issparse(C):
         _square(C.shape, name)
+        require_sound(C, name)
         finite_array(C.tocoo().data, f"{name} (its stored entries)")
         S = sp.csr_array(C, dtype=np.float64, copy=True)
         S.sum_duplicates()
@@ -49,10 +51,12 @@ def _hermitian(C: Any, name: str) -> Symmetric:
         real = real_matrix(C)
         _same(*_asymmetry(real, name), name, hermitian=True)
         return Symmetric(int(real.shape[0]), operators=(real,))
-    stored = C.tocoo().data if sp.issparse(C) else C
-    finite_array(stored.real, f"the real part of {name}")
-    finite_array(stored.imag, f"the imaginary part of {name}")
-    C = sp.csr_array(C) if sp.issparse(C) else C
+    if sp.issparse(C):
+        require_sound(C, name)
+    require_finite_parts(C, name)
+    if sp.issparse(C):  # of which SciPy sorts the indices in place
+        C = sp.csr_array(C, copy=True)
+        C.sum_duplicates()
     difference = float(abs(C - C.conj().T).max())
     _same(difference, float(abs(C).max()), name, hermitian=True)
     # Rounding of the caller's is removed here: the real form of a Hermitian C is symmetric.

@@ -167,7 +167,7 @@ def test_maps_agree_with_the_rows():
         ),
         (
             lambda: Program([np.nan], [[1.0]], [1.0], (Block("orthant", 1),)),
-            "c and A must be finite",
+            "c has the value nan at index 0; every entry must be a finite number",
         ),
         (
             lambda: Program(np.zeros(4), [[1.0, 1.0, 0.0, 1.0]], [1.0], (Block("psd", 2),)),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from condal.conic import Block, Program, TraceBound, Verdict, conic_model
 from condal.conic.combinations import Combination, combine, traces
@@ -267,3 +269,37 @@ def test_a_search_has_one_limit_for_all_that_it_solves():
     assert late.over
     assert 0.0 < late.left < 0.1
     assert Search().left is None
+
+
+@pytest.mark.parametrize("which", [1, 2, 3])
+def test_ctrl_c_during_the_search_ends_it_and_not_one_of_its_solves_alone(which, monkeypatch):
+    from condal.conic import phases, trace
+
+    def pressing(true):
+        def solve(problem, *, callback=None, **options):
+            solves.append(problem)
+
+            def told(row):
+                if len(solves) == which and row.k == 1:
+                    signal.raise_signal(signal.SIGINT)
+                return callback is not None and callback(row)
+
+            return true(problem, callback=told, **options)
+
+        return solve
+
+    n, rng, solves = 6, np.random.default_rng(0), []
+    rows = [0.5 * (B + B.T) for B in rng.standard_normal((4, n, n))]
+    A = sp.csr_array([row.ravel() for row in rows])
+    G = rng.standard_normal((n, n))
+    C = sp.csr_array((G @ G.T + np.eye(n)).reshape(1, -1))
+    program = Program(C, A, A @ np.eye(n).ravel(), (Block("psd", n),))
+    for module in (phases, trace):
+        monkeypatch.setattr(module, "solve", pressing(module.solve))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            conic_model(program)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(solves) == which

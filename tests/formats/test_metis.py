@@ -67,7 +67,7 @@ def test_reads_known_graphs(put, monkeypatch, block, contents, W):
         ("3 2 10 1000000000000\n", 1, "1000000000000 weights a vertex; wanted 1 to 1000"),
         ("0 0\n", 1, "0 vertices; wanted at least 1"),
         ("1000000000000 0\n", 1, "more than the 1000000000 that can be read"),
-        ("9999999 1\n2\n1\n", 1, "9999999 vertices, but 3 lines follow"),
+        ("999999 1\n2\n1\n", 1, "999999 vertices, but 3 lines follow"),
         ("3 1000000000000\n2\n1 3\n2\n", 1, "1000000000000 edges, but the lines hold 2"),
         ("4 2\n2\n1 3\n2", 1, "4 vertices, but 3 lines follow; a vertex without neighbours has a"),
         ("3 2\n2\n1 3\n2\n1\n", 5, "3 vertices, but after their lines stands '1'"),

@@ -49,6 +49,7 @@ def test_reads_known_solutions(put, contents):
         ("\n\n0\n", 3, "0 facilities; wanted at least 1"),
         ("2\n0 1\n2 0\n\n0 3\n", 5, "n = 2 .* 8 numbers, but the file ends after 6; it is trunc"),
         ("2\n", 1, "8 numbers, but the file ends after 0"),
+        ("2\n" + "0\n" * 7, 8, "8 numbers, but the file ends after 7"),
         ("1000000000000\n0 1\n", 2, "but the file ends after 2; it is truncated or the header"),
         ("1\n5\n6\n7 8\n", 4, "two 1 x 1 matrices, 2 numbers, but after them stands '7'"),
         ("1\n5\nx\n", 3, "wanted a decimal number, got 'x'"),
@@ -63,6 +64,12 @@ def test_refuses_problems(put, contents, line, message):
         read_qaplib(path)
     assert caught.value.line == line
     assert str(caught.value).startswith(f"{path}, line {line}: ")
+
+
+@pytest.mark.parametrize("read", [read_qaplib, read_qaplib_solution])
+def test_commas_alone_are_no_numbers(put, read):
+    with pytest.raises(FormatError, match="holds no number; wanted n on the first line"):
+        read(put(",\n ,\n"))
 
 
 @pytest.mark.parametrize(

@@ -94,9 +94,16 @@ def test_a_result_of_sdpa_is_read(put):
     [
         ("a b\n", "the dual, on the first line, must be numbers"),
         ("nan\n", "must be finite numbers"),
-        ("1.0\n2 1 1 1\n", "4 columns; wanted 'matrix block i j value'"),
+        (
+            "1.0\n2 1 1 1\n",
+            "line 2: wanted 'matrix block i j value', 5 finite numbers; got '2 1 1 1'",
+        ),
         ("1.0\n2 1 3 3 1.0\n", "block 1 has entries beyond its size, 2"),
-        ("1.0\n2 1 x 1 1.0\n", "entries cannot be read"),
+        ("1.0\n2 1 x 1 1.0\n", "line 2: wanted 'matrix block i j value', 5 finite numbers; got"),
+        ("1.0\n\n2 1 1 1 nan\n", "line 3: wanted 'matrix block i j value', 5 finite"),
+        ("1.0\n#5\n", "line 2: wanted 'matrix block i j value'"),
+        ("1.0\n2 1 1.5 1 1\n", "line 2: the matrix, block, row and column of an entry must be"),
+        ("1.0\n2 1 1 2 1\n2 1 2 1 3\n", "block 1 has an entry twice, with two values"),
     ],
 )
 def test_a_broken_solution_is_refused(put, contents, text):

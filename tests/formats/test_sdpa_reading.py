@@ -78,7 +78,7 @@ def test_a_file_without_entries_is_one_of_zeros(put):
         ("1000000000000\n1\n2\n", 1, "says 1000000000000 matrices, but the file has only"),
         ("1\n1000000000000\n2\n", 2, "says 1000000000000 blocks, but the file has only"),
         ("1 2\n1\n2\n0\n", 1, "after the number of matrices stands one more number, '2'"),
-        ("1\n1\n1000000000000\n0\n", 3, "1000000000000 rows in all, more than the 10000000"),
+        ("1\n1\n1000000000000\n0\n", 3, "1000000000000 rows in all, more than the 1000000 "),
         ("1\n2\n2 x\n0\n", 3, "wanted 2 sizes of blocks, whole numbers, got 'x' after 1"),
         ("1\n2\n2 1.5\n0\n", 3, "whole numbers, got '1.5'"),
         ("1\n2\n2 0\n0\n", 3, "a block has size 0"),

@@ -101,6 +101,35 @@ def test_a_bomb_inside_is_refused(put, monkeypatch):
         read_sedumi(put(made, "bomb.mat"))
 
 
+def pointers(kind: int, values, dtype) -> bytes:
+    """The file with other pointers to the columns of A, of another type."""
+    made = contents(A=sp.csc_matrix(np.ones((2, 8))))
+    at = made.index(np.arange(0, 18, 2, dtype=np.int32).tobytes())
+    given = np.array(values, dtype=dtype).tobytes()
+    return made[: at - 8] + bytes([kind, 0, 0, 0]) + made[at - 4 : at] + given + made[at + 36 :]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "dtype", "message"),
+    [
+        (6, [0, 16, 4, 6, 8, 10, 12, 14, 16], np.uint32, "the columns of A do not begin where"),
+        (7, [0, 2.5, 4, 6, 8, 10, 12, 14, 16], np.float32, "columns of A are no whole numbers"),
+        (5, [0, 16, 4, 6, 8, 10, 12, 14, 16], np.int32, "the columns of A do not begin where"),
+        (5, [0, 2, 4, 6, 8, 10, 12, 14, 99], np.int32, "the columns of A do not begin where"),
+    ],
+)
+def test_pointers_that_fall_are_refused_whatever_their_type(put, kind, values, dtype, message):
+    """SciPy follows them unseen, into memory that is not its own."""
+    with pytest.raises(FormatError, match=message):
+        read_sedumi(put(pointers(kind, values, dtype), "bad.mat"))
+
+
+def test_numbers_beyond_what_is_solved_name_the_file(put):
+    path = put(contents(b=np.array([[1.0], [1e200]])), "large.mat")
+    with pytest.raises(FormatError, match=r"large.mat: c, A and b have numbers of up to 1e\+200"):
+        read_sedumi(path)
+
+
 @settings(max_examples=100)
 @given(st.data(), st.booleans())
 def test_a_damaged_file_is_read_or_refused(tmp_path_factory, data, compressed):

@@ -84,6 +84,9 @@ def test_a_packed_table(tmp_path):
         ("1,2\n3,=1+1\n", "line 2: wanted finite decimal numbers"),
         ("1,2\n3,4 # four\n", "line 2: wanted finite decimal numbers, but column 2 is '4 # four'"),
         (b"1,\x002\n", "holds a NUL byte"),
+        ("1,2\n\x1c\n", r"line 2: holds the control character '\\x1c'; remove it, or end lines"),
+        ("1,2\n3,4\r5,6\n", r"line 2: holds the control character '\\r'"),
+        ("x\n\x1c\n", r"line 2: holds the control character '\\x1c'"),
         (b"PK\x03\x04", "is a zip archive"),
     ],
 )

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from condal import regular
 from condal.errors import FormatError
-from condal.formats import regular, text
+from condal.formats import text
 from condal.formats.text import quote, read_text
 
 PLAIN = b"2 1\n1 2\n"

@@ -176,7 +176,7 @@ def test_known_entries_of_a_matrix():
     stored = sp.coo_array((values, (rows, cols)), shape=whole.shape)
     for one, other in zip(known_entries(stored), (rows, cols, values), strict=True):
         np.testing.assert_array_equal(one, other)
-    with pytest.raises(ProblemError, match="wanted a matrix; got shape"):
+    with pytest.raises(ProblemError, match="the matrix must have 2 dimensions; got shape"):
         known_entries(np.ones(3))
     with pytest.raises(ProblemError, match="no entry of the matrix is known"):
         known_entries(np.full((2, 2), np.nan))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from condal.bench.sources import locate
 from condal.errors import ProblemError
-from condal.formats.regular import PathLike
 from condal.problem import Model, Problem
+from condal.regular import PathLike
 
 Build = Callable[[], "Problem | Model"]
 

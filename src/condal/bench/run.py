@@ -23,7 +23,7 @@ from condal.bench.results import (
     versions_of,
 )
 from condal.errors import CondalError
-from condal.formats.regular import PathLike
+from condal.regular import PathLike
 
 REPEATS = 3  # of what is short
 SHARE = 0.8  # of the memory of the machine that a solver may take

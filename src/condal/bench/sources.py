@@ -6,7 +6,7 @@ from pathlib import Path
 
 from condal.errors import ProblemError
 from condal.experiments.data import find
-from condal.formats.regular import PathLike
+from condal.regular import PathLike
 
 
 def locate(name: str, data: PathLike | None) -> Path | None:

@@ -37,8 +37,9 @@ def check_problem(model: Problem | Model, *, seed: int = 0, tol: float = 1e-6) -
     try:
         problem = guarded(problem_of(model))
         samples = Samples.of(problem, rng)
-        check_domain(problem.X, samples, notes, tol=tol, seed=seed)
+        # What f is made of comes first: its gradients are what the domain is tried on.
         check_map("M", problem.f.M, samples, notes, tol=tol, rng=rng)
+        check_domain(problem.X, samples, notes, tol=tol, seed=seed)
         check_objective(problem.f, samples, notes, tol=tol)
         for A, h, (of_map, of_function) in rows_of(problem.A, problem.h):
             check_map(of_map, A, samples, notes, tol=tol, rng=rng)

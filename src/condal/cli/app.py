@@ -1,4 +1,4 @@
-"""The commands: demo, info, solve, certify, show, report, experiment, bench."""
+"""The commands: demo, info, solve, resume, certify, show, report, experiment, bench."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from condal.cli.experiment import experiment
 from condal.cli.graph import advice, facts
 from condal.cli.group import Commands
 from condal.cli.report_page import report as report_page
+from condal.cli.resume import resume
 from condal.cli.show import show
-from condal.cli.solve import solve, watched
-from condal.cli.text import printable, table
+from condal.cli.solve import solve
+from condal.cli.text import table
 from condal.formats import read_graph
+from condal.plain import printable
+from condal.progress import Progress
 
 
 @click.group(
@@ -42,7 +45,7 @@ def cli(context: click.Context) -> None:
 
     Exit codes: 0 solved; 1 stopped before the tolerance was proved (a limit, an
     interruption, an infeasible problem); 2 bad input or usage; 70 an error of
-    condal's own; 130 aborted by a second Ctrl-C.
+    condal's own; 130 aborted by a second Ctrl-C; 143 ended by SIGTERM.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
@@ -59,7 +62,7 @@ def demo(context: click.Context) -> None:
     Example:
       condal demo
     """
-    result = demonstration.run(click.echo, watch=watched())
+    result = demonstration.run(click.echo, watch=Progress())
     context.exit(report.exit_code(result))
 
 
@@ -79,6 +82,7 @@ def info(file: str) -> None:
 
 
 cli.add_command(solve)
+cli.add_command(resume)
 cli.add_command(certify)
 cli.add_command(show)
 cli.add_command(report_page)

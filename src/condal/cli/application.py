@@ -50,7 +50,8 @@ class Application:
     out : what --out writes.
     options : its own, beside those that all have.
     inputs : those of them that name files to be read, which the problem does not depend on.
-    solve : how a model is solved: as condal.solve does, where it is left out.
+    solve, resume : how a model is solved, and a checkpoint gone on from: as condal.solve and
+        condal.resume do, where they are left out.
     suffixes : of names of files that are solved as this without --as.
     resolved : values of options that the model chose where they were left out, by name: typed, they
         make the very same problem.
@@ -73,6 +74,7 @@ class Application:
     inputs: tuple[str, ...] = ()
     resolved: Callable[[Any], dict[str, Any]] = lambda model: {}
     solve: Callable[..., Result] = lambda *given, **options: condal.solve(*given, **options)
+    resume: Callable[..., Result] = lambda *given, **options: condal.resume(*given, **options)
     suffixes: tuple[str, ...] = ()
 
     def told(self, model: Any, result: Result, answer: Any) -> Lines:

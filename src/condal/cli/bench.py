@@ -11,6 +11,7 @@ import click
 from condal.cli.report import STOPPED
 from condal.cli.text import WIDTH, table
 from condal.errors import ProblemError
+from condal.plain import printable
 from condal.progress import clock
 
 if TYPE_CHECKING:
@@ -94,11 +95,11 @@ def bench(
             if plan.cases(one):
                 _run(one, plan)
     except KeyboardInterrupt:
-        click.echo(f"\nstopped; what is done is kept in {out}: --resume goes on from there")
+        click.echo(f"\nstopped; what is done is kept in {printable(out)}: --resume goes on there")
         context.exit(STOPPED)
     everything = [found for name in SETS if (found := load(plan.folder, name)) is not None]
     for path in draw(everything, plan.folder / "bench-profile", "all results"):
-        click.echo(f"  {path}")
+        click.echo(f"  {printable(str(path))}")
 
 
 def _run(one: Set, plan: Plan) -> None:
@@ -122,7 +123,7 @@ def _run(one: Set, plan: Plan) -> None:
     files += draw([results], stem, f"{one.name}: {one.title}")
     click.echo(f"\nin {clock(time.perf_counter() - began)}:")
     for path in files:
-        click.echo(f"  {path}")
+        click.echo(f"  {printable(str(path))}")
 
 
 def _print(one: Set, results: Results, found: list[Verdict]) -> None:
@@ -161,7 +162,7 @@ def _print(one: Set, results: Results, found: list[Verdict]) -> None:
 
 
 def _say(line: str) -> None:
-    click.echo(f"  {line}", err=True)
+    click.echo(f"  {printable(line)}", err=True)
 
 
 def _done(run: Run) -> None:

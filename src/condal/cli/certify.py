@@ -14,9 +14,10 @@ from condal.cli.application import Application, Chosen, Lines
 from condal.cli.applications import APPLICATIONS
 from condal.cli.command import OfApplication
 from condal.cli.options import restored
-from condal.cli.text import WIDTH, printable, table
+from condal.cli.text import WIDTH, table
 from condal.errors import FormatError
 from condal.formats.contents import digest_of
+from condal.plain import printable
 from condal.saved import Claim, Saved, Verdict, load, verify
 from condal.saved.record import RECORD
 from condal.stop import Stop

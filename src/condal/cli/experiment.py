@@ -12,6 +12,7 @@ import click
 from condal.cli.report import STOPPED
 from condal.cli.text import table
 from condal.errors import ProblemError
+from condal.plain import printable
 from condal.progress import clock
 
 if TYPE_CHECKING:
@@ -100,7 +101,9 @@ def experiment(
                     )
                 click.echo(summary(report))
     except KeyboardInterrupt:
-        click.echo(f"\nstopped; what is done is kept in {out}, and the same command goes on")
+        click.echo(
+            f"\nstopped; what is done is kept in {printable(out)}, and the same command goes on"
+        )
         context.exit(STOPPED)
 
 
@@ -111,7 +114,9 @@ def summary(report: Report) -> str:
         groups.setdefault(claim.text, []).append(claim)
     verdicts = table(_verdict(claims) for claims in groups.values())
     figures = [path for path in report.figures if path.suffix == ".png"]
-    return "\n".join([verdicts, "", *(f"  {path}" for path in [*figures, report.page])])
+    return "\n".join(
+        [verdicts, "", *(f"  {printable(str(path))}" for path in [*figures, report.page])]
+    )
 
 
 def _verdict(claims: list[Claim]) -> tuple[str, str]:

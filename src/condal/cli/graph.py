@@ -10,10 +10,12 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from condal.cli.memory import describe
-from condal.cli.text import number, printable, size
+from condal.cli.text import number
 from condal.eigen import Lanczos
+from condal.memory import size
 from condal.methods import LowRankCGAL
 from condal.methods.auto import choices
+from condal.plain import printable
 from condal.problems import max_cut
 from condal.proofs import MAX_FACTOR_BYTES
 from condal.stop import Stop

@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 
 import click
 
-from condal.cli.interrupts import ABORTED
-from condal.cli.text import printable
 from condal.errors import CondalError
+from condal.interrupts import ABORTED
+from condal.plain import printable
 
 BAD_INPUT = 2
 INTERNAL = 70  # EX_SOFTWARE of sysexits.h

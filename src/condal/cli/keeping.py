@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from condal.cli.target import STDOUT, within
-from condal.cli.text import printable
 from condal.errors import FormatError
 from condal.formats.contents import digest_of
+from condal.plain import printable
 from condal.result import Result
 from condal.saved import save
 from condal.saved.folder import check_target

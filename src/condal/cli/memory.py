@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 
-from condal.cli.text import size
 from condal.errors import ProblemError
+from condal.memory import dense_bytes, factored_bytes, physical, size, sketch_bytes
 from condal.problem import Problem
 from condal.storage import Dense, Factored, Sketch
 from condal.types import Spectral, Storage
 
-NUMBER = 8  # bytes
 SPEC = re.compile(r"auto|dense|factored|sketch:[1-9][0-9]{0,8}")
 
 
@@ -60,15 +58,5 @@ def describe(storage: Storage, n: int) -> tuple[str, int]:
 
 def _bytes(kind: str, n: int, rank: int) -> int:
     if kind == "sketch":
-        return 8 * NUMBER * n * min(rank, n)  # S, Omega, and what a point of them takes to make
-    if kind == "factored":
-        return 3 * NUMBER * n * 2 * n  # 2n columns, and twice their size to compress them
-    return 3 * NUMBER * n * n  # x, its copy for the caller, and that copy repaired
-
-
-def physical() -> int | None:
-    """The memory of the machine, where the system tells."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None
+        return sketch_bytes(n, rank)
+    return factored_bytes(n) if kind == "factored" else dense_bytes(n)

@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from condal.cli.application import Lines
-from condal.cli.text import number, printable, table
+from condal.cli.text import counted, number, table
+from condal.plain import printable
 from condal.result import Result, Status
 
 SOLVED, STOPPED = 0, 1  # exit codes
@@ -17,6 +18,7 @@ _ADVICE = {
     Status.MAX_ITERS: "stopped at the iteration limit; raise --max-iters or --tol",
     Status.MAX_SECONDS: "stopped at the time limit; raise --max-seconds or --tol",
     Status.INTERRUPTED: "interrupted; what follows is proved of where it stopped",
+    Status.INACCURATE: "inaccurate: at rest near the tolerance, which is not proved; raise --tol",
     Status.STALLED: "stalled: the method can do no more; try another --method",
     Status.NUMERICAL_ERROR: "stopped: a product was not finite; look for overflow in the weights",
 }
@@ -73,8 +75,13 @@ def summary(result: Result, answer: Lines) -> Lines:
         ("method", result.method),
         (
             "work",
-            f"{result.iterations:,} iterations, {result.oracle_calls:,} oracle calls, "
-            f"{result.matvecs:,} matrix products",
+            ", ".join(
+                (
+                    counted(result.iterations, "iteration"),
+                    counted(result.oracle_calls, "oracle call"),
+                    counted(result.matvecs, "matrix product"),
+                )
+            ),
         ),
         ("time", f"{result.seconds:.2f} s"),
     ]

@@ -7,9 +7,10 @@ from pathlib import Path
 import click
 
 from condal.cli import target
-from condal.cli.text import printable, size
 from condal.errors import FormatError
 from condal.formats.writing import write_text
+from condal.memory import size
+from condal.plain import printable
 from condal.report import page
 from condal.report.pages import require
 from condal.saved import load

@@ -9,7 +9,8 @@ import click
 
 from condal.cli import report, target
 from condal.cli.application import Lines
-from condal.cli.text import number, printable, table
+from condal.cli.text import number, table
+from condal.plain import printable
 from condal.saved import Saved, load
 
 

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import click
 
 import condal
 from condal import methods
-from condal.cli import memory, report, target
-from condal.cli.application import NO_ANSWER, Application, Chosen, Lines
+from condal.cli import memory, target
+from condal.cli.application import Application
 from condal.cli.applications import APPLICATIONS
 from condal.cli.command import OfApplication, application_of
-from condal.cli.interrupts import Interrupts
-from condal.cli.keeping import Keep
-from condal.cli.options import kept
-from condal.cli.text import printable
-from condal.cli.watching import Port, told, watching
+from condal.cli.outcome import Outcome, Wishes, outcomes
+from condal.cli.resume import kept_at
+from condal.memory import bytes_of
 from condal.methods.rules import Decr, LineSearch
-from condal.progress import Progress
-from condal.report.pictures import Picture
 from condal.result import Result
-from condal.saved import Saved
 from condal.stop import Stop
 from condal.types import Method
 
@@ -47,9 +40,7 @@ METHODS: dict[str, Callable[[], Method | None]] = {
     "aupd": methods.AUPD,
 }
 
-
-SHORTEST = 1e-9  # seconds: a limit is positive
-STOPPED_EARLY = "condal: interrupted before there was a problem to solve; nothing is written"
+SETTINGS = ("tol", "method", "max_iters", "max_seconds", "storage", "seed")
 
 
 class Solve(OfApplication):
@@ -96,7 +87,9 @@ class Solve(OfApplication):
 )
 @click.option("--tol", type=float, default=1e-3, metavar="TOL", help="The relative gap to prove.")
 @click.option("--max-iters", type=int, metavar="N", help="Stop after N iterations.")
-@click.option("--max-seconds", type=float, metavar="S", help="Stop after S seconds in all.")
+@click.option(
+    "--max-seconds", type=float, metavar="S", help="Stop after S seconds, the reading included."
+)
 @click.option(
     "--storage",
     default="auto",
@@ -110,20 +103,17 @@ class Solve(OfApplication):
     metavar="N",
     help="The seed of all random numbers: the same gives the same answer.",
 )
-@click.option("--json", "json_target", metavar="FILE", help="Write the result there; - for stdout.")
-@click.option("--out", "out_target", metavar="FILE", help="Write the answer there, a line each.")
-@click.option("--save", "folder", metavar="DIR", help="Keep the whole result there, a new folder.")
-@click.option("--overwrite", is_flag=True, help="Let --save take the place of an earlier result.")
 @click.option(
-    "--watch",
-    "port",
-    type=Port(),
-    is_flag=False,
-    flag_value=0,
-    metavar="[PORT]",
-    help="Show the solve in a browser on this machine as it runs, with a button to stop it.",
+    "--max-memory",
+    metavar="SIZE",
+    help="Take no more than this, as 4GB, or refuse to begin.",
 )
-@click.option("--quiet", is_flag=True, help="Print errors only, and the JSON if asked for.")
+@click.option(
+    "--checkpoint",
+    metavar="FILE",
+    help="Write there, a new file, every minute; condal resume FILE PROBLEM goes on from it.",
+)
+@outcomes
 @click.pass_context
 def solve(
     context: click.Context,
@@ -136,6 +126,8 @@ def solve(
     max_seconds: float | None,
     storage: str,
     seed: int,
+    max_memory: str | None,
+    checkpoint: str | None,
     json_target: str | None,
     out_target: str | None,
     folder: str | None,
@@ -155,113 +147,34 @@ def solve(
       condal solve G1.txt --as max-cut --tol 1e-2 --json result.json
     """
     Stop(tol, max_iters, max_seconds)  # refuses bad limits before the file is read
+    bytes_of(max_memory, "--max-memory")
     memory.checked(storage)
-    if json_target == out_target == target.STDOUT:
-        raise click.UsageError("only one of --json and --out can go to stdout", context)
-    application, progress = APPLICATIONS[kind], None if quiet else Progress()
+    application = APPLICATIONS[kind]
+    wishes = Wishes(json_target, out_target, folder, overwrite, port, quiet)
     read = {"the file itself": file, **_inputs(application, own)}
-    target.check_all({"--json": json_target, "--out": out_target}, read)
-    others = {**read, "what --json writes": json_target, "what --out writes": out_target}
-    keep = Keep.of(folder, file, overwrite, others)
-    say = None if progress is None else progress.note
-    chosen = {**own, "seed": seed, "max_seconds": max_seconds, "say": say}
-    watch = None
-    if port is not None:
-        watch = context.with_resource(watching(port, f"{kind} of {printable(Path(file).name)}"))
+    outcome = Outcome(context, application, file, wishes, read, checkpoint)
+    settings = {name: context.params[name] for name in SETTINGS}
     began = time.perf_counter()
-    with Interrupts(say):
-        try:
-            model = application.build(file, chosen)
-            x = memory.build(storage, model.problem, application.noun, seed)
-        except KeyboardInterrupt:
-            click.echo(STOPPED_EARLY, err=True)
-            context.exit(report.STOPPED)
-        with progress or nullcontext():
-            result = application.solve(
-                model,
-                METHODS[method](),
-                tol=tol,
-                max_iters=max_iters,
-                max_seconds=_left(max_seconds, began),
-                storage=x,
-                seed=seed,
-                callback=told(progress, watch),
-            )
-            answer, said = _answered(application, model, result, chosen)
-        picture = _pictured(application, model, result, answer) if keep or watch else {}
-        if watch is not None:
-            with suppress(KeyboardInterrupt):  # of a button pressed this very moment
-                watch.settle()
-    show = partial(click.echo, err=target.STDOUT in (json_target, out_target))
-    if not quiet:
-        show(f"\n{report.page(result, Path(file).name, said)}")
-    figures = application.figures(model, result, answer)
-    if json_target is not None:
-        target.write_record(json_target, report.record(result, figures))
-    if out_target is not None and answer is not None:
-        target.write_lines(out_target, application.lines(answer))
-    about: dict[str, Any] = {
-        "application": application.name,
-        "options": kept(application, model, own),
-        "settings": _settings(context.params),
-        "answer": said,
-        "figures": figures,
-        "picture": picture,
-    }
-    if keep is not None:
-        keep.write(result, **about)
-        if not quiet:
-            show(f"\n{keep.told}")
-    if watch is not None:
-        watch.finish(Saved(result, file=Path(file).name, **about))
-    context.exit(report.STOPPED if answer is None else report.exit_code(result))
 
+    def run(model: Any, **heard: Any) -> Result:
+        return application.solve(
+            model,
+            METHODS[method](),
+            tol=tol,
+            max_iters=max_iters,
+            max_seconds=target.left(max_seconds, began),
+            max_memory=max_memory,
+            storage=memory.build(storage, model.problem, application.noun, seed),
+            seed=seed,
+            checkpoint=kept_at(checkpoint, application, model, own, settings, outcome.warn),
+            **heard,
+        )
 
-@contextmanager
-def watched() -> Iterator[Progress]:
-    """The progress of a solve, and a Ctrl-C that stops it."""
-    progress = Progress()
-    with Interrupts(progress.note), progress:
-        yield progress
-
-
-def _answered(
-    application: Application, model: Any, result: Result, chosen: Chosen
-) -> tuple[Any, Lines]:
-    """What the result means, and that for a person; None where there is nothing."""
-    if result.x is None:
-        return None, []
-    try:
-        answer = application.answer(model, result, chosen)
-        return answer, application.told(model, result, answer)
-    except KeyboardInterrupt:
-        return None, [NO_ANSWER]
-
-
-def _pictured(application: Application, model: Any, result: Result, answer: Any) -> Picture:
-    """The answer as arrays to be drawn; nothing, where there is no answer, or no time for it."""
-    if answer is None:
-        return {}
-    try:
-        return application.picture(model, result, answer) or {}
-    except (KeyboardInterrupt, MemoryError):
-        return {}
-
-
-def _settings(chosen: dict[str, Any]) -> dict[str, Any]:
-    """Those of the solve."""
-    names = ("tol", "method", "max_iters", "max_seconds", "storage", "seed")
-    return {name: chosen[name] for name in names}
+    make = partial(application.build, file)
+    outcome.reach(own, settings, make, run, checkpoint)
 
 
 def _inputs(application: Application, own: dict[str, Any]) -> dict[str, str]:
     """The files that options name, to be read."""
     named = {f"what --{name} reads": own[name] for name in application.inputs}
     return {what: path for what, path in named.items() if path is not None}
-
-
-def _left(max_seconds: float | None, began: float) -> float | None:
-    """What the making of the model left of the time."""
-    if max_seconds is None:
-        return None
-    return max(max_seconds - (time.perf_counter() - began), SHORTEST)

@@ -1,10 +1,11 @@
-"""Where --json and --out go: stdout, or a file that appears whole or not at all."""
+"""Where --json and --out go: stdout, or a file that appears whole or not at all; and how long."""
 
 from __future__ import annotations
 
 import json
 import os
 import tempfile
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,14 @@ from condal.errors import FormatError
 from condal.formats.writing import write_text
 
 STDOUT = "-"
+SHORTEST = 1e-9  # seconds: a limit is positive
+
+
+def left(max_seconds: float | None, began: float) -> float | None:
+    """What the making of the model left of the time."""
+    if max_seconds is None:
+        return None
+    return max(max_seconds - (time.perf_counter() - began), SHORTEST)
 
 
 def check_all(targets: Mapping[str, str | None], read: Mapping[str, str]) -> None:

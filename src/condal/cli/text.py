@@ -24,6 +24,11 @@ def number(value: float, *, up: bool = False, down: bool = False) -> str:
     return f"{rounded:,f}" if common else f"{rounded:e}"
 
 
+def counted(count: int, noun: str) -> str:
+    """1 call, 1,200 calls."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def percent(part: float, whole: float) -> str:
     """part / whole, never more than it is."""
     return f"{math.floor(1000 * part / whole) / 10:.1f}%"
@@ -45,14 +50,6 @@ def sizes(counts: Iterable[int]) -> str:
     return f"{len(listed):,}, of {shown}"
 
 
-def size(count: int) -> str:
-    """A number of bytes to two digits, in the unit that fits."""
-    value, units = Decimal(f"{count:.1e}"), ["bytes", "kB", "MB", "GB", "TB", "PB"]
-    while value >= 1000 and len(units) > 1:
-        value, units = value / 1000, units[1:]
-    return f"{value.normalize():f} {units[0]}"
-
-
 def table(rows: Iterable[tuple[str, str]]) -> str:
     """Names and values in two columns; a long value goes on beneath itself."""
     listed = list(rows)
@@ -66,12 +63,4 @@ def table(rows: Iterable[tuple[str, str]]) -> str:
             break_on_hyphens=False,
         )
         for name, value in listed
-    )
-
-
-def printable(text: str) -> str:
-    """The text on one line, control characters and broken encodings spelt out."""
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode("ascii")
-        for c in text
     )

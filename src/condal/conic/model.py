@@ -24,7 +24,7 @@ from condal.errors import ProblemError
 from condal.points import Array, dense
 from condal.problem import Problem
 from condal.result import History, Result, Status
-from condal.solve import solve
+from condal.solve import resume, solve
 from condal.types import Method
 
 ROUNDING = 1e-12  # of the objective, in a bound
@@ -75,6 +75,10 @@ class ConicModel:
         if self.verdict is not None:
             return self.ended()
         return self.proved(solve(self.problem, method, **options))
+
+    def resume(self, checkpoint: Any, **options: Any) -> Result:
+        """`condal.resume` of a solve of the problem, with a bound that holds of the program."""
+        return self.proved(resume(checkpoint, self.problem, **options))
 
     def proved(self, result: Result) -> Result:
         """The result of a solve, with what holds of the program, beyond points of the traces that

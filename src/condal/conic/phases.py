@@ -23,7 +23,7 @@ from condal.maps import Across, Inner, Matrix
 from condal.operators import Symmetric
 from condal.points import Array
 from condal.problem import Problem
-from condal.result import Result, Row
+from condal.result import Result, Row, Status
 from condal.sets import Box, SecondOrder, Separable
 from condal.smooth import Linear
 from condal.solve import solve
@@ -42,6 +42,9 @@ def weights(
         return None
     phase = _Phase(shape, of_objective)
     result = solve(phase.problem, tol=TOL, seed=seed, max_seconds=max_seconds, callback=_enough)
+    enough = len(result.history) > 0 and _enough(result.history.last)
+    if result.status is Status.INTERRUPTED and not enough:
+        raise KeyboardInterrupt  # it is for the whole search
     if result.x is None or not result.objective > ZERO:
         return None
     return phase.read(result)

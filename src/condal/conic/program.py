@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.points import Array, finite_array, require_whole
+from condal.sparse import require_sound
 
 LARGEST = 1e150  # of which the square is a number
 ASYMMETRY = 1e-12  # of the largest entry: rounding
@@ -62,16 +63,14 @@ class Program:
         blocks = tuple(self.blocks)
         if not blocks:
             raise ProblemError("a conic program needs at least one block, such as Block('psd', n)")
-        A, c = (_canonical(part) for part in (self.A, self.c))
-        b = finite_array(self.b, "b", ndim=1)
+        A, c = _canonical(self.A, "A"), _canonical(self.c, "c")
+        b = finite_array(self.b, "b", ndim=1).copy()
         length = sum(block.length for block in blocks)
         if A.shape != (b.size, length) or c.shape != (1, length):
             raise ProblemError(
                 f"the blocks take {length} numbers and b has {b.size}: wanted A of {b.size} x "
                 f"{length} and c of 1 x {length}; got {A.shape} and {c.shape}"
             )
-        if not (np.isfinite(A.data).all() and np.isfinite(c.data).all()):
-            raise ProblemError("c and A must be finite; got NaN or infinity")
         _require_sizes(A, c, b)
         A, c = (_symmetric(part, name, blocks) for part, name in ((A, "a row of A"), (c, "c")))
         for name, value in (("c", c), ("A", A), ("b", b), ("blocks", blocks)):
@@ -87,14 +86,17 @@ class Program:
         return slice(int(self.offsets[j]), int(self.offsets[j + 1]))
 
 
-def _canonical(part: Any) -> Any:
-    """In CSR, entries that are given twice added up; the caller's own is left as it is."""
-    if not sp.issparse(part):
-        part = np.atleast_2d(part)
-    found = sp.csr_array(part, dtype=np.float64)
-    if not found.has_canonical_format:
-        found = found.copy()
-        found.sum_duplicates()
+def _canonical(part: Any, name: str) -> Any:
+    """In CSR and memory of our own, entries that are given twice added up."""
+    if sp.issparse(part):
+        require_sound(part, name)
+        finite_array(part.tocoo().data, f"{name} (its stored entries)")
+    else:
+        part = np.atleast_2d(finite_array(part, name))
+        if part.ndim > 2:
+            raise ProblemError(f"{name} must have a row for each constraint; got {part.shape}")
+    found = sp.csr_array(part, dtype=np.float64, copy=True)
+    found.sum_duplicates()
     return found
 
 

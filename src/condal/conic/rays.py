@@ -22,6 +22,7 @@ from condal.conic.unfolded import blocks_of
 from condal.operators import Symmetric, gamma
 from condal.points import Array, dense
 from condal.proofs import dense_cholesky
+from condal.result import Status
 from condal.rounding import norm_above
 from condal.solve import solve
 
@@ -88,6 +89,8 @@ def _candidate(
         seed=seed,
         max_seconds=max_seconds,
     )
+    if result.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt  # it is for the whole search
     if result.x is None:
         return None
     Ax = sum(A(part) for A, part in zip(shape.maps, (result.x,) if one else result.x, strict=True))

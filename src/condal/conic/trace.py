@@ -207,6 +207,8 @@ def _by_level(shape: Shape, found: list[Combination], search: Search) -> TraceBo
         bound = replace(_bound(traces(found, count, level), found, how), level=level)
         problem = shape.problem(bound.traces)
         result = solve(problem, tol=LOOSE, seed=search.seed, max_seconds=search.left)
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt  # it is for the whole search
         value = problem.sense * result.objective
         near = result.x is not None and result.infeasibility <= 2 * LOOSE
         if near and value <= lowest + ROOM * room:

@@ -30,6 +30,7 @@ STATUSES = {
     Status.MAX_ITERS: settings.USER_LIMIT,
     Status.MAX_SECONDS: settings.USER_LIMIT,
     Status.INTERRUPTED: settings.USER_LIMIT,
+    Status.INACCURATE: settings.OPTIMAL_INACCURATE,
     Status.STALLED: settings.OPTIMAL_INACCURATE,
     Status.NUMERICAL_ERROR: settings.OPTIMAL_INACCURATE,
 }
@@ -214,7 +215,7 @@ def _ended(result: Result) -> Answer:
     """What a result says, without x and z; ProblemError if it says nothing."""
     if result.status in (Status.INFEASIBLE, Status.UNBOUNDED):
         return Answer(STATUSES[result.status], result=result, seconds=result.seconds)
-    rests = result.status in (Status.STALLED, Status.NUMERICAL_ERROR)
+    rests = result.status in (Status.INACCURATE, Status.STALLED, Status.NUMERICAL_ERROR)
     if result.x is None or (rests and _poor(result)):
         raise ProblemError(
             f"{UNANSWERED}, at a gap of {result.gap:.1g} and infeasible by "

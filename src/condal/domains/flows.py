@@ -11,7 +11,7 @@ from condal.domains.flat import Flat
 from condal.errors import ProblemError
 from condal.lengths import length
 from condal.operators import UNIT_ROUNDOFF, Gradient
-from condal.points import Array, Indices, Point, require_whole
+from condal.points import Array, Indices, Point, plain_array, require_whole
 from condal.types import Proof
 
 
@@ -191,7 +191,7 @@ def _reached(following: list[Indices], start: int) -> Any:
 
 
 def _ends(values: Any, name: str) -> Indices:
-    array = np.asarray(values)
+    array = plain_array(values, name, "the number of a vertex, from 0, for each edge")
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu" or array.min() < 0:
         raise ProblemError(
             f"{name} must be the number of a vertex, from 0, for each edge; got {array.dtype} of "

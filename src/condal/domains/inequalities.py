@@ -14,7 +14,8 @@ from condal.domains.flat import Flat
 from condal.errors import ProblemError
 from condal.lengths import length
 from condal.operators import Gradient, gamma
-from condal.points import Array, Point, finite_array
+from condal.points import Array, Point, finite_array, refuse_complex
+from condal.sparse import require_sound
 from condal.types import Proof
 
 TIGHT = 1e-10  # what HiGHS may leave of a bound, the least that it takes
@@ -36,10 +37,14 @@ class _Rows:
         if a is None:
             return None
         if sp.issparse(a):
+            require_sound(a, names[0])
+            refuse_complex(a.dtype, names[0])
             finite_array(a.tocoo().data, f"the stored entries of {names[0]}")
         else:
             a = finite_array(a, names[0], ndim=2)
-        rows, right = sp.csr_array(a, dtype=np.float64), finite_array(b, names[1], ndim=1).copy()
+        rows = sp.csr_array(a, dtype=np.float64, copy=True)  # SciPy sorts the indices in place
+        rows.sum_duplicates()
+        right = finite_array(b, names[1], ndim=1).copy()
         if rows.shape[0] != right.size:
             raise ProblemError(
                 f"{names[0]} has {rows.shape[0]} rows and {names[1]} has {right.size} entries: "
@@ -49,6 +54,15 @@ class _Rows:
         largest = abs(rows).max(axis=1).toarray().ravel() if rows.nnz else np.zeros(right.size)
         factors = np.exp2(-np.round(np.log2(np.where(largest > 0, largest, 1.0))))
         return cls(sp.csr_array(rows.multiply(factors[:, None])), factors * right)
+
+
+def _side(values: Any, name: str, nothing: float) -> Array:
+    """A bound, or one for each entry; `nothing`, the infinity that bounds nothing, if left out."""
+    values = nothing if values is None else values
+    side = finite_array(values, name, test=lambda z: ~np.isnan(z) & (z != -nothing))
+    if side.ndim > 1:
+        raise ProblemError(f"{name} must be a number, or a vector of them; got shape {side.shape}")
+    return side
 
 
 class Polytope(Flat):
@@ -76,11 +90,12 @@ class Polytope(Flat):
         high: Any = None,
     ) -> None:
         below, equal = _Rows.of(G, h, "Gh"), _Rows.of(E, e, "Ee")
+        least, most = _side(low, "low", -inf), _side(high, "high", inf)
         sizes = {
             "G": None if below is None else below.a.shape[1],
             "E": None if equal is None else equal.a.shape[1],
-            "low": np.size(low) if np.ndim(low) else None,
-            "high": np.size(high) if np.ndim(high) else None,
+            "low": least.size if least.ndim else None,
+            "high": most.size if most.ndim else None,
         }
         known = {name: int(n) for name, n in sizes.items() if n is not None}
         if len(set(known.values())) != 1 or not all(known.values()):
@@ -90,7 +105,7 @@ class Polytope(Flat):
         nothing = sp.csr_array((0, self.n))
         self.G, self.h = (below.a, below.b) if below else (nothing, np.zeros(0))
         self.E, self.e = (equal.a, equal.b) if equal else (nothing, np.zeros(0))
-        self.low, self.high = self._side(low, "low", -inf), self._side(high, "high", inf)
+        self.low, self.high = (np.broadcast_to(side, (self.n,)).copy() for side in (least, most))
         if np.any(self.low > self.high):
             i = int(np.argmax(self.low > self.high))
             raise ProblemError(
@@ -103,11 +118,6 @@ class Polytope(Flat):
 
     def __repr__(self) -> str:
         return f"Polytope({self.n} entries, {self.h.size} inequalities, {self.e.size} equations)"
-
-    def _side(self, values: Any, name: str, nothing: float) -> Array:
-        values = nothing if values is None else values
-        side = finite_array(values, name, test=lambda z: ~np.isnan(z) & (z != -nothing))
-        return np.broadcast_to(side, (self.n,)).copy()
 
     def _inside(self) -> Array:
         found = self._program(np.zeros(self.n))
@@ -220,10 +230,11 @@ def _solved(
     c: Array, below: tuple[Any, Array], equal: tuple[Any, Array], box: tuple[Array, Array]
 ) -> Any:
     """min <c, x> where Gx <= h, Ex = e, low <= x <= high: the answer of linprog, in units in which
-    small numbers do not look like rounding."""
+    small numbers do not look like rounding, nor large ones like infinity."""
     (G, h), (E, e), (low, high) = below, equal, box
     numbers = np.abs(np.concatenate([h, e, low, high]))
-    unit = min(1.0, float(numbers[np.isfinite(numbers)].max(initial=0.0)) or 1.0)
+    numbers = numbers[np.isfinite(numbers) & (numbers > 0)]
+    unit = float(np.clip(1.0, numbers.min(), numbers.max())) if numbers.size else 1.0
     found = linprog(
         c / (float(np.abs(c).max(initial=0.0)) or 1.0),
         A_ub=sp.csc_matrix(G) if h.size else None,

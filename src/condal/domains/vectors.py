@@ -11,7 +11,7 @@ from condal.domains.flat import ClosedForm
 from condal.errors import ProblemError
 from condal.nonsmooth.levels import onto_l1_ball, onto_simplex
 from condal.operators import Gradient
-from condal.points import Array, Indices, Point, require_positive, require_whole
+from condal.points import Array, Indices, Point, plain_array, require_positive, require_whole
 from condal.sections import Section
 
 
@@ -76,7 +76,7 @@ class Simplices(ClosedForm):
     """
 
     def __init__(self, sizes: Any) -> None:
-        found = np.asarray(sizes)
+        found = plain_array(sizes, "sizes", "whole numbers, at least 1")
         if found.ndim != 1 or not found.size or found.dtype.kind not in "iu" or found.min() < 1:
             raise ProblemError(f"sizes must be whole numbers, at least 1; got {sizes!r}")
         self.sizes: Indices = found.astype(np.intp)

@@ -20,9 +20,9 @@ from condal.drawing.style import (
     FAINT,
     LONG,
     ROUNDING,
-    SETTINGS,
     Against,
     decades,
+    drawing,
     line,
     logarithmic,
     styles,
@@ -61,10 +61,9 @@ def plot(trace: Trace, *, against: Against = "iterations") -> Figure:
     if against not in ("iterations", "seconds"):
         raise ProblemError(f"against must be 'iterations' or 'seconds'; got {against!r}")
     require_matplotlib()
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(SETTINGS):
+    with drawing():
         figure = Figure(figsize=(11.0, 3.3), layout="constrained")
         first, second, third = figure.subplots(1, 3)
         objective(first, [trace], against)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from threading import RLock
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -39,6 +41,18 @@ FEW = 40  # iterations that are marked one by one
 LONG = 200  # iterations that ask for a logarithmic axis
 ROUNDING = 1e-12  # of a gap or an infeasibility: no more than that is nothing
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+_TURN = RLock()
+
+
+@contextmanager
+def drawing(settings: Any = SETTINGS) -> Iterator[None]:
+    """With these settings of matplotlib, which has one set of them for all threads: one of ours
+    draws at a time. Numbers that no axis can hold are left out in silence."""
+    import matplotlib as mpl
+
+    with _TURN, mpl.rc_context(settings), np.errstate(over="ignore", invalid="ignore"):
+        yield
 
 
 def styles() -> Iterable[tuple[str, Any]]:
@@ -92,7 +106,9 @@ def logarithmic(axis: Any) -> None:
 
 
 def power(value: float, _: Any = None) -> str:
-    """10⁻³; 1 and 10 as they are."""
+    """10⁻³; 1 and 10 as they are; nothing where matplotlib puts a tick beyond all numbers."""
+    if not np.isfinite(value):
+        return ""
     exponent = round(float(np.log10(value))) if value > 0 else 0
     if 0 <= exponent <= 3:
         return f"{10**exponent:,}"

@@ -18,12 +18,13 @@ from types import ModuleType
 
 from condal.errors import CondalError, FormatError, ProblemError
 from condal.experiments.public import SOURCES, Source
-from condal.formats.regular import PathLike
+from condal.regular import PathLike
 
 VARIABLE = "CONDAL_DATA"
 INSTALL = "pip install 'condal[experiments]'"
 ARCHIVE = ".tar.gz"
 SECONDS = 30  # how long a home may stay silent
+LARGEST = 2**28  # bytes of a member of an archive: far more than any of ours has
 
 __all__ = ["SOURCES", "Source", "find"]
 
@@ -95,6 +96,8 @@ def _member(archive: bytes, name: str) -> bytes:
         with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
             for member in tar:
                 if Path(member.name).name == name and (file := tar.extractfile(member)):
+                    if member.size > LARGEST:
+                        raise FormatError(f"the archive's {name} claims {member.size:,} bytes")
                     return file.read()
     except (tarfile.TarError, EOFError, zlib.error) as error:
         raise FormatError(f"is not a tar archive ({error})") from error

@@ -20,11 +20,11 @@ from condal.experiments.stand_ins import (
     random_graph,
 )
 from condal.formats import read_graph
-from condal.formats.regular import PathLike
 from condal.methods import LowRankCGAL
 from condal.points import Array, dense
 from condal.problem import Problem
 from condal.problems import generalized_eigenvector, k_means, max_cut
+from condal.regular import PathLike
 from condal.solve import solve
 
 Kind: TypeAlias = Literal["max-cut", "k-means", "geneig"]

@@ -26,7 +26,6 @@ from condal.formats.metis import parse_metis, read_metis, write_metis
 from condal.formats.points import read_points
 from condal.formats.qaplib import read_qaplib, read_qaplib_solution
 from condal.formats.ratings import Ratings, read_ratings
-from condal.formats.regular import PathLike
 from condal.formats.rudy import parse_rudy, read_rudy, write_rudy
 from condal.formats.rutherford_boeing import parse_rutherford_boeing, read_rutherford_boeing
 from condal.formats.sdpa import SdpaProblem, read_sdpa, write_sdpa
@@ -34,6 +33,7 @@ from condal.formats.sedumi import read_sedumi
 from condal.formats.sparse_arrays import is_saved_array, read_sparse_array
 from condal.formats.table import read_table
 from condal.formats.text import read_text
+from condal.regular import PathLike
 
 __all__ = [
     "EdgeList",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import io
-import lzma
 import os
-import tokenize
+import struct
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator
@@ -13,34 +12,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from condal.errors import FormatError
-from condal.formats.regular import PathLike, most_bytes, opened
+from condal.formats.npy import NUMBERS, parse
+from condal.regular import PathLike, most_bytes, opened
 
-MAGIC = b"\x93NUMPY"
 ZIP = b"PK\x03\x04"
+END = 22  # bytes of the record at the end of an archive without a comment
 MAX_MEMBERS = 64
-NUMBERS = "biufc"  # the kinds of their dtypes
 LONGEST_WORD = 1024  # bytes of its file, most of which is the header
-
-# What NumPy's readers raise of headers that are none, which are pieces of Python.
-_BROKEN_HEADER = (
-    EOFError,
-    KeyError,
-    RecursionError,
-    SyntaxError,
-    TypeError,
-    ValueError,
-    tokenize.TokenError,
-)
 
 
 def read_array(path: PathLike, *, finite: bool = True) -> Any:
     """The array of a .npy file; one that is not `finite` is refused, unless that may be."""
     name = os.fsdecode(path)
     with opened(name) as file:
-        return _parse(file, os.fstat(file.fileno()).st_size, name, "", finite=finite)
+        return parse(file, os.fstat(file.fileno()).st_size, name, "", finite=finite)
 
 
 def read_arrays(
@@ -58,10 +44,15 @@ def read_arrays(
     """
     name = os.fsdecode(path)
     with _archive(name) as (archive, size):
-        return {
-            stem: _member(archive, member, size, name, kinds=kinds, finite=finite)
+        members = {
+            stem: member
             for stem, member in _members(archive, name, most).items()
             if names is None or stem in names
+        }
+        _check_sizes(list(members.values()), size, name)
+        return {
+            stem: _member(archive, member, name, kinds=kinds, finite=finite)
+            for stem, member in members.items()
         }
 
 
@@ -71,10 +62,10 @@ def read_word(path: PathLike, name: str) -> str:
     with _archive(file) as (archive, _):
         member = _members(archive, file)[name]
         if member.file_size > LONGEST_WORD:
-            raise FormatError(f"{member.filename} is too long for a word", path=file)
+            raise FormatError(f"{_shown(member)} is too long for a word", path=file)
         with archive.open(member) as stream:
             data = stream.read(LONGEST_WORD + 1)
-        word = _parse(io.BytesIO(data), len(data), file, f"{member.filename}: ", kinds="SU")
+        word = parse(io.BytesIO(data), len(data), file, f"{_shown(member)}: ", kinds="SU")
     return str(word.astype(str).item()) if word.size == 1 else ""
 
 
@@ -91,23 +82,33 @@ def _archive(name: str) -> Iterator[tuple[zipfile.ZipFile, int]]:
     with opened(name) as file:
         if file.read(len(ZIP)) != ZIP:
             raise FormatError("is no .npz file; save one with numpy.savez(path, ...)", path=name)
+        size = os.fstat(file.fileno()).st_size
+        file.seek(max(size - END, 0))
+        end = file.read()
         file.seek(0)
+        # Where zipfile would look for the end before bytes that follow it, and take these for a
+        # comment.
+        if not end.startswith(b"PK\x05\x06") or not end.endswith(b"\0\0"):
+            raise FormatError(
+                "the archive is truncated or damaged (it does not end as one); make it again",
+                path=name,
+            )
         try:
             with zipfile.ZipFile(file) as archive:
-                yield archive, os.fstat(file.fileno()).st_size
+                yield archive, size
         except FormatError:
             raise
         except (
             zipfile.BadZipFile,
+            struct.error,
             zlib.error,
-            lzma.LZMAError,
             EOFError,
             OSError,
-            RuntimeError,  # an encrypted member, and, as NotImplementedError, another method
+            RuntimeError,  # a member that is encrypted, or packed in a way unknown to zipfile
             ValueError,
         ) as error:
             raise FormatError(
-                f"the archive is truncated or damaged ({error}); make it again", path=name
+                f"the archive is truncated or damaged ({error!s:.200}); make it again", path=name
             ) from error
 
 
@@ -124,62 +125,44 @@ def _members(
                 f"holds {member.filename[:40]!a}; wanted arrays alone, as numpy.savez writes",
                 path=name,
             )
-    return {member.filename.removesuffix(".npy"): member for member in members}
+        # Of other ways to pack, one asks for as much memory as its header likes.
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise FormatError(
+                f"{_shown(member)} is packed in a way that numpy.savez has not; save it "
+                "with numpy.savez_compressed",
+                path=name,
+            )
+    found = {member.filename.removesuffix(".npy"): member for member in members}
+    if len(found) != len(members):
+        raise FormatError(
+            "holds two arrays of one name; save each once, with numpy.savez", path=name
+        )
+    return found
+
+
+def _shown(member: zipfile.ZipInfo) -> str:
+    """Its name as an error shows it."""
+    return ascii(member.filename[:40])[1:-1]
+
+
+def _check_sizes(members: Collection[zipfile.ZipInfo], size: int, name: str) -> None:
+    """Refuse arrays that are, all together, more than what a file of a size may hold: members can
+    share the bytes that they are packed in."""
+    total = sum(member.file_size for member in members)
+    if total > most_bytes(size, packed=True):
+        largest = max(members, key=lambda member: member.file_size)
+        raise FormatError(
+            f"{_shown(largest)} is to be {largest.file_size} bytes in a file of {size}, and "
+            f"all arrays {total}, more than is read; save them with numpy.savez, uncompressed, if "
+            "you trust it",
+            path=name,
+        )
 
 
 def _member(
-    archive: zipfile.ZipFile,
-    member: zipfile.ZipInfo,
-    size: int,
-    name: str,
-    *,
-    kinds: str,
-    finite: bool,
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, *, kinds: str, finite: bool
 ) -> Any:
-    most = most_bytes(size, packed=True)
-    if member.file_size > most:
-        raise FormatError(
-            f"{member.filename} is to be {member.file_size} bytes in a file of {size}, more than "
-            "is read; save it with numpy.savez, uncompressed, if you trust it",
-            path=name,
-        )
     with archive.open(member) as stream:
-        data = stream.read(most + 1)
-    where = f"{member.filename}: "
-    return _parse(io.BytesIO(data), len(data), name, where, kinds=kinds, finite=finite)
-
-
-def _parse(
-    file: Any, size: int, name: str, where: str, *, kinds: str = NUMBERS, finite: bool = True
-) -> Any:
-    """The array; refused unless its header fits the bytes that are there."""
-    try:
-        version = np.lib.format.read_magic(file)
-        reader = {
-            (1, 0): np.lib.format.read_array_header_1_0,
-            (2, 0): np.lib.format.read_array_header_2_0,
-        }[version]
-        shape, _, dtype = reader(file)
-    except _BROKEN_HEADER as error:
-        raise FormatError(
-            f"{where}is no array as numpy.save writes it; save it again", path=name
-        ) from error
-    if dtype.kind not in kinds:
-        wanted = "numbers" if kinds == NUMBERS else "text"
-        raise FormatError(
-            f"{where}holds {dtype}, not {wanted}; objects are not read: save an array of {wanted}",
-            path=name,
-        )
-    count = int(np.prod([int(side) for side in shape], dtype=object)) if shape else 1
-    held = size - file.tell()
-    if min(shape, default=1) < 0 or count * dtype.itemsize != held:
-        raise FormatError(
-            f"{where}the header says shape {shape} of {dtype}, {count * dtype.itemsize} bytes, but "
-            f"{held} follow; the file is truncated or damaged",
-            path=name,
-        )
-    file.seek(0)
-    array = np.lib.format.read_array(file, allow_pickle=False)
-    if kinds == NUMBERS and finite and not np.isfinite(array).all():
-        raise FormatError(f"{where}holds nan or inf; every entry must be finite", path=name)
-    return array
+        data = stream.read(member.file_size + 1)
+    where = f"{_shown(member)}: "
+    return parse(io.BytesIO(data), len(data), name, where, kinds=kinds, finite=finite)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 
-from condal.formats.regular import PathLike, opened
 from condal.formats.text import unpacked
+from condal.regular import PathLike, opened
 
 
 def digest_of(path: PathLike) -> str:

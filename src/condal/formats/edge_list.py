@@ -20,10 +20,10 @@ from scipy import sparse
 from condal.errors import FormatError, ProblemError
 from condal.formats.adjacency import from_edges, upper_triangle
 from condal.formats.numerals import DECIMAL
-from condal.formats.regular import PathLike
 from condal.formats.table import Table, parse_table
 from condal.formats.text import Text, quote, read_text
 from condal.formats.writing import triples, write_text
+from condal.regular import PathLike
 
 SUFFIXES = (".edges", ".edgelist", ".el", ".csv", ".tsv")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from condal.formats.text import Text, quote
 
 MAX_VERTICES = 10**9
+LEAST_CLAIM = 10**6
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,12 @@ def read_count(text: Text, token: bytes, line: int, noun: str) -> int:
     return int(token)
 
 
+def most_claimed(size: int) -> int:
+    """How many vertices, or rows, a header may claim with `size` bytes or numbers after it: those
+    that are isolated need none, so a small file may have many, but not without end."""
+    return max(LEAST_CLAIM, 16 * size)
+
+
 def check_claims(text: Text, layout: Layout, start: int, line: int) -> None:
     """Refuse, before anything is allocated, an n or m that the file is too small for."""
     if layout.n == 0:
@@ -50,8 +57,7 @@ def check_claims(text: Text, layout: Layout, start: int, line: int) -> None:
             " check the header",
             line,
         )
-    # Isolated vertices need no bytes, so a small file may have many, but not without end.
-    if layout.n > max(10**7, 16 * len(text.data)):
+    if layout.n > most_claimed(len(text.data)):
         raise text.error(
             f"the header says {layout.n} vertices, but the text has only {len(text.data)} bytes;"
             " check the header, or number the vertices without gaps",

@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import FormatError
-from condal.formats.regular import PathLike, most_bytes, opened
 from condal.formats.text import unpacked
+from condal.regular import PathLike, most_bytes, opened
 
 _HEADER = 128  # bytes; the order of the bytes stands in the last two
 _HDF5 = b"\x89HDF"
@@ -54,7 +54,7 @@ def read_matlab(path: PathLike, names: Collection[str]) -> dict[str, Any]:
                     found[variable] = value
         return found
     except (_Damaged, zlib.error, ValueError, RecursionError) as error:
-        said = f"the MATLAB file is damaged: {error}; fetch it again"
+        said = f"the MATLAB file is damaged: {error!s:.200}; fetch it again"
         raise FormatError(said, path=name) from error
 
 
@@ -112,6 +112,10 @@ def _matrix(body: memoryview, order: str, names: Collection[str] | None) -> tupl
 
 def _sparse(name: str, shape: tuple[int, int], rows: Any, begins: Any, values: Any) -> Any:
     """rows and values may have room for more entries than there are."""
+    if rows.dtype.kind not in "iu" or begins.dtype.kind not in "iu":
+        raise _Damaged(f"the rows and columns of {name} are no whole numbers")
+    # Signed: differences of others are never negative, and SciPy follows pointers unseen.
+    rows, begins = rows.astype(np.int64), begins.astype(np.int64)
     good = begins.size == shape[1] + 1 and begins[0] == 0 and (np.diff(begins) >= 0).all()
     if not good or begins[-1] > min(rows.size, values.size):
         raise _Damaged(f"the columns of {name} do not begin where they should")

@@ -13,9 +13,9 @@ from condal.formats.adjacency import check_symmetric, from_edges, sum_entries, u
 from condal.formats.coordinate import Entries, read_entries
 from condal.formats.faults import line_of_entry
 from condal.formats.header import Layout, read_count
-from condal.formats.regular import PathLike
 from condal.formats.text import Text, quote, read_text
 from condal.formats.writing import triples, write_text
+from condal.regular import PathLike
 
 BANNER = b"%%matrixmarket"
 

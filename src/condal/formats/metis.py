@@ -24,10 +24,10 @@ from condal.formats.coordinate import blocks
 from condal.formats.faults import index_fault, weight_fault
 from condal.formats.header import Layout, check_claims, read_count
 from condal.formats.numerals import spell
-from condal.formats.regular import PathLike
 from condal.formats.text import Text, quote, read_text
 from condal.formats.words import IN_REALS, Floats, Ints, cut, digits, numbers
 from condal.formats.writing import write_text
+from condal.regular import PathLike
 
 MOST_WEIGHTS = 1000  # of a vertex
 

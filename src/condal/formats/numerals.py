@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-_DIGITS = rb"[+-]?(?:\d+\.?\d*|\.\d+)"
+# Digits are matched in one way only: a second one costs the square of the length of a word.
+_DIGITS = rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)"
 
 DECIMAL = re.compile(_DIGITS + rb"(?:[eE][+-]?\d+)?")
 INTEGER = re.compile(rb"[+-]?\d+")

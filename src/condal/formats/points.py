@@ -7,10 +7,11 @@ import os
 import numpy as np
 
 from condal.errors import FormatError
-from condal.formats.arrays import MAGIC, ZIP, read_array
-from condal.formats.regular import PathLike, first_bytes
+from condal.formats.arrays import ZIP, read_array
+from condal.formats.npy import MAGIC
 from condal.formats.table import read_table
 from condal.points import Array
+from condal.regular import PathLike, first_bytes
 
 
 def read_points(path: PathLike) -> Array:

@@ -11,9 +11,9 @@ import numpy as np
 
 from condal.formats.header import read_count
 from condal.formats.numerals import DECIMAL
-from condal.formats.regular import PathLike
 from condal.formats.text import Text, quote, read_text
 from condal.points import Array
+from condal.regular import PathLike
 
 _WORD = re.compile(rb"[^ \t\r\n,]+")
 
@@ -88,7 +88,7 @@ def _header(text: Text, columns: tuple[int, ...]) -> tuple[list[bytes], int]:
                 text.line_at(after - 1),
             )
         return words, after
-    raise AssertionError("a text that is not blank has a line that is not")
+    raise text.error("holds no number; wanted n on the first line, and numbers after it")
 
 
 def _size(text: Text, word: bytes, begin: int) -> int:
@@ -113,9 +113,10 @@ def _numbers(text: Text, begin: int, count: int, why: str) -> Array:
 
 def _refuse(text: Text, begin: int, count: int, why: str) -> NoReturn:
     """Raise the error of the first word at fault."""
-    seen, last = 0, text.line_at(begin - 1)
+    seen, last, at = 0, text.line_at(begin - 1), begin - 1
     for seen, match in enumerate(_WORD.finditer(text.data, begin), 1):
-        last = text.line_at(match.start())
+        # From the word before on: from the first byte it would take the square of the size.
+        last, at = last + text.data.count(b"\n", at, match.start()), match.start()
         if seen > count:
             raise text.error(
                 f"{why}, {count} numbers, but after them stands {quote(match[0])}; remove it or "

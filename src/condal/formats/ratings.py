@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from condal.formats.matrix_market import is_matrix_market, parse_rectangle
-from condal.formats.regular import PathLike
 from condal.formats.table import Table, parse_table
 from condal.formats.text import Text, read_text
 from condal.points import Array
+from condal.regular import PathLike
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,9 @@ from condal.formats.adjacency import from_edges, upper_triangle
 from condal.formats.coordinate import read_entries
 from condal.formats.header import Layout, read_count
 from condal.formats.numerals import DECIMAL
-from condal.formats.regular import PathLike
 from condal.formats.text import Text, quote, read_text
 from condal.formats.writing import triples, write_text
+from condal.regular import PathLike
 
 # What a list of edges alone meets first.
 _HINT = "; is the first line 'n m' missing? A file of edges alone must be named .edges or .csv"

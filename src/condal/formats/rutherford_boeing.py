@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from condal.formats.adjacency import from_edges
 from condal.formats.header import Layout, check_claims, read_count
-from condal.formats.regular import PathLike
+from condal.formats.numerals import DECIMAL, FORTRAN
 from condal.formats.text import Text, quote, read_text
 from condal.formats.words import Floats, Ints
+from condal.regular import PathLike
 
-_EDIT = re.compile(r"\(\s*(?:\d+P,?\s*)?(\d*)([IEDFG])(\d+)(?:\.\d+)?(?:E\d+)?\s*\)", re.IGNORECASE)
+_EDIT = re.compile(
+    r"\(\s*(?:\d{1,4}P,?\s*)?(\d{0,4})([IEDFG])(\d{1,4})(?:\.\d{1,4})?(?:E\d{1,4})?\s*\)",
+    re.IGNORECASE | re.ASCII,
+)
+_TO_E = bytes.maketrans(b"dDqQ", b"EEEE")
 _TYPES = {"rsa": "real", "isa": "integer", "psa": "pattern"}
 
 
@@ -37,7 +45,8 @@ def read_rutherford_boeing(path: PathLike) -> sparse.csr_array:
 
 def parse_rutherford_boeing(text: Text) -> sparse.csr_array:
     """`read_rutherford_boeing` for a file already read."""
-    lines = text.data.decode().splitlines()
+    # Not splitlines(): it also cuts at form feeds and others, and lines would be misnumbered.
+    lines = [line.rstrip("\r") for line in text.data.decode().rstrip("\n").split("\n")]
     if len(lines) < 5:
         raise text.error("ends inside the four header lines; it is truncated", len(lines))
     counts = _header_counts(text, lines[1], 2, ("lines", "pointer lines", "index lines"))
@@ -66,14 +75,32 @@ def parse_rutherford_boeing(text: Text) -> sparse.csr_array:
     row = _whole(text, lines, indices)
     if start[0] != 1 or start[-1] != m + 1 or np.any(np.diff(start) < 0):
         raise text.error(f"the column pointers must rise from 1 to {m + 1}; they do not", 5)
-    if m and (row.min() < 1 or row.max() > n):
-        raise text.error(f"the row indices must lie in 1..{n}; got {row.min()}..{row.max()}")
-    column = np.repeat(np.arange(n, dtype=np.int32), np.diff(start))
-    weights = np.ones(m)
-    if not pattern:
-        rest = indices.first + indices.lines
-        weights = _real(text, lines, _Section("values", m, rest, len(lines) - rest, widths[2]))
-    return from_edges(text, n, (row - 1).astype(np.int32), column, weights)
+    column = np.repeat(np.arange(n), np.diff(start))
+    if (k := _first(_misplaced(row - 1, column, n))) is not None:
+        raise text.error(
+            f"got row {row[k]} in column {column[k] + 1}; wanted the lower triangle, rows "
+            f"{column[k] + 1} to {n}, each once in a column",
+            _line_of(text, lines, indices, k),
+        )
+    rest = indices.first + indices.lines
+    count, width = (0, 1) if pattern else (m, widths[2])
+    values = _Section("values", count, rest, max(len(lines) - rest, 0), width)
+    weights = _real(text, lines, values)
+    if pattern:
+        weights = np.ones(m)
+    return from_edges(text, n, (row - 1).astype(np.int32), column.astype(np.int32), weights)
+
+
+def _misplaced(row: Ints, column: Ints, n: int) -> npt.NDArray[np.bool_]:
+    """Which entries lie above the diagonal or beyond the matrix, or were given before."""
+    order = np.argsort(column * n + row, kind="stable")
+    again = np.zeros(row.size, dtype=np.bool_)
+    again[order[1:]] = (np.diff(column[order]) == 0) & (np.diff(row[order]) == 0)
+    return again | (row < column) | (row >= n)
+
+
+def _first(wrong: npt.NDArray[np.bool_]) -> int | None:
+    return int(np.argmax(wrong)) if wrong.any() else None
 
 
 def _header_counts(text: Text, line: str, number: int, nouns: tuple[str, ...]) -> list[int]:
@@ -91,7 +118,11 @@ def _fields(text: Text, lines: list[str], section: _Section) -> Iterator[tuple[s
         line = lines[number].rstrip()
         for at in range(0, len(line), section.width):
             if seen == section.count:
-                break
+                raise text.error(
+                    f"the header says {section.count} {section.name}, but after them stands "
+                    f"{quote(line[at:].encode())}; correct the header or remove what is too much",
+                    number + 1,
+                )
             seen += 1
             yield line[at : at + section.width].strip(), number + 1
     if seen < section.count:
@@ -100,6 +131,11 @@ def _fields(text: Text, lines: list[str], section: _Section) -> Iterator[tuple[s
             " the file is truncated or the header is wrong",
             min(section.first + section.lines, len(lines)),
         )
+
+
+def _line_of(text: Text, lines: list[str], section: _Section, k: int) -> int:
+    """The line of the number k, from 0, of a section."""
+    return next(islice(_fields(text, lines, section), k, None))[1]
 
 
 def _whole(text: Text, lines: list[str], section: _Section) -> Ints:
@@ -111,10 +147,11 @@ def _whole(text: Text, lines: list[str], section: _Section) -> Ints:
 def _real(text: Text, lines: list[str], section: _Section) -> Floats:
     values = np.empty(section.count)
     for i, (token, line) in enumerate(_fields(text, lines, section)):
-        try:
-            values[i] = float(token.upper().replace("D", "E"))
-        except ValueError:
-            values[i] = np.nan
-        if not np.isfinite(values[i]):
-            raise text.error(f"a value must be a finite number, got {quote(token.encode())}", line)
+        word = token.encode()
+        known = DECIMAL.fullmatch(word) or FORTRAN.fullmatch(word)
+        values[i] = float(word.translate(_TO_E)) if known else math.nan
+        if not math.isfinite(values[i]):
+            raise text.error(
+                f"a value must be a finite number, got {quote(word)}; correct the line", line
+            )
     return values

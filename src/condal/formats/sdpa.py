@@ -17,11 +17,11 @@ import scipy.sparse as sp
 
 from condal.conic.program import Block, Program
 from condal.errors import ProblemError
-from condal.formats.regular import PathLike
 from condal.formats.sdpa_reading import parse_sdpa
 from condal.formats.text import read_text
 from condal.formats.writing import write_text
 from condal.points import Array, finite_array
+from condal.regular import PathLike
 
 _LINES_PER_PIECE = 1 << 16
 

@@ -11,6 +11,7 @@ from typing import NoReturn, TypeAlias
 import numpy as np
 
 from condal.formats.faults import line_of_entry
+from condal.formats.header import most_claimed
 from condal.formats.numerals import DECIMAL, FORTRAN, INTEGER, NOT_FINITE
 from condal.formats.text import Text, quote
 from condal.formats.words import IN_REALS, Floats, Ints, cut, digits, numbers
@@ -23,8 +24,6 @@ _PLAIN = bytes.maketrans(b",(){}dDqQ", b"     eEeE")
 _SEPARATORS = bytes.maketrans(b",(){}", b"     ")
 _WORD = re.compile(rb"[^ \t\r\n]+")
 _NOUNS = ("matrix", "block", "row", "column")
-# A block may be larger than its entries need, but not without end.
-_LARGEST = 10**7
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def _header(text: Text) -> _Header:
     sizes = tuple(int(size) for size in _several(lines, blocks, "sizes of blocks", INTEGER))
     if 0 in sizes:
         raise text.error("a block has size 0; give its size, negative if diagonal", lines.number)
-    most = max(_LARGEST, 16 * len(text.data))
+    most = most_claimed(len(text.data))
     if (total := sum(map(abs, sizes))) > most:
         raise text.error(
             f"the blocks have {total} rows in all, more than the {most} that can be read from "

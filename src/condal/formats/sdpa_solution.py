@@ -5,22 +5,27 @@ There are two manners: `z` on a line and then entries (CSDP, DSDP), or `xVec` an
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from math import isfinite
+from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
 
-from condal.formats.regular import PathLike
+from condal.formats.coordinate import blocks
+from condal.formats.faults import line_of_entry
+from condal.formats.numerals import DECIMAL, NOT_FINITE
 from condal.formats.text import Text, quote, read_text
+from condal.formats.words import IN_REALS, cut, numbers
 from condal.formats.writing import write_text
 from condal.points import Array
+from condal.regular import PathLike
 
 _SLACK, _MATRIX = 1, 2  # the numbers that begin an entry of a solution
 _NUMBERS = re.compile(rb"[{},()\s]+")
+_WORD = re.compile(rb"[^ \t\r\n]+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +45,8 @@ def solution_lines(z: Array, slack: Sequence[Any], X: Sequence[Any]) -> Iterator
     """The lines of a solution in CSDP's manner: zeros are not written, and of matrices, sparse or
     not, the upper triangle is; a block that is a vector is a diagonal."""
     yield " ".join(map(repr, np.asarray(z, dtype=float).tolist()))
-    for number, blocks in ((_SLACK, slack), (_MATRIX, X)):
-        for place, block in enumerate(blocks, 1):
+    for number, parts in ((_SLACK, slack), (_MATRIX, X)):
+        for place, block in enumerate(parts, 1):
             if np.ndim(block) == 1 and not sp.issparse(block):
                 i = j = np.flatnonzero(block)
                 values = np.asarray(block)[i]
@@ -59,27 +64,53 @@ def read_solution(path: PathLike, sizes: Sequence[int]) -> SdpaSolution:
     first, after = next(text.lines())
     z = _numbers(text, first, "the dual, on the first line,")
     X = tuple(np.zeros((n, n) if n > 0 else -n) for n in sizes)
-    rest = text.data[after:]
-    if not rest.strip():
-        return SdpaSolution(z, X)
-    try:
-        table = np.loadtxt(io.BytesIO(rest), ndmin=2)
-    except ValueError as error:
-        raise text.error(
-            f"its entries cannot be read ({error}); wanted lines 'matrix block i j value'"
-        ) from error
-    if table.shape[1] != 5:
-        raise text.error(f"entries have {table.shape[1]} columns; wanted 'matrix block i j value'")
+    table = _entries(text, after)
     for number, block in enumerate(X, 1):
         mine = table[(table[:, 0] == _MATRIX) & (table[:, 1] == number)]
-        i, j = mine[:, 2].astype(int) - 1, mine[:, 3].astype(int) - 1
+        i, j = (mine[:, side].astype(np.int64) - 1 for side in (2, 3))
         if mine.size and (min(i.min(), j.min()) < 0 or max(i.max(), j.max()) >= len(block)):
             raise text.error(f"block {number} has entries beyond its size, {len(block)}")
-        if block.ndim == 1:
-            block[i] = mine[:, 4]
-        else:
-            block[i, j] = block[j, i] = mine[:, 4]
+        if block.ndim == 1 and (i != j).any():
+            raise text.error(f"block {number} is diagonal, and has entries off the diagonal")
+        place = (i,) if block.ndim == 1 else (np.minimum(i, j), np.maximum(i, j))
+        block[place] = mine[:, 4]
+        if (block[place] != mine[:, 4]).any():
+            raise text.error(f"block {number} has an entry twice, with two values")
+        block[place[::-1]] = block[place]
     return SdpaSolution(z, X)
+
+
+def _entries(text: Text, after: int) -> Array:
+    """The lines 'matrix block i j value' from an offset on."""
+    parts = [np.zeros((0, 5))]
+    for begin, end in blocks(text.data, after):
+        a = np.frombuffer(text.data, np.uint8, end - begin, begin)
+        starts, ends, _, width = cut(a)
+        values = numbers(a, starts, ends) if IN_REALS[a].all() and (width == 5).all() else None
+        if values is None:
+            _refuse_first(text, after)
+        parts.append(values.reshape(-1, 5))
+    table = np.concatenate(parts)
+    wrong = (table[:, :4] != np.rint(table[:, :4])) | (np.abs(table[:, :4]) > 2**53)
+    if wrong.any():
+        k = int(np.argmax(wrong.any(axis=1)))
+        raise text.error(
+            "the matrix, block, row and column of an entry must be whole numbers",
+            line_of_entry(text, after, text.line_at(after), k),
+        )
+    return table
+
+
+def _refuse_first(text: Text, after: int) -> NoReturn:
+    """Raise the error of the first line at fault."""
+    for line, (content, _) in enumerate(text.lines(after), text.line_at(after)):
+        words = _WORD.findall(content)
+        finite = all(DECIMAL.fullmatch(word) and isfinite(float(word)) for word in words)
+        if len(words) not in (0, 5) or not finite:
+            raise text.error(
+                f"wanted 'matrix block i j value', 5 finite numbers; got {quote(content)}", line
+            )
+    raise AssertionError("the bulk parser refused lines that are right")
 
 
 def read_result(path: PathLike, sizes: Sequence[int]) -> SdpaSolution:
@@ -106,10 +137,11 @@ def _section(text: Text, begin: bytes, end: bytes) -> bytes:
 
 def _numbers(text: Text, piece: bytes, name: str) -> Array:
     words = _NUMBERS.sub(b" ", piece).split()
-    try:
-        found = np.array(words, dtype="S").astype(np.float64) if words else np.zeros(0)
-    except ValueError as error:
-        raise text.error(f"{name} must be numbers; got {quote(piece)} ({error})") from error
+    bad = next((word for word in words if not DECIMAL.fullmatch(word)), None)
+    if bad is not None and not NOT_FINITE.fullmatch(bad):
+        raise text.error(f"{name} must be numbers; got {quote(bad)}")
+    # Not an array of words, of which each would take as much as the longest.
+    found = np.fromiter(map(float, words), np.float64, len(words))
     if found.size == 0 or not np.isfinite(found).all():
-        raise text.error(f"{name} must be finite numbers; got {quote(piece)}")
+        raise text.error(f"{name} must be finite numbers; got {quote(bad or piece)}")
     return found

@@ -7,15 +7,17 @@ column). A stands as A, or as At = A'. As the challenge of DIMACS has them, pack
 from __future__ import annotations
 
 import os
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from condal.conic import Block, Program
-from condal.errors import FormatError
+from condal.errors import FormatError, ProblemError
+from condal.formats.header import most_claimed
 from condal.formats.matlab import read_matlab
-from condal.formats.regular import PathLike
+from condal.regular import PathLike
 
 _MATRICES = ("A", "At")
 _NOT_TAKEN = {
@@ -49,7 +51,10 @@ def read_sedumi(path: PathLike) -> Program:
         )
     mirrored = _mirrored(blocks)
     symmetric = sp.csr_array(0.5 * (A + sp.csc_array(A)[:, mirrored]))
-    return Program(0.5 * (c + c[mirrored]), symmetric, b, blocks, name=_stem(name))
+    try:
+        return Program(0.5 * (c + c[mirrored]), symmetric, b, blocks, name=_stem(name))
+    except ProblemError as error:
+        raise FormatError(str(error), path=name) from error
 
 
 def _check_contents(found: dict[str, Any], name: str) -> None:
@@ -68,9 +73,9 @@ def _check_contents(found: dict[str, Any], name: str) -> None:
 
 def _check_claims(A: Any, length: int, name: str) -> None:
     """Refuse more variables than what is there of A can be about: those that no row has need no
-    bytes, but they are not without end."""
+    bytes, and a psd matrix has the square of its diagonal, but they are not without end."""
     held = A.indptr.size + A.nnz if sp.issparse(A) else A.size
-    if length > max(10**7, 16 * held) or max(A.shape) > max(10**7, 16 * held):
+    if max(length, *A.shape) > max(most_claimed(held), min(10**7, held**2)):
         raise FormatError(
             f"K takes {length} variables, and A has {held} numbers in all; the file is damaged",
             path=name,
@@ -83,7 +88,11 @@ def _blocks(K: dict[str, Any], name: str) -> tuple[Block, ...]:
     for field, given in K.items():
         if isinstance(given, dict):
             raise FormatError(f"K.{field} must hold whole numbers", path=name)
-        values = np.ravel(given.toarray() if sp.issparse(given) else given)
+        if sp.issparse(given):
+            # What it holds alone: of its shape the file need have no bytes. Zeros say nothing.
+            given.sum_duplicates()
+            given = given.data
+        values = np.ravel(given)
         if field in _NOT_TAKEN and np.any(values):
             raise FormatError(
                 f"K.{field} asks for {_NOT_TAKEN[field]}; K.l, K.q and K.s are taken", path=name
@@ -137,5 +146,4 @@ def _finite(values: Any, key: str, name: str) -> Any:
 
 def _stem(name: str) -> str:
     """The name of the file without what it is packed with."""
-    base = os.path.basename(name)  # noqa: PTH119 - a name, not a path to be looked at
-    return base.split(".mat", 1)[0] or "conic program"
+    return PurePath(name).name.split(".mat", 1)[0] or "conic program"

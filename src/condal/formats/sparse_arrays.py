@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from condal.formats.adjacency import check_symmetric, sum_entries
-from condal.formats.arrays import MAGIC, ZIP, names_of_arrays, read_array, read_arrays, read_word
-from condal.formats.header import MAX_VERTICES
-from condal.formats.regular import PathLike, first_bytes
+from condal.formats.arrays import ZIP, names_of_arrays, read_array, read_arrays, read_word
+from condal.formats.header import most_claimed
+from condal.formats.npy import MAGIC
 from condal.formats.text import Text
+from condal.regular import PathLike, first_bytes
 
 _HINT = "store A + A.T"
 _SAVE = "scipy.sparse.save_npz(path, A.tocsr())"
@@ -62,14 +64,13 @@ def _triplets(path: PathLike, text: Text) -> tuple[int, Any, Any, Any]:
             f"the shape is {tuple(shape.ravel().tolist()[:4])}; a graph needs a square adjacency "
             "matrix"
         )
-    n = int(shape[0])
-    # Of a list of entries isolated vertices need no bytes; pointers to rows are n + 1 numbers.
-    most = max(10**7, 16 * w.size) if kind == "coo" else MAX_VERTICES
+    # Not by the arrays: what is the same over and over packs to nothing.
+    n, most = int(shape[0]), most_claimed(Path(text.path).stat().st_size)
     if not 1 <= n <= most:
         raise text.error(
             f"the shape says {n} vertices, and {w.size} entries follow; wanted 1 to {most} vertices"
         )
-    one, other = (_whole(text, arrays.get(name), name) for name in wanted)
+    one, other = (_whole(text, arrays.get(name), name, most + 1) for name in wanted)
     if kind != "coo":
         other = _rows(text, other, n, one.size)
     if not one.shape == other.shape == w.shape or w.ndim != 1:
@@ -91,9 +92,14 @@ def _rows(text: Text, indptr: Any, n: int, entries: int) -> Any:
     return np.repeat(np.arange(n), np.diff(indptr))
 
 
-def _whole(text: Text, array: Any, name: str) -> Any:
+def _whole(text: Text, array: Any, name: str, most: int) -> Any:
     if array is None or array.ndim != 1 or array.dtype.kind not in "iu":
         raise text.error(f"{name} must be there, a vector of whole numbers; the file is damaged")
+    if array.size > most:  # before they are made larger
+        raise text.error(
+            f"{name} has {array.size} numbers, more than the {most} that are read of so small a "
+            "file; save it with scipy.sparse.save_npz(path, A, compressed=False), if you trust it"
+        )
     return array.astype(np.int64)
 
 

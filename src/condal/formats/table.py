@@ -12,9 +12,9 @@ import numpy as np
 
 from condal.formats.faults import line_of_entry
 from condal.formats.numerals import DECIMAL, DECIMAL_COMMA, MISSING
-from condal.formats.regular import PathLike
 from condal.formats.text import Text, quote, read_text
 from condal.points import Array
+from condal.regular import PathLike
 
 MAX_COLUMNS = 100_000
 LARGEST = 2**53  # above it a float may stand for several whole numbers
@@ -22,6 +22,8 @@ LARGEST = 2**53  # above it a float may stand for several whole numbers
 _COMMENT = re.compile(rb"^[ \t]*#[^\n]*", re.MULTILINE)
 # A number in quotes, with nothing but a delimiter, a blank or a line's end beside them.
 _QUOTED = re.compile(rb"(?<![^\s,;])([\"'])([-+.\deE]*)\1(?![^\s,;])")
+# Blanks to some, and not to others: lines and columns would be counted in two ways.
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)")
 # A number that went wrong, rather than a name: 1D3, 0x10, 1_000.
 _LIKE_A_NUMBER = re.compile(rb"[\"']?[+-]?\.?\d.*", re.DOTALL)
 
@@ -109,6 +111,12 @@ def _plain(text: Text) -> Text:
     data = _COMMENT.sub(b"", text.data) if b"#" in text.data else text.data
     if b'"' in data or b"'" in data:
         data = _QUOTED.sub(rb"\2", data)
+    if (found := _CONTROL.search(data)) is not None:
+        raise text.error(
+            f"holds the control character {found[0].decode()!a}; remove it, or end lines with a "
+            "line feed",
+            data.count(b"\n", 0, found.start()) + 1,
+        )
     return replace(text, data=data)
 
 

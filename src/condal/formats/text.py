@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from condal.errors import FormatError
-from condal.formats.regular import PathLike, most_bytes, opened
+from condal.regular import PathLike, most_bytes, opened
 
 # xz -9 needs 65 MiB; a header may claim a dictionary of 4 GiB.
 XZ_MEMORY = 256 << 20

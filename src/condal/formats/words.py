@@ -19,6 +19,7 @@ def lookup(characters: bytes) -> Table:
     """Which of the 256 bytes are among the characters."""
     table = np.zeros(256, dtype=np.bool_)
     table[list(characters)] = True
+    table.flags.writeable = False
     return table
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import lzma
 import os
@@ -13,7 +12,7 @@ from typing import IO, Any
 
 from condal.errors import FormatError
 from condal.formats.numerals import spell
-from condal.formats.regular import PathLike
+from condal.regular import PathLike, sync_folder
 
 _LINES_PER_PIECE = 1 << 16
 
@@ -66,14 +65,3 @@ def _pack(file: IO[bytes], suffix: str, pieces: Iterable[str]) -> None:
             packed.writelines(piece.encode("ascii") for piece in pieces)
     else:
         file.writelines(piece.encode("ascii") for piece in pieces)
-
-
-def sync_folder(folder: Path) -> None:
-    """See to it that what was made or renamed in a folder is on the disk."""
-    # Not every system lets a folder be opened and synced; there the rename is all there is.
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

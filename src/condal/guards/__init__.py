@@ -86,7 +86,8 @@ def _rebuilt(piece: Any, letter: str) -> Any:
     """A piece of condal's with the user's pieces in it guarded; itself where there are none."""
     inner = "M" if letter == "f" else letter
     kept, changed = {}, {}
-    for name, value in getattr(piece, "__dict__", {}).items():
+    # A copy: another thread may solve with the same piece, and keep in it what it has computed.
+    for name, value in dict(getattr(piece, "__dict__", {})).items():
         if isinstance(getattr(type(piece), name, None), cached_property):
             continue  # made of the others, and made again if they change
         kept[name] = value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from math import inf
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,20 @@ from condal.types import LinearMap, Proximable, Smooth
 FAR = 2.0**30  # a power of 2: to multiply by it rounds nothing
 SAME = 1e-12  # of the terms of h*: what two of its values may differ by, if they are the same
 
+T = TypeVar("T")
+
+
+class once(cached_property[T]):
+    """A cached_property without the lock of the whole class that Python 3.11 holds while one is
+    computed: h may be made of others, and those of guarded ones, so that two threads that ask in
+    another order would wait for each other for ever. Computed twice, it is the same."""
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        value = instance.__dict__[self.attrname] = self.func(instance)
+        return value
+
 
 class GuardedObjective:
     """f, its values and gradients looked at."""
@@ -27,7 +41,7 @@ class GuardedObjective:
         self._value, self._gradient = Piece(letter, "the value"), Piece(letter, "the gradient")
         self._rest, self._errors = Piece(letter, "the constant L"), Piece(letter, "the errors")
 
-    @cached_property
+    @once
     def M(self) -> LinearMap:
         """That of f, guarded."""
         return self._again(self.f.M, "M")
@@ -115,7 +129,7 @@ class GuardedFunction:
         """That of h."""
         return self.h.fixed
 
-    @cached_property
+    @once
     def pieces(self) -> Sequence[tuple[slice, Proximable]]:
         """Those of h, guarded."""
         return [

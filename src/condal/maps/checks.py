@@ -50,7 +50,7 @@ def _asymmetry(v: Gradient, rng: np.random.Generator) -> float:
     if not isinstance(v, Symmetric):
         return 0.0
     a, b = rng.standard_normal((2, v.n))
-    Va, Vb = v @ a, v @ b
+    Va, Vb = (v @ np.stack([a, b], axis=1)).T  # as a block: by a vector, half of V may be read
     scale = float(np.linalg.norm(Va) * np.linalg.norm(b) + np.linalg.norm(a) * np.linalg.norm(Vb))
     return abs(float(Va @ b) - float(a @ Vb)) / max(scale, np.finfo(float).tiny)
 

@@ -9,7 +9,8 @@ import scipy.fft
 from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
-from condal.points import Array, finite_array
+from condal.lifting import require_finite_parts
+from condal.points import Array, plain_array
 
 
 class CodedDiffraction(LinearOperator):  # type: ignore[misc]
@@ -21,14 +22,13 @@ class CodedDiffraction(LinearOperator):  # type: ignore[misc]
     """
 
     def __init__(self, masks: Any) -> None:
-        given = np.asarray(masks)
+        given = plain_array(masks, "masks", "an array of shape (L, h, w)")
         stack = given[None] if given.ndim == 2 else given
         if stack.ndim != 3 or 0 in stack.shape:
             raise ProblemError(
                 f"masks must have the shape (L, h, w), at least 1 x 1 x 1; got {given.shape}"
             )
-        finite_array(stack.real, "the real part of masks")
-        finite_array(stack.imag, "the imaginary part of masks")
+        require_finite_parts(stack, "masks")
         self.masks = stack.astype(np.complex128)
         L, h, w = stack.shape
         super().__init__(np.complex128, (L * h * w, h * w))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from condal.lengths import length, row_lengths
 from condal.maps.entries import Entries
 from condal.maps.norms import operator_norm
 from condal.maps.pattern import Pattern
@@ -106,7 +107,7 @@ class Inner:
     def row_norms(self) -> Array:
         """The Frobenius norms of the matrices."""
         weighted = self._G @ _diagonal_array(self._row_weights)
-        return np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel())
+        return row_lengths(sp.csr_array(weighted))
 
     def as_matrix(self) -> Any:
         """The matrices, flattened."""
@@ -144,10 +145,8 @@ class Cost:
         C = self.C
         if C.operators:
             block = np.random.default_rng(0).standard_normal((C.n, min(C.n, 16)))
-            return float(np.linalg.norm(C @ block) / np.sqrt(block.shape[1]))
-        if C.factorable:
-            return float(np.linalg.norm(C.to_sparse().data))
-        return float(np.linalg.norm(C.to_dense()))
+            return length(np.ravel(C @ block)) / float(np.sqrt(block.shape[1]))
+        return length(C.to_sparse().data if C.factorable else np.ravel(C.to_dense()))
 
     def scaled(self, rows: Array) -> Cost:
         """<rows C, x>."""

@@ -10,10 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
+from condal.lengths import row_lengths
 from condal.maps.combined import Scaled
 from condal.maps.norms import operator_norm
 from condal.operators import Symmetric
 from condal.points import Array, LowRank, Point, finite_array, refuse_complex, require_whole
+from condal.sparse import require_sound
 
 MOST_ENTRIES = 1.5e7  # of the map, written down as a matrix
 
@@ -73,9 +75,7 @@ class LeftProduct:
 
     def row_norms(self) -> Array:
         """|a_i| / sqrt(2), n times each."""
-        squares = self.a.multiply(self.a) if sp.issparse(self.a) else self.a * self.a
-        lengths = np.sqrt(0.5 * np.asarray(squares.sum(axis=1)).ravel())
-        return np.repeat(lengths, self.n)
+        return np.repeat(np.sqrt(0.5) * row_lengths(self.a), self.n)
 
     def as_matrix(self) -> Any | None:
         """Half of a_ik at (k, m + j) and at (m + j, k), for each row i and column j; None where
@@ -119,6 +119,7 @@ def _stored(a: Any) -> Any:
     name = "the matrix a of LeftProduct"
     if sp.issparse(a):
         refuse_complex(a.dtype, name)
+        require_sound(a, name)
         finite_array(a.tocoo().data, f"{name} (its stored entries)")
         stored: Any = sp.csr_array(a, dtype=np.float64, copy=True)
         stored.sum_duplicates()

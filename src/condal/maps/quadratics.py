@@ -13,11 +13,12 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from condal.errors import ProblemError
-from condal.lifting import is_complex, real_matrix
+from condal.lifting import is_complex, real_matrix, require_finite_parts
 from condal.maps.norms import operator_norm
 from condal.operators import Symmetric
 from condal.passes import weighted_squares
 from condal.points import Array, LowRank, Point, finite_array
+from condal.sparse import require_sound
 
 ROWS = 4096  # of a piece: its images stay in the cache until they are squared and summed
 COLUMNS = 32  # of a block of vectors that a matrix-free a is asked for
@@ -220,10 +221,16 @@ def _stored(a: Any) -> tuple[Any, int]:
     rows it has for each measurement: 2 in the real form of a complex one."""
     name = "the matrix a of Quadratics"
     if is_complex(a):
-        return _stored(real_matrix(a if hasattr(a, "dtype") else np.asarray(a)))[0], 2
+        a = a if hasattr(a, "dtype") else np.asarray(a)
+        if sp.issparse(a):
+            require_sound(a, name)
+        if not isinstance(a, LinearOperator):
+            require_finite_parts(a, name)
+        return _stored(real_matrix(a))[0], 2
     if isinstance(a, LinearOperator):
         stored: Any = a
     elif sp.issparse(a):
+        require_sound(a, name)
         finite_array(a.tocoo().data, f"{name} (its stored entries)")
         stored = sp.csr_array(a, dtype=np.float64, copy=True)
         stored.sum_duplicates()

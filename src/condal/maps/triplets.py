@@ -16,7 +16,15 @@ import scipy.sparse as sp
 from condal.errors import ProblemError
 from condal.lifting import is_complex
 from condal.operators import Symmetric
-from condal.points import Array, Indices, finite_array, refuse_complex, require_whole
+from condal.points import (
+    Array,
+    Indices,
+    finite_array,
+    plain_array,
+    refuse_complex,
+    require_whole,
+)
+from condal.sparse import require_sound
 from condal.symmetry import symmetric
 
 
@@ -56,6 +64,7 @@ def from_rows(a: Any) -> tuple[int, Any]:
             f"got shape {a.shape}"
         )
     refuse_complex(a.dtype, "the matrix of Inner")
+    require_sound(a, "the matrix of Inner")
     stored = sp.csr_array(a, dtype=np.float64, copy=True)
     stored.sum_duplicates()
     _require_finite(stored.data, _owners(stored))
@@ -83,7 +92,7 @@ def from_triplets(
 
 def indices(given: Any, name: str) -> Indices:
     """A vector of integers, checked."""
-    array = np.asarray(given)
+    array = plain_array(given, name, "a vector of integers")
     if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
         raise ProblemError(
             f"{name} must be a vector of integers; got {array.dtype} of shape {array.shape}"
@@ -125,6 +134,7 @@ def _coordinates(a: Any, i: int) -> _Coordinates:
             raise ProblemError(
                 f"{name} must be a square matrix, at least 1 x 1; got shape {a.shape}"
             )
+        require_sound(a, name)
         if is_complex(a):
             return _coo(symmetric(a, name).to_sparse())
         if a.format == "csr":  # several times as fast as `tocoo`

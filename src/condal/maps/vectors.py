@@ -11,11 +11,13 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
+from condal.lengths import row_lengths
 from condal.maps.combined import Scaled
 from condal.maps.norms import operator_norm
 from condal.maps.triplets import indices, require_within
 from condal.operators import Gradient
 from condal.points import Array, Point, finite_array, require_whole
+from condal.sparse import require_sound
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +32,7 @@ class Matrix:
         if isinstance(self.a, LinearOperator):
             raise ProblemError("Matrix takes a matrix; for a LinearOperator use condal.Operator")
         if sp.issparse(self.a):
+            require_sound(self.a, "the matrix")
             finite_array(self.a.tocoo().data, "the matrix's stored entries")
             stored: Any = sp.csr_array(self.a, dtype=np.float64, copy=True)
         else:
@@ -63,8 +66,7 @@ class Matrix:
 
     def row_norms(self) -> Array:
         """The Euclidean norms of the rows."""
-        squared = self.a.multiply(self.a) if sp.issparse(self.a) else self.a * self.a
-        return np.sqrt(np.asarray(squared.sum(axis=1)).ravel())
+        return row_lengths(self.a)
 
     def as_matrix(self) -> Any:
         """a."""

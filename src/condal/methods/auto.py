@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
+from typing import ClassVar
 
 import numpy as np
 
@@ -134,12 +135,15 @@ def _fixes_diagonal(problem: Problem, n: int) -> bool:
 class Progress:
     """Whether a method still gets anywhere: by halves of the larger of gap and infeasibility."""
 
+    kept: ClassVar[tuple[str, ...]] = ("_first", "_halved", "_least", "_patience", "stalled")
+
     def __init__(self, k: int, patience: int = PATIENCE) -> None:
         self._first = self._halved = k
         self._least, self._patience = inf, patience
+        self.stalled = False  # whether it gets nowhere
 
-    def stalls(self, k: int, measure: float) -> bool:
-        """Whether the patience, and half of all iterations, have passed since the last halving."""
-        if measure <= 0.5 * self._least and measure < inf:
+    def note(self, k: int, measure: float) -> None:
+        """It stalls where the patience, and half of all iterations, have passed since a halving."""
+        if measure <= 0.5 * self._least and measure < self._least:
             self._least, self._halved = measure, k
-        return k - self._halved > max(self._patience, (k - self._first) // 2)
+        self.stalled = k - self._halved > max(self._patience, (k - self._first) // 2)

@@ -10,7 +10,8 @@ from math import isfinite
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.lagrangian import Segment, best_atom, residual
+from condal.halting import unbroken
+from condal.lagrangian import Segment, best_atom, require_penalty, residual
 from condal.methods.hull import Hull
 from condal.methods.rules import (
     AccuracyRule,
@@ -30,7 +31,7 @@ from condal.methods.rules import (
     Smoothed,
 )
 from condal.passes import along
-from condal.points import require_fraction, require_positive
+from condal.points import require_fraction
 from condal.problem import Problem
 from condal.state import State, Warm
 from condal.types import Keeps, Storage
@@ -150,25 +151,25 @@ class CGAL:
             segment = Segment(problem, Mx, Ax, atom, y, lam)
             eta = 1.0 if k == 1 else self.eta(k, segment.slope)  # before k = 1 there is no x
             Mx, Ax = segment.images(eta)
-            x.move(s, eta)  # after the images: one that fails leaves x where it was
             del segment  # and with it the images before, whose memory the dual step takes
-            if hull is not None:
-                hull, Mx, Ax = hull.corrected(problem, x, s, y, lam, gap)
+            with unbroken():  # x and what the state says of it move as one
+                x.move(s, eta)  # after the images: one that fails leaves x where it was
+                if hull is not None:
+                    hull, Mx, Ax = hull.corrected(problem, x, s, y, lam, gap)
 
-            # Penalty update: lam_{k+1}.
-            share = lam * A_D2 / (L_D2 + lam * A_D2) if A_D2 else 0.0
-            lam0 = penalty(k, lam0, share * gap, atom.price)
-            lam_next = penalty.at(k + 1, lam0)
+                # Penalty update: lam_{k+1}.
+                share = lam * A_D2 / (L_D2 + lam * A_D2) if A_D2 else 0.0
+                lam0 = penalty(k, lam0, share * gap, atom.price)
+                lam_next = penalty.at(k + 1, lam0)
 
-            # Dual step: a gradient ascent step on the multiplier.
-            d = residual(h, Ax, y, lam_next)
-            if held is not None:
-                d[held] = 0.0
-            budget = 2 / (k + 1) ** 2 * (L_D2 + lam_next * A_D2)
-            sigma = self.sigma(k, lam0, y, d, budget)
-            y = along(y, d, sigma)
-
-            value, own = f.value(Mx), Own(lam0, hull)
+                # Dual step: a gradient ascent step on the multiplier.
+                d = residual(h, Ax, y, lam_next)
+                if held is not None:
+                    d[held] = 0.0
+                budget = 2 / (k + 1) ** 2 * (L_D2 + lam_next * A_D2)
+                sigma = self.sigma(k, lam0, y, d, budget)
+                y = along(y, d, sigma)
+                value, own = f.value(Mx), Own(lam0, hull)  # f may take products, too
             yield State(k, Mx, Ax, y, atom.w, s, value, gap, atom.lower, lam, eta, sigma, own)
 
 
@@ -183,7 +184,7 @@ def fwal(lam: float = 1.0, rho: float = 0.1) -> CGAL:
     sigma0 = rho * 2 / lam; its theory asks for a rho in (0, 1] that is small enough, and cannot say
     how small.
     """
-    require_positive(lam, "lam")
+    require_penalty(lam, "lam")
     require_fraction(rho, "rho")
     return CGAL(Fixed(lam), sigma=Harmonic(rho * 2 / lam))
 

@@ -9,10 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from condal.lagrangian import multiplier
+from condal.lagrangian import multiplier, require_penalty
 from condal.methods.applies import require_lipschitz
 from condal.operators import Gradient, add, functional
-from condal.points import Array, Point, combine, dense, inner, require_positive
+from condal.points import Array, Point, combine, dense, inner
 from condal.problem import Problem
 from condal.state import State, Warm
 from condal.types import Keeps, Storage
@@ -48,7 +48,7 @@ class CGS:
     lam: float = 10.0
 
     def __post_init__(self) -> None:
-        require_positive(self.lam, "lam")
+        require_penalty(self.lam, "lam")
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
         """k = 0; of `warm` the point is where u begins."""
@@ -81,10 +81,10 @@ class CGS:
             own, s, least = self._slide(problem, g, w, own, beta, accuracy, tol, 18 * k + 1, s)
             lower = f.value(Mz) - float(g @ Mz) + least - h.conjugate(w) - tol
 
-            x.move(own.u, gamma)
             Mx, Ax = Mx + gamma * (own.Mu - Mx), Ax + gamma * (own.Au - Ax)
             value = f.value(Mx)
             gap = value + float(w @ Ax) - h.conjugate(w) - lower
+            x.move(own.u, gamma)  # last: an iteration that is given up leaves x where it was
             yield State(k, Mx, Ax, w, w, s, value, gap, lower, lam, gamma, 0.0, own)
 
     def _slide(

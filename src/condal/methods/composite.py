@@ -218,7 +218,7 @@ class _Trial:
     def bends(self) -> Array:
         """The derivative of y/rho in c, each coordinate by itself: where it is constant but for
         jumps, a difference tells it."""
-        e = 1e-9 * max(float(np.abs(self.c).max()), np.finfo(float).tiny)
+        e = 1e-9 * max(float(np.abs(self.c).max()), 1e-140)  # times rho, which may be small, no 0
         change = self.h.multiplier(self.c + e, self.rho) - self.y
         return np.asarray(np.clip(change / (self.rho * e), 0.0, 1.0))
 

@@ -10,10 +10,11 @@ from typing import ClassVar
 import numpy as np
 
 from condal.errors import ProblemError
+from condal.lagrangian import require_penalty
 from condal.methods.applies import require_linear
 from condal.methods.cgal import CGAL
 from condal.methods.rules import Fixed, LineSearch, Whole
-from condal.points import require_fraction, require_positive
+from condal.points import require_fraction
 from condal.problem import Problem
 from condal.state import State, Warm
 from condal.types import Keeps, Storage
@@ -41,7 +42,7 @@ class GDMM:
     rho: float = 1.0
 
     def __post_init__(self) -> None:
-        require_positive(self.lam, "lam")
+        require_penalty(self.lam, "lam")
         require_fraction(self.rho, "rho")
 
     @property

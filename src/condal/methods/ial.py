@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import ClassVar
 
-from condal.lagrangian import Segment, best_atom, residual
+from condal.halting import unbroken
+from condal.lagrangian import Segment, best_atom, require_penalty, residual
 from condal.methods.rules import AccuracyRule, Classical, FractionOfGap, PrimalRule
 from condal.passes import along
 from condal.points import require_positive
@@ -50,7 +51,7 @@ class IAL:
     tol: AccuracyRule = field(default_factory=FractionOfGap)
 
     def __post_init__(self) -> None:
-        require_positive(self.lam, "lam")
+        require_penalty(self.lam, "lam")
         require_positive(self.eps0, "eps0")
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
@@ -79,7 +80,10 @@ class IAL:
                 inner, sigma = inner + 1, 0.0
                 segment = Segment(problem, Mx, Ax, atom, y, lam)
                 eta = 1.0 if k == 1 else self.eta(inner, segment.slope)
-                x.move(s, eta)
                 Mx, Ax = segment.images(eta)
-            own, value = Loops(outer, inner), f.value(Mx)
+            own = Loops(outer, inner)
+            with unbroken():  # x and what the state says of it move as one
+                if sigma == 0.0:
+                    x.move(s, eta)
+                value = f.value(Mx)
             yield State(k, Mx, Ax, y, atom.w, s, value, gap, atom.lower, lam, eta, sigma, own)

@@ -18,6 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from condal.lagrangian import require_penalty
 from condal.methods.applies import require_blocks
 from condal.methods.bottom import MOST_NEW, Bottom
 from condal.methods.factored import FactoredLagrangian, Place, residual_of, scale_of, surface_of
@@ -97,7 +98,7 @@ class LowRankCGAL:
             require_whole(self.rank, "rank")
         if self.aim is not None:
             require_positive(self.aim, "aim")
-        require_positive(self.lam, "lam")
+        require_penalty(self.lam, "lam")
         require_whole(self.seed, "seed", least=0)
 
     def suits(self, problem: Problem) -> bool:
@@ -112,6 +113,8 @@ class LowRankCGAL:
 
     def bytes(self, problem: Problem) -> int:
         """What its vectors take at the worst moment, if the rank does not grow."""
+        if spectral_parts(problem.X) is None:
+            return 0  # `start` says that it does not apply
         C = problem.f.M.adjoint(problem.f.gradient(np.zeros(problem.f.M.size)))
         swept = isinstance(C, Symmetric) and C.factorable
         vectors, layout = SWEPT_VECTORS if swept else VECTORS, Layout.of(problem)
@@ -159,8 +162,10 @@ class LowRankCGAL:
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after some sweeps or a trust region step; end where rounding stops it."""
-        geometry, rows, layout = surface_of(problem)
         state = start or self.start(problem)
+        if state.last:
+            return
+        geometry, rows, layout = surface_of(problem)
         own, y, w, s = state.own, state.y, state.w, state.s
         function = FactoredLagrangian(problem, geometry, rows is not None, layout, y, own.lam)
         place = function.at(own.R)
@@ -198,22 +203,11 @@ class LowRankCGAL:
                 place, own, radius = self._next_round(function, place, bottom, own, radius)
                 function = place.function
                 ended = ended and own.fresh == 0 and function.settled(place)
-            x.load(place.x)
             own = replace(own, R=place.R, radius=radius)
             value = problem.f.value(place.Mx)
-            yield State(
-                k,
-                place.Mx,
-                place.Ax,
-                y,
-                w,
-                s,
-                value,
-                gap,
-                lower,
-                own.lam,
-                own=own,
-            )
+            Mx, Ax = place.Mx, place.Ax
+            x.load(place.x)  # last: an iteration that is given up leaves x where it was
+            yield State(k, Mx, Ax, y, w, s, value, gap, lower, own.lam, own=own, last=ended)
             if ended:
                 return
 

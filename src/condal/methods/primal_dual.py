@@ -25,7 +25,7 @@ from condal.operators import Gradient, add, dot
 from condal.points import Array, Point, require_positive, require_whole
 from condal.problem import Problem
 from condal.state import State, Warm
-from condal.types import Keeps, Projectable, Smooth, Storage, projects
+from condal.types import Domain, Keeps, Projectable, Smooth, Storage, projects
 
 MUCH = 0.2  # of the error at the last beginning: reason enough to begin anew
 SOME = 0.8  # reason enough, if the error has begun to grow
@@ -35,6 +35,7 @@ FARTHEST = 1e4  # that the balance may go from where it began
 SMOOTHING = 0.5  # how much of the new balance is taken
 ROUNDING = 1e-15  # an error of the normalised problem that will not fall
 TINY = 1e-300
+VECTORS = 20  # of the size of x, at the worst moment
 LARGEST = 500  # side of a matrix that is decomposed at each step
 
 
@@ -113,6 +114,10 @@ class PrimalDual:
         """Whether X has a projection, and matrices in it are small."""
         return projects(problem.X) and Flattening.of(problem).largest <= LARGEST
 
+    def bytes(self, problem: Problem) -> int:
+        """What its vectors of the size of x take."""
+        return 8 * VECTORS * Flattening.of(problem).size
+
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
         """The projection of 0, or the point and the dual of `warm`."""
         X = problem.X
@@ -128,11 +133,13 @@ class PrimalDual:
             x = warm.x
         first = flat.vector(X.project(flat.point(flat.vector(x))))
         y = problem.h.dual_point(state.y)
-        return replace(state, own=Own.first(first, y, self.balance / X.size**2))
+        return replace(state, own=Own.first(first, y, self.balance / _square(X)))
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after some steps; end where rounding stops it."""
         state = start or self.start(problem)
+        if state.last:
+            return
         own, s = state.own, state.s
         assert isinstance(own, Own)
         flat = Flattening.of(problem)
@@ -146,10 +153,9 @@ class PrimalDual:
                 own = _begun_anew(own, pair, k * self.steps)
             s = pair.s
             x.load(pair.point)
-            yield State(
-                k, pair.Mx, pair.Ax, pair.y, pair.y, s, pair.value, pair.gap, pair.lower, own=own
-            )
-            if pair.error <= ROUNDING:
+            y, Mx, Ax, ended = pair.y, pair.Mx, pair.Ax, pair.error <= ROUNDING
+            yield State(k, Mx, Ax, y, y, s, pair.value, pair.gap, pair.lower, own=own, last=ended)
+            if ended:
                 return
 
 
@@ -201,7 +207,7 @@ def _descent(
     g = f.gradient(Mx)
     v = flat.gradient(add(f.M.adjoint(g), pull))
     while True:
-        point = X.project(flat.point(x - v / (L + more or 1 / X.size**2)))
+        point = X.project(flat.point(x - v / (L + more or 1 / _square(X))))
         moved, image = flat.vector(point), f.M(point)
         way = moved - x
         if L >= f.L or _curved(f, Mx, image, g) <= 0.5 * L * float(way @ way):
@@ -248,3 +254,8 @@ def _curved(f: Smooth, u: Array, ahead: Array, g: Array) -> float:
 
 def _norm(v: Array) -> float:
     return float(np.linalg.norm(v))
+
+
+def _square(X: Domain) -> float:
+    """The square of the size of X; 1 for X = {0}, where any step is as good."""
+    return X.size**2 or 1.0

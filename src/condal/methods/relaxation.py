@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from condal.halting import heed
 from condal.operators import SCATTERED, Symmetric
 from condal.passes import slices
 from condal.points import Array, Indices
@@ -86,6 +87,7 @@ class Sweeps:
             unit[here] = R[self.order[here]] / self.lengths[here]
         whole = unit.reshape(shape)
         for _ in range(sweeps):
+            heed()
             for here, block in zip(self.rows, self.blocks[dtype], strict=True):
                 _move(unit[here], (block @ whole).reshape(-1, unit.shape[1]), omega)
         out = np.empty(R.shape)

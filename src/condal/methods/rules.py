@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condal.errors import ProblemError
-from condal.lagrangian import zero_of
+from condal.lagrangian import require_penalty, zero_of
 from condal.points import Array, require_positive
 from condal.types import Proximable
 
@@ -171,7 +171,7 @@ class Given:
     first: float
 
     def __post_init__(self) -> None:
-        require_positive(self.first, "lam0")
+        require_penalty(self.first, "lam0")
 
     def at(self, k: int, lam0: float) -> float:
         """lam0 sqrt(k + 1)."""
@@ -189,7 +189,7 @@ class Fixed:
     first: float
 
     def __post_init__(self) -> None:
-        require_positive(self.first, "lam")
+        require_penalty(self.first, "lam")
 
     def at(self, k: int, lam0: float) -> float:
         """lam."""
@@ -214,7 +214,7 @@ class Balanced:
     rate: float = 1.5
 
     def __post_init__(self) -> None:
-        require_positive(self.first, "first")
+        require_penalty(self.first, "first")
         if not (isinstance(self.rate, int | float) and 0 <= self.rate <= 1.5):
             raise ProblemError(f"rate must lie in [0, 1.5]; got {self.rate!r}")
 

@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.methods.anderson import Anderson
+from condal.methods.anderson import MEMORY, Anderson
 from condal.methods.applies import require_linear, require_spectral
 from condal.methods.composite import Composite
 from condal.methods.rows import fits
@@ -39,18 +39,18 @@ FASTEST = 5.0
 WORSE = 2.0  # times the residual before: an accelerated step that makes more is taken back
 ROUNDING = 1e-15  # a relative residual that will not fall
 TINY = 1e-300
+MATRICES = 15  # of a step, at the worst moment
 LARGEST = 2000  # n up to which the method may be chosen by itself
 
 
 @dataclass(frozen=True, eq=False)
 class Own:
-    """h(Ax), u and rho, and what a step begins from: y_L, the last z, the point and |x - z|.
+    """u and rho, and what a step begins from: y_L, the last z, the point and |x - z|.
 
     `ratio` sums log(primal/dual residual) over the `seen` steps since rho was looked at; it is at
     step `balance` again. `plain` is u without acceleration, if that was used.
     """
 
-    g: Composite
     u: Array
     tied: Array | None  # None before the first step, when u is x
     rho: float
@@ -97,25 +97,31 @@ class Splitting:
             return False
         return fits(problem)
 
+    def bytes(self, problem: Problem) -> int:
+        """What its n x n matrices take: those of a step, and what is remembered of earlier ones."""
+        X = problem.X
+        return 8 * (2 * MEMORY + MATRICES) * X.n**2 if isinstance(X, Spectral) else 0
+
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
         """u from the point and the dual of `warm`, or from the centre of X."""
         require_linear(problem, "the splitting method")
         X = require_spectral(problem, "the splitting method")
-        g = Composite.of(problem, X.n)
         x = X.trace / X.n * np.eye(X.n)
         if warm is not None and warm.x is not None:
             x = np.asarray(dense(warm.x))
-        own = Own(g, x.ravel(), None, self.rho / X.size**2)
+        own = Own(x.ravel(), None, self.rho / X.size**2)
         return replace(State.start(problem, warm), own=own)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each projection onto X; end where rounding stops it."""
         X = problem.X
         state = start or self.start(problem)
+        if state.last:
+            return
         own, s = state.own, state.s
         assert isinstance(X, Spectral)
         assert isinstance(own, Own)
-        n, g, matrix = X.n, own.g, slice(0, X.n**2)
+        n, g, matrix = X.n, Composite.of(problem, X.n), slice(0, X.n**2)
         u, tied = (own.u, own.tied) if own.tied is not None else g.start(own.u, state.y, own.rho)
         own, c = replace(own, u=u), np.zeros_like(u)
         c[matrix] = _cost(problem).to_dense().ravel()
@@ -128,7 +134,6 @@ class Splitting:
             image = 2 * near.z - own.u - c / own.rho  # its copies are as they should be
             point = X.project(image[matrix].reshape(n, n), own.point, tol=tol)
             np.matmul(point.U * point.weights, point.U.T, out=image[matrix].reshape(n, n))
-            x.load(point)
             Mx, Ax = np.array([c @ image]), g.images(image[matrix])
             value = float(Mx[0])
 
@@ -144,7 +149,8 @@ class Splitting:
                 s = X.lmo(v, slack, guess=s)
                 least = dot(v, s) - slack
                 gap, lower = value + float(y @ Ax) - least, least - problem.h.conjugate(y)
-            yield State(k, Mx, Ax, y, y, s, value, gap, lower, own=own)
+            x.load(point)
+            yield State(k, Mx, Ax, y, y, s, value, gap, lower, own=own, last=ended)
             if ended:
                 return
 

@@ -16,6 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from condal.halting import unbroken
 from condal.lagrangian import multiplier
 from condal.methods.applies import require_linear
 from condal.operators import add
@@ -86,9 +87,12 @@ class UPD:
             if found is None:
                 return
             M, answer, after = found
-            average.add(answer, 1 / M)
-            answer = after
-            yield average.state(k, answer.y, answer, tol, Own(M, average.total, answer))
+            with unbroken():  # x and what the state says of it move as one
+                average.add(answer, 1 / M)
+                answer = after
+                own = Own(M, average.total, answer)
+                state = average.state(k, answer.y, answer, tol, own)
+            yield state
 
 
 @dataclass(frozen=True)
@@ -126,13 +130,15 @@ class AUPD:
             found = _search(problem, hat, M, self.eps / (2 * t), tol)
             if found is None:
                 return
-            M, hat, after = found
-            average.add(hat, t / M)
+            M, before, after = found
             t_next = (1 + sqrt(1 + 4 * t**2)) / 2
             asked, tol = tol, ORACLE * self.eps / t_next
             hat = _ask(problem, after.y + (t - 1) / t_next * (after.y - y), tol, after.s)
-            y, t = after.y, t_next
-            yield average.state(k, y, after, asked, Own(M, average.total, hat, t))
+            with unbroken():
+                average.add(before, t / M)
+                y, t = after.y, t_next
+                state = average.state(k, y, after, asked, Own(M, average.total, hat, t))
+            yield state
 
 
 def _start(problem: Problem, warm: Warm | None, method: str) -> State:

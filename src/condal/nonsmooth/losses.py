@@ -111,7 +111,8 @@ class Hinge(_Kinked, Unsized):
                 f"labels must be 1 or -1; got 0 at index {i}: pass 2 * labels - 1 if they are 0 "
                 "and 1"
             )
-        lengths = [size, found.size if found.ndim else None, np.size(t) if np.ndim(t) else None]
+        weights = finite_array(t, "t")
+        lengths = [size, *(each.size if each.ndim else None for each in (found, weights))]
         known = {int(length) for length in lengths if length is not None}
         if len(known) > 1:
             raise ProblemError(

@@ -24,6 +24,7 @@ from condal.problems.unit_diagonal import unit_diagonal
 from condal.result import Result
 from condal.sets import Equal
 from condal.smooth import Linear
+from condal.sparse import require_sound
 from condal.symmetry import symmetric
 
 POWERS = 100  # iterations at the most
@@ -171,6 +172,8 @@ def angular_synchronisation(
         raise ProblemError(
             f"C must be a SciPy sparse matrix or a NumPy array; got {type(C).__name__}"
         )
+    if sp.issparse(C):
+        require_sound(C, "C")
     given = C if sp.issparse(C) else _numbers(C)
     _refuse_differences(given)
     symmetric(given, "C")
@@ -188,10 +191,10 @@ def _numbers(C: Any) -> Any:
     wanted = "a matrix of numbers, with rows of one length"
     found = array_of(C, "C", wanted)
     if found.dtype.kind != "O":
-        return found
+        return found.astype(found.dtype.newbyteorder("="), copy=False)  # SciPy knows no other
     try:
         found = found.astype(complex)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ProblemError(f"C must be {wanted}; got {described(C)}") from None
     return found if found.imag.any() else found.real
 

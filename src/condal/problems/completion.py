@@ -20,11 +20,12 @@ from condal.points import Array, Indices, Outer, finite_array, require_positive,
 from condal.problem import Problem
 from condal.problems.answers import rectangle_of
 from condal.problems.effects import Effects, Fit
-from condal.problems.given import described, require_choice, require_flag
+from condal.problems.given import array_of, described, require_choice, require_flag
 from condal.problems.tuning import Trial, best_of_growing
 from condal.result import Result, Status
 from condal.smooth import Huber, LeastSquares
 from condal.solve import solve
+from condal.sparse import require_sound
 
 Watch: TypeAlias = Callable[[float, float], Any]
 Loss: TypeAlias = Literal["squares", "huber", "absolute"]
@@ -184,12 +185,11 @@ def known_entries(matrix: Any) -> tuple[Indices, Indices, Array]:
     """rows, cols and values of what is known of a matrix: all but nan of an array, or what a SciPy
     sparse matrix stores, zeros as well."""
     if sp.issparse(matrix):
+        require_sound(matrix, "the matrix")
         stored = matrix.tocoo()
-        rows, cols, values = stored.row, stored.col, np.asarray(stored.data, dtype=np.float64)
+        rows, cols, values = stored.row, stored.col, finite_array(stored.data, "the matrix").copy()
     else:
-        full = np.asarray(matrix, dtype=np.float64)
-        if full.ndim != 2:
-            raise ProblemError(f"wanted a matrix; got shape {full.shape}")
+        full = finite_array(matrix, "the matrix", ndim=2, test=_known)
         rows, cols = np.nonzero(~np.isnan(full))
         values = full[rows, cols]
     if values.size == 0:
@@ -259,9 +259,13 @@ def choose_radius(
 
 
 def _indices(given: Any, name: str) -> Indices:
-    found = np.asarray(given)
+    found = array_of(given, name, "whole numbers from 0, one an entry")
     if found.ndim != 1 or found.dtype.kind not in "iu" or np.any(found < 0):
         raise ProblemError(
             f"{name} must be whole numbers from 0, one an entry; got {described(given)}"
         )
     return found.astype(np.intp)
+
+
+def _known(z: Array) -> Any:
+    return ~np.isinf(z)  # nan is what is not known

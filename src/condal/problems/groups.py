@@ -85,9 +85,9 @@ class Groups:
             least = float(np.min(dense(near)))
         else:
             least = float(Entries(self.n, *edges(self.W))(near).min())
-        share = max(0.0, (self.low - least) / (1.0 - least))
-        if share == 0.0:
+        if least >= self.low:  # which may be 1: x = J
             return near
+        share = (self.low - least) / (1.0 - least)
         if isinstance(near, LowRank):
             U = np.column_stack([near.U, np.ones(self.n)])
             return LowRank(U, np.append((1 - share) * near.weights, share))

@@ -22,6 +22,7 @@ from condal.problems.graphs import weights_of
 from condal.problems.permutations import checked_permutation
 from condal.result import Result
 from condal.smooth import LeastSquares
+from condal.sparse import require_sound
 
 SPARSE = 0.2  # of the entries: a matrix that is fuller is multiplied as a dense one
 
@@ -119,6 +120,7 @@ def _graph(given: Any, name: str) -> Any:
     W = weights_of(given, name)
     require_real(W, name)
     if sp.issparse(W):
+        require_sound(W, name)
         finite_array(W.tocoo().data, f"the stored entries of {name}")
         found = sp.csr_array(W, dtype=np.float64, copy=True)
     else:

@@ -119,7 +119,7 @@ def phase_retrieval(
     if (a is None) == (masks is None):
         raise ProblemError("give the measurements either as the matrix a= or as masks=")
     A = Quadratics(CodedDiffraction(masks) if a is None else a)
-    b = finite_array(np.asarray(intensities).ravel(), "intensities", ndim=1).copy()
+    b = finite_array(intensities, "intensities").flatten()
     if b.size != A.size:
         raise ProblemError(
             f"there are {A.size} measurements, but {b.size} intensities: one is wanted for each"

@@ -28,6 +28,7 @@ from condal.problems.permutations import checked_permutation, exchange
 from condal.result import Result
 from condal.sets import Box, Equal, NonNegative, Separable
 from condal.smooth import Linear
+from condal.sparse import require_sound
 
 NonNegativity: TypeAlias = Literal["all", "costs"]
 
@@ -178,7 +179,10 @@ def quadratic_assignment(
 
 def _square(given: Any, name: str) -> Array:
     weights = weights_of(given, name)
-    M = real_array(weights.toarray() if sp.issparse(weights) else weights, name, ndim=2).copy()
+    if sp.issparse(weights):
+        require_sound(weights, name)
+        weights = weights.toarray()
+    M = real_array(weights, name, ndim=2).copy()
     if M.shape[0] != M.shape[1] or M.size == 0:
         raise ProblemError(f"{name} must be square, at least 1 x 1; got shape {M.shape}")
     return M

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condal.drawing.style import COLOURS, FAINT, SETTINGS
+from condal.drawing.style import COLOURS, FAINT, SETTINGS, drawing
 from condal.points import Array
 
 if TYPE_CHECKING:
@@ -21,12 +21,10 @@ PIXELS = 160  # an inch, of what is drawn as pixels
 
 def draw(picture: Mapping[str, Any]) -> Figure | None:
     """The picture; None where its kind is not known."""
-    import matplotlib as mpl
-
     drawn = KINDS.get(str(picture.get("kind", "")))
     if drawn is None:
         return None
-    with mpl.rc_context({**SETTINGS, "axes.grid": False, "savefig.dpi": PIXELS}):
+    with drawing({**SETTINGS, "axes.grid": False, "savefig.dpi": PIXELS}):
         return drawn(picture)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from condal.drawing import panels, style
 from condal.drawing.panels import Trace
-from condal.drawing.style import COLOURS, DASHES, SETTINGS, Against
+from condal.drawing.style import COLOURS, DASHES, Against, drawing
 from condal.report import drawn
 from condal.report.spectrum import Spectrum
 from condal.report.svg import inline
@@ -139,10 +139,9 @@ def of_picture(picture: Mapping[str, Any], name: str) -> Drawing | None:
 
 
 def _panel(draw: Callable[[Any], None], name: str, alternative: str, caption: str) -> Drawing:
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(SETTINGS):
+    with drawing():
         figure = Figure(figsize=PANEL, layout="constrained")
         draw(figure.subplots())
         return Drawing(inline(figure, name=name, alternative=alternative), caption)

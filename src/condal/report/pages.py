@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from condal.drawing.panels import require_matplotlib
 from condal.errors import CondalError, ProblemError
-from condal.formats.regular import PathLike
 from condal.formats.writing import write_text
+from condal.plain import visible
+from condal.regular import PathLike
 from condal.report import figures, words
 from condal.report.section import section, title_of
 from condal.result import History, Result
@@ -92,6 +93,7 @@ def environment() -> Environment:
         loader=PackageLoader("condal.report"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_plain,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -100,6 +102,11 @@ def environment() -> Environment:
     )
     found.globals.update(version=condal.__version__, columns=History.columns)
     return found
+
+
+def _plain(value: Any) -> Any:
+    """Names and words as they are, with what would act on a page spelt out; markup as it is."""
+    return visible(value) if type(value) is str else value
 
 
 def _listed(results: Any) -> list[Any]:

@@ -14,6 +14,7 @@ from condal.report.figures import Drawing
 from condal.report.spectrum import spectra
 from condal.result import History, Result
 from condal.saved.record import Saved
+from condal.saved.rows import cell
 from condal.saved.writing import versions
 
 LISTED = 40  # iterations in a table
@@ -115,6 +116,6 @@ def _csv(history: History) -> str:
         steps = np.linspace(0, len(rows) - 1, KEPT).round().astype(int)
         rows = [rows[int(i)] for i in np.unique(steps)]
     lines = [",".join(History.columns)]
-    lines += [",".join(f"{float(value):.17g}" for value in row) for row in rows]
+    lines += [",".join(map(cell, History.columns, row)) for row in rows]
     text = "\n".join([*lines, ""])
     return f"data:text/csv;base64,{base64.b64encode(text.encode()).decode()}"

@@ -8,7 +8,8 @@ from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from condal.drawing.style import COLOURS, FAINT, GRID, INK
+from condal.drawing.style import COLOURS, FAINT, GRID, INK, drawing
+from condal.plain import visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,13 +30,11 @@ SETTINGS: dict[Any, Any] = {
 
 def inline(figure: Figure, *, name: str, alternative: str) -> str:
     """The figure as an <svg> element with a text alternative; `name` keeps its ids apart."""
-    import matplotlib as mpl
-
     stream = StringIO()
-    with mpl.rc_context(SETTINGS), warnings.catch_warnings():
+    with drawing(SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # the browser's fonts have it, or have not
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-    text = stream.getvalue()
+    text = visible(stream.getvalue())
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"<style\b.*?</style>", "", text, flags=re.DOTALL)
@@ -52,7 +51,10 @@ def inline(figure: Figure, *, name: str, alternative: str) -> str:
     assert box is not None
     opening = f'<svg xmlns="http://www.w3.org/2000/svg" {box[0]} role="img" '
     return re.sub(
-        r"^<svg[^>]*>", lambda _: f'{opening}aria-label="{escape(alternative)}">', text, count=1
+        r"^<svg[^>]*>",
+        lambda _: f'{opening}aria-label="{escape(visible(alternative))}">',
+        text,
+        count=1,
     )
 
 

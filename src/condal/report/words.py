@@ -30,6 +30,7 @@ _VERDICTS = {
     Status.MAX_ITERS: ("fair", "◷", "Stopped at the iteration limit"),
     Status.MAX_SECONDS: ("fair", "◷", "Stopped at the time limit"),
     Status.INTERRUPTED: ("fair", "◼", "Interrupted"),
+    Status.INACCURATE: ("fair", "◆", "At rest near the tolerance"),
     Status.STALLED: ("fair", "◆", "Stalled before the tolerance"),
     Status.NUMERICAL_ERROR: ("bad", "!", "Stopped by a numerical error"),
 }
@@ -115,7 +116,8 @@ def bound_of(result: Result) -> str:
     objective may be beyond the bound for a while.
     """
     history = result.history
-    apart = np.append(history["bound"] - history["objective"], result.bound - result.objective)
+    with np.errstate(invalid="ignore", over="ignore"):  # of what no solve has come to
+        apart = np.append(history["bound"] - history["objective"], result.bound - result.objective)
     apart = apart[np.isfinite(apart)]
     upper = apart.size > 0 and apart[np.argmax(np.abs(apart))] >= 0
     return number(result.bound, rounding=ROUND_CEILING if upper else ROUND_FLOOR)

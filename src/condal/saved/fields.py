@@ -116,7 +116,7 @@ def parsed(data: bytes, path: str) -> Fields:
         _require_shallow(values, DEEPEST)
     except (RecursionError, ValueError) as error:
         raise FormatError(
-            f"is no JSON that condal wrote ({error}); save the result again", path=path
+            f"is no JSON that condal wrote ({error!s:.200}); save the result again", path=path
         ) from error
     return Fields(values, path)
 

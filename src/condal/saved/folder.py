@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from condal.errors import CondalError, FormatError
-from condal.formats.regular import PathLike
-from condal.formats.writing import sync_folder
+from condal.regular import PathLike, sync_folder
 from condal.saved.reading import is_result
 from condal.saved.record import NAMES
 

@@ -14,9 +14,10 @@ import numpy as np
 
 from condal.certify import Certificate, relative_gap
 from condal.errors import FormatError
-from condal.formats.arrays import NUMBERS, read_array, read_arrays
-from condal.formats.regular import PathLike, opened
+from condal.formats.arrays import read_array, read_arrays
+from condal.formats.npy import NUMBERS
 from condal.points import Array
+from condal.regular import PathLike, opened
 from condal.result import History, Result, Status
 from condal.saved.fields import MAX_BYTES, Fields, parsed, seal_of
 from condal.saved.points import arrays_of, point_of
@@ -41,11 +42,30 @@ MAX_HISTORY = 1 << 30  # bytes
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 MAX_BLOCKS = 1 << 20  # arrays of a point
 STATUSES = {status.name.lower(): status for status in Status}
-FIELDS = (
-    "format", "version", "problem", "application", "file", "status", "reason", "tol",
-    "certificate", "infeasible", "method", "why", "work", "answer", "figures", "options",
-    "settings", "versions", "created", "x", "files", "seal",
-)  # fmt: skip
+FIELDS = [
+    "format",
+    "version",
+    "problem",
+    "application",
+    "file",
+    "status",
+    "reason",
+    "tol",
+    "certificate",
+    "infeasible",
+    "method",
+    "why",
+    "work",
+    "answer",
+    "figures",
+    "options",
+    "settings",
+    "versions",
+    "created",
+    "x",
+    "files",
+    "seal",
+]
 
 
 def load(folder: PathLike) -> Saved:
@@ -241,10 +261,11 @@ def _time(fields: Fields) -> str:
 
 def _bytes(path: Path, most: int) -> bytes:
     """All of a regular file, if it is not too large."""
-    if _regular(path).st_size > most:
+    size = _regular(path).st_size
+    if size > most:
         raise FormatError(f"is larger than {most} bytes, the most that is read", path=str(path))
     with opened(path) as file:
-        return file.read(most)
+        return file.read(size)  # not `most`: a buffer of that size would be made first
 
 
 def _digest(path: Path) -> str:

@@ -23,7 +23,7 @@ def lines_of(history: History) -> Iterator[str]:
     rows = list(history)
     for begin in range(0, len(rows), ROWS_PER_PIECE):
         yield "".join(
-            ",".join(map(_cell, Row._fields, row)) + "\n"
+            ",".join(map(cell, Row._fields, row)) + "\n"
             for row in rows[begin : begin + ROWS_PER_PIECE]
         )
 
@@ -55,7 +55,8 @@ def history_of(data: bytes, path: str) -> History:
     return history
 
 
-def _cell(name: str, value: float) -> str:
+def cell(name: str, value: float) -> str:
+    """A number to the last digit, as a cell that no table takes for a formula."""
     if name in WHOLE:
         return f"{int(value)}"
     if math.isinf(value):

@@ -18,9 +18,10 @@ import scipy
 
 import condal
 from condal.errors import ProblemError
-from condal.formats.arrays import MAX_MEMBERS, NUMBERS
+from condal.formats.arrays import MAX_MEMBERS
 from condal.formats.contents import digest_of
-from condal.formats.regular import MAX_BYTES, PathLike
+from condal.formats.npy import MAX_HEADER, NUMBERS
+from condal.regular import MAX_BYTES, PathLike
 from condal.result import Result
 from condal.saved.fields import encoded, plain, seal_of
 from condal.saved.folder import appearing, check_target, created
@@ -93,11 +94,13 @@ def save(
         "x": described(result.x),
     }
     arrays, pictures = dict(arrays_of(result.x)), _pictures(picture or {})
-    for name, array in (arrays | pictures).items():
-        if array.nbytes >= MAX_BYTES:
+    for what, parts in (("x", arrays), ("the picture", pictures)):
+        # A little less than is read: names and headers are bytes of the file, too.
+        total = sum(array.nbytes + MAX_HEADER for array in parts.values())
+        if total >= MAX_BYTES:
             raise ProblemError(
-                f"{name} has {array.nbytes} bytes, more than the {MAX_BYTES} that are read again: "
-                "solve with a smaller storage, such as condal.storage.Sketch(n, 10)"
+                f"{what} has {total} bytes, more than the {MAX_BYTES} that are read again: solve "
+                "with a smaller storage, such as condal.storage.Sketch(n, 10)"
             )
     with appearing(target, overwrite=overwrite) as spare:
         if result.x is not None:

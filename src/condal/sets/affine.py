@@ -18,6 +18,7 @@ from condal.operators import UNIT_ROUNDOFF, gamma
 from condal.points import Array, Indices, finite_array
 from condal.rounding import NEAR, norm_above, one_factor, written
 from condal.sets.projected import Projected
+from condal.sparse import require_sound
 from condal.types import Proximable
 
 ROUNDINGS = 16  # for each row and column: what a row is known to, and a row that others make up
@@ -37,8 +38,10 @@ class Affine(Projected):
     lipschitz = inf
 
     def __init__(self, C: Any, d: Any) -> None:
-        rows = C.toarray() if sp.issparse(C) else C
-        full = np.atleast_2d(finite_array(rows, "C")).copy()
+        if sp.issparse(C):
+            require_sound(C, "C")
+            C = C.toarray()
+        full = np.atleast_2d(finite_array(C, "C")).copy()
         if full.ndim != 2 or full.size == 0:
             raise ProblemError(f"C must be a matrix, at least 1 x 1; got shape {full.shape}")
         right = np.atleast_1d(finite_array(d, "d")).copy()

@@ -16,6 +16,7 @@ from condal.sets.projected import Projected
 from condal.types import Proximable
 
 _ZEROS = np.zeros(PIECE)
+_ZEROS.flags.writeable = False
 
 
 @dataclass(frozen=True)

@@ -219,7 +219,7 @@ class FactoredQuadratic:
         return Errors(
             gamma(u.size + 8) * value,
             gamma(4) * self.weight * length(r),
-            gamma(4) * self.weight * largest,
+            departure=gamma(4) * self.weight * largest,
         )
 
     def magnitude(self, size: float) -> float:

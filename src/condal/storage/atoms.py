@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from condal.errors import ProblemError
@@ -14,6 +16,8 @@ class Atoms:
     With `by_block`, the blocks of a point of a Product are atoms of their own, and each block has
     weights that add up to 1.
     """
+
+    kept: ClassVar[tuple[str, ...]] = ("_by_block", "points", "weights", "blocks")
 
     def __init__(self, *, by_block: bool = False) -> None:
         self._by_block = by_block
@@ -48,7 +52,7 @@ class Atoms:
         """The atoms, each a point of the whole space."""
         if not self._by_block:
             return tuple(self.points)
-        first = tuple(self.points[int(np.argmax(self.blocks == b))] for b in set(self.blocks))
+        first = tuple(self.points[int(np.argmax(self.blocks == b))] for b in np.unique(self.blocks))
         zero = [nothing_like(part) for part in first]
         return tuple(
             (*zero[:b], point, *zero[b + 1 :])

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from condal.points import Point
 from condal.types import Storage
 
 
 class Blocks:
     """A storage a block, for a Product."""
+
+    kept: ClassVar[tuple[str, ...]] = ("parts",)
 
     def __init__(self, *parts: Storage) -> None:
         self.parts = parts

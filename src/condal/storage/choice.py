@@ -24,15 +24,16 @@ def automatic(
     *,
     keeps: Keeps = "x",
     seed: int = 0,
-    max_bytes: int = DEFAULT_MAX_BYTES,
+    max_bytes: int | None = None,
 ) -> Storage:
     """Dense for vectors; for matrices Factored while 2n columns fit, else a Sketch, of two sides
     for those of a NuclearBall.
 
     A method that `keeps` the atoms, or only a sketch, gets that. The rank of the sketch is the
     Barvinok-Pataki bound sqrt(2 p) on that of some solution, p the number of rows of A and M, or
-    what the memory holds, with what its reconstruction takes.
+    `max_bytes` hold, with what its reconstruction takes; None for 1 GiB.
     """
+    max_bytes = DEFAULT_MAX_BYTES if max_bytes is None else max_bytes
     if keeps in ("atoms", "atoms by block"):
         return Atoms(by_block=keeps == "atoms by block")
     if keeps == "factor":

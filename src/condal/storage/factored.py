@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from scipy.linalg import eigh
 
-from condal.points import LowRank, Point, dense, require_whole
+from condal.points import Array, LowRank, Point, dense, require_whole
 
 
 class Factored:
     """x = U diag(w) U', kept exactly: a column an atom, recompressed to n columns past 2n."""
+
+    kept: ClassVar[tuple[str, ...]] = ("n", "filled")
 
     def __init__(self, n: int) -> None:
         require_whole(n, "n")
@@ -17,6 +21,16 @@ class Factored:
         self._columns = np.empty((16, n))  # atoms in rows: appending one is one contiguous write
         self._weights = np.zeros(16)
         self._count = 0
+
+    @property
+    def filled(self) -> tuple[Array, Array]:
+        """The columns and the weights, without the room for more."""
+        return self._columns[: self._count], self._weights[: self._count]
+
+    @filled.setter
+    def filled(self, parts: tuple[Array, Array]) -> None:
+        self._columns, self._weights = (np.array(part) for part in parts)
+        self._count = self._weights.size
 
     def move(self, s: Point, eta: float) -> None:
         """x <- (1 - eta) x + eta s."""
@@ -40,7 +54,7 @@ class Factored:
         self._count = end
 
     def _reserve(self, added: int) -> None:
-        n = self._columns.shape[1]
+        n = self.n
         if self._count + added > 2 * n:
             self._compress()
         wanted = self._count + added

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular, svd
@@ -18,6 +19,8 @@ class Sketch:
     it misses is spread evenly over its eigenvalues.
     """
 
+    kept: ClassVar[tuple[str, ...]] = ("n", "R", "_seed", "_omega", "_S", "_trace")
+
     def __init__(self, n: int, R: int, *, seed: int = 0) -> None:
         require_whole(n, "n")
         require_whole(R, "R")
@@ -30,6 +33,11 @@ class Sketch:
     @cached_property
     def _omega(self) -> Array:
         return np.random.default_rng(self._seed).standard_normal(self._S.shape)
+
+    @property
+    def flops(self) -> float:
+        """What it takes to make a point."""
+        return 8.0 * self.n * self.R**2
 
     def move(self, s: Point, eta: float) -> None:
         """S <- (1 - eta) S + eta s Omega."""

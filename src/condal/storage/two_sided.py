@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +19,8 @@ class TwoSidedSketch:
     for x of such a rank. Its singular values add up to no more than those of x are known to.
     """
 
+    kept: ClassVar[tuple[str, ...]] = ("shape", "R", "_seed", "_tests", "_Y", "_W", "_trace")
+
     def __init__(self, m: int, n: int, R: int, *, seed: int = 0) -> None:
         require_whole(m, "m")
         require_whole(n, "n")
@@ -29,6 +32,11 @@ class TwoSidedSketch:
         self._seed = [seed, m, n, self.R]
         self._Y, self._W = np.zeros((m, k)), np.zeros((min(2 * k + 1, m), n))
         self._trace = 0.0
+
+    @property
+    def flops(self) -> float:
+        """What it takes to make a point."""
+        return 8.0 * self.n * self._Y.shape[1] ** 2
 
     @property
     def n(self) -> int:

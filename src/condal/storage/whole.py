@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from condal.errors import ProblemError
@@ -10,6 +12,8 @@ from condal.points import Array, Point, combine, dense
 
 class Dense:
     """x as one array: n for a vector, n x n for a symmetric matrix."""
+
+    kept: ClassVar[tuple[str, ...]] = ("_x",)
 
     def __init__(self) -> None:
         self._x: Array | None = None
@@ -36,6 +40,8 @@ class Dense:
 
 class Factor:
     """x as it was last loaded: for methods that carry a factor of it themselves."""
+
+    kept: ClassVar[tuple[str, ...]] = ("_x",)
 
     def __init__(self) -> None:
         self._x: Point | None = None

@@ -12,6 +12,7 @@ import hmac
 import json
 import secrets
 import sys
+import threading
 from collections.abc import Callable, Generator
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -31,6 +32,7 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
     block_on_close = False
+    most = 32  # clients at a time: others are let go at once, and the solve keeps its memory
 
     def __init__(
         self,
@@ -42,6 +44,7 @@ class Server(ThreadingHTTPServer):
         stop: Callable[[], None],
     ) -> None:
         self.token, self.page, self.events, self.stop = token, page, events, stop
+        self._free = threading.BoundedSemaphore(self.most)
         super().__init__((HOST, port), _Handler)
 
     @property
@@ -53,6 +56,24 @@ class Server(ThreadingHTTPServer):
     def hosts(self) -> tuple[str, str]:
         """The names that it answers to."""
         return f"{HOST}:{self.server_port}", f"localhost:{self.server_port}"
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """In a thread of its own, if there is one for it."""
+        if not self._free.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except RuntimeError:  # the system has no thread left
+            self._free.release()
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """And the next may come."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A browser that goes away is no error, and the terminal is the solve's; others are."""
@@ -138,6 +159,11 @@ class _Handler(BaseHTTPRequestHandler):
             for name, record in events:
                 data = json.dumps(record, allow_nan=False, separators=(",", ":"))
                 self.wfile.write(f"event: {name}\ndata: {data}\n\n".encode())
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What is no request of a page's: the number alone, and nothing of what was asked."""
+        self.close_connection = True
+        self._answer(HTTPStatus(code))
 
     def log_message(self, *_: Any) -> None:
         """Nothing: the terminal is the solve's."""

@@ -21,7 +21,7 @@ from condal.result import Result
 def _build(file: str, chosen: Chosen) -> PhaseRetrieval:
     names = names_of_arrays(file)
     if "b" not in names or ("a" in names) == ("masks" in names):
-        held = ", ".join(names) or "nothing"
+        held = ", ".join(names)[:60] or "nothing"
         raise FormatError(
             f"holds {held}; wanted the intensities b, and either the matrix a or the masks: "
             "numpy.savez(path, b=b, a=a)",

@@ -49,6 +49,10 @@ def _solve(model: ConicModel, method: Method | None = None, **options: Any) -> R
     return model.proved(condal.solve(model, method, **options))
 
 
+def _resume(checkpoint: Any, model: ConicModel, **options: Any) -> Result:
+    return model.resume(checkpoint, **options)
+
+
 def _answer(model: ConicModel, result: Result, chosen: Chosen) -> _Solution:
     entries = sum(block.length for block in model.program.blocks)
     return _Solution(
@@ -129,5 +133,6 @@ SDP = Application(
         ),
     ),
     solve=_solve,
+    resume=_resume,
     suffixes=(".dat-s",),
 )

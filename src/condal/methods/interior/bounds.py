@@ -10,7 +10,7 @@ from condal.errors import ProblemError
 from condal.points import Array
 from condal.types import Proximable
 
-FAR = 1e300  # beyond it a bound is none
+FAR = 1e10  # times the longest Ax of a normalised problem: beyond it a bound is none
 
 
 def bounds(h: Proximable) -> tuple[Array, Array, list[slice]]:

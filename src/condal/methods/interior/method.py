@@ -10,8 +10,7 @@ conditioning, where others need thousands. Every state has a bound, and ends in 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import count
+from dataclasses import dataclass, fields, replace
 from math import inf
 from typing import Any, ClassVar
 
@@ -19,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
+from condal.halting import heed
 from condal.methods.applies import require_linear
 from condal.methods.interior.assembly import standard_form
 from condal.methods.interior.bounds import bounds
@@ -33,6 +33,7 @@ from condal.types import Keeps, Storage
 
 MOST_ROWS = 5000
 MOST_ENTRIES = 10_000_000
+MATRICES = 20  # of the size of x, at the worst moment
 LARGEST = 1000  # side of a matrix
 MOST_SECONDS = 2.0
 FACTOR = 0.04  # ns: a third of a multiplication and an addition
@@ -75,32 +76,73 @@ class InteriorPoint:
             return inf
         return 1e-9 * _nanoseconds(sp.csr_array(A), parts)
 
+    def bytes(self, problem: Problem) -> int:
+        """What the matrices of a step take: those of the size of x, and of a row a constraint."""
+        size = sum(part.length for part in sections(problem.X) or ())
+        return 8 * (2 * problem.A.size**2 + MATRICES * size)
+
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
         """The middle of X: of `warm`, which is near the boundary, only the count is kept."""
         require_linear(problem, "the interior-point method")
-        path = Path.first(standard_form(problem))
-        return replace(State.start(problem, warm), own=path)
+        return State.start(problem, warm)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each step; end where rounding stops it."""
         state = start or self.start(problem)
-        path, best, since = state.own, Best(), 0
-        assert isinstance(path, Path)
-        for k in count(state.k + 1):
+        if state.last:
+            return
+        own, path, k = state.own, Path.first(standard_form(problem)), state.k
+        best, since = Best(), 0
+        if own is not None:
+            path, best, since = own.path(path), own.best, own.since
+        while since < PATIENCE:
+            heed()
             moved = path.advanced()
             if moved is None:
                 break
-            path = moved
-            state = _shown(problem, path, x, k)
-            yield state
-            best, better = best.after(problem, state, x)
+            path, k = moved, k + 1
+            state, point = _shown(problem, path, k)
+            best, better = best.after(problem, state, point)
             since = 0 if better else since + 1
-            if since == PATIENCE:
-                break
+            x.load(point)
+            yield replace(state, own=Own.of(path, best, since))
         if best.point is not None and best.state is not None:
             x.load(best.point)
             if path.form.clash is not None:
-                yield replace(_refuted(path.form.clash, best.state), k=k)
+                yield replace(_refuted(path.form.clash, best.state), k=k + 1, last=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """The numbers of each place and y, without what the problem says again; the best so far, and
+    how many steps have led nowhere."""
+
+    places: tuple[dict[str, Array], ...]
+    y: Array
+    best: Best
+    since: int
+
+    @classmethod
+    def of(cls, path: Path, best: Best, since: int) -> Own:
+        """Those of a path."""
+        places = tuple(
+            {name: part for name, part in _fields(place) if isinstance(part, np.ndarray)}
+            for place in path.places
+        )
+        return cls(places, path.y, best, since)
+
+    def path(self, first: Path) -> Path:
+        """The path that they belong to, from its beginning."""
+        places = zip(first.places, self.places, strict=True)
+        return replace(
+            first,
+            places=tuple(type(place)(**dict(_fields(place)) | own) for place, own in places),
+            y=self.y,
+        )
+
+
+def _fields(place: Any) -> Iterator[tuple[str, Any]]:
+    return ((field.name, getattr(place, field.name)) for field in fields(place))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +157,8 @@ class Best:
     state: State | None = None
     point: Point | None = None
 
-    def after(self, problem: Problem, state: State, x: Storage) -> tuple[Best, bool]:
-        """The best with a state, and whether that gets anywhere."""
+    def after(self, problem: Problem, state: State, point: Point) -> tuple[Best, bool]:
+        """The best with a state and its point, and whether that gets anywhere."""
         unit = problem.unit(state.value)
         gap = abs(state.value - state.lower) / unit
         infeasibility = problem.h.distance(state.Ax) / problem.reach
@@ -133,7 +175,7 @@ class Best:
             lower=max(state.lower, self.lower),
         )
         if error < self.error:
-            found = replace(found, error=error, state=state, point=x.point())
+            found = replace(found, error=error, state=state, point=point)
         return found, better
 
 
@@ -159,15 +201,14 @@ def _refuted(clash: Array, state: State) -> State:
     return replace(state, y=y, w=y, lower=state.lower + far)
 
 
-def _shown(problem: Problem, path: Path, x: Storage, k: int) -> State:
-    """The state of a place on the path."""
+def _shown(problem: Problem, path: Path, k: int) -> tuple[State, Point]:
+    """The state of a place on the path, and its point."""
     form = path.form
     vector, point = form.point([place.point for place in path.places])
-    x.load(point)
     f = problem.f
     Mx, Ax = np.array([form.cost @ vector]), form.matrix @ vector
     value, y = f.value(Mx), problem.h.dual_point(form.dual(path.y))
     # A bound that rounding takes away again is none: y may go to infinity.
     lower = path.lower - gamma(problem.A.terms + 8) * problem.X.size * form.rounding(y)
     gap = value + float(y @ Ax) - lower - problem.h.conjugate(y)
-    return State(k, Mx, Ax, y, y, None, value, gap, lower, own=path)
+    return State(k, Mx, Ax, y, y, None, value, gap, lower), point

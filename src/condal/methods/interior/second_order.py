@@ -78,7 +78,9 @@ class SecondOrder:
             target[0] -= a @ b
             target[1:] -= a[0] * b[1:] + b[0] * a[1:]
         lam = self.lam
-        head = (lam[0] * target[0] - lam[1:] @ target[1:]) / _determinant(lam)
+        # det lam, of which rounding may leave nothing where lam is computed
+        determinant = sqrt(_determinant(self.u)) * sqrt(_determinant(self.z))
+        head = (lam[0] * target[0] - lam[1:] @ target[1:]) / determinant
         divided = np.concatenate([[head], (target[1:] - head * lam[1:]) / lam[0]])
         return Aim(self.N @ divided - self.u)
 

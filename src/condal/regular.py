@@ -1,11 +1,11 @@
-"""Regular files, opened with care, and how much of one is read."""
+"""Regular files, opened with care, how much of one is read, and folders put on the disk."""
 
 from __future__ import annotations
 
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
@@ -15,7 +15,7 @@ PathLike: TypeAlias = str | os.PathLike[str]
 
 MAX_BYTES = 4 << 30
 MAX_RATIO = 1000
-RATIO_FLOOR = 64 << 20
+RATIO_FLOOR = 16 << 20
 
 
 @contextmanager
@@ -45,6 +45,17 @@ def most_bytes(size: int, *, packed: bool) -> int:
     """How many bytes are read of a file of a size: more of one that is packed, but not without
     end."""
     return min(MAX_BYTES, max(RATIO_FLOOR, MAX_RATIO * size)) if packed else MAX_BYTES
+
+
+def sync_folder(folder: Path) -> None:
+    """See to it that what was made or renamed in a folder is on the disk."""
+    # Not every system lets a folder be opened and synced; there the rename is all there is.
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _open(name: str) -> BinaryIO:

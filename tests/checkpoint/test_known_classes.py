@@ -1,0 +1,128 @@
+"""Every method, its state and its storage can be kept, and go on from a checkpoint bit by bit."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import is_dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bits import same
+
+import condal
+from condal import methods, storage
+from condal.checkpoint import known
+from condal.checkpoint.file import read, write
+from condal.methods import rules
+from condal.points import LowRank
+from condal.result import Row
+from condal.storage import Atoms, Blocks, Dense, Factor, Factored, Sketch, TwoSidedSketch
+from test_methods import CASES, built
+
+GROUPS = (known.METHODS, known.RULES, known.STATES, known.POINTS, known.STORAGES, known.DRIVER)
+
+
+def classes_of(module) -> set[type]:
+    return {
+        each
+        for each in vars(module).values()
+        if inspect.isclass(each) and each.__module__.startswith("condal.")
+    }
+
+
+def test_every_public_method_is_known():
+    assert set(known.METHODS) == classes_of(methods)
+
+
+def test_every_rule_is_known():
+    own = {each for each in classes_of(rules) if each.__module__ == rules.__name__}
+    assert set(known.RULES) == {each for each in own if is_dataclass(each)}
+
+
+def test_every_storage_is_known():
+    assert set(known.STORAGES) == classes_of(storage)
+
+
+def test_names_are_unique():
+    classes = [each for group in GROUPS for each in group]
+    assert len(set(classes)) == len(classes)
+    assert list(known.KNOWN.values()) == classes  # a name that is there twice would replace one
+
+
+@pytest.mark.parametrize("name", known.KNOWN)
+def test_what_is_held_of_a_class_can_be_told(name):
+    cls = known.KNOWN[name]
+    assert known.name_of(cls) == name
+    if known.kind_of(cls) != "enum":
+        names = known.attributes(cls)
+        assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_method_goes_on_from_a_checkpoint_bit_for_bit(name, tmp_path: Path):
+    """Six iterations are three, a checkpoint, and three."""
+    case, _, problem, x = built(name)
+    whole = list(islice(case.method.iterates(problem, x), 6))
+
+    case, _, problem, half = built(name)
+    *_, state = islice(case.method.iterates(problem, half), 3)
+    write(tmp_path / "a", {}, (case.method, state, half))
+    method, state, half = read(tmp_path / "a").value
+    assert method == case.method
+    assert same(state, whole[2])
+
+    rest = list(islice(method.iterates(problem, half, state), 3))
+    assert same(rest, whole[3:])
+    assert same(half, x)
+
+
+def point(n: int, seed: int = 0) -> LowRank:
+    U = np.linalg.qr(np.random.default_rng(seed).standard_normal((n, 2)))[0]
+    return LowRank(U, np.array([0.5, 0.5]))
+
+
+STORAGES = {
+    "atoms": (Atoms, lambda seed: np.arange(4.0) + seed),
+    "atoms by block": (
+        lambda: Atoms(by_block=True),
+        lambda seed: (np.arange(4.0) + seed, point(5, seed)),
+    ),
+    "blocks": (lambda: Blocks(Dense(), Factored(5)), lambda seed: (np.ones(3), point(5, seed))),
+    "dense": (Dense, lambda seed: np.arange(4.0) + seed),
+    "factor": (Factor, lambda seed: point(5, seed)),
+    "factored": (lambda: Factored(5), lambda seed: point(5, seed)),
+    "sketch": (lambda: Sketch(5, 3, seed=1), lambda seed: point(5, seed)),
+    "two-sided": (lambda: TwoSidedSketch(2, 3, 1, seed=1), lambda seed: point(5, seed)),
+}
+
+
+@pytest.mark.parametrize("name", STORAGES)
+@pytest.mark.parametrize("steps", [0, 1, 20])
+def test_a_storage_goes_on_from_a_checkpoint_bit_for_bit(name, steps, tmp_path: Path):
+    made, s = STORAGES[name]
+    x = made()
+    for k in range(steps):
+        x.move(s(k), 2 / (k + 2))
+    write(tmp_path / "a", {}, x)
+    back = read(tmp_path / "a").value
+    for k in range(steps, steps + 20):
+        for each in (x, back):
+            each.move(s(k), 2 / (k + 2))
+    assert same(back.point(), x.point())
+    assert same(back, x)
+
+
+def test_every_storage_is_among_them():
+    assert {type(made()) for made, _ in STORAGES.values()} == set(known.STORAGES)
+
+
+def test_what_a_solve_returns_can_be_kept(tmp_path: Path):
+    model = condal.problems.max_cut(np.ones((5, 5)) - np.eye(5))
+    result = condal.solve(model)
+    value = (result.status, result.certificate, list(result.history), result.x, result.y)
+    write(tmp_path / "a", {}, value)
+    back = read(tmp_path / "a").value
+    assert same(back, value)
+    assert type(back[2][0]) is Row

@@ -1,0 +1,208 @@
+"""condal solve --checkpoint, condal resume and --max-memory, as they are typed."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import condal
+from commands import FILES, NEEDED, enter, run
+from condal.formats import write_rudy
+from condal.problems import max_cut
+from known import random_graph
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    enter(tmp_path, monkeypatch)
+    write_rudy("graph.txt", random_graph(50, 5))
+    Path("pentagon.txt").write_text("5 5\n1 2 1\n2 3 1\n3 4 1\n4 5 1\n5 1 1\n")
+
+
+def record(path):
+    found = json.loads(Path(path).read_text())
+    return {key: value for key, value in found.items() if key != "seconds"}
+
+
+METHOD = ("--method", "cgal", "--tol", "3e-2")
+
+
+def test_a_solve_that_is_stopped_is_resumed_to_the_same_answer():
+    whole = run("solve", "graph.txt", "--as", "max-cut", *METHOD, "--json", "a.json")
+    assert whole.exit_code == 0
+    part = run(
+        *("solve", "graph.txt", "--as", "max-cut", *METHOD, "--max-iters", "9"),
+        *("--checkpoint", "run.checkpoint"),
+    )
+    assert part.exit_code == 1
+    assert "To go on from here:\n\n  condal resume run.checkpoint graph.txt\n" in part.stdout
+    again = run("resume", "run.checkpoint", "graph.txt", "--json", "b.json", "--out", "b.txt")
+    assert again.exit_code == 0
+    assert "To go on" not in again.stdout
+    assert record("a.json") == record("b.json")
+    assert len(Path("b.txt").read_text().split()) == 50
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_solve_and_leaves_its_checkpoint(number, monkeypatch):
+    """In the midst of an iteration: the one before it is kept."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    true, calls = condal.Spectrahedron.lmo, []
+
+    def lmo(*arguments, **options):
+        calls.append(1)
+        if len(calls) == 9:
+            signal.raise_signal(number)
+        return true(*arguments, **options)
+
+    monkeypatch.setattr(condal.Spectrahedron, "lmo", lmo)
+    words = ("solve", "graph.txt", "--as", "max-cut", *METHOD)
+    try:
+        part = run(*words, "--checkpoint", "c", "--json", "a.json")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert part.exit_code == 1
+    assert record("a.json")["status"] == "interrupted"
+    assert "condal resume c graph.txt" in part.stdout
+    assert run("resume", "c", "graph.txt", "--json", "b.json").exit_code == 0
+    run(*words, "--json", "whole.json")
+    assert record("b.json") == record("whole.json")
+
+
+def test_a_saved_result_of_a_resumed_solve_is_certified():
+    run("solve", "graph.txt", "--as", "max-cut", "--max-iters", "1", "--checkpoint", "c")
+    assert run("resume", "c", "graph.txt", "--tol", "1e-4", "--save", "kept").exit_code == 0
+    assert run("certify", "graph.txt", "kept").exit_code == 0
+    settings = json.loads(Path("kept/result.json").read_text())["settings"]
+    assert settings["tol"] == 1e-4
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_application_is_resumed_with_its_own_options(name):
+    file = f"{name}.txt"
+    words = ("solve", file, "--as", name, *NEEDED.get(name, ()), "--tol", "1e-5")
+    assert run(*words, "--json", "whole.json").exit_code == 0
+    run(*words, "--max-iters", "2", "--checkpoint", "c")
+    if not Path("c").exists():
+        pytest.skip("it is solved before the first iteration")
+    assert run("resume", "c", file, "--json", "parts.json").exit_code == 0
+    assert record("parts.json") == record("whole.json")
+
+
+def refused(*words):
+    before = sorted(Path().iterdir())
+    ended = run(*words)
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert sorted(Path().iterdir()) == before
+    assert ended.stderr.startswith("condal: error: ")
+    return ended.stderr
+
+
+def test_resume_with_other_data_is_refused():
+    run("solve", "graph.txt", "--as", "max-cut", "--max-iters", "1", "--checkpoint", "c")
+    text = refused("resume", "c", "pentagon.txt")
+    assert re.search(r"it was made for .*n = 50.* and this is .*n = 5,", text)
+    assert "resume with the data that it was made for, or begin anew" in text
+
+
+def test_a_file_that_is_no_checkpoint_is_refused():
+    assert "no checkpoint of condal's" in refused("resume", "graph.txt", "graph.txt")
+    assert "there is no such file" in refused("resume", "none", "graph.txt")
+
+
+def test_one_that_python_wrote_is_sent_to_python():
+    model = max_cut(random_graph(50, 5))
+    condal.solve(model, condal.CGAL(), max_iters=2, checkpoint="c")
+    text = refused("resume", "c", "graph.txt")
+    assert "resume it in Python, with condal.resume" in text
+
+
+def test_a_checkpoint_is_not_overwritten():
+    run("solve", "graph.txt", "--as", "max-cut", "--max-iters", "1", "--checkpoint", "c")
+    text = refused("solve", "graph.txt", "--as", "max-cut", "--checkpoint", "c")
+    assert "is there already, and is not overwritten: go on from it with" in text
+
+
+@pytest.mark.parametrize("target", ["--json", "--out"])
+def test_what_is_written_is_not_the_checkpoint(target):
+    run("solve", "graph.txt", "--as", "max-cut", "--max-iters", "1", "--checkpoint", "c")
+    assert "is the checkpoint; give" in refused("resume", "c", "graph.txt", target, "c")
+    text = refused("solve", "graph.txt", "--as", "max-cut", "--checkpoint", "d", target, "d")
+    assert "is where --checkpoint goes; give" in text
+    text = refused("solve", "graph.txt", "--as", "max-cut", "--checkpoint", "graph.txt")
+    assert "is the file itself; give --checkpoint another path" in text
+
+
+def test_the_order_of_the_two_files_is_told():
+    run("solve", "graph.txt", "--as", "max-cut", "--max-iters", "1", "--checkpoint", "c")
+    assert "the checkpoint comes first: condal resume FILE PROBLEM" in refused(
+        "resume", "graph.txt", "c"
+    )
+
+
+def test_a_damaged_one_does_not_take_the_place_of_the_one_before():
+    words = ("--as", "max-cut", "--method", "cgal", "--tol", "1e-9")
+    run("solve", "graph.txt", *words, "--max-iters", "3", "--checkpoint", "c")
+    run("resume", "c", "graph.txt", "--max-iters", "2")
+    assert Path("c.previous").exists()
+    Path("c").write_bytes(Path("c").read_bytes()[:-1])
+    ended = run("resume", "c", "graph.txt", "--max-iters", "2")
+    assert "the checkpoint before it, was read instead" in ended.stderr
+    Path("c").unlink()
+    assert run("resume", "c", "graph.txt", "--max-iters", "2").exit_code == 1
+    assert Path("c.damaged").exists()
+
+
+SIGNALS = {signal.SIGINT: 1, signal.SIGTERM: 1}
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_leaves_an_answer_and_a_checkpoint(number):
+    write_rudy("large.txt", random_graph(700, 6))
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from condal.__main__ import main; main()"
+    )
+    words = ["solve", "large.txt", "--as", "max-cut", "--method", "cgal", "--tol", "1e-9"]
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *words, "--checkpoint", "c", "--json", "r.json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        while not process.stderr.readline().lstrip().startswith("8 "):
+            assert process.poll() is None
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=100)
+    assert process.returncode == SIGNALS[number]
+    assert record("r.json")["status"] == "interrupted"
+    assert "To go on from here:" in out
+    assert run("resume", "c", "large.txt", "--max-iters", "1").exit_code == 1
+
+
+def test_an_application_that_no_condal_knows_is_refused():
+    from condal.checkpoint.file import read, write
+
+    run("solve", "graph.txt", "--as", "max-cut", "--max-iters", "1", "--checkpoint", "c")
+    contents = read("c")
+    contents.about["options"]["solve"]["application"] = "knapsack"
+    write("c", contents.about, contents.value)
+    assert "is of an application 'knapsack' that this condal does not know" in refused(
+        "resume", "c", "graph.txt"
+    )
+
+
+def test_memory_that_is_too_little_is_refused():
+    text = refused("solve", "graph.txt", "--as", "max-cut", "--max-memory", "1kB")
+    assert re.search(r"this needs [0-9.,]+ MB of memory with", text)
+    assert "max_memory is 0.00 MB: raise max_memory" in text
+    assert run("solve", "graph.txt", "--as", "max-cut", "--max-memory", "1 GB").exit_code == 0
+    text = refused("solve", "graph.txt", "--as", "max-cut", "--max-memory", "much")
+    assert "--max-memory must be a number of bytes, or a text such as '4 GB'" in text

@@ -1,0 +1,573 @@
+"""Who stops a solve, and what it then returns: signals, stoppers, limits of time and of memory."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+import condal
+from condal import Status, Stopper, storage
+from condal.budget import Budget
+from condal.errors import ProblemError
+from condal.halting import Alarm, Halt, heed, seconds_left, unbroken
+from condal.interrupts import NOTICE, Interrupts
+from condal.memory import bytes_of, estimate, size
+from condal.operators import Symmetric
+from condal.problems import max_cut
+from known import random_graph
+
+N = 60
+KILLS = {signal.SIGINT: KeyboardInterrupt, signal.SIGTERM: SystemExit}
+
+
+@pytest.fixture(autouse=True)
+def _interruptible():
+    """Signals as a shell leaves them: one that starts the tests in the background has SIGINT
+    ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+class Events:
+    """A diagonal C of which each product may do something."""
+
+    def __init__(self, at=None, do=None, n=N):
+        self.calls, self.at, self.do, self.n = 0, at, do, n
+
+    def problem(self):
+        C = np.arange(1.0, self.n + 1)
+
+        def matvec(v):
+            self.calls += 1
+            if self.at is not None and self.calls == self.at:
+                self.do()
+            return C * np.ravel(v)
+
+        operator = LinearOperator((self.n, self.n), matvec=matvec, dtype=np.float64)
+        f = condal.Linear(Symmetric(self.n, operators=(operator,)))
+        A, K = condal.Diagonal(self.n), condal.Equal(np.full(self.n, 1 / self.n))
+        return condal.Problem.of(f, condal.Spectrahedron(self.n), A, K)
+
+
+def assert_best_so_far(result):
+    """The point and the bound are what a proof says: the optimum is the mean of C."""
+    assert result.x is not None
+    optimum = (N + 1) / 2
+    assert result.bound <= optimum + 1e-9
+    assert result.certificate.certified
+    assert abs(result.objective - condal.dense(result.x).diagonal() @ np.arange(1, N + 1)) < 1e-8
+
+
+# Signals
+
+
+@pytest.mark.parametrize("number", KILLS)
+def test_ctrl_c_inside_a_matvec_returns_the_best_iterate(number):
+    events = Events(400, lambda: signal.raise_signal(number))
+    before = {one: signal.getsignal(one) for one in KILLS}
+    result = condal.solve(events.problem(), condal.CGAL(), tol=1e-9)
+    assert result.status is Status.INTERRUPTED
+    assert result.iterations > 1
+    assert_best_so_far(result)
+    assert {one: signal.getsignal(one) for one in KILLS} == before  # the handlers are restored
+    assert signal.set_wakeup_fd(-1) == -1
+
+
+def test_the_matvec_that_heard_it_is_the_last_of_the_method():
+    after = []
+
+    def press():
+        signal.raise_signal(signal.SIGINT)
+        after.append(events.calls)
+
+    events = Events(400, press)
+    seen = []
+    condal.solve(events.problem(), condal.CGAL(), tol=1e-9, callback=seen.append)
+    assert seen[-1].matvecs <= after[0]
+
+
+@pytest.mark.parametrize("number", KILLS)
+def test_a_second_ctrl_c_raises(number):
+    def press():
+        signal.raise_signal(number)
+        signal.raise_signal(number)
+
+    before = {one: signal.getsignal(one) for one in KILLS}
+    with pytest.raises(KILLS[number]):
+        condal.solve(Events(400, press).problem(), condal.CGAL(), tol=1e-9)
+    assert {one: signal.getsignal(one) for one in KILLS} == before
+
+
+def test_a_ctrl_c_before_the_first_iterate_returns_none():
+    stopped = Stopper()
+    stopped.stop()
+    before = Events()
+    condal.solve(before.problem(), condal.CGAL(), stopper=stopped)  # to see what scaling takes
+    events = Events(before.calls + 2, lambda: signal.raise_signal(signal.SIGINT))
+    result = condal.solve(events.problem(), condal.CGAL(), tol=1e-9)
+    assert result.status is Status.INTERRUPTED
+    assert result.x is None
+    assert result.bound == -np.inf
+
+
+def test_a_ctrl_c_during_the_last_proof_cuts_it_short():
+    events = Events(None)
+    problem = events.problem()
+
+    def callback(row):
+        if row.k == 20:
+            events.at, events.do = events.calls + 3, lambda: signal.raise_signal(signal.SIGINT)
+        return row.k == 20
+
+    result = condal.solve(problem, condal.CGAL(), tol=1e-9, callback=callback)
+    assert result.status is Status.INTERRUPTED
+    assert result.x is not None
+
+
+def test_a_handler_that_somebody_has_set_stays():
+    heard = []
+    before = signal.signal(signal.SIGINT, lambda *_: heard.append(1))
+    try:
+        events = Events(100, lambda: signal.raise_signal(signal.SIGINT))
+        result = condal.solve(events.problem(), condal.CGAL(), tol=1e-9, max_iters=30)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert heard == [1]
+    assert result.status is Status.MAX_ITERS
+
+
+def test_a_solve_in_another_thread_leaves_signals_alone():
+    found, handlers = [], []
+
+    def work():
+        found.append(condal.solve(Events().problem(), condal.CGAL(), tol=1e-9, max_iters=30))
+
+    def note():
+        handlers.append(signal.getsignal(signal.SIGINT))
+
+    events = Events(100, note)
+    before = signal.getsignal(signal.SIGINT)
+    thread = threading.Thread(
+        target=lambda: found.append(condal.solve(events.problem(), condal.CGAL(), max_iters=30))
+    )
+    thread.start()
+    thread.join()
+    assert handlers == [before]
+    work()
+    assert np.array_equal(found[0].y, found[1].y)
+
+
+def test_the_progress_says_what_a_second_ctrl_c_does(capsys):
+    events = Events(400, lambda: signal.raise_signal(signal.SIGINT))
+    condal.solve(events.problem(), condal.CGAL(), tol=1e-9, callback=condal.Progress())
+    assert NOTICE in capsys.readouterr().err
+
+
+def test_interrupts_raise_once_where_nothing_listens_and_then_exit():
+    said, before = [], signal.getsignal(signal.SIGINT)
+    with Interrupts(Stopper(), say=said.append, last=lambda: SystemExit(130)):
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        assert said == [NOTICE]
+        with pytest.raises(SystemExit) as stop:
+            signal.raise_signal(signal.SIGINT)
+        assert stop.value.code == 130
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_two_interrupts_during_one_compiled_call_both_count():
+    stopper = Stopper()
+    with Interrupts(stopper) as interrupts, stopper.listening():
+        interrupts._write.send(bytes([signal.SIGINT]))
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert interrupts.aborted
+
+
+def test_interrupts_stay_ignored_where_they_were():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        stopper = Stopper()
+        with Interrupts(stopper), stopper.listening():
+            signal.raise_signal(signal.SIGINT)
+        assert not stopper.stopped
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_a_wakeup_socket_of_somebody_else_stays():
+    """As that of an event loop: the signals that it waits for reach it."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.setblocking(False)
+        theirs.setblocking(False)
+        before = signal.signal(signal.SIGUSR1, lambda *_: None)
+        signal.set_wakeup_fd(theirs.fileno())
+        try:
+            with Interrupts(Stopper()):
+                signal.raise_signal(signal.SIGUSR1)
+            assert signal.set_wakeup_fd(-1) == theirs.fileno()
+        finally:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGUSR1, before)
+        assert ours.recv(10) == bytes([signal.SIGUSR1])
+
+
+def test_a_signal_that_somebody_else_handles_does_not_count():
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        stopper = Stopper()
+        with Interrupts(stopper) as interrupts, stopper.listening():
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGTERM)
+        assert stopper.stopped
+        assert not interrupts.aborted
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_a_signal_while_the_handlers_are_restored_waits_for_that():
+    before = {one: signal.getsignal(one) for one in KILLS}
+    interrupts = Interrupts(Stopper()).__enter__()
+    interrupts._restore.append(lambda: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        interrupts.__exit__()
+    assert {one: signal.getsignal(one) for one in KILLS} == before
+    assert signal.set_wakeup_fd(-1) == -1
+
+
+SCRIPT = """
+import signal, sys, time, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import numpy as np, condal
+sys.path.insert(0, {here!r})
+from known import random_graph
+from condal.problems import max_cut
+def ready(row):
+    if row.k == 5:
+        print("ready", flush=True)
+result = condal.solve(max_cut(random_graph(400, 6)), condal.CGAL(), tol=1e-9, callback=ready,
+                      checkpoint="run.checkpoint")
+print(result.status.name, result.certificate.certified, result.bound >= result.objective)
+"""
+
+
+@pytest.mark.parametrize("number", KILLS)
+def test_a_signal_from_outside_ends_the_solve_and_writes_the_checkpoint(number, tmp_path):
+    here = str(Path(__file__).parent)
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT.format(here=here)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=60)
+    assert out == "INTERRUPTED True True\n"
+    on = condal.resume(tmp_path / "run.checkpoint", max_cut(random_graph(400, 6)), max_iters=1)
+    assert on.iterations > 5
+
+
+# Stoppers
+
+
+def test_stop_from_another_thread_is_heard_inside_the_oracle():
+    stopper = Stopper()
+    events = Events(400, stopper.stop)
+    result = condal.solve(events.problem(), condal.CGAL(), tol=1e-9, stopper=stopper)
+    assert result.status is Status.INTERRUPTED
+    assert_best_so_far(result)
+    again = condal.solve(Events().problem(), condal.CGAL(), stopper=stopper)
+    assert again.status is Status.INTERRUPTED  # it stays
+    assert again.x is None
+
+
+def test_stop_from_another_thread_ends_a_solve_in_a_thread():
+    stopper, found, begun = Stopper(), [], threading.Event()
+
+    def work():
+        model = max_cut(random_graph(300, 6))
+        found.append(
+            condal.solve(
+                model, condal.CGAL(), tol=1e-12, stopper=stopper, callback=lambda _: begun.set()
+            )
+        )
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert begun.wait(60)
+    stopper.stop()
+    thread.join(60)
+    assert found[0].status is Status.INTERRUPTED
+    assert found[0].bound >= found[0].objective
+
+
+def test_one_stopper_ends_several_solves():
+    stopper = Stopper()
+    results = []
+
+    def work():
+        results.append(
+            condal.solve(max_cut(random_graph(200, 6)), condal.CGAL(), tol=1e-12, stopper=stopper)
+        )
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.3)
+    stopper.stop()
+    for thread in threads:
+        thread.join(60)
+    assert {result.status for result in results} == {Status.INTERRUPTED}
+
+
+def test_a_stopper_that_is_none_is_refused():
+    with pytest.raises(ProblemError, match=r"stopper takes a condal\.Stopper\(\); got 3"):
+        condal.solve(Events().problem(), stopper=3)
+
+
+# Alarms
+
+
+def test_an_alarm_is_heard_in_its_thread_and_its_block_alone():
+    stopper = Stopper()
+    stopper.stop()
+    heard = []
+
+    def other():
+        heed()
+        heard.append("nothing")
+
+    with Alarm(stopper).on():
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        with pytest.raises(Halt) as halt:
+            heed()
+    assert halt.value.asked
+    heed()
+    assert heard == ["nothing"]
+
+
+def test_an_alarm_within_another_listens_for_both():
+    stopper = Stopper()
+    with Alarm(stopper).on(), Alarm(until=time.perf_counter() + 1000).on():
+        assert 900 < seconds_left() <= 1000
+        heed()
+        stopper.stop()
+        with pytest.raises(Halt):
+            heed()
+    assert seconds_left() == np.inf
+
+
+def test_what_is_done_as_one_is_not_broken():
+    with Alarm(until=-np.inf).on():
+        with unbroken():
+            heed()
+        with pytest.raises(Halt) as halt:
+            heed()
+    assert not halt.value.asked
+
+
+def test_no_piece_of_the_users_can_swallow_a_stop():
+    stopper = Stopper()
+    C = np.diag(np.arange(N, dtype=float))
+
+    def matvec(v):
+        try:
+            stopper.stop()
+            return Symmetric(N, dense=C) @ v  # which heeds
+        except Exception:
+            return v
+
+    operator = LinearOperator((N, N), matvec=matvec, dtype=np.float64)
+    f = condal.Linear(Symmetric(N, operators=(operator,)))
+    problem = condal.Problem.of(f, condal.Spectrahedron(N))
+    assert condal.solve(problem, stopper=stopper).status is Status.INTERRUPTED
+
+
+# Time
+
+
+def test_a_time_limit_in_the_middle_of_an_lmo():
+    """The products take 0.02 s each, and the oracle some sixty of them."""
+    slow = {"on": False}
+    C = np.arange(1.0, N + 1)
+
+    def matvec(v):
+        if slow["on"]:
+            time.sleep(0.02)
+        return C * np.ravel(v)
+
+    operator = LinearOperator((N, N), matvec=matvec, dtype=np.float64)
+    f = condal.Linear(Symmetric(N, operators=(operator,)))
+    A, K = condal.Diagonal(N), condal.Equal(np.full(N, 1 / N))
+    problem = condal.Problem.of(f, condal.Spectrahedron(N), A, K)
+
+    def callback(row):
+        slow["on"] = row.k >= 3
+
+    tight = condal.CGAL(tol=condal.methods.rules.Exact())
+    result = condal.solve(problem, tight, tol=1e-9, max_seconds=0.5, callback=callback)
+    assert result.status is Status.MAX_SECONDS
+    assert result.iterations == 3
+    assert result.x is not None
+    assert result.bound <= (N + 1) / 2  # -inf, where there was no time for a proof
+
+
+def test_the_first_iteration_is_finished_whatever_the_time():
+    result = condal.solve(Events().problem(), condal.CGAL(), tol=1e-9, max_seconds=1e-9)
+    assert result.status is Status.MAX_SECONDS
+    assert result.iterations == 1
+    assert result.x is not None
+
+
+def test_a_time_limit_leaves_a_proof_of_what_was_reached():
+    model = max_cut(random_graph(1200, 6))
+    result = condal.solve(model, condal.CGAL(), tol=1e-9, max_seconds=1.0)
+    assert result.status is Status.MAX_SECONDS
+    assert np.isfinite(result.bound)
+    assert result.bound >= result.objective
+
+
+def test_the_time_is_divided_between_iterations_and_the_proof():
+    now = time.perf_counter()
+    free, short = Budget(None), Budget(10.0)
+    assert free.until(1.0, 1.0) == np.inf
+    assert free.proof_until(1.0, 1.0, False) == np.inf
+    assert now + 6.9 < short.until(3.0, 0.1) < now + 7.1  # never more than three tenths
+    assert now + 9.8 < short.until(0.1, 0.1) < now + 9.9
+    assert now + 10 < short.proof_until(3.0, 0.25, False) < now + 10.3  # one call of the oracle
+    assert free.proof_until(3.0, 0.1, True) - time.perf_counter() < 4.6
+    assert free.proof_until(0.0, 100.0, True) - time.perf_counter() < 10.1
+
+
+def test_a_proof_that_is_cut_short_proves_less_and_is_right():
+    from condal.proofs import probabilistic
+
+    rng = np.random.default_rng(0)
+    n = 400
+    V = sp.random_array((n, n), density=0.02, rng=rng)
+    V = Symmetric(n, sparse=(sp.csr_array(V + V.T),))
+    least = np.linalg.eigvalsh(V.to_dense())[0]
+    whole = probabilistic(V, slack=1e-3, failure=1e-9, seed=0)
+
+    class After(Stopper):
+        left = 60
+
+        @property
+        def stopped(self):
+            self.left -= 1
+            return self.left < 0
+
+    with Alarm(After()).on():
+        cut = probabilistic(V, slack=1e-3, failure=1e-9, seed=0)
+    assert cut.value < whole.value <= least + 1e-12
+    with Alarm(until=-np.inf).on():
+        none = probabilistic(V, slack=1e-3, failure=1e-9, seed=0)
+    assert (none.value, none.how) == (-np.inf, "no time for a proof")
+
+
+# Memory
+
+
+def test_a_memory_estimate_is_refused_before_allocating():
+    model = max_cut(random_graph(2000, 4))
+    with pytest.raises(ProblemError) as error:
+        condal.solve(model, max_memory=100_000)
+    text = str(error.value)
+    assert text.startswith("this needs ")
+    for part in ("x ", "images and duals ", "oracle ", "proof "):
+        assert part in text
+    assert "max_memory is 0.10 MB" in text
+    assert "of memory with" in text
+
+
+def test_a_storage_that_does_not_fit_is_refused():
+    model = max_cut(random_graph(2000, 4))
+    with pytest.raises(ProblemError, match=r"leave storage= out, or give a smaller one"):
+        condal.solve(model, condal.CGAL(), storage=storage.Factored(2000), max_memory="50 MB")
+
+
+def test_what_fits_is_chosen():
+    model = max_cut(random_graph(1500, 4))
+    few = condal.solve(model, condal.CGAL(), max_memory="120 MB", max_iters=2)
+    assert few.x.rank < 100
+    many = condal.solve(model, condal.CGAL(), max_memory="1 GB", max_iters=2)
+    assert many.x.rank <= 2  # its atoms themselves
+
+
+def test_a_method_that_does_not_fit_is_left_out():
+    problem = max_cut(random_graph(1200, 4)).problem
+    lowrank = estimate(problem, condal.methods.LowRankCGAL())
+    cgal = estimate(problem, condal.CGAL())
+    assert sum(cgal.values()) < sum(lowrank.values())
+    limit = (sum(cgal.values()) + sum(lowrank.values())) // 2
+    result = condal.solve(problem, max_memory=limit, max_iters=3)
+    assert result.method == "cgal-ls"
+
+
+def test_an_estimate_is_not_exceeded():
+    """Of what NumPy allocates during a solve."""
+    import tracemalloc
+
+    model = max_cut(random_graph(1000, 4))
+    problem = model.problem
+    for method in (condal.CGAL(), condal.methods.LowRankCGAL()):
+        kept = None if method.keeps == "factor" else storage.Sketch(1000, 10)
+        told = sum(estimate(problem, method, kept).values())
+        tracemalloc.start()
+        condal.solve(problem, method, storage=kept, max_iters=30)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak <= told
+        assert told <= 20 * peak
+
+
+@pytest.mark.parametrize(
+    ("given", "bytes_"),
+    [(2**20, 2**20), ("1MB", 1e6), ("1.5 GiB", 1.5 * 2**30), (" 2 kb ", 2000), ("12", 12)],
+)
+def test_sizes_are_read(given, bytes_):
+    assert bytes_of(given) == bytes_
+
+
+@pytest.mark.parametrize("given", [0, -1, np.nan, "four GB", "1 XB", True, "", "-3GB", "1e400"])
+def test_a_size_that_is_none_is_refused(given):
+    with pytest.raises(ProblemError, match=r"max_memory must be a number of bytes, or a text such"):
+        condal.solve(Events().problem(), max_memory=given)
+
+
+def test_sizes_are_told():
+    assert [size(count) for count in (0, 999, 1234, 5_600_000)] == [
+        "0 bytes",
+        "1 kB",
+        "1.2 kB",
+        "5.6 MB",
+    ]
+
+
+# Callbacks
+
+
+def test_a_raising_callback_is_raised_and_the_handlers_are_restored():
+    def callback(row):
+        raise RuntimeError("mine")
+
+    before = {one: signal.getsignal(one) for one in KILLS}
+    with pytest.raises(RuntimeError, match="mine"):
+        condal.solve(Events().problem(), callback=callback)
+    assert {one: signal.getsignal(one) for one in KILLS} == before

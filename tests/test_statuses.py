@@ -1,0 +1,145 @@
+"""Each status by a problem that must end so, with the proof that it claims and its advice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import LinearOperator
+
+import condal
+from condal import Status
+from condal.conic import conic_model
+from condal.methods import InteriorPoint, LowRankCGAL
+from condal.operators import Symmetric
+from condal.problems import max_cut
+from known import random_graph
+
+MODEL = max_cut(random_graph(30, 4))
+
+
+@dataclass(frozen=True)
+class Tired:
+    """CGAL that can do no more after five iterations."""
+
+    name: str = "tired"
+    keeps: str = "x"
+
+    def start(self, problem, warm=None):
+        return condal.CGAL().start(problem, warm)
+
+    def iterates(self, problem, x, start=None):
+        return islice(condal.CGAL().iterates(problem, x, start), 5)
+
+
+def test_solved_only_with_a_certificate():
+    result = condal.solve(MODEL, tol=1e-6)
+    assert result.status is Status.SOLVED
+    assert result.certificate.certified
+    again = condal.certify(MODEL, result.x, result.y)
+    assert again.gap <= 1e-6
+    assert again.infeasibility <= 1e-6
+
+
+def test_an_estimate_alone_never_solves(monkeypatch):
+    """Where no proof comes out, the estimates say what they like."""
+    from condal.types import Proof
+
+    unproved = lambda *_, **__: Proof(-np.inf, "none")  # noqa: E731 - a proof of nothing
+    monkeypatch.setattr(condal.Spectrahedron, "bound", unproved)
+    result = condal.solve(MODEL, tol=1e-2, max_iters=200)
+    assert result.status is not Status.SOLVED
+    assert result.bound == np.inf
+
+
+def test_inaccurate_where_methods_rest_near_the_tolerance():
+    result = condal.solve(MODEL, InteriorPoint(), tol=1e-13)
+    assert result.status is Status.INACCURATE
+    assert 1e-13 < result.gap < 1e-11
+    assert result.certificate.certified
+
+
+def test_stalled_where_a_method_rests_far_from_it():
+    result = condal.solve(MODEL, Tired(), tol=1e-6)
+    assert result.status is Status.STALLED
+    assert result.gap > 1e-4
+    assert result.bound >= result.objective
+
+
+def test_infeasible_comes_with_a_proof_that_is_checked_again():
+    """tr x = 3 and diag x = (1, 1, 2)."""
+    b = np.array([1.0, 1.0, 2.0])
+    problem = condal.Problem.of(
+        condal.Linear(np.eye(3)), condal.Spectrahedron(3, 3.0), condal.Diagonal(3), condal.Equal(b)
+    )
+    result = condal.solve(problem)
+    assert result.status is Status.INFEASIBLE
+    d = result.separator
+    # For all x of X: <d, diag x> >= 3 min d, which is above <d, b>.
+    assert 3.0 * d.min() > d @ b
+    assert result.infeasible.value > 0
+    assert result.infeasible.failure == 0
+
+
+def test_unbounded_comes_with_a_proof():
+    """Minimise -u - v over u = v >= 0."""
+    from condal.conic.program import Block, Program
+
+    program = Program(
+        blocks=(Block("orthant", 2),), c=np.array([-1.0, -1.0]), A=np.array([[1.0, -1.0]]), b=[0.0]
+    )
+    result = conic_model(program).solve()
+    assert result.status is Status.UNBOUNDED
+
+
+def test_max_iters():
+    result = condal.solve(MODEL, condal.CGAL(), tol=1e-9, max_iters=7)
+    assert (result.status, result.iterations) == (Status.MAX_ITERS, 7)
+    assert result.bound >= result.objective
+
+
+def test_max_seconds():
+    result = condal.solve(MODEL, condal.CGAL(), tol=1e-12, max_seconds=0.1)
+    assert result.status is Status.MAX_SECONDS
+    assert result.bound >= result.objective
+
+
+def test_interrupted():
+    result = condal.solve(MODEL, condal.CGAL(), tol=1e-9, callback=lambda row: row.k == 4)
+    assert (result.status, result.iterations) == (Status.INTERRUPTED, 4)
+    assert result.bound >= result.objective
+
+
+def test_numerical_error_says_why_and_keeps_what_was_proved():
+    n, calls = 30, []
+
+    def matvec(v):
+        calls.append(1)
+        return np.full(n, np.nan) if len(calls) > 300 else np.arange(n) * np.ravel(v)
+
+    operator = LinearOperator((n, n), matvec=matvec, dtype=np.float64)
+    problem = condal.Problem.of(
+        condal.Linear(Symmetric(n, operators=(operator,))),
+        condal.Spectrahedron(n),
+        condal.Diagonal(n),
+        condal.Equal(np.full(n, 1 / n)),
+    )
+    result = condal.solve(problem, condal.CGAL(), tol=1e-9)
+    assert result.status is Status.NUMERICAL_ERROR
+    assert "nan" in result.reason.lower()
+    assert result.bound <= (n - 1) / 2
+
+
+@pytest.mark.parametrize("status", Status)
+def test_every_status_says_what_it_is_and_advises(status):
+    what, _, advice = status.value.partition(";")
+    assert what
+    assert advice.strip() or status is Status.SOLVED
+
+
+def test_a_tolerance_near_rounding_is_reached_or_said_not_to_be():
+    result = condal.solve(MODEL, LowRankCGAL(), tol=1e-15, max_iters=2000)
+    assert result.status in (Status.SOLVED, Status.INACCURATE)
+    assert result.gap < 1e-11

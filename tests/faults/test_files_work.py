@@ -1,0 +1,83 @@
+"""Long files whose fault stands at the end: named at a cost that is that of reading them once.
+
+A reader that goes back to the beginning at every line, or has two ways to match a run of digits,
+takes hours for these.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+
+from condal.errors import FormatError
+from readers import FORMATS
+from readers.contents import BANNER
+
+BY_NAME = {one.name: one for one in FORMATS}
+LINES = 20_000
+DIGITS = b"1" * 100_000
+WORD = DIGITS + b"x"
+BAD = b"1_0"
+
+
+def numbered(line: bytes, count: int = LINES) -> bytes:
+    """Lines with the numbers from 1 on in the place of %d."""
+    return b"".join(line.replace(b"%d", b"%d" % k) for k in range(1, count + 1))
+
+
+# Of each format a head, lines, and a last line at fault; and which line that is.
+LONG = {
+    "rudy": (b"30000 20001\n", b"%d 1 2\n", b"1 2 1_0\n", 2),
+    "matrix market": (BANNER + b"30000 30000 20001\n", b"%d 1 2\n", b"2 1 1_0\n", 3),
+    "metis": (b"20001 0\n", b"\n", b"1_0\n", 2),
+    "edge list": (b"# a\n", b"%d 1 2\n", b"2 1 1_0\n", 2),
+    "sdpa": (b"1\n1\n-30000\n1\n", b"1 1 %d %d 2\n", b"1 1 20001 20001 1_0\n", 5),
+    "sdpa solution": (b"1\n", b"2 3 %d 1 2\n", b"2 3 1 1 1_0\n", 2),
+    "qaplib": (b"200\n", b"%d\n", b"1_0\n", 2),
+    "qaplib solution": (b"20001 5\n", b"%d\n", b"1_0\n", 2),
+    "table": (b"x,y\n", b"%d,2\n", b"1,1_0\n", 2),
+    "points": (b"", b"%d,2\n", b"1,1_0\n", 1),
+    "ratings": (b"", b"%d,2,3\n", b"1,2,1_0\n", 1),
+    "ratings matrix": (
+        BANNER.replace(b"symmetric", b"general") + b"30000 2 20001\n",
+        b"%d 1 2\n",
+        b"2 1 1_0\n",
+        3,
+    ),
+}
+EXCEPT = {
+    "rutherford-boeing",  # its fields are of fixed width
+    "sdpa result",  # it has no lines
+}
+
+
+def test_every_text_format_is_tried():
+    texts = {one.name for one in FORMATS if one.text and not one.name.startswith("saved")}
+    assert texts == set(LONG) | EXCEPT
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_no_hang_on_a_fault_at_the_end(name, tmp_path):
+    head, line, last, first = LONG[name]
+    path = tmp_path / f"long{BY_NAME[name].suffix}"
+    path.write_bytes(head + numbered(line) + last)
+    with pytest.raises(FormatError) as caught:
+        BY_NAME[name].read(path)
+    assert caught.value.line == first + LINES
+
+
+@pytest.mark.parametrize("word", [WORD, DIGITS + b"." + DIGITS + b"e" + WORD])
+@pytest.mark.parametrize("name", [*LONG, *sorted(EXCEPT)])
+def test_no_hang_on_a_long_word(name, word, tmp_path):
+    form = BY_NAME[name]
+    whole = form.files[0]
+    last = whole.split()[-1]
+    path = tmp_path / f"long{form.suffix}"
+    for contents in (word + whole, word):  # where it may be a name, or a remark
+        path.write_bytes(contents)
+        with contextlib.suppress(FormatError):
+            form.holds(form.read(path))
+    path.write_bytes(whole.replace(last, word))
+    with pytest.raises(FormatError):
+        form.read(path)

@@ -1,0 +1,218 @@
+"""Numbers that trip eigenvalue engines, dual steps and penalties: nothing false comes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import condal
+from condal import Linear, LowRank, Problem, Spectrahedron, Status
+from condal.eigen import Arpack, Automatic, Dense, Lanczos
+from condal.methods import IAL, LowRankCGAL, corrective, fwal
+from condal.methods.rules import Const, Decr, Harmonic, LineSearch, Never, Whole
+from condal.operators import Symmetric
+from condal.passes import along
+from condal.storage import Dense as Kept
+from condal.storage import Factored, Sketch
+from known import PLANTED
+
+ENGINES = {
+    "automatic": Automatic(),
+    "dense": Dense(),
+    "lanczos": Lanczos(),
+    "lanczos in two passes": Lanczos(max_bytes=8 * 60 * 4),
+    "arpack": Arpack(),
+}
+N = 60
+rng = np.random.default_rng(3)
+Q = np.linalg.qr(rng.standard_normal((N, N)))[0]
+
+
+def turned(values):
+    full = (Q * values) @ Q.T
+    return 0.5 * (full + full.T)
+
+
+def lowest_of(values, engine, guess=None):
+    """The lmo's value for a matrix of these eigenvalues, and a proved bound on it, beside the true
+    one; X = {tr x = 1}."""
+    X, V = Spectrahedron(len(values), engine=ENGINES[engine]), Symmetric(N, dense=turned(values))
+    s = X.lmo(V, 0.0, None if guess is None else LowRank(guess[:, None], np.ones(1)))
+    proof = X.bound(V, slack=1e-9 * np.abs(values).max(initial=1.0), failure=1e-9, seed=1)
+    return V.quadratic(s), proof.value, float(np.min(values))
+
+
+def check_lowest(values, engine, guess=None, width=0.0):
+    found, proved, true = lowest_of(values, engine, guess)
+    size = float(np.abs(values).max())
+    assert proved <= true + 1e-13 * size
+    assert true - 1e-12 * size <= found <= true + width + 1e-11 * size
+
+
+SPREAD = np.linspace(-1.0, 2.0, N)
+engines = pytest.mark.parametrize("engine", ENGINES)
+
+
+@engines
+def test_a_zero_start_vector(engine):
+    check_lowest(SPREAD, engine, np.zeros(N))
+    check_lowest(SPREAD, engine, np.full(N, 1e-200))
+    check_lowest(SPREAD, engine, np.full(N, np.nan))
+
+
+@engines
+@pytest.mark.parametrize("which", [0, 1, N // 2, N - 1], ids=["lowest", "next", "middle", "top"])
+def test_an_eigenvector_as_start(engine, which):
+    """A Krylov space from it has one dimension, and knows no other eigenvalue."""
+    check_lowest(SPREAD, engine, Q[:, which].copy())
+    check_lowest(SPREAD, engine, Q[:, which] + 1e-12 * Q[:, 0])
+
+
+@engines
+@pytest.mark.parametrize(
+    "values",
+    [np.zeros(N), np.ones(N), np.where(np.arange(N) < 1, -1.0, 1.0), np.arange(N) % 3 - 1.0],
+    ids=["zero", "identity", "two values", "three values"],
+)
+def test_lanczos_breakdown(engine, values):
+    """The space ends after as many steps as there are eigenvalues."""
+    check_lowest(values, engine)
+    check_lowest(values, engine, Q[:, -1].copy())
+
+
+@engines
+@pytest.mark.parametrize("count", [2, 7, N - 1])
+def test_multiplicity_and_clusters(engine, count):
+    values = SPREAD.copy()
+    values[:count] = -1.0
+    check_lowest(values, engine)
+    values[:count] = -1.0 + 1e-9 * np.arange(count)
+    check_lowest(values, engine, width=1e-7)
+
+
+@engines
+@pytest.mark.parametrize("far", [1e3, 1e8])
+def test_loss_of_orthogonality_and_ghosts(engine, far):
+    """Outliers converge first, and come back long before the small end is resolved."""
+    values = np.concatenate([np.linspace(0.0, 1.0, N - 3), far * np.array([1.0, 2.0, 3.0])])
+    check_lowest(values, engine)
+
+
+@engines
+def test_ghosts_and_clusters_are_solved_right(engine):
+    values = np.concatenate([[-1.0, -1.0], np.linspace(0.0, 1.0, N - 5), [1e3, 2e3, 3e3]])
+    X = Spectrahedron(N, trace=2.0, engine=ENGINES[engine])
+    A = condal.Inner([np.outer(Q[:, 0], Q[:, 0]), np.outer(Q[:, 1], Q[:, 1])])
+    problem = Problem.of(Linear(turned(values)), X, A, condal.Equal([0.5, 1.0]))
+    result = condal.solve(problem, condal.CGAL(eta=LineSearch()), tol=5e-2, max_iters=600)
+    # 1.5 of the trace is at -1, and the rest at the next eigenvalue, 0.
+    assert result.status is Status.SOLVED
+    assert result.bound <= -1.5 + 1e-9
+    assert result.objective == pytest.approx(-1.5, abs=0.2)
+
+
+# Steps.
+
+
+def drift(x, A, atoms, steps):
+    """How far Ax, as a method carries it along, is from the map of what is kept of x."""
+    Ax, images = np.zeros(A.size), [A(s) for s in atoms]
+    for k in range(1, steps + 1):
+        i, eta = (k * k) % 11 % len(atoms), 2 / (k + 1)
+        Ax = along(Ax, images[i] - Ax, eta)
+        x.move(atoms[i], eta)
+    return np.abs(A(x.point()) - Ax).max()
+
+
+def test_drift_of_ax_over_1e5_steps():
+    A = condal.Matrix([[1.0, 2.0, 4.0], [0.3, 0.1, -0.7]])
+    assert drift(Kept(), A, list(np.eye(3)), 100_000) <= 1e-13
+
+
+@pytest.mark.parametrize("make", [Factored, lambda n: Sketch(n, n)], ids=["factored", "sketch"])
+def test_drift_of_ax_of_matrices_over_many_steps(make):
+    turns = [np.array([[np.cos(t)], [np.sin(t)]]) for t in np.linspace(0.0, 3.0, 7)]
+    atoms = [LowRank(u, np.ones(1)) for u in turns]
+    assert drift(make(2), condal.RowSums(2), atoms, 20_000) <= 1e-12
+
+
+@pytest.mark.parametrize("name", ["sdp-equal", "simplex-equal"])
+def test_drift_of_ax_over_the_steps_of_a_method(name):
+    problem = PLANTED[name]().problem
+    x = Factored(12) if name == "sdp-equal" else Kept()
+    (last,) = islice(condal.CGAL(1.0).iterates(problem, x), 1999, 2000)
+    np.testing.assert_allclose(problem.A(x.point()), last.Ax, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(problem.f.M(x.point()), last.Mx, rtol=0, atol=1e-11)
+    assert problem.X.distance(x.point()) <= 1e-10
+
+
+@pytest.mark.parametrize("rule", [Const(), Decr(), Const(D_Y=3.0), Never(), Harmonic(1.0), Whole()])
+def test_d_of_0_in_the_dual_step(rule):
+    """It is 0 where Ax is in K, as it is at every step if the constraint is the trace itself."""
+    y, zero = np.array([1.0, -2.0]), np.zeros(2)
+    for k in (1, 10, 10**6):
+        sigma = rule(k, 1.0, y, zero, budget=1.0)
+        assert np.isfinite(sigma)
+        assert sigma >= 0
+    A = condal.Inner([np.eye(3)])
+    problem = Problem.of(Linear(np.diag([1.0, 2, 3])), Spectrahedron(3), A, condal.Equal([1.0]))
+    result = condal.solve(problem, condal.CGAL(1.0, sigma=rule), max_iters=50)
+    assert result.status is Status.SOLVED
+    assert result.objective == pytest.approx(1.0, abs=1e-3)
+    assert np.isfinite(result.y).all()
+
+
+@dataclass(frozen=True)
+class Explosive:
+    """lam_k = 1e9^k: what a rule of the user's may do."""
+
+    first: float = 1.0
+
+    def at(self, k, lam0):
+        return lam0 * 1e9 ** min(k, 34)
+
+    def __call__(self, k, lam0, gap, price):
+        return lam0
+
+
+def test_overflow_of_lam_ends_a_solve_by_name():
+    known = PLANTED["sdp-equal"]()
+    result = condal.solve(known.problem, condal.CGAL(Explosive()), tol=1e-9)
+    assert result.status is Status.NUMERICAL_ERROR
+    assert result.reason == "the penalty lam has grown to 1e+54; begin with a smaller lam0"
+    assert result.bound <= known.optimum + 1e-9
+    assert result.x is not None
+    assert np.isfinite(condal.dense(result.x)).all()
+
+
+@pytest.mark.parametrize("lam", [1e-300, 1e-51, 1e51, 1e300])
+@pytest.mark.parametrize(
+    "make",
+    [condal.CGAL, condal.hcgm, corrective, fwal, IAL, lambda lam: LowRankCGAL(lam=lam)],
+    ids=["cgal", "hcgm", "corrective", "fw-al", "ial", "lowrank"],
+)
+def test_overflow_of_lam_is_refused_where_it_is_given(make, lam):
+    with pytest.raises(condal.ProblemError, match=r"positive number, from 1e-50 to 1e\+50; got"):
+        make(lam)
+
+
+@pytest.mark.parametrize("lam", [1e-49, 1e-20, 1e20, 1e49])
+@pytest.mark.parametrize("name", ["sdp-equal", "sdp-box", "simplex-equal"])
+def test_no_penalty_of_any_size_makes_a_claim_false(lam, name):
+    known = PLANTED[name]()
+    for method in (condal.CGAL(lam), condal.CGAL(lam, eta=LineSearch()), fwal(lam), IAL(lam)):
+        result = condal.solve(known.problem, method, max_iters=30)
+        assert result.status is not Status.INFEASIBLE
+        assert result.bound <= known.optimum + 1e-9 * (1 + abs(known.optimum))
+        assert result.x is not None
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_an_objective_of_minus_0_is_0(form):
+    W = form(-(np.ones((3, 3)) - np.eye(3)))
+    result = condal.solve(condal.problems.max_cut(W))
+    assert f"{result.objective:g}" == "0"

@@ -1,0 +1,164 @@
+"""Awkward structure, solved right by default, and nothing false claimed of it by any method."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from structures import STRUCTURES
+
+import condal
+from condal import Status
+from condal.methods import (
+    AUPD,
+    CGS,
+    GDMM,
+    IAL,
+    UPD,
+    InteriorPoint,
+    LowRankCGAL,
+    PrimalDual,
+    SketchyCGM,
+    SmoothedCG,
+    Splitting,
+    corrective,
+    fwal,
+)
+from condal.methods.rules import Decr, LineSearch
+
+structures = pytest.mark.parametrize("name", STRUCTURES)
+ROUNDING = 1e-13
+
+METHODS = {
+    "cgal": condal.CGAL(),
+    "cgal-decr": condal.CGAL(sigma=Decr()),
+    "cgal-ls": condal.CGAL(eta=LineSearch()),
+    "hcgm": condal.hcgm(),
+    "fw-al": fwal(1.0, 1.0),
+    "corrective": corrective(),
+    "ial": IAL(1.0, 0.1),
+    "ial-ls": IAL(1.0, 0.1, eta=LineSearch()),
+    "upd": UPD(1e-2),
+    "aupd": AUPD(1e-2),
+    "cgs": CGS(),
+    "gdmm": GDMM(1.0),
+    "smoothed-cg": SmoothedCG(),
+    "sketchy-cgm": SketchyCGM(),
+    "lowrank": LowRankCGAL(),
+    "splitting": Splitting(),
+    "primal-dual": PrimalDual(),
+    "interior-point": InteriorPoint(),
+}
+STORAGES = {
+    "dense": lambda n: condal.storage.Dense(),
+    "factored": condal.storage.Factored,
+    "sketch of rank 1": lambda n: condal.storage.Sketch(n, 1),
+    "sketch of rank n": lambda n: condal.storage.Sketch(n, n),
+    "atoms": lambda n: condal.storage.Atoms(),
+}
+
+
+def least(X, v):
+    """min over X of <v, .>, by NumPy alone."""
+    if isinstance(X, condal.Product):
+        return sum(least(part, w) for part, w in zip(X.parts, v, strict=True))
+    if isinstance(X, condal.Spectrahedron):
+        smallest = float(np.linalg.eigvalsh(v.to_dense())[0])
+        return X.trace * (min(smallest, 0.0) if X.at_most else smallest)
+    if isinstance(X, condal.Simplex):
+        return X.radius * float(v.min())
+    assert isinstance(X, condal.LinfBall)
+    return -X.radius * float(np.abs(v).sum())
+
+
+def check_proof(problem, result, apart):
+    """The proof that nothing is feasible: its plane has A(X) on one side and K on the other."""
+    d = result.separator
+    between = least(problem.X, problem.A.adjoint(d)) - problem.h.support(d)
+    proved = result.infeasible.value
+    assert between > 0
+    assert 0 < proved <= between / np.linalg.norm(d) * (1 + 1e-9)
+    assert proved <= apart * (1 + 1e-9)
+    assert problem.h.distance(problem.A(result.x)) >= proved * (1 - 1e-9)
+
+
+def check_claims(structure, problem, result, tol):
+    """Nothing that is claimed is false."""
+    assert not np.isnan(result.bound)
+    if structure.optimum is None:
+        assert result.status is not Status.SOLVED
+        if result.status is Status.INFEASIBLE:
+            check_proof(problem, result, structure.apart)
+        return
+    assert result.status is not Status.INFEASIBLE
+    assert result.infeasible is None
+    unit = max(1.0, abs(structure.optimum))
+    assert problem.sense * (result.bound - structure.optimum) <= ROUNDING * unit
+    if result.status is Status.SOLVED:
+        assert problem.sense * (result.objective - structure.optimum) <= 1.01 * tol * unit
+        assert result.gap <= tol
+        assert result.infeasibility <= tol
+        assert problem.infeasibility(result.x) <= tol
+        assert result.objective == pytest.approx(problem.objective(result.x), abs=1e-12 * unit)
+        again = condal.certify(problem, result.x, result.y)
+        assert again.distance_to_X <= 1e-6 * problem.X.size
+
+
+@pytest.mark.parametrize("name", [name for name in STRUCTURES if STRUCTURES[name].regular])
+@pytest.mark.parametrize("tol", [1e-3, 1e-6])
+def test_it_is_solved_right(name, tol):
+    structure = STRUCTURES[name]
+    problem = structure.make()
+    result = condal.solve(problem, tol=tol, max_iters=3000)
+    assert result.status is (Status.INFEASIBLE if structure.optimum is None else Status.SOLVED)
+    check_claims(structure, problem, result, tol)
+    if structure.optimum is not None:
+        assert result.objective == pytest.approx(structure.optimum, rel=20 * tol, abs=20 * tol)
+
+
+@structures
+def test_no_method_claims_what_is_false(name):
+    structure, asked = STRUCTURES[name], 0
+    for method in METHODS.values():
+        problem = structure.make()
+        try:
+            result = condal.solve(problem, method, max_iters=20)
+        except condal.ProblemError as error:
+            refused = str(error)
+            assert refused.endswith("use condal.CGAL()"), method
+            continue
+        asked += 1
+        check_claims(structure, problem, result, 1e-3)
+        assert result.status is not Status.NUMERICAL_ERROR, (method, result.reason)
+    assert asked >= 10
+
+
+@pytest.mark.parametrize("kind", STORAGES)
+def test_no_storage_makes_a_claim_false(kind):
+    for name, structure in STRUCTURES.items():
+        problem = structure.make()
+        if not isinstance(problem.X, condal.Spectrahedron):
+            continue
+        storage = STORAGES[kind](problem.X.n)
+        result = condal.solve(problem, storage=storage, max_iters=30)
+        check_claims(structure, problem, result, 1e-3)
+        assert result.status is not Status.NUMERICAL_ERROR, name
+
+
+@pytest.mark.parametrize("name", [name for name in STRUCTURES if not STRUCTURES[name].regular])
+def test_what_has_no_slater_point_is_solved_as_well_as_can_be(name):
+    """Infeasible by t, the objective is below the optimum by the root of t, at worst: the
+    multiplier grows without bound, and so does the work for a smaller tol."""
+    structure = STRUCTURES[name]
+    for tol, near in ((1e-3, 0.1), (1e-6, 3e-3)):
+        problem = structure.make()
+        result = condal.solve(problem, tol=tol, max_iters=200)
+        check_claims(structure, problem, result, tol)
+        assert result.status in (Status.SOLVED, *(() if tol == 1e-3 else (Status.MAX_ITERS,)))
+        assert result.objective == pytest.approx(structure.optimum, abs=near)
+
+
+def test_every_structure_is_one_of_a_line_of_the_list():
+    from lines import LINES
+
+    phrases = LINES["structure"]
+    assert all(any(name.startswith(phrase) for phrase in phrases) for name in STRUCTURES)

@@ -1,0 +1,274 @@
+"""Every format that condal reads. A new one is tried with every fault of files, and fuzzed, by
+being listed here; tests/faults/cells.py then asks what is right for each fault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import scipy.sparse as sp
+
+from condal import formats
+from condal.formats.sdpa_solution import read_result, read_solution, write_solution
+from readers import holding, results
+from readers.contents import (
+    BOEING,
+    EDGES,
+    INTENSITIES,
+    MARKET,
+    METIS,
+    PERMUTATION,
+    QAPLIB,
+    RATINGS,
+    RECTANGLE,
+    RESULT,
+    RUDY,
+    SDPA,
+    SIZES,
+    SOLUTION,
+    TABLE,
+    A,
+    W,
+    coo,
+    csr,
+    mat,
+    npy,
+    npz,
+)
+from readers.format import Format
+
+CUT = ("--as", "max-cut")
+MEANS = ("--as", "k-means", "--clusters", "2")
+COMPLETION = ("--as", "matrix-completion", "--radius", "20")
+
+
+def _write_metis(path: Path, found: Any) -> None:
+    formats.write_metis(path, found)
+
+
+def _write_edges(path: Path, found: Any) -> None:
+    formats.write_edge_list(path, found.W)
+
+
+def _before(contents: bytes, last: bytes) -> int:
+    """Up to the first character of the last number that may stand alone."""
+    return contents.rindex(last) + len(last)
+
+
+def _result(name: str, *, told: int = 0, text: bool = True) -> Format:
+    """A file of a saved result."""
+    contents = results.files()[name]
+    read = results.reader(name)
+    told = told or len(contents)
+    suffix = Path(name).suffix
+    return Format(
+        f"saved {name}", suffix, read, (contents,), holding.saved, told, text=text, packed=False
+    )
+
+
+GRAPHS = [
+    Format(
+        "rudy",
+        ".txt",
+        formats.read_rudy,
+        (RUDY, b"3 2\n1 2\n1 1 2\n", b"1 0\n"),
+        holding.graph,
+        _before(RUDY, b"2 3"),  # a missing weight is 1
+        CUT,
+        write=formats.write_rudy,
+        same=holding.same_graph,
+    ),
+    Format(
+        "matrix market",
+        ".mtx",
+        formats.read_matrix_market,
+        (
+            MARKET,
+            MARKET.replace(b"real", b"integer"),
+            b"%%MatrixMarket matrix coordinate pattern general\n% a\n2 2 2\n1 2\n2 1\n",
+        ),
+        holding.graph,
+        _before(MARKET, b"-1"),
+        CUT,
+        write=formats.write_matrix_market,
+        same=holding.same_graph,
+    ),
+    Format(
+        "metis",
+        ".graph",
+        formats.read_metis,
+        (METIS, b"% a\n3 1\n3\n\n1\n", b"3 2 111 2\n5 1 1 2 2\n5 1 1 1 2 3 4\n5 1 1 2 4\n"),
+        holding.graph,
+        len(METIS) - 1,
+        CUT,
+        write=_write_metis,
+        same=holding.same_graph,
+    ),
+    Format(
+        "edge list",
+        ".edges",
+        formats.read_edge_list,
+        (EDGES, b"# a\nu,v\n0,7\n", b'% a\n"1";"2";"-1.5"\n'),
+        holding.edge_list,
+        len(b"1 2"),
+        CUT,
+        write=_write_edges,
+        same=lambda one, other: holding.same_graph(one.W, other.W),
+    ),
+    Format(
+        "rutherford-boeing",
+        ".rb",
+        formats.read_rutherford_boeing,
+        (BOEING, BOEING[: BOEING.index(b"  2.00E")].replace(b"rsa", b"psa")),
+        holding.graph,
+        _before(BOEING, b"-1"),
+        CUT,
+    ),
+    Format(
+        "sparse array",
+        ".npz",
+        formats.read_sparse_array,
+        (csr(), coo(), csr(packed=True)),
+        holding.graph,
+        len(csr()),
+        CUT,
+        text=False,
+        packed=False,
+    ),
+    Format(
+        "dense array",
+        ".npy",
+        formats.read_sparse_array,
+        (npy(W),),
+        holding.graph,
+        len(npy(W)),
+        CUT,
+        text=False,
+        packed=False,
+    ),
+]
+PROGRAMS = [
+    Format(
+        "sdpa",
+        ".dat-s",
+        formats.read_sdpa,
+        (SDPA, b'"a"\n1 =m\n1\n{3}\n{1.0D0}\n'),
+        holding.sdpa,
+        len(b"2\n2\n2 -2\n1 2"),
+        ("--as", "sdp"),
+        write=formats.write_sdpa,
+        same=holding.same_sdpa,
+    ),
+    Format(
+        "sdpa solution",
+        ".sol",
+        lambda path: read_solution(path, SIZES),
+        (SOLUTION,),
+        holding.solution,
+        1,
+        write=lambda path, found: write_solution(path, found.z, found.X, found.X),
+        same=holding.same_solution,
+    ),
+    Format(
+        "sdpa result",
+        ".out",
+        lambda path: read_result(path, SIZES),
+        (RESULT,),
+        holding.solution,
+        _before(RESULT, b"{0"),
+    ),
+    Format(
+        "sedumi",
+        ".mat",
+        formats.read_sedumi,
+        (mat(), mat(packed=True), mat(A=None, At=sp.csc_matrix(A.T))),
+        holding.program,
+        len(mat()),
+        text=False,
+        more=48 << 20,  # what is packed inside
+    ),
+    Format(
+        "qaplib",
+        ".dat",
+        formats.read_qaplib,
+        (QAPLIB,),
+        holding.qaplib,
+        _before(QAPLIB, b" 1"),
+        ("--as", "qap"),
+    ),
+    Format(
+        "qaplib solution",
+        ".sln",
+        formats.read_qaplib_solution,
+        (PERMUTATION,),
+        holding.permutation,
+        _before(PERMUTATION, b" 1"),
+    ),
+]
+NUMBERS = [
+    Format(
+        "table",
+        ".csv",
+        formats.read_table,
+        (TABLE, b"1 2\n3 4\n"),
+        holding.table,
+        len(b"x,y\n1,2"),
+    ),
+    Format(
+        "points",
+        ".csv",
+        formats.read_points,
+        (TABLE, npy(W)),
+        holding.points,
+        len(b"x,y\n1,2"),
+        MEANS,
+    ),
+    Format(
+        "ratings",
+        ".csv",
+        formats.read_ratings,
+        (RATINGS, b"1;2;3\n"),
+        holding.ratings,
+        len(b"user,film,rating\n7,30,4"),
+        COMPLETION,
+    ),
+    Format(
+        "ratings matrix",
+        ".mtx",
+        formats.read_ratings,
+        (RECTANGLE,),
+        holding.ratings,
+        _before(RECTANGLE, b"-1"),
+        COMPLETION,
+    ),
+    Format(
+        "array",
+        ".npy",
+        formats.read_array,
+        (npy(W), npy(W.astype(complex).T), npy(W > 0)),
+        holding.array,
+        len(npy(W)),
+        MEANS,
+        text=False,
+        packed=False,
+    ),
+    Format(
+        "arrays",
+        ".npz",
+        formats.read_arrays,
+        (npz(**INTENSITIES), npz(packed=True, a=W)),
+        holding.arrays,
+        len(npz(**INTENSITIES)),
+        ("--as", "phase-retrieval"),
+        text=False,
+        packed=False,
+    ),
+]
+RESULTS = [
+    _result("result.json", told=len(results.files()["result.json"]) - 1),
+    _result("history.csv", told=results.files()["history.csv"].index(b"\n") + 1),
+    _result("x.npz", text=False),
+    _result("y.npy", text=False),
+    _result("picture.npz", text=False),
+]
+FORMATS = [*GRAPHS, *PROGRAMS, *NUMBERS, *RESULTS]

@@ -1,0 +1,71 @@
+"""`make soak`: all suites, for SOAK_MINUTES, and a table; exit code 1 if anything was wrong."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+
+from soak.suites import SUITES, Suite
+from soak.table import Row, Table
+
+MINUTES = 50.0
+EACH = 30.0  # seconds between two lines of progress, where there is no terminal
+USAGE = "python -m soak [SUITE ...], of the suites " + ", ".join(suite.name for suite in SUITES)
+
+
+class Progress:
+    """How far it has come: a line that is written over on a terminal, else one now and then."""
+
+    def __init__(self, seconds: float) -> None:
+        self.began, self.seconds, self.last = time.monotonic(), seconds, 0.0
+        self.terminal = sys.stderr.isatty()
+
+    def show(self, table: Table, row: Row) -> None:
+        now = time.monotonic()
+        if now - self.last < (0.2 if self.terminal else EACH):
+            return
+        self.last, total = now, table.total
+        spent = (now - self.began) / 60
+        line = f"{spent:5.1f} of {self.seconds / 60:g} min: {total.tried} tried, "
+        line += f"{total.judged} judged, {total.wrong} wrong; {row.suite}"
+        print(f"\r{line:<78}" if self.terminal else line, end="" if self.terminal else "\n")
+        sys.stdout.flush()
+
+
+def soak(suites: Sequence[Suite], seconds: float, seed: int) -> Table:
+    """The table of what they find, in their parts of the time; what there is, after Ctrl-C."""
+    table, progress = Table(), Progress(seconds)
+    whole = sum(suite.part for suite in suites)
+    try:
+        for suite in suites:
+            for row in suite.run(seconds * suite.part / whole, seed):
+                for fault in row.faults:
+                    print(f"\nWRONG, {row.suite}: {fault}", flush=True)
+                table.add(row)
+                progress.show(table, row)
+    except KeyboardInterrupt:
+        print("\ninterrupted: what there is so far")
+    return table
+
+
+def main(names: Sequence[str]) -> int:
+    unknown = [name for name in names if name not in [suite.name for suite in SUITES]]
+    if unknown:
+        print(f"{USAGE}; got {', '.join(unknown)}", file=sys.stderr)
+        return 2
+    chosen = [suite for suite in SUITES if suite.there and (not names or suite.name in names)]
+    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")  # of each process, before a suite imports NumPy
+    minutes = float(os.environ.get("SOAK_MINUTES", MINUTES))
+    seed = int(os.environ.get("SOAK_SEED", "0"))
+    table = soak(chosen, 60 * minutes, seed)
+    print(f"\n\n{table}")
+    for fault in table.total.faults:
+        print(f"WRONG: {fault}")
+    return 1 if table.total.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

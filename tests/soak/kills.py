@@ -1,0 +1,149 @@
+"""Solves that are killed by SIGKILL at random moments, while they write a checkpoint after each
+iteration: what is left always goes on, and the answer is that of a solve that was left alone, to
+the last bit.
+
+One process has imported all there is, and forks: a trial takes as long as its solve.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import condal
+from condal import methods, storage
+from condal.problems import max_cut, theta
+from known import random_graph
+from soak.table import Row
+
+FEWEST = 200  # kills, whatever the time
+MOST = 4  # kills of one solve
+
+
+@dataclass(frozen=True)
+class Victim:
+    """A problem, how it is solved, and what is kept of x."""
+
+    model: Callable[[], Any]
+    options: Callable[[], dict[str, Any]]
+
+
+def graph() -> Any:
+    return max_cut(random_graph(60, 5))
+
+
+VICTIMS = {
+    "cgal": Victim(graph, lambda: {"method": condal.CGAL(), "tol": 5e-2}),
+    "sketch": Victim(
+        graph,
+        lambda: {"method": condal.CGAL(), "tol": 5e-2, "storage": storage.Sketch(60, 20, seed=1)},
+    ),
+    "corrective": Victim(graph, lambda: {"method": methods.corrective(), "tol": 1e-2}),
+    "lowrank": Victim(graph, lambda: {"method": methods.LowRankCGAL(), "tol": 1e-8}),
+    "splitting": Victim(graph, lambda: {"method": methods.Splitting(), "tol": 1e-3}),
+    "primal-dual": Victim(graph, lambda: {"method": methods.PrimalDual(), "tol": 1e-3}),
+    "interior-point": Victim(graph, lambda: {"method": methods.InteriorPoint(), "tol": 1e-8}),
+    "auto": Victim(lambda: theta(random_graph(20, 5)), lambda: {"tol": 1e-6}),
+}
+
+
+def run(seconds: float, seed: int) -> Iterator[Row]:
+    """A row for each trial, the victims in turn, for so many seconds and at least FEWEST kills."""
+    until, kills, i = time.monotonic() + seconds, 0, 0
+    while kills < FEWEST or time.monotonic() < until:
+        name = list(VICTIMS)[i % len(VICTIMS)]
+        row = trial(name, seed + i)
+        kills, i = kills + row.tried, i + 1
+        yield row
+
+
+def trial(name: str, seed: int) -> Row:
+    """One solve, killed some times: how often, and whether its answer is right."""
+    rng, began = np.random.default_rng([seed, list(VICTIMS).index(name)]), time.monotonic()
+    wanted, takes = _whole(name)
+    kills, found = 0, ""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.checkpoint"
+        for _ in range(int(rng.integers(1, MOST + 1))):
+            kills += not _ended(name, path, after=float(rng.uniform(0, 1.1 * takes)))[0]
+        done, found = _ended(name, path)
+        left = sorted(one.name for one in Path(folder).iterdir())
+    tidy = set(left) <= {"run.checkpoint", "run.checkpoint.previous"}
+    right = done and tidy and found == wanted
+    claim = f"it ended with {found!r}, not {wanted!r}, and left {left}"
+    command = f"PYTHONPATH=tests python -m soak.kills {name} {seed}"
+    faults = () if right else (f"{claim}\n    {command}",)
+    seconds = time.monotonic() - began
+    return Row(f"kills: {name}", kills, kills, kills * right, not right, 0, seconds, faults)
+
+
+@cache
+def _whole(name: str) -> tuple[str, float]:
+    """The answer of a solve that is left alone, and what it takes with a checkpoint each time."""
+    victim = VICTIMS[name]
+    wanted = _answer(condal.solve(victim.model(), **victim.options()))
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        _ended(name, Path(folder) / "run.checkpoint")
+    return wanted, time.monotonic() - began
+
+
+def _ended(name: str, path: Path, after: float | None = None) -> tuple[bool, str]:
+    """Whether a solve in a process of its own came to its end, and its answer; it is killed `after`
+    so many seconds."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.close(reader)
+            os.write(writer, _gone_on(name, path).encode())
+            code = 0
+        except BaseException as error:
+            os.write(writer, f"{type(error).__name__}: {error}".encode())
+        finally:
+            os._exit(code)
+    os.close(writer)
+    if after is not None:
+        time.sleep(after)
+        os.kill(child, signal.SIGKILL)
+    with os.fdopen(reader) as pipe:
+        found = pipe.read()
+    _, status = os.waitpid(child, 0)
+    return os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0, found
+
+
+def _gone_on(name: str, path: Path) -> str:
+    """Begin, or go on from the checkpoint if there is one."""
+    victim = VICTIMS[name]
+    model, previous = victim.model(), path.with_name(path.name + ".previous")
+    if path.exists() or previous.exists():
+        return _answer(condal.resume(path, model, every_seconds=0))
+    return _answer(condal.solve(model, checkpoint=path, every_seconds=0, **victim.options()))
+
+
+def _answer(result: condal.Result) -> str:
+    """All that a result says, but for times, in a few characters."""
+    digest = hashlib.sha256()
+    columns = [name for name in result.history.columns if name != "seconds"]
+    x = result.x if isinstance(result.x, np.ndarray) else (result.x.U, result.x.weights)
+    for array in (*x, result.y, *(result.history[name] for name in columns)):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    proved = result.certificate
+    said = f"{result.status.name} {proved.objective!r} {proved.bound!r} {proved.infeasibility!r}"
+    return f"{said} {digest.hexdigest()[:16]}"
+
+
+if __name__ == "__main__":
+    print(trial(sys.argv[1], int(sys.argv[2])))

@@ -1,0 +1,35 @@
+"""The suites of `make soak`, each a module with `run(seconds, seed)`, and its part of the time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+
+from soak.table import Row
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A name, the module that has its `run`, and its part of the time."""
+
+    name: str
+    module: str
+    part: float
+
+    @property
+    def there(self) -> bool:
+        return find_spec(self.module) is not None
+
+    @property
+    def run(self) -> Callable[[float, int], Iterator[Row]]:
+        """Yields rows for so many seconds, of what the seed makes."""
+        return import_module(self.module).run
+
+
+SUITES = (
+    Suite("truth", "soak.truths", 6.0),
+    Suite("kills", "soak.kills", 2.0),
+    Suite("fuzz", "soak.fuzzing", 2.0),
+)

@@ -1,0 +1,269 @@
+"""The applications over matrices of unit diagonal or trace, by their definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import scipy.sparse as sp
+
+from condal import problems
+from truth.case import Asked, Case
+
+LOST = 1e-12  # of the size of an objective: rounding in what is known of its optimum
+
+
+def weights(rng, n: int, *, signed: bool = True) -> np.ndarray:
+    """Of a random graph with an edge at least: whole numbers times a power of 2, or any."""
+    W = np.triu(rng.random((n, n)) < rng.choice([0.3, 0.6, 1.0]), 1).astype(float)
+    W[0, 1] = 1.0
+    kind = rng.integers(4)
+    if kind == 1:
+        W *= rng.integers(1, 6, (n, n))
+    elif kind == 2:
+        W *= rng.random((n, n))
+    if signed and rng.random() < 0.4:
+        W *= rng.choice([-1.0, 1.0], (n, n))
+    if rng.random() < 0.3:
+        W *= 2.0 ** rng.integers(-40, 41)
+    return W + W.T
+
+
+def above(value: float, size: float) -> float:
+    """A little less than the value of a point that is known, to be safe from its own rounding."""
+    return value - LOST * size
+
+
+def of_square(
+    family: str,
+    story: str,
+    model: Any,
+    *,
+    C: np.ndarray,
+    trace: float,
+    rules: Callable[[Any], list[Any]],
+    missed: Callable[[np.ndarray], float],
+    factor: float = 1.0,
+    **more: Any,
+) -> Case:
+    """Of an n x n psd x, real or Hermitian: <C, x>, its trace, and rules that are Ax in K."""
+    n, hermitian = len(C), np.iscomplexobj(C)
+    maximise = bool(more.get("maximise"))
+    unit = float(np.abs(C).max()) or 1.0  # the rival is given an objective of an ordinary size
+
+    def asked() -> Asked:
+        x = cp.Variable((n, n), hermitian=True) if hermitian else cp.Variable((n, n), PSD=True)
+        objective = real(cp.sum(cp.multiply(C.conj() / unit, x)))
+        tied = rules(x)
+        goal = cp.Maximize(objective) if maximise else cp.Minimize(objective)
+        more_rules = [x >> 0] if hermitian else []
+        problem = cp.Problem(goal, [*more_rules, real(cp.trace(x)) == trace, *tied])
+        return Asked(problem, factor * unit, [(tie, factor * unit) for tie in tied])
+
+    def off(x: Any) -> float:
+        full = np.asarray(x)
+        values = np.linalg.eigvalsh(0.5 * (full + full.conj().T))
+        return max(-values[0], abs(values.sum() - trace), 0.0) / trace
+
+    return Case(
+        family,
+        story,
+        model,
+        asked,
+        lambda x: factor * float(np.sum(C.conj() * np.asarray(x)).real),
+        off,
+        lambda x: missed(np.asarray(x)),
+        **more,
+    )
+
+
+def real(x: Any) -> Any:
+    return cp.real(x) if x.is_complex() else x
+
+
+def _unit_diagonal(x: Any) -> list[Any]:
+    return [real(cp.diag(x)) == 1]
+
+
+def _off_diagonal(x: np.ndarray) -> float:
+    return float(np.linalg.norm(np.diag(x).real - 1.0))
+
+
+def max_cut(seed: int) -> Case:
+    rng = np.random.default_rng([seed, 1])
+    n = int(rng.integers(2, 9))
+    W = weights(rng, n)
+    L = 0.25 * (np.diag(W.sum(axis=1)) - W)
+    cuts = [float(s @ L @ s) for s in map(np.array, product([-1.0, 1.0], repeat=n))]
+    return of_square(
+        "max-cut",
+        f"n = {n}",
+        problems.max_cut(sp.csr_array(W) if rng.integers(2) else W),
+        C=L,
+        trace=float(n),
+        rules=_unit_diagonal,
+        missed=_off_diagonal,
+        maximise=True,
+        upper=above(max(cuts), float(np.abs(L).sum())),
+        margin=0.0,
+    )
+
+
+def sign_sync(seed: int) -> Case:
+    rng = np.random.default_rng([seed, 2])
+    n = int(rng.integers(2, 9))
+    C = weights(rng, n)
+    values = [float(s @ C @ s) for s in map(np.array, product([-1.0, 1.0], repeat=n))]
+    return of_square(
+        "sign-sync",
+        f"n = {n}",
+        problems.sign_synchronisation(C),
+        C=C,
+        trace=float(n),
+        rules=_unit_diagonal,
+        missed=_off_diagonal,
+        maximise=True,
+        upper=above(max(values), float(np.abs(C).sum())),
+        margin=0.0,
+    )
+
+
+def angular_sync(seed: int) -> Case:
+    rng = np.random.default_rng([seed, 3])
+    n = int(rng.integers(2, 6))
+    z = np.exp(2j * np.pi * rng.random(n))
+    noise = rng.standard_normal((n, n)) + 1j * rng.standard_normal((n, n))
+    C = np.triu(np.outer(z, z.conj()) + rng.choice([0.0, 0.3, 2.0]) * noise, 1)
+    C = (C + C.conj().T) * 2.0 ** rng.integers(-3, 4)
+    return of_square(
+        "angular-sync",
+        f"n = {n}",
+        problems.angular_synchronisation(C),
+        C=C,
+        trace=float(n),
+        rules=_unit_diagonal,
+        missed=_off_diagonal,
+        maximise=True,
+        upper=above(float((z.conj() @ C @ z).real), float(np.abs(C).sum())),
+        margin=0.0,
+    )
+
+
+def theta(seed: int) -> Case:
+    rng = np.random.default_rng([seed, 4])
+    n, plus = int(rng.integers(1, 9)), bool(rng.integers(2))
+    W = np.triu(rng.random((n, n)) < rng.choice([0.0, 0.3, 0.6, 1.0]), 1).astype(float)
+    W = W + W.T
+    edges = W > 0
+    sets = [np.array(s, dtype=bool) for s in product([False, True], repeat=n)]
+    largest = max(int(s.sum()) for s in sets if not edges[np.ix_(s, s)].any())
+    i, j = np.nonzero(np.triu(edges))
+
+    def rules(x: Any) -> list[Any]:
+        found = [x[i, j] == 0] if i.size else []
+        return found + ([x >= 0] if plus else [])
+
+    def missed(x: np.ndarray) -> float:
+        if not plus:
+            return float(np.linalg.norm(x[i, j]))
+        apart = np.where(edges, x, np.minimum(x, 0.0))
+        return float(np.linalg.norm(apart))
+
+    return of_square(
+        "theta",
+        f"n = {n}, plus = {plus}, {i.size} edges",
+        problems.theta(W, theta_plus=plus),
+        C=np.ones((n, n)),
+        trace=1.0,
+        rules=rules,
+        missed=missed,
+        maximise=True,
+        upper=above(largest, n),
+        margin=0.0,
+    )
+
+
+def k_cut(seed: int) -> Case:
+    """Max-k-cut, or the communities of a graph."""
+    rng = np.random.default_rng([seed, 5])
+    n, k, cut = int(rng.integers(2, 7)), int(rng.integers(2, 5)), bool(rng.integers(2))
+    pairs = str(rng.choice(["none", "edges", "all"]))
+    W = weights(rng, n, signed=cut)
+    low, null = -1.0 / (k - 1), str(rng.choice(["uniform", "degrees"]))
+    if cut:
+        model: Any = problems.max_k_cut(W, k, pairs=pairs)
+        C = (k - 1) / (2 * k) * (np.diag(W.sum(axis=1)) - W)
+    else:
+        model = problems.communities(W, k, null=null, resolution=1.2, pairs=pairs)
+        degrees = W.sum(axis=1)
+        share = degrees if null == "degrees" else np.full(n, degrees.mean())
+        C = W - 1.2 * np.outer(share, share) / degrees.sum()
+    bounded = (W != 0) if pairs == "edges" else np.full((n, n), pairs == "all")
+    i, j = np.nonzero(np.triu(bounded, 1)) if k > 2 else (np.zeros(0, int), np.zeros(0, int))
+    root = np.sqrt(2.0) if pairs == "all" else 1.0  # the triangle has its entries times that
+    labels = map(np.array, product(range(k), repeat=n))
+    best = max(float(np.sum(C * np.where(p[:, None] == p, 1.0, low))) for p in labels)
+
+    def rules(x: Any) -> list[Any]:
+        return [*_unit_diagonal(x), *([x[i, j] >= low] if i.size else [])]
+
+    def missed(x: np.ndarray) -> float:
+        below = root * np.minimum(x[i, j] - low, 0.0)
+        return float(np.linalg.norm([_off_diagonal(x), np.linalg.norm(below)]))
+
+    return of_square(
+        "k-cut",
+        f"n = {n}, k = {k}, pairs {pairs}, cut {cut}",
+        model,
+        C=C,
+        trace=float(n),
+        rules=rules,
+        missed=missed,
+        maximise=True,
+        upper=above(best, float(np.abs(C).sum())),
+        margin=0.0,
+    )
+
+
+def k_means(seed: int) -> Case:
+    rng = np.random.default_rng([seed, 6])
+    n = int(rng.integers(2, 7))
+    k = int(rng.integers(1, n + 1))
+    points = rng.standard_normal((n, 2)) if rng.integers(2) else rng.integers(0, 3, (n, 2)) + 0.0
+    points *= 2.0 ** (rng.integers(-20, 21) if rng.random() < 0.2 else 0)
+    D = np.sum((points[:, None] - points) ** 2, axis=2)
+    costs = []
+    for labels in map(np.array, product(range(k), repeat=n)):
+        sizes = np.bincount(labels, minlength=k)
+        if sizes.min() > 0:
+            costs.append(0.5 * float(np.sum(D * (labels[:, None] == labels) / sizes[labels])))
+
+    def missed(x: np.ndarray) -> float:
+        negative = np.minimum(x, 0.0)
+        return float(np.linalg.norm([*(x.sum(axis=1) - 1.0), np.linalg.norm(negative)]))
+
+    return of_square(
+        "k-means",
+        f"n = {n}, k = {k}",
+        problems.k_means(points, k),
+        C=D,
+        trace=float(k),
+        rules=lambda x: [cp.sum(x, axis=1) == 1, x >= 0],
+        missed=missed,
+        factor=0.5,
+        upper=min(costs) + LOST * float(D.sum()),
+        margin=0.0,
+    )
+
+
+MATRICES: dict[str, Callable[[int], Case]] = {
+    "max-cut": max_cut,
+    "sign-sync": sign_sync,
+    "angular-sync": angular_sync,
+    "theta": theta,
+    "k-cut": k_cut,
+    "k-means": k_means,
+}

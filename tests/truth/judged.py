@@ -1,0 +1,189 @@
+"""What is asked of every result: that it agrees with itself, with NumPy, and with a rival."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+import condal
+from condal.problem import problem_of
+from condal.result import Result, Status
+from truth.case import Case
+from truth.rivals import Said
+
+ROUNDING = 1e-9  # of the sizes that a number is made of: what another order of sums may change
+MEMBER = 2e-6  # of the size of X: how far outside a point of a solution may be
+CLEARLY = 2.0  # times what the tolerance forgives: an infeasibility that is to be proved
+PROOF = 1e-8  # of the unit: what the proof of `certify` may lose
+SURELY = 1e-6  # of the size of the terms: a separation that rounding does not explain
+
+
+@dataclass
+class Findings:
+    """`wrong` are claims that are false, `short` what could not be done; `judged`: by anyone."""
+
+    wrong: list[str] = field(default_factory=list)
+    short: list[str] = field(default_factory=list)
+    judged: bool = False
+
+    def ask(self, holds: Any, claim: str) -> None:
+        if not holds:
+            self.wrong.append(claim)
+
+
+def judge(case: Case, result: Result, said: Said, tol: float) -> Findings:
+    """All that is found."""
+    found = Findings()
+    problem = problem_of(case.model)
+    with_itself(found, problem, result, tol)
+    if result.x is not None:
+        with_numpy(found, case, problem, result)
+    bounds: list[float] = []
+    if result.x is not None and _is_dual(result.y, problem):
+        with_certify(found, problem, result, tol)
+        bounds = of_any_duals(problem, result)
+    with_what_is_known(found, case, problem, result, tol)
+    with_rival(found, case, problem, result, said, tol)
+    for bound in bounds:
+        known = case.sense * case.upper if np.isfinite(case.upper) else np.inf
+        high = min(said.high, known) if said.status == "solved" else known
+        fine = case.margin > 0 or case.sense * bound <= high
+        found.ask(fine, f"certify proves {bound!r} by another dual, past {case.sense * high!r}")
+    return found
+
+
+def with_itself(found: Findings, problem: Any, result: Result, tol: float) -> None:
+    """The gap is that of the bound and the objective, and a status has what it speaks of."""
+    objective, bound = result.objective, result.bound
+    gap = abs(bound - objective) / max(1.0, abs(objective))
+    found.ask(result.gap == gap or not np.isfinite(gap), f"gap is {result.gap}, not {gap}")
+    found.ask(_is_dual(result.y, problem), f"y has shape {result.y.shape}, or no numbers")
+    rows = list(result.history)
+    for row in rows:
+        gap = abs(row.bound - row.objective) / max(1.0, abs(row.objective))
+        found.ask(row.gap == gap or not np.isfinite(gap), f"row {row.k} has a gap of {row.gap}")
+    counts = [(row.k, row.oracle_calls, row.matvecs, row.seconds) for row in rows]
+    for before, after in pairwise(counts):
+        fell = [a < b for a, b in zip(after, before, strict=True)]
+        found.ask(not any(fell), f"a count of the history fell from {before} to {after}")
+    proved = result.infeasible is not None and result.separator is not None
+    infeasible = result.status is Status.INFEASIBLE
+    found.ask(proved == infeasible, f"{result.status.name} with proof {result.infeasible}")
+    found.ask(result.status is not Status.NUMERICAL_ERROR, f"NUMERICAL_ERROR: {result.reason}")
+    if result.status is Status.SOLVED:
+        aim = tol * max(1.0, abs(objective)) * (1 + 1e-12)
+        found.ask(abs(bound - objective) <= aim, f"SOLVED with a gap of {result.gap}")
+        found.ask(result.infeasibility <= tol, f"SOLVED, infeasible by {result.infeasibility}")
+
+
+def _is_dual(y: np.ndarray, problem: Any) -> bool:
+    return y.shape == (problem.A.size,) and bool(np.isfinite(y).all())
+
+
+def with_numpy(found: Findings, case: Case, problem: Any, result: Result) -> None:
+    """Objective, infeasibility and membership of x are what NumPy makes of them."""
+    value, size = case.value(result.x), max(problem.magnitude, abs(result.objective))
+    same = abs(value - result.objective) <= ROUNDING * size + 1e-300
+    found.ask(same, f"the objective is {value!r}, not {result.objective!r}")
+    missed, told = case.missed(result.x), result.infeasibility * problem.reach
+    reach = float(problem.A.norm * problem.X.size) + missed + problem.reach
+    found.ask(abs(missed - told) <= ROUNDING * reach, f"Ax misses K by {missed!r}, not {told!r}")
+    farthest = problem.h.distance(np.zeros(problem.A.size))
+    found.ask(problem.reach <= max(1.0, farthest) * (1 + 1e-12), f"reach is {problem.reach}")
+    off, told = case.off(result.x), result.certificate.distance_to_X / (problem.X.size or 1.0)
+    limit = MEMBER if result.status is Status.SOLVED else MEMBER + 2 * told
+    found.ask(off <= limit, f"x is outside of X by {off:.3g} of its size; told {told:.3g}")
+
+
+def with_certify(found: Findings, problem: Any, result: Result, tol: float) -> None:
+    """`certify`, of x and y alone, proves as much."""
+    again = condal.certify(problem, result.x, result.y)
+    sense = problem.sense
+    unit = problem.unit(result.objective)
+    aim = tol * unit
+    lost = sense * (result.bound - again.bound)
+    if np.isfinite(result.bound):
+        room = 0.1 * max(aim, abs(result.bound - result.objective)) + 2 * PROOF * unit
+        found.ask(lost <= room + ROUNDING * problem.magnitude, f"certify has {again.bound!r}")
+    same = abs(again.objective - result.objective) <= ROUNDING * problem.magnitude + 1e-300
+    found.ask(same, f"certify has the objective {again.objective!r}")
+
+
+def of_any_duals(problem: Any, result: Result) -> list[float]:
+    """The bounds of duals that nobody asked for: they must hold as well."""
+    if not problem.A.size:
+        return []
+    rng = np.random.default_rng(len(result.history))
+    unit = problem.magnitude / (float(problem.A.norm * problem.X.size) or 1.0)
+    some = rng.standard_normal(problem.A.size) * unit
+    duals = [some, 10.0 ** rng.integers(-8, 9) * some, result.y + 1e-3 * some, 1e3 * result.y]
+    return [condal.certify(problem, result.x, y).bound for y in duals]
+
+
+def with_what_is_known(
+    found: Findings, case: Case, problem: Any, result: Result, tol: float
+) -> None:
+    """A point that is feasible by its making, or a margin by which none is."""
+    sense = case.sense
+    if np.isfinite(case.upper):
+        found.judged = True
+        over = sense * (result.bound - case.upper)
+        found.ask(over <= 0, f"bound {result.bound!r} is past the feasible {case.upper!r}")
+    if case.margin == 0.0:
+        found.ask(result.status is not Status.INFEASIBLE, "INFEASIBLE, but a point is known")
+    elif case.margin > 0:
+        found.judged = True
+        forgiven = tol * problem.reach
+        solved = result.status is Status.SOLVED
+        found.ask(not solved or case.margin <= 1.001 * forgiven, "SOLVED, but it is infeasible")
+        if case.margin > CLEARLY * forgiven and result.status is not Status.INFEASIBLE:
+            found.short.append("not proved infeasible")
+        elif result.status not in (Status.SOLVED, Status.INFEASIBLE):
+            found.short.append(f"{result.status.name} on a barely infeasible problem")
+    if result.status is Status.INFEASIBLE and result.separator is not None and case.separation:
+        least, support, size = case.separation(result.separator)
+        found.ask(
+            least - support >= -1e-13 * (abs(least) + abs(support) + size),
+            f"the separator has min <A'd, x> = {least!r}, sup <d, z> = {support!r}",
+        )
+
+
+def with_rival(
+    found: Findings, case: Case, problem: Any, result: Result, said: Said, tol: float
+) -> None:
+    """The bound is on the right side, and a solution within the tolerance."""
+    if said.status == "infeasible" and case.margin != 0.0:
+        if result.status is Status.SOLVED and result.infeasibility < 1e-12 and case.missed:
+            found.ask(case.margin > 0, "SOLVED without infeasibility, but the rival proves it so")
+        found.judged = True
+        if np.isnan(case.margin) and result.status is not Status.INFEASIBLE:
+            found.short.append("not proved infeasible, the rival says")
+        return
+    if said.status != "solved" or case.margin > 0:
+        return
+    sense, unit = case.sense, problem.unit(result.objective)
+    if said.width > 0.1 * max(tol * unit, 1e-6 * problem.magnitude):
+        return  # it is not accurate enough to tell
+    found.judged = True
+    found.ask(
+        not np.isfinite(result.bound) or sense * result.bound <= said.high,
+        f"bound {result.bound!r} is past the optimum [{sense * said.low!r}, {sense * said.high!r}]",
+    )
+    if result.status is Status.INFEASIBLE:
+        found.ask(
+            result.infeasible is not None and result.infeasible.value <= SURELY * problem.reach,
+            "INFEASIBLE by a wide margin, but the rival solves it",
+        )
+    elif result.status is Status.SOLVED:
+        over = sense * result.objective - said.high
+        found.ask(over <= tol * unit * (1 + 1e-9), f"SOLVED, {over!r} above the optimum")
+        # f(x) >= f* - |y*| dist(Ax, K), y* the optimal multipliers, if x is in X
+        outside = 2 * MEMBER * problem.magnitude
+        owed = 2 * said.price * result.infeasibility * problem.reach + outside
+        under = said.low - sense * result.objective
+        found.ask(under <= owed, f"SOLVED, {under!r} below the optimum, and {owed!r} is owed")
+    else:
+        found.short.append(f"{result.status.name} on a feasible problem")

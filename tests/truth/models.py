@@ -1,0 +1,224 @@
+"""The applications that are templates of known pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+from scipy.linalg import eigh
+
+from condal import problems
+from truth import flats
+from truth.applications import LOST
+from truth.case import Case
+from truth.constraints import Box
+from truth.costs import Cost, linear
+from truth.images import Image
+from truth.regions import Nuclear, Region, Spectral
+from truth.spaces import Hermitian, Symmetric, numbers
+from truth.templates import Scale, Template
+from truth.terms import Term
+
+UNIT = Scale(1.0, 1.0, 1.0)
+
+
+def squares(F: np.ndarray, c: np.ndarray, weight: float = 1.0) -> Cost:
+    """weight/2 |Fx - c|^2; condal's own is that of the model."""
+    return Cost(
+        "squares",
+        lambda c, s: None,
+        lambda z: 0.5 * weight * float(np.sum((F @ z - c) ** 2)),
+        lambda x: 0.5 * weight * cp.sum_squares(F @ x - c),
+    )
+
+
+def absolute(c: np.ndarray, weight: float = 1.0) -> Term:
+    return Term(
+        "absolute",
+        lambda c: None,
+        lambda z: weight * float(np.abs(z - c).sum()),
+        lambda z: weight * cp.norm1(z - c),
+    )
+
+
+def nothing(region: Region) -> Cost:
+    return linear(region.space, np.zeros(region.space.dimension), "0")
+
+
+def completion(seed: int) -> Case:
+    rng = np.random.default_rng([seed, 11])
+    m, n, count = int(rng.integers(1, 6)), int(rng.integers(1, 6)), int(rng.integers(1, 12))
+    i, j = rng.integers(0, m, count), rng.integers(0, n, count)
+    v = rng.standard_normal(count) * float(rng.choice([1e-3, 1.0, 1e3]))
+    radius = float(rng.choice([0.1, 1.0, 10.0])) * (float(np.abs(v).max()) or 1.0)
+    loss = str(rng.choice(["squares", "huber", "absolute"]))
+    delta = 0.3 * float(np.abs(v).mean())
+    more = {"loss": loss, "delta": delta, "effects": False, "shape": (m, n), "radius": radius}
+    model, region = problems.matrix_completion(i, j, v, **more), Nuclear(m, n, radius)
+    F = np.zeros((count, m * n))
+    F[np.arange(count), i * n + j] = 1.0
+    f, B, g = squares(F, v, 1 / count), None, None
+    if loss == "absolute":
+        f, B, g = nothing(region), Image(F), absolute(v, 1 / count)
+    elif loss == "huber":
+
+        def huber(z: np.ndarray) -> float:
+            r = np.abs(F @ z - v)
+            return float(np.mean(np.where(r <= delta, 0.5 * r**2, delta * (r - 0.5 * delta))))
+
+        f = Cost(
+            "huber",
+            lambda c, s: None,
+            huber,
+            lambda x: 0.5 / count * cp.sum(cp.huber(F @ x - v, delta)),
+        )
+    found = Template(region, f, B=B, g=g)
+    return found.case("completion", UNIT, kind=loss, model=model, margin=0.0)
+
+
+def trace_regression(seed: int) -> Case:
+    rng = np.random.default_rng([seed, 12])
+    p, m, n = int(rng.integers(1, 9)), int(rng.integers(1, 5)), int(rng.integers(1, 4))
+    a, Y = rng.standard_normal((p, m)), rng.standard_normal((p, n))
+    radius = float(rng.choice([0.1, 1.0, 10.0]))
+    found = Template(Nuclear(m, n, radius), squares(np.kron(a, np.eye(n)), Y.ravel()))
+    model = problems.trace_regression(a, Y, radius=radius)
+    return found.case("trace-regression", UNIT, kind="squares", model=model, margin=0.0)
+
+
+def phase_retrieval(seed: int) -> Case:
+    rng = np.random.default_rng([seed, 13])
+    n, p, hermitian = int(rng.integers(1, 5)), int(rng.integers(1, 12)), bool(rng.integers(2))
+    a = rng.standard_normal((p, n)) + 0.0
+    a = a + 1j * rng.standard_normal((p, n)) if hermitian else a
+    u = rng.standard_normal(n)
+    b = np.abs(a @ u) ** 2 if rng.integers(2) else rng.exponential(2.0, p)
+    trace = float(rng.choice([0.5, 1.0, 3.0])) * float(u @ u)
+    space = Hermitian(n) if hermitian else Symmetric(n)
+    F = np.array([space.flat(np.outer(row.conj(), row)) for row in a])
+    region = Spectral(n, trace, True, hermitian)
+    found = Template(region, squares(F, b, 1 / float(b @ b)))
+    model = problems.phase_retrieval(b, a, trace=trace)
+    return found.case("phase-retrieval", UNIT, kind="squares", model=model, margin=0.0)
+
+
+def portfolio(seed: int) -> Case:
+    rng = np.random.default_rng([seed, 14])
+    n, k = int(rng.integers(1, 8)), int(rng.integers(1, 4))
+    F, d, r = rng.standard_normal((k, n)), rng.random(n), rng.standard_normal(n)
+    aversion, region = float(rng.choice([0.1, 1.0, 10.0])), flats.Simplex(n, 1.0)
+    more: dict[str, Any] = {"aversion": aversion}
+    more |= {"F": F, "d": d} if rng.integers(2) else {"Q": F.T @ F + np.diag(d)}
+    A, K, B, g = None, None, None, None
+    if rng.integers(2):
+        S = numbers(rng, (int(rng.integers(1, 3)), n), True)
+        low, high = S @ region.member(rng) - rng.random(len(S)), np.full(len(S), np.inf)
+        A, K = Image(S), Box(low, high)
+        more |= {"exposures": S, "low": low}
+    if rng.integers(2):
+        held, cost = rng.dirichlet(np.ones(n)), float(rng.choice([0.01, 1.0]))
+        B, g = Image(np.eye(n)), absolute(held, cost)
+        more |= {"holdings": held, "cost": cost}
+    half = 0.5 * aversion
+    f = Cost(
+        "risk",
+        lambda c, s: None,
+        lambda z: half * float(np.sum((F @ z) ** 2) + d @ z**2) - float(r @ z),
+        lambda x: (
+            half * (cp.sum_squares(F @ x) + cp.sum_squares(cp.multiply(np.sqrt(d), x))) - r @ x
+        ),
+    )
+    model = problems.portfolio(r, **more)
+    return Template(region, f, A, K, B, g).case("portfolio", UNIT, kind="risk", model=model)
+
+
+def regression(seed: int) -> Case:
+    rng = np.random.default_rng([seed, 15])
+    p, n, zero_sum = int(rng.integers(1, 9)), int(rng.integers(1, 7)), bool(rng.integers(2))
+    M, b, radius = (
+        rng.standard_normal((p, n)),
+        rng.standard_normal(p),
+        float(rng.choice([0.1, 3.0])),
+    )
+    loss, region = str(rng.choice(["squares", "absolute"])), flats.L1Ball(n, radius)
+    A, K = (Image(np.ones((1, n))), Box(np.zeros(1), np.zeros(1))) if zero_sum else (None, None)
+    f, B, g = squares(M, b), None, None
+    if loss == "absolute":
+        f, B, g = nothing(region), Image(M), absolute(b)
+    model = problems.l1_regression(M, b, radius=radius, loss=loss, zero_sum=zero_sum)
+    found = Template(region, f, A, K, B, g)
+    return found.case("regression", UNIT, kind=loss, model=model, margin=0.0)
+
+
+def sparse_pca(seed: int) -> Case:
+    rng = np.random.default_rng([seed, 16])
+    n, rho = int(rng.integers(1, 7)), float(rng.choice([0.01, 0.3, 3.0]))
+    G = rng.standard_normal((int(rng.integers(1, 9)), n))
+    S, region = G.T @ G, Spectral(n, 1.0, False)
+    g = Term(
+        "L1", lambda c: None, lambda z: rho * float(np.abs(z).sum()), lambda z: rho * cp.norm1(z)
+    )
+    found = Template(
+        region, linear(region.space, S.ravel()), B=Image(np.eye(n * n)), g=g, maximise=True
+    )
+    best = max(float(S[i, i]) - rho for i in range(n))
+    upper, model = best - LOST * float(np.abs(S).sum()), problems.sparse_pca(S, rho)
+    return found.case("sparse-pca", UNIT, kind="L1", model=model, upper=upper, margin=0.0)
+
+
+def geneig(seed: int) -> Case:
+    """Feasible if and only if alpha times the largest eigenvalue of Psi is 1 or more."""
+    rng = np.random.default_rng([seed, 17])
+    n = int(rng.integers(1, 7))
+    space = Symmetric(n)
+    Phi, Psi = (row.reshape(n, n) for row in space.rows(rng, 2, bool(rng.integers(2))))
+    top = float(np.linalg.eigvalsh(Psi)[-1])
+    ratio = float(rng.choice([0.5, 0.9, 0.999, 1.001, 1.1, 2.0, 10.0]))
+    alpha = ratio / top if top > 0.1 else 1.0
+    region = Spectral(n, alpha, True)
+    found = Template(
+        region,
+        linear(space, Phi.ravel()),
+        Image(Psi.reshape(1, -1)),
+        Box(np.ones(1), np.ones(1)),
+        maximise=True,
+    )
+    margin = max(0.0, 1.0 - alpha * max(top, 0.0))
+    model = problems.generalized_eigenvector(Phi, Psi, alpha)
+    return found.case("geneig", UNIT, kind=f"{ratio:g}", model=model, margin=margin)
+
+
+def pencil(seed: int) -> Case:
+    """The generalised eigenvector of a positive definite Psi: an eigenvalue of the pencil."""
+    rng = np.random.default_rng([seed, 21])
+    n = int(rng.integers(1, 7))
+    Phi = Symmetric(n).rows(rng, 1, False)[0].reshape(n, n)
+    G = rng.standard_normal((n, n))
+    Psi = G @ G.T + 0.5 * np.eye(n)
+    values, vectors = eigh(Phi, Psi)
+    size = float(np.sum(vectors[:, -1] ** 2))
+    region = Spectral(n, 2 * size, True)
+    found = Template(
+        region,
+        linear(region.space, Phi.ravel()),
+        Image(Psi.reshape(1, -1)),
+        Box(np.ones(1), np.ones(1)),
+        maximise=True,
+    )
+    model = problems.generalized_eigenvector(Phi, Psi, 2 * size)
+    upper = float(values[-1]) - 1e-10 * float(np.abs(values).max())
+    return found.case("pencil", UNIT, kind="definite", model=model, upper=upper, margin=0.0)
+
+
+MODELS: dict[str, Callable[[int], Case]] = {
+    "completion": completion,
+    "trace-regression": trace_regression,
+    "phase-retrieval": phase_retrieval,
+    "portfolio": portfolio,
+    "regression": regression,
+    "sparse-pca": sparse_pca,
+    "geneig": geneig,
+    "pencil": pencil,
+}

@@ -1,0 +1,77 @@
+"""What is said of random problems of every family is true. `make soak` tries thousands more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+cp = pytest.importorskip("cvxpy", minversion="1.9", reason="the rivals come by CVXPY 1.9")
+
+import condal
+from condal import domains, nonsmooth, problems, sets, smooth
+from condal.problem import problem_of
+from truth.families import FAMILIES, REGIONS
+from truth.trial import ATTEMPTS, attempt
+
+EACH = 8  # problems of a family
+SECONDS = 1.0
+MADE_BY_OTHERS = {"total_variation"}  # functions that return one of the other classes
+
+
+@pytest.mark.parametrize("family", ATTEMPTS)
+def test_nothing_false_is_said_of(family: str) -> None:
+    outcomes = [attempt(family, seed, SECONDS) for seed in range(EACH)]
+    faults = [f"{'; '.join(one.wrong)}: {one.command}" for one in outcomes if one.wrong]
+    assert faults == []
+    assert sum(one.judged for one in outcomes) >= EACH // 2  # what nobody judges tests nothing
+    assert sum(one.solved for one in outcomes) >= EACH // 4
+
+
+def pieces(whole: Any) -> list[Any]:
+    """Itself, and those it is made of."""
+    found = [whole]
+    for part in getattr(whole, "parts", ()):
+        found += pieces(part)
+    return found
+
+
+def test_every_domain_set_and_function_is_among_them() -> None:
+    seen: set[str] = set()
+    for family, made in FAMILIES.items():
+        for seed in range(40 if family in REGIONS else 4):
+            model = made(seed).model
+            problem = problem_of(model)
+            kinds = [problem.f, *pieces(problem.X), *pieces(problem.h), model]
+            seen |= {type(kind).__name__ for kind in kinds}
+    for module in (domains, sets, nonsmooth, smooth):
+        missing = set(module.__all__) - seen - MADE_BY_OTHERS
+        assert missing == set(), module.__name__
+    models = {name for name in problems.__all__ if hasattr(getattr(problems, name), "problem")}
+    assert models - seen == set()
+
+
+def test_the_numbers_of_a_seed_are_the_same_again() -> None:
+    first, second = attempt("spectrahedron", 3), attempt("spectrahedron", 3)
+    assert (first.story, first.status, first.wrong) == (second.story, second.status, second.wrong)
+
+
+def test_a_fault_comes_with_the_command_that_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError("nothing")
+
+    monkeypatch.setattr(condal, "solve", broken)
+    found = attempt("simplex", 5)
+    assert found.status == "raised"
+    assert found.wrong[0].startswith("ZeroDivisionError: nothing")
+    assert found.command.endswith("-m truth simplex 5")
+
+
+def test_problems_are_not_all_of_one_kind() -> None:
+    """Feasible, infeasible by a margin, without a point inside, scaled by far."""
+    cases = [FAMILIES["spectrahedron"](seed) for seed in range(100)]
+    assert sum(case.margin > 0 for case in cases) >= 5
+    assert sum(np.isfinite(case.upper) for case in cases) >= 10
+    kinds = {case.story.split(":")[0].split()[0] for case in cases}
+    assert kinds >= {"slater", "cone", "boundary", "degenerate", "infeasible", "composite", "free"}

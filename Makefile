@@ -1,8 +1,10 @@
-# Two commands for a fresh clone: `make demo` and `make test`. Each builds .venv once.
+# Two commands for a fresh clone: `make demo` and `make test`. Each builds .venv once, from the lock.
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := -m pip --disable-pip-version-check install --quiet
+LOCK := requirements-dev.lock
 
-.PHONY: demo test lint types pytest chromium docs experiments-quick experiments gallery benchmark bench bench-peers oldest clean
+.PHONY: demo test lock audit lint types pytest chromium docs experiments-quick experiments gallery benchmark bench bench-peers soak fuzz oldest clean
 
 demo: .venv/installed
 	$(BIN)/condal demo
@@ -59,23 +61,51 @@ bench: .venv/installed
 # With Debian's reference BLAS in the place of OpenBLAS, CSDP is ten times slower than it need be.
 DEBIAN_PEERS := coinor-csdp sdpa dsdp libopenblas0-pthread
 bench-peers: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/python $(PIP) --editable '.[bench]'
 	apt-get install -y --no-install-recommends $(DEBIAN_PEERS) || echo "by hand: $(DEBIAN_PEERS)"
 	$(BIN)/condal bench --list
+
+# The long forms of the tests, on 2 cores, with a table at the end: thousands of problems against
+# other solvers, kills, files of any bytes. `make soak SOAK_MINUTES=5` for less of it.
+SOAK_MINUTES ?= 50
+soak: .venv/installed
+	PYTHONPATH=tests SOAK_MINUTES=$(SOAK_MINUTES) $(BIN)/python -m soak
+
+# Every reader under Atheris, out of CI, each for its share of the seconds; what it learns stays in
+# fuzz/corpus, and what a reader does wrong in fuzz/wrong.
+SECONDS ?= 300
+fuzz: .venv/installed
+	$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python $(PIP) --editable '.[fuzz]'
+	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 nice $(BIN)/python -m fuzz --seconds $(SECONDS)
 
 # The oldest NumPy and SciPy that are promised to work.
 oldest: .venv-oldest/installed
 	.venv-oldest/bin/pytest
 
-.venv/installed: pyproject.toml
+# Every file that is installed is known by its digest, and none is built but condal itself, offline.
+.venv/installed: $(LOCK) pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python $(PIP) --require-hashes --only-binary :all: --requirement $(LOCK)
+	$(BIN)/python $(PIP) --no-index --no-deps --no-build-isolation --editable .
 	touch $@
+
+# The lock anew: the newest releases that pyproject.toml allows, for every system and Python that it
+# does, with the digests of all their files. `make audit` and `make test` before it is committed.
+lock:
+	$(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python $(PIP) 'uv>=0.8'
+	.venv-lock/bin/uv pip compile --quiet --upgrade --no-config --universal --python-version 3.11 \
+	  --generate-hashes --custom-compile-command 'make lock' --extra dev pyproject.toml \
+	  --output-file $(LOCK)
+
+# What is installed for development: as the lock says, of licences that are allowed, none withdrawn.
+audit: .venv/installed
+	$(BIN)/python -m audit
 
 .venv-oldest/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' 'numpy==1.24.*' 'scipy==1.10.*' 'pandas<2.3' 'networkx<3.5'
+	.venv-oldest/bin/python $(PIP) --editable '.[dev]' 'numpy==1.24.*' 'scipy==1.10.*' 'pandas<2.3' 'networkx<3.5'
 	touch $@
 
 clean:
-	rm -rf .venv .venv-oldest .experiments-quick docs/_build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .venv-oldest .venv-lock .experiments-quick docs/_build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

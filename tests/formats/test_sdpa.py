@@ -93,7 +93,8 @@ def test_a_result_of_sdpa_is_read(put):
     ("contents", "text"),
     [
         ("a b\n", "the dual, on the first line, must be numbers"),
-        ("nan\n", "must be finite numbers"),
+        ("nan\n", "must be finite numbers; got 'nan'"),
+        ("nan 1e\n", "the dual, on the first line, must be numbers; got '1e'"),
         (
             "1.0\n2 1 1 1\n",
             "line 2: wanted 'matrix block i j value', 5 finite numbers; got '2 1 1 1'",

@@ -137,11 +137,12 @@ def _section(text: Text, begin: bytes, end: bytes) -> bytes:
 
 def _numbers(text: Text, piece: bytes, name: str) -> Array:
     words = _NUMBERS.sub(b" ", piece).split()
-    bad = next((word for word in words if not DECIMAL.fullmatch(word)), None)
-    if bad is not None and not NOT_FINITE.fullmatch(bad):
+    odd = [word for word in words if not DECIMAL.fullmatch(word)]
+    bad = next((word for word in odd if not NOT_FINITE.fullmatch(word)), None)
+    if bad is not None:
         raise text.error(f"{name} must be numbers; got {quote(bad)}")
     # Not an array of words, of which each would take as much as the longest.
     found = np.fromiter(map(float, words), np.float64, len(words))
     if found.size == 0 or not np.isfinite(found).all():
-        raise text.error(f"{name} must be finite numbers; got {quote(bad or piece)}")
+        raise text.error(f"{name} must be finite numbers; got {quote(odd[0] if odd else piece)}")
     return found

@@ -1,4 +1,4 @@
-"""Regular files, opened with care, how much of one is read, and folders put on the disk."""
+"""Regular files, opened with care, how much of one is read, and what is put on the disk."""
 
 from __future__ import annotations
 
@@ -45,6 +45,15 @@ def most_bytes(size: int, *, packed: bool) -> int:
     """How many bytes are read of a file of a size: more of one that is packed, but not without
     end."""
     return min(MAX_BYTES, max(RATIO_FLOOR, MAX_RATIO * size)) if packed else MAX_BYTES
+
+
+@contextmanager
+def created(path: Path) -> Iterator[BinaryIO]:
+    """A new file, which is on the disk in the end."""
+    with path.open("xb") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def sync_folder(folder: Path) -> None:

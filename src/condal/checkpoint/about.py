@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import math
-import platform
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 import numpy as np
-import scipy
 
 from condal.checkpoint.fingerprint import seen
 from condal.checkpoint.probes import agree, probes
 from condal.errors import FormatError, ProblemError
 from condal.problem import Problem
 from condal.types import Domain
-from condal.version import __version__
+from condal.untrusted import decoded, encoded
+from condal.version import versions
 
 DTYPE = "float64"
-UNBOUNDED = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 KEYS = {
     "versions",
     "byte_order",
@@ -40,7 +37,7 @@ def described(problem: Problem) -> dict[str, Any]:
     fingerprint, whole = seen(problem)
     return {
         "fingerprint": fingerprint,
-        "probes": [] if whole else [plain(number) for number in probes(problem)],
+        "probes": [] if whole else [encoded(one) for one in probes(problem)],
         "name": problem.name,
         "n": side(problem.X),
         "p": int(problem.A.size),
@@ -67,8 +64,8 @@ def about_of(
         "problem": dict(problem),
         "options": dict(options),
         "k": int(k),
-        "objective": plain(objective),
-        "bound": plain(bound),
+        "objective": encoded(objective),
+        "bound": encoded(bound),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
@@ -128,28 +125,18 @@ def _require_data(of: Mapping[str, Any], problem: Problem, path: str, versions: 
             f"resume with the data that it was made for, or begin anew at another path.{rounding}",
         )
     try:
-        before = [number(each) for each in of["probes"]]
+        before = [decoded(each) for each in of["probes"]]
     except (TypeError, ValueError):
         raise FormatError(
             "has probes that are no numbers; give another, or begin anew", path=path
         ) from None
-    if not agree(before, [number(each) for each in now["probes"]]):
+    if not agree(before, [decoded(each) for each in now["probes"]]):
         _refuse(
             path,
             f"it was made for {sizes[0]}, and now an operator or a function of the problem gives "
             "other values",
             "resume with those that it was made with, or begin anew at another path",
         )
-
-
-def versions() -> dict[str, str]:
-    """Of condal, Python, NumPy and SciPy."""
-    return {
-        "condal": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-    }
 
 
 def side(X: Domain) -> int | None:
@@ -162,20 +149,6 @@ def side(X: Domain) -> int | None:
         return sum(known) if len(known) == len(sides) else None
     n = getattr(X, "n", None)
     return int(n) if isinstance(n, int | np.integer) else None
-
-
-def plain(value: float) -> float | str:
-    """A number as JSON has it: "nan", "inf" or "-inf" where it is not finite."""
-    return float(value) if math.isfinite(value) else str(float(value))
-
-
-def number(value: Any) -> float:
-    """The number; ValueError if it is none."""
-    if isinstance(value, str) and value in UNBOUNDED:
-        return UNBOUNDED[value]
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("no number")
-    return float(value)
 
 
 def _shown(value: Any) -> str:

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, TypeVar
 
 from condal.checkpoint.header import Header, head_of, header_of, refuse
-from condal.checkpoint.place import created, keep, previous, remove, resolved, spare, unwritable
+from condal.checkpoint.place import keep, previous, remove, resolved, spare, unwritable
 from condal.checkpoint.table import raw, table_of
 from condal.checkpoint.tree import pack, unpack
 from condal.errors import CondalError, FormatError
-from condal.regular import PathLike, opened, sync_folder
+from condal.regular import PathLike, created, opened, sync_folder
 
 T = TypeVar("T")
 

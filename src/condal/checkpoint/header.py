@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import struct
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 from condal.checkpoint.table import Entry, entries_of
 from condal.errors import FormatError, ProblemError
+from condal.untrusted import json_object
 
 MAGIC = b"condal checkpoint\n"
 FORMAT = 1
@@ -72,13 +72,8 @@ def header_of(file: BinaryIO, path: str) -> Header:
             path=path,
         )
     try:
-        parts = json.loads(
-            text.decode("ascii"),
-            object_pairs_hook=_object,
-            parse_constant=_no_constant,
-            parse_float=_finite,
-        )
-        if not isinstance(parts, dict) or tuple(parts) != KEYS:
+        parts = json_object(text.decode("ascii"))
+        if tuple(parts) != KEYS:
             raise ValueError("its header has not the keys of one")
         if not isinstance(parts["about"], dict):
             raise ValueError("it does not say what it is about")
@@ -92,21 +87,3 @@ def refuse(why: str, path: str) -> NoReturn:
     raise FormatError(
         f"is damaged, or no checkpoint of condal's ({why}); give another, or begin anew", path=path
     )
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key is there twice")
-    return found
-
-
-def _no_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number of JSON")
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError("a number is too large")
-    return value

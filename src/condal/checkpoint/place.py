@@ -6,13 +6,11 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
 
 from condal.errors import FormatError
-from condal.regular import PathLike
+from condal.regular import PathLike, created
 
 PREVIOUS = ".previous"
 ENDING = ".tmp"
@@ -58,15 +56,6 @@ def clean(target: Path) -> None:
         name = other.name
         if len(name) == length and name.startswith(begin) and name.endswith(ENDING):
             remove(other)
-
-
-@contextmanager
-def created(path: Path) -> Iterator[BinaryIO]:
-    """A new file, which is on the disk in the end."""
-    with path.open("xb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def keep(target: Path, older: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from condal.cli.application import NO_ANSWER, Application, Chosen
 from condal.errors import CondalError
 from condal.saved import Claim, Saved
-from condal.saved.writing import versions
+from condal.version import versions
 
 NAME = "answer"
 CLOSE = 1e-6  # of a number that is computed again on another machine

@@ -15,7 +15,7 @@ from condal.report.spectrum import spectra
 from condal.result import History, Result
 from condal.saved.record import Saved
 from condal.saved.rows import cell
-from condal.saved.writing import versions
+from condal.version import versions
 
 LISTED = 40  # iterations in a table
 KEPT = 2000  # iterations in a download

@@ -12,10 +12,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from condal.errors import FormatError, ProblemError
+from condal.untrusted import decoded, json_object
 
 MAX_BYTES = 64 << 20  # of a file of JSON
 DEEPEST = 32
-_UNBOUNDED = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +53,9 @@ class Fields:
 
     def number(self, name: str) -> float:
         """A number; nan and infinities are the texts "nan", "inf" and "-inf"."""
-        value = self.values.get(name)
-        if isinstance(value, str) and value in _UNBOUNDED:
-            return _UNBOUNDED[value]
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            self._refuse(name, "a number")
         try:
-            return float(value)
-        except OverflowError:
+            return decoded(self.values.get(name))
+        except ValueError:
             self._refuse(name, "a number")
 
     def whole(self, name: str) -> int:
@@ -107,12 +102,7 @@ class Fields:
 def parsed(data: bytes, path: str) -> Fields:
     """The object of a text of JSON."""
     try:
-        values = json.loads(
-            data.decode("utf-8"), object_pairs_hook=_object, parse_constant=_no_constant
-        )
-        if not isinstance(values, dict):
-            raise ValueError("wanted an object")
-        json.dumps(values, allow_nan=False)  # refuses numbers that overflow
+        values = json_object(data.decode("utf-8"))
         _require_shallow(values, DEEPEST)
     except (RecursionError, ValueError) as error:
         raise FormatError(
@@ -125,14 +115,6 @@ def seal_of(values: dict[str, Any]) -> str:
     """The SHA-256 of all of an object but its own `seal`, which tells of accidents."""
     rest = {name: value for name, value in values.items() if name != "seal"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode("ascii")).hexdigest()
-
-
-def encoded(number: float) -> float | str:
-    """A number as `Fields.number` takes it, to the last digit."""
-    number = float(number)
-    if math.isfinite(number):
-        return number
-    return "nan" if math.isnan(number) else "inf" if number > 0 else "-inf"
 
 
 def plain(value: Any, what: str, depth: int = 0) -> Any:
@@ -159,17 +141,6 @@ def _require_shallow(values: Any, levels: int) -> None:
     if isinstance(values, dict | list):
         for part in values.values() if isinstance(values, dict) else values:
             _require_shallow(part, levels - 1)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a field is given twice")
-    return found
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
 
 
 def _is_pair(value: Any) -> bool:

@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 from condal.errors import CondalError, FormatError
 from condal.regular import PathLike, sync_folder
@@ -89,12 +88,3 @@ def _unwritable(error: Exception, name: str) -> Exception:
         "the space left",
         path=name,
     )
-
-
-@contextmanager
-def created(path: Path) -> Iterator[IO[bytes]]:
-    """A new file, which is on the disk in the end."""
-    with path.open("xb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import platform
 import re
 import zipfile
 from collections.abc import Iterable, Mapping
@@ -14,17 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy
 
-import condal
 from condal.errors import ProblemError
 from condal.formats.arrays import MAX_MEMBERS
 from condal.formats.contents import digest_of
 from condal.formats.npy import MAX_HEADER, NUMBERS
-from condal.regular import MAX_BYTES, PathLike
+from condal.regular import MAX_BYTES, PathLike, created
 from condal.result import Result
-from condal.saved.fields import encoded, plain, seal_of
-from condal.saved.folder import appearing, check_target, created
+from condal.saved.fields import plain, seal_of
+from condal.saved.folder import appearing, check_target
 from condal.saved.points import arrays_of, described
 from condal.saved.readme import readme
 from condal.saved.record import (
@@ -41,6 +38,8 @@ from condal.saved.record import (
     Y,
 )
 from condal.saved.rows import lines_of
+from condal.untrusted import encoded
+from condal.version import versions
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 
@@ -116,16 +115,6 @@ def save(
         _write_text(spare / README, [readme(record)])
         _write_text(spare / RECORD, [json.dumps(record, indent=1, allow_nan=False), "\n"])
     return target
-
-
-def versions() -> dict[str, str]:
-    """Those of condal and of what it computes with."""
-    return {
-        "condal": condal.__version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-    }
 
 
 def _claims(result: Result) -> dict[str, Any]:

@@ -503,9 +503,10 @@ def test_ctrl_c_while_the_model_is_made(monkeypatch):
 
 
 @pytest.mark.usefixtures("_interruptible")
-def test_ctrl_c_while_the_result_is_rounded(monkeypatch):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_while_the_result_is_rounded(monkeypatch, number):
     def round_(*_, **__):
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(number)
 
     monkeypatch.setattr(MaxCut, "round", round_)
     arguments = ("max-cut.txt", "--as", "max-cut", "--json", "r.json", "--out", "o.txt")

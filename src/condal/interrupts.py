@@ -20,7 +20,7 @@ DEFAULTS = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SI
 class Interrupts:
     """Stops at the first signal the solve that listens to the stopper, and is left by an exception
     at the second: KeyboardInterrupt, or `last`, and SystemExit for SIGTERM. Where no solve listens
-    the first raises that.
+    the first raises KeyboardInterrupt.
 
     Only in the main thread, and in the place of Python's own handlers alone: one that somebody has
     set stays. Python runs a handler only between its own instructions, and once for all the signals
@@ -86,7 +86,7 @@ class Interrupts:
         if self._stopper.heard:
             self._stopper.stop()
         else:
-            raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(TERMINATED)
+            raise KeyboardInterrupt
 
     def _received(self) -> int:
         """How many signals of ours came since the last time; others wake the socket as well."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -62,3 +65,26 @@ def enter(folder, monkeypatch):
 def run(*arguments):
     """What a command did."""
     return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+# A shell that starts the tests in the background has SIGINT ignored in all their children.
+AS_A_SHELL_STARTS_IT = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    "from condal.__main__ import main; main()"
+)
+
+
+def signalled(words: Sequence[str], number: int, *, at: int) -> subprocess.CompletedProcess[str]:
+    """What a command did, in a process of its own, that was sent a signal when its progress showed
+    the iteration."""
+    with subprocess.Popen(
+        [sys.executable, "-c", AS_A_SHELL_STARTS_IT, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        while not process.stderr.readline().lstrip().startswith(f"{at} "):
+            assert process.poll() is None
+        process.send_signal(number)
+        stdout, stderr = process.communicate(timeout=100)
+    return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)

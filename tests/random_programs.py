@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import clarabel
 import numpy as np
 import scipy.sparse as sp
 
+from clarabel_form import for_clarabel
 from condal.conic import Block, Program
 
 KINDS = ("psd", "orthant", "second-order")
@@ -71,47 +71,9 @@ def random_program(seed: int, wide: int = 3) -> Program:
 
 def clarabel_says(program: Program) -> Said:
     """Of the program with rows and objective of length 1."""
-    places, cones = [], []
-    for block in program.blocks:
-        if block.kind == "psd":
-            places.append(_triangle(block.n))
-            cones.append(clarabel.PSDTriangleConeT(block.n))
-        else:
-            places.append(np.eye(block.n))
-            orthant = block.kind == "orthant"
-            cones.append(
-                (clarabel.NonnegativeConeT if orthant else clarabel.SecondOrderConeT)(block.n)
-            )
-    T = sp.block_diag(places).toarray()
-    sense = -1.0 if program.maximise else 1.0
-    A, c = program.A.toarray() @ T, sense * program.c.toarray().ravel() @ T
-    norms, size = np.linalg.norm(A, axis=1), float(np.linalg.norm(c)) or 1.0
-    norms[norms == 0] = 1.0
-    m, n = A.shape
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-9
-    solver = clarabel.DefaultSolver(
-        sp.csc_matrix((n, n)),
-        c / size,
-        sp.csc_matrix(np.vstack([A / norms[:, None], -np.eye(n)])),
-        np.concatenate([program.b / norms, np.zeros(n)]),
-        [*([clarabel.ZeroConeT(m)] if m else []), *cones],
-        settings,
-    )
-    found = solver.solve()
-    return Said(str(found.status), sense * size * float(found.obj_val))
-
-
-def _triangle(n: int) -> np.ndarray:
-    """n x n matrices from their upper triangles, column by column, with sqrt(2) x_ij."""
-    columns = []
-    for j in range(n):
-        for i in range(j + 1):
-            unit = np.zeros((n, n))
-            unit[i, j] = unit[j, i] = 1.0 if i == j else np.sqrt(0.5)
-            columns.append(unit.ravel())
-    return np.array(columns).T
+    spoken = for_clarabel(program)
+    found = spoken.solve(accuracy=1e-9)
+    return Said(str(found.status), spoken.sense * spoken.size * float(found.obj_val))
 
 
 def _row(blocks, rng, filled, whole):

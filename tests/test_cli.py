@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import signal
 import subprocess
@@ -14,13 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 import condal
+from commands import run, signalled
 from condal import demo
 from condal.certify import Certificate
 from condal.cli import memory, report
-from condal.cli.app import cli
 from condal.cli.text import number, percent, table
 from condal.formats import write_rudy
 from condal.memory import size
@@ -66,10 +64,6 @@ def cycle(folder: Path) -> str:
     """A cycle of five vertices; its best cut weighs 4."""
     Path("cycle.txt").write_text(CYCLE)
     return "cycle.txt"
-
-
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 
 def run_process(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -227,7 +221,7 @@ def test_bad_options(cycle, options, text, monkeypatch):
     assert Path(cycle).read_text() == CYCLE
 
 
-@pytest.mark.skipif(getattr(os, "geteuid", int)() == 0, reason="root may write anywhere")
+@pytest.mark.usefixtures("permissions")
 def test_a_read_only_json_target(cycle):
     Path("r.json").touch(0o444)
     assert "Permission denied" in refused("solve", cycle, "--as", "max-cut", "--json", "r.json")
@@ -316,26 +310,11 @@ def test_an_abort_is_exit_code_130(cycle, monkeypatch):
 
 def test_ctrl_c_prints_the_summary_and_exits_1(folder):
     write_rudy("stations.txt", demo.stations(600).W)
-    # A shell that starts the tests in the background has SIGINT ignored in all their children.
-    code = (
-        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
-        "from condal.__main__ import main; main()"
-    )
-    options = ["solve", "stations.txt", "--as", "max-cut", "--tol", "1e-9", "--json", "r.json"]
-    with subprocess.Popen(
-        [sys.executable, "-c", code, *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stderr is not None
-        while not process.stderr.readline().lstrip().startswith("16 "):
-            assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=60)
-    assert process.returncode == 1
-    assert "interrupted; what follows is proved" in stdout
-    assert "Ctrl-C again aborts" in stderr
+    words = ["solve", "stations.txt", "--as", "max-cut", "--tol", "1e-9", "--json", "r.json"]
+    ended = signalled(words, signal.SIGINT, at=16)
+    assert ended.returncode == 1
+    assert "interrupted; what follows is proved" in ended.stdout
+    assert "Ctrl-C again aborts" in ended.stderr
     record = json.loads(Path("r.json").read_text())
     assert record["status"] == "interrupted"
     assert record["objective"] <= record["bound"]

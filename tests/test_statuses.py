@@ -47,7 +47,9 @@ def test_an_estimate_alone_never_solves(monkeypatch):
     """Where no proof comes out, the estimates say what they like."""
     from condal.types import Proof
 
-    unproved = lambda *_, **__: Proof(-np.inf, "none")  # noqa: E731 - a proof of nothing
+    def unproved(*_, **__):
+        return Proof(-np.inf, "none")
+
     monkeypatch.setattr(condal.Spectrahedron, "bound", unproved)
     result = condal.solve(MODEL, tol=1e-2, max_iters=200)
     assert result.status is not Status.SOLVED

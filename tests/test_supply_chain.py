@@ -16,17 +16,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from audit import checks
+from audit.lock import LOCK, read
 
 import commands
 import condal
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = Path(condal.__file__).parent
-sys.path.insert(0, str(ROOT))  # audit/ is no package of ours
-
-from audit import checks  # noqa: E402 - after the path
-from audit.lock import LOCK, read  # noqa: E402
-
 LOCKED = Path(sys.prefix).resolve() == (ROOT / ".venv").resolve()  # as `make test` makes it
 AS_LOCKED = ("installed", "licence")
 DIGEST = "--hash=sha256:" + "0" * 64

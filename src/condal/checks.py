@@ -32,7 +32,6 @@ class Checks:
     """
 
     kept: ClassVar[tuple[str, ...]] = (
-        "prover",
         "lower",
         "w",
         "infeasible",
@@ -67,17 +66,14 @@ class Checks:
 
     def memory(self) -> dict[str, Any]:
         """All that it has seen, for a checkpoint."""
-        return {name: getattr(self, name) for name in self.kept if name != "prover"} | {
-            "prover": self.prover.memory()
-        }
+        own = {name: getattr(self, name) for name in self.kept}
+        return {**own, "prover": self.prover.memory()}
 
     def recall(self, memory: dict[str, Any]) -> None:
         """Go on from that. What it says is proved is not believed, but proved again."""
         for name in self.kept:
-            if name == "prover":
-                self.prover.recall(memory[name])
-            else:
-                setattr(self, name, memory[name])
+            setattr(self, name, memory[name])
+        self.prover.recall(memory["prover"])
         if self._certified is not None:
             self._certified = self.prover.proved_again(self._certified)
         if self.separator is not None:
@@ -206,8 +202,7 @@ class Checks:
 
     def _crossed(self, row: Row) -> bool:
         """Whether the bound passes the objective: by infeasibility, or because it is false."""
-        ahead = self.problem.sense * (row.bound - row.objective)
-        return ahead > 0 and self.w is not self._proved_w
+        return self._above(row) > 0 and self.w is not self._proved_w
 
     def better(self, a: Answer | None, b: Answer) -> Answer:
         """The one of the smaller gap and infeasibility; b, if it solves or there is no a."""

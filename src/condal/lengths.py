@@ -40,6 +40,11 @@ def row_lengths(a: Any) -> Array:
     return found
 
 
+def row_squares(a: Any) -> Array:
+    """|a_i|^2 for each row of a sparse matrix, of numbers whose squares are numbers too."""
+    return np.asarray(a.multiply(a).sum(axis=1)).ravel()
+
+
 def group_lengths(v: Array, groups: Indices, count: int) -> Array:
     """|v_G| for each group G = 0 ... count - 1; as many roundings as `length` of the group has."""
     with np.errstate(over="ignore", under="ignore"):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 from math import inf
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from condal.errors import ProblemError
 from condal.guards import unguarded
@@ -144,23 +144,24 @@ def _of_x(X: Domain, storage: Storage | None) -> int:
     if isinstance(storage, Blocks):
         pairs = zip(getattr(X, "parts", ()), storage.parts, strict=True)
         return sum(_of_x(part, kept) for part, kept in pairs)
-    spectral = [part for part in _parts(X) if isinstance(part, Spectral)]
     if isinstance(storage, Dense):
-        return sum(dense_bytes(part.n) for part in spectral)
-    return sum(sketch_bytes(part.n, 1) for part in spectral)
+        return sum(map(dense_bytes, _sides(X)))
+    return sum(sketch_bytes(n, 1) for n in _sides(X))
 
 
 def _of_oracle(X: Domain) -> int:
-    found = [part.n for part in _parts(X) if isinstance(part, Spectral)]
-    return max((min(MOST_BASIS, NUMBER * n * min(n, MOST_STEPS)) for n in found), default=0)
+    return max((min(MOST_BASIS, NUMBER * n * min(n, MOST_STEPS)) for n in _sides(X)), default=0)
 
 
 def _of_proof(X: Domain) -> int:
-    found = [part.n for part in _parts(X) if isinstance(part, Spectral)]
-    dense = [2 * NUMBER * n * n for n in found if 2 * NUMBER * n * n <= FACTORED]
-    return max((*dense, *(VECTORS * NUMBER * n for n in found)), default=0)
+    sides = _sides(X)
+    dense = [2 * NUMBER * n * n for n in sides if 2 * NUMBER * n * n <= FACTORED]
+    return max((*dense, *(VECTORS * NUMBER * n for n in sides)), default=0)
 
 
-def _parts(X: Domain) -> Sequence[Any]:
+def _sides(X: Domain) -> list[int]:
+    """Those of the matrices among the parts of X."""
     parts = getattr(X, "parts", None)
-    return (X,) if parts is None else [one for part in parts for one in _parts(part)]
+    if parts is not None:
+        return [n for part in parts for n in _sides(part)]
+    return [X.n] if isinstance(X, Spectral) else []

@@ -251,10 +251,12 @@ Gradient: TypeAlias = Array | Symmetric | tuple["Gradient", ...]
 
 def add(a: Gradient | None, b: Gradient | None) -> Gradient:
     """a + b; None is the gradient of nothing."""
-    if a is None or b is None:
-        if a is None and b is None:
+    if a is None:
+        if b is None:
             raise ProblemError("the problem has neither an objective nor a constraint")
-        return b if a is None else a  # type: ignore[return-value]
+        return b
+    if b is None:
+        return a
     _require_one_space(a, b)
     if isinstance(a, tuple) and isinstance(b, tuple):
         return tuple(add(p, q) for p, q in zip(a, b, strict=True))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from condal.errors import ProblemError
+from condal.points import finite_array
 
 
 def require_sound(a: Any, name: str) -> None:
@@ -33,6 +35,16 @@ def require_sound(a: Any, name: str) -> None:
                 f"{min(len(a.indices), len(a.data))}: build it with scipy.sparse.coo_array"
             )
         _require_within(a.indices[: ends[-1]], across, name, "column" if by_rows else "row")
+
+
+def stored_rows(a: Any, name: str) -> Any:
+    """The sparse matrix a in CSR and memory of its own, entries that are given twice added up;
+    ProblemError if it is not sound, or its entries are no finite numbers."""
+    require_sound(a, name)
+    finite_array(a.tocoo().data, f"{name} (its stored entries)")
+    stored = sp.csr_array(a, dtype=np.float64, copy=True)
+    stored.sum_duplicates()
+    return stored
 
 
 def _coordinates(a: Any) -> tuple[Any, ...]:

@@ -209,7 +209,7 @@ def test_a_missing_folder_is_named(tmp_path):
             verb(tmp_path / "none" / "run")
 
 
-@pytest.mark.skipif(getattr(os, "geteuid", int)() == 0, reason="root may write anywhere")
+@pytest.mark.usefixtures("permissions")
 def test_a_folder_that_may_not_be_written_leaves_the_last_good_one(tmp_path):
     path = tmp_path / "run"
     write(path, {"k": 1}, value(1))
@@ -237,7 +237,7 @@ def test_a_folder_on_a_disk_that_is_read_only_leaves_the_last_good_one(tmp_path,
     assert names(tmp_path) == ["run"]
 
 
-@pytest.mark.skipif(getattr(os, "geteuid", int)() == 0, reason="root may read anything")
+@pytest.mark.usefixtures("permissions")
 def test_one_that_may_not_be_read_is_not_taken_for_a_damaged_one(tmp_path):
     path = tmp_path / "run"
     for k in range(2):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from cells import (
+from cell import (
     BANNED,
-    BINARY,
-    CELLS,
     COUNT,
     FORTRAN,
     HUGE,
@@ -15,6 +13,7 @@ from cells import (
     NAN,
     NO_BLOCKS,
     NO_INDICES,
+    NOT_SPELT,
     OFF,
     OVERFLOW,
     TRAILING,
@@ -74,88 +73,12 @@ def _array(**cells: Cell) -> dict[str, Cell]:
         HUGE: Refused(claiming((10**12, 1)), "8000000000000 bytes, but 0 follow"),
         OVERFLOW: Refused(npy(WITH_INF), "holds nan or inf; every entry must be finite"),
         NAN: Refused(npy(BAD), "holds nan or inf; every entry must be finite"),
-        FORTRAN: BINARY,
+        FORTRAN: NOT_SPELT,
         **cells,
     }
 
 
-CELLS["array"] = _array()
-CELLS["dense array"] = _array(**{LOWER: Refused(npy(np.tril(W)), ONE_TRIANGLE)})
-CELLS["sparse array"] = {
-    TRAILING: Refused(csr(data=np.ones(5)), "indices has 4 entries and data 5; the file is dam"),
-    BANNED: Refused(csr(format=np.array(b"dia")), "in the format 'dia'; save it with scipy"),
-    ZERO: NoSuchThing("it counts from 0"),
-    LOWER: Refused(csr(data=np.array([0.0, 2, 0, -15])), ONE_TRIANGLE),
-    OFF: NO_BLOCKS,
-    TWICE: Read(
-        csr(
-            data=np.array([1.0, 1, 2, -15, -15]),
-            indices=np.array([1, 1, 0, 2, 1]),
-            indptr=np.array([0, 2, 4, 5]),
-        ),
-        csr(),
-    ),
-    COUNT: Refused(csr(indptr=np.array([0, 1, 3, 9])), "4 numbers that rise from 0 to 4; the fi"),
-    HUGE: Refused(csr(shape=np.array([10**12] * 2)), "says 1000000000000 vertices.*wanted 1 to 1"),
-    OVERFLOW: Refused(csr(data=np.array([1, 1, np.inf, 1])), "data.npy: holds nan or inf; every"),
-    NAN: Refused(csr(data=np.array([1, 1, np.nan, 1])), "data.npy: holds nan or inf; every entry"),
-    FORTRAN: BINARY,
-}
-CELLS["arrays"] = {
-    TRAILING: Refused(npz(a=W)[:-1] + b"more", "the archive is truncated or damaged.*make it ag"),
-    BANNED: Refused(b"PK\x05\x06" + npz(a=W)[4:], "is no .npz file; save one with numpy.savez"),
-    ZERO: NO_INDICES,
-    LOWER: NO_TRIANGLES,
-    OFF: NO_BLOCKS,
-    TWICE: NoSuchThing("of two members of one name: test_files.py"),
-    COUNT: NoSuchThing("of a member: test_files.py"),
-    HUGE: NoSuchThing("of a member: test_files.py"),
-    OVERFLOW: Refused(npz(**{**INTENSITIES, "b": WITH_INF}), "b.npy: holds nan or inf; every"),
-    NAN: Refused(npz(**{**INTENSITIES, "b": BAD}), "b.npy: holds nan or inf; every entry must"),
-    FORTRAN: BINARY,
-}
-CELLS["sedumi"] = {
-    TRAILING: Refused(mat() + b"more", "the MATLAB file is damaged: it ends inside a tag; fetch"),
-    BANNED: Refused(b"MATLAB" * 30, "is no MATLAB file of version 5 to 7"),
-    ZERO: NoSuchThing("its matrices count from 0"),
-    LOWER: Read(mat(A=sp.csc_matrix(ONE_SIDED)), mat()),
-    OFF: NoSuchThing("a diagonal block is K.l, of which it holds the diagonal"),
-    TWICE: NoSuchThing("a matrix of MATLAB has an entry once"),
-    COUNT: Refused(mat(b=np.ones((3, 1))), "b has 3: wanted A of 3 x 8 and c of 8; got A of"),
-    HUGE: Refused(mat(K={"s": 1e6}), "K takes 1000000000000 variables, and A has 1. numbers in"),
-    OVERFLOW: Refused(mat(b=np.array([[1.0], [np.inf]])), "b holds nan or inf; every entry must"),
-    NAN: Refused(mat(c=PROGRAM["c"] * np.nan), "c holds nan or inf; every entry must be finite"),
-    FORTRAN: BINARY,
-}
-CELLS["saved result.json"] = {
-    TRAILING: Refused(RECORD + b"more", "is no JSON that condal wrote .*; save the result again"),
-    BANNED: Refused(RECORD.replace(b'"condal result"', b'"other"'), "is no record of a result of"),
-    ZERO: NO_INDICES,
-    LOWER: NO_INDICES,
-    OFF: NO_BLOCKS,
-    TWICE: Refused(RECORD.replace(b"{", b'{"why": "", ', 1), "a field is given twice.*; save the"),
-    COUNT: Refused(RECORD.replace(b'"float64[3, ', b'"float64[4, '), "says that U of x is 'float"),
-    HUGE: Refused(
-        RECORD.replace(b'"float64[3, ', b'"float64[1000000000000, '), "says that U of x is 'float"
-    ),
-    OVERFLOW: Refused(RECORD.replace(b'"tol": 0.001', b'"tol": 1e999'), "is no JSON that condal"),
-    NAN: Refused(RECORD.replace(b'"tol": 0.001', b'"tol": NaN'), "NaN is no number.*; save the"),
-    FORTRAN: Refused(RECORD.replace(b'"tol": 0.001', b'"tol": 1D-3'), "is no JSON that condal w"),
-}
-CELLS["saved history.csv"] = {
-    TRAILING: Refused(HISTORY + b"more\n", "has 1 cells; wanted 11", HISTORY.count(b"\n") + 1),
-    BANNED: Refused(b"k," + HISTORY, "wanted the columns k, objective.*; save the result again"),
-    ZERO: NO_INDICES,
-    LOWER: NO_INDICES,
-    OFF: NO_BLOCKS,
-    TWICE: NO_INDICES,
-    COUNT: Refused(_without_a_cell(), "has 10 cells; wanted 11", 2),
-    HUGE: Refused(_cell(b"9" * 19), "k is b'9999999999999999999', which is no such number", 2),
-    OVERFLOW: Read(_objective(b"1e999"), _objective(b"1e999")),
-    NAN: Read(_objective(b"nan"), _objective(b"nan")),
-    FORTRAN: Refused(_objective(b"1D3"), "objective is b'1D3', which is no such number", 2),
-}
-CELLS["saved x.npz"] = {
+OF_POINTS: dict[str, Cell] = {
     TRAILING: Refused(POINT[:-1] + b"more", "x.npz: the archive is truncated or damaged.*make it"),
     BANNED: Refused(b"PK\x05\x06" + POINT[4:], "x.npz: is no .npz file; save one with"),
     ZERO: NO_INDICES,
@@ -166,19 +89,143 @@ CELLS["saved x.npz"] = {
     HUGE: NoSuchThing("of a member: test_files.py"),
     OVERFLOW: NoSuchThing("what a solve ended with, be it infinite, is kept"),
     NAN: NoSuchThing("what a solve ended with, be it nan, is kept"),
-    FORTRAN: BINARY,
+    FORTRAN: NOT_SPELT,
 }
-CELLS["saved picture.npz"] = {
-    **CELLS["saved x.npz"],
-    TRAILING: Refused(PICTURE[:-1] + b"more", "picture.npz: the archive is truncated or damaged"),
-    BANNED: Refused(b"PK\x05\x06" + PICTURE[4:], "picture.npz: is no .npz file; save one with"),
-    COUNT: NoSuchThing("it may have any arrays"),
-}
-CELLS["saved y.npy"] = {
-    **_array(),
-    TRAILING: Refused(DUAL + b"more", "y.npy: the header says .* but 28 follow; the file is trunc"),
-    COUNT: Refused(DUAL[:-8], "y.npy: the header says .* 24 bytes, but 16 follow; the file is tr"),
-    LOWER: Refused(npy(W), r"y.npy: holds shape \(3, 3\) of float64; wanted a vector of float64"),
-    OVERFLOW: Read(npy(np.full(3, np.inf)), npy(np.full(3, np.inf))),
-    NAN: Read(npy(np.full(3, np.nan)), npy(np.full(3, np.nan))),
+BINARY: dict[str, dict[str, Cell]] = {
+    "array": _array(),
+    "dense array": _array(**{LOWER: Refused(npy(np.tril(W)), ONE_TRIANGLE)}),
+    "sparse array": {
+        TRAILING: Refused(
+            csr(data=np.ones(5)), "indices has 4 entries and data 5; the file is dam"
+        ),
+        BANNED: Refused(csr(format=np.array(b"dia")), "in the format 'dia'; save it with scipy"),
+        ZERO: NoSuchThing("it counts from 0"),
+        LOWER: Refused(csr(data=np.array([0.0, 2, 0, -15])), ONE_TRIANGLE),
+        OFF: NO_BLOCKS,
+        TWICE: Read(
+            csr(
+                data=np.array([1.0, 1, 2, -15, -15]),
+                indices=np.array([1, 1, 0, 2, 1]),
+                indptr=np.array([0, 2, 4, 5]),
+            ),
+            csr(),
+        ),
+        COUNT: Refused(
+            csr(indptr=np.array([0, 1, 3, 9])), "4 numbers that rise from 0 to 4; the fi"
+        ),
+        HUGE: Refused(
+            csr(shape=np.array([10**12] * 2)), "says 1000000000000 vertices.*wanted 1 to 1"
+        ),
+        OVERFLOW: Refused(
+            csr(data=np.array([1, 1, np.inf, 1])), "data.npy: holds nan or inf; every"
+        ),
+        NAN: Refused(
+            csr(data=np.array([1, 1, np.nan, 1])), "data.npy: holds nan or inf; every entry"
+        ),
+        FORTRAN: NOT_SPELT,
+    },
+    "arrays": {
+        TRAILING: Refused(
+            npz(a=W)[:-1] + b"more", "the archive is truncated or damaged.*make it ag"
+        ),
+        BANNED: Refused(b"PK\x05\x06" + npz(a=W)[4:], "is no .npz file; save one with numpy.savez"),
+        ZERO: NO_INDICES,
+        LOWER: NO_TRIANGLES,
+        OFF: NO_BLOCKS,
+        TWICE: NoSuchThing("of two members of one name: test_files.py"),
+        COUNT: NoSuchThing("of a member: test_files.py"),
+        HUGE: NoSuchThing("of a member: test_files.py"),
+        OVERFLOW: Refused(npz(**{**INTENSITIES, "b": WITH_INF}), "b.npy: holds nan or inf; every"),
+        NAN: Refused(npz(**{**INTENSITIES, "b": BAD}), "b.npy: holds nan or inf; every entry must"),
+        FORTRAN: NOT_SPELT,
+    },
+    "sedumi": {
+        TRAILING: Refused(
+            mat() + b"more", "the MATLAB file is damaged: it ends inside a tag; fetch"
+        ),
+        BANNED: Refused(b"MATLAB" * 30, "is no MATLAB file of version 5 to 7"),
+        ZERO: NoSuchThing("its matrices count from 0"),
+        LOWER: Read(mat(A=sp.csc_matrix(ONE_SIDED)), mat()),
+        OFF: NoSuchThing("a diagonal block is K.l, of which it holds the diagonal"),
+        TWICE: NoSuchThing("a matrix of MATLAB has an entry once"),
+        COUNT: Refused(mat(b=np.ones((3, 1))), "b has 3: wanted A of 3 x 8 and c of 8; got A of"),
+        HUGE: Refused(
+            mat(K={"s": 1e6}), "K takes 1000000000000 variables, and A has 1. numbers in"
+        ),
+        OVERFLOW: Refused(
+            mat(b=np.array([[1.0], [np.inf]])), "b holds nan or inf; every entry must"
+        ),
+        NAN: Refused(
+            mat(c=PROGRAM["c"] * np.nan), "c holds nan or inf; every entry must be finite"
+        ),
+        FORTRAN: NOT_SPELT,
+    },
+    "saved result.json": {
+        TRAILING: Refused(
+            RECORD + b"more", "is no JSON that condal wrote .*; save the result again"
+        ),
+        BANNED: Refused(
+            RECORD.replace(b'"condal result"', b'"other"'), "is no record of a result of"
+        ),
+        ZERO: NO_INDICES,
+        LOWER: NO_INDICES,
+        OFF: NO_BLOCKS,
+        TWICE: Refused(
+            RECORD.replace(b"{", b'{"why": "", ', 1), "a field is given twice.*; save the"
+        ),
+        COUNT: Refused(
+            RECORD.replace(b'"float64[3, ', b'"float64[4, '), "says that U of x is 'float"
+        ),
+        HUGE: Refused(
+            RECORD.replace(b'"float64[3, ', b'"float64[1000000000000, '),
+            "says that U of x is 'float",
+        ),
+        OVERFLOW: Refused(
+            RECORD.replace(b'"tol": 0.001', b'"tol": 1e999'), "is no JSON that condal"
+        ),
+        NAN: Refused(
+            RECORD.replace(b'"tol": 0.001', b'"tol": NaN'), "NaN is no number.*; save the"
+        ),
+        FORTRAN: Refused(
+            RECORD.replace(b'"tol": 0.001', b'"tol": 1D-3'), "is no JSON that condal w"
+        ),
+    },
+    "saved history.csv": {
+        TRAILING: Refused(HISTORY + b"more\n", "has 1 cells; wanted 11", HISTORY.count(b"\n") + 1),
+        BANNED: Refused(
+            b"k," + HISTORY, "wanted the columns k, objective.*; save the result again"
+        ),
+        ZERO: NO_INDICES,
+        LOWER: NO_INDICES,
+        OFF: NO_BLOCKS,
+        TWICE: NO_INDICES,
+        COUNT: Refused(_without_a_cell(), "has 10 cells; wanted 11", 2),
+        HUGE: Refused(_cell(b"9" * 19), "k is b'9999999999999999999', which is no such number", 2),
+        OVERFLOW: Read(_objective(b"1e999"), _objective(b"1e999")),
+        NAN: Read(_objective(b"nan"), _objective(b"nan")),
+        FORTRAN: Refused(_objective(b"1D3"), "objective is b'1D3', which is no such number", 2),
+    },
+    "saved x.npz": OF_POINTS,
+    "saved picture.npz": {
+        **OF_POINTS,
+        TRAILING: Refused(
+            PICTURE[:-1] + b"more", "picture.npz: the archive is truncated or damaged"
+        ),
+        BANNED: Refused(b"PK\x05\x06" + PICTURE[4:], "picture.npz: is no .npz file; save one with"),
+        COUNT: NoSuchThing("it may have any arrays"),
+    },
+    "saved y.npy": {
+        **_array(),
+        TRAILING: Refused(
+            DUAL + b"more", "y.npy: the header says .* but 28 follow; the file is trunc"
+        ),
+        COUNT: Refused(
+            DUAL[:-8], "y.npy: the header says .* 24 bytes, but 16 follow; the file is tr"
+        ),
+        LOWER: Refused(
+            npy(W), r"y.npy: holds shape \(3, 3\) of float64; wanted a vector of float64"
+        ),
+        OVERFLOW: Read(npy(np.full(3, np.inf)), npy(np.full(3, np.inf))),
+        NAN: Read(npy(np.full(3, np.nan)), npy(np.full(3, np.nan))),
+    },
 }

@@ -1,7 +1,7 @@
 """The files of FAULTS.md: every format that is read, with every fault that files have.
 
-What is right for a fault of a format is said in cells.py and binary_cells.py; faults that are made
-of any right file are made here.
+What is right for a fault of a format is said in text_cells.py and binary_cells.py; faults that are
+made of any right file are made here.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import zipfile
 import zlib
 from pathlib import Path
 
-import binary_cells  # noqa: F401 - which adds its cells to those of text
 import numpy as np
 import pytest
-from cells import CELLS, FAULTS, NoSuchThing, Read, Refused
+from cell import FAULTS, NoSuchThing, Read, Refused
+from cells import CELLS
 
 from condal import formats
 from condal.errors import FormatError

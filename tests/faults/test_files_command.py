@@ -10,10 +10,10 @@ import stat
 from html.parser import HTMLParser
 from pathlib import Path
 
-import binary_cells  # noqa: F401 - which adds its cells to those of text
 import numpy as np
 import pytest
-from cells import CELLS, Refused
+from cell import Refused
+from cells import CELLS
 
 from commands import PENTAGON, run
 from readers import FORMATS, results

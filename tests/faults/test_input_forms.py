@@ -232,11 +232,36 @@ def test_pieces_that_take_arrays_are_listed():
     """Those of the package's own names; the others take numbers, functions or each other."""
     listed = {name.split(" ")[0].split(".")[0] for name in PIECES} | {"Program"}
     others = {
-        "Across", "Birkhoff", "CutCone", "CutOrthant", "Diagonal", "FiniteDifferences", "Function",
-        "Hermitian", "Identity", "KSparse", "L1Ball", "L2", "Linf", "LinfBall", "MaxEigenvalue",
-        "Maximum", "NonNegative", "NonPositive", "NuclearBall", "Operator", "PSDCone", "Product",
-        "RowSums", "SecondOrder", "Separable", "Simplex", "Spectrahedron", "Stack", "Triangle",
-    }  # fmt: skip
+        "Across",
+        "Birkhoff",
+        "CutCone",
+        "CutOrthant",
+        "Diagonal",
+        "FiniteDifferences",
+        "Function",
+        "Hermitian",
+        "Identity",
+        "KSparse",
+        "L1Ball",
+        "L2",
+        "Linf",
+        "LinfBall",
+        "MaxEigenvalue",
+        "Maximum",
+        "NonNegative",
+        "NonPositive",
+        "NuclearBall",
+        "Operator",
+        "PSDCone",
+        "Product",
+        "RowSums",
+        "SecondOrder",
+        "Separable",
+        "Simplex",
+        "Spectrahedron",
+        "Stack",
+        "Triangle",
+    }
     verbs = ("lmo", "prox", "gradient", "adjoint")
     public = {
         name

@@ -14,8 +14,7 @@ from scipy import sparse
 
 from condal.errors import FormatError
 from condal.formats import read_graph, read_sparse_array
-
-W = np.array([[0.0, 2, 0], [2, 0, -1.5], [0, -1.5, 0]])
+from readers.contents import W, csr
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
@@ -37,21 +36,6 @@ def test_other_real_numbers_do_as_well(tmp_path, dtype):
 def test_a_square_array_of_numpy_is_a_graph(tmp_path):
     np.save(tmp_path / "g.npy", W)
     np.testing.assert_array_equal(read_graph(tmp_path / "g.npy").toarray(), W)
-
-
-def saved(path, **changes):
-    """A CSR file of W with some members changed, or left out where None."""
-    csr = sparse.csr_array(W)
-    members = {
-        "format": np.array(b"csr"),
-        "shape": np.array(csr.shape),
-        "data": csr.data,
-        "indices": csr.indices,
-        "indptr": csr.indptr,
-        **changes,
-    }
-    np.savez(path, **{name: array for name, array in members.items() if array is not None})
-    return path
 
 
 @pytest.mark.parametrize(
@@ -81,7 +65,8 @@ def saved(path, **changes):
     ],
 )
 def test_refuses(tmp_path, changes, message):
-    path = saved(tmp_path / "g.npz", **changes)
+    path = tmp_path / "g.npz"
+    path.write_bytes(csr(**changes))
     with pytest.raises(FormatError, match=message):
         read_sparse_array(path)
 

@@ -8,6 +8,7 @@ handed to the solver as such: the same problems are solved here, with the bounds
 from __future__ import annotations
 
 import inspect
+import warnings
 
 import pytest
 
@@ -17,10 +18,9 @@ from cvxpy.tests import solver_test_helpers as helpers
 
 from condal.cvxpy import CONDAL
 
-# sdp_batched has an expression of three dimensions, and CVXPY says which backend it takes for it.
-pytestmark = pytest.mark.filterwarnings("ignore:The problem has an expression with dimension")
-
 SOLVER = CONDAL(tol=1e-8)
+# It has an expression of three dimensions, and CVXPY says which backend it takes for it.
+WARNS = {"test_sdp_batched": "The problem has an expression with dimension"}
 KINDS = {
     "lp": helpers.StandardTestLPs,
     "qp": helpers.StandardTestQPs,
@@ -40,9 +40,12 @@ TESTS = [
 ]
 
 
-@pytest.mark.parametrize("test", [test for _, test in TESTS], ids=[name for name, _ in TESTS])
-def test_of_cvxpy(test):
-    test(SOLVER)
+@pytest.mark.parametrize(("name", "test"), TESTS, ids=[name for name, _ in TESTS])
+def test_of_cvxpy(name, test):
+    with warnings.catch_warnings():
+        if name in WARNS:
+            warnings.filterwarnings("ignore", WARNS[name])
+        test(SOLVER)
 
 
 def test_all_of_them_are_there():

@@ -184,22 +184,21 @@ INFEASIBLE = {
 }
 
 
-@pytest.mark.parametrize("name", UNBOUNDED)
-def test_unbounded_problems(name):
-    objective, constraints = UNBOUNDED[name]
+def said_of(objective, constraints):
+    """How its minimum ends, and the value."""
     problem = cp.Problem(cp.Minimize(objective), constraints)
     problem.solve(solver=CONDAL())
-    assert problem.status == "unbounded"
-    assert problem.value == -np.inf
+    return problem.status, problem.value
+
+
+@pytest.mark.parametrize("name", UNBOUNDED)
+def test_unbounded_problems(name):
+    assert said_of(*UNBOUNDED[name]) == ("unbounded", -np.inf)
 
 
 @pytest.mark.parametrize("name", INFEASIBLE)
 def test_infeasible_problems(name):
-    objective, constraints = INFEASIBLE[name]
-    problem = cp.Problem(cp.Minimize(objective), constraints)
-    problem.solve(solver=CONDAL())
-    assert problem.status == "infeasible"
-    assert problem.value == np.inf
+    assert said_of(*INFEASIBLE[name]) == ("infeasible", np.inf)
 
 
 def test_a_problem_of_equations_alone():

@@ -3,6 +3,7 @@ being listed here; tests/faults/cells.py then asks what is right for each fault.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -66,19 +67,29 @@ def _result(name: str, *, told: int = 0, text: bool = True) -> Format:
     )
 
 
+def _graph(
+    name: str,
+    suffix: str,
+    read: Callable[[Path], Any],
+    files: tuple[bytes, ...],
+    told: int,
+    **more: Any,
+) -> Format:
+    """One of a graph and no more."""
+    same = holding.same_graph
+    return Format(name, suffix, read, files, holding.graph, told, CUT, same=same, **more)
+
+
 GRAPHS = [
-    Format(
+    _graph(
         "rudy",
         ".txt",
         formats.read_rudy,
         (RUDY, b"3 2\n1 2\n1 1 2\n", b"1 0\n"),
-        holding.graph,
         _before(RUDY, b"2 3"),  # a missing weight is 1
-        CUT,
         write=formats.write_rudy,
-        same=holding.same_graph,
     ),
-    Format(
+    _graph(
         "matrix market",
         ".mtx",
         formats.read_matrix_market,
@@ -87,22 +98,16 @@ GRAPHS = [
             MARKET.replace(b"real", b"integer"),
             b"%%MatrixMarket matrix coordinate pattern general\n% a\n2 2 2\n1 2\n2 1\n",
         ),
-        holding.graph,
         _before(MARKET, b"-1"),
-        CUT,
         write=formats.write_matrix_market,
-        same=holding.same_graph,
     ),
-    Format(
+    _graph(
         "metis",
         ".graph",
         formats.read_metis,
         (METIS, b"% a\n3 1\n3\n\n1\n", b"3 2 111 2\n5 1 1 2 2\n5 1 1 1 2 3 4\n5 1 1 2 4\n"),
-        holding.graph,
         len(METIS) - 1,
-        CUT,
         write=_write_metis,
-        same=holding.same_graph,
     ),
     Format(
         "edge list",
@@ -115,34 +120,28 @@ GRAPHS = [
         write=_write_edges,
         same=lambda one, other: holding.same_graph(one.W, other.W),
     ),
-    Format(
+    _graph(
         "rutherford-boeing",
         ".rb",
         formats.read_rutherford_boeing,
         (BOEING, BOEING[: BOEING.index(b"  2.00E")].replace(b"rsa", b"psa")),
-        holding.graph,
         _before(BOEING, b"-1"),
-        CUT,
     ),
-    Format(
+    _graph(
         "sparse array",
         ".npz",
         formats.read_sparse_array,
         (csr(), coo(), csr(packed=True)),
-        holding.graph,
         len(csr()),
-        CUT,
         text=False,
         packed=False,
     ),
-    Format(
+    _graph(
         "dense array",
         ".npy",
         formats.read_sparse_array,
         (npy(W),),
-        holding.graph,
         len(npy(W)),
-        CUT,
         text=False,
         packed=False,
     ),

@@ -11,9 +11,8 @@ import zlib
 from collections.abc import Callable
 
 # What zipfile raises of a file that is none.
-NO_ARCHIVE = (
-    zipfile.BadZipFile, zlib.error, struct.error, OSError, RuntimeError, ValueError, EOFError,
-)  # fmt: skip
+BROKEN = (zipfile.BadZipFile, zlib.error, struct.error)
+NO_ARCHIVE = (*BROKEN, OSError, RuntimeError, ValueError, EOFError)
 
 
 def changed(contents: bytes, which: int, change: Callable[[bytes], bytes]) -> bytes | None:

@@ -9,18 +9,28 @@ from hypothesis import strategies as st
 from readers.archives import changed
 from readers.format import Format
 
-# What readers trip over: limits of types, zeros, other bases, other languages, not numbers.
-NASTY = [
-    b"0", b"-0", b"00", b"-1", b"+1", b"1.5", b".5", b"5.", b".", b"-", b"1e", b"e5", b"1e999",
-    b"-1e999", b"1e-999", b"1e308", b"nan", b"-inf", b"Infinity", b"1D3", b"1d0", b"1q2", b"0x10",
-    b"1_0", b"1,5", b"2147483647", b"2147483648", b"4294967296", b"9223372036854775807",
-    b"9223372036854775808", b"18446744073709551616", b"1000000", b"1000000000000", b"9" * 40,
-    b"9" * 400, b"1" * 5000, b"0." + b"1" * 999, "\u0663".encode(), "\u00bd".encode(), b"''", b'""',
-    b"=1+2", b"@SUM(A1)", b"<script>", b"../x", b"%n", b"#", b"%", b"*", b'"', b"{", b"}", b"::",
-    b";", b",", b"\t", b"\r", b"\r\n", b"\n\n", b"\x0b", b"\x0c", b"\x1c", b"\x00", b"\xff",
-    "\u2028".encode(), "\u0085".encode(), "\ufeff".encode(), b"\x80" * 4, b"\xff\xff\xff\x7f",
-    b"\xff" * 8, b"true", b"null", b"[[", b"{}", b"\\ud800", b"|O", b"|V8", b"<U9", b"(1<<40,)",
-]  # fmt: skip
+# What readers trip over.
+TRAPS: dict[str, list[bytes]] = {
+    "signs": [b"0", b"-0", b"00", b"-1", b"+1"],
+    "parts of numbers": [b"1.5", b".5", b"5.", b".", b"-", b"1e", b"e5"],
+    "beyond doubles": [b"1e999", b"-1e999", b"1e-999", b"1e308", b"nan", b"-inf", b"Infinity"],
+    "as others write them": [b"1D3", b"1d0", b"1q2", b"0x10", b"1_0", b"1,5"],
+    "limits of 32 bits": [b"2147483647", b"2147483648", b"4294967296"],
+    "limits of 64 bits": [b"%d" % (2**63 - 1), b"%d" % 2**63, b"%d" % 2**64],
+    "large claims": [b"1000000", b"1000000000000"],
+    "many digits": [b"9" * 40, b"9" * 400, b"1" * 5000, b"0." + b"1" * 999],
+    "digits of other scripts": ["\u0663".encode(), "\u00bd".encode()],
+    "nothing in quotes": [b"''", b'""'],
+    "for another program": [b"=1+2", b"@SUM(A1)", b"<script>", b"../x", b"%n"],
+    "marks": [b"#", b"%", b"*", b'"', b"{", b"}", b"::", b";", b","],
+    "blanks": [b"\t", b"\r", b"\r\n", b"\n\n", b"\x0b", b"\x0c", b"\x1c"],
+    "no text": [b"\x00", b"\xff"],
+    "blanks of other scripts": ["\u2028".encode(), "\u0085".encode(), "\ufeff".encode()],
+    "lengths": [b"\x80" * 4, b"\xff\xff\xff\x7f", b"\xff" * 8],
+    "JSON": [b"true", b"null", b"[[", b"{}", b"\\ud800"],
+    "headers of NumPy": [b"|O", b"|V8", b"<U9", b"(1<<40,)"],
+}
+NASTY = [word for words in TRAPS.values() for word in words]
 _NUMBER = re.compile(rb"[-+.\w]*\d[-+.\w]*")
 
 

@@ -49,7 +49,8 @@ def of_square(
     factor: float = 1.0,
     **more: Any,
 ) -> Case:
-    """Of an n x n psd x, real or Hermitian: <C, x>, its trace, and rules that are Ax in K."""
+    """Of an n x n psd x, real or Hermitian: <C, x>, its trace, and rules that are Ax in K and that
+    some x keeps."""
     n, hermitian = len(C), np.iscomplexobj(C)
     maximise = bool(more.get("maximise"))
     unit = float(np.abs(C).max()) or 1.0  # the rival is given an objective of an ordinary size
@@ -76,6 +77,7 @@ def of_square(
         lambda x: factor * float(np.sum(C.conj() * np.asarray(x)).real),
         off,
         lambda x: missed(np.asarray(x)),
+        margin=0.0,
         **more,
     )
 
@@ -92,43 +94,39 @@ def _off_diagonal(x: np.ndarray) -> float:
     return float(np.linalg.norm(np.diag(x).real - 1.0))
 
 
-def max_cut(seed: int) -> Case:
-    rng = np.random.default_rng([seed, 1])
-    n = int(rng.integers(2, 9))
-    W = weights(rng, n)
-    L = 0.25 * (np.diag(W.sum(axis=1)) - W)
-    cuts = [float(s @ L @ s) for s in map(np.array, product([-1.0, 1.0], repeat=n))]
+def of_unit_diagonal(family: str, model: Any, C: np.ndarray, known: float) -> Case:
+    """max <C, x>, diag x = 1; a point has the value that is known."""
+    n = len(C)
     return of_square(
-        "max-cut",
+        family,
         f"n = {n}",
-        problems.max_cut(sp.csr_array(W) if rng.integers(2) else W),
-        C=L,
-        trace=float(n),
-        rules=_unit_diagonal,
-        missed=_off_diagonal,
-        maximise=True,
-        upper=above(max(cuts), float(np.abs(L).sum())),
-        margin=0.0,
-    )
-
-
-def sign_sync(seed: int) -> Case:
-    rng = np.random.default_rng([seed, 2])
-    n = int(rng.integers(2, 9))
-    C = weights(rng, n)
-    values = [float(s @ C @ s) for s in map(np.array, product([-1.0, 1.0], repeat=n))]
-    return of_square(
-        "sign-sync",
-        f"n = {n}",
-        problems.sign_synchronisation(C),
+        model,
         C=C,
         trace=float(n),
         rules=_unit_diagonal,
         missed=_off_diagonal,
         maximise=True,
-        upper=above(max(values), float(np.abs(C).sum())),
-        margin=0.0,
+        upper=above(known, float(np.abs(C).sum())),
     )
+
+
+def _best_signs(C: np.ndarray) -> float:
+    """max s'Cs over s in {-1, 1}^n."""
+    return max(float(s @ C @ s) for s in map(np.array, product([-1.0, 1.0], repeat=len(C))))
+
+
+def max_cut(seed: int) -> Case:
+    rng = np.random.default_rng([seed, 1])
+    W = weights(rng, int(rng.integers(2, 9)))
+    L = 0.25 * (np.diag(W.sum(axis=1)) - W)
+    model = problems.max_cut(sp.csr_array(W) if rng.integers(2) else W)
+    return of_unit_diagonal("max-cut", model, L, _best_signs(L))
+
+
+def sign_sync(seed: int) -> Case:
+    rng = np.random.default_rng([seed, 2])
+    C = weights(rng, int(rng.integers(2, 9)))
+    return of_unit_diagonal("sign-sync", problems.sign_synchronisation(C), C, _best_signs(C))
 
 
 def angular_sync(seed: int) -> Case:
@@ -138,18 +136,8 @@ def angular_sync(seed: int) -> Case:
     noise = rng.standard_normal((n, n)) + 1j * rng.standard_normal((n, n))
     C = np.triu(np.outer(z, z.conj()) + rng.choice([0.0, 0.3, 2.0]) * noise, 1)
     C = (C + C.conj().T) * 2.0 ** rng.integers(-3, 4)
-    return of_square(
-        "angular-sync",
-        f"n = {n}",
-        problems.angular_synchronisation(C),
-        C=C,
-        trace=float(n),
-        rules=_unit_diagonal,
-        missed=_off_diagonal,
-        maximise=True,
-        upper=above(float((z.conj() @ C @ z).real), float(np.abs(C).sum())),
-        margin=0.0,
-    )
+    known = float((z.conj() @ C @ z).real)
+    return of_unit_diagonal("angular-sync", problems.angular_synchronisation(C), C, known)
 
 
 def theta(seed: int) -> Case:
@@ -182,7 +170,6 @@ def theta(seed: int) -> Case:
         missed=missed,
         maximise=True,
         upper=above(largest, n),
-        margin=0.0,
     )
 
 
@@ -224,7 +211,6 @@ def k_cut(seed: int) -> Case:
         missed=missed,
         maximise=True,
         upper=above(best, float(np.abs(C).sum())),
-        margin=0.0,
     )
 
 
@@ -255,7 +241,6 @@ def k_means(seed: int) -> Case:
         missed=missed,
         factor=0.5,
         upper=min(costs) + LOST * float(D.sum()),
-        margin=0.0,
     )
 
 

@@ -98,7 +98,6 @@ def qap(seed: int) -> Case:
         rules=rules,
         missed=missed,
         upper=min(costs) + LOST * float(np.abs(C).sum()),
-        margin=0.0,
     )
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import clarabel
 import numpy as np
 import scipy.sparse as sp
 
+from clarabel_form import for_clarabel
 from condal.conic import Block, Program, UnboundedTraceError, conic_model
 from condal.result import Status
 from random_programs import random_program
 from truth.files import by_file
 from truth.judged import ROUNDING, Findings
-from truth.rivals import ACCURACY, SAID, Said, interval
+from truth.rivals import ACCURACY, SAID, SECONDS, Said, interval
 
 KINDS = ("psd", "orthant", "second-order")
 
@@ -127,50 +127,15 @@ def least(block: Block, z: np.ndarray) -> float:
 
 def clarabel_hears(program: Program) -> Heard:
     """Of the program with rows and objective of length 1, and the answer in its own units."""
-    places, cones = [], []
-    for block in program.blocks:
-        if block.kind == "psd":
-            places.append(_triangle(block.n))
-            cones.append(clarabel.PSDTriangleConeT(block.n))
-        else:
-            places.append(np.eye(block.n))
-            orthant = block.kind == "orthant"
-            cone = clarabel.NonnegativeConeT if orthant else clarabel.SecondOrderConeT
-            cones.append(cone(block.n))
-    T = sp.block_diag(places).toarray()
-    sense = -1.0 if program.maximise else 1.0
-    A, c = program.A.toarray() @ T, sense * program.c.toarray().ravel() @ T
-    norms, size = np.linalg.norm(A, axis=1), float(np.linalg.norm(c)) or 1.0
-    norms[norms == 0] = 1.0
-    m, n = A.shape
-    settings = clarabel.DefaultSettings()
-    settings.verbose, settings.time_limit = False, 10.0
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = ACCURACY
-    data = {
-        "A": sp.csc_matrix(np.vstack([A / norms[:, None], -np.eye(n)])),
-        "b": np.concatenate([program.b / norms, np.zeros(n)]),
-        "c": c / size,
-    }
-    cones = [*([clarabel.ZeroConeT(m)] if m else []), *cones]
-    P = sp.csc_matrix((n, n))
-    found = clarabel.DefaultSolver(P, data["c"], data["A"], data["b"], cones, settings).solve()
+    spoken = for_clarabel(program)
+    found = spoken.solve(accuracy=ACCURACY, seconds=SECONDS)
     status = SAID.get(str(found.status), "unknown")
     if status != "solved":
         return Heard(status)
-    low, high = interval(data, found)
-    y = size * np.asarray(found.z)[:m] / norms
-    return Heard(status, size * low, size * high, np.inf, T @ np.asarray(found.x), y)
-
-
-def _triangle(n: int) -> np.ndarray:
-    """n x n matrices from their upper triangles, column by column, with sqrt(2) x_ij."""
-    columns = []
-    for j in range(n):
-        for i in range(j + 1):
-            unit = np.zeros((n, n))
-            unit[i, j] = unit[j, i] = 1.0 if i == j else np.sqrt(0.5)
-            columns.append(unit.ravel())
-    return np.array(columns).T
+    low, high = interval({"A": spoken.A, "b": spoken.b, "c": spoken.c}, found)
+    size, norms = spoken.size, spoken.norms
+    y = size * np.asarray(found.z)[: norms.size] / norms
+    return Heard(status, size * low, size * high, np.inf, spoken.T @ np.asarray(found.x), y)
 
 
 def attempt_program(seed: int, tol: float, seconds: float) -> tuple[str, str, Findings]:

@@ -84,6 +84,11 @@ class Application:
         return [*self.rows(model, result, answer), *proved]
 
 
+def rounded(model: Any, result: Result, chosen: Chosen) -> Any:
+    """The best of so many roundings as --trials says."""
+    return model.round(result, trials=chosen["trials"], seed=chosen["seed"])
+
+
 def trials(default: int, what: str) -> click.Option:
     """How many roundings to try."""
     return click.Option(

@@ -13,21 +13,13 @@ from condal.errors import FormatError
 def kept(application: Application, model: Any, chosen: Chosen) -> dict[str, Any]:
     """The options by name, those that the model chose by itself as it chose them. Files that they
     name are none of the problem, and are left out."""
-    own = {
-        str(option.name): _typed(chosen[str(option.name)])
-        for option in application.options
-        if option.name not in application.inputs
-    }
+    own = {name: _typed(chosen[name]) for name in _of_problem(application)}
     return own | application.resolved(model)
 
 
 def restored(application: Application, options: dict[str, Any], path: str) -> dict[str, Any]:
     """The values of the options that a file holds, checked as those that are typed."""
-    known = {
-        str(option.name): option
-        for option in application.options
-        if option.name not in application.inputs
-    }
+    known = _of_problem(application)
     words = []
     for name, value in options.items():
         option = known.get(name)
@@ -43,6 +35,15 @@ def restored(application: Application, options: dict[str, Any], path: str) -> di
     except click.ClickException as error:
         text = " ".join(error.format_message().split())
         raise FormatError(f"options: {text}", path=path) from None
+
+
+def _of_problem(application: Application) -> dict[str, click.Option]:
+    """The options that the problem depends on, by name."""
+    return {
+        str(option.name): option
+        for option in application.options
+        if option.name not in application.inputs
+    }
 
 
 def _typed(value: Any) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, fields
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
@@ -68,10 +68,16 @@ OPTIONS = (
 
 
 def outcomes(command: Callable[..., None]) -> Callable[..., None]:
-    """A command with the options that say where its result goes."""
+    """A command with the options that say where its result goes, which it gets as `wishes`."""
+
+    @wraps(command)
+    def called(**options: Any) -> None:
+        wishes = Wishes(**{one.name: options.pop(one.name) for one in fields(Wishes)})
+        command(wishes=wishes, **options)
+
     for option in reversed(OPTIONS):
-        command = option(command)
-    return command
+        called = option(called)
+    return called
 
 
 class Outcome:
@@ -116,7 +122,6 @@ class Outcome:
         self,
         own: dict[str, Any],
         settings: dict[str, Any],
-        build: Callable[[Chosen], Any],
         solve: Callable[..., Result],
         checkpoint: str | None,
     ) -> None:
@@ -129,7 +134,7 @@ class Outcome:
         chosen = {**own, **settings, "say": self.say}
         with Interrupts(self.stopper, say=self.say, last=lambda: SystemExit(ABORTED)):
             try:
-                model = build(chosen)
+                model = application.build(self.file, chosen)
             except KeyboardInterrupt:
                 click.echo(STOPPED_EARLY, err=True)
                 self.context.exit(report.STOPPED)

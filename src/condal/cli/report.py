@@ -8,10 +8,10 @@ from typing import Any
 from condal.cli.application import Lines
 from condal.cli.text import counted, number, table
 from condal.plain import printable
+from condal.report.words import ROUNDING
 from condal.result import Result, Status
 
 SOLVED, STOPPED = 0, 1  # exit codes
-ROUNDING = 1e-12  # an infeasibility that is no more
 
 # What the statuses advise, in the words of the command line.
 _ADVICE = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import click
@@ -40,12 +39,7 @@ def resume(
     tol: float | None,
     max_iters: int | None,
     max_seconds: float | None,
-    json_target: str | None,
-    out_target: str | None,
-    folder: str | None,
-    overwrite: bool,
-    port: int | None,
-    quiet: bool,
+    wishes: Wishes,
 ) -> None:
     """Go on with a solve from FILE, which condal solve --checkpoint wrote.
 
@@ -61,7 +55,6 @@ def resume(
     """
     Stop(1.0 if tol is None else tol, max_iters, max_seconds)
     application, own, settings = _of(file, problem)
-    wishes = Wishes(json_target, out_target, folder, overwrite, port, quiet)
     read = {"the file itself": problem, "the checkpoint": file}
     outcome = Outcome(context, application, problem, wishes, read)
     began = time.perf_counter()
@@ -78,8 +71,7 @@ def resume(
             **heard,
         )
 
-    make = partial(application.build, problem)
-    outcome.reach(own, settings, make, run, file)
+    outcome.reach(own, settings, run, file)
 
 
 def kept_at(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import click
@@ -128,12 +127,7 @@ def solve(
     seed: int,
     max_memory: str | None,
     checkpoint: str | None,
-    json_target: str | None,
-    out_target: str | None,
-    folder: str | None,
-    overwrite: bool,
-    port: int | None,
-    quiet: bool,
+    wishes: Wishes,
     **own: Any,
 ) -> None:
     """Solve the problem in FILE and prove how good the answer is.
@@ -150,7 +144,6 @@ def solve(
     bytes_of(max_memory, "--max-memory")
     memory.checked(storage)
     application = APPLICATIONS[kind]
-    wishes = Wishes(json_target, out_target, folder, overwrite, port, quiet)
     read = {"the file itself": file, **_inputs(application, own)}
     outcome = Outcome(context, application, file, wishes, read, checkpoint)
     settings = {name: context.params[name] for name in SETTINGS}
@@ -170,8 +163,7 @@ def solve(
             **heard,
         )
 
-    make = partial(application.build, file)
-    outcome.reach(own, settings, make, run, checkpoint)
+    outcome.reach(own, settings, run, checkpoint)
 
 
 def _inputs(application: Application, own: dict[str, Any]) -> dict[str, str]:

@@ -9,6 +9,7 @@ psd block has entries: only what is stored.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from math import inf
 from typing import Any, Literal
@@ -84,7 +85,7 @@ class _Folding:
         kept = entries.data != 0
         self.row, self.data = entries.row[kept].astype(np.int64), entries.data[kept]
         self.col = entries.col[kept].astype(np.int64)
-        self.block = np.searchsorted(program.offsets, self.col, side="right") - 1
+        self.block = program.owners(self.col)
         kept = program.c.data != 0
         self.cost_col = program.c.indices[kept].astype(np.int64)
         self.cost = -program.c.data[kept] if program.maximise else program.c.data[kept]
@@ -94,6 +95,18 @@ class _Folding:
         self.cone_rows: list[Indices] = []
         self.gone: set[int] = set()  # second-order blocks, folded
         self.once = self._once()
+
+    @cached_property
+    def _in_matrix(self) -> Any:
+        """Which entries are those of a psd block of more than a number."""
+        matrices = [block.kind == "psd" and block.n > 1 for block in self.program.blocks]
+        return np.array(matrices)[self.block]
+
+    @cached_property
+    def _diagonal(self) -> Any:
+        """Which are on the diagonal of such a block."""
+        step = np.array([block.n + 1 for block in self.program.blocks])[self.block]
+        return self._in_matrix & ((self.col - self.program.offsets[self.block]) % step == 0)
 
     def folded(self) -> Folded:
         """All of it."""
@@ -120,10 +133,8 @@ class _Folding:
         """The numbers and diagonal entries without a cost that one row alone has, beside others."""
         columns, first, times = np.unique(self.col, return_index=True, return_counts=True)
         others = np.bincount(self.row, minlength=self.program.b.size)[self.row[first]] > 1
-        block, sides = self.block[first], np.array([block.n for block in self.program.blocks])
-        psd = np.array([block.kind == "psd" for block in self.program.blocks])[block]
-        off = psd & ((columns - self.program.offsets[block]) % (sides[block] + 1) != 0)
-        single = (times == 1) & others & ~off & ~np.isin(columns, self.cost_col)
+        plain = self._diagonal[first] | ~self._in_matrix[first]
+        single = (times == 1) & others & plain & ~np.isin(columns, self.cost_col)
         entry = first[single]
         found = zip(columns[single], self.row[entry], self.data[entry], strict=True)
         return {int(j): Slack(int(j), int(i), float(a)) for j, i, a in found}
@@ -200,14 +211,10 @@ class _Folding:
         left = ~np.isin(self.col, gone)
         alone = np.bincount(self.row[left], minlength=self.low.size)[self.row] == 1
         _, where, times = np.unique(self.col, return_inverse=True, return_counts=True)
-        block = self.block
-        sides = np.array([one.n for one in self.program.blocks])[block]
-        psd = np.array([one.kind == "psd" and one.n > 1 for one in self.program.blocks])[block]
-        diagonal = psd & ((self.col - self.program.offsets[block]) % (sides + 1) == 0)
         costly = np.isin(self.col, self.cost_col[self.cost > 0])
         above = np.where(self.data > 0, self.low[self.row] == -inf, self.high[self.row] == inf)
         some = np.isfinite(self.low[self.row]) | np.isfinite(self.high[self.row])
-        found = left & alone & (times[where.ravel()] == 1) & diagonal & ~costly & above & some
+        found = left & alone & (times[where.ravel()] == 1) & self._diagonal & ~costly & above & some
         rows = self.row[found]
         self.low[rows] = self.high[rows] = self.program.b[rows]
 

@@ -205,16 +205,14 @@ class ConicModel:
         verdict = self.trace
         if not isinstance(verdict, Verdict):
             raise ProblemError(f"{self.name} has no verdict: solve it")
-        proof, nothing = None, np.zeros(self.shape.K.size)
+        proof = None
         if verdict.y is not None:
             proof = infeasibility_proof(self.problem, verdict.y, slack=0.0, failure=1e-9, seed=0)
-        bound = -self.problem.sense * inf
-        nothing_found = Certificate(np.nan, bound, inf, verdict.how)
         return Result(
             x=None,
-            y=nothing,
+            y=np.zeros(self.shape.K.size),
             status=verdict.status,
-            certificate=nothing_found,
+            certificate=Certificate(np.nan, -self.problem.sense * inf, inf, verdict.how),
             history=History(),
             seconds=self.seconds,
             oracle_calls=0,

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from condal.conic.exact import trace_places
 from condal.conic.structure import Shape
 from condal.domains import CutOrthant, Product
+from condal.lengths import row_squares
 from condal.maps import Across, Inner, Matrix
 from condal.operators import Symmetric
 from condal.points import Array
@@ -66,8 +67,7 @@ class _Phase:
         stacked = [part.A for part in folded.parts]
         if of_objective:
             stacked = [sp.vstack([A, p.c]) for A, p in zip(stacked, folded.parts, strict=True)]
-        squares = sum(np.asarray(A.multiply(A).sum(axis=1)).ravel() for A in stacked)
-        norms = np.sqrt(squares)
+        norms = np.sqrt(sum(row_squares(A) for A in stacked))
         for here in folded.cones:
             norms[here] = norms[here].max()
         self.scale = 1.0 / np.where(norms > 0, norms, 1.0)

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.points import Array, finite_array, require_whole
-from condal.sparse import require_sound
+from condal.points import Array, Indices, finite_array, require_whole
+from condal.sparse import stored_rows
 
 LARGEST = 1e150  # of which the square is a number
 ASYMMETRY = 1e-12  # of the largest entry: rounding
@@ -85,19 +85,26 @@ class Program:
         """Where block j stands in x."""
         return slice(int(self.offsets[j]), int(self.offsets[j + 1]))
 
+    def owners(self, places: Indices) -> Indices:
+        """The block that each of these places in x is in."""
+        return np.searchsorted(self.offsets, places, side="right") - 1
+
+
+def trace_of(block: Block) -> Array:
+    """The vector of the trace: the diagonal, the sum, or the first entry."""
+    if block.kind == "psd":
+        return np.eye(block.n).ravel()
+    return np.ones(block.n) if block.kind == "orthant" else np.eye(1, block.n).ravel()
+
 
 def _canonical(part: Any, name: str) -> Any:
     """In CSR and memory of our own, entries that are given twice added up."""
     if sp.issparse(part):
-        require_sound(part, name)
-        finite_array(part.tocoo().data, f"{name} (its stored entries)")
-    else:
-        part = np.atleast_2d(finite_array(part, name))
-        if part.ndim > 2:
-            raise ProblemError(f"{name} must have a row for each constraint; got {part.shape}")
-    found = sp.csr_array(part, dtype=np.float64, copy=True)
-    found.sum_duplicates()
-    return found
+        return stored_rows(part, name)
+    full = np.atleast_2d(finite_array(part, name))
+    if full.ndim > 2:
+        raise ProblemError(f"{name} must have a row for each constraint; got {full.shape}")
+    return sp.csr_array(full)
 
 
 def _require_sizes(A: Any, c: Any, b: Array) -> None:

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 
 from condal.conic.folded import fold
-from condal.conic.program import Block, Program
+from condal.conic.program import Block, Program, trace_of
 from condal.conic.structure import Shape
 from condal.conic.unfolded import blocks_of
 from condal.operators import Symmetric, gamma
@@ -71,7 +71,7 @@ def _candidate(
     program: Program, inside: float, *, seed: int, max_seconds: float | None
 ) -> Array | None:
     """eps I + X, of the least objective among those that the rows do not see, the trace of X 1."""
-    eye = np.concatenate([_identity(block) for block in program.blocks])
+    eye = np.concatenate([trace_of(block) for block in program.blocks])
     A = sp.vstack([program.A, sp.csr_array(eye[None])])
     eye *= inside / float(eye.sum())
     task = Program(
@@ -96,13 +96,6 @@ def _candidate(
     Ax = sum(A(part) for A, part in zip(shape.maps, (result.x,) if one else result.x, strict=True))
     blocks = blocks_of(shape.folded, result.x, np.asarray(Ax))
     return np.concatenate([np.asarray(dense(block)).ravel() for block in blocks]) + eye
-
-
-def _identity(block: Block) -> Array:
-    """The vector of the trace."""
-    if block.kind == "psd":
-        return np.eye(block.n).ravel()
-    return np.ones(block.n) if block.kind == "orthant" else np.eye(1, block.n).ravel()
 
 
 def _proved(program: Program, x: Array, least: float) -> Ray | None:

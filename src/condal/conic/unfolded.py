@@ -43,7 +43,7 @@ def blocks_of(folded: Folded, x: Point, Ax: Array) -> tuple[Any, ...]:
 def _place(folded: Folded, found: list[Any], columns: Indices, numbers: Array) -> None:
     """Put numbers where they stand in x: in vectors, or on the diagonals of matrices."""
     program = folded.program
-    owners = np.searchsorted(program.offsets, columns, side="right") - 1
+    owners = program.owners(columns)
     for owner in np.unique(owners).tolist():
         mine, block = owners == owner, program.blocks[owner]
         places = columns[mine] - int(program.offsets[owner])
@@ -81,7 +81,7 @@ def _free_rows(folded: Folded, found: list[Any]) -> dict[int, float]:
     program = folded.program
     rows = np.setdiff1d([slack.row for slack in folded.slacks], folded.rows).astype(np.int64)
     entries = sp.coo_array(program.A[rows])
-    owners = np.searchsorted(program.offsets, entries.col, side="right") - 1
+    owners = program.owners(entries.col)
     values = np.zeros(entries.nnz)
     for owner in np.unique(owners).tolist():
         mine, block, x = owners == owner, program.blocks[owner], found[owner]

@@ -15,9 +15,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.conic import Program, conic_model
+from condal.conic.program import trace_of
 from condal.cvxpy.options import Options
-from condal.cvxpy.signs import trace_of
 from condal.cvxpy.solving import flat
+from condal.lengths import row_squares
 from condal.points import Array
 
 CLEARLY = 1e-5  # of the cost's length: how negative a direction is
@@ -59,5 +60,5 @@ def least_direction(program: Program, options: Options) -> Direction | None:
 
 
 def _unit_rows(A: Any) -> Any:
-    norms = np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel())
+    norms = np.sqrt(row_squares(A))
     return sp.dia_array((1.0 / np.where(norms > 0, norms, 1.0)[None], [0]), (norms.size,) * 2) @ A

@@ -17,7 +17,7 @@ def refuting_row(program: Program) -> Array | None:
     A, b = program.A, program.b
     if A.nnz == 0:
         return None
-    block = np.searchsorted(program.offsets, A.indices, side="right") - 1
+    block = program.owners(A.indices)
     steps = np.array([_step(one) for one in program.blocks])[block]
     plain = (A.indices - program.offsets[block]) % steps == 0
     owner = np.repeat(np.arange(b.size), np.diff(A.indptr))
@@ -29,13 +29,6 @@ def refuting_row(program: Program) -> Array | None:
     y = np.zeros(b.size)
     y[rows[0]] = -np.sign(b[rows[0]])
     return y
-
-
-def trace_of(block: Block) -> Array:
-    """The vector of the trace: the diagonal, the sum, or the first entry."""
-    if block.kind == "psd":
-        return np.eye(block.n).ravel()
-    return np.ones(block.n) if block.kind == "orthant" else np.eye(1, block.n).ravel()
 
 
 def _step(block: Block) -> int:

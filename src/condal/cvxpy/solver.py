@@ -95,9 +95,9 @@ class CONDAL(ConicSolver):  # type: ignore[misc]
 
     def can_solve(self, problem_form: Any) -> bool:
         """Whether the cones are among ours; SolverError, which names them, if they are not."""
-        cones = set(problem_form.cones(quad_obj=False))
-        expand_cones(cones, frozenset(self.SUPPORTED_CONSTRAINTS))
-        others = sorted({CONES.get(cone, cone.__name__) for cone in cones - self._supported})
+        cones, ours = set(problem_form.cones(quad_obj=False)), frozenset(self.SUPPORTED_CONSTRAINTS)
+        expand_cones(cones, ours)
+        others = sorted({CONES.get(cone, cone.__name__) for cone in cones - ours})
         if others:
             raise SolverError(
                 f"CONDAL takes linear, second-order and semidefinite cones, and this problem has "
@@ -106,10 +106,6 @@ class CONDAL(ConicSolver):  # type: ignore[misc]
                 "another solver, such as solver=cvxpy.CLARABEL"
             )
         return True
-
-    @property
-    def _supported(self) -> set[Any]:
-        return set(self.SUPPORTED_CONSTRAINTS)
 
     def solve_via_data(
         self,

@@ -50,7 +50,7 @@ class Layout:
     @cached_property
     def kinds(self) -> Indices:
         """The kind of each row: ZERO, CONE (>= 0 or second-order) or PSD."""
-        counts = [self.zero, self.nonneg + sum(self.soc), sum(map(triangle, self.psd))]
+        counts = [self.zero, self.plain, sum(map(triangle, self.psd))]
         return np.repeat([ZERO, CONE, PSD], counts)
 
     @property
@@ -118,7 +118,7 @@ def svec(S: Array) -> Array:
     n = S.shape[0]
     found = np.concatenate([S[j, j:] for j in range(n)])
     found *= np.sqrt(2.0)
-    found[_starts(n)] = np.diagonal(S)
+    found[_start(np.arange(n), n)] = np.diagonal(S)
     return found
 
 
@@ -127,19 +127,18 @@ def smat(s: Array, n: int) -> Array:
     half = np.zeros((n, n))
     half[np.triu_indices(n)] = s / np.sqrt(2.0)
     S = half + half.T
-    np.fill_diagonal(S, s[_starts(n)])
+    np.fill_diagonal(S, s[_start(np.arange(n), n)])
     return S
 
 
-def _starts(n: int) -> Indices:
-    """Where the columns of the lower triangle begin."""
-    j = np.arange(n)
+def _start(j: Indices, n: int | Indices) -> Indices:
+    """Where the column j of the lower triangle begins."""
     return j * n - j * (j - 1) // 2
 
 
 def _entry(k: Indices, n: Indices) -> tuple[Indices, Indices]:
     """i >= j of the entry k of svec, for matrices of side n."""
     j = ((2 * n + 1 - np.sqrt((2.0 * n + 1) ** 2 - 8.0 * k)) / 2).astype(np.int64)
-    j -= j * n - j * (j - 1) // 2 > k  # the root may be off by its rounding
-    j += (j + 1) * n - (j + 1) * j // 2 <= k
-    return k - (j * n - j * (j - 1) // 2) + j, j
+    j -= _start(j, n) > k  # the root may be off by its rounding
+    j += _start(j + 1, n) <= k
+    return k - _start(j, n) + j, j

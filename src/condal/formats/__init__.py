@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,7 @@ from condal.formats.sdpa import SdpaProblem, read_sdpa, write_sdpa
 from condal.formats.sedumi import read_sedumi
 from condal.formats.sparse_arrays import is_saved_array, read_sparse_array
 from condal.formats.table import read_table
-from condal.formats.text import read_text
+from condal.formats.text import read_text, suffixes_of
 from condal.regular import PathLike
 
 __all__ = [
@@ -81,7 +80,7 @@ def read_labelled_graph(path: PathLike) -> tuple[sparse.csr_array, Any]:
     if is_saved_array(path):
         return _numbered(read_sparse_array(path))
     text = read_text(path)
-    suffixes = [suffix.lower() for suffix in Path(text.path).suffixes[-2:]]
+    suffixes = suffixes_of(text.path)
     if ".dat-s" in suffixes:
         raise text.error("holds a semidefinite program, and no graph; condal solve takes it as sdp")
     if is_matrix_market(text):

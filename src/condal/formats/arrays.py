@@ -14,12 +14,18 @@ from typing import Any
 
 from condal.errors import FormatError
 from condal.formats.npy import NUMBERS, parse
-from condal.regular import PathLike, most_bytes, opened
+from condal.regular import PathLike, first_bytes, most_bytes, opened
 
 ZIP = b"PK\x03\x04"
 END = 22  # bytes of the record at the end of an archive without a comment
 MAX_MEMBERS = 64
 LONGEST_WORD = 1024  # bytes of its file, most of which is the header
+
+
+def is_npz(path: PathLike) -> bool:
+    """Whether a file is a .npz archive, and no other of zip's, by its first bytes."""
+    head = first_bytes(path, 256)
+    return head.startswith(ZIP) and b".npy" in head
 
 
 def read_array(path: PathLike, *, finite: bool = True) -> Any:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -21,7 +20,7 @@ from condal.errors import FormatError, ProblemError
 from condal.formats.adjacency import from_edges, upper_triangle
 from condal.formats.numerals import DECIMAL
 from condal.formats.table import Table, parse_table
-from condal.formats.text import Text, quote, read_text
+from condal.formats.text import Text, quote, read_text, suffixes_of
 from condal.formats.writing import triples, write_text
 from condal.regular import PathLike
 
@@ -48,8 +47,8 @@ def read_edge_list(path: PathLike) -> EdgeList:
 def is_edge_list(text: Text) -> bool:
     """Whether a file is to be read as one: by its name, packed or not, or as SNAP begins its own,
     with a #."""
-    suffixes = [suffix.lower() for suffix in Path(text.path).suffixes[-2:]]
-    return any(suffix in SUFFIXES for suffix in suffixes) or text.data.lstrip().startswith(b"#")
+    named = any(suffix in SUFFIXES for suffix in suffixes_of(text.path))
+    return named or text.data.lstrip().startswith(b"#")
 
 
 def parse_edge_list(text: Text) -> EdgeList:
@@ -87,7 +86,7 @@ def write_edge_list(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None
             f"vertex {lonely[0] + 1} has no edge, and an edge list cannot tell of it; use "
             "write_rudy or write_metis, or leave the vertex out"
         )
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes[-2:]]
+    suffixes = suffixes_of(path)
     between = "," if ".csv" in suffixes else "\t" if ".tsv" in suffixes else " "
     write_text(path, _lines(upper, between))
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import math
-import re
 from itertools import islice
 from typing import NoReturn
 
 from condal.formats.header import Layout
 from condal.formats.numerals import DECIMAL, FORTRAN, INTEGER, NOT_FINITE
 from condal.formats.text import Text, quote
-
-_WORD = re.compile(rb"[^ \t\r\n]+")
+from condal.formats.words import WORD
 
 
 def refuse_first_fault(text: Text, layout: Layout, begin: int, line: int, seen: int) -> NoReturn:
     """Raise the error of the first line at fault from offset `begin` on."""
     for number, (content, _) in enumerate(text.lines(begin), line):
-        # Not split(): it also cuts at vertical tabs and form feeds, which are refused.
-        tokens = [word[0] for word in islice(_WORD.finditer(content), 5)]
+        tokens = [word[0] for word in islice(WORD.finditer(content), 5)]
         if not tokens:
             continue
         if seen == layout.m:

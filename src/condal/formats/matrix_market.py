@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,7 @@ from condal.formats.adjacency import check_symmetric, from_edges, sum_entries, u
 from condal.formats.coordinate import Entries, read_entries
 from condal.formats.faults import line_of_entry
 from condal.formats.header import Layout, read_count
-from condal.formats.text import Text, quote, read_text
+from condal.formats.text import Text, quote, read_text, suffixes_of
 from condal.formats.writing import triples, write_text
 from condal.regular import PathLike
 
@@ -57,8 +56,7 @@ def _lines(upper: sparse.coo_array) -> Iterator[str]:
 
 def is_matrix_market(text: Text) -> bool:
     """Whether a file is to be read as one: by its banner, or by its name, packed or not."""
-    suffixes = [suffix.lower() for suffix in Path(text.path).suffixes]
-    return text.data[: len(BANNER)].lower() == BANNER or ".mtx" in suffixes[-2:]
+    return text.data[: len(BANNER)].lower() == BANNER or ".mtx" in suffixes_of(text.path)
 
 
 def parse_matrix_market(text: Text) -> sparse.csr_array:

@@ -25,14 +25,13 @@ from condal.formats.faults import index_fault, weight_fault
 from condal.formats.header import Layout, check_claims, read_count
 from condal.formats.numerals import spell
 from condal.formats.text import Text, quote, read_text
-from condal.formats.words import IN_REALS, Floats, Ints, cut, digits, numbers
+from condal.formats.words import IN_REALS, WORD, Floats, Ints, cut, digits, numbers
 from condal.formats.writing import write_text
 from condal.regular import PathLike
 
 MOST_WEIGHTS = 1000  # of a vertex
 
 _COMMENT = re.compile(rb"^[ \t]*%[^\n]*(?:\n|\Z)", re.MULTILINE)
-_WORD = re.compile(rb"[^ \t\r\n]+")
 _HEADER = "'n m', 'n m fmt' or 'n m fmt ncon', the numbers of vertices and edges first"
 
 
@@ -176,7 +175,7 @@ def _refuse(text: Text, plan: _Plan) -> NoReturn:
     """Raise the error of the first line at fault."""
     n = plan.layout.n
     for vertex, (number, content) in enumerate(_vertices(text, plan), 1):
-        words = _WORD.findall(content)
+        words = WORD.findall(content)
         if vertex > n:
             if words:
                 raise text.error(

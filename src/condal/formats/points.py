@@ -7,7 +7,7 @@ import os
 import numpy as np
 
 from condal.errors import FormatError
-from condal.formats.arrays import ZIP, read_array
+from condal.formats.arrays import is_npz, read_array
 from condal.formats.npy import MAGIC
 from condal.formats.table import read_table
 from condal.points import Array
@@ -17,14 +17,13 @@ from condal.regular import PathLike, first_bytes
 def read_points(path: PathLike) -> Array:
     """An array of a row a point: of a .npy file, or of a table with or without names of columns."""
     name = os.fsdecode(path)
-    head = first_bytes(path, 256)
-    if head.startswith(ZIP) and b".npy" in head:
+    if is_npz(path):
         raise FormatError(
             "is a .npz file, of which it is not known which array holds the points: save one array "
             "with numpy.save(path, points)",
             path=name,
         )
-    if not head.startswith(MAGIC):
+    if first_bytes(path, len(MAGIC)) != MAGIC:
         return read_table(path, wanted="points, a row each").values
     array = read_array(path)
     if array.dtype.kind == "c":

@@ -19,11 +19,9 @@ from condal.conic.program import Block, Program
 from condal.errors import ProblemError
 from condal.formats.sdpa_reading import parse_sdpa
 from condal.formats.text import read_text
-from condal.formats.writing import write_text
+from condal.formats.writing import LINES_PER_PIECE, write_text
 from condal.points import Array, finite_array
 from condal.regular import PathLike
-
-_LINES_PER_PIECE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +118,8 @@ def _lines(problem: SdpaProblem) -> Iterator[str]:
     whole = [
         np.asarray(part) + shift for part, shift in zip(problem._columns[:4], shifts, strict=True)
     ]
-    for begin in range(0, len(problem.values), _LINES_PER_PIECE):
-        piece = slice(begin, begin + _LINES_PER_PIECE)
+    for begin in range(0, len(problem.values), LINES_PER_PIECE):
+        piece = slice(begin, begin + LINES_PER_PIECE)
         columns = [part[piece].tolist() for part in whole]
         values = np.asarray(problem.values[piece], dtype=float).tolist()
         entries = zip(*columns, values, strict=True)

@@ -14,7 +14,7 @@ from condal.formats.faults import line_of_entry
 from condal.formats.header import most_claimed
 from condal.formats.numerals import DECIMAL, FORTRAN, INTEGER, NOT_FINITE
 from condal.formats.text import Text, quote
-from condal.formats.words import IN_REALS, Floats, Ints, cut, digits, numbers
+from condal.formats.words import IN_REALS, WORD, Floats, Ints, cut, digits, numbers
 
 # matrices, blocks, rows and cols counted as SdpaProblem counts them, and values
 Columns: TypeAlias = tuple[Ints, Ints, Ints, Ints, Floats]
@@ -22,7 +22,6 @@ Columns: TypeAlias = tuple[Ints, Ints, Ints, Ints, Floats]
 # What sets numbers off as a space does, and the exponents of Fortran as others write them.
 _PLAIN = bytes.maketrans(b",(){}dDqQ", b"     eEeE")
 _SEPARATORS = bytes.maketrans(b",(){}", b"     ")
-_WORD = re.compile(rb"[^ \t\r\n]+")
 _NOUNS = ("matrix", "block", "row", "column")
 
 
@@ -65,7 +64,7 @@ class _Lines:
             self.after = after
             if not self._begun and content.lstrip()[:1] in (b'"', b"*"):
                 continue
-            words = _WORD.findall(content.translate(_SEPARATORS))
+            words = WORD.findall(content.translate(_SEPARATORS))
             if words:
                 self._begun = True
                 return words
@@ -179,7 +178,7 @@ def _bulk(data: bytes, header: _Header) -> Columns | None:
 def _refuse_first_fault(text: Text, header: _Header) -> NoReturn:
     """Raise the error of the first entry at fault."""
     for number, (content, _) in enumerate(text.lines(header.start), header.line):
-        words = _WORD.findall(content.translate(_SEPARATORS))
+        words = WORD.findall(content.translate(_SEPARATORS))
         if words and (fault := _entry_fault(words, header)) is not None:
             raise text.error(fault, number)
     raise AssertionError("the bulk parser refused lines that are right")

@@ -18,14 +18,13 @@ from condal.formats.coordinate import blocks
 from condal.formats.faults import line_of_entry
 from condal.formats.numerals import DECIMAL, NOT_FINITE
 from condal.formats.text import Text, quote, read_text
-from condal.formats.words import IN_REALS, cut, numbers
+from condal.formats.words import IN_REALS, WORD, cut, numbers
 from condal.formats.writing import write_text
 from condal.points import Array
 from condal.regular import PathLike
 
 _SLACK, _MATRIX = 1, 2  # the numbers that begin an entry of a solution
 _NUMBERS = re.compile(rb"[{},()\s]+")
-_WORD = re.compile(rb"[^ \t\r\n]+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +103,7 @@ def _entries(text: Text, after: int) -> Array:
 def _refuse_first(text: Text, after: int) -> NoReturn:
     """Raise the error of the first line at fault."""
     for line, (content, _) in enumerate(text.lines(after), text.line_at(after)):
-        words = _WORD.findall(content)
+        words = WORD.findall(content)
         finite = all(DECIMAL.fullmatch(word) and isfinite(float(word)) for word in words)
         if len(words) not in (0, 5) or not finite:
             raise text.error(

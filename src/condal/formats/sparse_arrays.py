@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from condal.formats.adjacency import check_symmetric, sum_entries
-from condal.formats.arrays import ZIP, names_of_arrays, read_array, read_arrays, read_word
+from condal.formats.arrays import ZIP, is_npz, names_of_arrays, read_array, read_arrays, read_word
 from condal.formats.header import most_claimed
 from condal.formats.npy import MAGIC
 from condal.formats.text import Text
@@ -22,8 +22,7 @@ _SAVE = "scipy.sparse.save_npz(path, A.tocsr())"
 
 def is_saved_array(path: PathLike) -> bool:
     """Whether a file is a .npz archive or a .npy array, by its first bytes."""
-    head = first_bytes(path, 256)
-    return head.startswith(MAGIC) or (head.startswith(ZIP) and b".npy" in head)
+    return first_bytes(path, len(MAGIC)) == MAGIC or is_npz(path)
 
 
 def read_sparse_array(path: PathLike) -> sparse.csr_array:

@@ -70,6 +70,11 @@ def read_text(path: PathLike, *, wanted: str = "a graph") -> Text:
     return _checked(Text(name, data.removeprefix(b"\xef\xbb\xbf")), wanted)
 
 
+def suffixes_of(path: PathLike) -> list[str]:
+    """What its name says that a file is, and what it is packed with: the last two suffixes."""
+    return [suffix.lower() for suffix in Path(path).suffixes[-2:]]
+
+
 def quote(token: bytes) -> str:
     """A piece of a file as an error shows it: short, and no control character."""
     # Cut first: a line can be as long as the file.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TypeAlias
 
 import numpy as np
@@ -11,6 +12,9 @@ Bytes: TypeAlias = npt.NDArray[np.uint8]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Table: TypeAlias = npt.NDArray[np.bool_]
+
+# Not what bytes.split() leaves: it also cuts at vertical tabs and form feeds, which are refused.
+WORD = re.compile(rb"[^ \t\r\n]+")
 
 _NEWLINE = ord("\n")
 

@@ -14,7 +14,7 @@ from condal.errors import FormatError
 from condal.formats.numerals import spell
 from condal.regular import PathLike, sync_folder
 
-_LINES_PER_PIECE = 1 << 16
+LINES_PER_PIECE = 1 << 16
 
 
 def write_text(path: PathLike, pieces: Iterable[str]) -> None:
@@ -49,8 +49,8 @@ def write_text(path: PathLike, pieces: Iterable[str]) -> None:
 
 def triples(i: Any, j: Any, w: Any, between: str = " ") -> Iterator[str]:
     """A line `i j w` each, in pieces of bounded size."""
-    for begin in range(0, len(w), _LINES_PER_PIECE):
-        columns = [part[begin : begin + _LINES_PER_PIECE].tolist() for part in (i, j, w)]
+    for begin in range(0, len(w), LINES_PER_PIECE):
+        columns = [part[begin : begin + LINES_PER_PIECE].tolist() for part in (i, j, w)]
         lines = zip(*columns[:2], map(spell, columns[2]), strict=True)
         yield "".join(f"{a}{between}{b}{between}{c}\n" for a, b, c in lines)
 

@@ -15,7 +15,7 @@ from condal.maps.combined import Scaled
 from condal.maps.norms import operator_norm
 from condal.operators import Symmetric
 from condal.points import Array, LowRank, Point, finite_array, refuse_complex, require_whole
-from condal.sparse import require_sound
+from condal.sparse import stored_rows
 
 MOST_ENTRIES = 1.5e7  # of the map, written down as a matrix
 
@@ -119,10 +119,7 @@ def _stored(a: Any) -> Any:
     name = "the matrix a of LeftProduct"
     if sp.issparse(a):
         refuse_complex(a.dtype, name)
-        require_sound(a, name)
-        finite_array(a.tocoo().data, f"{name} (its stored entries)")
-        stored: Any = sp.csr_array(a, dtype=np.float64, copy=True)
-        stored.sum_duplicates()
+        stored = stored_rows(a, name)
     else:
         stored = np.ascontiguousarray(finite_array(a, name, ndim=2)).copy()
     if 0 in stored.shape:

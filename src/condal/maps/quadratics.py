@@ -18,7 +18,7 @@ from condal.maps.norms import operator_norm
 from condal.operators import Symmetric
 from condal.passes import weighted_squares
 from condal.points import Array, LowRank, Point, finite_array
-from condal.sparse import require_sound
+from condal.sparse import require_sound, stored_rows
 
 ROWS = 4096  # of a piece: its images stay in the cache until they are squared and summed
 COLUMNS = 32  # of a block of vectors that a matrix-free a is asked for
@@ -230,10 +230,7 @@ def _stored(a: Any) -> tuple[Any, int]:
     if isinstance(a, LinearOperator):
         stored: Any = a
     elif sp.issparse(a):
-        require_sound(a, name)
-        finite_array(a.tocoo().data, f"{name} (its stored entries)")
-        stored = sp.csr_array(a, dtype=np.float64, copy=True)
-        stored.sum_duplicates()
+        stored = stored_rows(a, name)
     else:
         stored = np.ascontiguousarray(finite_array(a, name, ndim=2)).copy()
     if 0 in stored.shape:

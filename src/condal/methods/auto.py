@@ -56,12 +56,11 @@ def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> tuple
         return (last,)
     if spectral_parts(problem.X) is not None:
         return (*_spectral(problem, tol), last)
-    step, found = _newton_seconds(problem), []
-    newton = [Choice(InteriorPoint(), SMALL_SYSTEM)] if step <= MOST_SECONDS else []
+    (newton, seconds), found = _newton(problem), []
     if PrimalDual().suits(problem):
         found.append(Choice(PrimalDual(), "projections onto X are cheap", FEWER))
     matrices = any(part.kind == "psd" for part in sections(problem.X) or ())
-    sooner = matrices or INTERIOR_STEPS * step <= SOON
+    sooner = matrices or seconds <= SOON
     found = newton + found if sooner else found + newton
     if problem.f.M.size + problem.A.size <= FEW_ROWS:
         why = "few atoms may make a solution, and weighing them is cheap"
@@ -86,18 +85,24 @@ def _spectral(problem: Problem, tol: float) -> list[Choice]:
 
 def _projected(problem: Problem, n: int, tol: float) -> list[Choice]:
     """Projections and Newton steps, for which n must be small: the faster first."""
-    step = _newton_seconds(problem)
-    newton = [Choice(InteriorPoint(), SMALL_SYSTEM)] if step <= MOST_SECONDS else []
+    newton, seconds = _newton(problem)
     if Splitting().suits(problem):
         why = f"n = {n} is small enough for an eigenvalue decomposition a step"
         each = SPLITTING_CALLS + SPLITTING_CUBE * n**3 + SPLITTING_READ * problem.A.terms * n**2
         splitting = SPLITTING_STEPS[tol < TIGHT] * each
         found = [Choice(Splitting(), why)]
-        return newton + found if INTERIOR_STEPS * step < splitting else found + newton
+        return newton + found if seconds < splitting else found + newton
     if PrimalDual().suits(problem):
         why = f"n = {n} is small enough for a projection a step"
         return [*newton, Choice(PrimalDual(), why, FEWER)]
     return newton
+
+
+def _newton(problem: Problem) -> tuple[list[Choice], float]:
+    """Newton's method, if a step of it does not take too long, and the seconds of all steps."""
+    step = _newton_seconds(problem)
+    found = [Choice(InteriorPoint(), SMALL_SYSTEM)] if step <= MOST_SECONDS else []
+    return found, INTERIOR_STEPS * step
 
 
 def _newton_seconds(problem: Problem) -> float:

@@ -24,6 +24,7 @@ import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse.linalg import splu
 
+from condal.lengths import row_squares
 from condal.methods.rows import equations, gram_of, matrix_of, tied_rows
 from condal.points import Array, Indices
 from condal.problem import Problem
@@ -71,7 +72,7 @@ class Composite:
     def of(cls, problem: Problem, n: int) -> Composite:
         """The rows of the problem, sorted."""
         A, h = matrix_of(problem, n), problem.h
-        norms = np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel())
+        norms = np.sqrt(row_squares(A))
         rows = 1.0 / np.where(norms > 0, norms, 1.0)
         B = _scaled(A, rows)
         gram, equal = gram_of(B), equations(h)

@@ -53,7 +53,7 @@ def _graph(picture: Mapping[str, Any]) -> Figure:
             rasterized=many,
             **dashes,
         )
-    _dots(axes, at, labels, [str(name) for name in picture["names"]])
+    _dots(axes, at, labels, _names(picture))
     axes.set_aspect("equal")
     axes.axis("off")
     return figure
@@ -61,7 +61,7 @@ def _graph(picture: Mapping[str, Any]) -> Figure:
 
 def _scatter(picture: Mapping[str, Any]) -> Figure:
     figure, (axes,) = _panels(1, 3.8)
-    _dots(axes, picture["places"], picture["labels"], [str(name) for name in picture["names"]])
+    _dots(axes, picture["places"], picture["labels"], _names(picture))
     axes.set_aspect("equal", adjustable="datalim")
     axes.tick_params(labelsize=8)
     return figure
@@ -75,7 +75,7 @@ def _matrix(picture: Mapping[str, Any]) -> Figure:
     for end in ends[: LISTED - 1]:
         axes.axhline(end * side - 0.5, color=COLOURS[1], linewidth=0.8)
         axes.axvline(end * side - 0.5, color=COLOURS[1], linewidth=0.8)
-    names = [str(name) for name in picture["names"]]
+    names = _names(picture)
     if len(names) <= LISTED:
         middles = np.diff([0.0, *ends, 1.0]) / 2 + np.array([0.0, *ends])
         axes.set_yticks(middles * side - 0.5, names, fontsize=8)
@@ -83,7 +83,7 @@ def _matrix(picture: Mapping[str, Any]) -> Figure:
 
 
 def _images(picture: Mapping[str, Any]) -> Figure:
-    names = [str(name) for name in picture["names"]]
+    names = _names(picture)
     arrays = [np.atleast_2d(picture[f"panel{i}"]) for i in range(len(names))]
     figure, panels = _panels(len(names), 3.4)
     for axes, name, values in zip(panels, names, arrays, strict=True):
@@ -93,7 +93,7 @@ def _images(picture: Mapping[str, Any]) -> Figure:
 
 
 def _curves(picture: Mapping[str, Any]) -> Figure:
-    names = [str(name) for name in picture["names"]]
+    names = _names(picture)
     arrays = [picture[f"panel{i}"] for i in range(len(names))]
     figure, panels = _panels(len(names), 2.6)
     for axes, name, values in zip(panels, names, arrays, strict=True):
@@ -107,6 +107,10 @@ def _curves(picture: Mapping[str, Any]) -> Figure:
         axes.set_title(name)
         axes.set_xlabel("index")
     return figure
+
+
+def _names(picture: Mapping[str, Any]) -> list[str]:
+    return [str(name) for name in picture["names"]]
 
 
 def _panels(count: int, height: float) -> tuple[Figure, list[Any]]:

@@ -84,21 +84,20 @@ def scatter(points: Array, labels: Any, names: Sequence[str], caption: str) -> P
 
 def images(panels: Sequence[tuple[str, Array]], caption: str) -> Picture:
     """Matrices side by side as heat maps; NaN where there is nothing."""
-    return {
-        "kind": np.array("images"),
-        "caption": np.array(caption),
-        "names": np.array([name for name, _ in panels]),
-        **{f"panel{i}": np.asarray(panel, np.float32) for i, (_, panel) in enumerate(panels)},
-    }
+    return _side_by_side("images", panels, caption)
 
 
 def curves(lines: Sequence[tuple[str, Array]], caption: str) -> Picture:
     """Values against their index, a panel each."""
+    return _side_by_side("curves", lines, caption)
+
+
+def _side_by_side(kind: str, panels: Sequence[tuple[str, Array]], caption: str) -> Picture:
     return {
-        "kind": np.array("curves"),
+        "kind": np.array(kind),
         "caption": np.array(caption),
-        "names": np.array([name for name, _ in lines]),
-        **{f"panel{i}": np.asarray(line, np.float32) for i, (_, line) in enumerate(lines)},
+        "names": np.array([name for name, _ in panels]),
+        **{f"panel{i}": np.asarray(panel, np.float32) for i, (_, panel) in enumerate(panels)},
     }
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import warnings
-from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from condal.drawing.style import COLOURS, FAINT, GRID, INK, drawing
+from condal.markup import escape
 from condal.plain import visible
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def inline(figure: Figure, *, name: str, alternative: str) -> str:
     opening = f'<svg xmlns="http://www.w3.org/2000/svg" {box[0]} role="img" '
     return re.sub(
         r"^<svg[^>]*>",
-        lambda _: f'{opening}aria-label="{escape(visible(alternative))}">',
+        lambda _: f'{opening}aria-label="{escape(alternative)}">',
         text,
         count=1,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, trials
+from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, rounded, trials
 from condal.cli.text import number, sizes
 from condal.formats import read_graph
 from condal.problems.communities import Communities, communities
@@ -23,10 +23,6 @@ def _build(file: str, chosen: Chosen) -> Communities:
         null=chosen["expected"],
         resolution=chosen["resolution"],
     )
-
-
-def _answer(model: Communities, result: Result, chosen: Chosen) -> Partition:
-    return model.round(result, trials=chosen["trials"], seed=chosen["seed"])
 
 
 def _rows(model: Communities, result: Result, found: Partition) -> Lines:
@@ -73,7 +69,7 @@ COMMUNITIES = Application(
     example="condal solve club.mtx --as communities --groups 2 --out groups.txt",
     noun="vertices",
     build=_build,
-    answer=_answer,
+    answer=rounded,
     rows=_rows,
     proved=_proved,
     figures=_figures,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 import numpy as np
 
-from condal.cli.application import Application, Chosen, Figures, Lines, trials
+from condal.cli.application import Application, Figures, Lines, rounded, trials
 from condal.cli.quality import cost_figures
 from condal.cli.text import excess, number, sizes
 from condal.formats import read_points
@@ -15,10 +15,6 @@ from condal.problems.kmeans import Clustering, KMeans, k_means
 from condal.report import pictures
 from condal.report.pictures import Picture
 from condal.result import Result
-
-
-def _answer(model: KMeans, result: Result, chosen: Chosen) -> Clustering:
-    return model.round(result, trials=chosen["trials"], seed=chosen["seed"])
 
 
 def _rows(model: KMeans, result: Result, found: Clustering) -> Lines:
@@ -68,7 +64,7 @@ K_MEANS = Application(
     example="condal solve points.csv --as k-means --clusters 3 --out labels.txt",
     noun="points",
     build=lambda file, chosen: k_means(read_points(file), chosen["clusters"]),
-    answer=_answer,
+    answer=rounded,
     rows=_rows,
     proved=_proved,
     figures=_figures,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, trials
+from condal.cli.application import GRAPH, Application, Figures, Lines, rounded, trials
 from condal.cli.quality import AtMost
 from condal.cli.text import number
 from condal.formats import read_graph
@@ -12,10 +12,6 @@ from condal.problems.maxcut import Cut, MaxCut, max_cut
 from condal.report import pictures
 from condal.report.pictures import Picture
 from condal.result import Result
-
-
-def _answer(model: MaxCut, result: Result, chosen: Chosen) -> Cut:
-    return model.round(result, trials=chosen["trials"], seed=chosen["seed"])
 
 
 def _rows(model: MaxCut, result: Result, cut: Cut) -> Lines:
@@ -63,7 +59,7 @@ MAX_CUT = Application(
     example="condal solve G1.txt --as max-cut --tol 1e-2 --json result.json",
     noun="vertices",
     build=lambda file, chosen: max_cut(read_graph(file), name="max-cut"),
-    answer=_answer,
+    answer=rounded,
     rows=_rows,
     proved=_proved,
     figures=_figures,

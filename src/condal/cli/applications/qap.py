@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 import numpy as np
 
-from condal.cli.application import Application, Chosen, Figures, Lines, trials
+from condal.cli.application import Application, Chosen, Figures, Lines, rounded, trials
 from condal.cli.quality import cost_figures
 from condal.cli.text import excess, number
 from condal.formats import read_qaplib
@@ -21,10 +21,6 @@ from condal.result import Result
 def _build(file: str, chosen: Chosen) -> QuadraticAssignment:
     data = read_qaplib(file)
     return quadratic_assignment(data.A, data.B, nonnegative=chosen["nonnegative"], name="qap")
-
-
-def _answer(model: QuadraticAssignment, result: Result, chosen: Chosen) -> Assignment:
-    return model.round(result, trials=chosen["trials"], seed=chosen["seed"])
 
 
 def _rows(model: QuadraticAssignment, result: Result, found: Assignment) -> Lines:
@@ -83,7 +79,7 @@ QAP = Application(
     example="condal solve nug12.dat --as qap --tol 1e-2 --out places.txt",
     noun="pairs of a facility and a place",
     build=_build,
-    answer=_answer,
+    answer=rounded,
     rows=_rows,
     proved=_proved,
     figures=_figures,

@@ -11,7 +11,7 @@ import numpy as np
 
 import condal
 from condal.cli.application import Application, Chosen, Figures, Lines
-from condal.cli.text import number
+from condal.cli.text import counted, number
 from condal.conic import ConicModel, TraceBound, conic_model
 from condal.formats.sdpa import read_sdpa
 from condal.formats.sdpa_solution import solution_lines
@@ -66,19 +66,15 @@ def _rows(model: ConicModel, result: Result, found: _Solution) -> Lines:
     shown = ", ".join(sides[:6]) + ", ..." * (len(sides) > 6)
     ranks = [block.rank for block in found.X if isinstance(block, LowRank)]
     rank = f", in a factor of rank {max(ranks):,} at most" if ranks else ""
-    rows = [("X", f"{_counted(len(sides), 'block')} of {shown} rows{rank}")]
+    rows = [("X", f"{counted(len(sides), 'block')} of {shown} rows{rank}")]
     if not found.written:
         rows.append(("--out", "writes z and its slack alone: X is in --save, as its factor"))
-    most = f"{number(float(model.trace.traces.max()), up=True)}"
+    most = number(float(model.trace.traces.max()), up=True)
     exact = "is" if model.trace.exact else "is at most"
     rows.append(("trace", f"of a block {exact} {most}: {model.trace.how}"))
     spread = f"from {number(found.z.min())} to {number(found.z.max())}"
-    rows.append(("duals", f"z, {_counted(found.z.size, 'number')} {spread}"))
+    rows.append(("duals", f"z, {counted(found.z.size, 'number')} {spread}"))
     return rows
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def _proved(model: ConicModel, result: Result, found: _Solution) -> Lines:

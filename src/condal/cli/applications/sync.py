@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, trials
+from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, rounded, trials
 from condal.cli.quality import AtMost
 from condal.cli.text import number
 from condal.formats import read_graph
@@ -25,7 +25,7 @@ def _build(file: str, chosen: Chosen) -> SignSynchronisation:
 
 
 def _answer(model: SignSynchronisation, result: Result, chosen: Chosen) -> Signs:
-    found = model.round(result, trials=chosen["trials"], seed=chosen["seed"])
+    found = rounded(model, result, chosen)
     return replace(found, signs=found.signs * found.signs[0])
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
-from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, trials
+from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, rounded, trials
 from condal.cli.text import number
 from condal.formats import read_labelled_graph
 from condal.problem import Problem
@@ -60,7 +60,7 @@ def _build(file: str, chosen: Chosen) -> _Task:
 
 
 def _answer(task: _Task, result: Result, chosen: Chosen) -> _Found:
-    found = task.model.round(result, trials=chosen["trials"], seed=chosen["seed"])
+    found = rounded(task.model, result, chosen)
     labels = task.labels[found.vertices]
     if not task.complement:
         return _Found(found, labels, None)

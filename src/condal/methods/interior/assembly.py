@@ -9,10 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
+from condal.lengths import row_squares
 from condal.methods.flattening import Flattening
 from condal.methods.interior.bounds import FAR, bounds
-from condal.methods.interior.independence import independent, squares
-from condal.methods.interior.standard import Cone, StandardForm
+from condal.methods.interior.independence import independent
+from condal.methods.interior.standard import Cone, StandardForm, share_of
 from condal.points import Array, Indices
 from condal.problem import Problem
 from condal.sections import Section, sections
@@ -64,7 +65,6 @@ class Assembly:
     def _begin(self, part: Section, here: slice) -> None:
         """Where a section begins, and what bounds it."""
         every = np.arange(here.start, here.stop)
-        share = part.bound / (part.n + part.at_most)
         if part.kind == "box":
             assert part.low is not None
             assert part.high is not None
@@ -75,10 +75,10 @@ class Assembly:
         if part.kind == "psd":
             every = every[:: part.n + 1]
         elif part.kind == "second-order":
-            every, share = every[:1], part.bound / (1 + part.at_most)
+            every = every[:1]
         else:
             self.linear[here] = True
-        self.first[every] = share
+        self.first[every] = share = share_of(part)
         self.sums.append((every, part.bound, share if part.at_most else 0.0))
 
     def form(self) -> StandardForm:
@@ -126,7 +126,7 @@ class Assembly:
         slack = np.flatnonzero((low < high) & ~inside)
         sign = np.where(low[slack] > -inf, -1.0, 1.0)
         cap = np.where(low[slack] > -inf, high[slack] - low[slack], inf)
-        reach = np.sqrt(squares(A)) * float(np.linalg.norm(self.first))
+        reach = np.sqrt(row_squares(A)) * float(np.linalg.norm(self.first))
         image = A @ self.first
         first = np.maximum(sign * (b - image)[slack], ROOM * reach[slack])
         first = np.where(first > 0, first, 1.0)

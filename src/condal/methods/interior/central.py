@@ -17,7 +17,7 @@ from scipy.linalg import cho_solve
 from scipy.linalg.lapack import dpotrf
 
 from condal.methods.interior.cones import Place, Step, place_of
-from condal.methods.interior.standard import StandardForm
+from condal.methods.interior.standard import StandardForm, share_of
 from condal.points import Array
 from condal.sections import Section
 
@@ -168,7 +168,7 @@ def _first_mu(form: StandardForm) -> float:
     found = np.max(np.abs(orthant.c * orthant.first), where=boxed, initial=0.0)
     for section, cost in _costs(form, np.zeros(form.b.size)):
         low, high = _ends(section, cost)
-        found = max(found, (high - low) * _share(section))
+        found = max(found, (high - low) * share_of(section))
     return float(found) or 1.0 / max(1, sum(cone.n for cone in form.cones))
 
 
@@ -188,7 +188,7 @@ def _first_dual(form: StandardForm, mu: float) -> Array:
         y[cone.A.tocoo().row[0]] = mu / cone.first[0]
     levels = []
     for section, cost in _costs(form, y):
-        (low, high), share = _ends(section, cost), _share(section)
+        (low, high), share = _ends(section, cost), share_of(section)
         level = low - max(high - low, mu / share, FELT * abs(low))
         level = min(level, -mu / share) if section.at_most else level
         levels.append(section.bound * level)
@@ -219,12 +219,6 @@ def _ends(section: Section, cost: Array) -> tuple[float, float]:
     else:
         values = np.sort(cost)
     return float(values[0]), float(values[-1])
-
-
-def _share(section: Section) -> float:
-    """What each eigenvalue of u begins with."""
-    parts = 1 if section.kind == "second-order" else section.n
-    return section.bound / (parts + section.at_most)
 
 
 def _norm(v: Array) -> float:

@@ -10,17 +10,13 @@ import scipy.sparse as sp
 from scipy.linalg import cho_solve
 from scipy.linalg.lapack import dpstrf
 
+from condal.lengths import row_squares
 from condal.methods.rows import gram_of
 from condal.points import Array, Indices
 
 DEPENDENT = 1e-12  # of its square: what is left of a row beside those that make it up
 CLASH = 1e-9  # of what a row can reach, and of the terms: how far b may be from that of others
 KEPT = 10.0  # how much larger the last rows are made, so that they are kept rather than others
-
-
-def squares(A: Any) -> Array:
-    """|A_i|^2 for each row i of a sparse A."""
-    return np.asarray(A.multiply(A).sum(axis=1)).ravel()
 
 
 def independent(parts: Sequence[Any], b: Array, *, last: int) -> tuple[Indices, Array | None]:
@@ -32,7 +28,7 @@ def independent(parts: Sequence[Any], b: Array, *, last: int) -> tuple[Indices, 
     m = b.size
     if m == 0:
         return np.arange(0), None
-    norms = np.sqrt(sum(squares(A) for A in parts))
+    norms = np.sqrt(sum(row_squares(A) for A in parts))
     factors = 1.0 / np.where(norms > 0, norms, 1.0)
     factors[m - last :] *= KEPT
     gram = sum(gram_of(sp.csr_array(A.multiply(factors[:, None]))).toarray() for A in parts)

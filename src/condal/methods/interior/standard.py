@@ -106,6 +106,12 @@ class StandardForm:
         return x, _factored(self.flat.point(x), iter(factors))
 
 
+def share_of(section: Section) -> float:
+    """What each eigenvalue of u begins with, of a section that a sum bounds."""
+    parts = 1 if section.kind == "second-order" else section.n
+    return section.bound / (parts + section.at_most)
+
+
 def _fitted(section: Section, total: float) -> float:
     """The factor that makes the total what the section asks for."""
     return 1.0 if section.at_most and total <= section.bound else section.bound / total

@@ -25,7 +25,7 @@ from typing import Any
 from benchmarks.record import DATA, RESULTS, write
 from benchmarks.timed import alone
 from condal.bench.table import markdown
-from condal.experiments.pool import ONE_THREAD
+from condal.sweeps.processes import ONE_THREAD
 
 TOL = 1e-5
 GOAL = 1e-4

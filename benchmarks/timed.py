@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from condal.bench.memory import peak
-from condal.experiments.pool import ONE_THREAD
+from condal.sweeps.processes import ONE_THREAD
 
 MEMORY = 8 * 10**9  # bytes
 REFERENCE = "reference"

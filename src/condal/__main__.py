@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
+from condal.extras import install
+
 
 def main() -> None:
     """Run the command line, if what it needs is installed."""
@@ -12,8 +14,7 @@ def main() -> None:
     if missing:
         needs = " and ".join(missing)
         print(
-            f"condal: error: the command line needs {needs}; install with: "
-            "pip install 'condal[cli]'",
+            f"condal: error: the command line needs {needs}; install with: {install('cli')}",
             file=sys.stderr,
         )
         sys.exit(2)

@@ -23,6 +23,10 @@ class FormatError(CondalError, ValueError):
         self.line = line
 
 
+class MissingExtra(CondalError, ImportError):
+    """A library that only a part of condal needs is not there; the text says how to install it."""
+
+
 class PieceError(CondalError):
     """A piece of the problem, the user's own, raised or gave what it must not.
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from condal.bench.job import Job, Run
 from condal.bench.peers import OURS
-from condal.experiments.pool import ONE_THREAD
+from condal.sweeps.processes import ONE_THREAD
 
 SHORT = 5.0  # seconds of CPU: what takes less is repeated
 TIGHTER = (2, 5, 10, 100)  # times as much is asked of a peer that falls short, in turn

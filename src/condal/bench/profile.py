@@ -4,18 +4,16 @@ fastest time (Dolan and More 2002). The only module of the bench that imports ma
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from condal import extras
 from condal.bench.peers import OURS, PEERS
 from condal.bench.results import Results
-from condal.errors import CondalError
 from condal.points import Array
 
-INSTALL = "pip install 'condal[bench]'"
 # Okabe and Ito's colours, which the colour-blind tell apart; line styles tell them apart in grey.
 COLOURS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D00", "#000000")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)))
@@ -30,9 +28,8 @@ SETTINGS: Any = {"font.size": 9, "svg.hashsalt": "condal", "svg.fonttype": "path
 
 
 def require_matplotlib() -> None:
-    """Raise CondalError now, and not after the hours that the runs take."""
-    if find_spec("matplotlib") is None:
-        raise CondalError(f"the profile needs matplotlib; install with: {INSTALL}")
+    """Raise MissingExtra now, and not after the hours that the runs take."""
+    extras.require("matplotlib", what="the profile needs matplotlib", extra="bench")
 
 
 def factors(results: Sequence[Results]) -> dict[str, Array]:

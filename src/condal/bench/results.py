@@ -15,8 +15,8 @@ import condal
 from condal.bench import memory
 from condal.bench.job import Key, Run
 from condal.errors import CondalError
-from condal.experiments.pool import cores
 from condal.formats.writing import write_text
+from condal.sweeps.workers import cores
 
 FORMAT = 1
 OURS = "condal"

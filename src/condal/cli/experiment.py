@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import time
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING
 
 import click
 
 from condal.cli.report import STOPPED
 from condal.cli.text import table
+from condal.cli.workers import workers
 from condal.errors import ProblemError
 from condal.plain import printable
-from condal.progress import clock
 
 if TYPE_CHECKING:
     from condal.experiments.claims import Claim
@@ -34,12 +31,7 @@ OUT = "condal-experiments"
     metavar="S",
     help="The most that a trial may take, if less than planned.",
 )
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Processes to use; all cores if not given.",
-)
+@workers
 @click.pass_context
 def experiment(
     context: click.Context,
@@ -49,7 +41,7 @@ def experiment(
     out: str,
     data: str | None,
     seconds: float | None,
-    workers: int | None,
+    workers: int | str | None,
 ) -> None:
     """Repeat an experiment of the CGAL paper, or all of them.
 
@@ -67,6 +59,8 @@ def experiment(
       condal experiment maxcut-small --out results
     """
     from condal import experiments  # takes a second, which the other commands do not owe
+    from condal.sweeps.watch import Lines
+    from condal.sweeps.workers import Workers
 
     if listing:
         rows = [(e.name, e.title) for e in experiments.EXPERIMENTS.values()]
@@ -84,12 +78,11 @@ def experiment(
     if not quick:
         for one in chosen:
             experiments.require_data(one, folder, data)
-    count = workers or experiments.cores()
     try:
-        with experiments.Workers(count) as pool:
+        with Workers.of(workers) as pool:
             for one in chosen:
                 click.echo(f"\n{one.name}: {one.title}\n")
-                with Watch() as watch:
+                with Lines() as watch:
                     report = experiments.produce(
                         one,
                         folder,
@@ -131,62 +124,3 @@ def _verdict(claims: list[Claim]) -> tuple[str, str]:
     others = [claim for claim in claims if claim.verdict is not Verdict.HOLDS]
     where = ", ".join(f"{claim.verdict.value} on {claim.instance}" for claim in others)
     return "partly", f"{first.text} ({where})"
-
-
-def _shortened(what: str, width: int) -> str:
-    """The end of it, which tells trials apart, if all is too long."""
-    return what if len(what) <= width else f"...{what[len(what) - width + 3 :]}"
-
-
-class Watch:
-    """One live line on a terminal, else a line a trial."""
-
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = sys.stderr if stream is None else stream
-        self._status: Any = None
-        self._wanted = self._made = self._kept = 0
-        self._began = time.perf_counter()
-
-    def __enter__(self) -> Watch:
-        if self._stream.isatty() and os.environ.get("TERM") not in (None, "dumb", "unknown"):
-            from rich.console import Console
-
-            self._status = Console(file=self._stream).status("starting")
-            self._status.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._status is not None:
-            self._status.stop()
-        if self._kept:
-            self._write(f"  {self._kept} results were there already")
-
-    def asked(self, what: str) -> None:
-        """One more to compute."""
-        self._wanted += 1
-        if self._wanted == 1:
-            self._write(f"  first: {what}; it may take minutes")
-        self._draw()
-
-    def done(self, what: str, seconds: float, score: float | None) -> None:
-        """One less."""
-        self._made += 1
-        reached = "" if score is None else f"{score:.1e}"
-        line = f"  {self._made:>4}/{self._wanted:<4} {_shortened(what, 47)}"
-        self._write(f"{line:<60} {reached:>8} {clock(seconds):>8}")
-        self._draw()
-
-    def found(self, what: str) -> None:
-        """Nothing to do."""
-        self._kept += 1
-
-    def _draw(self) -> None:
-        if self._status is not None:
-            elapsed = clock(time.perf_counter() - self._began)
-            self._status.update(f"{self._made} of {self._wanted} so far, {elapsed}")
-
-    def _write(self, line: str) -> None:
-        if self._status is not None:
-            self._status.console.print(line, highlight=False, markup=False)
-        else:
-            click.echo(line, file=self._stream)

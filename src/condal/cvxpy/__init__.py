@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from condal.errors import MissingExtra
+from condal.extras import install
+
 OLDEST = (1, 9)  # its SvecPSD
 
 try:
@@ -9,11 +12,11 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "cvxpy":
         raise
-    raise ImportError(
-        "condal.cvxpy needs CVXPY, 1.9 or later, and there is none: pip install 'condal[cvxpy]'"
+    raise MissingExtra(
+        f"condal.cvxpy needs CVXPY, 1.9 or later, and there is none: {install('cvxpy')}"
     ) from None
 if tuple(int(part) for part in _version.split(".")[:2]) < OLDEST:
-    raise ImportError(
+    raise MissingExtra(
         f"condal.cvxpy needs CVXPY 1.9 or later, and {_version} is installed: "
         "pip install --upgrade 'cvxpy>=1.9', with NumPy 2"
     )

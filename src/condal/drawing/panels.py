@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from condal import extras
 from condal.drawing.style import (
     BINS,
     COLOURS,
@@ -27,7 +27,7 @@ from condal.drawing.style import (
     logarithmic,
     styles,
 )
-from condal.errors import CondalError, ProblemError
+from condal.errors import ProblemError
 from condal.points import Array
 
 if TYPE_CHECKING:
@@ -51,9 +51,8 @@ class Trace:
 
 
 def require_matplotlib() -> None:
-    """Raise CondalError, with what to install."""
-    if find_spec("matplotlib") is None:
-        raise CondalError("figures need matplotlib; install with: pip install 'condal[report]'")
+    """Raise MissingExtra, with what to install."""
+    extras.require("matplotlib", what="figures need matplotlib", extra="report")
 
 
 def plot(trace: Trace, *, against: Against = "iterations") -> Figure:

@@ -2,7 +2,6 @@
 
 from condal.experiments.catalogue import EXPERIMENTS, Experiment, named
 from condal.experiments.folder import Folder
-from condal.experiments.pool import Workers, cores
 from condal.experiments.report import Report, produce, require_data, require_matplotlib
 
 __all__ = [
@@ -10,8 +9,6 @@ __all__ = [
     "Experiment",
     "Folder",
     "Report",
-    "Workers",
-    "cores",
     "named",
     "produce",
     "require_data",

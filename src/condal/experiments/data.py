@@ -18,10 +18,10 @@ from types import ModuleType
 
 from condal.errors import CondalError, FormatError, ProblemError
 from condal.experiments.public import SOURCES, Source
+from condal.extras import install
 from condal.regular import PathLike
 
 VARIABLE = "CONDAL_DATA"
-INSTALL = "pip install 'condal[experiments]'"
 ARCHIVE = ".tar.gz"
 SECONDS = 30  # how long a home may stay silent
 LARGEST = 2**28  # bytes of a member of an archive: far more than any of ours has
@@ -44,7 +44,7 @@ def find(name: str, data: PathLike | None = None) -> Path:
             if (folder / place).is_file():
                 return source.check(folder / place)
     if pooch is None or cache is None:
-        raise _not_found(source, data, [f"for that, {INSTALL}"])
+        raise _not_found(source, data, [f"for that, {install('experiments')}"])
     failures = []
     for home in source.homes:
         try:

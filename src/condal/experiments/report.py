@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 
-from condal.errors import CondalError
+from condal import extras
 from condal.experiments import claims, paper
 from condal.experiments.catalogue import EXPERIMENTS, Experiment
 from condal.experiments.claims import Claim
 from condal.experiments.data import find
 from condal.experiments.folder import Folder
 from condal.experiments.instances import Instance
-from condal.experiments.pool import Workers
-from condal.experiments.run import Watch, run
+from condal.experiments.run import run
 from condal.formats.writing import write_text
+from condal.sweeps.watch import Watch
+from condal.sweeps.workers import Workers
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,8 @@ class Report:
 
 
 def require_matplotlib() -> None:
-    """Raise CondalError now, and not after the hours that the trials take."""
-    if find_spec("matplotlib") is None:
-        raise CondalError(
-            "the figures need matplotlib; install with: pip install 'condal[experiments]'"
-        )
+    """Raise MissingExtra now, and not after the hours that the trials take."""
+    extras.require("matplotlib", what="the figures need matplotlib", extra="experiments")
 
 
 def require_data(experiment: Experiment, folder: Folder, data: str | None) -> None:

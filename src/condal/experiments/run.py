@@ -2,41 +2,24 @@
 
 from __future__ import annotations
 
-import pickle
-import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from functools import lru_cache
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from condal.errors import CondalError
 from condal.experiments.contenders import CONTENDERS, Contender
 from condal.experiments.curve import score
 from condal.experiments.folder import Folder, Known
 from condal.experiments.instances import Instance
-from condal.experiments.pool import Workers
 from condal.experiments.reference import reference
 from condal.experiments.study import Study, Tuned
 from condal.experiments.trial import Budget, Task, Trial, run_trial
 from condal.experiments.tune import Setting, wanted
+from condal.sweeps.watch import Watch
+from condal.sweeps.workers import Desk, WorkerDied, Workers
 
 Build = Callable[[], list[Instance]]
-
-
-class Watch(Protocol):
-    """Who is told how a run goes."""
-
-    def asked(self, what: str) -> None:
-        """Something is to be computed."""
-
-    def done(self, what: str, seconds: float, score: float | None) -> None:
-        """It has been; the score of a trial, once the optimum is known."""
-
-    def found(self, what: str) -> None:
-        """It was in the folder already."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +43,7 @@ def run(
 
     `build` makes the instances of the cases; it is called by a worker, once, if at all.
     """
-    with tempfile.TemporaryDirectory(prefix="condal-") as spool:
-        desk = _Desk(workers, build, Path(spool))
-        return _Run(cases, contenders, folder, desk, watch).go()
+    return _Run(cases, contenders, folder, _Bench(workers, build), watch).go()
 
 
 @dataclass(eq=False)
@@ -83,10 +64,10 @@ class _Run:
         cases: Sequence[Case],
         contenders: Sequence[str],
         folder: Folder,
-        desk: _Desk,
+        bench: _Bench,
         watch: Watch,
     ) -> None:
-        self.cases, self.folder, self.desk, self.watch = cases, folder, desk, watch
+        self.cases, self.folder, self.bench, self.watch = cases, folder, bench, watch
         self.known: dict[str, Known] = {}
         self.searches = [_Search(case, CONTENDERS[name]) for case in cases for name in contenders]
 
@@ -96,7 +77,7 @@ class _Run:
             self._find_reference(case)
         for search in self.searches:
             self._advance(search)
-        self.desk.work()
+        self.bench.desk.go()
         return [self._study(case) for case in self.cases]
 
     def _find_reference(self, case: Case) -> None:
@@ -116,7 +97,7 @@ class _Run:
                     self._advance(search)
 
         self.watch.asked(what)
-        self.desk.ask(case.name, keep, _reference)
+        self.bench.ask(case.name, keep, _reference)
 
     def _advance(self, search: _Search) -> None:
         """Ask for the next settings once all that were asked for are known, and scored."""
@@ -156,7 +137,7 @@ class _Run:
 
         self.watch.asked(what)
         search.pending.add(setting)
-        self.desk.ask(case.name, keep, _trial, task)
+        self.bench.ask(case.name, keep, _trial, task)
 
     def _study(self, case: Case) -> Study:
         title, found = self.known[case.name].title, self.known[case.name].reference
@@ -170,69 +151,57 @@ class _Run:
         return Study(case.name, title, found, case.budget, tuned)
 
 
-class _Desk:
-    """Work given to the workers, and what to do with each result.
+class _Bench:
+    """Trials given to the workers, and what to do with each result.
 
-    The instances are built when one is first needed: into files that all workers read.
+    The instances are built when one is first needed, and sent to the workers once.
     """
 
-    def __init__(self, workers: Workers, build: Build, spool: Path) -> None:
-        self.workers, self.build, self.spool = workers, build, spool
-        self.running: dict[Future[Any], Callable[[Any], None]] = {}
+    def __init__(self, workers: Workers, build: Build) -> None:
+        self.workers, self.build, self.desk = workers, build, Desk(workers)
+        self.instances: dict[str, Any] | None = None
         self.waiting: list[Callable[[], None]] = []
-        self.built = False
 
     def ask(
         self, instance: str, keep: Callable[[Any], None], work: Callable[..., Any], *rest: Any
     ) -> None:
-        """`keep` is called with work(path of the instance, *rest)."""
-        path = self.spool / f"{instance}.pickle"
+        """`keep` is called with work(the instance, *rest)."""
 
         def begin() -> None:
-            self.running[self.workers.submit(work, path, *rest)] = keep
+            assert self.instances is not None
+            self.desk.ask(_kept_by(keep), work, self.instances[instance], *rest)
 
-        if self.built:
+        if self.instances is not None:
             begin()
             return
         self.waiting.append(begin)
         if len(self.waiting) == 1:
-            future = self.workers.submit(_spool, self.build, self.spool)
-            self.running[future] = self._begin_all
+            self.desk.ask(_kept_by(self._begin_all), self.build)
 
-    def _begin_all(self, _: None) -> None:
-        self.built = True
+    def _begin_all(self, built: list[Instance]) -> None:
+        self.instances = {one.name: self.workers.share(one) for one in built}
         for begin in self.waiting:
             begin()
 
-    def work(self) -> None:
-        """Until all that was asked for is done, and all that its results asked for."""
-        while self.running:
-            future = self.workers.next_done()
-            keep = self.running.pop(future)
-            try:
-                keep(future.result())
-            except BrokenProcessPool as error:
-                raise CondalError(
-                    "a worker process died, perhaps for want of memory; what is done is kept: "
-                    "run the same command again, with fewer --workers"
-                ) from error
+
+def _kept_by(keep: Callable[[Any], None]) -> Callable[[Future[Any]], None]:
+    """What takes a future by taking its result."""
+
+    def kept(future: Future[Any]) -> None:
+        try:
+            value = future.result()
+        except WorkerDied as error:
+            raise CondalError(
+                f"{error}; what is done is kept: run the same command again, with fewer --workers"
+            ) from error
+        keep(value)
+
+    return kept
 
 
-def _spool(build: Build, folder: Path) -> None:
-    for instance in build():
-        (folder / f"{instance.name}.pickle").write_bytes(pickle.dumps(instance))
-
-
-@lru_cache(maxsize=4)
-def _load(path: Path) -> Instance:
-    instance: Instance = pickle.loads(path.read_bytes())
-    return instance
-
-
-def _reference(path: Path) -> Known:
-    instance = _load(path)
+def _reference(instance: Instance) -> Known:
     return Known(instance.title, reference(instance))
 
 
-def _trial(path: Path, task: Task) -> Trial:
-    return run_trial(_load(path).problem, task)
+def _trial(instance: Instance, task: Task) -> Trial:
+    return run_trial(instance.problem, task)

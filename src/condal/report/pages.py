@@ -7,11 +7,11 @@ load anything. It is in ASCII, so that no encoding can go wrong.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from condal import extras
 from condal.drawing.panels import require_matplotlib
-from condal.errors import CondalError, ProblemError
+from condal.errors import ProblemError
 from condal.formats.writing import write_text
 from condal.plain import visible
 from condal.regular import PathLike
@@ -71,9 +71,8 @@ def write(
 
 
 def require() -> None:
-    """Raise CondalError now if what draws and writes pages is not installed."""
-    if find_spec("jinja2") is None:
-        raise CondalError("pages need Jinja2; install with: pip install 'condal[report]'")
+    """Raise MissingExtra now if what draws and writes pages is not installed."""
+    extras.require("jinja2", what="pages need Jinja2", extra="report")
     require_matplotlib()
 
 

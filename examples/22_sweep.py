@@ -1,0 +1,82 @@
+"""A sweep: the same problem for many seeds and radii, on all cores, into a folder.
+
+How many of the coefficients of a regression should differ from 0? The radius of the l1 ball says
+so, and which one is right is seen on data that were held back: a path of radii for each of several
+ways to hold data back, as in cross-validation. On a path each solve starts from the one before; the
+paths are solved beside each other, by processes. Whatever ends the program, the same command goes
+on from what the folder holds.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import condal
+
+quick = "--quick" in sys.argv
+samples, features, folds = (60, 40, 3) if quick else (200, 400, 8)
+radii = np.linspace(1.0, 9.0, 5 if quick else 17).round(2)
+
+rng = np.random.default_rng(0)
+truth = np.zeros(features)
+truth[:6] = [2.0, -1.5, 1.0, 1.0, -0.5, 0.5]  # of size 6.5
+a = rng.standard_normal((samples, features))
+b = a @ truth + rng.standard_normal(samples)
+fold_of = rng.integers(folds, size=samples)
+
+
+def path(fold, radius):
+    """The regression on all samples but those of a fold."""
+    kept = fold_of != fold
+    problem = condal.LeastSquares(a[kept], b[kept]), condal.L1Ball(features, radius)
+    return condal.Problem.of(*problem)
+
+
+def main():
+    grid = {"fold": range(folds), "radius": radii}
+    with tempfile.TemporaryDirectory() as folder:  # yours is one that stays
+        out = Path(folder) / "radii"
+        workers = 0 if quick else None  # a process a core
+        table = condal.sweep(path, grid, out=out, along="radius", workers=workers, tol=1e-3)
+        again = condal.sweep(path, grid, out=out, along="radius", workers=workers, tol=1e-3)
+        assert again.rows == table.rows  # all of it was there
+        print(table)
+        assert all(row.solved for row in table)
+        errors = np.zeros((folds, len(radii)))
+        sizes = np.zeros((len(radii), features))
+        for i, row in enumerate(table):
+            fold, x = row.parameters["fold"], np.asarray(row.result.x)
+            held = fold_of == fold
+            errors[fold, i % len(radii)] = np.mean((a[held] @ x - b[held]) ** 2)
+            if fold == 0:
+                sizes[i] = x
+    mean = errors.mean(axis=0)
+    best = int(np.argmin(mean))
+    print(f"radius {radii[best]:g}, where the truth has {np.abs(truth).sum():g}")
+    assert 0 < best < len(radii) - 1
+    draw(errors, mean, best, sizes)
+
+
+def draw(errors, mean, best, sizes):
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    left.plot(radii, errors.T, color="0.75", lw=1)
+    left.plot(radii, mean, "o-", color="#0072B2", ms=4, label=f"mean of {folds} paths")
+    left.plot(radii[best], mean[best], "o", ms=13, mfc="none", mec="black", label="the best radius")
+    left.axhline(1.0, color="#999999", ls=":", label="the noise itself")
+    left.set(xlabel="radius", ylabel="squared error, on data held back", ylim=(0, 7))
+    left.legend(frameon=False)
+    right.plot(radii, sizes[:, truth == 0.0], color="0.8", lw=0.8)
+    right.plot(radii, sizes[:, truth != 0.0], color="#D55E00")
+    for value in truth[truth != 0.0]:
+        right.plot(radii[-1], value, "_", color="black", ms=12)
+    right.set(xlabel="radius", ylabel="coefficient", title="A path; black: the truth")
+    left.set_title(f"{len(radii) * folds} solves of {features} coefficients")
+    figure.savefig("sweep.png", dpi=110)
+
+
+if __name__ != "__mp_main__":  # as a worker calls this file, which it reads for the family
+    main()

@@ -1,0 +1,206 @@
+"""What a sweep returns: a row a point, and each result, read when it is asked for."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from condal.errors import CondalError, ProblemError
+from condal.formats.writing import write_text
+from condal.markup import grid
+from condal.plain import printable
+from condal.progress import clock
+from condal.regular import PathLike
+from condal.result import Result, Status
+from condal.saved import load
+from condal.saved.rows import cell
+
+FAILED = "failed"
+SOLVED = Status.SOLVED.name.lower()
+NUMBERS = ("objective", "bound", "gap", "infeasibility", "seconds")
+COUNTS = ("iterations", "oracle_calls")
+COLUMNS = ("status", *NUMBERS, *COUNTS)
+WIDTH = 80
+NARROWEST = 14  # of what is cut off to fit: a number is no longer
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that acts
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A point: its parameters and what came of them.
+
+    `status` is that of the result, in small letters, or "failed", with the `error`. `figures` are
+    what the result means, where an application says so. `start` is the name of the point that it
+    was warm-started from, and `folder` where its result is.
+    """
+
+    parameters: dict[str, Any]
+    status: str
+    objective: float = math.nan
+    bound: float = math.nan
+    gap: float = math.nan
+    infeasibility: float = math.nan
+    seconds: float = math.nan
+    iterations: int = 0
+    oracle_calls: int = 0
+    figures: dict[str, float | None] = field(default_factory=dict)
+    start: str | None = None
+    error: str = ""
+    traceback: str = ""
+    folder: Path | None = None
+
+    @property
+    def solved(self) -> bool:
+        """Whether the gap is proved to be within the tolerance."""
+        return self.status == SOLVED
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is no result."""
+        return self.status == FAILED
+
+    @property
+    def result(self) -> Result:
+        """The result, read from its folder each time."""
+        if self.folder is None:
+            raise CondalError(f"the point has no result: {self.error}")
+        return load(self.folder).result
+
+    def value(self, column: str) -> Any:
+        """Of a parameter, a column of all rows, or a figure of the application."""
+        for values in (self.parameters, {name: getattr(self, name) for name in COLUMNS}):
+            if column in values:
+                return values[column]
+        if column in self.figures:
+            return self.figures[column]
+        known = dict.fromkeys([*self.parameters, *COLUMNS, *self.figures])
+        raise ProblemError(f"no column {column!r}; there are {', '.join(known)}")
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The points of a sweep in the order in which they were given, and the folder they are in."""
+
+    rows: tuple[Entry, ...]
+    folder: Path
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.rows)
+
+    def __getitem__(self, at: int | str) -> Any:
+        """A row by its number, or a column by its name, None where a row has none."""
+        if isinstance(at, int):
+            return self.rows[at]
+        if at not in self.columns:
+            raise KeyError(f"no column {at!r}; there are {', '.join(self.columns)}")
+        return [_or_none(row, at) for row in self.rows]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The parameters, what all rows have, and the figures of the application."""
+        parameters = dict.fromkeys(name for row in self.rows for name in row.parameters)
+        figures = dict.fromkeys(name for row in self.rows for name in row.figures)
+        return tuple(dict.fromkeys([*parameters, *COLUMNS, *figures]))
+
+    @property
+    def failed(self) -> tuple[Entry, ...]:
+        """The rows without a result."""
+        return tuple(row for row in self.rows if row.failed)
+
+    def best(
+        self, by: str | Callable[[Entry], float] = "objective", *, highest: bool = False
+    ) -> Entry:
+        """Of the solved rows that with the lowest, or the highest, value of a column or function;
+        of equals the first."""
+        solved = [row for row in self.rows if row.solved]
+        if not solved:
+            raise ProblemError("no point of the table is solved, so that none is the best")
+
+        def order(row: Entry) -> float:
+            value = float(by(row) if callable(by) else row.value(by))
+            return math.inf if math.isnan(value) else -value if highest else value
+
+        return min(solved, key=order)
+
+    def to_csv(self, path: PathLike) -> None:
+        """Write all columns, every number to the last digit; no cell is taken for a formula."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow([_cell(name) for name in (*self.columns, "error")])
+        for row in self.rows:
+            values = [_cell(_or_none(row, name)) for name in self.columns]
+            writer.writerow([*values, _cell(row.error)])
+        write_text(path, [text.getvalue()])
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas DataFrame, if pandas is installed."""
+        import pandas as pd
+
+        return pd.DataFrame({name: self[name] for name in self.columns})
+
+    def __str__(self) -> str:
+        """The rows in 80 columns."""
+        head, rows = self._shown()
+        lines = [list(map(printable, line)) for line in (head, *rows)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        while sum(widths) + 2 * len(widths) - 2 > WIDTH and max(widths) > NARROWEST:
+            widths[widths.index(max(widths))] -= 1  # that of a long text, which is cut off
+        shown = (
+            "  ".join(
+                _short(word, width).rjust(width) for word, width in zip(line, widths, strict=True)
+            )
+            for line in lines
+        )
+        return "\n".join(line[:WIDTH].rstrip() for line in shown)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """The rows, in a notebook."""
+        return grid(f"{len(self)} points in {self.folder}", *self._shown())
+
+    def _shown(self) -> tuple[Sequence[str], list[Sequence[str]]]:
+        names = list(dict.fromkeys(name for row in self.rows for name in row.parameters))
+        figure = next((name for row in self.rows for name in row.figures), None)
+        meant = [] if figure is None else [figure]
+        head = [*names, "status", "objective", *meant, "gap", "time"]
+        rows: list[Sequence[str]] = []
+        for row in self.rows:
+            words = [_spelt(row.parameters.get(name)) for name in names]
+            ends = [""] * (3 + len(meant))
+            if not row.failed:
+                values = [row.objective, *(row.figures.get(name) for name in meant)]
+                ends = ["" if value is None else f"{value:#.7g}" for value in values]
+                ends += [f"{row.gap:.1e}", clock(row.seconds)]
+            rows.append([*words, row.status.replace("_", " "), *ends])
+        return head, rows
+
+
+def _or_none(row: Entry, name: str) -> Any:
+    known = {**row.figures, **{one: getattr(row, one) for one in COLUMNS}, **row.parameters}
+    return known.get(name)
+
+
+def _spelt(value: Any) -> str:
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else f"{value}"
+
+
+def _short(word: str, width: int) -> str:
+    return word if len(word) <= width else f"{word[: width - 3]}..."
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return cell("", value)
+    text = f"{value}".encode("ascii", "backslashreplace").decode()
+    return f"'{text}" if text.startswith(FORMULA) and not isinstance(value, int) else text

@@ -1,0 +1,125 @@
+"""How much of many solves is done: one live line on a terminal, else a line each."""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+import time
+from contextlib import suppress
+from typing import Any, Protocol, TextIO
+
+from condal.plain import printable
+from condal.progress import clock
+
+WIDTH = 47  # of what is done, in a line of 80 columns
+
+
+class Watch(Protocol):
+    """Who is told how many solves go; also a context manager, if it has to begin and end."""
+
+    def asked(self, what: str) -> None:
+        """Something is to be computed."""
+
+    def done(self, what: str, seconds: float, score: float | None) -> None:
+        """It has been; the score of a trial, once it is known, or the gap of a point."""
+
+    def failed(self, what: str, error: str) -> None:
+        """It was tried, and there is no result."""
+
+    def found(self, what: str) -> None:
+        """It was in the folder already."""
+
+
+class Lines:
+    """`condal.sweep(..., watch=condal.sweeps.Lines())`: a line a point as it ends, on stderr, and
+    how many there are on a terminal.
+
+    Parameters
+    ----------
+    stream : where the lines go; None for stderr.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._status: Any = None
+        self._wanted = self._made = self._kept = 0
+        self._began = time.perf_counter()
+
+    def __enter__(self) -> Lines:
+        if self._stream.isatty() and os.environ.get("TERM") not in (None, "dumb", "unknown"):
+            with suppress(ImportError):
+                from rich.console import Console
+
+                self._status = Console(file=self._stream).status("starting")
+                self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+        if self._kept:
+            self._write(f"  {self._kept} results were there already")
+
+    def asked(self, what: str) -> None:
+        """One more to compute."""
+        self._wanted += 1
+        if self._wanted == 1:
+            self._write(f"  first: {_shortened(what)}; it may take minutes")
+        self._draw()
+
+    def done(self, what: str, seconds: float, score: float | None) -> None:
+        """One less."""
+        reached = "" if score is None else f"{score:.1e}"
+        self._end(what, f"{reached:>8} {clock(seconds):>8}")
+
+    def failed(self, what: str, error: str) -> None:
+        """One less, and why; it does not fit into a line."""
+        self._end(what, f"{'failed':>8}")
+        indent = " " * 12
+        for line in textwrap.wrap(error, 80, initial_indent=indent, subsequent_indent=indent):
+            self._write(line)
+
+    def found(self, what: str) -> None:
+        """Nothing to do."""
+        self._kept += 1
+
+    def _end(self, what: str, how: str) -> None:
+        self._made += 1
+        line = f"  {self._made:>4}/{self._wanted:<4} {_shortened(what)}"
+        self._write(f"{line:<60} {how}")
+        self._draw()
+
+    def _draw(self) -> None:
+        if self._status is not None:
+            elapsed = clock(time.perf_counter() - self._began)
+            self._status.update(f"{self._made} of {self._wanted} so far, {elapsed}")
+
+    def _write(self, line: str) -> None:
+        if self._status is not None:
+            self._status.console.print(printable(line), highlight=False, markup=False)
+            return
+        with suppress(OSError):  # the solves go on when nobody reads
+            self._stream.write(f"{printable(line)}\n")
+            self._stream.flush()
+
+
+class Silent:
+    """Who wants to hear nothing."""
+
+    def asked(self, what: str) -> None:
+        """Nothing."""
+
+    def done(self, what: str, seconds: float, score: float | None) -> None:
+        """Nothing."""
+
+    def failed(self, what: str, error: str) -> None:
+        """Nothing."""
+
+    def found(self, what: str) -> None:
+        """Nothing."""
+
+
+def _shortened(what: str) -> str:
+    """The end of it, which tells solves apart, if all is too long."""
+    return what if len(what) <= WIDTH else f"...{what[len(what) - WIDTH + 3 :]}"

@@ -49,6 +49,40 @@ def test_the_adjoint_identity_holds(shape):
     assert np.vdot(v, a.matvec(u)) == pytest.approx(np.vdot(a.rmatvec(v), u), rel=1e-12)
 
 
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_a_mask_at_a_time_gives_what_all_of_them_do(shape):
+    masks = random_masks(shape, 7)
+    a, matrix = condal.CodedDiffraction(masks), written_out(masks)
+    rng = np.random.default_rng(8)
+    u = rng.standard_normal(a.shape[1]) + 1j * rng.standard_normal(a.shape[1])
+    w = rng.standard_normal(a.shape[0])
+    np.testing.assert_allclose(a.intensities(u), np.abs(matrix @ u) ** 2, atol=1e-11)
+    gram = matrix.conj().T @ (w[:, None] * matrix)
+    np.testing.assert_allclose(a.weighted(w, u), gram @ u, atol=1e-11)
+    np.testing.assert_allclose(np.diag(a.frame), matrix.conj().T @ matrix, atol=1e-12)
+    A, B = condal.Quadratics(a), condal.Quadratics(matrix)
+    x = LowRank(rng.standard_normal((A.n, 3)), np.array([1.0, -0.5, 2.0]))
+    scale = rng.random(A.size)
+    np.testing.assert_allclose(A.scaled(scale)(x), B.scaled(scale)(x), atol=1e-10)
+    V = rng.standard_normal((A.n, 2))
+    np.testing.assert_allclose(A.adjoint(w) @ V, B.adjoint(w) @ V, atol=1e-10)
+    exact = np.linalg.norm(B.as_matrix().toarray(), 2)
+    assert exact * (1 - 1e-12) <= A.norm
+
+
+def test_a_solve_makes_no_pattern_of_all_masks_at_once(monkeypatch):
+    def never(*_):
+        raise AssertionError("all patterns at once")
+
+    masks = random_masks((6, 4, 4), 9)
+    b = np.abs(condal.CodedDiffraction(masks).matvec(np.ones(16))) ** 2
+    model = condal.problems.phase_retrieval(b, masks=masks)
+    for name in ("_matmat", "_rmatmat"):
+        monkeypatch.setattr(condal.CodedDiffraction, name, never)
+    result = condal.solve(model, method=condal.CGAL(), max_iters=5)
+    assert model.signal(result).residual < 2
+
+
 def test_with_masks_of_modulus_one_each_pattern_has_the_energy_of_the_image():
     rng = np.random.default_rng(4)
     a = condal.CodedDiffraction(np.exp(2j * np.pi * rng.random((3, 4, 6))))

@@ -14,6 +14,7 @@ from scipy.linalg import eigh
 import condal
 from condal.problems import theta
 from condal.problems.stable import improve, take_in_order
+from condal.storage import Sketch
 from known import random_graph
 
 KNOWN = {
@@ -220,6 +221,17 @@ def test_the_objective_is_never_written_down():
     assert C.dense is None
     assert len(C.pairs) == 1
     assert not C.sparse
+
+
+def test_a_sketch_of_many_vertices_is_solved_without_an_n_by_n_array():
+    n = 60_000  # n^2 numbers are 29 GB
+    model = theta(random_graph(n, 4.0))
+    storage = Sketch(n, 4)
+    result = condal.solve(model, method=condal.CGAL(50.0), storage=storage, max_iters=3)
+    assert result.x.rank == 4
+    found = model.round(result, trials=1)
+    assert model.is_stable(found.vertices)
+    assert found.size <= result.bound < 1.01 * n
 
 
 @pytest.mark.parametrize(

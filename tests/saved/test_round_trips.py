@@ -23,6 +23,7 @@ from condal.points import LowRank, Outer
 from condal.result import History, Result, Row, Status
 from condal.saved import Saved, load, save
 from condal.saved.rows import history_of, lines_of
+from condal.storage.reconstruction import Reconstruction
 from condal.types import Proof
 
 REALS = st.floats(width=64)
@@ -75,6 +76,12 @@ def certificates():
     )
 
 
+def reconstructions():
+    return st.builds(
+        Reconstruction, st.integers(0, 99), st.integers(0, 99), st.none() | REALS, REALS
+    )
+
+
 @st.composite
 def results(draw):
     history = History()
@@ -99,6 +106,7 @@ def results(draw):
         cpu_seconds=draw(REALS),
         tol=draw(st.none() | st.floats(1e-12, 1.0)),
         separator=draw(st.none() | vectors),
+        reconstruction=draw(st.none() | reconstructions()),
     )
 
 
@@ -112,7 +120,7 @@ def same(a, b):
         return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
     if isinstance(a, History):
         return [[*map(repr, row)] for row in a] == [[*map(repr, row)] for row in b]
-    if isinstance(a, Proof | Certificate):
+    if isinstance(a, Proof | Certificate | Reconstruction):
         return type(a) is type(b) and all(map(same, vars(a).values(), vars(b).values()))
     if isinstance(a, dict):
         return list(a) == list(b) and all(map(same, a.values(), b.values()))

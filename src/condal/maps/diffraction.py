@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,6 +41,38 @@ class CodedDiffraction(LinearOperator):  # type: ignore[misc]
         L, h, w = self.masks.shape
         norms = np.linalg.norm(self.masks.reshape(L, -1), axis=1)
         return np.repeat(norms / np.sqrt(h * w), h * w)
+
+    @cached_property
+    def frame(self) -> Array:
+        """The diagonal of a*a, which is nothing but that: sum_l |d_l|^2, as F is unitary."""
+        total = np.zeros(self.masks.shape[1:])
+        for mask in self.masks:
+            total += mask.real**2 + mask.imag**2
+        return total.ravel()
+
+    def intensities(self, u: Any) -> Array:
+        """|a u|^2, a mask at a time."""
+        out = np.empty(self.masks.shape)
+        for part, pattern in zip(out, self._patterns(u), strict=True):
+            np.multiply(pattern.real, pattern.real, out=part)
+            part += pattern.imag**2
+        return out.ravel()
+
+    def weighted(self, w: Array, u: Any) -> Any:
+        """a* Diag(w) a u, a mask at a time: all patterns at once are L times the memory of u."""
+        total = np.zeros(self.masks.shape[1:], dtype=np.complex128)
+        weights = w.reshape(self.masks.shape)
+        for mask, part, pattern in zip(self.masks, weights, self._patterns(u), strict=True):
+            pattern *= part
+            image = scipy.fft.ifft2(pattern, norm="ortho", overwrite_x=True)
+            image *= mask.conj()
+            total += image
+        return total.ravel()
+
+    def _patterns(self, u: Any) -> Iterator[Any]:
+        image = np.asarray(u).reshape(self.masks.shape[1:])
+        for mask in self.masks:
+            yield scipy.fft.fft2(mask * image, norm="ortho", overwrite_x=True)
 
     def _matvec(self, v: Any) -> Any:
         return self._matmat(np.asarray(v).reshape(-1, 1))[:, 0]

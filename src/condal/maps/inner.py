@@ -15,7 +15,7 @@ from condal.maps.entries import Entries
 from condal.maps.norms import operator_norm
 from condal.maps.pattern import Pattern
 from condal.maps.triplets import from_matrices, from_rows, from_triplets
-from condal.operators import Symmetric
+from condal.operators import Symmetric, gamma
 from condal.points import Array, Point
 
 
@@ -146,7 +146,11 @@ class Cost:
         if C.operators:
             block = np.random.default_rng(0).standard_normal((C.n, min(C.n, 16)))
             return length(np.ravel(C @ block)) / float(np.sqrt(block.shape[1]))
-        return length(C.to_sparse().data if C.factorable else np.ravel(C.to_dense()))
+        if C.factorable:
+            return length(C.to_sparse().data)
+        if C.dense is None and C.lower is None and not C.grams:
+            return _length_with_pairs(C)
+        return length(np.ravel(C.to_dense()))
 
     def scaled(self, rows: Array) -> Cost:
         """<rows C, x>."""
@@ -178,6 +182,25 @@ class Cost:
     def adjoint(self, y: Array) -> Symmetric:
         """y C."""
         return self.C.scaled(float(y[0]))
+
+
+def _length_with_pairs(C: Symmetric) -> float:
+    """|S + sum of (u v' + v u')/2|_F by inner products, never below it: n^2 numbers may be many."""
+    S = Symmetric(C.n, C.sparse, C.diagonal).to_sparse()
+    sizes = [length(u) * length(v) for u, v in C.pairs]
+    largest = max(length(S.data), *sizes)
+    if not 0.0 < largest < np.inf:
+        return largest
+    # Of unit vectors, each pair with a part of the largest: squares neither over- nor underflow.
+    kept = [i for i, size in enumerate(sizes) if size > 0]
+    parts = np.array([sizes[i] for i in kept]) / largest
+    U, V = (np.stack([C.pairs[i][k] / length(C.pairs[i][k]) for i in kept]) for k in (0, 1))
+    S = S / largest
+    products = 0.5 * ((U @ U.T) * (V @ V.T) + (U @ V.T) * (V @ U.T))
+    mixed = np.einsum("ki,ik->k", U, S @ V.T)
+    square = float(S.data @ S.data) + 2 * float(parts @ mixed) + float(parts @ products @ parts)
+    rounding = gamma(C.n + S.nnz + 16) * (1.0 + float(parts.sum())) ** 2
+    return largest * float(np.sqrt(max(square, 0.0) + rounding))
 
 
 def _diagonal_array(d: Array) -> Any:

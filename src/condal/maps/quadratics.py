@@ -13,7 +13,14 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from condal.errors import ProblemError
-from condal.lifting import is_complex, real_matrix, require_finite_parts
+from condal.lifting import (
+    complex_vectors,
+    is_complex,
+    real_matrix,
+    real_vectors,
+    require_finite_parts,
+)
+from condal.maps.diffraction import CodedDiffraction
 from condal.maps.norms import operator_norm
 from condal.operators import Symmetric
 from condal.passes import weighted_squares
@@ -21,7 +28,8 @@ from condal.points import Array, LowRank, Point, finite_array
 from condal.sparse import require_sound, stored_rows
 
 ROWS = 4096  # of a piece: its images stay in the cache until they are squared and summed
-COLUMNS = 32  # of a block of vectors that a matrix-free a is asked for
+COLUMNS = 32  # of a block of vectors that a matrix-free a is asked for,
+IMAGES = 2**24  # and numbers of its image: but a column at least
 EXACT_NORM = 400  # rows: up to here |A| is taken from all of their inner products
 MOST_ENTRIES = 1.5e7  # of the matrices a_i a_i', multiplied out: 12 bytes each, or 16
 PIECE = 2**17  # of these entries that are made at a time, from indices of some times their size
@@ -82,6 +90,9 @@ class Quadratics:
         the norm of that. Sums of two add a factor of sqrt(2) at most.
         """
         roots = np.sqrt(np.abs(self.scale))
+        if self._streams:  # a*a is diagonal
+            most = float(roots.max()) * float(np.sqrt(self.a.of.frame.max()))
+            return float(np.sqrt(self.each)) * float((roots * self._lengths).max()) * most
         weights = self._spread(roots)
         scaling = sp.dia_array((weights[None, :], [0]), shape=2 * weights.shape).tocsr()
         if self._hidden or self.size > EXACT_NORM:
@@ -145,6 +156,9 @@ class Quadratics:
         if self._hidden and not isinstance(x, LowRank):
             values, vectors = np.linalg.eigh(np.asarray(x))
             x = LowRank(vectors, values)
+        if self._streams:
+            assert isinstance(x, LowRank)
+            return self._streamed(x)
         image = np.zeros(self.a.shape[0])
         if self._hidden:
             assert isinstance(x, LowRank)
@@ -162,6 +176,8 @@ class Quadratics:
 
     def adjoint(self, y: Array) -> Symmetric:
         """sum_i y_i scale_i a_i a_i'."""
+        if self._streams:
+            return Symmetric(self.n, operators=(_streamed_gram(self.a.of, self.scale * y),))
         weights = self._spread(self.scale * y)
         if self._hidden:
             return Symmetric(self.n, operators=(_gram(self.a, weights),))
@@ -174,6 +190,20 @@ class Quadratics:
     @property
     def _hidden(self) -> bool:
         return isinstance(self.a, LinearOperator)
+
+    @property
+    def _streams(self) -> bool:
+        """Whether a makes intensities, and a* Diag(w) a, without holding all of its images."""
+        return self.each == 2 and isinstance(getattr(self.a, "of", None), CodedDiffraction)
+
+    def _streamed(self, x: LowRank) -> Array:
+        image = np.zeros(self.size)
+        for u, weight in zip(x.U.T, x.weights, strict=True):
+            part = self.a.of.intensities(complex_vectors(u))
+            part *= weight
+            image += part
+        image *= self.scale
+        return image
 
     @cached_property
     def _lengths(self) -> Array:
@@ -201,9 +231,19 @@ class Quadratics:
 
     def _blocks(self, U: Array) -> Iterator[tuple[slice, Array]]:
         """a U, a few columns at a time."""
-        for k in range(0, U.shape[1], COLUMNS):
-            here = slice(k, min(k + COLUMNS, U.shape[1]))
+        columns = max(1, min(COLUMNS, IMAGES // self.a.shape[0]))
+        for k in range(0, U.shape[1], columns):
+            here = slice(k, min(k + columns, U.shape[1]))
             yield here, np.asarray(self.a.matmat(U[:, here]))
+
+
+def _streamed_gram(a: CodedDiffraction, w: Array) -> LinearOperator:
+    """a* Diag(w) a, in real numbers."""
+
+    def image(v: Array) -> Array:
+        return real_vectors(a.weighted(w, complex_vectors(np.ravel(v))))
+
+    return LinearOperator(2 * (2 * a.shape[1],), matvec=image, dtype=np.float64)
 
 
 def _gram(a: LinearOperator, w: Array) -> LinearOperator:

@@ -11,6 +11,7 @@ from condal.points import Array, Indices, require_whole
 from condal.problems.given import described
 from condal.result import Result
 
+FEWEST, VERTICES = 4, 10**7  # trials, and vertices of all of them, where nobody says how many
 ROUNDING = 1e-6  # of a cost or a bound: more is a contradiction
 
 
@@ -39,6 +40,12 @@ def parts_of(result: Any, sizes: Indices) -> list[Array]:
             )
         return [np.asarray(part) for part in result.x]
     return np.split(vector_of(result, int(sizes.sum())), np.cumsum(sizes)[:-1])
+
+
+def trials_of(trials: int | None, most: int, n: int) -> int:
+    """The trials of a rounding that were asked for; else `most`, or fewer of a large graph, whose
+    roundings differ the less the larger it is."""
+    return max(FEWEST, min(most, VERTICES // n)) if trials is None else trials
 
 
 def generator(trials: Any, seed: Any) -> np.random.Generator:

@@ -28,6 +28,8 @@ def adjacency(graph: Any, name: str = "graph") -> Any:
     given = weights_of(graph, name)
     require_real(given, name)
     checked = symmetric(given, name)
+    if checked.sparse and checked.sparse[0].data.all() and not checked.sparse[0].diagonal().any():
+        return checked.sparse[0]  # as it is to be: a large graph is not copied again
     W = sp.coo_array(checked.sparse[0] if checked.sparse else checked.dense)
     kept = (W.row != W.col) & (W.data != 0)
     return sp.csr_array((W.data[kept], (W.row[kept], W.col[kept])), shape=W.shape)

@@ -15,16 +15,14 @@ from condal.maps import Diagonal
 from condal.operators import Symmetric
 from condal.points import Array, Point
 from condal.problem import Problem
-from condal.problems.answers import generator, point_of
+from condal.problems.answers import generator, point_of, trials_of
 from condal.problems.factors import factor_of
 from condal.problems.graphs import adjacency
-from condal.problems.signs import checked_signs, flipped, signs_of
+from condal.problems.signs import best_signs, checked_signs
 from condal.problems.unit_diagonal import unit_diagonal
 from condal.result import Result
 from condal.sets import Equal
 from condal.smooth import Linear
-
-TOGETHER = 32  # cuts, for products of blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +59,11 @@ class MaxCut:
         """How many vertices."""
         return int(self.W.shape[0])
 
+    @property
+    def weights(self) -> Array:
+        """Those of the edges, each of them twice."""
+        return np.asarray(self.W.data)
+
     @cached_property
     def problem(self) -> Problem:
         """The relaxation, with tr x = n as its domain."""
@@ -85,19 +88,16 @@ class MaxCut:
         s = checked_signs(signs, self.n)
         return float(0.25 * self.W.sum() - 0.25 * (s @ (self.W @ s)))
 
-    def round(self, result: Result, *, trials: int = 100, seed: int = 0) -> Cut:
-        """The best of `trials` random hyperplanes, each improved by flips of single vertices."""
+    def round(self, result: Result, *, trials: int | None = None, seed: int = 0) -> Cut:
+        """The best of `trials` random hyperplanes, each improved by flips of single vertices.
+
+        `trials` are 100, or fewer of more than 10^5 vertices, unless they are given.
+        """
+        trials = trials_of(trials, 100, self.n)
         rng = generator(trials, seed)
-        factor, against = factor_of(point_of(result, self.n)), -self.W
-        best, most = np.ones(self.n), -np.inf
-        for begin in range(0, trials, TOGETHER):
-            planes = rng.standard_normal((factor.shape[1], min(TOGETHER, trials - begin)))
-            sides = flipped(against, signs_of(factor @ planes))
-            weights = [self.weight(s) for s in sides.T]
-            top = int(np.argmax(weights))
-            if weights[top] > most:
-                best, most = sides[:, top].copy(), weights[top]
-        return Cut(most, float(result.bound), best)
+        factor = factor_of(point_of(result, self.n))
+        signs = best_signs(-self.W, factor, trials=trials, rng=rng)[1]
+        return Cut(self.weight(signs), float(result.bound), signs)
 
 
 def max_cut(W: Any, *, name: str = "max-cut") -> MaxCut:

@@ -15,10 +15,10 @@ from condal.maps import Diagonal
 from condal.operators import Symmetric
 from condal.points import Array, LowRank, Point
 from condal.problem import Problem
-from condal.problems.answers import generator, point_of
+from condal.problems.answers import generator, point_of, trials_of
 from condal.problems.factors import factor_of, leading
 from condal.problems.graphs import adjacency
-from condal.problems.signs import checked_signs, flipped, signs_of
+from condal.problems.signs import best_signs, checked_signs, flipped, signs_of
 from condal.problems.unit_diagonal import unit_diagonal
 from condal.result import Result
 from condal.sets import Equal
@@ -103,15 +103,15 @@ class SignSynchronisation:
         s = checked_signs(signs, self.n)
         return certify(self, LowRank(s[:, None], np.ones(1)), self.dual(s))
 
-    def round(self, result: Result, *, trials: int = 50, seed: int = 0) -> Signs:
+    def round(self, result: Result, *, trials: int | None = None, seed: int = 0) -> Signs:
         """The signs of the leading eigenvector of x, or of the best of `trials` - 1 random
-        combinations of its factor, each improved by flips of single signs."""
+        combinations of its factor, each improved by flips of single signs; 50 unless they are
+        given, or fewer of more than 2 x 10^5 signs."""
+        trials = trials_of(trials, 50, self.n)
         rng, x = generator(trials, seed), point_of(result, self.n)
-        R = factor_of(x)
-        drawn = R @ rng.standard_normal((R.shape[1], trials - 1))
-        signs = flipped(self.C, signs_of(np.column_stack([leading(x, 1), drawn])))
-        values = np.einsum("ij,ij->j", signs, self.C @ signs)
-        best = signs[:, int(np.argmax(values))].copy()
+        best = best_signs(
+            self.C, factor_of(x), trials=trials, rng=rng, first=signs_of(leading(x, 1))
+        )[1]
         return Signs(self.value(best), float(result.bound), best)
 
 

@@ -16,7 +16,7 @@ from condal.maps import Entries, Triangle
 from condal.operators import Symmetric
 from condal.points import Array, dense
 from condal.problem import Problem
-from condal.problems.answers import generator, point_of
+from condal.problems.answers import generator, point_of, trials_of
 from condal.problems.factors import factor_of
 from condal.problems.given import array_of, described, require_flag
 from condal.problems.graphs import adjacency, edges
@@ -125,12 +125,14 @@ class Theta:
                 found.append(whole)
         return max(found, key=np.sum)
 
-    def round(self, result: Result, *, trials: int = 100, seed: int = 0) -> StableSet:
+    def round(self, result: Result, *, trials: int | None = None, seed: int = 0) -> StableSet:
         """The largest of `trials` stable sets taken greedily by x, each improved by exchanges.
 
         The first is taken in the order of diag x, the others of R g for x = R R' and a random g: a
-        start that lies near one of the sets that x is an average of.
+        start that lies near one of the sets that x is an average of. `trials` are 100, or fewer of
+        more than 10^5 vertices, unless they are given.
         """
+        trials = trials_of(trials, 100, self.n)
         rng = generator(trials, seed)
         R = factor_of(point_of(result, self.n))
         best = np.zeros(self.n, dtype=bool)

@@ -87,6 +87,8 @@ def proof(result: Result) -> list[str]:
     said.append(f"The proof is by {certificate.how}. {_surely(certificate.failure)}")
     if certificate.distance_to_X > 0:
         said.append(f"The point x lies at most {certificate.distance_to_X:.1g} outside of X.")
+    if result.reconstruction is not None:
+        said.append(f"The point x was made of a sketch: {result.reconstruction}.")
     return said
 
 

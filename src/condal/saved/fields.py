@@ -26,15 +26,15 @@ class Fields:
     path: str
     within: str = ""
 
-    def only(self, *names: str) -> None:
-        """Refuse an object of other fields than these."""
+    def only(self, *names: str, perhaps: Collection[str] = ()) -> None:
+        """Refuse an object of other fields than these, and those that it may have or not."""
         for name in names:
             if name not in self.values:
                 raise FormatError(
                     f"has no {self.within}{name}; save the result again", path=self.path
                 )
         for name in self.values:
-            if name not in names:
+            if name not in names and name not in perhaps:
                 raise FormatError(
                     f"has a field {(self.within + name)[:60]!a}, which no result has: save the "
                     "result again",

@@ -12,7 +12,10 @@ import numpy as np
 from condal.errors import FormatError, ProblemError
 from condal.points import LowRank, Outer
 from condal.saved.fields import Fields
+from condal.storage.reconstruction import Reconstruction
+from condal.untrusted import encoded
 
+RECONSTRUCTION = "reconstruction"
 LOW_RANK, OUTER, ARRAY, BLOCKS = "low rank", "outer", "array", "blocks"
 PARTS = {LOW_RANK: ("U", "weights"), OUTER: ("U", "weights", "V"), ARRAY: ("x",)}
 FORMULAS = {
@@ -78,6 +81,26 @@ def point_of(description: Fields, arrays: Mapping[str, Any], prefix: str = "") -
             path=description.path,
         )
     return LowRank(U, weights) if kind == LOW_RANK else Outer(U, weights, V[0])
+
+
+def accuracy_of(made: Reconstruction | None) -> dict[str, Any]:
+    """The field of a record that says how accurate a sketched x is; no field for any other, so
+    that records without it are what they always were."""
+    if made is None:
+        return {}
+    missing = None if made.missing_trace is None else encoded(made.missing_trace)
+    numbers = {"missing_trace": missing, "image_error": encoded(made.image_error)}
+    return {RECONSTRUCTION: {"R": int(made.R), "rank": int(made.rank), **numbers}}
+
+
+def reconstruction_of(record: Fields) -> Reconstruction | None:
+    """What such a field says; None where there is none."""
+    if record.absent(RECONSTRUCTION):
+        return None
+    made = record.table(RECONSTRUCTION)
+    made.only("R", "rank", "missing_trace", "image_error")
+    missing = None if made.absent("missing_trace") else made.number("missing_trace")
+    return Reconstruction(made.whole("R"), made.whole("rank"), missing, made.number("image_error"))
 
 
 def _kind(x: Any) -> str:

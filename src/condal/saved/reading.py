@@ -20,7 +20,7 @@ from condal.points import Array
 from condal.regular import PathLike, opened
 from condal.result import History, Result, Status
 from condal.saved.fields import MAX_BYTES, Fields, parsed, seal_of
-from condal.saved.points import arrays_of, point_of
+from condal.saved.points import RECONSTRUCTION, arrays_of, point_of, reconstruction_of
 from condal.saved.record import (
     FORMAT,
     HISTORY,
@@ -113,7 +113,7 @@ def _record(folder: Path) -> Fields:
             f"version {VERSION}: use the condal that saved it",
             path=str(path),
         )
-    fields.only(*FIELDS)
+    fields.only(*FIELDS, perhaps=(RECONSTRUCTION,))
     if fields.text("seal") != seal_of(fields.values):
         raise FormatError("was changed after it was saved", path=str(path))
     return fields
@@ -163,6 +163,7 @@ def _result(folder: Path, fields: Fields) -> Result:
         cpu_seconds=work.number("cpu_seconds"),
         tol=None if fields.absent("tol") else fields.number("tol"),
         separator=_vector(folder / SEPARATOR) if separator else None,
+        reconstruction=reconstruction_of(fields),
     )
 
 

@@ -22,7 +22,7 @@ from condal.regular import MAX_BYTES, PathLike, created
 from condal.result import Result
 from condal.saved.fields import plain, seal_of
 from condal.saved.folder import appearing, check_target
-from condal.saved.points import arrays_of, described
+from condal.saved.points import accuracy_of, arrays_of, described
 from condal.saved.readme import readme
 from condal.saved.record import (
     FORMAT,
@@ -141,6 +141,7 @@ def _claims(result: Result) -> dict[str, Any]:
             "how": proof.how,
             "failure": encoded(proof.failure),
         },
+        **accuracy_of(result.reconstruction),
         "method": result.method,
         "why": result.why,
         "work": {

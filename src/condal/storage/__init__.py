@@ -4,6 +4,7 @@ from condal.storage.atoms import Atoms
 from condal.storage.blocks import Blocks
 from condal.storage.choice import automatic, require_fit
 from condal.storage.factored import Factored
+from condal.storage.reconstruction import Reconstruction
 from condal.storage.sketch import Sketch
 from condal.storage.two_sided import TwoSidedSketch
 from condal.storage.whole import Dense, Factor
@@ -14,6 +15,7 @@ __all__ = [
     "Dense",
     "Factor",
     "Factored",
+    "Reconstruction",
     "Sketch",
     "TwoSidedSketch",
     "automatic",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from condal.points import Point
+from condal.storage.reconstruction import Spectrum, reconstructed, together
 from condal.types import Storage
 
 
@@ -31,3 +32,8 @@ class Blocks:
     def point(self) -> Point:
         """The tuple of the blocks' points."""
         return tuple(part.point() for part in self.parts)
+
+    def reconstructed(self) -> tuple[Point, Spectrum | None]:
+        """That tuple, and what is known of the blocks that are sketched."""
+        found = [reconstructed(part) for part in self.parts]
+        return tuple(point for point, _ in found), together([one for _, one in found if one])

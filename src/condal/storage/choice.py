@@ -16,6 +16,8 @@ from condal.storage.whole import Dense, Factor
 from condal.types import Domain, Keeps, Spectral, Storage
 
 DEFAULT_MAX_BYTES = 2**30
+MAX_POINT_FLOPS = 1e9  # of the reconstruction of a sketch, which a look at a point takes
+LEAST_RANK = 10  # of a sketch, where memory allows: fewer columns lose more than they save
 
 
 def automatic(
@@ -30,8 +32,9 @@ def automatic(
     for those of a NuclearBall.
 
     A method that `keeps` the atoms, or only a sketch, gets that. The rank of the sketch is the
-    Barvinok-Pataki bound sqrt(2 p) on that of some solution, p the number of rows of A and M, or
-    `max_bytes` hold, with what its reconstruction takes; None for 1 GiB.
+    Barvinok-Pataki bound sqrt(2 p) on that of some solution, p the number of rows of A and M; or
+    what lets a point of it be made in about a second, 10 at least; or what `max_bytes` hold, with
+    what its reconstruction takes; None for 1 GiB.
     """
     max_bytes = DEFAULT_MAX_BYTES if max_bytes is None else max_bytes
     if keeps in ("atoms", "atoms by block"):
@@ -53,7 +56,8 @@ def automatic(
     if isinstance(X, NuclearBall):  # of 4 R columns or so, and as much again to reconstruct
         most = max_bytes // (8 * 16 * X.n)
         return TwoSidedSketch(X.rows, X.cols, max(1, min(enough, most)), seed=seed)
-    return Sketch(X.n, max(1, min(enough, max_bytes // (8 * 8 * X.n))), seed=seed)
+    quick = max(LEAST_RANK, int(np.sqrt(MAX_POINT_FLOPS / (8 * X.n))))
+    return Sketch(X.n, max(1, min(enough, quick, max_bytes // (8 * 8 * X.n))), seed=seed)
 
 
 def require_fit(storage: Storage, X: Domain) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular, svd
 
 from condal.points import Array, LowRank, Point, dense, require_whole
 from condal.storage.factored import spectral
+from condal.storage.reconstruction import RANK, Spectrum
 
 
 class Sketch:
@@ -27,12 +28,39 @@ class Sketch:
         self.n = n
         self.R = min(int(R), n)
         self._seed = [seed, n, self.R]
-        self._S = np.zeros((n, self.R))
+        self._S: Any = self._nothing()
         self._trace = 0.0
 
     @cached_property
-    def _omega(self) -> Array:
-        return np.random.default_rng(self._seed).standard_normal(self._S.shape)
+    def _omega(self) -> Any:
+        return self._random()
+
+    # What one process does with n rows; many, each with its own, do it otherwise.
+
+    def _nothing(self) -> Any:
+        """No x yet: n x R zeros."""
+        return np.zeros((self.n, self.R))
+
+    def _random(self) -> Any:
+        """Omega, n x R standard normal numbers."""
+        return np.random.default_rng(self._seed).standard_normal((self.n, self.R))
+
+    def _unit(self) -> Any:
+        """The first R columns of I."""
+        return np.eye(self.n, self.R)
+
+    def _root(self, core: Array) -> Array:
+        """L of core = L L'; LinAlgError where it is not definite."""
+        return np.asarray(cholesky(core, lower=True))
+
+    def _solved(self, S: Any, L: Array) -> Any:
+        """S L'^-1."""
+        return solve_triangular(L, S.T, lower=True).T
+
+    def _decomposed(self, B: Any) -> tuple[Any, Array]:
+        """U and sigma of B = U diag(sigma) V'."""
+        U, sigma, _ = svd(B, full_matrices=False)
+        return U, sigma
 
     @property
     def flops(self) -> float:
@@ -57,20 +85,26 @@ class Sketch:
 
     def point(self) -> LowRank:
         """The reconstruction, of rank R, with the trace of x."""
-        n = self._S.shape[0]
+        return self.reconstructed()[0]
+
+    def reconstructed(self) -> tuple[LowRank, Spectrum]:
+        """That point, and what was found of x before its trace was put back."""
         largest = float(np.sqrt(np.einsum("ij,ij->j", self._S, self._S).max()))
         if largest == 0.0:
-            return LowRank(np.eye(n, self.R), np.full(self.R, self._trace / self.R))
-        shift = np.sqrt(n) * np.finfo(np.float64).eps * largest
+            nothing = Spectrum(self.R, 0, self._trace, self._trace)
+            return LowRank(self._unit(), np.full(self.R, self._trace / self.R)), nothing
+        shift = np.sqrt(self.n) * np.finfo(np.float64).eps * largest
         while True:
             S = self._S + shift * self._omega
             core = self._omega.T @ S
             try:
-                L = cholesky(0.5 * (core + core.T), lower=True)
+                L = self._root(0.5 * (core + core.T))
                 break
             except LinAlgError:  # a sketch of rank below R: a larger shift makes it definite
                 shift *= 10
-        U, sigma, _ = svd(solve_triangular(L, S.T, lower=True).T, full_matrices=False)
+        U, sigma = self._decomposed(self._solved(S, L))
         values = np.maximum(sigma**2 - shift, 0.0)
-        missing = (self._trace - values.sum()) / self.R
-        return LowRank(U, np.maximum(values + missing, 0.0))
+        missing = self._trace - float(values.sum())
+        rank = int(np.count_nonzero(values > RANK * values.max()))
+        found = Spectrum(self.R, rank, self._trace, max(missing, 0.0))
+        return LowRank(U, np.maximum(values + missing / self.R, 0.0)), found

@@ -9,6 +9,7 @@ import numpy as np
 
 from condal.lifting import square_point
 from condal.points import Array, LowRank, Outer, Point, dense, require_whole
+from condal.storage.reconstruction import RANK, Spectrum
 
 
 class TwoSidedSketch:
@@ -74,6 +75,10 @@ class TwoSidedSketch:
 
     def point(self) -> Point:
         """Q B, cut to rank R: Q spans the columns that were seen, and B makes Psi Q B fit W."""
+        return self.reconstructed()[0]
+
+    def reconstructed(self) -> tuple[Point, Spectrum]:
+        """That point, and its rank."""
         Q = np.linalg.qr(self._Y)[0]
         B = np.linalg.lstsq(self._tests[1] @ Q, self._W, rcond=None)[0]
         U, values, Vt = np.linalg.svd(B, full_matrices=False)
@@ -82,4 +87,5 @@ class TwoSidedSketch:
         if (total := float(values.sum())) > most:
             values = values * (most / total)
         x = Outer(Q @ U[:, : self.R], values, Vt[: self.R].T)
-        return square_point(x, *self.shape)
+        rank = int(np.count_nonzero(values > RANK * values.max(initial=0.0)))
+        return square_point(x, *self.shape), Spectrum(self.R, rank, self._trace, None)

@@ -6,14 +6,15 @@ from typing import Any
 
 import condal
 from benchmarks.record import instances, save
-from condal.methods.rules import LineSearch
+from condal.methods.rules import Balanced, LineSearch
 
 GRID = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 
 
 def calls(model: Any, lam0: float | None, limit: int, rule: Any) -> int | None:
     """Oracle calls to a certified gap of 1e-2; None if `limit` does not suffice."""
-    method = condal.CGAL(lam0) if rule is None else condal.CGAL(lam0, eta=rule)
+    penalty = Balanced() if lam0 is None else lam0  # given, so that all duals begin at 0
+    method = condal.CGAL(penalty) if rule is None else condal.CGAL(penalty, eta=rule)
     result = condal.solve(model, method, tol=1e-2, max_iters=limit, max_seconds=300)
     return result.oracle_calls if result.status is condal.Status.SOLVED else None
 

@@ -1,4 +1,4 @@
-"""How much memory a solve takes beside its data, part by part, and what there is."""
+"""How much memory a solve takes beside its data, part by part and in all, and what there is."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from decimal import Decimal
 from math import inf
 from typing import TypeAlias
 
+import numpy as np
+
 from condal.errors import ProblemError
 from condal.guards import unguarded
 from condal.methods.auto import Choice
+from condal.operators import Gradient, Symmetric
 from condal.problem import Problem
 from condal.storage import Blocks, Dense, Factored, Sketch, TwoSidedSketch
-from condal.storage.choice import DEFAULT_MAX_BYTES
+from condal.storage.choice import DEFAULT_MAX_BYTES, LEAST_RANK
 from condal.types import Domain, Method, Spectral, Storage
 
 Bytes: TypeAlias = int | float | str | None
@@ -24,7 +27,11 @@ IMAGES = 6  # vectors of the length of Ax and of Mx, at the worst moment
 MOST_BASIS = 256 * 2**20  # bytes of the basis of a Lanczos run,
 MOST_STEPS = 2000  # and its length
 FACTORED = 2**29  # bytes of a matrix that a proof factors
-VECTORS = 8  # of the length n, of a proof that factors nothing
+VECTORS = 8  # of the length n, of a proof that factors nothing,
+GATHERED = 4  # and copies of the sparse matrix, while it is brought in order
+ENTRY = 12  # bytes of a stored entry: a number and where it stands
+PYTHON = 100 * 10**6  # bytes of Python itself, NumPy and SciPy
+OWN = 2  # copies of the data that there are before a solve: what was given, and the problem's
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 UNITS |= {f"{unit}I": 1024**power for power, unit in enumerate("KMGT", 1)}
 _SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([KMGT]?I?)B?\s*")
@@ -55,17 +62,24 @@ def physical() -> int | None:
 def estimate(problem: Problem, method: Method, storage: Storage | None = None) -> dict[str, int]:
     """At most how many bytes a solve takes at its worst moment, by parts; x as sparingly as can be,
     where no storage is given."""
-    X = unguarded(problem.X)
+    X, stored = unguarded(problem.X), _stored(problem)
     images = IMAGES * NUMBER * (problem.A.size + problem.f.M.size)
     kept = 0 if storage is None and method.keeps == "factor" else _of_x(X, storage)
     own = getattr(method, "bytes", None)
     return {
         "x": kept,
+        "scaled data": NUMBER * stored,
         "images and duals": images,
         "oracle": _of_oracle(X),
         "method": 0 if own is None else int(own(problem)),
-        "proof": _of_proof(X),
+        "proof": _of_proof(X) + GATHERED * ENTRY * stored,
     }
+
+
+def in_all(problem: Problem, method: Method, storage: Storage | None = None) -> int:
+    """At most how many bytes the process takes at its worst moment: Python, the data, the solve."""
+    data = OWN * ENTRY * _stored(problem)
+    return PYTHON + data + sum(estimate(problem, method, storage).values())
 
 
 def require_memory(
@@ -86,7 +100,8 @@ def require_memory(
         )
     last = fit[-1][1]
     left = limit - sum(last.values()) + last["x"]
-    return tuple(choice for choice, _ in fit), int(min(DEFAULT_MAX_BYTES, left))
+    least = sum(sketch_bytes(n, LEAST_RANK) for n in _sides(unguarded(problem.X)))
+    return tuple(choice for choice, _ in fit), int(min(max(DEFAULT_MAX_BYTES, least), left))
 
 
 def size(count: float) -> str:
@@ -147,6 +162,19 @@ def _of_x(X: Domain, storage: Storage | None) -> int:
     if isinstance(storage, Dense):
         return sum(map(dense_bytes, _sides(X)))
     return sum(sketch_bytes(n, 1) for n in _sides(X))
+
+
+def _stored(problem: Problem) -> int:
+    """How many entries of sparse matrices the gradients have."""
+    maps = (problem.f.M, problem.A)
+    with np.errstate(invalid="ignore"):  # of numbers that have overflowed, which solve refuses
+        return sum(_entries(M.adjoint(np.zeros(M.size))) for M in maps)
+
+
+def _entries(v: Gradient | None) -> int:
+    if isinstance(v, tuple):
+        return sum(_entries(part) for part in v)
+    return sum(int(part.nnz) for part in v.sparse) if isinstance(v, Symmetric) else 0
 
 
 def _of_oracle(X: Domain) -> int:

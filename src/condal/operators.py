@@ -118,7 +118,7 @@ class Symmetric:
             return self
         return Symmetric(
             self.n,
-            tuple(c * part for part in self.sparse),
+            tuple(_times(part, c) for part in self.sparse),
             None if self.diagonal is None else c * self.diagonal,
             None if self.dense is None else c * self.dense,
             tuple((c * a, b) for a, b in self.pairs),
@@ -287,6 +287,13 @@ def functional(x: Point) -> Gradient:
         return tuple(functional(part) for part in x)
     array = np.asarray(x)
     return Symmetric(len(array), dense=array) if array.ndim == 2 else array
+
+
+def _times(part: Any, c: float) -> Any:
+    """c times a sparse part: one in CSR shares its pattern, in which there is nothing to sort."""
+    if not (isinstance(part, sp.csr_array) and part.has_sorted_indices):
+        return c * part
+    return sp.csr_array((c * part.data, part.indices, part.indptr), shape=part.shape)
 
 
 def _onto(out: Array | None, image: Array) -> Array:

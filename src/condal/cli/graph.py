@@ -11,20 +11,13 @@ from scipy.sparse.csgraph import connected_components
 
 from condal.cli.memory import describe
 from condal.cli.text import number
-from condal.eigen import Lanczos
-from condal.memory import size
+from condal.memory import in_all, size
 from condal.methods import LowRankCGAL
 from condal.methods.auto import choices
 from condal.plain import printable
 from condal.problems import max_cut
-from condal.proofs import MAX_FACTOR_BYTES
 from condal.stop import Stop
 from condal.storage import automatic
-
-# Measured on the Gset.
-PYTHON_BYTES = 65_000_000
-GRAPH_COPIES = 5
-BASIS_STEPS = 400
 
 
 def facts(W: Any) -> list[tuple[str, str]]:
@@ -72,21 +65,12 @@ def _plan(W: Any) -> list[tuple[str, str]]:
     ):  # weights whose sum is beyond the largest number
         problem = max_cut(W).problem
         n, method = int(W.shape[0]), choices(problem, tol=Stop().tol)[0].method
+    storage = None
     if isinstance(method, LowRankCGAL):
         kept = method.bytes(problem)
         plan = ("method auto", f"lowrank, a factor of x: about {size(kept)}")
     else:
-        name, kept = describe(automatic(problem.X, n), n)
+        storage = automatic(problem.X, n)
+        name, kept = describe(storage, n)
         plan = ("storage auto", f"{name}, at most {size(kept)}")
-    return [plan, ("memory in all", f"about {size(estimate(n, W.nnz, kept))}")]
-
-
-def estimate(n: int, nnz: int, kept: int) -> int:
-    """Bytes at the worst moment: Python, the graph, the oracle's basis, the storage, the proof.
-
-    The proof counts where it is dense; a sparse one fills as it will, and is left out.
-    """
-    basis = min(8 * n * BASIS_STEPS, Lanczos().max_bytes)
-    factor = 16 * n * n
-    proof = factor if factor <= MAX_FACTOR_BYTES else 0
-    return PYTHON_BYTES + GRAPH_COPIES * 12 * nnz + basis + kept + proof
+    return [plan, ("memory in all", f"at most {size(in_all(problem, method, storage))}")]

@@ -5,11 +5,21 @@ from __future__ import annotations
 import re
 
 from condal.errors import ProblemError
-from condal.memory import dense_bytes, factored_bytes, physical, size, sketch_bytes
+from condal.memory import (
+    dense_bytes,
+    estimate,
+    factored_bytes,
+    in_all,
+    physical,
+    size,
+    sketch_bytes,
+)
+from condal.methods.auto import choices
 from condal.problem import Problem
-from condal.storage import Dense, Factored, Sketch
-from condal.types import Spectral, Storage
+from condal.storage import Dense, Factored, Sketch, automatic
+from condal.types import Method, Spectral, Storage
 
+MUCH = 10**9  # bytes that are worth a word
 SPEC = re.compile(r"auto|dense|factored|sketch:[1-9][0-9]{0,8}")
 
 
@@ -46,6 +56,22 @@ def build(spec: str, problem: Problem, noun: str, seed: int) -> Storage | None:
     if kind == "sketch":
         return Sketch(n, int(rank), seed=seed)
     return Dense() if kind == "dense" else Factored(n)
+
+
+def told(
+    problem: Problem, method: Method | None, storage: Storage | None, tol: float
+) -> str | None:
+    """What the process may take in all, and the largest parts of it, where that is much."""
+    if method is None:
+        method = choices(problem, tol=tol, free_storage=storage is None)[0].method
+    if storage is None and method.keeps != "factor":
+        storage = automatic(problem.X, problem.A.size + problem.f.M.size, keeps=method.keeps)
+    total, parts = in_all(problem, method, storage), estimate(problem, method, storage)
+    if total < MUCH:
+        return None
+    first = sorted(parts, key=lambda name: -parts[name])[:3]
+    shown = ", ".join(f"{name} {size(parts[name])}" for name in first if parts[name])
+    return f"memory: at most {size(total)} in all, with {method.name}; of it {shown}"
 
 
 def describe(storage: Storage, n: int) -> tuple[str, int]:

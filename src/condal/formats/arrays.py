@@ -17,6 +17,7 @@ from condal.formats.npy import NUMBERS, parse
 from condal.regular import PathLike, first_bytes, most_bytes, opened
 
 ZIP = b"PK\x03\x04"
+NOTHING = b"PK\x05\x06"  # an archive without members
 END = 22  # bytes of the record at the end of an archive without a comment
 MAX_MEMBERS = 64
 LONGEST_WORD = 1024  # bytes of its file, most of which is the header
@@ -49,10 +50,10 @@ def read_arrays(
     those that are not `finite` are refused, unless that may be.
     """
     name = os.fsdecode(path)
-    with _archive(name) as (archive, size):
+    with archive_of(name) as (archive, size):
         members = {
             stem: member
-            for stem, member in _members(archive, name, most).items()
+            for stem, member in members_of(archive, name, most).items()
             if names is None or stem in names
         }
         _check_sizes(list(members.values()), size, name)
@@ -65,40 +66,37 @@ def read_arrays(
 def read_word(path: PathLike, name: str) -> str:
     """The one short word of an array of a .npz file, as SciPy's name of a sparse format."""
     file = os.fsdecode(path)
-    with _archive(file) as (archive, _):
-        member = _members(archive, file)[name]
+    with archive_of(file) as (archive, _):
+        member = members_of(archive, file)[name]
         if member.file_size > LONGEST_WORD:
-            raise FormatError(f"{_shown(member)} is too long for a word", path=file)
+            raise FormatError(f"{shown(member)} is too long for a word", path=file)
         with archive.open(member) as stream:
             data = stream.read(LONGEST_WORD + 1)
-        word = parse(io.BytesIO(data), len(data), file, f"{_shown(member)}: ", kinds="SU")
+        word = parse(io.BytesIO(data), len(data), file, f"{shown(member)}: ", kinds="SU")
     return str(word.astype(str).item()) if word.size == 1 else ""
 
 
 def names_of_arrays(path: PathLike) -> list[str]:
     """The names of the arrays of a .npz file, none of which is read."""
     name = os.fsdecode(path)
-    with _archive(name) as (archive, _):
-        return sorted(_members(archive, name))
+    with archive_of(name) as (archive, _):
+        return sorted(members_of(archive, name))
 
 
 @contextmanager
-def _archive(name: str) -> Iterator[tuple[zipfile.ZipFile, int]]:
+def archive_of(name: str) -> Iterator[tuple[zipfile.ZipFile, int]]:
     """The archive, and how many bytes the file has."""
     with opened(name) as file:
-        if file.read(len(ZIP)) != ZIP:
+        first, size = file.read(len(ZIP)), os.fstat(file.fileno()).st_size
+        if first != ZIP and not (first == NOTHING and size == END):
             raise FormatError("is no .npz file; save one with numpy.savez(path, ...)", path=name)
-        size = os.fstat(file.fileno()).st_size
         file.seek(max(size - END, 0))
         end = file.read()
         file.seek(0)
         # Where zipfile would look for the end before bytes that follow it, and take these for a
         # comment.
         if not end.startswith(b"PK\x05\x06") or not end.endswith(b"\0\0"):
-            raise FormatError(
-                "the archive is truncated or damaged (it does not end as one); make it again",
-                path=name,
-            )
+            raise damaged(name, "it does not end as one")
         try:
             with zipfile.ZipFile(file) as archive:
                 yield archive, size
@@ -113,14 +111,18 @@ def _archive(name: str) -> Iterator[tuple[zipfile.ZipFile, int]]:
             RuntimeError,  # a member that is encrypted, or packed in a way unknown to zipfile
             ValueError,
         ) as error:
-            raise FormatError(
-                f"the archive is truncated or damaged ({error!s:.200}); make it again", path=name
-            ) from error
+            raise damaged(name, f"{error!s:.200}") from error
 
 
-def _members(
+def damaged(name: str, why: str) -> FormatError:
+    """The error of an archive that is not whole."""
+    return FormatError(f"the archive is truncated or damaged ({why}); make it again", path=name)
+
+
+def members_of(
     archive: zipfile.ZipFile, name: str, most: int = MAX_MEMBERS
 ) -> dict[str, zipfile.ZipInfo]:
+    """The members of an archive by their names, which are arrays alone."""
     members = archive.infolist()
     if len(members) > most:
         raise FormatError(f"holds {len(members)} files; wanted a few arrays", path=name)
@@ -134,7 +136,7 @@ def _members(
         # Of other ways to pack, one asks for as much memory as its header likes.
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise FormatError(
-                f"{_shown(member)} is packed in a way that numpy.savez has not; save it "
+                f"{shown(member)} is packed in a way that numpy.savez has not; save it "
                 "with numpy.savez_compressed",
                 path=name,
             )
@@ -146,8 +148,8 @@ def _members(
     return found
 
 
-def _shown(member: zipfile.ZipInfo) -> str:
-    """Its name as an error shows it."""
+def shown(member: zipfile.ZipInfo) -> str:
+    """The name of a member, as an error shows it."""
     return ascii(member.filename[:40])[1:-1]
 
 
@@ -158,7 +160,7 @@ def _check_sizes(members: Collection[zipfile.ZipInfo], size: int, name: str) -> 
     if total > most_bytes(size, packed=True):
         largest = max(members, key=lambda member: member.file_size)
         raise FormatError(
-            f"{_shown(largest)} is to be {largest.file_size} bytes in a file of {size}, and "
+            f"{shown(largest)} is to be {largest.file_size} bytes in a file of {size}, and "
             f"all arrays {total}, more than is read; save them with numpy.savez, uncompressed, if "
             "you trust it",
             path=name,
@@ -170,5 +172,5 @@ def _member(
 ) -> Any:
     with archive.open(member) as stream:
         data = stream.read(member.file_size + 1)
-    where = f"{_shown(member)}: "
+    where = f"{shown(member)}: "
     return parse(io.BytesIO(data), len(data), name, where, kinds=kinds, finite=finite)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from condal.errors import FormatError
 from condal.formats.faults import refuse_first_fault
 from condal.formats.header import Layout, check_claims
 from condal.formats.text import Text
@@ -23,25 +25,69 @@ BLOCK = 1 << 23
 def read_entries(text: Text, layout: Layout, start: int, line: int) -> Entries:
     """The 0-based i and j, and w (1 where missing), of all lines from offset `start` on."""
     check_claims(text, layout, start, line - 1)
+    found = scan(text, layout, start)
+    if found.faulty or found.count > layout.m:
+        found.refuse(text, layout, start, line)
+    if found.count < layout.m:
+        raise truncated(text, layout, found.count)
+    return found.entries
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """The entries of some lines, a part for each block: of all before one that is `faulty`, or that
+    holds more than there are to be."""
+
+    parts: list[Entries]
+    faulty: bool
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return sum(part[0].size for part in self.parts)
+
+    @property
+    def entries(self) -> Entries:
+        """All of them."""
+        if not self.parts:
+            return np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0)
+        i, j, w = (np.concatenate(column) for column in zip(*self.parts, strict=True))
+        return i, j, w
+
+    def refuse(
+        self, text: Text, layout: Layout, start: int, line: int, *, seen: int = 0
+    ) -> NoReturn:
+        """Raise the error of the first line at fault; `seen` entries of the file came before."""
+        for (begin, end), part in zip(blocks(text.data, start), [*self.parts, None], strict=False):
+            if part is None or seen + part[0].size > layout.m:
+                refuse_first_fault(text, layout, begin, line, seen)
+            seen += part[0].size
+            line += text.data.count(b"\n", begin, end)
+        raise AssertionError("no line is at fault")
+
+
+def scan(text: Text, layout: Layout, start: int) -> Scan:
+    """What stands in the lines from offset `start` on."""
     parts: list[Entries] = []
     seen = 0
     for begin, end in blocks(text.data, start):
         part = _bulk(text.data, begin, end, layout)
-        if part is None or seen + part[0].size > layout.m:
-            refuse_first_fault(text, layout, begin, line, seen)
+        if part is None:
+            return Scan(parts, True)
         parts.append(part)
         seen += part[0].size
-        line += text.data.count(b"\n", begin, end)
-    if seen < layout.m:
-        raise text.error(
-            f"the header says {layout.m} {layout.noun}, but the file ends after {seen};"
-            f" it is truncated or the header is wrong{layout.hint}",
-            text.line_at(len(text.data) - 1),
-        )
-    if not parts:
-        return np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0)
-    i, j, w = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return i, j, w
+        if seen > layout.m:
+            break
+    return Scan(parts, False)
+
+
+def truncated(text: Text, layout: Layout, seen: int) -> FormatError:
+    """The error of a text that ends before all entries were there."""
+    return text.error(
+        f"the header says {layout.m} {layout.noun}, but the file ends after {seen};"
+        f" it is truncated or the header is wrong{layout.hint}",
+        text.line_at(len(text.data) - 1),
+    )
 
 
 def blocks(data: bytes, start: int) -> Iterator[tuple[int, int]]:

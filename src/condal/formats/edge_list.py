@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
@@ -25,6 +26,8 @@ from condal.formats.writing import triples, write_text
 from condal.regular import PathLike
 
 SUFFIXES = (".edges", ".edgelist", ".el", ".csv", ".tsv")
+
+FULL = 4  # times as many labels as ends: more, and few of them occur
 
 _PERCENT = re.compile(rb"^[ \t]*%", re.MULTILINE)
 _FIELD = re.compile(rb"[^\s,;]+")
@@ -53,24 +56,66 @@ def is_edge_list(text: Text) -> bool:
 
 def parse_edge_list(text: Text) -> EdgeList:
     """`read_edge_list` for a file already read."""
-    try:
-        table = parse_table(replace(text, data=_PERCENT.sub(b"#", text.data)))
-    except FormatError as error:
-        _explain(text, error)
+    with explained(text):
+        table = parse_table(commented(text))
+    require_columns(table)
+    ends = np.stack([ends_of(table, k) for k in (0, 1)])
+    w = weights_of(table)
+    table = replace(table, values=table.values[:0].copy())  # of which only the lines are of use now
+    labels, places = _numbered(ends)
+    del ends
+    i, j = np.minimum(*places), np.maximum(*places)
+    del places
+    keys = i.astype(np.int64) * labels.size + j
+    once = np.sort(keys)
+    if (once[1:] != once[:-1]).all():
+        del once, keys
+        return EdgeList(from_edges(text, labels.size, i, j, w), labels)
+    first = first_of_each(keys)
+    kept = first == np.arange(i.size)
+    if (other := np.flatnonzero(w != w[first])).size:
+        k = int(other[0])
+        raise two_weights(text, (table.line(int(first[k])), w[first[k]]), (table.line(k), w[k]))
+    return EdgeList(from_edges(text, labels.size, i[kept], j[kept], w[kept]), labels)
+
+
+def _numbered(ends: Any) -> tuple[Any, Any]:
+    """The labels that occur, in rising order, and the place of each end among them."""
+    if ends.max(initial=0) >= FULL * ends.size:
+        labels, places = np.unique(ends, return_inverse=True)
+        return labels, places.reshape(ends.shape)
+    there = np.zeros(int(ends.max(initial=0)) + 1, dtype=bool)  # with no need to sort them
+    there[ends] = True
+    labels = np.flatnonzero(there)
+    place = np.zeros(there.size, dtype=np.int32 if labels.size < 2**31 else np.int64)
+    place[labels] = np.arange(labels.size)
+    return labels, place[ends]
+
+
+def commented(text: Text) -> Text:
+    """With # for the % that begins a comment, as tables have it."""
+    return replace(text, data=_PERCENT.sub(b"#", text.data))
+
+
+def require_columns(table: Table) -> None:
+    """Refuse a table that is no list of edges, by its first row."""
     width = table.values.shape[1]
     if width not in (2, 3):
-        raise text.error(
+        raise table.text.error(
             f"has {width} columns; wanted two or three: the two ends of an edge, and its weight",
             table.line(0),
         )
-    ends = np.stack([table.whole(k, "the label of a vertex", least=0) for k in (0, 1)])
-    labels, places = np.unique(ends, return_inverse=True)
-    i, j = np.sort(places.reshape(ends.shape), axis=0)
-    w = table.values[:, 2] if width == 3 else np.ones(i.size)
-    first = _first_of_each(i * labels.size + j)
-    kept = first == np.arange(i.size)
-    _check_weights(text, table, first, w)
-    return EdgeList(from_edges(text, labels.size, i[kept], j[kept], w[kept]), labels)
+
+
+def ends_of(table: Table, k: int) -> npt.NDArray[np.int64]:
+    """The labels of the first ends of the edges, or of the second."""
+    return table.whole(k, "the label of a vertex", least=0)
+
+
+def weights_of(table: Table) -> npt.NDArray[np.float64]:
+    """The weights of the edges: 1 without such a column."""
+    rows, width = table.values.shape
+    return table.values[:, 2].copy() if width == 3 else np.ones(rows)
 
 
 def write_edge_list(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:
@@ -96,30 +141,35 @@ def _lines(upper: sparse.coo_array, between: str) -> Iterator[str]:
     yield from triples(upper.row + 1, upper.col + 1, upper.data, between)
 
 
-def _first_of_each(keys: Any) -> Any:
+def first_of_each(keys: Any) -> Any:
     """For each key, the place of the first that is equal to it."""
     _, first, back = np.unique(keys, return_index=True, return_inverse=True)
     return first[back]
 
 
-def _check_weights(text: Text, table: Table, first: Any, w: Any) -> None:
-    other = np.flatnonzero(w != w[first])
-    if other.size:
-        k = int(other[0])
-        raise text.error(
-            f"the edge was given on line {table.line(int(first[k]))} with weight "
-            f"{w[first[k]]:g}, and here with {w[k]:g}; an edge has one weight: keep one line of "
-            "the two, or add the weights up",
-            table.line(k),
-        )
+def two_weights(text: Text, first: tuple[int, float], again: tuple[int, float]) -> FormatError:
+    """The error of an edge that is given again, with another weight: the lines and the weights."""
+    return text.error(
+        f"the edge was given on line {first[0]} with weight {first[1]:g}, and here with "
+        f"{again[1]:g}; an edge has one weight: keep one line of the two, or add the weights up",
+        again[0],
+    )
+
+
+@contextmanager
+def explained(text: Text) -> Iterator[None]:
+    """Where tables are read: the error of a line, and more where it names vertices by words, or has
+    data as NetworkX writes them."""
+    try:
+        yield
+    except FormatError as error:
+        _explain(text, error)
 
 
 def _explain(text: Text, error: FormatError) -> NoReturn:
-    """The error of a line, and more where it names vertices by words, or has data as NetworkX
-    writes them."""
     if error.line is None:
         raise error
-    content = text.data.split(b"\n", error.line)[error.line - 1]
+    content = text.line(error.line)
     fields = _FIELD.findall(content)[:4]
     if len(fields) > 2 and fields[2].startswith(b"{"):
         raise text.error(

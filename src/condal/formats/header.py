@@ -47,8 +47,12 @@ def most_claimed(size: int) -> int:
     return max(LEAST_CLAIM, 16 * size)
 
 
-def check_claims(text: Text, layout: Layout, start: int, line: int) -> None:
-    """Refuse, before anything is allocated, an n or m that the file is too small for."""
+def check_claims(
+    text: Text, layout: Layout, start: int, line: int, *, size: int | None = None
+) -> None:
+    """Refuse, before anything is allocated, an n or m that the file is too small for: one of `size`
+    bytes, those of the text unless that is a part of it."""
+    size = len(text.data) if size is None else size
     if layout.n == 0:
         raise text.error(f"the header says 0 vertices; wanted at least 1{layout.hint}", line)
     if layout.n > MAX_VERTICES:
@@ -57,17 +61,17 @@ def check_claims(text: Text, layout: Layout, start: int, line: int) -> None:
             " check the header",
             line,
         )
-    if layout.n > most_claimed(len(text.data)):
+    if layout.n > most_claimed(size):
         raise text.error(
-            f"the header says {layout.n} vertices, but the text has only {len(text.data)} bytes;"
+            f"the header says {layout.n} vertices, but the text has only {size} bytes;"
             " check the header, or number the vertices without gaps",
             line,
         )
     # A line is at least '1 1' and its end; the last may lack the end.
-    most = (len(text.data) - start + 1) // (2 * min(layout.columns))
+    most = (size - start + 1) // (2 * min(layout.columns))
     if layout.m > most:
         raise text.error(
-            f"the header says {layout.m} {layout.noun}, but the {len(text.data) - start} bytes"
+            f"the header says {layout.m} {layout.noun}, but the {size - start} bytes"
             f" after it can hold at most {most}; the file is truncated or the header is wrong"
             f"{layout.hint}",
             line,

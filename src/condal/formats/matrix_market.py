@@ -62,15 +62,20 @@ def is_matrix_market(text: Text) -> bool:
 def parse_matrix_market(text: Text) -> sparse.csr_array:
     """`read_matrix_market` for a file already read."""
     symmetry, rows, columns, start, line, layout = _layout(text)
+    require_square(text, rows, columns, line)
+    entries = read_entries(text, layout, start, line + 1)
+    if symmetry == "general":
+        return check_symmetric(text, sum_entries(text, rows, *entries))
+    require_one_triangle(text, entries, first_side(entries), start, line + 1)
+    return from_edges(text, rows, *entries)
+
+
+def require_square(text: Text, rows: int, columns: int, line: int) -> None:
+    """Refuse a matrix of another shape than that of a graph."""
     if rows != columns:
         raise text.error(
             f"the matrix is {rows} x {columns}; a graph needs a square adjacency matrix", line
         )
-    entries = read_entries(text, layout, start, line + 1)
-    if symmetry == "general":
-        return check_symmetric(text, sum_entries(text, rows, *entries))
-    _check_one_triangle(text, entries, start, line + 1)
-    return from_edges(text, rows, *entries)
 
 
 def parse_rectangle(text: Text) -> tuple[tuple[int, int], Entries]:
@@ -92,7 +97,12 @@ def parse_rectangle(text: Text) -> tuple[tuple[int, int], Entries]:
 def _layout(text: Text) -> tuple[str, int, int, int, int, Layout]:
     """The symmetry, the rows and columns, where the entries start, the line before, and what it
     promises."""
-    field, symmetry = _banner(text)
+    field, symmetry = banner(text)
+    return symmetry, *sizes(text, field)
+
+
+def sizes(text: Text, field: str) -> tuple[int, int, int, int, Layout]:
+    """What the size line says, in a file of that field: as `_layout` gives it."""
     found = text.header()
     if found is None:
         raise text.error(
@@ -116,15 +126,15 @@ def _layout(text: Text) -> tuple[str, int, int, int, int, Layout]:
         columns=(2,) if field == "pattern" else (3,),
         integer=field == "integer",
     )
-    return symmetry, rows, columns, start, line, layout
+    return rows, columns, start, line, layout
 
 
-def _banner(text: Text) -> tuple[str, str]:
+def banner(text: Text) -> tuple[str, str]:
     """The field and the symmetry that the first line names."""
-    banner, _ = next(text.lines())
-    words = banner[:1000].decode("utf-8", "replace").lower().split()
+    first, _ = next(text.lines())
+    words = first[:1000].decode("utf-8", "replace").lower().split()
     if not words or words[0] != BANNER.decode():
-        raise text.error(f"the first line must be {_WANTED}, got {quote(banner)}", 1)
+        raise text.error(f"the first line must be {_WANTED}, got {quote(first)}", 1)
     for word in words[1:]:
         if word in _REFUSED:
             raise text.error(_REFUSED[word], 1)
@@ -134,17 +144,23 @@ def _banner(text: Text) -> tuple[str, str]:
         or words[3] not in _FIELDS
         or words[4] not in _SYMMETRIES
     ):
-        raise text.error(f"the banner must be {_WANTED}, got {quote(banner)}", 1)
+        raise text.error(f"the banner must be {_WANTED}, got {quote(first)}", 1)
     return words[3], words[4]
 
 
-def _check_one_triangle(text: Text, entries: Entries, start: int, line: int) -> None:
+def first_side(entries: Entries) -> int:
+    """1 if the first entry that is off the diagonal is below it, -1 if above, 0 without one."""
+    side = np.sign(entries[0] - entries[1])
+    return int(side[np.argmax(side != 0)]) if side.size else 0
+
+
+def require_one_triangle(text: Text, entries: Entries, first: int, start: int, line: int) -> None:
+    """Refuse the first entry on another side than the first of the file."""
     # The standard asks for the lower one; many files in circulation hold the upper one. Both
     # together leave open whether a mirrored pair is one edge or two.
     i, j, _ = entries
     side = np.sign(i - j)
-    off = np.flatnonzero(side)
-    if off.size and (bad := off[side[off] != side[off[0]]]).size:
+    if (bad := np.flatnonzero(side == -first)).size and first:
         k = int(bad[0])
         here, before = ("lower", "upper") if side[k] > 0 else ("upper", "lower")
         raise text.error(

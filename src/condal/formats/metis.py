@@ -12,20 +12,21 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
-from typing import NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from condal.errors import FormatError, ProblemError
-from condal.formats.adjacency import from_edges, mirror, upper_triangle
+from condal.errors import ProblemError
+from condal.formats.adjacency import from_edges, mirror, same, sum_entries, upper_triangle
 from condal.formats.coordinate import blocks
 from condal.formats.faults import index_fault, weight_fault
 from condal.formats.header import Layout, check_claims, read_count
 from condal.formats.numerals import spell
+from condal.formats.pairs import Entries, pair_fault
 from condal.formats.text import Text, quote, read_text
-from condal.formats.words import IN_REALS, WORD, Floats, Ints, cut, digits, numbers
+from condal.formats.words import IN_REALS, WORD, cut, digits, numbers
 from condal.formats.writing import write_text
 from condal.regular import PathLike
 
@@ -36,7 +37,7 @@ _HEADER = "'n m', 'n m fmt' or 'n m fmt ncon', the numbers of vertices and edges
 
 
 @dataclass(frozen=True)
-class _Plan:
+class Plan:
     """What the header, on line `line`, says of the lines after it, which begin at `start`.
 
     A line has `own` numbers of its vertex, then a neighbour in every `step` numbers.
@@ -56,40 +57,53 @@ def read_metis(path: PathLike) -> sparse.csr_array:
 
 def parse_metis(text: Text) -> sparse.csr_array:
     """`read_metis` for a file already read."""
-    plan = _plan(text)
+    plan = plan_of(text)
     n = plan.layout.n
     # Nothing is allocated on the word of m, and at the end more can be said of a wrong one.
     check_claims(text, replace(plan.layout, m=0), plan.start, plan.line)
     # Comments are no vertices; only an error needs their lines.
-    body = _COMMENT.sub(b"", text.data[plan.start :])
-    lines = body.count(b"\n") + 1  # the last, which may be blank, need not end
-    if lines < n:
+    body = without_comments(text.data[plan.start :])
+    require_lines(text, plan, body.count(b"\n"))
+    found = neighbours(body, plan)
+    if found is None or (plan.own and found.full < n):
+        refuse(text, plan)
+    i, j, w = found.entries
+    del found
+    if w.all():
+        W = sum_entries(text, n, i, j, w)
+        if W.nnz == i.size == 2 * plan.layout.m and same(W, W.T.tocsr()):
+            return W
+    if (fault := pair_fault(n, (i, j, w), (j, i, w))) is not None:
+        raise text.error(fault.text, line_of_vertex(text, plan, fault.vertex))
+    require_edges(text, plan, i.size)
+    once = i < j
+    return from_edges(text, n, i[once], j[once], w[once])
+
+
+def without_comments(data: bytes) -> bytes:
+    """The lines that are no comments."""
+    return _COMMENT.sub(b"", data)
+
+
+def require_lines(text: Text, plan: Plan, ends: int) -> None:
+    """Refuse fewer lines than vertices, of so many ends of lines."""
+    lines = ends + 1  # the last, which may be blank, need not end
+    if lines < plan.layout.n:
         raise text.error(
-            f"the header says {n} vertices, but {lines} lines follow; a vertex without neighbours "
-            "has a blank line: the file is truncated or the header is wrong",
+            f"the header says {plan.layout.n} vertices, but {lines} lines follow; a vertex without "
+            "neighbours has a blank line: the file is truncated or the header is wrong",
             plan.line,
         )
-    none = np.zeros(0, np.int64)
-    parts, before, full = [(none, none, np.zeros(0))], 0, 0
-    for begin, end in blocks(body, 0):
-        found = _bulk(body, begin, end, plan, before)
-        if found is None:
-            _refuse(text, plan)
-        parts.append(found[0])
-        full += found[1]
-        before += body.count(b"\n", begin, end)
-    if plan.own and full < n:
-        _refuse(text, plan)
-    i, j, w = (np.concatenate(column) for column in zip(*parts, strict=True))
-    _check_pairs(text, plan, i, j, w)
-    if i.size != 2 * plan.layout.m:
+
+
+def require_edges(text: Text, plan: Plan, ends: int) -> None:
+    """Refuse another number of edges, each of two ends, than the header says."""
+    if ends != 2 * plan.layout.m:
         raise text.error(
-            f"the header says {plan.layout.m} edges, but the lines hold {i.size // 2}, each twice; "
+            f"the header says {plan.layout.m} edges, but the lines hold {ends // 2}, each twice; "
             "correct the header",
             plan.line,
         )
-    once = i < j
-    return from_edges(text, n, i[once], j[once], w[once])
 
 
 def write_metis(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:
@@ -106,7 +120,7 @@ def write_metis(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:
     write_text(path, _lines(sparse.csr_array(upper)))
 
 
-def _plan(text: Text) -> _Plan:
+def plan_of(text: Text) -> Plan:
     """What the header says."""
     found = text.header()
     if found is None:
@@ -135,12 +149,43 @@ def _plan(text: Text) -> _Plan:
             f"the header says {ncon} weights a vertex; wanted 1 to {MOST_WEIGHTS}", number
         )
     layout = Layout(n, m, "edges", (2,))
-    return _Plan(layout, int(sizes) + ncon * int(weights), 1 + int(edges), after, number)
+    return Plan(layout, int(sizes) + ncon * int(weights), 1 + int(edges), after, number)
 
 
-def _bulk(
-    data: bytes, begin: int, end: int, plan: _Plan, before: int
-) -> tuple[tuple[Ints, Ints, Floats], int] | None:
+class Neighbours(NamedTuple):
+    """i, j (from 0) and w of what the lines of vertices say, and how many of these are not
+    blank."""
+
+    entries: Entries
+    full: int
+
+
+def neighbours(body: bytes, plan: Plan, before: int = 0) -> Neighbours | None:
+    """What lines without comments say, after those of the `before` first vertices; None if any is
+    at fault."""
+    columns: tuple[list[Any], ...] = (
+        [np.zeros(0, np.int64)],
+        [np.zeros(0, np.int64)],
+        [np.zeros(0)],
+    )
+    full = 0
+    for begin, end in blocks(body, 0):
+        found = _bulk(body, begin, end, plan, before)
+        if found is None:
+            return None
+        for column, part in zip(columns, found[0], strict=True):
+            column.append(part)
+        full += found[1]
+        before += body.count(b"\n", begin, end)
+    whole = []
+    for column in columns:
+        whole.append(np.concatenate(column))
+        column.clear()  # one after the other, so that no two columns are there twice
+    i, j, w = whole
+    return Neighbours((i, j, w), full)
+
+
+def _bulk(data: bytes, begin: int, end: int, plan: Plan, before: int) -> tuple[Entries, int] | None:
     """i, j (from 0) and w of the lines of data[begin:end], and how many are not blank; None if any
     is at fault."""
     a = np.frombuffer(data, np.uint8, end - begin, begin)
@@ -164,17 +209,22 @@ def _bulk(
     return (i, j - 1, w), first.size
 
 
-def _vertices(text: Text, plan: _Plan) -> Iterator[tuple[int, bytes]]:
+def _vertices(text: Text, plan: Plan) -> Iterator[tuple[int, bytes]]:
     """The lines that are no comments, with their numbers: one for each vertex, and what is more."""
     for number, (content, _) in enumerate(text.lines(plan.start), plan.line + 1):
         if not content.lstrip(b" \t").startswith(b"%"):
             yield number, content
 
 
-def _refuse(text: Text, plan: _Plan) -> NoReturn:
-    """Raise the error of the first line at fault."""
+def line_of_vertex(text: Text, plan: Plan, vertex: int) -> int:
+    """The line of a vertex, counted from 0, of those that begin at `plan.start`."""
+    return next(islice(_vertices(text, plan), vertex, None))[0]
+
+
+def refuse(text: Text, plan: Plan, before: int = 0) -> NoReturn:
+    """Raise the error of the first line at fault, after those of the `before` first vertices."""
     n = plan.layout.n
-    for vertex, (number, content) in enumerate(_vertices(text, plan), 1):
+    for vertex, (number, content) in enumerate(_vertices(text, plan), before + 1):
         words = WORD.findall(content)
         if vertex > n:
             if words:
@@ -193,7 +243,7 @@ def _refuse(text: Text, plan: _Plan) -> NoReturn:
     )
 
 
-def _fault(words: list[bytes], vertex: int, plan: _Plan) -> str | None:
+def _fault(words: list[bytes], vertex: int, plan: Plan) -> str | None:
     """What is wrong with the line of a vertex, or None."""
     own, rest = words[: plan.own], words[plan.own :]
     if len(own) < plan.own:
@@ -216,40 +266,6 @@ def _fault(words: list[bytes], vertex: int, plan: _Plan) -> str | None:
         if fault is not None:
             return fault
     return None
-
-
-def _check_pairs(text: Text, plan: _Plan, i: Ints, j: Ints, w: Floats) -> None:
-    """Refuse an edge that is given twice, or once, or with two weights."""
-    n = plan.layout.n
-    one, other = i * n + j, j * n + i
-    order, back = np.argsort(one, kind="stable"), np.argsort(other, kind="stable")
-    one, other = one[order], other[back]
-
-    def error(k: int, what: str) -> FormatError:
-        line, _ = next(islice(_vertices(text, plan), int(i[k]), None))
-        return text.error(what, line)
-
-    if (again := np.flatnonzero(one[1:] == one[:-1])).size:
-        k = order[again[0] + 1]
-        raise error(k, f"neighbour {j[k] + 1} is given twice; METIS files have no parallel edges")
-    if (apart := np.flatnonzero(one != other)).size:
-        # Where the sorted lists first part, the smaller of the two has no partner.
-        at = apart[0]
-        k, lone = order[at], one[at] < other[at]
-        if not lone:
-            k = back[at]
-        raise error(
-            k,
-            f"the edge to vertex {j[k] + 1} is given once: the line of vertex {j[k] + 1} does not "
-            f"name vertex {i[k] + 1}; every edge stands in the lines of both its ends",
-        )
-    if (unlike := np.flatnonzero(w[order] != w[back])).size:
-        k, partner = order[unlike[0]], back[unlike[0]]
-        raise error(
-            max(k, partner),
-            f"the edge between vertices {i[k] + 1} and {j[k] + 1} weighs {w[k]:g} in the line of "
-            f"the one and {w[partner]:g} in that of the other",
-        )
 
 
 def _lines(upper: sparse.csr_array) -> Iterator[str]:

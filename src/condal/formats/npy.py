@@ -18,6 +18,7 @@ MAGIC = b"\x93NUMPY"
 NUMBERS = "biufc"  # the kinds of their dtypes
 MAX_DIMENSIONS = 32  # which every NumPy can have
 MAX_HEADER = 10_000  # bytes
+NOT_FINITE = "holds nan or inf; every entry must be finite"
 
 _LENGTHS = {b"\x01\x00": 2, b"\x02\x00": 4}  # bytes of the length of the header, by the version
 _HEADER = re.compile(
@@ -38,22 +39,29 @@ def parse(
     def error(text: str) -> FormatError:
         return FormatError(where + text, path=name)
 
-    dtype, shape, order, begin = _header(file, kinds, error)
-    _check_shape(dtype, shape, size - begin, error)
+    dtype, shape, order, begin = head_of(file, size, kinds, error)
     raw = np.empty(size - begin, np.uint8)
     if raw.size and file.readinto(raw.data) != raw.size:  # type: ignore[attr-defined]
         raise error("the file ends before the array does; fetch it again")
-    # Other bytes than 0 and 1 are no bool, and do what they like.
-    array = raw.astype(bool) if dtype.kind == "b" else raw.view(dtype)
+    array = entries_of(raw, dtype)
     if dtype.kind in NUMBERS and finite and not np.isfinite(array).all():
-        raise error("holds nan or inf; every entry must be finite")
+        raise error(NOT_FINITE)
     if dtype.kind == "U" and (raw.view(np.dtype("u4").newbyteorder(dtype.byteorder)) > _LAST).any():
         raise error("holds characters that there are none of; the file is damaged")
     return array.reshape(shape, order=order)
 
 
-def _header(file: BinaryIO, kinds: str, error: Any) -> tuple[Any, tuple[int, ...], Any, int]:
-    """The dtype, the shape, the order, and how many bytes there are before the numbers."""
+def entries_of(raw: Any, dtype: Any) -> Any:
+    """The numbers of their bytes."""
+    # Other bytes than 0 and 1 are no bool, and do what they like.
+    return raw.astype(bool) if dtype.kind == "b" else raw.view(dtype)
+
+
+def head_of(
+    file: BinaryIO, size: int, kinds: str, error: Any
+) -> tuple[Any, tuple[int, ...], Any, int]:
+    """The dtype, the shape, the order, and how many of the bytes come before the numbers; refused
+    unless the shape is that of the bytes that follow. `error` makes an error of a text."""
     head = file.read(len(MAGIC) + 2)
     length = _LENGTHS.get(head[len(MAGIC) :]) if head.startswith(MAGIC) else None
     counted = file.read(length or 0)
@@ -65,7 +73,9 @@ def _header(file: BinaryIO, kinds: str, error: Any) -> tuple[Any, tuple[int, ...
     dtype = _dtype(found[1], kinds, error)
     shape = tuple(map(int, re.findall(rb"\d+", found[3])))
     order = "F" if found[2] == b"True" else "C"
-    return dtype, shape, order, len(head) + len(counted) + len(text)
+    begin = len(head) + len(counted) + len(text)
+    _check_shape(dtype, shape, size - begin, error)
+    return dtype, shape, order, begin
 
 
 def _dtype(text: bytes, kinds: str, error: Any) -> Any:

@@ -26,6 +26,12 @@ def read_rudy(path: PathLike) -> sparse.csr_array:
 
 def parse_rudy(text: Text) -> sparse.csr_array:
     """`read_rudy` for a file already read."""
+    layout, start = promised(text)
+    return from_edges(text, layout.n, *read_entries(text, layout, start, 2))
+
+
+def promised(text: Text) -> tuple[Layout, int]:
+    """What the first line promises, and where the second begins."""
     header, start = next(text.lines())
     tokens = header.split(None, 2)
     if len(tokens) != 2:
@@ -37,8 +43,7 @@ def parse_rudy(text: Text) -> sparse.csr_array:
         )
     n = read_count(text, tokens[0], 1, "vertices")
     m = read_count(text, tokens[1], 1, "edges")
-    i, j, w = read_entries(text, Layout(n, m, "edges", (2, 3), hint=_HINT), start, 2)
-    return from_edges(text, n, i, j, w)
+    return Layout(n, m, "edges", (2, 3), hint=_HINT), start
 
 
 def write_rudy(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from condal.errors import FormatError
 from condal.formats.faults import line_of_entry
 from condal.formats.numerals import DECIMAL, DECIMAL_COMMA, MISSING
 from condal.formats.text import Text, quote, read_text
@@ -80,14 +81,36 @@ def read_table(path: PathLike, *, wanted: str = "rows of numbers") -> Table:
 
 def parse_table(given: Text) -> Table:
     """`read_table` for a file already read."""
-    text = _plain(given)
+    text = plain(given)
+    form = form_of(text)
+    if form is None:
+        raise comments_alone(text)
+    if not text.data[form.begin :].strip():
+        raise names_alone(text)
+    return Table(text, form.names, values_of(text, form, form.begin), form.begin)
+
+
+@dataclass(frozen=True)
+class Form:
+    """What the first line that is no comment says of a table: where its rows begin, what parts
+    their fields (None for blanks), how many there are, and the names of the columns if it has
+    them."""
+
+    begin: int
+    delimiter: bytes | None
+    width: int
+    names: tuple[str, ...] | None
+
+
+def form_of(text: Text) -> Form | None:
+    """The form of the table in a `plain` text; None if that is blank."""
     begin, after, content = 0, 0, b""
     for content, after in text.lines():
         if not content.isspace():
             break
         begin = after
     else:
-        raise text.error("holds comments alone; wanted rows of numbers")
+        return None
     line = text.line_at(begin)
     delimiter = _delimiter(text, content, line)
     first = _fields(content, delimiter)
@@ -101,23 +124,32 @@ def parse_table(given: Text) -> Table:
             _refuse_field(text, first, line)
         names = tuple(field.decode().strip("\"' ") for field in first)
         begin = after
-    if not text.data[begin:].strip():
-        raise text.error("has names of columns, and no row of numbers after them")
-    return Table(text, names, _values(text, begin, delimiter, len(first)), begin)
+    return Form(begin, delimiter, len(first), names)
 
 
-def _plain(text: Text) -> Text:
+def comments_alone(text: Text) -> FormatError:
+    """The error of a file without a table."""
+    return text.error("holds comments alone; wanted rows of numbers")
+
+
+def names_alone(text: Text) -> FormatError:
+    """The error of a table without rows."""
+    return text.error("has names of columns, and no row of numbers after them")
+
+
+def plain(text: Text) -> Text:
     """Without comments, and without quotes about numbers; the lines are as many as before."""
     data = _COMMENT.sub(b"", text.data) if b"#" in text.data else text.data
     if b'"' in data or b"'" in data:
         data = _QUOTED.sub(rb"\2", data)
+    text = replace(text, data=data)
     if (found := _CONTROL.search(data)) is not None:
         raise text.error(
             f"holds the control character {found[0].decode()!a}; remove it, or end lines with a "
             "line feed",
-            data.count(b"\n", 0, found.start()) + 1,
+            text.line_at(found.start()),
         )
-    return replace(text, data=data)
+    return text
 
 
 def _delimiter(text: Text, content: bytes, line: int) -> bytes | None:
@@ -141,8 +173,12 @@ def _are_names(fields: list[bytes]) -> bool:
     return not all(map(_LIKE_A_NUMBER.fullmatch, fields))
 
 
-def _values(text: Text, begin: int, delimiter: bytes | None, width: int) -> Array:
-    """All rows at once; the first line at fault where that does not do."""
+def values_of(text: Text, form: Form, begin: int) -> Array:
+    """All rows from `begin` on, at once; the error of the first line at fault where that does not
+    do."""
+    delimiter, width = form.delimiter, form.width
+    if not text.data[begin:].strip():
+        return np.empty((0, width))
     try:
         values = np.loadtxt(
             BytesIO(text.data[begin:]),

@@ -17,6 +17,7 @@ from condal.regular import PathLike, most_bytes, opened
 # xz -9 needs 65 MiB; a header may claim a dictionary of 4 GiB.
 XZ_MEMORY = 256 << 20
 CHUNK = 1 << 20
+MARK = b"\xef\xbb\xbf"  # of the order of bytes, which UTF-8 does not need
 
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz"}
 _SUFFIXES = {".gz": "gzip", ".xz": "xz"}
@@ -31,10 +32,12 @@ _REFUSED = {
 
 @dataclass(frozen=True)
 class Text:
-    """The bytes of a file: valid UTF-8, no byte-order mark, no NUL, not blank."""
+    """The bytes of a file: valid UTF-8, no byte-order mark, no NUL, not blank; or some of its
+    lines, after the `before` first ones."""
 
     path: str
     data: bytes = field(repr=False)
+    before: int = 0
 
     def error(self, message: str, line: int | None = None) -> FormatError:
         """The error that names this file and, where known, the line (from 1)."""
@@ -42,7 +45,12 @@ class Text:
 
     def line_at(self, offset: int) -> int:
         """The number, from 1, of the line that holds the byte at `offset`."""
-        return self.data.count(b"\n", 0, offset) + 1
+        return self.before + self.data.count(b"\n", 0, offset) + 1
+
+    def line(self, number: int) -> bytes:
+        """The line of a number, without its end."""
+        place = number - self.before
+        return self.data.split(b"\n", place)[place - 1]
 
     def lines(self, offset: int = 0) -> Iterator[tuple[bytes, int]]:
         """Each line from `offset` on, with the offset of the line after it."""
@@ -54,7 +62,7 @@ class Text:
 
     def header(self, comment: bytes = b"%") -> tuple[bytes, int, int] | None:
         """The first line that is neither blank nor a comment, the offset after it, its number."""
-        for number, (content, after) in enumerate(self.lines(), 1):
+        for number, (content, after) in enumerate(self.lines(), self.before + 1):
             if not content.isspace() and not content.lstrip().startswith(comment):
                 return content, after, number
         return None
@@ -65,9 +73,13 @@ def read_text(path: PathLike, *, wanted: str = "a graph") -> Text:
     first bytes."""
     name = os.fsdecode(path)
     with opened(name) as file:
-        _refuse_other(file, name)
+        refuse_other(file, name)
         data = b"".join(unpacked(file, name))
-    return _checked(Text(name, data.removeprefix(b"\xef\xbb\xbf")), wanted)
+    text = Text(name, data.removeprefix(MARK))
+    if not text.data or text.data.isspace():
+        raise empty(name, wanted)
+    require_text(text)
+    return text
 
 
 def suffixes_of(path: PathLike) -> list[str]:
@@ -85,16 +97,7 @@ def quote(token: bytes) -> str:
 def unpacked(file: BinaryIO, name: str) -> Iterator[bytes]:
     """The unpacked bytes in chunks; refused as soon as they pass the limit."""
     size = os.fstat(file.fileno()).st_size
-    head = _head(file)
-    kind = next((kind for magic, kind in _COMPRESSED.items() if head.startswith(magic)), None)
-    named = _SUFFIXES.get(Path(name).suffix.lower())
-    if named is not None and kind != named:
-        raise FormatError(
-            f"the name says {named}, but the contents are not {named};"
-            " fetch the file again, or give it its right name",
-            path=name,
-        )
-
+    kind = packing(file, name)
     limit = most_bytes(size, packed=kind is not None)
     total = 0
     try:
@@ -114,7 +117,21 @@ def unpacked(file: BinaryIO, name: str) -> Iterator[bytes]:
         ) from error
 
 
-def _refuse_other(file: BinaryIO, name: str) -> None:
+def packing(file: BinaryIO, name: str) -> str | None:
+    """What a file is packed with: gzip, xz, or None; refused where its name says another."""
+    head = _head(file)
+    kind = next((kind for magic, kind in _COMPRESSED.items() if head.startswith(magic)), None)
+    named = _SUFFIXES.get(Path(name).suffix.lower())
+    if named is not None and kind != named:
+        raise FormatError(
+            f"the name says {named}, but the contents are not {named};"
+            " fetch the file again, or give it its right name",
+            path=name,
+        )
+    return kind
+
+
+def refuse_other(file: BinaryIO, name: str) -> None:
     """Refuse what is known to be no text, plain or packed."""
     head = _head(file)
     for magic, advice in _REFUSED.items():
@@ -153,9 +170,13 @@ def _unxz(file: BinaryIO) -> Iterator[bytes]:
             packed = more.lstrip(b"\0")
 
 
-def _checked(text: Text, wanted: str) -> Text:
-    if not text.data or text.data.isspace():
-        raise text.error(f"is empty; wanted {wanted}")
+def empty(name: str, wanted: str) -> FormatError:
+    """The error of a file that is blank."""
+    return FormatError(f"is empty; wanted {wanted}", path=name)
+
+
+def require_text(text: Text) -> None:
+    """Refuse bytes that are no text."""
     if (zero := text.data.find(b"\0")) >= 0:
         raise text.error(
             "holds a NUL byte; wanted text: the file is binary or an archive",
@@ -170,4 +191,3 @@ def _checked(text: Text, wanted: str) -> Text:
                 " with: iconv -f LATIN1 -t UTF-8",
                 text.line_at(error.start),
             ) from error
-    return text

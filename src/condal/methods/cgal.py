@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 from math import isfinite
@@ -30,8 +30,9 @@ from condal.methods.rules import (
     PrimalRule,
     Smoothed,
 )
+from condal.methods.tree_dual import tree_dual
 from condal.passes import along
-from condal.points import require_fraction
+from condal.points import Array, require_fraction
 from condal.problem import Problem
 from condal.state import State, Warm
 from condal.types import Keeps, Storage
@@ -52,7 +53,9 @@ class CGAL:
     Parameters
     ----------
     lam0 : the initial penalty, lam_k = lam0 sqrt(k + 1); None lets `Balanced` choose and adapt it,
-        which wants a normalised problem (`solve` normalises). Or a penalty rule, as `Fixed(lam)`.
+        which wants a normalised problem (`solve` normalises), and begins at the dual that the
+        problem suggests (`tree_dual`), if any. Or a penalty rule, as `Fixed(lam)`. The dual of a
+        given lam0 begins at 0.
     eta : the primal step, `Classical()` or `LineSearch()`.
     sigma : the dual step, `Const()`, `Decr()` or `Never()`; `Smoothed()` holds the dual of g at 0.
     tol : the accuracy asked of the oracle.
@@ -127,7 +130,19 @@ class CGAL:
             warm = replace(warm, y=np.zeros_like(warm.y))
         if isinstance(self.sigma, Smoothed) and warm is not None:
             warm = replace(warm, y=np.where(self.sigma.held(problem.h), 0.0, warm.y))
+        if warm is None:
+            warm = self.suggested(lambda: tree_dual(problem))
         return State.start(problem, warm, own=Own(lam0))
+
+    def suggested(self, dual: Callable[[], Array | None]) -> Warm | None:
+        """The dual to begin with, if it may move, within the D_Y of its rule; None for 0."""
+        if self.lam0 is not None or not isinstance(self.sigma, Const | Decr):
+            return None
+        y = dual()
+        if y is None:
+            return None
+        size = float(np.linalg.norm(y))
+        return Warm(None, y * min(1.0, self.sigma.D_Y / size) if size else y, 0)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each iteration k = 1, 2, ..."""

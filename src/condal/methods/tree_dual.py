@@ -1,0 +1,97 @@
+"""Multipliers of diag x = b to begin with: those that would be best if the graph of C were a tree.
+
+V = C + Diag(z) is the slack of: minimise <C, x> subject to diag x = t, x psd; and -<t, z> is a
+bound once V is psd. On the central path t = mu diag(V^-1). Where the graph of C has no cycles,
+V^-1 on its edges says what the diagonal of V is (Bethe's approximation, which is exact there):
+
+    t_i z_i = mu + sum over j of (sqrt(mu^2 + 4 c_ij^2) - mu) / 2 - t_i C_ii,
+    c_ij = sqrt(t_i t_j) C_ij.
+
+mu = 0 is Gershgorin's discs. A large sparse graph is a tree as far as a vertex sees: another mu has
+a better bound by far there, and a V that is psd but for little. Its lowest eigenvectors spread over
+the graph, where those of C alone are spikes at the vertices of the highest degrees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from condal.operators import Symmetric
+from condal.points import Array, Indices
+from condal.problem import Problem
+
+SAMPLE = 2**20  # entries of C, at most, that choose mu
+TOGETHER = 2**20  # entries whose terms are made at a time, or those of a row
+
+
+def tree_dual(problem: Problem) -> Array | None:
+    """y, for a linear f of a sparse C and d * diag x = b with b / d > 0; else None."""
+    f, d, b = problem.f, problem.A.diagonal_rows, problem.h.fixed
+    if f.L != 0.0 or d is None or b is None or not np.all(b * d > 0):
+        return None
+    C = f.M.adjoint(f.gradient(np.zeros(f.M.size)))
+    if not isinstance(C, Symmetric) or not C.factorable or not C.sparse or d.size != C.n:
+        return None
+    t = b / d
+    S, root = C.merged().sparse[0], np.sqrt(t)
+    mu = _best(S, root)
+    total = mu - t * S.diagonal()
+    for rows, entries in _runs(S):
+        owner, sizes = _sizes(S, root, entries)
+        total[rows] += sums_of(mu, sizes, owner - rows.start, rows.stop - rows.start)
+    return np.asarray(total / b)
+
+
+def sums_of(mu: float, sizes: Array, owner: Indices, rows: int) -> Array:
+    """sum over j of (sqrt(mu^2 + 4 c_ij^2) - mu) / 2, for each i of so many rows."""
+    terms = 0.5 * (np.hypot(mu, 2 * sizes) - mu)
+    return np.asarray(np.bincount(owner, terms, minlength=rows), dtype=np.float64)
+
+
+def _best(S: Any, root: Array) -> float:
+    """`best_mu` of all entries, or of a part of them, which tells if they are many."""
+    count = int(S.nnz)
+    chosen: Any = slice(0, count)
+    if count > SAMPLE:
+        chosen = np.random.default_rng(0).integers(0, count, SAMPLE)
+    return best_mu(_sizes(S, root, chosen)[1], S.shape[0], each=count / min(count, SAMPLE))
+
+
+def best_mu(sizes: Array, n: int, *, each: float = 1.0) -> float:
+    """The mu of the best bound, where <t, z> is least: n = sum of (1 - mu / hypot(mu, 2 c)) / 2
+    over all c; 0 on a forest. Each of the sizes |c| stands for so many."""
+    sizes = sizes[sizes > 0]
+    if sizes.max(initial=0.0) == 0.0:
+        return 0.0
+
+    def slope(mu: float) -> float:
+        return float(n - 0.5 * each * (1 - mu / np.hypot(mu, 2 * sizes)).sum())
+
+    if slope(0.0) >= 0.0:
+        return 0.0
+    above = np.sqrt(each * float(sizes @ sizes) / n)  # where 1 - mu / hypot <= 2 (c / mu)^2 says so
+    return float(brentq(slope, 0.0, 1.01 * above, rtol=1e-6))
+
+
+def _sizes(S: Any, root: Array, entries: Any) -> tuple[Indices, Array]:
+    """The rows of some stored entries, and |c_ij| of these; 0 on the diagonal."""
+    places = np.arange(entries.start, entries.stop) if isinstance(entries, slice) else entries
+    rows = np.searchsorted(S.indptr, places, side="right") - 1
+    cols = S.indices[entries]
+    sizes = np.abs(S.data[entries]) * root[rows] * root[cols]
+    sizes[rows == cols] = 0.0
+    return rows, sizes
+
+
+def _runs(S: Any) -> Iterator[tuple[slice, slice]]:
+    """Runs of rows, and of their entries, TOGETHER at a time."""
+    begin, n = 0, S.shape[0]
+    while begin < n:
+        most = S.indptr[begin] + TOGETHER
+        end = max(begin + 1, int(np.searchsorted(S.indptr, most, side="right")) - 1)
+        yield slice(begin, end), slice(int(S.indptr[begin]), int(S.indptr[end]))
+        begin = end

@@ -1,0 +1,133 @@
+"""Where CGAL begins on d * diag x = b: the multipliers that would be best on a tree."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import condal
+from condal.domains import Spectrahedron
+from condal.maps import Diagonal
+from condal.methods import tree_dual as module
+from condal.methods.tree_dual import tree_dual
+from condal.problems import max_cut
+from condal.scaling import normalise
+from condal.sets import Box, Equal
+from condal.smooth import Linear
+from condal.storage import Sketch
+
+
+def graph(edges, n, weights=None):
+    i, j = np.transpose(edges)
+    w = np.ones(len(i)) if weights is None else weights
+    half = sp.coo_array((w, (i, j)), shape=(n, n)).tocsr()
+    return half + half.T
+
+
+def random_tree(n, rng):
+    return [(int(rng.integers(0, k)), k) for k in range(1, n)]
+
+
+def random_graph(n, degree, rng):
+    i, j = rng.integers(0, n, (2, int(n * degree / 2)))
+    return graph(np.transpose([i[i != j], j[i != j]]), n)
+
+
+def slack(problem, y):
+    C = problem.f.M.adjoint(np.ones(1)).to_dense()
+    return C + np.diag(problem.A.diagonal_rows * y)
+
+
+def test_on_a_tree_it_is_an_optimal_dual():
+    rng = np.random.default_rng(0)
+    W = graph(random_tree(40, rng), 40, rng.uniform(0.5, 2.0, 39))
+    problem = max_cut(W).problem
+    y = tree_dual(problem)
+    assert y.sum() == pytest.approx(W.sum() / 2, rel=1e-12)  # a tree is cut through all its edges
+    assert np.linalg.eigvalsh(slack(problem, y)).min() >= -1e-9
+
+
+@pytest.mark.parametrize("degree", [3, 4, 6])
+def test_on_a_regular_graph_it_is_the_end_of_the_spectrum_of_its_tree(degree):
+    n, shifts = 60, [1, 7, 19][: degree // 2]
+    edges = [(i, (i + s) % n) for s in shifts for i in range(n)]
+    edges += [(i, i + n // 2) for i in range(n // 2)] if degree % 2 else []
+    y = tree_dual(max_cut(graph(edges, n)).problem)
+    assert y == pytest.approx(np.full(n, (degree + 2 * np.sqrt(degree - 1)) / 4), rel=1e-5)
+
+
+def test_on_the_central_path_of_a_tree_the_inverse_has_the_diagonal(monkeypatch):
+    rng = np.random.default_rng(1)
+    edges = random_tree(30, rng)
+    C = graph(edges, 30, rng.standard_normal(29)) + sp.diags_array(rng.standard_normal(30))
+    d, b, mu = rng.uniform(0.5, 2.0, 30), rng.uniform(0.5, 2.0, 30), 0.7
+    problem = condal.Problem.of(
+        Linear(sp.csr_array(C)),
+        Spectrahedron(30, float((b / d).sum())),
+        Diagonal(30).scaled(d),
+        Equal(b),
+    )
+    monkeypatch.setattr(module, "_best", lambda S, root: mu)
+    inverse = np.linalg.inv(slack(problem, tree_dual(problem)))
+    assert mu * np.diag(inverse) == pytest.approx(b / d, rel=1e-9)
+
+
+def test_it_is_the_same_dual_of_the_normalised_problem():
+    problem = max_cut(random_graph(300, 6, np.random.default_rng(2))).problem
+    normalised, scaling = normalise(problem)
+    expected = scaling.normalised_dual(tree_dual(problem))
+    assert tree_dual(normalised) == pytest.approx(expected, rel=1e-5)
+
+
+def test_many_entries_are_taken_in_runs_and_by_a_sample(monkeypatch):
+    problem = max_cut(random_graph(2000, 5, np.random.default_rng(3))).problem
+    whole = tree_dual(problem)
+    monkeypatch.setattr(module, "TOGETHER", 7)
+    assert tree_dual(problem) == pytest.approx(whole, rel=1e-12)
+    monkeypatch.setattr(module, "SAMPLE", 4000)
+    assert tree_dual(problem) == pytest.approx(whole, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        condal.Problem.of(Linear(np.eye(5)), Spectrahedron(5), Diagonal(5), Equal(np.full(5, 0.2))),
+        condal.Problem.of(
+            Linear(sp.eye_array(5, format="csr")),
+            Spectrahedron(5),
+            Diagonal(5),
+            Box(np.zeros(5), np.ones(5)),
+        ),
+        condal.Problem.of(
+            Linear(sp.eye_array(2, format="csr")),
+            Spectrahedron(2),
+            Diagonal(2).scaled(np.array([1.0, 0.0])),
+            Equal(np.array([1.0, 0.0])),
+        ),
+        condal.Problem.of(Linear(np.ones(4)), condal.Simplex(4)),
+    ],
+    ids=["dense", "no equality", "nothing said of an entry", "vectors"],
+)
+def test_other_problems_have_none(problem):
+    assert tree_dual(problem) is None
+    assert not condal.CGAL().start(problem).y.any()
+
+
+def test_only_a_dual_that_is_left_to_condal_begins_there():
+    problem = normalise(max_cut(random_graph(200, 4, np.random.default_rng(4))).problem)[0]
+    first = condal.CGAL().start(problem).y
+    assert first == pytest.approx(tree_dual(problem))
+    assert not condal.CGAL(0.1).start(problem).y.any()
+    assert not condal.methods.hcgm().start(problem).y.any()
+    capped = replace(condal.CGAL(), sigma=condal.methods.rules.Const(D_Y=0.1)).start(problem).y
+    assert np.linalg.norm(capped) == pytest.approx(0.1)
+
+
+def test_a_large_sparse_graph_is_solved_to_a_tenth_by_a_few_atoms():
+    n = 20_000
+    model = max_cut(random_graph(n, 4, np.random.default_rng(5)))
+    result = condal.solve(model, condal.CGAL(), tol=1e-1, storage=Sketch(n, 10), max_iters=8)
+    assert result.status is condal.Status.SOLVED
+    assert result.gap <= 1e-1
+    assert result.infeasibility <= 1e-12

@@ -4,12 +4,19 @@ BIN := .venv/bin
 PIP := -m pip --disable-pip-version-check install --quiet
 LOCK := requirements-dev.lock
 
-.PHONY: demo test lock audit lint types pytest chromium docs experiments-quick experiments gallery benchmark bench bench-peers soak fuzz oldest clean
+.PHONY: demo test lock audit lint types pytest chromium test-distributed mpi beside docs experiments-quick experiments gallery benchmark bench bench-peers soak fuzz oldest clean
 
 demo: .venv/installed
 	$(BIN)/condal demo
 
-test: lint types pytest experiments-quick
+test: lint types chromium
+	@$(MAKE) --no-print-directory --jobs=2 pytest beside
+
+# What runs beside pytest, which has use for one core: it is shown when it ends.
+beside: .venv/installed
+	@($(MAKE) experiments-quick && if $(MAKE) --silent mpi; then $(MAKE) test-distributed; \
+	  else echo "so the tests over many ranks are skipped"; fi) >.test-beside 2>&1 \
+	  && cat .test-beside || (cat .test-beside; exit 1)
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -28,6 +35,30 @@ chromium:
 	@command -v chromium >/dev/null || (command -v apt-get >/dev/null && test "$$(id -u)" = 0 \
 	  && ($(APT) chromium || (apt-get update -qq && $(APT) chromium)) >/dev/null 2>&1) \
 	  || echo "no Chromium, so the tests of pages in a browser are skipped: apt-get install chromium"
+
+# A problem over many ranks, on 2 and 4 of them: by Debian's PETSc, SLEPc and Open MPI, which are
+# built for Debian's own Python and NumPy, and so in an environment of these. pip sees both there,
+# and adds what is named below and condal itself; docs/distributed.md has the same in few words.
+RANKS := .venv-distributed
+DEBIAN_MPI := python3-venv python3-scipy python3-mpi4py python3-petsc4py python3-slepc4py openmpi-bin
+ON_RANKS := attrs click hatchling hypothesis iniconfig markdown-it-py mdurl packaging pathspec \
+  pluggy pygments pytest rich sortedcontainers tomlkit trove-classifiers
+mpi:
+	@dpkg -s $(DEBIAN_MPI) >/dev/null 2>&1 \
+	  || (command -v apt-get >/dev/null && test "$$(id -u)" = 0 \
+	  && ($(APT) $(DEBIAN_MPI) || (apt-get update -qq && $(APT) $(DEBIAN_MPI))) >/dev/null 2>&1) \
+	  || (echo "PETSc, SLEPc or MPI is missing: apt-get install $(DEBIAN_MPI)"; exit 1)
+
+test-distributed: mpi $(RANKS)/installed
+	OPENBLAS_NUM_THREADS=1 $(RANKS)/bin/python -m pytest tests/distributed
+
+$(RANKS)/installed: $(LOCK) pyproject.toml | mpi
+	/usr/bin/python3 -m venv --system-site-packages $(RANKS)
+	awk -v names=' $(ON_RANKS) ' '/^[^ ]/ { split($$1, part, "=="); \
+	  keep = index(names, " " part[1] " ") } keep' $(LOCK) >$(RANKS)/lock
+	$(RANKS)/bin/python $(PIP) --require-hashes --only-binary :all: --requirement $(RANKS)/lock
+	$(RANKS)/bin/python $(PIP) --no-index --no-deps --no-build-isolation --editable .
+	touch $@
 
 # The site, in docs/_build: open docs/_build/index.html. The tests build it as well, with warnings as
 # errors too.
@@ -108,4 +139,4 @@ audit: .venv/installed
 	touch $@
 
 clean:
-	rm -rf .venv .venv-oldest .venv-lock .experiments-quick docs/_build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .venv-oldest .venv-lock $(RANKS) .experiments-quick .test-beside docs/_build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import condal
 from commands import run, signalled
@@ -23,6 +24,7 @@ from condal.cli.text import number, percent, table
 from condal.formats import write_rudy
 from condal.memory import size
 from condal.plain import printable
+from condal.problems import max_cut
 from condal.result import History, Status
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -37,6 +39,7 @@ KEYS = {
     "gap": float,
     "infeasibility": float,
     "certified": bool,
+    "reconstruction": type(None),
     "iterations": int,
     "oracle_calls": int,
     "matvecs": int,
@@ -525,6 +528,19 @@ def test_described_storage_can_be_asked_for(n):
     name, kept = memory.describe(automatic(Spectrahedron(n, trace=float(n)), n), n)
     assert memory.checked(name) == name
     assert 0 < kept <= 2**30
+
+
+@pytest.mark.parametrize("storage", ["auto", "sketch:10"])
+def test_much_memory_is_told_of_before_it_is_taken(storage):
+    n = 1_000_000
+    problem = max_cut(sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(n, n))).problem
+    kept = memory.build(storage, problem, "vertices", 0)
+    text = memory.told(problem, condal.CGAL(), kept, 1e-1)
+    assert re.fullmatch(
+        r"memory: at most 1\.[0-9] GB in all, with cgal; of it x [67]\d0 MB, .+", text
+    )
+    small = max_cut(sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(50, 50))).problem
+    assert memory.told(small, None, None, 1e-1) is None
 
 
 def test_the_cut_itself_can_be_had(cycle, tmp_path):

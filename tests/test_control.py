@@ -21,7 +21,8 @@ from condal.budget import Budget
 from condal.errors import ProblemError
 from condal.halting import Alarm, Halt, heed, seconds_left, unbroken
 from condal.interrupts import NOTICE, Interrupts
-from condal.memory import bytes_of, estimate, size
+from condal.memory import bytes_of, estimate, in_all, require_memory, size
+from condal.methods.auto import Choice
 from condal.operators import Symmetric
 from condal.problems import max_cut
 from known import random_graph
@@ -535,6 +536,25 @@ def test_an_estimate_is_not_exceeded():
         tracemalloc.stop()
         assert peak <= told
         assert told <= 20 * peak
+
+
+def test_an_estimate_grows_with_the_data_and_n_times_the_rank():
+    n, R = 40_000, 10
+    few, many = (max_cut(random_graph(n, degree)).problem for degree in (4, 8))
+    kept = storage.Sketch(n, R)
+    a, b = (in_all(problem, condal.CGAL(), kept) for problem in (few, many))
+    entries = many.f.C.sparse[0].nnz - few.f.C.sparse[0].nnz
+    assert 20 * entries < b - a < 100 * entries
+    assert in_all(few, condal.CGAL(), storage.Sketch(n, 2 * R)) - a == 64 * n * R
+
+
+def test_a_huge_problem_gets_more_than_the_usual_memory_for_a_sketch():
+    n = 2_000_000
+    ring = Symmetric(n, sparse=(sp.eye_array(n, format="csr"),))
+    problem = condal.Problem.of(condal.Linear(ring), condal.Spectrahedron(n))
+    tried = (Choice(condal.CGAL(), "a test"),)
+    assert require_memory(problem, tried, None, "16 GB")[1] == 64 * n * 10
+    assert require_memory(problem, tried, None, "1 GB")[1] < 10**9
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ import condal
 from condal import domains, methods, problems, storage
 from condal.experiments.folder import Folder
 from condal.experiments.instances import build
-from condal.experiments.pool import Workers
 from condal.experiments.run import Case, run
 from condal.experiments.trial import Budget
+from condal.sweeps.workers import Workers
 from known import planted_sdp, torus
 from laws import public_classes
 from repeated import MODELS, SOLVES, STORAGES, digest, digests, in_turn
@@ -175,7 +175,7 @@ def test_the_workers_of_an_experiment_find_what_one_process_finds(tmp_path):
 
     def studied(workers):
         case = Case("gd97b-like", Budget(15, 600.0))
-        with Workers(workers) as pool:
+        with Workers.of(workers) as pool:
             folder = Folder(tmp_path / f"{workers}")
             (study,) = run([case], quick, ("cgal",), folder, workers=pool, watch=Silent())
         trials = study.tuned["cgal"].trials

@@ -26,6 +26,7 @@ LONG = {
     "condal demo": "ten seconds; tests/test_cli.py runs it",
     "condal bench": "minutes to hours; tests/bench run small ones",
     "condal experiment": "minutes to hours; `make experiments-quick` runs all of it, small",
+    "condal sweep G1.txt --as max-cut --vary seed=0:1000": "tests/sweeps have a small cluster",
 }
 PAGES = [page for page in all_pages() if steps(page)]
 
@@ -50,6 +51,11 @@ def run_command(line):
         makefile = (ROOT / "Makefile").read_text()
         for target in (word for word in rest if "=" not in word):
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), line
+    elif program in ("mpirun", "srun"):  # tests/distributed/test_documented_ranks.py runs it
+        assert rest[:1] == ["-n"], line
+        assert rest[1].isdecimal(), line
+        assert rest[2] == "condal", line
+        cli.get_command(None, rest[3]).make_context(rest[3], rest[4:])
     elif program == "pip":
         project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
         wanted = re.fullmatch(r"(?:\.|condal)(?:\[([\w,]+)\])?", rest[1])

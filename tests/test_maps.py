@@ -379,6 +379,22 @@ def test_operator_norm_of_nothing_and_of_zero():
     assert operator_norm(sp.csr_array((500, 600))) == 0.0
 
 
+@pytest.mark.parametrize("size", [1.0, 1e-150, 1e150])
+def test_the_norm_of_a_cost_with_pairs_is_that_of_the_matrix(size):
+    rng = np.random.default_rng(4)
+    S = sp.csr_array(np.diag(rng.standard_normal(6), 1))
+    pairs = tuple((rng.standard_normal(7), rng.standard_normal(7)) for _ in range(2))
+    pairs += ((np.zeros(7), np.ones(7)),)
+    C = Symmetric(7, sparse=(S + S.T,), diagonal=rng.standard_normal(7), pairs=pairs)
+    exact = np.linalg.norm(C.to_dense())
+    assert Cost(C.scaled(size)).norm == pytest.approx(size * exact, rel=1e-12)
+    cancelled = Symmetric(3, sparse=(sp.csr_array(-np.ones((3, 3))),), pairs=((np.ones(3),) * 2,))
+    assert 0.0 <= Cost(cancelled).norm < 1e-5
+    n = 10**6
+    assert Cost(Symmetric(n, pairs=((np.ones(n),) * 2,))).norm == pytest.approx(n, rel=1e-9)
+    assert Cost(Symmetric(3, pairs=((np.zeros(3),) * 2,))).norm == 0.0
+
+
 def test_entries_seen_again_raise_the_norm():
     assert Entries(3, [0, 1, 0], [1, 0, 1]).norm == pytest.approx(np.sqrt(1.5))
     assert Entries(3, [0, 0], [0, 0]).norm == pytest.approx(np.sqrt(2.0))

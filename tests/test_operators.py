@@ -341,3 +341,15 @@ def test_a_merged_gradient_is_the_same_in_fewer_parts():
     np.testing.assert_allclose(merged.to_dense(), V.to_dense(), atol=1e-15)
     assert (len(merged.sparse), merged.diagonal, len(merged.pairs)) == (1, None, 1)
     assert merged.merged() is merged
+
+
+def test_a_scaled_matrix_shares_the_pattern_of_the_first_and_no_more():
+    S = sp.csr_array(np.array([[0.0, 1.0, 2.0], [1.0, 3.0, 0.0], [2.0, 0.0, 0.0]]))
+    twice = Symmetric(3, sparse=(S,)).scaled(2.0).sparse[0]
+    assert np.shares_memory(twice.indices, S.indices)
+    assert not np.shares_memory(twice.data, S.data)
+    assert np.array_equal(twice.toarray(), 2 * S.toarray())
+    unsorted = sp.csr_array((np.array([2.0, 1.0]), np.array([1, 0]), np.array([0, 2, 2])), (2, 2))
+    other = Symmetric(2, sparse=(unsorted,)).scaled(3.0).sparse[0]
+    unsorted.sort_indices()  # which moves the numbers of one, and not of the other
+    assert np.array_equal(other.toarray(), 3 * unsorted.toarray())

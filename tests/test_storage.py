@@ -477,6 +477,13 @@ def test_a_method_gets_the_storage_that_it_keeps():
     assert isinstance(automatic(Product(X, X), 5, keeps="atoms by block"), Atoms)
 
 
+def test_a_huge_sketch_has_a_rank_that_a_point_can_be_made_of():
+    sides = (10**4, 10**5, 10**7)
+    ranks = [automatic(Spectrahedron(n), n, keeps="sketch", max_bytes=2**40).R for n in sides]
+    assert ranks == [111, 35, 10]
+    assert automatic(Spectrahedron(10**7), 10**7, max_bytes=2**30).R == 1  # what fits
+
+
 def test_atoms_of_different_kinds_are_combined():
     s = random_lowrank(3, 2, np.random.default_rng(0))
     mixed = combine([np.eye(3), s], np.array([0.5, 2.0]))

@@ -152,13 +152,14 @@ def test_import_condal_imports_numpy_and_scipy_alone():
 
 EXTRAS = {
     "click": ("cli/",),
-    "rich": ("cli/", "progress.py"),
+    "rich": ("cli/", "progress.py", "sweeps/watch.py"),
     "jinja2": ("report/",),
     "matplotlib": ("bench/", "drawing/", "experiments/", "report/", "result.py"),
     "pooch": ("experiments/data.py",),
     "cvxpy": ("cvxpy/",),
     "sklearn": ("sklearn.py",),
-    "pandas": ("result.py",),
+    "pandas": ("result.py", "sweeps/table.py"),
+    "distributed": ("sweeps/cluster.py",),
     "networkx": ("problems/graphs.py",),
     **dict.fromkeys(("clarabel", "coptpy", "cvxopt", "pymanopt", "scs"), ("bench/peers/",)),
 }
@@ -221,10 +222,11 @@ def test_the_library_works_without_any_extra():
 
 
 NETWORK = {"asyncio", "ftplib", "http", "pooch", "requests", "smtplib", "socket", "socketserver"}
-NETWORK |= {"ssl", "telnetlib", "urllib", "urllib3", "webbrowser", "xmlrpc"}
+NETWORK |= {"distributed", "ssl", "telnetlib", "urllib", "urllib3", "webbrowser", "xmlrpc"}
 MAY_TALK = {
     "experiments/data.py": {"pooch"},  # the explicit download of public files, by their digests
     "interrupts.py": {"socket"},  # a pair of sockets within the process, which a signal wakes
+    "sweeps/cluster.py": {"distributed"},  # a Dask cluster, to whose address a sweep was told to go
     "watch/server.py": {"http"},  # the live page, on 127.0.0.1
 }
 
@@ -300,10 +302,10 @@ CALLS = {  # never, whatever it is called by
 PROCESSES = {
     "bench/measure.py": "each peer is timed in a process of its own, started by a list of words",
     "bench/peers/files.py": "peers that are programs, started by a list of words",
-    "experiments/pool.py": "the workers of an experiment, which are condal itself",
+    "sweeps/processes.py": "the workers of sweeps and experiments, which are condal itself",
 }
 PICKLES = {
-    "experiments/run.py": "instances that one worker hands to others, in a folder of its own that "
+    "sweeps/processes.py": "work that goes to workers by pipes, and by a folder of its own that "
     "nobody else may read, and that is gone afterwards",
 }
 

@@ -28,7 +28,7 @@ from condal.domains import (
     Simplices,
     Spectrahedron,
 )
-from condal.errors import CondalError, FormatError, PieceError, ProblemError
+from condal.errors import CondalError, FormatError, MissingExtra, PieceError, ProblemError
 from condal.formats import read_graph
 from condal.halting import Stopper
 from condal.lifting import lifted
@@ -91,6 +91,8 @@ from condal.smooth import (
     Quadratic,
 )
 from condal.solve import resume, solve
+from condal.storage.reconstruction import Reconstruction
+from condal.sweeps import sweep
 from condal.version import __version__
 
 __all__ = [
@@ -139,6 +141,7 @@ __all__ = [
     "Matrix",
     "MaxEigenvalue",
     "Maximum",
+    "MissingExtra",
     "NonNegative",
     "NonPositive",
     "NuclearBall",
@@ -156,6 +159,7 @@ __all__ = [
     "Quadratic",
     "Quadratics",
     "Quantile",
+    "Reconstruction",
     "Result",
     "Row",
     "RowSums",
@@ -186,5 +190,6 @@ __all__ = [
     "save",
     "solve",
     "storage",
+    "sweep",
     "total_variation",
 ]

@@ -17,7 +17,8 @@ import numpy as np
 
 from condal.domains.lifted import taken
 from condal.errors import ProblemError
-from condal.lengths import length
+from condal.lengths import length, summands
+from condal.maps.images import zeros_of
 from condal.markup import pairs
 from condal.operators import Gradient, add, gamma
 from condal.points import Array, Point, finite_array
@@ -183,7 +184,7 @@ def lower_bound(
         v, slack=slack, failure=failure, seed=seed, enough=enough - (value - slope - support)
     )
     sizes = abs(value) + float(np.abs(g) @ np.abs(Mx)) + abs(proof.value) + h.conjugate_size(w)
-    rounding = gamma(Mx.size + w.size + 8) * sizes
+    rounding = gamma(summands(Mx) + summands(w) + 8) * sizes
     little = LITTLE * slack / (problem.X.size or 1.0)  # X = {0} has no size
     adjoints = adjoint_rounding(f.M, g, little), adjoint_rounding(problem.A, w, little)
     rounding += problem.X.size * sum(adjoints)
@@ -220,7 +221,7 @@ def adjoint_rounding(A: LinearMap, y: Array, enough: float = 0.0) -> float:
     The norms of A and y bound it; where that is not `enough`, and A is small, |A|'|y| does.
     """
     found = gamma(A.terms + 4) * float(np.linalg.norm(A.row_norms())) * float(np.linalg.norm(y))
-    if found <= enough or not np.isfinite(found) or not _is_small(A.adjoint(np.zeros(A.size))):
+    if found <= enough or not np.isfinite(found) or not _is_small(A.adjoint(zeros_of(A))):
         return found
     matrix = A.as_matrix()
     if matrix is None:
@@ -267,7 +268,7 @@ def infeasibility_proof(
     if gradient is None:
         return None
     least = X.bound(gradient, slack=slack, failure=failure, seed=seed)
-    rounding = gamma(d.size + 8) * (abs(least.value) + h.support_size(d))
+    rounding = gamma(summands(d) + 8) * (abs(least.value) + h.support_size(d))
     rounding += X.size * (adjoint_rounding(A, d) + dual_rounding(A, h.support_error(d)))
     separation = least.value - support - rounding
     if not separation > 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,12 +11,14 @@ import numpy as np
 from condal.certify import Certificate, Seen, normal_part
 from condal.domains.lifted import shown, taken
 from condal.halting import Halt
+from condal.maps.images import zeros_of
 from condal.points import Array, Point
 from condal.problem import Problem
 from condal.proving import Answer, Prover
 from condal.result import Row, Status
 from condal.scaling import Scaling
 from condal.state import State
+from condal.storage.reconstruction import reconstruction
 from condal.types import Proof, Storage
 
 CLOSE = 0.95  # of the gap that is asked for: an estimate below it is worth a proof
@@ -43,6 +46,7 @@ class Checks:
         "_last_infeasibility",
         "_next_reach",
         "_certified",
+        "_of_proposal",
         "_proved_w",
         "_proposed",
     )
@@ -61,6 +65,7 @@ class Checks:
         self._next_infeasibility, self._last_infeasibility, self._next_reach = 32, np.inf, 1
         self._reach = 2 * problem.magnitude  # a bound so far above a value is one of nothing
         self._certified: Answer | None = None
+        self._of_proposal = False  # whether it is of a proposal, and so no point of the method's
         self._proved_w: Array | None = None
         self._proposed = -problem.sense * np.inf, np.zeros(0)  # the best bound, and its dual
 
@@ -167,10 +172,17 @@ class Checks:
             return self._certified
         how = "nothing was computed" if point is None else "nothing could be computed"
         unknown = Certificate(np.nan, -self.problem.sense * np.inf, np.inf, how)
-        return Answer(point, np.zeros(self.problem.A.size), unknown)
+        return Answer(point, zeros_of(self.problem.A), unknown)
 
     def best(self, state: State, x: Storage, status: Status) -> Answer:
-        """The point, dual and certificate to return."""
+        """The point, dual and certificate to return, with what a sketch has lost of the point."""
+        found = self._best(state, x, status)
+        if found.x is None or (found is self._certified and self._of_proposal):
+            return found
+        lost = reconstruction(x, self.normalised, state.Mx, state.Ax)
+        return replace(found, reconstruction=lost)
+
+    def _best(self, state: State, x: Storage, status: Status) -> Answer:
         if self._certified is not None and status is Status.SOLVED:
             return self._certified
         sense = self.problem.sense
@@ -228,6 +240,7 @@ class Checks:
         solves = self.solves(certificate)
         if solves:
             self._certified = Answer(point, y, certificate, self.prover.last)
+            self._of_proposal = True
         return solves
 
     def _seen(self, x: Storage) -> tuple[Point, Seen]:
@@ -258,7 +271,7 @@ class Checks:
         enough = self.problem.sense * seen.objective - gap + KEPT * room
         certificate = self.prover.certificate(seen, y, gap, enough=enough)
         self._certified = Answer(point, y, certificate, self.prover.last)
-        self._proved_w = w
+        self._of_proposal, self._proved_w = False, w
         # Where the estimate was too good, the oracle being inexact, another dual takes its place.
         self.lower = min(self.lower, self.problem.sense * certificate.bound * self.scaling.c)
         return certificate

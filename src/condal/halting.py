@@ -12,7 +12,10 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
+from itertools import takewhile
 from math import inf
+
+from condal.agreement import agreed
 
 
 class Halt(BaseException):
@@ -81,21 +84,30 @@ class Alarm:
 
     def look(self) -> None:
         """Raise Halt, if there is reason to."""
-        if self.held:
-            return
-        for stopper in self.stoppers:
-            if stopper.stopped:
-                raise Halt(self, asked=True)
-        if not self.patient and time.perf_counter() >= self.until:
-            raise Halt(self, asked=False)
-        if self._outer is not None:
-            self._outer.look()
+        listening = list(takewhile(lambda alarm: not alarm.held, self._nested()))
+        reasons = agreed([alarm._reason() for alarm in listening])
+        for alarm, reason in zip(listening, reasons, strict=True):
+            if reason is not None:
+                raise Halt(alarm, asked=reason == "asked")
+
+    def _nested(self) -> Iterator[Alarm]:
+        """It, and those that it listens for."""
+        alarm: Alarm | None = self
+        while alarm is not None:
+            yield alarm
+            alarm = alarm._outer
+
+    def _reason(self) -> str | None:
+        if any(stopper.stopped for stopper in self.stoppers):
+            return "asked"
+        late = not self.patient and time.perf_counter() >= self.until
+        return "late" if late else None
 
     @property
     def left(self) -> float:
         """The seconds that there are."""
-        outer = inf if self._outer is None else self._outer.left
-        return outer if self.patient else min(self.until - time.perf_counter(), outer)
+        until = min((alarm.until for alarm in self._nested() if not alarm.patient), default=inf)
+        return agreed(until - time.perf_counter())
 
     @contextmanager
     def listening(self) -> Iterator[None]:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
+from condal.agreement import agreed
 from condal.checkpoint.about import about_of, described, require_same
-from condal.checkpoint.file import read, write
+from condal.checkpoint.file import Contents, read, write
 from condal.checkpoint.lock import locked
 from condal.checkpoint.place import previous, resolved
 from condal.checkpoint.tree import pack
@@ -52,6 +53,11 @@ class Checkpoint:
                 f"every_seconds must be a number of seconds, such as 60; got {self.every_seconds!r}"
             )
 
+    @classmethod
+    def of(cls, given: PathLike | Checkpoint, every_seconds: float) -> Checkpoint:
+        """That of a path; one that is given is as it is."""
+        return given if isinstance(given, Checkpoint) else cls(given, every_seconds)
+
 
 class Keeper:
     """Writes the checkpoint of one solve, alone while it is entered."""
@@ -77,26 +83,19 @@ class Keeper:
 
     def require_new(self, given: Any) -> None:
         """Refuse to begin where a checkpoint is, or to keep what could not be kept."""
-        target = resolved(self.path)
-        if os.path.lexists(target) or os.path.lexists(previous(target)):
-            raise FormatError(
-                "is there already, and is not overwritten: go on from it with condal.resume "
-                "(condal resume), remove it, or give another path",
-                path=self.path,
-            )
-        pack(given)
-        self._described = described(self.problem)
+        self._require_free()
+        self._require_kept(given)
+        self._described = self._describe(self.problem)
 
     def read(self) -> tuple[Log, dict[str, Any], dict[str, Any]]:
         """The log, what the checks had seen, and the options; refused if it is of another solve."""
-        contents = read(self.path)
-        for note in (contents.note, require_same(contents.about, self.problem, self.path)):
+        contents = self._contents()
+        same = require_same(contents.about, self.problem, self.path, describe=self._describe)
+        for note in (contents.note, same):
             if note:
                 self._tell(note)
-        if contents.generation > 0:  # the one before: what is damaged must not take its place
-            target = resolved(self.path)
-            with suppress(OSError):
-                target.replace(target.with_name(target.name + DAMAGED))
+        if contents.generation > 0:
+            self._set_aside()
         known, options = contents.value, contents.about["options"]
         if not isinstance(known, dict) or not {"tol", "seed", "max_bytes"} <= set(options):
             raise FormatError("holds no solve; give another, or begin anew", path=self.path)
@@ -107,7 +106,7 @@ class Keeper:
 
     def due(self) -> bool:
         """Whether it is time to write."""
-        return time.perf_counter() >= self._next
+        return agreed(time.perf_counter() >= self._next)
 
     def write(self, value: Any, row: Row) -> None:
         """Write it; where that fails the one before stays, and the solve goes on."""
@@ -121,7 +120,7 @@ class Keeper:
             bound=row.bound,
         )
         try:
-            write(self.path, about, value)
+            self._put(about, value)
             self._trouble = ""
         except CondalError as error:
             if str(error) != self._trouble:  # once, as it may be tried for hours
@@ -130,6 +129,40 @@ class Keeper:
         now = time.perf_counter()
         self.seconds = now - began
         self._next = now + (max(every, self.seconds / SHARE) if every else 0.0)
+
+    # What one process does with one file; many do it otherwise.
+
+    def _describe(self, problem: Problem) -> dict[str, Any]:
+        """What the checkpoint is of."""
+        return described(problem)
+
+    def _require_free(self) -> None:
+        """Refuse to begin where a checkpoint is."""
+        target = resolved(self.path)
+        if os.path.lexists(target) or os.path.lexists(previous(target)):
+            raise FormatError(
+                "is there already, and is not overwritten: go on from it with condal.resume "
+                "(condal resume), remove it, or give another path",
+                path=self.path,
+            )
+
+    def _require_kept(self, given: Any) -> None:
+        """Refuse what could not be kept."""
+        pack(given)
+
+    def _contents(self) -> Contents:
+        """What is in it."""
+        return read(self.path)
+
+    def _set_aside(self) -> None:
+        """Give what is damaged another name: it must not take the place of the one before."""
+        target = resolved(self.path)
+        with suppress(OSError):
+            target.replace(target.with_name(target.name + DAMAGED))
+
+    def _put(self, about: dict[str, Any], value: Any) -> None:
+        """Write it."""
+        write(self.path, about, value)
 
     def _tell(self, text: str) -> None:
         if self.checkpoint.say is not None:

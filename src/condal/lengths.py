@@ -27,6 +27,11 @@ def length(v: Array) -> float:
     return largest * sqrt(float(scaled @ scaled))
 
 
+def summands(v: Any) -> int:
+    """How many roundings a sum over v takes at most."""
+    return int(getattr(v, "summands", v.size))
+
+
 def row_lengths(a: Any) -> Array:
     """|a_i| for each row of a dense or CSR matrix."""
     if sp.issparse(a):

@@ -90,9 +90,11 @@ def _real_operator(a: LinearOperator) -> LinearOperator:
         return real_vectors(np.asarray(a.rmatmat(complex_vectors(V))))
 
     shape = (2 * a.shape[0], 2 * a.shape[1])
-    return LinearOperator(
+    made = LinearOperator(
         shape, matvec=image, matmat=images, rmatvec=back, rmatmat=backs, dtype=np.float64
     )
+    made.of = a
+    return made
 
 
 def hermitian_point(x: Point) -> Any:

@@ -57,6 +57,7 @@ class Log:
             why="; ".join(self.why),
             oracle_cpu_seconds=self.counts.oracle_cpu_seconds,
             cpu_seconds=self.cpu_seconds,
+            reconstruction=answer.reconstruction,
             **more,
         )
 

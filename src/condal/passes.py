@@ -57,7 +57,7 @@ def add_scaled_rows(out: Array, d: Array, v: Array) -> None:
 
 def weighted_squares(Z: Array, weights: Array) -> Array:
     """sum_j weights_j Z_ij^2 for each i."""
-    out = np.empty(len(Z))
+    out = np.empty_like(Z, shape=len(Z))
     for here in slices(*Z.shape):
-        np.matmul(Z[here] * Z[here], weights, out=out[here])
+        out[here] = (Z[here] * Z[here]) @ weights
     return out

@@ -50,6 +50,8 @@ class LowRank:
         return np.asarray((self.U * self.weights) @ self.U.conj().T, dtype=dtype)
 
     def __repr__(self) -> str:
+        if not isinstance(self.U, np.ndarray):  # its trace is a sum that others take part in
+            return f"LowRank({self.U!r}, rank<={self.rank})"
         return f"LowRank(n={self.U.shape[0]}, rank<={self.rank}, trace={self.trace:.6g})"
 
 

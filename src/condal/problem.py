@@ -14,6 +14,7 @@ from condal.domains.lifted import taken
 from condal.errors import CondalError, PieceError, ProblemError
 from condal.faults import Products, with_guarded
 from condal.maps import Identity, Stack
+from condal.maps.images import zeros_of
 from condal.maps.operator import as_map
 from condal.operators import Gradient, Symmetric
 from condal.points import Array, Point, require_whole
@@ -149,7 +150,7 @@ class Problem:
         """The unit of infeasibility: max(1, dist(0, K)); where |A| max |x| is less than 1, that
         takes the place of 1. For Ax = b, dist(0, K) is |b|."""
         attainable = min(1.0, self.A.norm * self.X.size)
-        return max(attainable or 1.0, self.h.distance(np.zeros(self.A.size)))
+        return max(attainable or 1.0, self.h.distance(zeros_of(self.A)))
 
     def unit(self, objective: float) -> float:
         """What tol is relative to: |objective|, or 1 where that is less and f can reach it."""
@@ -197,7 +198,7 @@ def problem_of(model: Problem | Model) -> Problem:
 
 def _require_fit(X: Domain, M: LinearMap, part: str, what: str) -> None:
     """Raise ProblemError unless the map acts on the space of X."""
-    y = np.zeros(M.size)
+    y = zeros_of(M)
     if _lifted(X):  # other matrices than those of X may have the same side: numbers tell
         y = np.random.default_rng(0).standard_normal(M.size)
     try:

@@ -190,7 +190,15 @@ def probabilistic(
     """
     start = np.random.default_rng([seed, V.n]).standard_normal(V.n)
     # The start is as random in any order of the rows.
-    run = Recurrence(V.gathered()[0], start / np.linalg.norm(start), keep=2)
+    V = V.gathered()[0]
+    return from_random_start(V, start, slack=slack, failure=failure, enough=enough)
+
+
+def from_random_start(
+    V: Symmetric, start: Array, *, slack: float, failure: float, enough: float = inf
+) -> Proof:
+    """`probabilistic`, of n standard normal numbers that V does not depend on."""
+    run = Recurrence(V, start / np.linalg.norm(start), keep=0)
     steps = 32
     in_time = True
     for look in count(1):

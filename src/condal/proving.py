@@ -23,6 +23,7 @@ from condal.certify import (
 from condal.halting import Alarm
 from condal.points import Array, Point
 from condal.problem import Problem
+from condal.storage.reconstruction import Reconstruction
 from condal.types import Proof
 
 SLACK = 0.04  # of the gap: what a proof may lose
@@ -33,12 +34,14 @@ _Found = TypeVar("_Found", Certificate, Proof)
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """A point, a dual, and what is proved of them, by which proof."""
+    """A point, a dual, and what is proved of them, by which proof; of a point that was made of a
+    sketch, how accurate it is."""
 
     x: Point | None
     y: Array
     certificate: Certificate
     proof: Numbered | None = None
+    reconstruction: Reconstruction | None = None
 
     @property
     def error(self) -> float:

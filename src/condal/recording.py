@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from condal.certify import relative_gap
 from condal.counting import Counts
 from condal.points import Array
@@ -48,4 +46,5 @@ def _uniform(rows: Array) -> float | None:
     """The common factor of the rows, if there is one."""
     if rows.size == 0:
         return 1.0
-    return float(rows[0]) if np.all(rows == rows[0]) else None
+    least = float(rows.min())
+    return least if least == rows.max() else None

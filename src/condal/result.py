@@ -16,6 +16,7 @@ from condal.markup import grid, pairs
 from condal.plain import printable
 from condal.points import Array
 from condal.problem import Problem
+from condal.storage.reconstruction import Reconstruction
 from condal.types import Proof
 
 if TYPE_CHECKING:
@@ -155,7 +156,8 @@ class Result:
     a repair. `bound` is proved; `gap = |bound - objective| / max(1, |objective|)`. `infeasible` is
     the proof that comes with the status INFEASIBLE, and `separator` the normal d of K behind it:
     min_X <A'd, .> > sup_K <d, .>. `tol` is what was asked for. `why` says which methods were tried,
-    and why; `reason` what went wrong, with the status NUMERICAL_ERROR.
+    and why; `reason` what went wrong, with the status NUMERICAL_ERROR. `reconstruction` says how
+    accurate an x is that was kept as a sketch; None for one that was kept whole.
     """
 
     x: Any
@@ -175,6 +177,7 @@ class Result:
     cpu_seconds: float = 0.0
     tol: float | None = None
     separator: Array | None = None
+    reconstruction: Reconstruction | None = None
 
     @property
     def objective(self) -> float:
@@ -211,6 +214,7 @@ class Result:
             ("bound", f"{self.bound:.10g} ({certificate.because})"),
             ("gap", f"{self.gap:.3g}"),
             ("infeasibility", f"{self.infeasibility:.3g}"),
+            *([("x", str(self.reconstruction))] if self.reconstruction else []),
             ("method", self.method),
             ("iterations", f"{self.iterations}"),
             ("oracle calls", f"{self.oracle_calls} ({self.matvecs} products)"),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from condal.agreement import agreed
 from condal.budget import Budget
 from condal.checks import Checks
 from condal.counting import counted
@@ -182,7 +183,7 @@ class Run:
         row = self.recorder.row(state, self.checks.lower, self.counts, seconds)
         log.history.append(row)
         log.memory = self.checks.memory()
-        asked = callback is not None and callback(row)
+        asked = agreed(callback is not None and bool(callback(row)))
         ended = self._looked(more)
         if ended in PROVED:
             return ended

@@ -8,10 +8,12 @@ and A are scaled against each other, so that fitting D A to the size of X does t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 
 from condal.errors import ProblemError
+from condal.maps.images import zeros_of
 from condal.points import Array
 from condal.problem import Problem
 
@@ -46,9 +48,11 @@ def normalise(problem: Problem) -> tuple[Problem, Scaling]:
         magnitude, norms = problem.magnitude, problem.A.row_norms()
     _require_held(size, "the size of X", "measure x in other units")
     _require_held(magnitude, "the objective's size over X", "scale the objective")
-    rows_there = np.flatnonzero(norms)
-    for i in rows_there[np.argsort(norms[rows_there])][[0, -1]] if rows_there.size else ():
-        _require_held(float(norms[i]) * size, f"the size of row {i} of Ax", "scale it, and its K")
+    there = norms[norms > 0]
+    for norm in (there.min(initial=inf), there.max(initial=0.0)):
+        if 0 < norm < inf and not _is_held(norm * size):
+            i = int(np.flatnonzero(norms == norm)[0])
+            _require_held(norm * size, f"the size of row {i} of Ax", "scale it, and its K")
     c = 1.0 / magnitude if magnitude > 0 else 1.0
     rows = np.ones_like(norms)
     for here, piece in problem.h.pieces:
@@ -61,7 +65,7 @@ def normalise(problem: Problem) -> tuple[Problem, Scaling]:
         A = problem.A.scaled(rows)
     f, h = problem.f.scaled(c), problem.h.scaled(rows, c)
     with np.errstate(over="ignore"):
-        away = h.distance(np.zeros(h.size))
+        away = h.distance(zeros_of(A))
     if away > FARTHEST:
         raise ProblemError(
             f"K is {away:.3g} times as far from 0 as any Ax can be: nothing is feasible; check b, "
@@ -71,9 +75,13 @@ def normalise(problem: Problem) -> tuple[Problem, Scaling]:
     return scaled, Scaling(c, rows)
 
 
+def _is_held(number: float) -> bool:
+    return number == 0 or LEAST <= number <= MOST
+
+
 def _require_held(number: float, what: str, advice: str) -> None:
     """Raise ProblemError unless the number is 0 or of a size whose powers are numbers as well."""
-    if number != 0 and not LEAST <= number <= MOST:
+    if not _is_held(number):
         raise ProblemError(
             f"{what} is {number:.3g}, beyond what double precision holds the squares and products "
             f"of ({LEAST:g} to {MOST:g}): {advice}, for example by the largest entry"

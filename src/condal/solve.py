@@ -82,7 +82,7 @@ def solve(
     with ExitStack() as stack:
         keeper = None
         if checkpoint is not None:
-            keeper = stack.enter_context(Keeper(_kept(checkpoint, every_seconds), whole))
+            keeper = stack.enter_context(Keeper(Checkpoint.of(checkpoint, every_seconds), whole))
             keeper.options |= {"tol": float(tol), "seed": int(seed)}
             keeper.require_new((method, storage))
         try:
@@ -142,7 +142,7 @@ def resume(
         (stopper, "stop", "stopper takes a condal.Stopper()"),
     )
     with ExitStack() as stack:
-        keeper = stack.enter_context(Keeper(_kept(checkpoint, every_seconds), whole))
+        keeper = stack.enter_context(Keeper(Checkpoint.of(checkpoint, every_seconds), whole))
         log, checks, options = keeper.read()
         stop = Stop(options["tol"] if tol is None else tol, max_iters, max_seconds)
         keeper.options["tol"] = float(stop.tol)
@@ -160,12 +160,6 @@ def resume(
         except PieceError as fault:
             return _unbegun(fault, whole, ", then ".join(log.names))
         return _gone(run, callback, stack)
-
-
-def _kept(checkpoint: PathLike | Checkpoint, every_seconds: float) -> Checkpoint:
-    if isinstance(checkpoint, Checkpoint):
-        return checkpoint
-    return Checkpoint(checkpoint, every_seconds)
 
 
 def _gone(run: Run, callback: Callback | None, stack: ExitStack) -> Result:

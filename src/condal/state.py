@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from math import inf, nan
 from typing import Any
 
-import numpy as np
-
+from condal.maps.images import zeros_of
 from condal.points import Array, Point
 from condal.problem import Problem
 
@@ -42,9 +41,9 @@ class State:
     def start(cls, problem: Problem, warm: Warm | None, *, own: Any = None) -> State:
         """Where `warm` ended, or k = 0 and nothing known of x."""
         x = None if warm is None else warm.x
-        Mx = np.zeros(problem.f.M.size) if x is None else problem.f.M(x)
-        Ax = np.zeros(problem.A.size) if x is None else problem.A(x)
-        y = np.zeros(problem.A.size) if warm is None else warm.y
+        Mx = zeros_of(problem.f.M) if x is None else problem.f.M(x)
+        Ax = zeros_of(problem.A) if x is None else problem.A(x)
+        y = zeros_of(problem.A) if warm is None else warm.y
         # The first step from k = 0 forgets x: a point worth keeping is one after two steps.
         k = 0 if warm is None or x is None else max(warm.k, 2)
         return cls(k, Mx, Ax, y, y, None, problem.f.value(Mx), inf, -inf, own=own)

@@ -25,42 +25,16 @@ from condal.checkpoint import place
 from condal.checkpoint.file import read, write
 from condal.checkpoint.lock import locked
 from condal.errors import FormatError
+from killing import DONE, KILLED, killed_at, needs_fork
 
-KILLED, DONE = 9, 0
 CODE = {
     str(Path(condal.__file__).parent / name)
     for name in ("regular.py", "checkpoint/file.py", "checkpoint/place.py", "checkpoint/lock.py")
 }
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
 
 def value(k: int) -> list[Any]:
     return [{"k": k}, np.full(4000, float(k)), np.arange(k + 3)]
-
-
-def killed_at(line: int, work) -> int:
-    """How a child ends that does the work, and that is killed before the given line of CODE."""
-    child = os.fork()
-    if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    left = line
-
-    def tracer(frame, event, arg):
-        nonlocal left
-        if frame.f_code.co_filename not in CODE:
-            return None
-        if event == "line":
-            left -= 1
-            if left == 0:
-                os._exit(KILLED)
-        return tracer
-
-    try:
-        sys.settrace(tracer)
-        work()
-    except BaseException:
-        os._exit(1)
-    os._exit(DONE)
 
 
 @needs_fork
@@ -85,7 +59,7 @@ def test_killed_before_any_line_of_a_write_the_last_good_one_is_there(
             with locked(path):
                 write(path, {"k": before}, value(before))
 
-        ends.append(killed_at(len(ends) + 1, work))
+        ends.append(killed_at(len(ends) + 1, work, CODE))
         assert ends[-1] in (KILLED, DONE)
         if before == 0 and not path.exists():
             with pytest.raises(FormatError, match="there is no such file"):

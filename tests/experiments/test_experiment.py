@@ -13,12 +13,13 @@ import pytest
 from click.testing import CliRunner
 
 from condal.cli.app import cli
-from condal.cli.experiment import Watch, summary
+from condal.cli.experiment import summary
 from condal.experiments import EXPERIMENTS, Folder, catalogue
 from condal.experiments.claims import Claim, Verdict
 from condal.experiments.contenders import CONTENDERS
 from condal.experiments.report import Report
 from condal.experiments.trial import Budget
+from condal.sweeps import Lines
 
 NAMES = ["maxcut-small", "maxcut-small-trials", "maxcut-gset", "clustering", "geneig"]
 
@@ -98,7 +99,7 @@ def test_missing_data_are_an_error_before_anything_is_run(tmp_path, monkeypatch)
 
 
 def test_missing_matplotlib_is_said_before_anything_is_run(tmp_path, monkeypatch):
-    monkeypatch.setattr("condal.experiments.report.find_spec", lambda name: None)
+    monkeypatch.setattr("condal.extras.find_spec", lambda name: None)
     result = condal("geneig", "--quick", "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert "pip install 'condal[experiments]'" in result.output
@@ -181,7 +182,7 @@ def test_a_summary_is_a_line_a_claim(tmp_path, claims, said):
 
 
 def test_progress_is_a_line_a_trial(capsys):
-    with Watch() as watch:
+    with Lines() as watch:
         watch.asked("g1: HCGM, lam0 = 1")
         watch.done("g1: HCGM, lam0 = 1", 1.25, 0.003)
         watch.found("g1: certified optimum")

@@ -81,7 +81,7 @@ def test_a_foreign_folder_is_refused_and_left_as_it_is(tmp_path):
 
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "out").write_text("")
-    with pytest.raises(CondalError, match="is no folder; give --out a folder"):
+    with pytest.raises(CondalError, match="is no folder; give one"):
         Folder(tmp_path / "out")
 
 

@@ -14,10 +14,11 @@ from condal.experiments import run as runner
 from condal.experiments.contenders import CONTENDERS
 from condal.experiments.folder import Folder
 from condal.experiments.instances import build
-from condal.experiments.pool import ONE_THREAD, Workers
 from condal.experiments.run import Case, run
 from condal.experiments.trial import Budget
 from condal.experiments.tune import at_edge
+from condal.sweeps.processes import ONE_THREAD
+from condal.sweeps.workers import Workers
 
 CASE = Case("gd97b-like", Budget(40, 60.0))
 METHODS = ("cgal", "hcgm")
@@ -45,7 +46,7 @@ def small():
 
 def go(path, *, workers=0, case=CASE, methods=METHODS, instances=small):
     watch = Silent()
-    with Workers(workers) as pool:
+    with Workers.of(workers) as pool:
         studies = run([case], instances, methods, Folder(path), workers=pool, watch=watch)
     return studies[0], watch
 
@@ -118,8 +119,9 @@ def build_all(key):
 def test_workers_have_one_thread_and_the_parent_keeps_its_own(monkeypatch):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
-    with Workers(1) as pool:
-        seen = pool.submit(os.getenv, "OPENBLAS_NUM_THREADS").result()
+    with Workers.of(1) as pool:
+        pool.submit(os.getenv, "OPENBLAS_NUM_THREADS")
+        seen = pool.next_done().result()
     assert seen == "1"
     assert os.environ["OPENBLAS_NUM_THREADS"] == "7"
     assert "MKL_NUM_THREADS" not in os.environ
@@ -127,8 +129,9 @@ def test_workers_have_one_thread_and_the_parent_keeps_its_own(monkeypatch):
 
 
 def test_leaving_early_does_not_wait_for_the_workers():
-    with Workers(1) as pool:
+    with Workers.of(1) as pool:
         future = pool.submit(sum, range(10))
+        assert pool.next_done() is future
         assert future.result() == 45
         pool.submit(_sleep)
     assert multiprocessing.active_children() == []

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import condal
+from condal import extras
 from condal.certify import Certificate
 from condal.errors import CondalError, ProblemError
-from condal.report import page, pages, words, write
+from condal.report import page, words, write
 from condal.report.pages import MOST
 from condal.result import History, Row, Status, unbegun
 from condal.saved import Saved
@@ -197,7 +198,7 @@ def test_what_is_refused(solved, monkeypatch):
         page([])
     with pytest.raises(ProblemError, match="wanted a label for each of 1 results; got 2"):
         page(solved, labels=["a", "b"])
-    monkeypatch.setattr(pages, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
     with pytest.raises(CondalError, match=r"pages need Jinja2; .*'condal\[report\]'"):
         page(solved)
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from condal.drawing import panels, style
+from condal import extras
+from condal.drawing import style
 from condal.errors import CondalError, ProblemError
 from condal.result import unbegun
 
@@ -56,7 +57,7 @@ def test_against_what(solved):
 
 
 def test_without_matplotlib_it_says_what_to_install(solved, monkeypatch):
-    monkeypatch.setattr(panels, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
     with pytest.raises(CondalError, match=r"figures need matplotlib; .*'condal\[report\]'"):
         solved.plot()
     assert util.find_spec("matplotlib") is not None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 import numpy as np
 
-from condal.checkpoint.fingerprint import seen
+from condal.checkpoint.fingerprint import Told, seen
 from condal.checkpoint.probes import agree, probes
 from condal.errors import FormatError, ProblemError
 from condal.problem import Problem
@@ -32,9 +32,10 @@ KEYS = {
 PROBLEM_KEYS = {"fingerprint", "probes", "name", "n", "p", "maximise"}
 
 
-def described(problem: Problem) -> dict[str, Any]:
-    """The problem, as plain JSON: made once, since all its data are read."""
-    fingerprint, whole = seen(problem)
+def described(problem: Problem, told: Told | None = None) -> dict[str, Any]:
+    """The problem, as plain JSON: made once, since all its data are read; some by what is `told` of
+    them."""
+    fingerprint, whole = seen(problem, told)
     return {
         "fingerprint": fingerprint,
         "probes": [] if whole else [encoded(one) for one in probes(problem)],
@@ -70,9 +71,15 @@ def about_of(
     }
 
 
-def require_same(about: Mapping[str, Any], problem: Problem, path: str) -> str:
+def require_same(
+    about: Mapping[str, Any],
+    problem: Problem,
+    path: str,
+    *,
+    describe: Callable[[Problem], Mapping[str, Any]] = described,
+) -> str:
     """A note on what may differ in rounding, or ""; ProblemError if the checkpoint is one of other
-    data or of another condal, FormatError if it does not say."""
+    data or of another condal, FormatError if it does not say. The problem is described last."""
     of, options = about.get("problem"), about.get("options")
     told = isinstance(of, dict) and set(of) == PROBLEM_KEYS and isinstance(options, dict)
     if set(about) != KEYS or not told or of is None:
@@ -94,7 +101,9 @@ def require_same(about: Mapping[str, Any], problem: Problem, path: str) -> str:
             "begin anew",
         )
     changed = [name for name in ours if theirs.get(name) != ours[name]]
-    _require_data(of, problem, path, [f"{name} {_shown(theirs.get(name))}" for name in changed])
+    _require_data(
+        of, describe(problem), path, [f"{name} {_shown(theirs.get(name))}" for name in changed]
+    )
     if about["byte_order"] != sys.byteorder:
         changed.append("byte order")
     if not changed:
@@ -105,9 +114,10 @@ def require_same(about: Mapping[str, Any], problem: Problem, path: str) -> str:
     )
 
 
-def _require_data(of: Mapping[str, Any], problem: Problem, path: str, versions: list[str]) -> None:
+def _require_data(
+    of: Mapping[str, Any], now: Mapping[str, Any], path: str, versions: list[str]
+) -> None:
     """Refuse other data than those that the checkpoint was made with."""
-    now = described(problem)
     sizes = [
         f"{_shown(one['name'])} (n = {_shown(one['n'])}, p = {_shown(one['p'])})"
         for one in (of, now)

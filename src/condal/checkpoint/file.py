@@ -10,9 +10,11 @@ the last good one has its name, and what `read` gives is a checkpoint as it was 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, TypeVar
+
+from numpy.typing import NDArray
 
 from condal.checkpoint.header import Header, head_of, header_of, refuse
 from condal.checkpoint.place import keep, previous, remove, resolved, spare, unwritable
@@ -43,15 +45,17 @@ def write(path: PathLike, about: dict[str, Any], value: Any) -> None:
     ProblemError for a value that no checkpoint holds, FormatError where the system does not let it
     be written; the one that is there is then untouched.
     """
-    target = resolved(path)
     skeleton, arrays = pack(value)
-    head = head_of(about, skeleton, table_of(arrays))
+    put(path, head_of(about, skeleton, table_of(arrays)), arrays)
+
+
+def put(path: PathLike, head: bytes, arrays: Sequence[NDArray[Any]]) -> None:
+    """Put at `path` a file of that head and the arrays that it tells of, as `write` does."""
+    target = resolved(path)
     new, older = spare(target), spare(target)
     try:
         with created(new) as file:
-            file.write(head)
-            for array in arrays:
-                file.write(raw(array))
+            fill(file, head, arrays)
         if os.path.lexists(target):
             keep(target, older)
         new.replace(target)
@@ -65,6 +69,13 @@ def write(path: PathLike, about: dict[str, Any], value: Any) -> None:
     finally:
         remove(new)
         remove(older)
+
+
+def fill(file: BinaryIO, head: bytes, arrays: Sequence[NDArray[Any]]) -> None:
+    """Write the head and the bytes of the arrays."""
+    file.write(head)
+    for array in arrays:
+        file.write(raw(array))
 
 
 def read(path: PathLike) -> Contents:
@@ -97,19 +108,31 @@ def _newest(path: PathLike, reader: Callable[[BinaryIO, str], T]) -> tuple[T, in
                 raise
             faults.append(fault)
             continue
-        return found, generation, _note(name, os.path.lexists(target)) if generation else ""
+        return found, generation, older_note(name, os.path.lexists(target)) if generation else ""
     if os.path.lexists(previous(target)):
-        raise FormatError(f"{faults[0]}; and the one before it: {faults[1]}")
+        raise neither(*faults)
     raise faults[0]
 
 
-def _note(name: str, there: bool) -> str:
+def neither(newer: FormatError, older: FormatError) -> FormatError:
+    """The error where both generations are damaged."""
+    return FormatError(f"{newer}; and the one before it: {older}")
+
+
+def older_note(name: str, there: bool) -> str:
+    """What is said where the generation before was read, of one that is `there`, or is not."""
     fault = "is damaged" if there else "is not there"
     return f"{name} {fault}: {name}.previous, the checkpoint before it, was read instead"
 
 
 def _whole(file: BinaryIO, path: str) -> tuple[Header, Any]:
     """The header and the value; every digest is tried."""
+    header, arrays = contents_of(file, path)
+    return header, unpack(header.skeleton, arrays, path)
+
+
+def contents_of(file: BinaryIO, path: str) -> tuple[Header, list[NDArray[Any]]]:
+    """The header and the arrays; every digest is tried."""
     header = header_of(file, path)
     try:
         arrays = [entry.read(file) for entry in header.arrays]
@@ -119,4 +142,4 @@ def _whole(file: BinaryIO, path: str) -> tuple[Header, Any]:
         raise
     except ValueError as error:
         refuse(str(error), path)
-    return header, unpack(header.skeleton, arrays, path)
+    return header, arrays

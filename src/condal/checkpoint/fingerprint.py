@@ -13,11 +13,11 @@ computes is not seen: `probes` tries that.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,6 +33,7 @@ DERIVED = {  # by rounding that another version may do otherwise
     "Polytope": ("_member", "_least", "_most"),
     "Problem": ("name",),
 }
+Told: TypeAlias = Callable[[Any], Sequence[str] | None]
 NUMBERS = (int, float, complex, np.bool_, np.number)
 
 
@@ -41,10 +42,13 @@ def fingerprint(problem: Problem) -> str:
     return seen(problem)[0]
 
 
-def seen(problem: Problem) -> tuple[str, bool]:
+def seen(problem: Problem, told: Told | None = None) -> tuple[str, bool]:
     """The fingerprint, and whether all can be seen: no part is a function, or of a class that is
-    not condal's. Two problems of one fingerprint may differ where that is not so."""
-    seeing = _Seeing()
+    not condal's. Two problems of one fingerprint may differ where that is not so.
+
+    What `told` has words for is seen by these alone: what many processes hold together.
+    """
+    seeing = _Seeing(told)
     seeing.see(problem)
     return seeing.digest.hexdigest(), not seeing.hidden
 
@@ -52,7 +56,8 @@ def seen(problem: Problem) -> tuple[str, bool]:
 class _Seeing:
     """The digest so far, what is open above, and whether something could not be seen."""
 
-    def __init__(self) -> None:
+    def __init__(self, told: Told | None = None) -> None:
+        self._told = told
         self.digest = hashlib.sha256()
         self.hidden = False
         self._above: list[int] = []
@@ -65,6 +70,8 @@ class _Seeing:
             self._tag("number", _number(value))
         elif isinstance(value, Enum):
             self._tag("enum", type(value).__qualname__, value.name)
+        elif self._told is not None and (words := self._told(value)) is not None:
+            self._tag("told", *words)
         elif isinstance(value, np.ndarray):
             self._array(value)
         elif sp.issparse(value):

@@ -34,6 +34,7 @@ from condal.proving import Answer
 from condal.result import History, Row, Status
 from condal.state import State, Warm
 from condal.storage import Atoms, Blocks, Dense, Factor, Factored, Sketch, TwoSidedSketch
+from condal.storage.reconstruction import Reconstruction
 from condal.types import Proof
 
 METHODS: tuple[type, ...] = (
@@ -91,6 +92,7 @@ DRIVER: tuple[type, ...] = (
     Counts,
     History,
     Proof,
+    Reconstruction,
     Row,
     Status,
 )

@@ -9,7 +9,7 @@ order in which they are complete.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any, NoReturn
 
@@ -19,30 +19,35 @@ from numpy.typing import NDArray
 from condal.checkpoint import leaves, matrices
 from condal.checkpoint.known import KNOWN, attributes, is_cache, is_whole, kind_of, name_of
 from condal.checkpoint.table import without_gaps
-from condal.checkpoint.unpacking import DEEPEST, Unpacking
+from condal.checkpoint.unpacking import DEEPEST, Beside, Unpacking
 from condal.errors import ProblemError
 
 SCALARS = (np.bool_, np.integer, np.floating, np.complexfloating)
 
 
-def pack(value: Any) -> tuple[Any, list[NDArray[Any]]]:
-    """The tree as JSON, and its arrays, each without gaps in its memory.
+def pack(value: Any, beside: Beside | None = None) -> tuple[Any, list[NDArray[Any]]]:
+    """The tree as JSON, and its arrays, each without gaps in its memory, but those that are kept
+    elsewhere.
 
     ProblemError for what no checkpoint holds.
     """
-    packing = _Packing()
+    packing = _Packing(beside)
     return packing.packed(value), packing.arrays
 
 
-def unpack(skeleton: Any, arrays: Sequence[NDArray[Any]], path: str) -> Any:
+def unpack(
+    skeleton: Any, arrays: Sequence[NDArray[Any]], path: str, beside: Beside | None = None
+) -> Any:
     """The tree; FormatError, with the path of the file, unless `pack` makes such a skeleton."""
-    return Unpacking(arrays, path).whole(skeleton)
+    return Unpacking(arrays, path, beside).whole(skeleton)
 
 
 class _Packing:
     """The arrays so far, and the numbers of the objects that are complete."""
 
-    def __init__(self) -> None:
+    def __init__(self, beside: Beside | None) -> None:
+        self._beside = beside
+        self._classes: Mapping[str, type] = KNOWN if beside is None else {**KNOWN, **beside.known}
         self.arrays: list[NDArray[Any]] = []
         self._array_numbers: dict[int, int] = {}
         self._numbers: dict[int, int] = {}
@@ -65,6 +70,8 @@ class _Packing:
             return {"enum": [self._known(value), value.name]}
         if kind is np.ndarray:
             return {"array": self._array(value)}
+        if self._beside is not None and (elsewhere := self._beside.packed(value)) is not None:
+            return elsewhere
         if id(value) in self._numbers:
             return {"same": self._numbers[id(value)]}
         if kind is tuple and not value:
@@ -139,13 +146,13 @@ class _Packing:
                 self._refuse(f"a checkpoint holds no array of {array.ndim} dimensions")
             number = self._array_numbers[id(array)] = len(self.arrays)
             self._alive.append(array)
-            self.arrays.append(_filled(array))
+            self.arrays.append(filled(array))
         return number
 
     def _known(self, value: Any) -> str:
         cls = type(value)
         name = name_of(cls)
-        if KNOWN.get(name) is not cls:
+        if self._classes.get(name) is not cls:
             self._refuse_class(value)
         return name
 
@@ -169,12 +176,12 @@ class _Packing:
         )
 
 
-def _filled(array: NDArray[Any]) -> NDArray[Any]:
+def filled(array: NDArray[Any]) -> NDArray[Any]:
     """The array itself if it has no gaps and the machine's byte order; else a copy, its axes in the
     same order."""
     native = array.dtype.newbyteorder("=")
-    filled = array.size == 0 or without_gaps(array.shape, array.strides, array.itemsize)
-    if filled and array.dtype == native:
+    whole = array.size == 0 or without_gaps(array.shape, array.strides, array.itemsize)
+    if whole and array.dtype == native:
         return array
     copy = np.array(array, dtype=native, order="K")
     copy.flags.writeable = array.flags.writeable

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn, Protocol
 
 from numpy.typing import NDArray
 
@@ -14,11 +14,27 @@ from condal.errors import FormatError
 DEEPEST = 64
 
 
+class Beside(Protocol):
+    """What of a tree is kept elsewhere, and the classes that are known there besides `KNOWN`."""
+
+    known: Mapping[str, type]
+
+    def packed(self, value: Any) -> Any:
+        """JSON of what is kept elsewhere, an object of one key; None for all else."""
+
+    def kinds(self) -> dict[str, Callable[[Any, int], Any]]:
+        """By that key, what makes the value again of the JSON, and how deep it is; ValueError if
+        there is none."""
+
+
 class Unpacking:
     """The objects that are complete, in order, and which arrays were asked for."""
 
-    def __init__(self, arrays: Sequence[NDArray[Any]], path: str) -> None:
+    def __init__(
+        self, arrays: Sequence[NDArray[Any]], path: str, beside: Beside | None = None
+    ) -> None:
         self._arrays, self._path = arrays, path
+        self._known: Mapping[str, type] = KNOWN if beside is None else {**KNOWN, **beside.known}
         self._made: list[Any] = []
         self._asked: set[int] = set()
         self._kinds: dict[str, Callable[[Any, int], Any]] = {
@@ -34,6 +50,7 @@ class Unpacking:
             "record": self._record,
             "row": self._row,
             "object": self._object,
+            **({} if beside is None else beside.kinds()),
         }
 
     def whole(self, skeleton: Any) -> Any:
@@ -144,7 +161,7 @@ class Unpacking:
     def _class(self, part: Any, kind: str) -> tuple[Any, Any]:
         if not isinstance(part, list) or len(part) != 2 or not isinstance(part[0], str):
             self._refuse(f"no {kind}")
-        cls = KNOWN.get(part[0])
+        cls = self._known.get(part[0])
         if cls is None or kind_of(cls) != kind:
             self._refuse(f"condal has no {kind} {part[0][:60]!a}")
         return cls, part[1]

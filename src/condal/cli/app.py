@@ -1,4 +1,4 @@
-"""The commands: demo, info, solve, resume, certify, show, report, experiment, bench."""
+"""The commands: demo, info, solve, resume, certify, show, report, sweep, experiment, bench."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from condal.cli.report_page import report as report_page
 from condal.cli.resume import resume
 from condal.cli.show import show
 from condal.cli.solve import solve
+from condal.cli.sweep import sweep
 from condal.cli.text import table
 from condal.formats import read_graph
 from condal.plain import printable
@@ -86,6 +87,7 @@ cli.add_command(resume)
 cli.add_command(certify)
 cli.add_command(show)
 cli.add_command(report_page)
+cli.add_command(sweep)
 cli.add_command(experiment)
 cli.add_command(bench)
 

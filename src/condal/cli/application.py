@@ -89,12 +89,13 @@ def rounded(model: Any, result: Result, chosen: Chosen) -> Any:
     return model.round(result, trials=chosen["trials"], seed=chosen["seed"])
 
 
-def trials(default: int, what: str) -> click.Option:
-    """How many roundings to try."""
+def trials(default: int, what: str, *, fewer: bool = False) -> click.Option:
+    """How many roundings to try; `fewer` where the model tries less than that of large graphs."""
     return click.Option(
         ["--trials"],
         type=click.IntRange(min=1),
-        default=default,
+        default=None if fewer else default,
+        show_default=f"{default}, or fewer of a large graph" if fewer else True,
         metavar="N",
         help=f"{what} to try, the best of which is kept.",
     )

@@ -16,7 +16,7 @@ class OfApplication(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As ever, once it is known which options there are."""
-        application = ctx.meta[__name__] = APPLICATIONS.get(_named(args))
+        application = ctx.meta[__name__] = APPLICATIONS.get(kind_in(args))
         if application is not None:
             ctx.meta[HELP] = f"{ctx.command_path} --as {application.name} --help"
         try:
@@ -27,7 +27,7 @@ class OfApplication(click.Command):
 
     def told(self, args: list[str]) -> list[str]:
         """--as and its name where it is left out, and a file's name says it; else nothing."""
-        if _named(args):
+        if kind_in(args):
             return []
         every = [*self.params, *(o for one in APPLICATIONS.values() for o in one.options)]
         options = [one for one in every if isinstance(one, click.Option) and not one.is_flag]
@@ -53,7 +53,7 @@ def application_of(ctx: click.Context) -> Application | None:
     return ctx.meta.get(__name__)
 
 
-def _named(args: list[str]) -> str:
+def kind_in(args: list[str]) -> str:
     """What --as names, before anything is parsed."""
     name = ""
     for i, word in enumerate(args):

@@ -143,12 +143,12 @@ class Outcome:
             try:
                 tell = told(progress, self.watch)
                 result = solve(model, callback=tell, stopper=self.stopper)
-                answer, said = _answered(application, model, result, chosen)
+                answer, said = answered(application, model, result, chosen)
             finally:
                 if progress is not None:
                     progress.__exit__()
             wanted = self.keep is not None or self.watch is not None
-            picture = _pictured(application, model, result, answer) if wanted else {}
+            picture = pictured(application, model, result, answer) if wanted else {}
             if self.watch is not None:
                 with suppress(KeyboardInterrupt):  # of a button pressed this very moment
                     self.watch.settle()
@@ -181,7 +181,7 @@ class Outcome:
         self.context.exit(report.STOPPED if answer is None else report.exit_code(result))
 
 
-def _answered(
+def answered(
     application: Application, model: Any, result: Result, chosen: Chosen
 ) -> tuple[Any, Lines]:
     """What the result means, and that for a person; None where there is nothing."""
@@ -194,7 +194,7 @@ def _answered(
         return None, [NO_ANSWER]
 
 
-def _pictured(application: Application, model: Any, result: Result, answer: Any) -> Picture:
+def pictured(application: Application, model: Any, result: Result, answer: Any) -> Picture:
     """The answer as arrays to be drawn; nothing, where there is no answer, or no time for it."""
     if answer is None:
         return {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 from condal.cli.application import Lines
@@ -31,6 +32,7 @@ def exit_code(result: Result) -> int:
 
 def record(result: Result, figures: dict[str, float | None]) -> dict[str, Any]:
     """The keys of --json, those of the application last; what is not a finite number is None."""
+    made = result.reconstruction
     return {
         "problem": result.problem_name,
         "method": result.method,
@@ -41,6 +43,9 @@ def record(result: Result, figures: dict[str, float | None]) -> dict[str, Any]:
         "gap": _finite(result.gap),
         "infeasibility": _finite(result.infeasibility),
         "certified": bool(result.certificate.certified),
+        "reconstruction": None
+        if made is None
+        else {**asdict(made), "image_error": _finite(made.image_error)},
         "iterations": int(result.iterations),
         "oracle_calls": int(result.oracle_calls),
         "matvecs": int(result.matvecs),
@@ -70,6 +75,8 @@ def summary(result: Result, answer: Lines) -> Lines:
             ("infeasibility", f"{result.infeasibility:.2g}"),
             ("proof", certificate.because),
         ]
+    if result.reconstruction is not None:
+        rows.append(("x", str(result.reconstruction)))
     return [
         *rows,
         ("method", result.method),

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from condal.checkpoint.file import read_about
+from condal.cli import ranks
 from condal.cli.application import Application
 from condal.cli.applications import APPLICATIONS
 from condal.cli.options import kept, restored
@@ -52,11 +53,19 @@ def resume(
     Example:
       condal solve G1.txt --as max-cut --tol 1e-6 --checkpoint run.checkpoint
       condal resume run.checkpoint G1.txt --json result.json
+
+    FILE is a folder if condal solve --distributed wrote it: go on with
+    mpirun -n 4 condal resume FILE PROBLEM, on any number of ranks.
     """
     Stop(1.0 if tol is None else tol, max_iters, max_seconds)
-    application, own, settings = _of(file, problem)
+    about = ranks.about(file)
+    application, own, settings = _of(file, problem, about or read_about)
+    if about is not None:
+        storage = str(settings.get("storage", "auto"))
+        application, wishes = ranks.on_ranks(application, wishes, storage=storage)
     read = {"the file itself": problem, "the checkpoint": file}
-    outcome = Outcome(context, application, problem, wishes, read)
+    with ranks.checked(about is not None):
+        outcome = Outcome(context, application, problem, wishes, read)
     began = time.perf_counter()
     settings |= {"max_iters": max_iters, "max_seconds": max_seconds}
     settings |= {} if tol is None else {"tol": tol}
@@ -93,10 +102,12 @@ def kept_at(
     return Checkpoint(file, options={OF: made}, say=say)
 
 
-def _of(file: str, problem: str) -> tuple[Application, dict[str, Any], dict[str, Any]]:
+def _of(
+    file: str, problem: str, about: Callable[[str], dict[str, Any]]
+) -> tuple[Application, dict[str, Any], dict[str, Any]]:
     """What a checkpoint is of: the application, its options, and the settings of the solve."""
     try:
-        found = read_about(file).get("options")
+        found = about(file).get("options")
     except FormatError:
         with suppress(FormatError):
             read_about(problem)

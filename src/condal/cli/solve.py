@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
 import condal
 from condal import methods
-from condal.cli import memory, target
+from condal.cli import memory, ranks, target
 from condal.cli.application import Application
 from condal.cli.applications import APPLICATIONS
 from condal.cli.command import OfApplication, application_of
@@ -112,6 +112,11 @@ class Solve(OfApplication):
     metavar="FILE",
     help="Write there, a new file, every minute; condal resume FILE PROBLEM goes on from it.",
 )
+@click.option(
+    "--distributed",
+    is_flag=True,
+    help="Together on the ranks that mpirun or srun started; --tol is 1e-1 if not given.",
+)
 @outcomes
 @click.pass_context
 def solve(
@@ -127,6 +132,7 @@ def solve(
     seed: int,
     max_memory: str | None,
     checkpoint: str | None,
+    distributed: bool,
     wishes: Wishes,
     **own: Any,
 ) -> None:
@@ -144,26 +150,56 @@ def solve(
     bytes_of(max_memory, "--max-memory")
     memory.checked(storage)
     application = APPLICATIONS[kind]
+    if distributed:
+        tol = ranks.tol_of(context, tol)
+        application, wishes = ranks.on_ranks(application, wishes, method, storage)
     read = {"the file itself": file, **_inputs(application, own)}
-    outcome = Outcome(context, application, file, wishes, read, checkpoint)
-    settings = {name: context.params[name] for name in SETTINGS}
+    with ranks.checked(distributed):
+        # Many ranks write a folder, which is looked at where it is made.
+        kept_file = None if distributed else checkpoint
+        outcome = Outcome(context, application, file, wishes, read, kept_file)
+    settings = {**{name: context.params[name] for name in SETTINGS}, "tol": tol}
     began = time.perf_counter()
 
     def run(model: Any, **heard: Any) -> Result:
-        return application.solve(
-            model,
-            METHODS[method](),
-            tol=tol,
-            max_iters=max_iters,
-            max_seconds=target.left(max_seconds, began),
-            max_memory=max_memory,
-            storage=memory.build(storage, model.problem, application.noun, seed),
-            seed=seed,
-            checkpoint=kept_at(checkpoint, application, model, own, settings, outcome.warn),
-            **heard,
-        )
+        kept = kept_at(checkpoint, application, model, own, settings, outcome.warn)
+        asked = {**settings, "max_seconds": target.left(max_seconds, began)}
+        if distributed:  # its storage is that of the ranks
+            asked["storage"] = "auto"
+        else:
+            _tell_memory(outcome, model, settings)
+        return solved(application, model, asked, max_memory=max_memory, checkpoint=kept, **heard)
 
     outcome.reach(own, settings, run, checkpoint)
+
+
+def solved(
+    application: Application, model: Any, settings: Mapping[str, Any], **more: Any
+) -> Result:
+    """The model, solved with the settings, in the words of the command line."""
+    return application.solve(
+        model,
+        METHODS[settings["method"]](),
+        tol=settings["tol"],
+        max_iters=settings["max_iters"],
+        max_seconds=settings["max_seconds"],
+        storage=memory.build(
+            settings["storage"], model.problem, application.noun, settings["seed"]
+        ),
+        seed=settings["seed"],
+        **more,
+    )
+
+
+def _tell_memory(outcome: Outcome, model: Any, settings: Mapping[str, Any]) -> None:
+    """What the solve will take, before it begins."""
+    if outcome.say is None:
+        return
+    problem, spec = model.problem, settings["storage"]
+    storage = memory.build(spec, problem, outcome.application.noun, settings["seed"])
+    text = memory.told(problem, METHODS[settings["method"]](), storage, settings["tol"])
+    if text is not None:
+        outcome.say(text)
 
 
 def _inputs(application: Application, own: dict[str, Any]) -> dict[str, str]:

@@ -22,6 +22,7 @@ from condal.guards.domains import guarded_domain, unguarded
 from condal.guards.functions import GuardedFunction, GuardedObjective
 from condal.guards.maps import GuardedMap
 from condal.maps import Stack
+from condal.maps.diffraction import CodedDiffraction
 from condal.operators import Gradient, Symmetric
 from condal.parts import rows_of
 from condal.points import Array, Point
@@ -59,7 +60,10 @@ def _rows(A: LinearMap, h: Proximable) -> tuple[LinearMap, Proximable]:
 def _seen(value: Any, letter: str) -> Any:
     """A piece, guarded if it is the user's; condal's own with what is the user's in it guarded."""
     if isinstance(value, LinearOperator):
-        return value if isinstance(value, GuardedOperator) else GuardedOperator(value, letter)
+        ours = isinstance(getattr(value, "of", None), CodedDiffraction)
+        return (
+            value if ours or isinstance(value, GuardedOperator) else GuardedOperator(value, letter)
+        )
     if isinstance(value, Symmetric):
         operators = tuple(_seen(op, letter) for op in value.operators)
         return replace(value, operators=operators) if operators else value

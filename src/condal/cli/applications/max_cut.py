@@ -31,7 +31,7 @@ def _figures(model: MaxCut, result: Result, cut: Cut | None) -> Figures:
 
 
 def _at_most(model: MaxCut, result: Result, cut: Cut) -> AtMost:
-    return AtMost(cut.weight, result.bound, model.W.data)
+    return AtMost(cut.weight, result.bound, model.weights)
 
 
 def _lines(cut: Cut) -> Iterator[str]:
@@ -66,5 +66,5 @@ MAX_CUT = Application(
     lines=_lines,
     picture=_picture,
     out="each vertex's side, 1 or -1, a line each",
-    options=(trials(100, "Cuts"),),
+    options=(trials(100, "Cuts", fewer=True),),
 )

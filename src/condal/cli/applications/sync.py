@@ -86,5 +86,5 @@ SYNC = Application(
     lines=_lines,
     picture=_picture,
     out="the signs, 1 or -1, a line each",
-    options=(trials(50, "Choices of signs"),),
+    options=(trials(50, "Choices of signs", fewer=True),),
 )

@@ -141,6 +141,6 @@ THETA = Application(
             is_flag=True,
             help="theta of the complement of FILE: cliques and colours, not stable sets.",
         ),
-        trials(100, "Stable sets or cliques"),
+        trials(100, "Stable sets or cliques", fewer=True),
     ),
 )

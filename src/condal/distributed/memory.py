@@ -1,0 +1,59 @@
+"""How much memory a solve takes on a rank, part by part."""
+
+from __future__ import annotations
+
+from condal.distributed.maxcut import DistributedMaxCut
+from condal.distributed.oracle import BASIS
+from condal.errors import ProblemError
+from condal.memory import (
+    ENTRY,
+    IMAGES,
+    NUMBER,
+    PYTHON,
+    VECTORS,
+    Bytes,
+    bytes_of,
+    size,
+    sketch_bytes,
+)
+
+COPIES = 4  # of the rows of W, at most: those given, L while it is made, and PETSc's
+ENGINE = 50 * 10**6  # bytes of MPI, PETSc and SLEPc, beside Python
+
+
+def estimate(model: DistributedMaxCut, R: int) -> dict[str, int]:
+    """At most how many bytes the largest rank takes at its worst moment, by parts."""
+    team = model.team
+    rows = -(-model.n // team.size)
+    return parts(rows, int(team.largest(float(model.block.nnz))) + rows, R)
+
+
+def parts(rows: int, entries: int, R: int, *, basis: int = BASIS) -> dict[str, int]:
+    """That of a rank of so many rows, and of entries of C in them."""
+    return {
+        "x": sketch_bytes(rows, R),
+        "data": COPIES * ENTRY * entries,
+        "images and duals": IMAGES * NUMBER * rows,
+        "oracle": (basis + VECTORS) * NUMBER * rows,
+        "proof": VECTORS * NUMBER * rows,
+        "Python": PYTHON + ENGINE,
+    }
+
+
+def require_memory(model: DistributedMaxCut, R: int, max_memory: Bytes) -> None:
+    """Raise ProblemError on all ranks where one may take more than that."""
+    total, limit = sum(estimate(model, R).values()), bytes_of(max_memory)
+    if total > limit:
+        raise ProblemError(
+            f"this needs {size(total)} of memory on each of {model.team.size} ranks, and "
+            f"max_memory is {size(limit)} a rank: start more ranks, give a smaller R, or raise it"
+        )
+
+
+def told(model: DistributedMaxCut, R: int) -> str:
+    """That, in words, before a solve begins."""
+    by, ranks = estimate(model, R), model.team.size
+    total = sum(by.values())
+    first = sorted(by, key=lambda name: -by[name])[:3]
+    shown = ", ".join(f"{name} {size(by[name])}" for name in first)
+    return f"memory: at most {size(total)} on each of {ranks} ranks; of it {shown}"

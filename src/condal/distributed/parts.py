@@ -1,0 +1,102 @@
+"""The checkpoint of a solve on many ranks: a folder, of which each writes its part."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from condal.checkpoint.about import described
+from condal.checkpoint.file import Contents
+from condal.checkpoint.file import read_about as manifest_about
+from condal.checkpoint.place import previous
+from condal.checkpoint.tree import pack
+from condal.distributed.kept.folder import MANIFEST, read, write
+from condal.distributed.kept.manifest import without_parts
+from condal.distributed.kept.seen import told
+from condal.distributed.kept.shares import Shares
+from condal.distributed.team import Team
+from condal.errors import FormatError
+from condal.keeper import Checkpoint, Keeper
+from condal.problem import Problem
+from condal.regular import PathLike
+
+
+class DistributedKeeper(Keeper):
+    """Writes the checkpoint of one solve on many ranks, alone while it is entered: each method is
+    called by all of them."""
+
+    def __init__(self, checkpoint: Checkpoint, problem: Problem) -> None:
+        X: Any = problem.X
+        self.team: Team = X.team
+        self.folder = Path(os.fsdecode(checkpoint.path)).absolute()
+        self._made = False
+        with self.team.together():
+            if self.folder.exists() and not self.folder.is_dir():
+                raise FormatError(
+                    "is a file; a solve on many ranks writes a folder: give the path of a new one",
+                    path=str(self.folder),
+                )
+            super().__init__(replace(checkpoint, path=self.folder / MANIFEST), problem)
+
+    def __enter__(self) -> DistributedKeeper:
+        with self.team.together():
+            if self.team.rank == 0:
+                self._open()
+        return self
+
+    def _open(self) -> None:
+        if not self.folder.exists():
+            try:
+                self.folder.mkdir()
+            except OSError as error:
+                raise FormatError(
+                    f"cannot be made: {error.strerror}; check the path and the permissions",
+                    path=str(self.folder),
+                ) from error
+            self._made = True
+        super().__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        if self._made:
+            with suppress(OSError):  # unless something was written
+                self.folder.rmdir()
+
+    def _describe(self, problem: Problem) -> dict[str, Any]:
+        return {**described(problem, told), "p": sum(self.team.gathered(int(problem.A.size)))}
+
+    def _require_free(self) -> None:
+        with self.team.together():
+            super()._require_free()
+
+    def _require_kept(self, given: Any) -> None:
+        with self.team.together():
+            pack(given, Shares(self.team))
+
+    def _contents(self) -> Contents:
+        return read(self.team, self.path)
+
+    def _set_aside(self) -> None:
+        if self.team.rank == 0:
+            super()._set_aside()
+
+    def _put(self, about: dict[str, Any], value: Any) -> None:
+        write(self.team, self.path, about, value)
+
+    def _tell(self, text: str) -> None:
+        if self.team.rank == 0:
+            super()._tell(text)
+
+
+def is_parts(path: PathLike) -> bool:
+    """Whether there is a checkpoint of many ranks at `path`."""
+    manifest = Path(os.fsdecode(path)) / MANIFEST
+    return os.path.lexists(manifest) or os.path.lexists(previous(manifest))
+
+
+def read_about(path: PathLike) -> dict[str, Any]:
+    """What such a checkpoint says of itself, as `condal.checkpoint.file.read_about` does of one."""
+    return without_parts(manifest_about(Path(os.fsdecode(path)) / MANIFEST))

@@ -1,0 +1,68 @@
+"""The cost model against what PETSc counts, and against the estimate of a model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from condal import distributed
+from condal.distributed.cost import Machine, Size, iteration, memory
+from condal.distributed.engine import engine
+from condal.distributed.normals import normals
+from condal.distributed.oracle import Slepc
+from condal.errors import ProblemError
+
+
+@pytest.fixture(scope="module")
+def model(team):
+    n, rng = 4000, np.random.default_rng(0)
+    i, j = rng.integers(0, n, (2, 2 * n))
+    W = sp.csr_array((np.ones(i.size), (i, j)), shape=(n, n))
+    begin, end = team.range(n)
+    return distributed.max_cut((W + W.T)[begin:end], team)
+
+
+def size_of(model):
+    entries = model.team.sum(float(model.block.nnz + model.block.shape[0]))
+    return Size(model.n, int(entries), ranks=model.team.size)
+
+
+def test_a_product_sends_what_petsc_counts(model, team):
+    cost, v = model.cost, normals(team, model.n, seed=[1])
+    PETSc = engine().PETSc
+    PETSc.Log.begin()
+    before = PETSc.Log.Event("MatMult").getPerfInfo()
+    for _ in range(4):
+        cost @ v
+    after = PETSc.Log.Event("MatMult").getPerfInfo()
+    sent, flops = (
+        team.sum(after[name] - before[name]) / 4 / team.size for name in ("messageLength", "flops")
+    )
+    size = size_of(model)
+    work = iteration(size, 1)["products"]
+    # PETSc counts what is received as well, and no addition to the first product of a row.
+    assert work.sent / 4 == pytest.approx(sent / 2, rel=0.03)
+    assert 2 * size.stored == pytest.approx(flops, rel=0.25)
+
+
+def test_the_memory_of_the_model_is_the_estimate_and_the_halo(model):
+    by, size = distributed.estimate(model, 10), size_of(model)
+    found = memory(size)
+    assert sum(found.values()) - found["halo"] == pytest.approx(sum(by.values()), rel=0.03)
+
+
+def test_the_figures_of_these_ranks(team):
+    machine = Machine.measured(team, rows=2000)
+    figures = np.array([machine.memory, machine.flops, machine.latency, machine.network])
+    assert np.all(np.isfinite(figures))
+    assert np.all(figures > 0)
+    assert machine.gather >= 0
+    team.require_same(machine, "the figures of the machine")
+
+
+def test_a_basis_that_petsc_cannot_number_is_refused(team):
+    most = int(np.iinfo(engine().PETSc.IntType).max)
+    Slepc(most // 25, team=team)
+    with pytest.raises(ProblemError, match=r"25 vectors of .* built with 64-bit indices"):
+        Slepc(most // 25 + 1, team=team)

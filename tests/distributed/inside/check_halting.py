@@ -1,0 +1,39 @@
+"""An oracle that is told to stop, or that meets an error, works again, and ends in peace."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from condal.distributed import max_cut
+from condal.distributed.oracle import Slepc
+from condal.halting import Alarm, Halt
+
+N = 60
+
+
+class Stopping:
+    """V, which raises in a product when it is asked for the 7th time."""
+
+    def __init__(self, V, error):
+        self.V, self.error, self.asked = V, error, 0
+
+    def __matmul__(self, v):
+        self.asked += 1
+        if self.asked == 7:
+            raise self.error
+        return self.V @ v
+
+
+@pytest.mark.parametrize("error", [Halt(Alarm(), asked=True), MemoryError()], ids=repr)
+def test_it_works_again(error, team):
+    rng = np.random.default_rng(1)
+    half = sp.csr_array(np.triu(rng.random((N, N)) < 0.2, 1).astype(float))
+    begin, end = team.range(N)
+    V = max_cut(sp.csr_array((half + half.T)[begin:end]), team).problem.f.C
+    oracle = Slepc(N, team=team)
+    value = oracle.smallest(V, 1e-9).value
+    with pytest.raises(type(error)):
+        oracle.smallest(Stopping(V, error), 1e-9)
+    assert oracle.smallest(V, 1e-9).value == pytest.approx(value, abs=1e-8)

@@ -1,0 +1,146 @@
+"""Max-cut on ranks: what is proved of it holds, and is what one process proves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import condal
+from condal import distributed
+from condal.distributed.sketch import DistributedSketch
+from condal.errors import ProblemError
+from condal.points import LowRank
+from condal.problems import max_cut
+
+N = 150
+
+
+@pytest.fixture(scope="module")
+def W():
+    rng = np.random.default_rng(2)
+    half = sp.random(N, N, 0.06, random_state=np.random.RandomState(1), data_rvs=rng.random)
+    return sp.csr_array(half + half.T)
+
+
+def rows(team, matrix):
+    begin, end = team.range(matrix.shape[0])
+    return sp.csr_array(matrix[begin:end])
+
+
+@pytest.fixture(scope="module")
+def solved(team, W):
+    model = distributed.max_cut(rows(team, W), team)
+    return model, distributed.solve(model, tol=3e-2, R=20)
+
+
+def test_solved_means_proved(team, W, solved):
+    _, result = solved
+    assert result.status is condal.Status.SOLVED
+    whole = max_cut(W)
+    best = condal.solve(whole, tol=1e-5)
+    assert best.objective - 1e-3 <= result.bound <= 1.05 * best.bound
+    assert result.objective <= best.bound
+    U = np.concatenate(team.gathered(result.x.U.local))
+    y = np.concatenate(team.gathered(result.y.local))
+    again = condal.certify(whole, LowRank(U, result.x.weights), y)
+    assert again.objective == pytest.approx(result.objective, rel=1e-10)
+    assert again.infeasibility <= 1e-12
+    assert again.gap <= 3e-2
+    assert again.bound == pytest.approx(result.bound, rel=3e-2)
+
+
+def test_every_rank_has_the_same_result(team, solved):
+    _, result = solved
+    numbers = result.objective, result.bound, result.oracle_calls, result.matvecs
+    team.require_same((*numbers, str(result.status), result.certificate.how), "the result")
+    team.require_same([row.objective for row in result.history], "the history")
+
+
+def test_a_cut_weighs_what_it_says_and_no_flip_gains(team, W, solved):
+    model, result = solved
+    cut = model.round(result, trials=3, seed=1)
+    signs = team.agreed(cut.signs).astype(float)
+    assert team.gathered(cut.signs.size) == [N] + [0] * (team.size - 1)
+    assert np.all(np.abs(signs) == 1)
+    assert max_cut(W).weight(signs) == pytest.approx(cut.weight, rel=1e-12)
+    assert W.diagonal().any()  # loops are never cut
+    at_vertex = signs * (W @ signs) - W.diagonal()
+    assert np.all(at_vertex <= 1e-9)  # what is cut there is at least half
+    assert 0.85 * result.bound <= cut.weight <= result.bound
+
+
+def test_the_first_iterations_are_those_of_one_rank(team, W):
+    """Later ones are, too, but for rounding, which grows from one to the next."""
+    model = distributed.max_cut(rows(team, W), team)
+    result = distributed.solve(model, R=5, max_iters=12)
+    comm = team.comm.Split(team.rank)
+    alone = distributed.Team(comm)
+    single = distributed.solve(distributed.max_cut(W, alone), R=5, max_iters=12)
+    for one, other in zip(result.history, single.history, strict=True):
+        assert one.objective == pytest.approx(other.objective, rel=1e-6)
+    y = np.concatenate(team.gathered(result.y.local))
+    assert np.allclose(y, single.y.local, rtol=1e-4, atol=1e-4 * np.abs(y).max())
+    comm.Free()
+
+
+class Interrupting:
+    """A callback that is interrupted on the first rank at k = 2, on others at k = 1."""
+
+    def __init__(self, rank):
+        self.last = 2 if rank == 0 else 1
+
+    def __call__(self, row):
+        if row.k == self.last:
+            raise KeyboardInterrupt
+
+
+def test_limits_and_callbacks_are_those_of_the_first(team, W):
+    model = distributed.max_cut(rows(team, W), team)
+    stopped = distributed.solve(model, tol=1e-9, callback=lambda row: team.rank == 0 and row.k == 3)
+    assert (stopped.status, stopped.iterations) == (condal.Status.INTERRUPTED, 3)
+    ignored = distributed.solve(model, tol=1e-9, max_iters=4, callback=lambda row: team.rank == 1)
+    assert (ignored.status, ignored.iterations) == (condal.Status.MAX_ITERS, 4)
+    halted = distributed.solve(model, tol=1e-9, max_iters=4, callback=Interrupting(team.rank))
+    assert (halted.status, halted.iterations) == (condal.Status.INTERRUPTED, 2)
+    short = distributed.solve(model, tol=1e-12, max_seconds=0.5 if team.rank == 0 else 1e6)
+    assert short.status is condal.Status.MAX_SECONDS
+
+
+@pytest.mark.parametrize("option", ["tol", "R", "seed", "max_iters"])
+def test_other_options_on_one_rank_are_refused_by_all(team, W, option):
+    model = distributed.max_cut(rows(team, W), team)
+    options = {"tol": 0.1, "R": 5, "seed": 1, "max_iters": 3}
+    options[option] *= 1 + (team.rank == 1)
+    with pytest.raises(ProblemError, match=f"the ranks differ in what they were asked.*{option}"):
+        distributed.solve(model, **options)
+
+
+def test_rows_of_another_graph_are_refused_by_all(team, W):
+    other = sp.csr_array(2.0 * W) if team.rank == 1 else W
+    with pytest.raises(ProblemError, match="the rows of the ranks make no symmetric W"):
+        distributed.max_cut(rows(team, other), team)
+
+
+def test_bad_rows_are_refused_by_all(team, W):
+    begin, end = team.range(N)
+    with pytest.raises(ProblemError, match=f"rank 1 owns the rows .* of {N}; got {N} rows"):
+        distributed.max_cut(W if team.rank == 1 else rows(team, W), team)
+    bad = rows(team, W).copy()
+    bad.data[0] = np.nan if team.rank == 1 else bad.data[0]
+    with pytest.raises(ProblemError, match="hold NaN or infinity"):
+        distributed.max_cut(bad, team)
+    with pytest.raises(ProblemError, match="must be a SciPy sparse array; got ndarray"):
+        distributed.max_cut(np.ones((end - begin, N)), team)
+    with pytest.raises(ProblemError, match="has no edges"):
+        distributed.max_cut(rows(team, sp.csr_array((N, N))), team)
+
+
+def test_problems_of_one_process_are_sent_to_condal_solve(team, W):
+    with pytest.raises(ProblemError, match=r"one over Spectrahedron: use condal\.solve"):
+        distributed.solve(max_cut(W))
+
+
+def test_the_sketch_of_a_solve_is_of_its_team(team):
+    sketch = DistributedSketch(N, 4, team=team)
+    assert sketch.point().U.shape[1] == 4

@@ -1,0 +1,62 @@
+"""Max-cut on ranks, with a checkpoint after every iteration; one rank may be killed, or all go on.
+
+    solving.py FOLDER GRAPH ITERATIONS [KILLED WHEN]
+
+A folder that is there is gone on from. The rank KILLED kills itself when it comes to write the
+checkpoint of the 6th iteration: before its own part, after it, before the manifest, or after it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+
+from condal import distributed
+from condal.distributed.kept import folder
+from condal.distributed.parts import is_parts, read_about
+
+WRITTEN = 6
+
+
+def die(*_: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def dying(function, when: str):
+    """The function, which ends the process before or after it is called for the last time."""
+    calls = 0
+
+    def called(*given):
+        nonlocal calls
+        calls += 1
+        if calls == WRITTEN and when == "before":
+            die()
+        found = function(*given)
+        if calls == WRITTEN and when == "after":
+            die()
+        return found
+
+    return called
+
+
+def main() -> None:
+    where, graph, iterations, *killed = sys.argv[1:]
+    team = distributed.Team()
+    model = distributed.read_max_cut(graph, team)
+    if killed and team.rank == int(killed[0]):
+        when, name = killed[1].split()
+        setattr(folder, name, dying(getattr(folder, name), when))
+    if is_parts(where):
+        left = int(iterations) - read_about(where)["k"]
+        result = distributed.resume(where, model, max_iters=left, every_seconds=0.0)
+    else:
+        options = {"tol": 1e-9, "R": 4, "max_iters": int(iterations)}
+        result = distributed.solve(model, checkpoint=where, every_seconds=0.0, **options)
+    if team.rank == 0:
+        found = {"k": len(result.history), "objective": result.objective, "bound": result.bound}
+        print(json.dumps({**found, "status": result.status.name}))
+
+
+main()

@@ -1,0 +1,37 @@
+"""What one rank refuses at the command line ends all of them, with one line."""
+
+from __future__ import annotations
+
+import pytest
+import ranks
+
+pytestmark = ranks.needed
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--as", "max-cut", "--json", "no/where.json"), "cannot be written"),
+        (("--as", "max-cut", "--json", "-", "--out", "-"), "only one of --json and --out"),
+        (("--as", "theta"), "--distributed is for --as max-cut"),
+        (("--as", "max-cut", "--max-memory", "1MB"), "max_memory is 1 MB a rank"),
+    ],
+    ids=["json", "stdout", "as", "memory"],
+)
+def test_it_is_said_once_and_all_end(words, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "graph.txt").write_text("4 3\n1 2\n2 3\n3 4\n")
+    ended = ranks.run(2, "-m", "condal", "solve", "graph.txt", "--distributed", *words)
+    assert ended.returncode != 0
+    assert ended.stderr.count("condal: error: ") == 1
+    assert said in ended.stderr
+
+
+def test_a_checkpoint_that_is_there_is_not_written_over(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "graph.txt").write_text("4 3\n1 2\n2 3\n3 4\n")
+    words = ("solve", "graph.txt", "--as", "max-cut", "--distributed", "--checkpoint", "kept")
+    assert ranks.run(2, "-m", "condal", *words).returncode == 0
+    again = ranks.run(2, "-m", "condal", *words)
+    assert again.returncode != 0
+    assert "is there already, and is not overwritten: go on from it with" in again.stderr

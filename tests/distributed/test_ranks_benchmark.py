@@ -1,0 +1,54 @@
+"""The benchmark of ranks runs, small, and tells what it found."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+import ranks
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # benchmarks/ is no package of ours
+
+from benchmarks import ranks as benchmark
+from benchmarks.ranks_page import outside, page
+
+pytestmark = ranks.needed
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ranks")
+    each = 1500
+    cases = [
+        *(benchmark.Case("torus", count * each, count, "short", 3) for count in (1, 2)),
+        *(benchmark.Case("random", each, count, "answer", 3) for count in (1, 2)),
+        benchmark.Case("random", each, 0, "plain", 3),
+    ]
+    return [benchmark.run(case, folder) for case in cases]
+
+
+def test_a_short_run_has_one_krylov_space_an_iteration(rows):
+    for row in rows[:2]:
+        assert row["products"] == 25
+        assert row["shell_calls"] == 24
+        assert 0 < outside(row) < 1
+
+
+def test_the_parts_of_an_iteration_are_within_it(rows):
+    row = rows[1]
+    assert row["shell_seconds"] < row["slepc_seconds"] < row["seconds"]
+    assert row["size"]["ranks"] == 2
+
+
+def test_the_answers_of_ranks_agree(rows):
+    one, two = rows[2:4]
+    assert two["objective"] == pytest.approx(one["objective"], rel=1e-9)
+    assert two["bound"] == pytest.approx(one["bound"], rel=1e-9)
+
+
+def test_the_page_has_a_line_for_each(rows):
+    text = page(rows)
+    assert "| torus | 3,000 | 2 | 25.0 |" in text
+    assert "| 1,500 | no MPI |" in text
+    assert "Weak scaling, torus graph, 1,500 rows a rank" in text

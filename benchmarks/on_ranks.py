@@ -1,0 +1,190 @@
+"""One run of max-cut on the ranks that there are, or in one process without them: its parts, timed.
+
+mpirun -n 2 python -m benchmarks.on_ranks GRAPH ITERATIONS REPLY: the graph is a file, and the reply
+one of JSON, by the first rank. `--alone` is the rival, `condal.solve`; `--answer` goes on to the
+proof; `--short` has one Krylov space for each call of the oracle; `--lobpcg`, `--gd` and `--jd` are
+other solvers of SLEPc's.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import condal
+from condal import distributed
+from condal.bench.memory import peak
+from condal.distributed import matrix, oracle
+from condal.distributed.cost import Machine, Size
+from condal.distributed.engine import engine
+from condal.operators import Symmetric
+from condal.storage import Sketch
+
+R = 10
+KINDS = ("krylovschur", "lobpcg", "jd", "gd")
+EVENTS = ("BVOrthogonalizeV", "BVMultInPlace")
+
+
+class Enough(Exception):
+    """So many iterations were timed."""
+
+
+class Clock:
+    """Seconds and calls of some functions; what is inside the first that is on is not counted."""
+
+    def __init__(self) -> None:
+        self.seconds: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()
+        self._on: set[str] = set()
+
+    def watch(self, owner: Any, name: str, part: str, *, outside: str = "") -> None:
+        """Time a method of a class as a part; not where it is called by the part `outside`."""
+        called = getattr(owner, name)
+
+        def timed(*given: Any, **named: Any) -> Any:
+            if outside in self._on or part in self._on:
+                return called(*given, **named)
+            self._on.add(part)
+            began = time.perf_counter()
+            try:
+                return called(*given, **named)
+            finally:
+                self._on.discard(part)
+                self.seconds[part] += time.perf_counter() - began
+                self.calls[part] += 1
+
+        setattr(owner, name, timed)
+
+
+def ranks(graph: str, iterations: int, options: list[str]) -> dict[str, Any] | None:
+    """The run on ranks; None but on the first."""
+    short = "--short" in options
+    if short:
+        oracle.PART, oracle.TRIES = 1e300, 1
+    team = distributed.Team()
+    model = distributed.read_max_cut(graph, team)
+    machine = Machine.measured(team, rows=model.block.shape[0])
+    own: Any = model.problem.X
+    own.engine.kind = next((kind for kind in KINDS if f"--{kind}" in options), KINDS[0])
+    clock = Clock()
+    clock.watch(oracle.Slepc, "_solved", "slepc")
+    clock.watch(oracle._Shell, "mult", "shell")
+    clock.watch(matrix.Rows, "_product", "rows")
+    clock.watch(Symmetric, "__matmul__", "maps", outside="slepc")
+    clock.watch(distributed.DistributedSketch, "move", "sketch")
+    for name in ("sums", "largest", "gathered", "agreed"):
+        clock.watch(distributed.Team, name, "words")
+    engine().PETSc.Log.begin()
+    rows: list[dict[str, float]] = []
+    say = _noting(rows, clock, None if "--answer" in options else iterations)
+    found: dict[str, Any] = {}
+    try:
+        result = distributed.solve(model, R=R, tol=1e-9, max_iters=iterations, callback=say)
+        found = {"objective": result.objective, "bound": result.bound}
+    except Enough:
+        pass
+    memory = team.largest(float(peak()))
+    nnz = int(team.sum(float(model.block.nnz))) + model.n
+    halo = team.largest(float(model._halo[0].columns.size - model.block.shape[0]))
+    size = Size(model.n, nnz, R=R, ranks=team.size, basis=own.engine.basis)
+    estimate = sum(distributed.estimate(model, R).values())
+    if team.rank:
+        return None
+    return {
+        **_means(rows, fastest=short),
+        **found,
+        "size": asdict(size),
+        "halo": halo,
+        "machine": asdict(machine),
+        "peak_mb": memory / 1e6,
+        "estimate_mb": estimate / 1e6,
+    }
+
+
+def alone(graph: str, iterations: int) -> dict[str, Any]:
+    """The rival: one process, without MPI."""
+    model = condal.problems.max_cut(condal.read_graph(graph))
+    clock = Clock()
+    clock.watch(Symmetric, "__matmul__", "maps")
+    clock.watch(Sketch, "move", "sketch")
+    rows: list[dict[str, float]] = []
+    try:
+        storage = Sketch(model.n, R)
+        condal.solve(
+            model,
+            condal.CGAL(),
+            storage=storage,
+            tol=1e-9,
+            callback=_noting(rows, clock, iterations),
+        )
+    except Enough:
+        pass
+    return {**_means(rows), "peak_mb": peak() / 1e6}
+
+
+def _noting(rows: list[dict[str, float]], clock: Clock, last: int | None) -> Callable[[Any], None]:
+    def say(row: Any) -> None:
+        rows.append(
+            {
+                "seconds": time.perf_counter(),
+                "products": row.matvecs,
+                "objective": row.objective,
+                "bound": row.bound,
+                **{f"{part}_seconds": value for part, value in clock.seconds.items()},
+                **{f"{part}_calls": value for part, value in clock.calls.items()},
+                **_events(),
+            }
+        )
+        if row.k == last:
+            raise Enough
+
+    return say
+
+
+def _events() -> dict[str, float]:
+    """What PETSc has counted."""
+    if "petsc4py" not in sys.modules:
+        return {}
+    PETSc = engine().PETSc
+    found = {name: PETSc.Log.Event(name).getPerfInfo() for name in (*EVENTS, "MatMult", "EPSSolve")}
+    times = {f"{name}_seconds": info["time"] for name, info in found.items()}
+    return {
+        **times,
+        "flops": found["MatMult"]["flops"],
+        "messages": found["MatMult"]["numMessages"],
+        "sent": found["MatMult"]["messageLength"],
+        "reductions": found["EPSSolve"]["numReductions"],
+        "slepc_flops": found["EPSSolve"]["flops"],
+        "slepc_messages": found["EPSSolve"]["numMessages"],
+    }
+
+
+def _means(rows: list[dict[str, float]], *, fastest: bool = False) -> dict[str, Any]:
+    """What an iteration takes: the mean from the second on, or the one that took the least time,
+    as others on the machine disturb it."""
+    steps = [{key: b[key] - a.get(key, 0.0) for key in b} for a, b in pairwise(rows)]
+    if fastest:
+        steps = [min(steps, key=lambda step: step["seconds"])]
+    means = {key: sum(step[key] for step in steps) / len(steps) for key in steps[-1]}
+    reached = [rows[-1][key] for key in ("objective", "bound")]
+    return {"iterations": len(rows), **means, "reached": reached}
+
+
+def main() -> None:
+    options = [word for word in sys.argv if word.startswith("--")]
+    graph, count, reply = [word for word in sys.argv[1:] if not word.startswith("--")]
+    iterations = int(count)
+    found = alone(graph, iterations) if "--alone" in options else ranks(graph, iterations, options)
+    if found is not None:
+        Path(reply).write_text(json.dumps(found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

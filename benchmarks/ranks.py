@@ -1,0 +1,144 @@
+"""Max-cut on ranks: the time of an iteration by parts, weak scaling, and the model of its cost.
+
+`python -m benchmarks ranks`, by a Python that has MPI, PETSc and SLEPc; `--quick` for small graphs,
+unrecorded. A *short* run asks so little of the oracle that SLEPc builds one Krylov space a call:
+every iteration has the same products, the fewest there can be, and what is beside them has its
+largest share. A *plain* run is what a user gets. The rival is `condal.solve`, CGAL with the same
+sketch, in one process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import scipy.sparse as sp
+
+from benchmarks import ranks_page
+from benchmarks.huge import graph
+from benchmarks.on_ranks import KINDS
+from benchmarks.record import RESULTS, torus, write
+from condal.sweeps.processes import ONE_THREAD
+
+MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe")
+SHORT, PLAIN, ANSWER = "short", "plain", "answer"
+HALF = 500_000  # rows of a rank
+PATIENCE, ENGINE_PATIENCE = 1500.0, 60.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """So many iterations on a graph of n vertices, on ranks; 0 of them for the rival."""
+
+    kind: str
+    n: int
+    ranks: int
+    how: str
+    iterations: int
+
+
+def cases() -> list[Case]:
+    """All that is measured."""
+    weak = [
+        Case(kind, ranks * HALF, ranks, SHORT, 12)
+        for kind in ("random", "torus")
+        for ranks in (1, 2, 4)
+    ]
+    sizes = [Case("random", 10**5, ranks, SHORT, 20) for ranks in (1, 2, 4)]
+    sizes += [Case("random", 10**6, 1, SHORT, 8), Case("random", 10**7, 2, SHORT, 4)]
+    plain = [Case("random", n, ranks, PLAIN, 8) for n in (10**5, 10**6) for ranks in (0, 1, 2)]
+    answers = [Case("random", 10**5, ranks, ANSWER, 10) for ranks in (1, 2, 4)]
+    engines = [Case("random", n, 1, how, 20) for n in (10**4, 10**5) for how in KINDS]
+    return weak + sizes + plain + answers + engines
+
+
+def quick() -> list[Case]:
+    """The same, small."""
+    ways = ((SHORT, (1, 2, 4)), (PLAIN, (0, 1, 2)), (ANSWER, (1, 2, 4)))
+    short = [Case("random", 4000, ranks, how, 6) for how, several in ways for ranks in several]
+    return [*short, *(Case("torus", ranks * 2000, ranks, SHORT, 6) for ranks in (1, 2))]
+
+
+def run(case: Case, folder: Path) -> dict[str, Any]:
+    """What a case gives, in processes of its own."""
+    file, reply = folder / f"{case.kind}-{case.n}.npz", folder / "reply.json"
+    if not file.is_file():
+        sp.save_npz(file, _graph(case.kind, case.n), compressed=False)
+    reply.unlink(missing_ok=True)
+    by_itself = case.ranks == 0 or case.how in KINDS  # and ends if it is killed
+    start = () if by_itself else (*MPIRUN, "-n", f"{case.ranks}")
+    words = [file, case.iterations, reply, "--alone" if case.ranks == 0 else f"--{case.how}"]
+    # Where ranks share a core, one that waits must let the others go on.
+    crowded = {"OMPI_MCA_mpi_yield_when_idle": "1"} if case.ranks > (os.cpu_count() or 1) else {}
+    engine = case.how in KINDS
+    try:
+        done = subprocess.run(
+            [*start, sys.executable, "-m", "benchmarks.on_ranks", *map(str, words)],
+            env={**os.environ, **ONE_THREAD, **crowded},
+            cwd=Path(__file__).resolve().parents[1],
+            capture_output=True,
+            text=True,
+            timeout=ENGINE_PATIENCE if engine else PATIENCE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        if not engine:
+            raise
+        return {**vars(case), "load": os.getloadavg()[0], "seconds": None}
+    if not reply.is_file():
+        raise SystemExit(f"{case}: {done.stdout[-500:]}{done.stderr[-2000:]}")
+    return {
+        **vars(case),
+        "load": os.getloadavg()[0],
+        **json.loads(reply.read_text(encoding="utf-8")),
+    }
+
+
+def _graph(kind: str, n: int) -> Any:
+    return graph(n) if kind == "random" else torus(n // 500, 500)
+
+
+def main() -> None:
+    """All cases, one after the other; `--only=short-random` for those whose name begins so.
+
+    The others stay as recorded; so does a short run that took less time before with `--again`: what
+    else the machine has to do can only add to it.
+    """
+    small, again = "--quick" in sys.argv, "--again" in sys.argv
+    only = tuple(word[7:] for word in sys.argv if word.startswith("--only="))
+    kept = {} if small else {_name(row): row for row in _recorded()}
+    with tempfile.TemporaryDirectory() as folder:
+        for case in quick() if small else cases():
+            name = _name(vars(case))
+            if only and not name.startswith(only):
+                continue
+            found, before = run(case, Path(folder)), kept.get(name)
+            print(name, found["seconds"], f"load {found['load']:.1f}", flush=True)
+            if again and case.how == SHORT and before and before["seconds"] < found["seconds"]:
+                continue
+            kept[name] = found
+            if not small:
+                _save(kept)
+    print(ranks_page.page(list(kept.values())))
+
+
+def _save(kept: dict[str, dict[str, Any]]) -> None:
+    names = [_name(vars(case)) for case in cases()]
+    rows = [kept[name] for name in names if name in kept]
+    write("ranks", rows)
+    (RESULTS / "ranks.md").write_text(ranks_page.page(rows), encoding="utf-8")
+
+
+def _name(case: dict[str, Any]) -> str:
+    return f"{case['how']}-{case['kind']}-{case['n']}-{case['ranks']}"
+
+
+def _recorded() -> list[dict[str, Any]]:
+    path = RESULTS / "ranks.json"
+    return json.loads(path.read_text(encoding="utf-8"))["rows"] if path.is_file() else []

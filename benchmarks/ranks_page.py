@@ -1,0 +1,223 @@
+"""The tables of `benchmarks/ranks.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from benchmarks.on_ranks import KINDS
+from condal.distributed.cost import Machine, Size, iteration, memory, seconds
+
+OUTSIDE, WEAK = 0.10, 1.3  # the figures
+
+
+def page(rows: list[dict[str, Any]]) -> str:
+    """All of them."""
+    short = [row for row in rows if row["how"] == "short"]
+    plain = [row for row in rows if row["how"] == "plain"]
+    answers = [row for row in rows if row["how"] == "answer"]
+    text = [
+        "# Max-cut on ranks",
+        "",
+        "Random graphs of average degree 4, tori of degree 4, R = 10; one thread a rank, 2 cores: "
+        "4 ranks share them. Plain runs are what a user gets; short runs ask so little of the "
+        "oracle that SLEPc builds one Krylov space a call, so that all iterations have the same "
+        "products, the fewest, and the rest its largest share. Times of short runs are those of "
+        "the fastest iteration after the first, of plain runs the mean of these. *Load* is what "
+        "the machine had to do in the last minute, the run itself with it: above the number of "
+        "ranks, others disturbed it.",
+        "",
+        "## Figures",
+        "",
+        *_figures(plain, short, answers),
+        "",
+        "## Short runs: one Krylov space a call of the oracle, the fewest products",
+        "",
+        *_table(("graph", "n", "ranks", *PARTS, "outside", *WHERE), map(_parts, short)),
+        "",
+        "Seconds of an iteration. *Outside* is what is neither in SLEPc nor in a product of the "
+        "maps, the sketch with it. *Shell* is what a product inside SLEPc takes beside PETSc's.",
+        "",
+        "## Weak scaling, as many rows a rank",
+        "",
+        *_table(("graph", "rows a rank", "ranks", "s an iteration", "x"), _weak(short)),
+        "",
+        "## Plain runs, and one process without MPI",
+        "",
+        *_table(
+            ("n", "ranks", "products", "s an iteration", "ms a product", "outside", *WHERE),
+            map(_plain, plain),
+        ),
+        "",
+        "## The answer after as many iterations",
+        "",
+        *_table(("ranks", "iterations", "products", "objective", "bound"), map(_answer, answers)),
+        "",
+        "## SLEPc's solvers: 20 iterations on one rank, within 60 s",
+        "",
+        *_table(
+            ("n", "solver", "products", "s an iteration", "objective", "bound"),
+            map(_engine, (row for row in rows if row["how"] in KINDS)),
+        ),
+        "",
+        "The objective is that of an infeasible point, and the bound an estimate: the lower the "
+        "bound of as many iterations, the better the oracle.",
+        "",
+        "## The model against what was measured",
+        "",
+        *_table(
+            ("graph", "n", "ranks", "s", "model s", *(f"{one} x" for one in MODEL)),
+            map(_model, short),
+        ),
+        "",
+        "x is the model's figure over the measured one: seconds of all, of the products (shell and "
+        "all), of SLEPc's other work and of the rest; flops of the products, bytes sent and halo "
+        "as PETSc counts them; peak of memory.",
+        "",
+        "## The machine, as measured beside each run",
+        "",
+        *_table(("n", "ranks", *MACHINE), map(_machine, short)),
+        "",
+    ]
+    return "\n".join(text)
+
+
+PARTS = ("products", "s", "SLEPc", "of it products", "shell", "orthogonal", "maps", "sketch")
+WHERE = ("peak MB", "load")
+MODEL = ("all", "products", "SLEPc", "rest", "flops", "sent", "halo", "memory")
+MACHINE = ("GB/s", "ns a read", "Gflop/s", "us latency", "GB/s of messages")
+
+
+def outside(row: dict[str, Any]) -> float:
+    """The share of an iteration that is neither SLEPc's nor in a product."""
+    return 1 - (row["slepc_seconds"] + row["maps_seconds"]) / row["seconds"]
+
+
+def _parts(row: dict[str, Any]) -> list[str]:
+    inner = row["slepc_seconds"] - row["shell_seconds"]
+    times = (
+        row["seconds"],
+        row["slepc_seconds"],
+        row["shell_seconds"],
+        row["shell_seconds"] + row["maps_seconds"] - row["rows_seconds"],
+        inner,
+        row["maps_seconds"],
+        row["sketch_seconds"],
+    )
+    share = f"{100 * outside(row):.1f}%"
+    shown = [f"{one:.3g}" for one in times]
+    return [*_case(row), f"{row['products']:.1f}", *shown, share, *_where(row)]
+
+
+def _weak(rows: list[dict[str, Any]]) -> Iterable[list[str]]:
+    for kind, each, several in _families(rows):
+        for row in several:
+            by = row["seconds"] / several[0]["seconds"]
+            shown = f"{each:,.0f}", f"{row['ranks']}", f"{row['seconds']:.3g}", f"{by:.2f}"
+            yield [kind, *shown]
+
+
+def _families(rows: list[dict[str, Any]]) -> list[tuple[str, float, list[dict[str, Any]]]]:
+    """Those of as many rows a rank, if one of them is of one rank."""
+    found: dict[tuple[str, float], list[dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault((row["kind"], row["n"] / row["ranks"]), []).append(row)
+    return [(*key, several) for key, several in found.items() if len(several) > 1]
+
+
+def _plain(row: dict[str, Any]) -> list[str]:
+    each = 1e3 * row["seconds"] / row["products"]
+    share = f"{100 * outside(row):.1f}%" if row["ranks"] else "-"
+    shown = f"{row['products']:.1f}", f"{row['seconds']:.3g}", f"{each:.3g}"
+    return [f"{row['n']:,}", f"{row['ranks'] or 'no MPI'}", *shown, share, *_where(row)]
+
+
+def _answer(row: dict[str, Any]) -> list[str]:
+    total = row["products"] * (row["iterations"] - 1)
+    shown = f"{row['iterations']}", f"{total:.0f}"
+    return [f"{row['ranks']}", *shown, f"{row['objective']:.10g}", f"{row['bound']:.10g}"]
+
+
+def _engine(row: dict[str, Any]) -> list[str]:
+    if row["seconds"] is None:
+        return [f"{row['n']:,}", row["how"], "-", "not done", "-", "-"]
+    shown = f"{row['products']:.1f}", f"{row['seconds']:.3g}"
+    return [f"{row['n']:,}", row["how"], *shown, *(f"{value:.8g}" for value in row["reached"])]
+
+
+def _model(row: dict[str, Any]) -> list[str]:
+    inside = row["shell_calls"]
+    machine, known = Machine(**row["machine"]), Size(**row["size"])
+    local = row["kind"] == "torus"
+    size = Size(**{**row["size"], "halo": row["halo"] * known.ranks / known.n}) if local else known
+    by, work = seconds(size, inside, machine), iteration(size, inside)
+    total = sum(by.values())
+    products = row["shell_seconds"] + row["maps_seconds"]
+    inner = row["slepc_seconds"] - row["shell_seconds"]
+    rest = row["seconds"] - row["slepc_seconds"] - row["maps_seconds"]
+    shell = 3 * size.rows * (inside + 2)
+    ratios = (
+        (total, row["seconds"]),
+        (by["products"], products),
+        (by["orthogonalisation"], inner),
+        (by["vectors"] + by["sketch"] + by["sums"], rest),
+        (work["products"].flops - shell, row["flops"]),
+        (work["products"].sent, row["sent"] / 2),  # PETSc counts what is received as well
+        (size.fetched, row["halo"]),
+        (sum(memory(size).values()), 1e6 * row["peak_mb"]),
+    )
+    shown = [f"{model / found:.2f}" if found else "-" for model, found in ratios]
+    return [*_case(row), f"{row['seconds']:.3g}", f"{total:.3g}", *shown]
+
+
+def _machine(row: dict[str, Any]) -> list[str]:
+    one = Machine(**row["machine"])
+    figures = (one.memory / 1e9, 1e9 * one.gather, one.flops / 1e9)
+    words = (1e6 * one.latency, one.network / 1e9) if row["ranks"] > 1 else ()
+    shown = [f"{value:.3g}" for value in figures + words] + ["-"] * (2 - len(words))
+    return [f"{row['n']:,}", f"{row['ranks']}", *shown]
+
+
+def _figures(
+    plain: list[dict[str, Any]], short: list[dict[str, Any]], answers: list[dict[str, Any]]
+) -> Iterable[str]:
+    for rows, what in ((plain, "plain"), (short, "short")):
+        shares = [outside(row) for row in rows if 0 < row["ranks"] <= 2]
+        if shares:
+            most, said = f"{100 * max(shares):.1f}%", _verdict(max(shares) <= OUTSIDE)
+            yield f"* Time outside SLEPc and the maps' products: at most {most}"
+            yield f"  of an iteration of the {what} runs on 1 and 2 ranks (10%: {said})."
+    for kind, each, several in _families(short):
+        by = {row["ranks"]: row["seconds"] for row in several}
+        if 1 in by and 2 in by:
+            growth = by[2] / by[1]
+            said = _verdict(growth <= WEAK)
+            yield f"* Weak scaling, {kind} graph, {each:,.0f} rows a rank: an iteration takes"
+            yield f"  {growth:.2f} times as long on 2 ranks as on 1 (1.3: {said})."
+    if answers:
+        first = answers[0]
+        off = max(
+            abs(row[key] / first[key] - 1) for row in answers for key in ("objective", "bound")
+        )
+        yield f"* The answers of 1, 2 and 4 ranks differ by at most {off:.1e} of their size."
+
+
+def _verdict(reached: bool) -> str:
+    return "reached" if reached else "missed"
+
+
+def _where(row: dict[str, Any]) -> list[str]:
+    return [f"{row['peak_mb']:.0f}", f"{row['load']:.1f}"]
+
+
+def _case(row: dict[str, Any]) -> list[str]:
+    return [row["kind"], f"{row['n']:,}", f"{row['ranks']}"]
+
+
+def _table(heads: Iterable[str], lines: Iterable[Iterable[str]]) -> list[str]:
+    heads = list(heads)
+    return [_line(heads), _line(["---"] * len(heads)), *map(_line, lines)]
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -238,8 +238,8 @@ def test_arrays_that_all_solves_share_cannot_be_written_to():
 
 
 def test_every_cache_that_outlives_a_solve_is_known():
-    """By `places` and `_start_vector`, whose arrays cannot be written to, and the instances of an
-    experiment's worker, a process of one thread."""
+    """By `places` and `_start_vector`, whose arrays cannot be written to, the values of a sweep's
+    worker, a process of one thread, and the modules of MPI."""
     cached = re.compile(r"@(?:functools\.)?(?:lru_)?cache\b[^\n]*\n(?:@[^\n]*\n)*def (\w+)")
     found = {
         f"{path.relative_to(SOURCE).as_posix()}:{name}"
@@ -247,9 +247,10 @@ def test_every_cache_that_outlives_a_solve_is_known():
         for name in cached.findall(path.read_text())
     }
     assert found == {
+        "distributed/engine.py:engine",
         "eigen.py:_start_vector",
         "triangles.py:places",
-        "experiments/run.py:_load",
+        "sweeps/processes.py:_value",
     }
 
 

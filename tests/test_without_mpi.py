@@ -40,20 +40,3 @@ def test_the_command_asks_for_the_extra(tmp_path):
     ended = commands.run("solve", str(file), "--as", "max-cut", "--distributed")
     assert ended.exit_code == 2
     assert ended.stderr.startswith(f"condal: error: {TOLD}")
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["--as", "theta"], "--distributed is for --as max-cut; got --as theta"),
-        (["--as", "max-cut", "--method", "lowrank"], "--distributed knows --method auto, cgal"),
-        (["--as", "max-cut", "--save", "kept"], "--distributed does not take --save"),
-        (["--as", "max-cut", "--watch"], "--distributed does not take --watch"),
-    ],
-)
-def test_what_ranks_do_not_do_is_refused(tmp_path, words, told):
-    file = tmp_path / "g.txt"
-    file.write_text(commands.PENTAGON)
-    ended = commands.run("solve", str(file), "--distributed", *words)
-    assert ended.exit_code == 2
-    assert ended.stderr.startswith(f"condal: error: {told}")

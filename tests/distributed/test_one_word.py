@@ -14,9 +14,11 @@ pytestmark = ranks.needed
         (("--as", "max-cut", "--json", "no/where.json"), "cannot be written"),
         (("--as", "max-cut", "--json", "-", "--out", "-"), "only one of --json and --out"),
         (("--as", "theta"), "--distributed is for --as max-cut"),
+        (("--as", "max-cut", "--save", "kept"), "--distributed does not take --save"),
+        (("--as", "max-cut", "--method", "lowrank"), "--distributed knows --method auto, cgal"),
         (("--as", "max-cut", "--max-memory", "1MB"), "max_memory is 1 MB a rank"),
     ],
-    ids=["json", "stdout", "as", "memory"],
+    ids=["json", "stdout", "as", "save", "method", "memory"],
 )
 def test_it_is_said_once_and_all_end(words, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

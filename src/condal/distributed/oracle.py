@@ -88,7 +88,8 @@ class Slepc:
             self._run(eps, residual)
         value = float(eps.getEigenpair(0, vector).real)
         off = float(eps.getErrorEstimate(0))
-        return Eigenpair(value, Owned(vector.getArray().copy(), self.team), off, off)  # type: ignore[arg-type]
+        found: Any = Owned(vector.getArray().copy(), self.team)
+        return Eigenpair(value, found, off, off)
 
     def _run(self, eps: Any, residual: float) -> None:
         """Let it run to that residual; or to its end, where a product was told to halt."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular, svd
 
+from condal.passes import slices
 from condal.points import Array, LowRank, Point, dense, require_whole
 from condal.storage.factored import spectral
 from condal.storage.reconstruction import RANK, Spectrum
@@ -70,8 +71,11 @@ class Sketch:
     def move(self, s: Point, eta: float) -> None:
         """S <- (1 - eta) S + eta s Omega."""
         s = spectral(s)
-        self._S *= 1 - eta
-        self._S += (s.U * (eta * s.weights)) @ (s.U.T @ self._omega)
+        right = (eta * s.weights)[:, None] * (s.U.T @ self._omega)
+        for here in slices(*self._S.shape):  # once through memory
+            part = self._S[here]
+            part *= 1 - eta
+            part += s.U[here] @ right
         self._trace = (1 - eta) * self._trace + eta * s.trace
 
     def load(self, x: Point) -> None:

@@ -52,6 +52,7 @@ class Application:
     inputs : those of them that name files to be read, which the problem does not depend on.
     solve, resume : how a model is solved, and a checkpoint gone on from: as condal.solve and
         condal.resume do, where they are left out.
+    again : the command that goes on from a checkpoint.
     suffixes : of names of files that are solved as this without --as.
     resolved : values of options that the model chose where they were left out, by name: typed, they
         make the very same problem.
@@ -75,6 +76,7 @@ class Application:
     resolved: Callable[[Any], dict[str, Any]] = lambda model: {}
     solve: Callable[..., Result] = lambda *given, **options: condal.solve(*given, **options)
     resume: Callable[..., Result] = lambda *given, **options: condal.resume(*given, **options)
+    again: str = "condal resume"
     suffixes: tuple[str, ...] = ()
 
     def told(self, model: Any, result: Result, answer: Any) -> Lines:

@@ -173,7 +173,7 @@ class Outcome:
             if not wishes.quiet:
                 show(f"\n{self.keep.told}")
         if checkpoint is not None and result.status in UNDONE and Path(checkpoint).exists():
-            again = f"condal resume {shlex.quote(checkpoint)} {shlex.quote(self.file)}"
+            again = f"{application.again} {shlex.quote(checkpoint)} {shlex.quote(self.file)}"
             if not wishes.quiet:
                 show(f"\nTo go on from here:\n\n  {printable(again)}")
         if self.watch is not None:

@@ -68,6 +68,7 @@ def on_ranks(
         resume=distributed.resume,
         answer=answer,
         picture=lambda model, result, answer: None,
+        again=f"mpirun -n {team.size} condal resume",
     )
     return made, SILENT if team.rank else wishes
 

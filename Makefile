@@ -4,17 +4,21 @@ BIN := .venv/bin
 PIP := -m pip --disable-pip-version-check install --quiet
 LOCK := requirements-dev.lock
 
-.PHONY: demo test lock audit lint types pytest chromium test-distributed mpi beside docs experiments-quick experiments gallery benchmark bench bench-peers soak fuzz oldest clean
+.PHONY: demo test lock audit lint types pytest chromium test-distributed mpi most beside docs experiments-quick experiments gallery benchmark bench bench-peers soak fuzz oldest clean
 
 demo: .venv/installed
 	$(BIN)/condal demo
 
 test: lint types chromium
-	@$(MAKE) --no-print-directory --jobs=2 pytest beside
+	@$(MAKE) --no-print-directory --jobs=2 most beside
 
-# What runs beside pytest, which has use for one core: it is shown when it ends.
+# Two halves, as there are two cores: most tests, and beside them the rest, shown when it ends.
+REST := bench checkpoint conic experiments faults formats in_cvxpy report saved
+most: .venv/installed
+	$(BIN)/pytest $(REST:%=--ignore=tests/%)
+
 beside: .venv/installed
-	@($(MAKE) experiments-quick && if $(MAKE) --silent mpi; then $(MAKE) test-distributed; \
+	@($(BIN)/pytest $(REST:%=tests/%) && $(MAKE) experiments-quick && if $(MAKE) --silent mpi; then $(MAKE) test-distributed; \
 	  else echo "so the tests over many ranks are skipped"; fi) >.test-beside 2>&1 \
 	  && cat .test-beside || (cat .test-beside; exit 1)
 

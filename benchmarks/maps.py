@@ -17,7 +17,8 @@ import scipy.sparse as sp
 
 import condal
 from benchmarks.record import random_graph, save
-from condal.operators import Symmetric, add
+from condal.gradients import add
+from condal.operators import Symmetric
 from condal.points import symmetric_product
 
 LOOPED = 200  # constraints of the loop: the others take as long each

@@ -12,8 +12,8 @@ from scipy.sparse.linalg import eigsh
 
 import condal
 from benchmarks.record import instances, random_graph, save
+from condal.gradients import add
 from condal.methods.rules import LineSearch
-from condal.operators import add
 from condal.scaling import normalise
 from condal.storage import Sketch
 

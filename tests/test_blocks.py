@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import condal
+from condal.gradients import dot
 from condal.methods import CGAL, LowRankCGAL, PrimalDual, corrective
 from condal.methods.auto import choices
 from condal.methods.bottom import Bottom
@@ -16,7 +17,6 @@ from condal.methods.factored import FactoredLagrangian, surface_of
 from condal.methods.geometry import Blocks, Rows, Sphere
 from condal.methods.layout import Layout
 from condal.methods.rules import LineSearch
-from condal.operators import dot
 from condal.points import LowRank, dense
 from condal.scaling import normalise
 from condal.types import spectral_parts

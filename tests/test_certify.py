@@ -11,8 +11,8 @@ from scipy.optimize import minimize_scalar
 import condal
 from condal import proofs
 from condal.certify import lower_bound
+from condal.gradients import add
 from condal.methods.rules import FractionOfGap, LineSearch
-from condal.operators import add
 from condal.storage import Dense
 from known import DATA, PLANTED, needs_data, planted_sdp, planted_simplex, random_graph, torus
 from laws import DOMAINS

@@ -36,7 +36,8 @@ from condal.domains import (
     Spectrahedron,
 )
 from condal.errors import ProblemError
-from condal.operators import Symmetric, dot, functional
+from condal.gradients import dot, functional
+from condal.operators import Symmetric
 from condal.points import LowRank, dense
 from condal.types import Domain, Proof, projects
 from laws import (

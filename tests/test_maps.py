@@ -11,6 +11,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 from condal import maps
 from condal.errors import ProblemError
+from condal.gradients import dot
 from condal.halves import BLOCK
 from condal.lifting import square_point
 from condal.maps import (
@@ -31,7 +32,7 @@ from condal.maps import (
 )
 from condal.maps.combined import adjoint_onto, step
 from condal.maps.norms import operator_norm
-from condal.operators import Symmetric, dot
+from condal.operators import Symmetric
 from condal.points import LowRank, dense
 from laws import (
     MAPS,

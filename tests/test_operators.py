@@ -11,8 +11,9 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from condal.errors import ProblemError
+from condal.gradients import add, dot
 from condal.halves import BLOCK, block_rows
-from condal.operators import Symmetric, add, dot
+from condal.operators import Symmetric
 from condal.points import LowRank
 from condal.symmetry import symmetric
 from laws import Matrices, exactly, random_lowrank, random_symmetric

@@ -12,9 +12,10 @@ from scipy.optimize import linprog
 
 import condal
 from condal.domains import Box, Hull
+from condal.gradients import add, dot
 from condal.methods import PrimalDual, primal_dual
 from condal.methods.flattening import Flattening
-from condal.operators import Symmetric, add, dot
+from condal.operators import Symmetric
 from condal.points import dense
 from condal.scaling import normalise
 from condal.storage import Factor

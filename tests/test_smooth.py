@@ -10,8 +10,8 @@ from scipy.sparse.linalg import aslinearoperator
 import condal
 from condal import smooth
 from condal.errors import PieceError, ProblemError
+from condal.gradients import dot
 from condal.maps import Diagonal
-from condal.operators import dot
 from condal.smooth import (
     FactoredQuadratic,
     Function,

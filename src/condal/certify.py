@@ -17,10 +17,11 @@ import numpy as np
 
 from condal.domains.lifted import taken
 from condal.errors import ProblemError
+from condal.gradients import Gradient, add
 from condal.lengths import length, summands
 from condal.maps.images import zeros_of
 from condal.markup import pairs
-from condal.operators import Gradient, add, gamma
+from condal.operators import gamma
 from condal.points import Array, Point, finite_array
 from condal.problem import Model, Problem, problem_of
 from condal.rounding import Errors, Rounded

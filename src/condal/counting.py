@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from condal.domains.wrapped import Wrapped, WrappedSpectral
+from condal.gradients import Gradient
 from condal.halting import heed
-from condal.operators import Gradient, Symmetric
+from condal.operators import Symmetric
 from condal.points import Array, LowRank, Point
 from condal.problem import Problem
 from condal.types import Domain, Projectable, Spectral, projects, spectral_parts

@@ -18,7 +18,8 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import PieceError
-from condal.operators import Gradient, Symmetric
+from condal.gradients import Gradient
+from condal.operators import Symmetric
 from condal.points import Array, LowRank, Point
 
 NAMES = {

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
+from condal.gradients import add, dot
 from condal.maps.combined import adjoint_onto, difference, step
-from condal.operators import add, dot
 from condal.passes import along
 from condal.points import Array, Point, require_positive
 from condal.problem import Problem

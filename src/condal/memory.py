@@ -12,9 +12,10 @@ from typing import TypeAlias
 import numpy as np
 
 from condal.errors import ProblemError
+from condal.gradients import Gradient
 from condal.guards import unguarded
 from condal.methods.auto import Choice
-from condal.operators import Gradient, Symmetric
+from condal.operators import Symmetric
 from condal.problem import Problem
 from condal.storage import Blocks, Dense, Factored, Sketch, TwoSidedSketch
 from condal.storage.choice import DEFAULT_MAX_BYTES, LEAST_RANK

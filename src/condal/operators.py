@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +20,7 @@ from condal.grams import gram, gram_product
 from condal.halting import heed
 from condal.halves import from_half, lower_sum, whole
 from condal.passes import add_scaled_rows, slices
-from condal.points import Array, Indices, LowRank, Point
+from condal.points import Array, Indices, LowRank
 
 SCATTERED = 50_000  # numbers of a vector that the cache no longer holds
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
@@ -99,7 +99,7 @@ class Symmetric:
         return left, 0.5 * np.stack([part for a, b in self.pairs for part in (b, a)])
 
     def __add__(self, other: Symmetric) -> Symmetric:
-        _require_one_space(self, other)
+        require_one_space(self.shape, other.shape)
         half = self.lower is not None or other.lower is not None
         return Symmetric(
             self.n,
@@ -246,47 +246,11 @@ class Symmetric:
         return float("inf") if sums is None else 2 * parts * UNIT_ROUNDOFF * float(sums.max())
 
 
-Gradient: TypeAlias = Array | Symmetric | tuple["Gradient", ...]
-
-
-def add(a: Gradient | None, b: Gradient | None) -> Gradient:
-    """a + b; None is the gradient of nothing."""
-    if a is None:
-        if b is None:
-            raise ProblemError("the problem has neither an objective nor a constraint")
-        return b
-    if b is None:
-        return a
-    _require_one_space(a, b)
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return tuple(add(p, q) for p, q in zip(a, b, strict=True))
-    return a + b  # type: ignore[operator]
-
-
-def _require_one_space(*both: Gradient) -> None:
-    a, b = (len(v) if isinstance(v, tuple) else v.shape for v in both)
+def require_one_space(a: Any, b: Any) -> None:
+    """Raise ProblemError unless the shapes of two gradients are one."""
     if a != b:
         why = "cannot be added: the objective, the maps and the domain must agree on n"
         raise ProblemError(f"gradients of different sizes, {a} and {b}, {why}")
-
-
-def dot(v: Gradient, x: Point) -> float:
-    """<v, x>."""
-    if isinstance(v, tuple):
-        assert isinstance(x, tuple)
-        return sum(dot(p, q) for p, q in zip(v, x, strict=True))
-    assert not isinstance(x, tuple)
-    if isinstance(v, Symmetric):
-        return v.quadratic(x)
-    return float(np.vdot(v, np.asarray(x)))
-
-
-def functional(x: Point) -> Gradient:
-    """<x, .>, for a point x kept as an array: n numbers, or n x n of a symmetric matrix."""
-    if isinstance(x, tuple):
-        return tuple(functional(part) for part in x)
-    array = np.asarray(x)
-    return Symmetric(len(array), dense=array) if array.ndim == 2 else array
 
 
 def _times(part: Any, c: float) -> Any:

@@ -13,10 +13,11 @@ import numpy as np
 from condal.domains.lifted import taken
 from condal.errors import CondalError, PieceError, ProblemError
 from condal.faults import Products, with_guarded
+from condal.gradients import Gradient
 from condal.maps import Identity, Stack
 from condal.maps.images import zeros_of
 from condal.maps.operator import as_map
-from condal.operators import Gradient, Symmetric
+from condal.operators import Symmetric
 from condal.points import Array, Point, require_whole
 from condal.sets import Separable
 from condal.smooth import Linear

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
-from condal.operators import Gradient
+from condal.gradients import Gradient
 from condal.points import Array, Indices, LowRank, Point
 
 if TYPE_CHECKING:

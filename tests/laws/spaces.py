@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from condal.gradients import dot
 from condal.lifting import lifted, real_point, square_point
-from condal.operators import Symmetric, dot
+from condal.operators import Symmetric
 from condal.points import LowRank, dense
 from condal.symmetry import symmetric
 

@@ -16,8 +16,8 @@ from condal.checking.samples import (
 )
 from condal.errors import ProblemError
 from condal.faults import NAMES
+from condal.gradients import dot
 from condal.maps import check_adjoint
-from condal.operators import dot
 from condal.points import combine
 from condal.types import Domain, LinearMap
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from condal.gradients import Gradient, add, dot
 from condal.maps.checks import size_of
-from condal.operators import Gradient, Symmetric, add, dot
+from condal.operators import Symmetric
 from condal.points import Array, LowRank, Point, combine
 from condal.problem import Problem
 from condal.types import Lifted

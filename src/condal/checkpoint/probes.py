@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from condal.operators import Gradient, Symmetric
+from condal.gradients import Gradient
+from condal.operators import Symmetric
 from condal.points import Array
 from condal.problem import Problem
 from condal.types import LinearMap

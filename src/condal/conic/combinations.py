@@ -15,8 +15,9 @@ import numpy as np
 from condal.certify import adjoint_rounding, dual_rounding
 from condal.conic.folded import Part
 from condal.conic.structure import Shape
+from condal.gradients import add
 from condal.lengths import length
-from condal.operators import Symmetric, add, gamma
+from condal.operators import Symmetric, gamma
 from condal.points import Array
 from condal.proofs import smallest_eigenvalue_bound
 from condal.rounding import norm_above

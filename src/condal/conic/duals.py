@@ -19,8 +19,9 @@ from condal.conic.folded import Part
 from condal.conic.structure import Shape
 from condal.conic.trace import TraceBound
 from condal.domains import Spectrahedron
+from condal.gradients import add
 from condal.lengths import length
-from condal.operators import Symmetric, add
+from condal.operators import Symmetric
 from condal.points import Array
 
 ACCURACY = 1e-9  # of the slack's size: how near its smallest eigenvalue is looked for, at least

@@ -12,7 +12,8 @@ from condal.distributed.normals import normals
 from condal.distributed.oracle import Slepc
 from condal.distributed.team import Team
 from condal.domains import Spectrahedron
-from condal.operators import Gradient, Symmetric
+from condal.gradients import Gradient
+from condal.operators import Symmetric
 from condal.points import LowRank, Point
 from condal.proofs import from_random_start
 from condal.types import Proof

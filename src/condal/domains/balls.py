@@ -9,9 +9,9 @@ import numpy as np
 
 from condal.domains.flat import ClosedForm
 from condal.errors import ProblemError
+from condal.gradients import Gradient
 from condal.lengths import group_lengths, grouped, length
 from condal.nonsmooth.levels import onto_simplex
-from condal.operators import Gradient
 from condal.points import Array, Indices, Point, finite_array, require_positive, require_whole
 
 

@@ -11,8 +11,9 @@ from scipy.optimize import linear_sum_assignment
 
 from condal.domains.couplings import coupled
 from condal.domains.flat import Flat
+from condal.gradients import Gradient
 from condal.lengths import length
-from condal.operators import Gradient, gamma
+from condal.operators import gamma
 from condal.points import Array, Point, require_whole
 from condal.types import Proof
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from condal.domains.flat import ClosedForm
 from condal.errors import ProblemError
+from condal.gradients import Gradient
 from condal.lengths import length
-from condal.operators import Gradient
 from condal.points import Array, Point, finite_array, require_positive, require_whole
 from condal.sections import Section
 

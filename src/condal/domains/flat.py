@@ -8,7 +8,8 @@ from math import inf
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.operators import Gradient, Symmetric, gamma
+from condal.gradients import Gradient
+from condal.operators import Symmetric, gamma
 from condal.points import Array, Point
 from condal.types import Proof
 

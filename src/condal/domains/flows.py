@@ -9,8 +9,9 @@ import numpy as np
 
 from condal.domains.flat import Flat
 from condal.errors import ProblemError
+from condal.gradients import Gradient
 from condal.lengths import length
-from condal.operators import UNIT_ROUNDOFF, Gradient
+from condal.operators import UNIT_ROUNDOFF
 from condal.points import Array, Indices, Point, plain_array, require_whole
 from condal.types import Proof
 

@@ -12,8 +12,9 @@ from scipy.optimize import linprog
 
 from condal.domains.flat import Flat
 from condal.errors import ProblemError
+from condal.gradients import Gradient
 from condal.lengths import length
-from condal.operators import Gradient, gamma
+from condal.operators import gamma
 from condal.points import Array, Point, finite_array, refuse_complex
 from condal.sparse import require_sound
 from condal.types import Proof

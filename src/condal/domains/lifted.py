@@ -11,8 +11,9 @@ from condal.domains.spectral import Spectrahedron
 from condal.domains.wrapped import WrappedSpectral
 from condal.eigen import Automatic, Engine
 from condal.errors import ProblemError
+from condal.gradients import Gradient
 from condal.lifting import hermitian_point, real_point, rectangle, square_point
-from condal.operators import Gradient, Symmetric
+from condal.operators import Symmetric
 from condal.points import Array, Outer, Point, require_positive, require_whole
 from condal.types import Domain, Lifted
 

@@ -11,8 +11,9 @@ from scipy.optimize import nnls
 
 from condal.domains.flat import SMALLEST, ClosedForm, Flat
 from condal.errors import ProblemError
+from condal.gradients import Gradient
 from condal.lengths import length
-from condal.operators import Gradient, gamma
+from condal.operators import gamma
 from condal.points import Array, Point, finite_array
 from condal.types import Proof
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.operators import Gradient, gamma
+from condal.gradients import Gradient
+from condal.operators import gamma
 from condal.points import Point
 from condal.types import Domain, Proof, projects
 

@@ -12,7 +12,8 @@ from scipy.linalg import LinAlgError, eigh, eigvalsh
 
 from condal.eigen import Automatic, Engine, lowest
 from condal.errors import ProblemError
-from condal.operators import Gradient, Symmetric
+from condal.gradients import Gradient
+from condal.operators import Symmetric
 from condal.points import Array, LowRank, Point, require_positive, require_whole
 from condal.proofs import smallest_eigenvalue_bound
 from condal.sections import Section

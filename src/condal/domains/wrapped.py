@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from condal.operators import Gradient
+from condal.gradients import Gradient
 from condal.points import Array, LowRank, Point
 from condal.sections import Section, sections
 from condal.types import Domain, Proof, Spectral

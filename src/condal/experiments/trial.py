@@ -9,8 +9,8 @@ from condal.domains.wrapped import Wrapped
 from condal.experiments.contenders import CONTENDERS
 from condal.experiments.curve import Curve
 from condal.experiments.tune import Setting
+from condal.gradients import Gradient
 from condal.methods.rules import Exact
-from condal.operators import Gradient
 from condal.points import Point
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result, Row, Status

@@ -18,12 +18,13 @@ from scipy.sparse.linalg import LinearOperator
 from condal.domains.lifted import taken
 from condal.errors import PieceError, ProblemError
 from condal.faults import GuardedOperator, Piece
+from condal.gradients import Gradient
 from condal.guards.domains import guarded_domain, unguarded
 from condal.guards.functions import GuardedFunction, GuardedObjective
 from condal.guards.maps import GuardedMap
 from condal.maps import Stack
 from condal.maps.diffraction import CodedDiffraction
-from condal.operators import Gradient, Symmetric
+from condal.operators import Symmetric
 from condal.parts import rows_of
 from condal.points import Array, Point
 from condal.problem import Problem

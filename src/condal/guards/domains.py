@@ -9,7 +9,8 @@ import numpy as np
 
 from condal.domains.wrapped import Wrapped, WrappedSpectral
 from condal.faults import Piece
-from condal.operators import Gradient, Symmetric, functional
+from condal.gradients import Gradient, functional
+from condal.operators import Symmetric
 from condal.points import Array, LowRank, Point
 from condal.types import Domain, Projectable, Proof, Spectral, projects
 

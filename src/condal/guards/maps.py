@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from condal.faults import Piece
-from condal.operators import Gradient
+from condal.gradients import Gradient
 from condal.points import Array, Point
 from condal.types import LinearMap
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.operators import Gradient, Symmetric, dot
+from condal.gradients import Gradient, dot
+from condal.operators import Symmetric
 from condal.points import LowRank, Point
 from condal.types import LinearMap
 

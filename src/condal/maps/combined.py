@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.operators import Gradient, add
+from condal.gradients import Gradient, add
 from condal.passes import toward
 from condal.points import Array, Point, combine
 from condal.types import LinearMap

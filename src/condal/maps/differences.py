@@ -12,8 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
+from condal.gradients import Gradient
 from condal.maps.combined import Scaled
-from condal.operators import Gradient
 from condal.points import Array, Point, require_whole
 
 

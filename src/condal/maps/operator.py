@@ -10,10 +10,10 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
+from condal.gradients import Gradient
 from condal.maps.combined import Scaled
 from condal.maps.norms import operator_norm
 from condal.maps.vectors import Matrix
-from condal.operators import Gradient
 from condal.points import Array, Point, refuse_complex, require_positive
 from condal.types import LinearMap
 

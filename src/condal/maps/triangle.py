@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
+from condal.gradients import Gradient
 from condal.halves import block_rows
 from condal.maps.combined import Scaled
 from condal.maps.entries import Entries
-from condal.operators import Gradient, Symmetric
+from condal.operators import Symmetric
 from condal.points import Array, Indices, LowRank, Point, require_whole
 from condal.types import LinearMap
 

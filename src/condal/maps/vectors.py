@@ -11,11 +11,11 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
+from condal.gradients import Gradient
 from condal.lengths import row_lengths
 from condal.maps.combined import Scaled
 from condal.maps.norms import operator_norm
 from condal.maps.triplets import indices, require_within
-from condal.operators import Gradient
 from condal.points import Array, Point, finite_array, require_whole
 from condal.sparse import require_sound
 

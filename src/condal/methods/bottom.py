@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from condal.gradients import add
 from condal.methods.factored import Place, scale_of
 from condal.methods.layout import Block
-from condal.operators import Symmetric, add
+from condal.operators import Symmetric
 from condal.points import Array, LowRank
 from condal.problem import Problem
 

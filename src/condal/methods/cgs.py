@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from condal.gradients import Gradient, add, functional
 from condal.lagrangian import multiplier, require_penalty
 from condal.methods.applies import require_lipschitz
-from condal.operators import Gradient, add, functional
 from condal.points import Array, Point, combine, dense, inner
 from condal.problem import Problem
 from condal.state import State, Warm

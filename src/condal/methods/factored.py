@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from condal.gradients import Gradient, add
 from condal.lagrangian import lagrangian, multiplier
 from condal.methods.geometry import Blocks, Geometry, Rows, Sphere
 from condal.methods.layout import Layout
 from condal.methods.trust_region import dot, norm
-from condal.operators import Gradient, add
 from condal.passes import add_scaled_rows
 from condal.points import Array, Point
 from condal.problem import Problem

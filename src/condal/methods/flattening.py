@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from condal.operators import Gradient, Symmetric, add
+from condal.gradients import Gradient, add
+from condal.operators import Symmetric
 from condal.points import Array, Point, dense
 from condal.problem import Problem
 

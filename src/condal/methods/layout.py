@@ -8,7 +8,8 @@ from math import sqrt
 
 import numpy as np
 
-from condal.operators import Gradient, Symmetric
+from condal.gradients import Gradient
+from condal.operators import Symmetric
 from condal.points import Array, LowRank, Point, dense, symmetric_product
 from condal.problem import Problem
 from condal.types import Spectral, spectral_parts

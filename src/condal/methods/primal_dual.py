@@ -20,8 +20,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from condal.errors import ProblemError
+from condal.gradients import Gradient, add, dot
 from condal.methods.flattening import Flattening
-from condal.operators import Gradient, add, dot
 from condal.points import Array, Point, require_positive, require_whole
 from condal.problem import Problem
 from condal.state import State, Warm

@@ -19,11 +19,12 @@ from typing import ClassVar
 import numpy as np
 
 from condal.errors import ProblemError
+from condal.gradients import dot
 from condal.methods.anderson import MEMORY, Anderson
 from condal.methods.applies import require_linear, require_spectral
 from condal.methods.composite import Composite
 from condal.methods.rows import fits
-from condal.operators import Symmetric, dot
+from condal.operators import Symmetric
 from condal.points import Array, LowRank, dense, require_positive
 from condal.problem import Problem
 from condal.state import State, Warm

@@ -16,10 +16,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from condal.gradients import add
 from condal.halting import unbroken
 from condal.lagrangian import multiplier
 from condal.methods.applies import require_linear
-from condal.operators import add
 from condal.points import Array, Point, require_positive
 from condal.problem import Problem
 from condal.state import State, Warm

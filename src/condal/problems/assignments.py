@@ -17,7 +17,8 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from condal.domains import Spectrahedron
-from condal.operators import Gradient, Symmetric, gamma
+from condal.gradients import Gradient
+from condal.operators import Symmetric, gamma
 from condal.points import Array, LowRank, Point, dense
 from condal.types import Proof
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import condal
+from condal.gradients import add
 from condal.lagrangian import lagrangian
 from condal.methods.rules import (
     Balanced,
@@ -83,7 +84,7 @@ def test_cgal_that_never_moves_its_dual_is_hcgm_bit_for_bit(known):
     for k, (state, same) in enumerate(zip(ours, named, strict=True), start=1):
         lam, eta = lam0 * np.sqrt(k + 1), 2 / (k + 1)
         w = lam * (Ax - K.prox(Ax, 1 / lam))
-        s = X.lmo(condal.operators.add(f.M.adjoint(f.gradient(Mx)), A.adjoint(w)), 0.0, guess=s)
+        s = X.lmo(add(f.M.adjoint(f.gradient(Mx)), A.adjoint(w)), 0.0, guess=s)
         Mx, Ax = Mx + eta * (f.M(s) - Mx), Ax + eta * (A(s) - Ax)
         for got in (state, same):
             assert np.array_equal(got.Mx, Mx)

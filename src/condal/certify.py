@@ -15,21 +15,19 @@ from typing import Any
 
 import numpy as np
 
+from condal.bound_rounding import adjoint_rounding, dual_rounding, errors_of, tangent_rounding
 from condal.domains.lifted import taken
 from condal.errors import ProblemError
-from condal.gradients import Gradient, add
+from condal.gradients import add
 from condal.lengths import length, summands
-from condal.maps.images import zeros_of
 from condal.markup import pairs
 from condal.operators import gamma
 from condal.points import Array, Point, finite_array
 from condal.problem import Model, Problem, problem_of
-from condal.rounding import Errors, Rounded
 from condal.sets import Equal
-from condal.types import LinearMap, Proof, Proximable, Smooth
+from condal.types import Proof, Proximable
 
 DEFAULT_FAILURE = 1e-6
-SMALL = 1000  # n up to which what A adds to each entry is looked at
 LITTLE = 0.02  # of the slack of a proof: rounding that is not worth a closer look
 
 
@@ -195,53 +193,6 @@ def lower_bound(
     if off.trusting:
         proof = replace(proof, how=f"{proof.how}, trusting {off.trusting}")
     return value - slope + proof.value - support - rounding, proof
-
-
-def errors_of(f: Smooth, u: Array, value: float, g: Array) -> Errors:
-    """What f says of its rounding at u; where it says nothing, a few roundings of what it gives."""
-    found = f.errors(u) if isinstance(f, Rounded) else None
-    if found is not None:
-        return found
-    word = "the value and the gradient of f"
-    return Errors(gamma(u.size + 8) * abs(value), gamma(8) * length(g), trusting=word)
-
-
-def tangent_rounding(M: LinearMap, off: Errors, u: float, size: float) -> float:
-    """How much the tangent of f at an image of length u may be above f where |x| <= size."""
-    above = off.value + 0.5 * (off.concavity * (u + size) ** 2 + off.departure * size**2)
-    if off.gradient:
-        # A norm may be an estimate: twice of it is too little with a probability below 1e-40.
-        norm = min(2 * M.norm, float(np.linalg.norm(M.row_norms())))
-        above += off.gradient * (u + norm * size)
-    return above
-
-
-def adjoint_rounding(A: LinearMap, y: Array, enough: float = 0.0) -> float:
-    """A bound on |computed A'y - A'y|: an entry is a sum of A.terms products, rounded.
-
-    The norms of A and y bound it; where that is not `enough`, and A is small, |A|'|y| does.
-    """
-    found = gamma(A.terms + 4) * float(np.linalg.norm(A.row_norms())) * float(np.linalg.norm(y))
-    if found <= enough or not np.isfinite(found) or not _is_small(A.adjoint(zeros_of(A))):
-        return found
-    matrix = A.as_matrix()
-    if matrix is None:
-        return found
-    each = np.abs(matrix.data) * np.repeat(np.abs(y), np.diff(matrix.indptr))
-    sizes = np.bincount(np.unique(matrix.indices, return_inverse=True)[1].ravel(), each)
-    return min(found, gamma(A.terms + 8) * float(np.linalg.norm(sizes)))
-
-
-def _is_small(v: Gradient | None) -> bool:
-    """Whether all of its numbers may be looked at, one by one."""
-    if isinstance(v, tuple):
-        return all(_is_small(part) for part in v)
-    return v is not None and v.shape[0] <= (SMALL if len(v.shape) > 1 else SMALL**2)
-
-
-def dual_rounding(A: LinearMap, error: float) -> float:
-    """A bound on |A'y - A'w|, w the point that y stands for, if |y - w| <= error."""
-    return error * float(np.linalg.norm(A.row_norms())) if error else 0.0
 
 
 def normal_part(h: Proximable, y: Array) -> Array:

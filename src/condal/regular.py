@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
@@ -19,7 +20,7 @@ RATIO_FLOOR = 16 << 20
 
 
 @contextmanager
-def opened(path: PathLike) -> Iterator[BinaryIO]:
+def opened(path: PathLike) -> Iterator[BufferedReader]:
     """A regular file to read; what the system refuses, now or while it is read, is a
     FormatError."""
     name = os.fsdecode(path)
@@ -67,7 +68,7 @@ def sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _open(name: str) -> BinaryIO:
+def _open(name: str) -> BufferedReader:
     # Looked at before it is opened: to open a device can already act on it.
     _refuse_special(Path(name).stat().st_mode, name)
     # O_NONBLOCK: a FIFO put in its place meanwhile must not hang us.

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from io import BufferedReader
 from typing import Any, BinaryIO, TypeVar
 
 from numpy.typing import NDArray
@@ -92,7 +93,7 @@ def read_about(path: PathLike) -> dict[str, Any]:
     return _newest(path, header_of)[0].about
 
 
-def _newest(path: PathLike, reader: Callable[[BinaryIO, str], T]) -> tuple[T, int, str]:
+def _newest(path: PathLike, reader: Callable[[BufferedReader, str], T]) -> tuple[T, int, str]:
     """What the reader makes of the newest generation that is good, which one that is, and why."""
     target, name, faults = resolved(path), os.fsdecode(path), []
     for generation, place in enumerate((target, previous(target))):
@@ -125,13 +126,13 @@ def older_note(name: str, there: bool) -> str:
     return f"{name} {fault}: {name}.previous, the checkpoint before it, was read instead"
 
 
-def _whole(file: BinaryIO, path: str) -> tuple[Header, Any]:
+def _whole(file: BufferedReader, path: str) -> tuple[Header, Any]:
     """The header and the value; every digest is tried."""
     header, arrays = contents_of(file, path)
     return header, unpack(header.skeleton, arrays, path)
 
 
-def contents_of(file: BinaryIO, path: str) -> tuple[Header, list[NDArray[Any]]]:
+def contents_of(file: BufferedReader, path: str) -> tuple[Header, list[NDArray[Any]]]:
     """The header and the arrays; every digest is tried."""
     header = header_of(file, path)
     try:

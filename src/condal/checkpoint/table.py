@@ -6,7 +6,8 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from io import BufferedIOBase
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,14 +37,14 @@ class Entry:
         lists = {"shape": list(self.shape), "strides": list(self.strides)}
         return {name: getattr(self, name) for name in FIELDS} | lists
 
-    def read(self, file: BinaryIO) -> NDArray[Any]:
+    def read(self, file: BufferedIOBase) -> NDArray[Any]:
         """The array, from where the file is; ValueError if its bytes are not those written."""
         dtype = DTYPES[self.dtype]
         flat = np.empty(math.prod(self.shape), dtype=dtype)
         view, digest = flat.view(np.uint8), hashlib.sha256()
         for begin in range(0, view.size, PIECE):
             piece = view[begin : begin + PIECE].data
-            if file.readinto(piece) != piece.nbytes:  # type: ignore[attr-defined]
+            if file.readinto(piece) != piece.nbytes:
                 raise ValueError("it ends too early")
             digest.update(piece)
         if digest.hexdigest() != self.sha256:

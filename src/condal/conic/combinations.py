@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.certify import adjoint_rounding, dual_rounding
+from condal.bound_rounding import adjoint_rounding, dual_rounding
 from condal.conic.folded import Part
 from condal.conic.structure import Shape
 from condal.gradients import add

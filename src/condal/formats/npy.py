@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, BinaryIO
+from io import BufferedIOBase
+from typing import IO, Any
 
 import numpy as np
 
@@ -31,7 +32,13 @@ _LAST = 0x10FFFF  # of the characters of Unicode
 
 
 def parse(
-    file: BinaryIO, size: int, name: str, where: str, *, kinds: str = NUMBERS, finite: bool = True
+    file: BufferedIOBase,
+    size: int,
+    name: str,
+    where: str,
+    *,
+    kinds: str = NUMBERS,
+    finite: bool = True,
 ) -> Any:
     """The array of a file of so many bytes; refused unless its header fits the bytes that are
     there, and is of one of the `kinds`. `where` begins the texts of errors."""
@@ -41,7 +48,7 @@ def parse(
 
     dtype, shape, order, begin = head_of(file, size, kinds, error)
     raw = np.empty(size - begin, np.uint8)
-    if raw.size and file.readinto(raw.data) != raw.size:  # type: ignore[attr-defined]
+    if raw.size and file.readinto(raw.data) != raw.size:
         raise error("the file ends before the array does; fetch it again")
     array = entries_of(raw, dtype)
     if dtype.kind in NUMBERS and finite and not np.isfinite(array).all():
@@ -58,7 +65,7 @@ def entries_of(raw: Any, dtype: Any) -> Any:
 
 
 def head_of(
-    file: BinaryIO, size: int, kinds: str, error: Any
+    file: IO[bytes] | BufferedIOBase, size: int, kinds: str, error: Any
 ) -> tuple[Any, tuple[int, ...], Any, int]:
     """The dtype, the shape, the order, and how many of the bytes come before the numbers; refused
     unless the shape is that of the bytes that follow. `error` makes an error of a text."""

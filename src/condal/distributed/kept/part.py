@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import BufferedReader
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 
@@ -53,7 +53,12 @@ class Part:
     """A part that is open; what it holds is not yet tried."""
 
     def __init__(
-        self, file: BinaryIO, path: str, digest: str, kinds: Sequence[Kind], rows: Sequence[int]
+        self,
+        file: BufferedReader,
+        path: str,
+        digest: str,
+        kinds: Sequence[Kind],
+        rows: Sequence[int],
     ) -> None:
         header = header_of(file, path)
         self._file, self._path, self._begin = file, path, file.tell()

@@ -62,7 +62,7 @@ def _vector(archive: zipfile.ZipFile, path: str, info: zipfile.ZipInfo) -> Vecto
         return FormatError(f"{shown(info)}: {text}", path=path)
 
     with archive.open(info) as stream:
-        dtype, shape, _, head = head_of(stream, info.file_size, NUMBERS, error)  # type: ignore[arg-type]
+        dtype, shape, _, head = head_of(stream, info.file_size, NUMBERS, error)
     return Vector(path, info, dtype, shape, head)
 
 

@@ -91,14 +91,22 @@ def certify(
     x: Any,
     y: Array,
     *,
+    tangent: Array | None = None,
     slack: float | None = None,
     failure: float = DEFAULT_FAILURE,
     seed: int = 0,
 ) -> Certificate:
     """The certificate of the point x with the bound of the dual y.
 
+    With f(x) = phi(Mx), the bound is
+
+        phi(u) - <phi'(u), u> + min over X of <M' phi'(u) + A'y, .> - h*(y),
+
+    as phi, being convex, is above its tangent at any u.
+
     Parameters
     ----------
+    tangent : u; None for Mx. That of a `Result`, where it has one.
     slack : how much the proof may lose against the exact minimum; None for 1e-8 of the objective.
     failure : the probability of error that a probabilistic proof is allowed.
     seed : of the random start of such a proof.
@@ -109,9 +117,26 @@ def certify(
         raise ProblemError(
             f"y must have a number for each of the {problem.A.size} constraints; got {y.size}"
         )
+    if tangent is not None:
+        tangent = require_tangent(problem, tangent)
     seen = Seen.of(problem, taken(problem.X, x))
     slack = 1e-8 * problem.unit(seen.objective) if slack is None else slack
-    return certificate_of(problem, seen, y, slack=slack, failure=failure, seed=seed)
+    return certificate_of(
+        problem, seen, y, tangent=tangent, slack=slack, failure=failure, seed=seed
+    )
+
+
+def require_tangent(problem: Problem, tangent: Any) -> Array:
+    """u, where the tangent of phi is taken; ProblemError unless phi has one there."""
+    f, u = problem.f, finite_array(tangent, "tangent", ndim=1)
+    if u.size != f.M.size:
+        raise ProblemError(
+            f"tangent must have a number for each of the {f.M.size} of Mx; got {u.size}"
+        )
+    with np.errstate(all="ignore"):
+        if not (np.isfinite(f.value(u)) and np.isfinite(f.gradient(u)).all()):
+            raise ProblemError("the objective has no tangent there: it must be finite; give None")
+    return u
 
 
 def certificate_of(
@@ -119,6 +144,7 @@ def certificate_of(
     seen: Seen,
     y: Array,
     *,
+    tangent: Array | None = None,
     slack: float,
     failure: float,
     seed: int,
@@ -127,7 +153,13 @@ def certificate_of(
     """`certify` for a point whose images are known; a bound of `enough` (in the sense of a
     minimisation) is not improved."""
     lower, proof = lower_bound(
-        problem, seen.Mx, y, slack=slack, failure=failure, seed=seed, enough=enough
+        problem,
+        seen.Mx if tangent is None else tangent,
+        y,
+        slack=slack,
+        failure=failure,
+        seed=seed,
+        enough=enough,
     )
     return Certificate(
         objective=seen.objective,
@@ -165,7 +197,7 @@ class Seen:
 
 def lower_bound(
     problem: Problem,
-    Mx: Array,
+    u: Array,
     y: Array,
     *,
     slack: float,
@@ -173,23 +205,24 @@ def lower_bound(
     seed: int,
     enough: float = inf,
 ) -> tuple[float, Proof]:
-    """A proved lower bound on the minimum of f + h(A.) over X, and the proof behind it."""
+    """A proved lower bound on the minimum of f + h(A.) over X, and the proof behind it; by the dual
+    y, and the tangent of f at u."""
     f, h = problem.f, problem.h
     w = h.dual_point(y)
-    g = f.gradient(Mx)
+    g = f.gradient(u)
     v = add(f.M.adjoint(g), problem.A.adjoint(w))
-    value, slope, support = f.value(Mx), float(g @ Mx), h.conjugate(w)
+    value, slope, support = f.value(u), float(g @ u), h.conjugate(w)
     proof = problem.X.bound(
         v, slack=slack, failure=failure, seed=seed, enough=enough - (value - slope - support)
     )
-    sizes = abs(value) + float(np.abs(g) @ np.abs(Mx)) + abs(proof.value) + h.conjugate_size(w)
-    rounding = gamma(summands(Mx) + summands(w) + 8) * sizes
+    sizes = abs(value) + float(np.abs(g) @ np.abs(u)) + abs(proof.value) + h.conjugate_size(w)
+    rounding = gamma(summands(u) + summands(w) + 8) * sizes
     little = LITTLE * slack / (problem.X.size or 1.0)  # X = {0} has no size
     adjoints = adjoint_rounding(f.M, g, little), adjoint_rounding(problem.A, w, little)
     rounding += problem.X.size * sum(adjoints)
     rounding += problem.X.size * dual_rounding(problem.A, h.dual_error(w))
-    off = errors_of(f, Mx, value, g)
-    rounding += tangent_rounding(f.M, off, length(Mx), problem.X.size)
+    off = errors_of(f, u, value, g)
+    rounding += tangent_rounding(f.M, off, length(u), problem.X.size)
     if off.trusting:
         proof = replace(proof, how=f"{proof.how}, trusting {off.trusting}")
     return value - slope + proof.value - support - rounding, proof

@@ -18,7 +18,7 @@ from condal.proving import Answer, Prover
 from condal.result import Row, Status
 from condal.scaling import Scaling
 from condal.state import State
-from condal.storage.reconstruction import reconstruction
+from condal.storage.reconstruction import reconstructed, reconstruction
 from condal.types import Proof, Storage
 
 CLOSE = 0.95  # of the gap that is asked for: an estimate below it is worth a proof
@@ -37,6 +37,7 @@ class Checks:
     kept: ClassVar[tuple[str, ...]] = (
         "lower",
         "w",
+        "u",
         "infeasible",
         "separator",
         "_next_look",
@@ -57,8 +58,9 @@ class Checks:
         self.problem, self.normalised, self.scaling = problem, normalised, scaling
         self.tol, self.prover = tol, Prover(problem, seed)
         self.point_seconds = 0.0  # what it took to look at a point
-        self.lower = -np.inf  # the best estimate, in normalised units, and the dual behind it
+        self.lower = -np.inf  # the best estimate, in normalised units, and the dual behind it,
         self.w: Array | None = None
+        self.u: Array | None = None  # and where f had its tangent, if that is not all the same
         self.infeasible: Proof | None = None
         self.separator: Array | None = None  # the normal of K behind that proof
         self._next_look, self._next_doubt, self._next_proposal = 1, 256, 8
@@ -94,6 +96,8 @@ class Checks:
         """Keep the best dual seen so far."""
         if state.lower > self.lower:
             self.lower, self.w = state.lower, state.w
+            if self.problem.f.L > 0:
+                self.u = state.Mx if state.u is None else state.u
 
     def look(self, state: State, row: Row, x: Storage) -> Status | None:
         """SOLVED or INFEASIBLE if that is proved now, else None."""
@@ -115,14 +119,15 @@ class Checks:
         exact = row.infeasibility <= EXACT  # a repair would change nothing
         if exact and self._missed(row.objective, row) > CLOSE:
             return None
-        point, seen = self._seen(x)
+        point, seen, tangent = self._seen(x)
         aim = self.tol * self.problem.unit(seen.objective)
         missed = aim * self._missed(seen.objective, row)
         if missed > CLOSE * aim:
             return None
         self._next_look = state.k + max(4, int(0.05 * state.k))
         assert self.w is not None
-        certificate = self._certify(point, seen, self.w, aim, room=aim - missed)
+        room = aim - missed
+        certificate = self._certify(point, seen, self.w, aim, room=room, tangent=tangent)
         return Status.SOLVED if self.solves(certificate) else None
 
     def _missed(self, objective: float, row: Row) -> float:
@@ -189,13 +194,12 @@ class Checks:
         if state.k == 0 or not np.isfinite(state.value):
             return self.unproved(None)
         w = self.w if self.w is not None else state.y
-        point, seen = self._seen(x)
+        point, seen, tangent = self._seen(x)
         aim = self.tol * self.problem.unit(seen.objective)
         missed = abs(seen.objective - sense * self.lower / self.scaling.c)
         try:
-            certificate = self._certify(
-                point, seen, w, max(aim, missed) if missed < np.inf else aim
-            )
+            gap = max(aim, missed) if missed < np.inf else aim
+            certificate = self._certify(point, seen, w, gap, tangent=tangent)
         except (FloatingPointError, Halt):  # what ended the solve may let nothing be proved
             certificate = Certificate(
                 seen.objective, -sense * np.inf, seen.infeasibility, "no proof"
@@ -203,7 +207,8 @@ class Checks:
         bound, y = self._proposed
         if sense * (bound - certificate.bound) > 0:
             return Answer(point, y, self.prover.certificate(seen, y, aim), self.prover.last)
-        return Answer(point, self.scaling.dual(w), certificate, self.prover.last)
+        y = self.scaling.dual(w)
+        return Answer(point, y, certificate, self.prover.last, tangent=tangent)
 
     def _near(self, state: State, row: Row) -> bool:
         missed = abs(row.objective - row.bound)
@@ -243,25 +248,34 @@ class Checks:
             self._of_proposal = True
         return solves
 
-    def _seen(self, x: Storage) -> tuple[Point, Seen]:
-        """The point, repaired, and its images."""
+    def _seen(self, x: Storage) -> tuple[Point, Seen, Array | None]:
+        """The point, repaired, and its images; of a sketch, which has lost a part of x and so of
+        the bound that f has by its tangent there, where that is taken instead."""
         began, X = time.perf_counter(), self.problem.X
-        point = x.point()
+        point, lost = reconstructed(x)
         if self.problem.repair is not None:
             point = taken(X, self.problem.repair(shown(X, point)))
         seen = Seen.of(self.problem, point)
         self.point_seconds = time.perf_counter() - began
-        return point, seen
+        return point, seen, None if lost is None else self.u
 
     def _settle_doubt(self, state: State) -> None:
         """Prove the best bound, so that one that an inexact oracle made too good is put right."""
         assert self.w is not None
         slack = 0.1 * max(abs(state.value), abs(self.lower))
-        lower = self.prover.lower(self.normalised, state.Mx, self.w, slack)
+        u = state.Mx if self.u is None else self.u
+        lower = self.prover.lower(self.normalised, u, self.w, slack)
         self._proved_w, self.lower = self.w, min(self.lower, lower)
 
     def _certify(
-        self, point: Point, seen: Seen, w: Array, gap: float, *, room: float = np.inf
+        self,
+        point: Point,
+        seen: Seen,
+        w: Array,
+        gap: float,
+        *,
+        room: float = np.inf,
+        tangent: Array | None,
     ) -> Certificate:
         """The certificate, by a proof that loses little against an (absolute) gap of that size.
 
@@ -269,8 +283,8 @@ class Checks:
         """
         y = self.scaling.dual(w)
         enough = self.problem.sense * seen.objective - gap + KEPT * room
-        certificate = self.prover.certificate(seen, y, gap, enough=enough)
-        self._certified = Answer(point, y, certificate, self.prover.last)
+        certificate = self.prover.certificate(seen, y, gap, enough=enough, tangent=tangent)
+        self._certified = Answer(point, y, certificate, self.prover.last, tangent=tangent)
         self._of_proposal, self._proved_w = False, w
         # Where the estimate was too good, the oracle being inexact, another dual takes its place.
         self.lower = min(self.lower, self.problem.sense * certificate.bound * self.scaling.c)

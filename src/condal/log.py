@@ -58,6 +58,7 @@ class Log:
             oracle_cpu_seconds=self.counts.oracle_cpu_seconds,
             cpu_seconds=self.cpu_seconds,
             reconstruction=answer.reconstruction,
+            tangent=answer.tangent,
             **more,
         )
 

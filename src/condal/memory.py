@@ -24,7 +24,8 @@ from condal.types import Domain, Method, Spectral, Storage
 Bytes: TypeAlias = int | float | str | None
 
 NUMBER = 8  # bytes
-IMAGES = 6  # vectors of the length of Ax and of Mx, at the worst moment
+IMAGES = 6  # vectors of the length of Ax and of Mx, at the worst moment,
+TANGENTS = 2  # and of Mx, if f is not linear: that before, and that of the best bound
 MOST_BASIS = 256 * 2**20  # bytes of the basis of a Lanczos run,
 MOST_STEPS = 2000  # and its length
 FACTORED = 2**29  # bytes of a matrix that a proof factors
@@ -65,6 +66,7 @@ def estimate(problem: Problem, method: Method, storage: Storage | None = None) -
     where no storage is given."""
     X, stored = unguarded(problem.X), _stored(problem)
     images = IMAGES * NUMBER * (problem.A.size + problem.f.M.size)
+    images += TANGENTS * NUMBER * problem.f.M.size if problem.f.L > 0 else 0
     kept = 0 if storage is None and method.keeps == "factor" else _of_x(X, storage)
     own = getattr(method, "bytes", None)
     return {

@@ -35,13 +35,14 @@ _Found = TypeVar("_Found", Certificate, Proof)
 @dataclass(frozen=True, eq=False)
 class Answer:
     """A point, a dual, and what is proved of them, by which proof; of a point that was made of a
-    sketch, how accurate it is."""
+    sketch, how accurate it is, and the Mx before, where the tangent of f is taken."""
 
     x: Point | None
     y: Array
     certificate: Certificate
     proof: Numbered | None = None
     reconstruction: Reconstruction | None = None
+    tangent: Array | None = None
 
     @property
     def error(self) -> float:
@@ -77,21 +78,38 @@ class Prover:
         for name in self.kept:
             setattr(self, name, memory[name])
 
-    def certificate(self, seen: Seen, y: Array, gap: float, *, enough: float = inf) -> Certificate:
+    def certificate(
+        self,
+        seen: Seen,
+        y: Array,
+        gap: float,
+        *,
+        enough: float = inf,
+        tangent: Array | None = None,
+    ) -> Certificate:
         """By a proof that loses little against an (absolute) gap of that size."""
         began = time.perf_counter()
         self.last = gap, enough, self._next()
         with self.alarm.on():
-            found = self.again(seen, y, self.last)
+            found = self.again(seen, y, self.last, tangent)
         self.seconds = time.perf_counter() - began
         return found
 
-    def again(self, seen: Seen, y: Array, proof: Numbered) -> Certificate:
+    def again(
+        self, seen: Seen, y: Array, proof: Numbered, tangent: Array | None = None
+    ) -> Certificate:
         """The certificate of a proof."""
         gap, enough, number = proof
         share, seed = _share(number), self._seed(number)
         found = certificate_of(
-            self.problem, seen, y, slack=SLACK * gap, failure=share, seed=seed, enough=enough
+            self.problem,
+            seen,
+            y,
+            tangent=tangent,
+            slack=SLACK * gap,
+            failure=share,
+            seed=seed,
+            enough=enough,
         )
         return _as_chosen(found)
 
@@ -101,7 +119,8 @@ class Prover:
             how, bound = answer.certificate.how, -self.problem.sense * inf
             return replace(answer, certificate=Certificate(nan, bound, inf, how), proof=None)
         seen = Seen.of(self.problem, answer.x)
-        return replace(answer, certificate=self.again(seen, answer.y, answer.proof))
+        certificate = self.again(seen, answer.y, answer.proof, answer.tangent)
+        return replace(answer, certificate=certificate)
 
     def apart(self, d: Array, slack: float) -> Proof | None:
         """A proof that d separates A(X) from K; None if there is none."""

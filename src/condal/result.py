@@ -157,7 +157,9 @@ class Result:
     the proof that comes with the status INFEASIBLE, and `separator` the normal d of K behind it:
     min_X <A'd, .> > sup_K <d, .>. `tol` is what was asked for. `why` says which methods were tried,
     and why; `reason` what went wrong, with the status NUMERICAL_ERROR. `reconstruction` says how
-    accurate an x is that was kept as a sketch; None for one that was kept whole.
+    accurate an x is that was kept as a sketch; None for one that was kept whole. Then `tangent`,
+    if f is not linear, is the u = Mx before x was made of the sketch, at which the bound takes the
+    tangent of f.
     """
 
     x: Any
@@ -178,6 +180,7 @@ class Result:
     tol: float | None = None
     separator: Array | None = None
     reconstruction: Reconstruction | None = None
+    tangent: Array | None = None
 
     @property
     def objective(self) -> float:

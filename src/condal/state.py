@@ -15,11 +15,11 @@ from condal.problem import Problem
 class State:
     """After iteration k: the images Mx and Ax of x, the dual y, and what the driver reads.
 
-    `w` is the multiplier at which the oracle was last called and `s` its answer; `value` is f(x),
-    `gap` is f(x) + <w, Ax> less its minimum over X, and `lower` a lower bound on the optimum, if
-    the oracle kept its tolerance. `lam`, `eta` and `sigma` are those of the step, where the method
-    has such things; `own` is what else the method needs to go on, a record of its own. `last` says
-    that it can do no more.
+    `w` is the multiplier at which the oracle was last called, `u` the Mx (None for that of the
+    state) and `s` its answer; `value` is f(x), `gap` is f(x) + <w, Ax> less its minimum over X, and
+    `lower` a lower bound on the optimum, if the oracle kept its tolerance. `lam`, `eta` and `sigma`
+    are those of the step, where the method has such things; `own` is what else the method needs to
+    go on, a record of its own. `last` says that it can do no more.
     """
 
     k: int
@@ -36,6 +36,7 @@ class State:
     sigma: float = nan
     own: Any = None
     last: bool = False
+    u: Array | None = None
 
     @classmethod
     def start(cls, problem: Problem, warm: Warm | None, *, own: Any = None) -> State:

@@ -43,6 +43,7 @@ def told(result: condal.Result) -> tuple[Any, ...]:
         result.reason,
         proof,
         result.separator,
+        result.tangent,
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
+from commands import AS_A_SHELL_STARTS_IT
 from condal.cli.app import cli
 from condal.cli.experiment import summary
 from condal.experiments import EXPERIMENTS, Folder, catalogue
@@ -137,7 +138,7 @@ def test_the_same_command_computes_nothing_again(everything):
 
 
 def test_ctrl_c_stops_at_once_and_keeps_what_is_done(tmp_path):
-    command = [sys.executable, "-m", "condal", "experiment", "maxcut-small", "--quick"]
+    command = [sys.executable, "-c", AS_A_SHELL_STARTS_IT, "experiment", "maxcut-small", "--quick"]
     process = subprocess.Popen(
         [*command, "--workers", "1", "--out", str(tmp_path)],
         stdout=subprocess.PIPE,

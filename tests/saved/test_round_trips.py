@@ -106,6 +106,7 @@ def results(draw):
         cpu_seconds=draw(REALS),
         tol=draw(st.none() | st.floats(1e-12, 1.0)),
         separator=draw(st.none() | vectors),
+        tangent=draw(st.none() | vectors),
         reconstruction=draw(st.none() | reconstructions()),
     )
 

@@ -165,8 +165,9 @@ class CGAL:
             s, gap = atom.s, atom.gap
             segment = Segment(problem, Mx, Ax, atom, y, lam)
             eta = 1.0 if k == 1 else self.eta(k, segment.slope)  # before k = 1 there is no x
+            u = None if k == 1 else Mx
             Mx, Ax = segment.images(eta)
-            del segment  # and with it the images before, whose memory the dual step takes
+            del segment  # and with it the Ax before, whose memory the dual step takes
             with unbroken():  # x and what the state says of it move as one
                 x.move(s, eta)  # after the images: one that fails leaves x where it was
                 if hull is not None:
@@ -185,7 +186,7 @@ class CGAL:
                 sigma = self.sigma(k, lam0, y, d, budget)
                 y = along(y, d, sigma)
                 value, own = f.value(Mx), Own(lam0, hull)  # f may take products, too
-            yield State(k, Mx, Ax, y, atom.w, s, value, gap, atom.lower, lam, eta, sigma, own)
+            yield State(k, Mx, Ax, y, atom.w, s, value, gap, atom.lower, lam, eta, sigma, own, u=u)
 
 
 def hcgm(lam0: float | None = None) -> CGAL:

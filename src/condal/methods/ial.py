@@ -70,7 +70,7 @@ class IAL:
             target = self.eps0 / outer
             tol = min(self.tol(max(k, inner + 1), gap, curvature), 0.1 * target)
             atom = best_atom(problem, Mx, Ax, y, lam, tol=tol, guess=s)
-            s, gap = atom.s, atom.gap
+            s, gap, u = atom.s, atom.gap, None if k == 1 else Mx
             if k > 1 and gap + tol <= target:
                 # The subproblem is solved: a step of the method of multipliers.
                 eta, sigma = 0.0, lam
@@ -86,4 +86,4 @@ class IAL:
                 if sigma == 0.0:
                     x.move(s, eta)
                 value = f.value(Mx)
-            yield State(k, Mx, Ax, y, atom.w, s, value, gap, atom.lower, lam, eta, sigma, own)
+            yield State(k, Mx, Ax, y, atom.w, s, value, gap, atom.lower, lam, eta, sigma, own, u=u)

@@ -27,6 +27,7 @@ from condal.saved.record import (
     PICTURE,
     RECORD,
     SEPARATOR,
+    TANGENT,
     TEXT,
     TIME,
     VERSION,
@@ -126,7 +127,7 @@ def _check_files(folder: Path, fields: Fields) -> None:
     for name in sorted(needed - set(files.values)):
         raise FormatError(f"does not name {name}, which a result has", path=fields.path)
     for name in files.values:
-        if name not in needed | {SEPARATOR, PICTURE}:
+        if name not in needed | {TANGENT, SEPARATOR, PICTURE}:
             raise FormatError(
                 f"names the file {name[:60]!a}, which is none of a result's", path=fields.path
             )
@@ -144,7 +145,7 @@ def _result(folder: Path, fields: Fields) -> Result:
     work = fields.table("work")
     work.only("oracle_calls", "matvecs", "seconds", "oracle_cpu_seconds", "cpu_seconds")
     status = STATUSES[fields.choice("status", STATUSES)]
-    separator = SEPARATOR in fields.table("files").values
+    files = fields.table("files").values
     return Result(
         x=_point(folder, fields),
         y=_vector(folder / Y),
@@ -162,8 +163,9 @@ def _result(folder: Path, fields: Fields) -> Result:
         oracle_cpu_seconds=work.number("oracle_cpu_seconds"),
         cpu_seconds=work.number("cpu_seconds"),
         tol=None if fields.absent("tol") else fields.number("tol"),
-        separator=_vector(folder / SEPARATOR) if separator else None,
+        separator=_vector(folder / SEPARATOR) if SEPARATOR in files else None,
         reconstruction=reconstruction_of(fields),
+        tangent=_vector(folder / TANGENT) if TANGENT in files else None,
     )
 
 

@@ -6,7 +6,7 @@ import textwrap
 from typing import Any
 
 from condal.saved.points import FORMULAS
-from condal.saved.record import HISTORY, PICTURE, RECORD, SEPARATOR, X, Y
+from condal.saved.record import HISTORY, PICTURE, RECORD, SEPARATOR, TANGENT, X, Y
 
 WIDTH = 80
 _READ = """\
@@ -25,6 +25,7 @@ def readme(record: dict[str, Any]) -> str:
         RECORD: "all that is no array: status, certificate, settings, SHA-256 of the files",
         X: "" if x is None else f"the point x, {x['kind']}: {FORMULAS[x['kind']]}",
         Y: "the dual y, which proves the bound",
+        TANGENT: "the image Mx at which the bound takes the tangent of the objective",
         SEPARATOR: "the dual that proves that no point is feasible",
         HISTORY: "a row an iteration; 1e999 stands for infinity",
         PICTURE: "arrays to draw the answer by",
@@ -34,7 +35,8 @@ def readme(record: dict[str, Any]) -> str:
         for name, what in whats.items()
         if name == RECORD or name in record["files"]
     ]
-    certify = "condal.certify(problem, x, y)"
+    given = "x, y, tangent=tangent" if TANGENT in record["files"] else "x, y"
+    certify = f"condal.certify(problem, {given})"
     if record["application"] is not None and record["file"] is not None:
         certify = "condal certify PROBLEM THIS-FOLDER"
     return "\n".join(

@@ -13,8 +13,8 @@ TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 # The files of a folder, by what they hold.
 RECORD, X, Y, HISTORY = "result.json", "x.npz", "y.npy", "history.csv"
-SEPARATOR, PICTURE, README = "separator.npy", "picture.npz", "README.txt"
-NAMES = (RECORD, X, Y, HISTORY, SEPARATOR, PICTURE, README)
+TANGENT, SEPARATOR, PICTURE, README = "tangent.npy", "separator.npy", "picture.npz", "README.txt"
+NAMES = (RECORD, X, Y, TANGENT, HISTORY, SEPARATOR, PICTURE, README)
 
 
 @dataclass(frozen=True, eq=False)

@@ -112,6 +112,7 @@ class Trial:
                 self.problem,
                 self.seen,
                 self.result.y,
+                tangent=self.result.tangent,
                 slack=max(SLACK * self.unit, step * missed),
                 failure=_share(self.claimed.failure),
                 seed=self.seed + i,

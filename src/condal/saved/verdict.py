@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from condal.certify import Certificate, Seen
+from condal.certify import Certificate, Seen, require_tangent
 from condal.domains.lifted import taken
 from condal.errors import CondalError, ProblemError
 from condal.points import Array, require_positive
@@ -68,7 +68,7 @@ class Verdict:
 def verify(
     model: Problem | Model, result: Result, *, tol: float | None = None, seed: int | None = None
 ) -> Verdict:
-    """Whether what the result claims of the problem is true, by its x and y alone.
+    """Whether what the result claims of the problem is true, by its x, y and tangent alone.
 
     Parameters
     ----------
@@ -103,6 +103,8 @@ def verify(
             point = taken(problem.X, result.x)
             require_point(problem.X, point)
             _require_dual(problem, result.y)
+            if result.tangent is not None:
+                require_tangent(problem, result.tangent)
             certified = model.certified if isinstance(model, Certifies) else None
             trial = Trial(problem, result, Seen.of(problem, point), seed, certified)
             return Verdict((*claims, *trial.claims(tol)), trial.certificate)

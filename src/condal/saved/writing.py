@@ -31,6 +31,7 @@ from condal.saved.record import (
     README,
     RECORD,
     SEPARATOR,
+    TANGENT,
     TEXT,
     TIME,
     VERSION,
@@ -105,8 +106,9 @@ def save(
         if result.x is not None:
             _write_arrays(spare / X, arrays)
         _write_array(spare / Y, result.y)
-        if result.separator is not None:
-            _write_array(spare / SEPARATOR, result.separator)
+        for name, perhaps in ((TANGENT, result.tangent), (SEPARATOR, result.separator)):
+            if perhaps is not None:
+                _write_array(spare / name, perhaps)
         if pictures:
             _write_arrays(spare / PICTURE, pictures)
         _write_text(spare / HISTORY, lines_of(result.history))

@@ -28,49 +28,53 @@ from condal.result import Result
 from condal.solve import solve
 from condal.storage import Sketch
 
-SECONDS = {100_000: 300.0, 1_000_000: 840.0}
-KINDS = ("theta", "phase retrieval")
+THETA, PHASE = "theta", "phase retrieval"
+SECONDS = {
+    (THETA, 100_000): 300.0,
+    (PHASE, 100_000): 300.0,
+    (THETA, 1_000_000): 840.0,
+    (PHASE, 1_000_000): 3600.0,
+}
 MASKS = 8
 TRIALS = 2  # stable sets
 ABOUT = """\
 # Theta and phase retrieval with a sketch
 
 CGAL with a sketch of x, random graphs of average degree 4 and coded diffraction of random images
-through 8 masks, one thread, stopped at a limit of time, on a machine that others use as well: CPU
-time says more than that of the wall. Each run is a process of its own.
+through 8 masks, one thread, to the tolerance or to a limit of time, on a machine that others use as
+well: CPU time says more than that of the wall. Each run is a process of its own.
 
 * Theta: x = J/n, of objective n, has an infeasibility of sqrt(p)/n alone, so that objective and gap
   of a point that is not feasible say little. What stands are two numbers that are proved: the bound
   on theta, and the stable set that was found, a feasible point of its own size.
-* Phase retrieval: it is not solved to 1e-1. The bound is that of the tangent at the point that is
-  returned, and so bears what the sketch has lost, of an x that is not of rank 1 yet; and its proof
-  is by Lanczos steps, of which too few fit in the time.
+* Phase retrieval, to a gap of 1e-1, where x = 0 has the objective 0.5: the x of so early an
+  iteration has many small eigenvalues, which a sketch of R = 5 does not hold. The bound is by the
+  tangent of f before these were lost, and so bears nothing of that; the signal does.
 """.splitlines()
 
 
 def main() -> None:
     """Every kind and size, one after the other."""
     only = [word.removeprefix("--only=") for word in sys.argv if word.startswith("--only=")]
-    for n, seconds in SECONDS.items():
-        for kind in KINDS:
-            if only and f"{kind.split()[0]}-{n}" not in only[0].split(","):
-                continue
-            with tempfile.TemporaryDirectory() as folder:
-                reply = Path(folder, "reply.json")
-                done = alone("benchmarks.large", kind, n, seconds, reply, timeout=4 * seconds + 900)
-                if not reply.is_file():
-                    raise SystemExit(f"{kind}, n = {n}: {(done.stdout + done.stderr)[-2000:]}")
-                found = json.loads(reply.read_text(encoding="utf-8"))
-            kept = {**_earlier(), (kind, n): found}
-            rows = [kept[key] for key in sorted(kept, key=lambda key: (key[1], key[0]))]
-            write("large", rows)
-            (RESULTS / "large.md").write_text(_page(rows), encoding="utf-8")
-            print(_page([found]))
+    for (kind, n), seconds in SECONDS.items():
+        if only and f"{kind.split()[0]}-{n}" not in only[0].split(","):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            reply = Path(folder, "reply.json")
+            done = alone("benchmarks.large", kind, n, seconds, reply, timeout=4 * seconds + 900)
+            if not reply.is_file():
+                raise SystemExit(f"{kind}, n = {n}: {(done.stdout + done.stderr)[-2000:]}")
+            found = json.loads(reply.read_text(encoding="utf-8"))
+        kept = {**_earlier(), (kind, n): found}
+        rows = [kept[key] for key in sorted(kept, key=lambda key: (key[1], key[0]))]
+        write("large", rows)
+        (RESULTS / "large.md").write_text(_page(rows), encoding="utf-8")
+        print(_page([found]))
 
 
 def work(kind: str, n: int, seconds: float) -> dict[str, Any]:
     """One run, in this process."""
-    return (_theta if kind == "theta" else _phase)(n, seconds)
+    return (_theta if kind == THETA else _phase)(n, seconds)
 
 
 def _theta(n: int, seconds: float) -> dict[str, Any]:
@@ -80,7 +84,7 @@ def _theta(n: int, seconds: float) -> dict[str, Any]:
     method = CGAL(Balanced(first=0.05 * sqrt(edges)))
     # A tol that x = J/n does not meet: |x_ij| on all edges is as small as sqrt(edges)/n there.
     tol = 0.05 * sqrt(edges) / n
-    row, result = _measured("theta", n, model, method, 10, tol=tol, seconds=seconds)
+    row, result = _measured(THETA, n, model, method, 10, tol=tol, seconds=seconds)
     began = time.process_time()
     found = model.round(result, trials=TRIALS)
     row |= {
@@ -101,7 +105,7 @@ def _phase(n: int, seconds: float) -> dict[str, Any]:
     model = phase_retrieval(b, masks=masks)
     del masks, b
     method = CGAL(eta=LineSearch())
-    row, result = _measured("phase retrieval", n, model, method, 5, tol=1e-1, seconds=seconds)
+    row, result = _measured(PHASE, n, model, method, 5, tol=1e-1, seconds=seconds)
     began = time.process_time()
     error = model.signal(result).error(u)
     row |= {

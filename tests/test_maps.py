@@ -394,6 +394,8 @@ def test_the_norm_of_a_cost_with_pairs_is_that_of_the_matrix(size):
     n = 10**6
     assert Cost(Symmetric(n, pairs=((np.ones(n),) * 2,))).norm == pytest.approx(n, rel=1e-9)
     assert Cost(Symmetric(3, pairs=((np.zeros(3),) * 2,))).norm == 0.0
+    nothing = Symmetric(3, sparse=(sp.csr_array(np.eye(3)),), pairs=((np.zeros(3),) * 2,))
+    assert Cost(nothing).norm == pytest.approx(np.sqrt(3.0))
 
 
 def test_entries_seen_again_raise_the_norm():

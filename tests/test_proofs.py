@@ -411,3 +411,27 @@ def test_more_than_can_be_proved_is_refuted_and_something_lower_is_proved(plan, 
 def test_discs_that_prove_enough_are_enough(monkeypatch):
     V = Symmetric(900, sparse=(sp.csr_array(torus(30)),), diagonal=np.full(900, -1.0))
     assert bound(V, slack=1e-9, enough=-1.1).how == "Gershgorin discs"
+
+
+@pytest.mark.parametrize("part", [1e-3, 1e-5, 1e-7, 1e-8])
+def test_a_start_that_nearly_misses_the_lowest_eigenvector_proves_no_more_than_it_knows(part):
+    """One step, and nothing is left but rounding: as unlikely as that may be, the bound holds while
+    the part of the start in that eigenvector is one that `failure` allows for."""
+    n = 1000
+    start = np.random.default_rng(0).standard_normal(n)
+    start[0] = 0.0
+    start[0] = part * np.linalg.norm(start)
+    values = np.ones(n)
+    for below in (1e-12, 2e-9, 1e-7, 1e-6):
+        values[0] = 1 - below
+        V = Symmetric(n, diagonal=values)
+        proof = proofs.from_random_start(V, start, slack=1e-3, failure=1e-6)
+        assert proof.value <= values[0]
+        assert proof.value >= values[0] - 1e-3
+
+
+def test_a_space_that_is_invariant_is_told_with_its_probability():
+    V = Symmetric(100, diagonal=np.where(np.arange(100) % 2, 1.0, 3.0))
+    proof = proofs.probabilistic(V, slack=1e-9, failure=1e-6, seed=3)
+    assert "2 steps" in proof.how
+    assert 1 - 1e-4 <= proof.value <= 1.0

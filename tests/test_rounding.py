@@ -306,7 +306,7 @@ class CarefulBowl(Bowl):
 def test_a_users_objective_is_taken_at_its_word_or_says_more():
     c = np.array([0.3, 0.9, 0.1])
     x = np.array([0.2, 0.8, 0.0])
-    word = "closed form, trusting the value and the gradient of f"
+    word = "closed form, trusting the value and the gradient of f, and that it is convex"
     hows, bounds = [], []
     for f in (Bowl(c), Function(Bowl(c).value, Bowl(c).gradient, L=1.0, size=3), CarefulBowl(c)):
         problem = condal.Problem.of(f, condal.Simplex(3))

@@ -131,3 +131,27 @@ def test_a_large_sparse_graph_is_solved_to_a_tenth_by_a_few_atoms():
     assert result.status is condal.Status.SOLVED
     assert result.gap <= 1e-1
     assert result.infeasibility <= 1e-12
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_where_c_is_zero_there_is_nothing_to_begin_with(n):
+    problem = condal.Problem.of(
+        f=Linear(sp.csr_array((n, n))),
+        X=Spectrahedron(n, float(n)),
+        A=Diagonal(n),
+        K=Equal(np.ones(n)),
+    )
+    np.testing.assert_array_equal(tree_dual(problem), np.zeros(n))
+    assert condal.solve(problem, condal.CGAL(), tol=1e-2).status is condal.Status.SOLVED
+
+
+def test_c_may_be_of_any_sparse_format():
+    W = sp.coo_array(random_graph(30, 4, np.random.default_rng(0)))
+    duals = []
+    for form in (sp.csr_array, sp.coo_array, sp.csc_array):
+        C = condal.operators.Symmetric(30, sparse=(form(W),))
+        problem = condal.Problem.of(
+            f=Linear(C), X=Spectrahedron(30, 30.0), A=Diagonal(30), K=Equal(np.ones(30))
+        )
+        duals.append(tree_dual(problem))
+    np.testing.assert_allclose(duals[1:], [duals[0]] * 2)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 
+import numpy as np
 import pytest
 
 import commands
 from condal import distributed
+from condal.distributed import engine as module
 from condal.distributed.engine import engine
 from condal.errors import MissingExtra
 
@@ -40,3 +42,39 @@ def test_the_command_asks_for_the_extra(tmp_path):
     ended = commands.run("solve", str(file), "--as", "max-cut", "--distributed")
     assert ended.exit_code == 2
     assert ended.stderr.startswith(f"condal: error: {TOLD}")
+
+
+@pytest.mark.usefixtures("_without")
+def test_one_that_was_built_for_another_numpy_is_as_good_as_none(monkeypatch):
+    def unfit(name):
+        raise ValueError("numpy.dtype size changed, may indicate binary incompatibility")
+
+    monkeypatch.setattr("condal.distributed.engine.import_module", unfit)
+    with pytest.raises(MissingExtra, match=r"numpy\.dtype size changed") as caught:
+        distributed.Team()
+    assert str(caught.value).startswith(TOLD)
+
+
+@pytest.mark.usefixtures("_without")
+def test_a_petsc_of_complex_or_single_numbers_is_refused(monkeypatch):
+    class Module:
+        ScalarType = np.complex128
+
+        @staticmethod
+        def init(_):
+            pass
+
+    monkeypatch.setattr("condal.distributed.engine.import_module", lambda name: Module)
+    with pytest.raises(MissingExtra, match=r"real numbers in double precision.* has complex128"):
+        distributed.Team()
+
+
+def test_of_debians_builds_the_newest_of_short_indices_is_the_first_choice(tmp_path, monkeypatch):
+    names = ["petsc3.9", "petsc3.18", "petsc64-3.18", "petsc64-3.19"]
+    for name in names:
+        (tmp_path / "petscdir" / name / "x86_64-linux-gnu-real").mkdir(parents=True)
+    monkeypatch.setattr(module, "DEBIAN", tmp_path)
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    monkeypatch.setattr(sys, "path", [])
+    module._find("petsc")
+    assert "/petsc3.18/" in sys.path[-1]

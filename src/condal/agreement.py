@@ -21,6 +21,11 @@ def agreed(value: _Word) -> _Word:
     return value if first is None else first(value)
 
 
+def is_shared() -> bool:
+    """Whether several processes solve together: none may go its own way."""
+    return _first.get() is not None
+
+
 @contextmanager
 def agreeing(first: Callable[[Any], Any]) -> Iterator[None]:
     """The time in which `first`, given what this process thinks, tells what the first one does."""

@@ -20,7 +20,7 @@ def errors_of(f: Smooth, u: Array, value: float, g: Array) -> Errors:
     found = f.errors(u) if isinstance(f, Rounded) else None
     if found is not None:
         return found
-    word = "the value and the gradient of f"
+    word = "the value and the gradient of f, and that it is convex"
     return Errors(gamma(u.size + 8) * abs(value), gamma(8) * length(g), trusting=word)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.gradients import Gradient
 from condal.guards import unguarded
-from condal.methods.auto import Choice
+from condal.methods.auto import Choice, choices
 from condal.operators import Symmetric
 from condal.problem import Problem
 from condal.storage import Blocks, Dense, Factored, Sketch, TwoSidedSketch
@@ -83,6 +83,23 @@ def in_all(problem: Problem, method: Method, storage: Storage | None = None) -> 
     """At most how many bytes the process takes at its worst moment: Python, the data, the solve."""
     data = OWN * ENTRY * _stored(problem)
     return PYTHON + data + sum(estimate(problem, method, storage).values())
+
+
+def fitting(
+    problem: Problem,
+    method: Method | None,
+    storage: Storage | None,
+    *,
+    tol: float,
+    max_memory: Bytes = None,
+) -> tuple[tuple[Choice, ...], int]:
+    """The methods that a solve tries, of those that fit, and what there is for x; ProblemError if
+    none does."""
+    if method is None:
+        tried = choices(problem, tol=tol, free_storage=storage is None)
+    else:
+        tried = (Choice(method, "it was asked for"),)
+    return require_memory(problem, tried, storage, max_memory)
 
 
 def require_memory(

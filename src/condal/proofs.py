@@ -20,6 +20,7 @@ from scipy.linalg.lapack import dpotrf
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
+from condal.agreement import agreed
 from condal.eigen import Eigenpair, Engine, Lanczos
 from condal.halting import Halt, heed, seconds_left
 from condal.krylov import Recurrence
@@ -30,6 +31,7 @@ from condal.types import Proof
 MAX_FACTOR_FLOPS = 1e10  # of SuperLU: some seconds
 MAX_FACTOR_BYTES = 2**29
 FLOPS_A_SECOND = 2e9  # about
+RESIDUE = 1e-14  # of the spectrum: what rounding may have made of the last beta
 MAX_PSD_FLOPS = 2e9  # of SuperLU, for an answer that is asked for before there is any problem
 
 
@@ -186,7 +188,9 @@ def probabilistic(
     1.648 sqrt(n) exp(-sqrt(e)(2k - 1)); the same holds at the other end, so that the spread of the
     Ritz values bounds that of V. Rounded Lanczos behaves as exact Lanczos on a larger matrix with
     its eigenvalues in tiny clusters (Greenbaum 1989), which the factor k under the root covers.
-    The number of steps depends on the data: the failures of the i-th look get a share of 1/(2 i^2).
+    The number of steps depends on the data: the failures of the i-th look get a share of 1/(2 i^2),
+    which leaves one of 1/8 for a space that is invariant, as far as rounding lets it be told: see
+    `_unseen`.
     """
     start = np.random.default_rng([seed, V.n]).standard_normal(V.n)
     # The start is as random in any order of the rows.
@@ -208,19 +212,31 @@ def from_random_start(
             in_time = False
         if run.steps == 0:
             return Proof(-inf, "no time for a proof")
-        least, most = run.ends()
+        least, most = agreed(run.ends())
         logarithm = np.log(2 * 1.648 * np.sqrt(V.n * run.steps) * 2 * look**2 / failure)
         e = float((logarithm / (2 * run.steps - 1)) ** 2)
         spread = most - least
         off = e * spread / (1 - 2 * e) if e < 0.4 else np.inf
-        if run.ended:  # a random start has a part in every eigenspace: nothing is left to find
-            off = 1e-9 * max(abs(least), abs(most), np.finfo(float).tiny)
+        if run.ended:
+            rounding = RESIDUE * max(abs(least), abs(most))
+            off = min(off, _unseen(V.n, max(run.beta[-1], rounding), failure / 8))
         decided = least - off >= enough or least < enough < inf  # Ritz values only fall
         if decided or off <= slack or steps >= 20_000 or run.ended or not in_time:
             break
         steps = int(np.ceil(1.2 * steps))
     how = f"Lanczos from a random start, {run.steps} steps"
     return Proof(least - off, how, failure)
+
+
+def _unseen(n: int, b: float, failure: float) -> float:
+    """How far below the least Ritz value theta_1 lambda_min may be, after a step that left b.
+
+    With p the product of (t - theta_i), the betas multiply to |p(V) q|, which is at least
+    |c| |p(lambda_min)|, c the part of the start q in a lowest eigenvector. For the Ritz vector z of
+    theta_1 that says theta_1 - lambda_min <= b |z_1 z_m / c| <= b / |c|; and |c| <= t, for a q from
+    the sphere, has a probability of at most t sqrt(2n/pi).
+    """
+    return b / (failure * float(np.sqrt(np.pi / (2 * n))))
 
 
 def gershgorin(V: Symmetric) -> Proof | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.agreement import agreed
+from condal.agreement import agreed, is_shared
 from condal.budget import Budget
 from condal.checks import Checks
 from condal.counting import counted
@@ -157,7 +157,7 @@ class Run:
         except FloatingPointError as error:
             ended, self.reason = Status.NUMERICAL_ERROR, str(error)
         except KeyboardInterrupt:
-            if interrupts.aborted:
+            if interrupts.aborted or is_shared():
                 raise
             ended = Status.INTERRUPTED
         if self.whole and ended is not Status.NUMERICAL_ERROR and len(log.history):

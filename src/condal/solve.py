@@ -10,8 +10,7 @@ from condal.guards import guarded
 from condal.halting import Stopper
 from condal.keeper import EVERY_SECONDS, Checkpoint, Keeper
 from condal.log import Log
-from condal.memory import Bytes, require_memory
-from condal.methods.auto import Choice, choices
+from condal.memory import Bytes, fitting
 from condal.points import require_whole
 from condal.problem import Model, Problem, problem_of
 from condal.regular import PathLike
@@ -87,11 +86,9 @@ def solve(
             keeper.require_new((method, storage))
         try:
             user_problem = guarded(whole)
-            if method is None:
-                tried = choices(user_problem, tol=stop.tol, free_storage=storage is None)
-            else:
-                tried = (Choice(method, "it was asked for"),)
-            tried, max_bytes = require_memory(user_problem, tried, storage, max_memory)
+            tried, max_bytes = fitting(
+                user_problem, method, storage, tol=stop.tol, max_memory=max_memory
+            )
             if keeper is not None:
                 keeper.options["max_bytes"] = max_bytes  # the next method keeps x within it, too
             run = Run(

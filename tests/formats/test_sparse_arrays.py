@@ -52,6 +52,10 @@ def test_a_square_array_of_numpy_is_a_graph(tmp_path):
         ({"shape": np.array([10**12] * 2)}, "the shape says 1000000000000 vertices"),
         ({"shape": np.array([10**6] * 2)}, "indptr must have 1000001 numbers that rise"),
         ({"indptr": np.array([0, 3, 1, 4])}, "indptr must have 4 numbers that rise from 0 to 4"),
+        (
+            {"indptr": np.array([0, 2**31 - 1, -(2**31), 4], dtype=np.int32)},  # by differences
+            "indptr must have 4 numbers that rise from 0 to 4",
+        ),
         ({"indptr": np.array([0, 1, 3, 9])}, "indptr must have 4 numbers that rise"),
         ({"indptr": None}, "indptr must be there"),
         ({"indices": np.array([1, 0, 2, 7])}, r"an index is not in 0\.\.2"),

@@ -54,5 +54,29 @@ def slow(seed, radius, folder):
     return regressions(seed, radius)
 
 
+def stopped(seed):
+    """Its own callback ends it after three iterations."""
+    return condal.problems.max_cut(graph(seed)), {
+        "method": condal.CGAL(),
+        "tol": 1e-9,
+        "callback": lambda row: row.k >= 3,
+    }
+
+
+class Unspelt:
+    """A method that is no record."""
+
+    name, keeps = "unspelt", "x"
+
+    def start(self, *_):
+        raise AssertionError("nothing is to be solved")
+
+    iterates = start
+
+
+def unspelt(seed):
+    return condal.problems.max_cut(graph(seed)), {"method": Unspelt()}
+
+
 def never(**parameters):
     raise AssertionError("the folder holds everything: nothing is to be made")

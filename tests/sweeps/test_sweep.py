@@ -21,7 +21,8 @@ from condal.checkpoint.lock import locked
 from condal.errors import CondalError, FormatError, ProblemError
 from condal.sweeps import Lines
 from condal.sweeps.folder import MANIFEST, TABLE
-from condal.sweeps.workers import WorkersError
+from condal.sweeps.processes import Processes
+from condal.sweeps.workers import Here, Workers, WorkersError
 
 SEEDS = {"seed": [0, 1, 2]}
 PATH = {"radius": [0.5, 1.0, 2.0, 2.5], "seed": [0, 1]}
@@ -278,3 +279,76 @@ def test_a_script_without_a_guard_is_told_of_it(tmp_path):
     last = ended.stderr.strip().splitlines()[-1]
     assert "a worker process ended before it began" in last
     assert 'if __name__ == "__main__":' in last
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_family_may_stop_its_solves_itself(tmp_path, workers):
+    table = condal.sweep(families.stopped, SEEDS, out=tmp_path, workers=workers)
+    assert table["status"] == ["interrupted"] * 3
+    assert table["iterations"] == [3] * 3
+    written = lines(tmp_path)
+    condal.sweep(families.stopped, SEEDS, out=tmp_path, workers=0)
+    assert lines(tmp_path) == written  # that was asked for, and is done
+
+
+def test_a_result_of_which_a_part_is_left_is_computed_again(tmp_path):
+    first = condal.sweep(families.cuts, SEEDS, out=tmp_path, workers=0)
+    (first[1].folder / "result.json").unlink()
+    again = condal.sweep(families.cuts, SEEDS, out=tmp_path, workers=0)
+    assert len(lines(tmp_path)) == 4
+    assert same(again[1].result, alone_cut(1))
+
+
+def alone_cut(seed):
+    problem, options = families.cuts(seed)
+    return condal.solve(problem, **options)
+
+
+def test_what_cannot_be_written_down_is_refused_before_it_is_solved(tmp_path):
+    table = condal.sweep(families.unspelt, SEEDS, out=tmp_path, workers=0)
+    assert all("the option method" in row.error for row in table)
+
+
+def test_a_sweep_that_was_killed_in_its_first_write_can_begin(tmp_path):
+    (tmp_path / ".condal-abc.tmp").write_text("{")
+    assert condal.sweep(families.cuts, SEEDS, out=tmp_path, workers=0)[0].solved
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "mine.txt").touch()
+    with pytest.raises(CondalError, match=r"holds files, but no condal-sweep\.json"):
+        condal.sweep(families.cuts, SEEDS, out=tmp_path / "other", workers=0)
+
+
+class Slow(Here):
+    """One worker, and how much waits for it at most."""
+
+    most = 0
+
+    def submit(self, work, *arguments):
+        future = super().submit(work, *arguments)
+        self.most = max(self.most, len(self._waiting))
+        return future
+
+
+def test_few_results_to_start_from_are_held_at_once(tmp_path, monkeypatch):
+    slow = Slow()
+    monkeypatch.setattr(Workers, "of", lambda given: slow)
+    grid = {"seed": list(range(12)), "radius": [0.5, 1.0]}
+    table = condal.sweep(families.regressions, grid, out=tmp_path, along="radius")
+    assert all(row.solved for row in table)
+    assert slow.most <= 2
+
+
+def test_a_worker_that_dies_of_nothing_to_do_is_no_fault_of_the_next_work():
+    with Processes(1) as workers:
+        assert _done(workers, os.getpid) != os.getpid()
+        for _ in range(3):
+            (worker,) = workers._workers
+            worker.process.kill()
+            worker.process.join()
+            assert _done(workers, abs, -2) == 2
+
+
+def _done(workers, *work):
+    future = workers.submit(*work)
+    assert workers.next_done() is future
+    return future.result()

@@ -31,6 +31,8 @@ def test_the_best_is_of_the_solved_rows():
     assert TABLE.best("cut", highest=True) is ROWS[1]
     assert TABLE.best("seed") is ROWS[0]
     assert TABLE.best(lambda row: math.nan if row is ROWS[0] else 1.0) is ROWS[1]
+    unsaid = entry(5, figures={"cut": None})
+    assert Table((unsaid, *ROWS), Path("out")).best("cut") is ROWS[0]
     with pytest.raises(ProblemError, match=r"no column 'cost'; there are seed, status, .*, cut"):
         TABLE.best("cost")
     with pytest.raises(ProblemError, match="no point of the table is solved"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -14,6 +15,8 @@ from condal.errors import FormatError
 from condal.regular import PathLike
 
 ENDING = ".lock"
+# What a disk says that knows no locks, as some of clusters do: there nobody is kept out.
+UNKNOWN = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
 TRIALS = 100  # of taking a lock whose file another is just removing
 
 
@@ -107,6 +110,9 @@ def _try(descriptor: int) -> bool:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    except OSError as error:
+        if error.errno not in UNKNOWN:
+            raise
     return True
 
 

@@ -9,15 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from condal.cli.memory import describe
+from condal.cli.memory import describe, first
 from condal.cli.text import number
+from condal.errors import ProblemError
 from condal.memory import in_all, size
 from condal.methods import LowRankCGAL
-from condal.methods.auto import choices
 from condal.plain import printable
 from condal.problems import max_cut
 from condal.stop import Stop
-from condal.storage import automatic
 
 
 def facts(W: Any) -> list[tuple[str, str]]:
@@ -64,13 +63,15 @@ def _plan(W: Any) -> list[tuple[str, str]]:
         over="ignore", invalid="ignore"
     ):  # weights whose sum is beyond the largest number
         problem = max_cut(W).problem
-        n, method = int(W.shape[0]), choices(problem, tol=Stop().tol)[0].method
-    storage = None
+        try:
+            method, storage = first(problem, None, None, tol=Stop().tol)
+        except ProblemError as error:
+            return [("memory", str(error))]
     if isinstance(method, LowRankCGAL):
         kept = method.bytes(problem)
         plan = ("method auto", f"lowrank, a factor of x: about {size(kept)}")
     else:
-        storage = automatic(problem.X, n)
-        name, kept = describe(storage, n)
+        assert storage is not None
+        name, kept = describe(storage, int(W.shape[0]))
         plan = ("storage auto", f"{name}, at most {size(kept)}")
     return [plan, ("memory in all", f"at most {size(in_all(problem, method, storage))}")]

@@ -6,15 +6,16 @@ import re
 
 from condal.errors import ProblemError
 from condal.memory import (
+    Bytes,
     dense_bytes,
     estimate,
     factored_bytes,
+    fitting,
     in_all,
     physical,
     size,
     sketch_bytes,
 )
-from condal.methods.auto import choices
 from condal.problem import Problem
 from condal.storage import Dense, Factored, Sketch, automatic
 from condal.types import Method, Spectral, Storage
@@ -58,19 +59,38 @@ def build(spec: str, problem: Problem, noun: str, seed: int) -> Storage | None:
     return Dense() if kind == "dense" else Factored(n)
 
 
+def first(
+    problem: Problem,
+    method: Method | None,
+    storage: Storage | None,
+    *,
+    tol: float,
+    max_memory: Bytes = None,
+) -> tuple[Method, Storage | None]:
+    """The method that `solve` begins with, and what it keeps of x; None for a factor of its own."""
+    tried, max_bytes = fitting(problem, method, storage, tol=tol, max_memory=max_memory)
+    method = tried[0].method
+    if storage is None and method.keeps != "factor":
+        rows = problem.A.size + problem.f.M.size
+        storage = automatic(problem.X, rows, keeps=method.keeps, max_bytes=max_bytes)
+    return method, storage
+
+
 def told(
-    problem: Problem, method: Method | None, storage: Storage | None, tol: float
+    problem: Problem,
+    method: Method | None,
+    storage: Storage | None,
+    *,
+    tol: float,
+    max_memory: Bytes = None,
 ) -> str | None:
     """What the process may take in all, and the largest parts of it, where that is much."""
-    if method is None:
-        method = choices(problem, tol=tol, free_storage=storage is None)[0].method
-    if storage is None and method.keeps != "factor":
-        storage = automatic(problem.X, problem.A.size + problem.f.M.size, keeps=method.keeps)
+    method, storage = first(problem, method, storage, tol=tol, max_memory=max_memory)
     total, parts = in_all(problem, method, storage), estimate(problem, method, storage)
     if total < MUCH:
         return None
-    first = sorted(parts, key=lambda name: -parts[name])[:3]
-    shown = ", ".join(f"{name} {size(parts[name])}" for name in first if parts[name])
+    largest = sorted(parts, key=lambda name: -parts[name])[:3]
+    shown = ", ".join(f"{name} {size(parts[name])}" for name in largest if parts[name])
     return f"memory: at most {size(total)} in all, with {method.name}; of it {shown}"
 
 

@@ -167,7 +167,7 @@ def solve(
         if distributed:  # its storage is that of the ranks
             asked["storage"] = "auto"
         else:
-            _tell_memory(outcome, model, settings)
+            _tell_memory(outcome, model, settings, max_memory)
         return solved(application, model, asked, max_memory=max_memory, checkpoint=kept, **heard)
 
     outcome.reach(own, settings, run, checkpoint)
@@ -191,13 +191,21 @@ def solved(
     )
 
 
-def _tell_memory(outcome: Outcome, model: Any, settings: Mapping[str, Any]) -> None:
+def _tell_memory(
+    outcome: Outcome, model: Any, settings: Mapping[str, Any], max_memory: str | None
+) -> None:
     """What the solve will take, before it begins."""
     if outcome.say is None:
         return
     problem, spec = model.problem, settings["storage"]
     storage = memory.build(spec, problem, outcome.application.noun, settings["seed"])
-    text = memory.told(problem, METHODS[settings["method"]](), storage, settings["tol"])
+    text = memory.told(
+        problem,
+        METHODS[settings["method"]](),
+        storage,
+        tol=settings["tol"],
+        max_memory=max_memory,
+    )
     if text is not None:
         outcome.say(text)
 

@@ -27,7 +27,7 @@ from condal.plain import printable
 from condal.result import Result
 from condal.stop import Stop
 from condal.sweeps.folder import Folder
-from condal.sweeps.run import run
+from condal.sweeps.run import run, undisturbed
 from condal.sweeps.table import Table
 from condal.sweeps.tasks import Parameters, chains
 from condal.sweeps.watch import Lines
@@ -149,6 +149,7 @@ class _Solving:
             max_memory=self.max_memory,
             warm_start=start,
         )
+        undisturbed(result)
         answer, said = answered(application, model, result, chosen)
         return result, {
             "application": application.name,

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from math import ceil, exp, log2
 
 from condal.distributed.machine import Machine
-from condal.distributed.memory import COPIES, parts
+from condal.distributed.memory import COPIES, halo_bytes, parts
 from condal.distributed.oracle import BASIS
 from condal.errors import ProblemError
 from condal.memory import NUMBER
@@ -149,7 +149,7 @@ def memory(size: Size) -> dict[str, int]:
     others' numbers and longer integers take."""
     rows, stored = ceil(size.rows), ceil(size.stored)
     longer = COPIES * (size.index - 4) * stored
-    halo = 2 * (NUMBER + size.index) * ceil(size.fetched)  # and where they are, here and there
+    halo = halo_bytes(ceil(size.fetched), index=size.index)
     known = parts(rows, stored, size.R, basis=size.basis)
     return {**known, "data": known["data"] + longer, "halo": halo}
 

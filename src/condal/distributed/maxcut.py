@@ -132,6 +132,7 @@ def max_cut(block: Any, team: Team | None = None) -> DistributedMaxCut:
     """The max-cut model of a graph, from the rows of W that this rank owns: begin ... end - 1 of
     `Team().range(n)`, a CSR array of n columns. Self-loops are never cut and count for nothing."""
     team = Team() if team is None else team
+    team.require_alike()
     with team.together():
         if not sp.issparse(block):
             raise ProblemError(
@@ -146,7 +147,7 @@ def max_cut(block: Any, team: Team | None = None) -> DistributedMaxCut:
         own = sp.coo_array(block)
         if not np.all(np.isfinite(own.data)):
             raise ProblemError("the weights hold NaN or infinity: clean the data first")
-        kept = own.row.astype(np.int64) + begin != own.col
+        kept = (own.row.astype(np.int64) + begin != own.col) & (own.data != 0)
         entries = own.data[kept].astype(np.float64), (own.row[kept], own.col[kept])
         W = sp.csr_array(entries, shape=block.shape)
     team.require_same(block.shape[1], "the number of vertices")
@@ -161,6 +162,7 @@ def read_max_cut(file: PathLike, team: Team | None = None) -> DistributedMaxCut:
     """The max-cut model of the graph in a file, of which each rank reads a part."""
     team = Team() if team is None else team
     with team.solving():
+        team.require_alike()
         return max_cut(read_rows(file, team).W, team)
 
 

@@ -24,8 +24,14 @@ ENGINE = 50 * 10**6  # bytes of MPI, PETSc and SLEPc, beside Python
 def estimate(model: DistributedMaxCut, R: int) -> dict[str, int]:
     """At most how many bytes the largest rank takes at its worst moment, by parts."""
     team = model.team
-    rows = -(-model.n // team.size)
-    return parts(rows, int(team.largest(float(model.block.nnz))) + rows, R)
+    rows, edges = -(-model.n // team.size), int(team.largest(float(model.block.nnz)))
+    halo = min(edges, model.n - rows) if team.size > 1 else 0
+    return {**parts(rows, edges + rows, R), "halo": halo_bytes(halo)}
+
+
+def halo_bytes(count: int, *, index: int = 4) -> int:
+    """Of so many numbers of others, and where they are, here and there."""
+    return 2 * (NUMBER + index) * count
 
 
 def parts(rows: int, entries: int, R: int, *, basis: int = BASIS) -> dict[str, int]:

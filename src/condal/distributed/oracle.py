@@ -28,6 +28,7 @@ BASIS = 24  # vectors of a Krylov space, before it is restarted
 RESTARTS = 100
 TRIES = 8
 PART = 0.02
+ALIKE = 1e-12  # of the largest: what rounding leaves between equal eigenvalues
 
 
 class Slepc:
@@ -44,6 +45,7 @@ class Slepc:
 
     def smallest(self, V: Symmetric, tol: float = 0.0, guess: Array | None = None) -> Eigenpair:
         """The smallest eigenpair, its value to within tol, as far as it can tell."""
+        tol = self.team.agreed(tol)  # made by functions that other processors round otherwise
         self._shell.V = V
         start = self._start(guess)
         start = start / float(np.linalg.norm(start))
@@ -86,10 +88,24 @@ class Slepc:
         while eps.getConverged() == 0:  # SLEPc has no vectors but of what has converged
             residual *= 10
             self._run(eps, residual)
-        value = float(eps.getEigenpair(0, vector).real)
-        off = float(eps.getErrorEstimate(0))
-        found: Any = Owned(vector.getArray().copy(), self.team)
-        return Eigenpair(value, found, off, off)
+        value, off = float(eps.getEigenvalue(0).real), float(eps.getErrorEstimate(0))
+        return Eigenpair(value, self._nearest(eps, vector, start), off, off)
+
+    def _nearest(self, eps: Any, vector: Any, start: Any) -> Any:
+        """The eigenvector; of several of one value, which SLEPc finds in directions that rounding
+        decides, the combination that is nearest to the start: the same on any number of ranks."""
+        values = np.array([eps.getEigenvalue(i).real for i in range(eps.getConverged())])
+        alike = np.flatnonzero(values - values[0] <= ALIKE * np.abs(values).max())
+        found: Any = None
+        for i in map(int, alike):
+            eps.getEigenpair(i, vector)
+            one: Any = Owned(vector.getArray().copy(), self.team)
+            if alike.size == 1:
+                return one
+            part = float(one @ start) * one
+            found = part if found is None else found + part
+        size = float(np.linalg.norm(found))
+        return found / size if size > 0 else one
 
     def _run(self, eps: Any, residual: float) -> None:
         """Let it run to that residual; or to its end, where a product was told to halt."""

@@ -12,13 +12,14 @@ array, a function that is not listed) raises a TypeError, instead of being wrong
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf, sqrt
+from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from condal.distributed.team import Team
+from condal.lengths import length
 from condal.points import Array
 
 ROWWISE = (np.empty_like, np.zeros_like, np.ones_like, np.full_like, np.where, np.copy)
@@ -207,11 +208,11 @@ def _product(a: Any, b: Any, **more: Any) -> Any:
     raise TypeError("an Owned vector is multiplied by Owned vectors alone")
 
 
-def _norm(a: Owned) -> float:
+def _norm(a: Any) -> float:
     """|a|."""
     if a.ndim != 1:
         raise TypeError("Owned arrays know the norm of a vector alone")
-    return sqrt(a @ a)
+    return length(a)
 
 
 def _einsum(how: str, *arrays: Owned) -> Any:

@@ -13,7 +13,7 @@ from condal.checkpoint.file import Contents
 from condal.checkpoint.file import read_about as manifest_about
 from condal.checkpoint.place import previous
 from condal.checkpoint.tree import pack
-from condal.distributed.kept.folder import MANIFEST, read, write
+from condal.distributed.kept.folder import MANIFEST, forget, read, write
 from condal.distributed.kept.manifest import without_parts
 from condal.distributed.kept.seen import told
 from condal.distributed.kept.shares import Shares
@@ -58,6 +58,7 @@ class DistributedKeeper(Keeper):
                 ) from error
             self._made = True
         super().__enter__()
+        forget(Path(self.path))  # what a job that was killed has left
 
     def __exit__(self, *error: Any) -> None:
         super().__exit__(*error)

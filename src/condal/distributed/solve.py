@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
@@ -66,6 +67,7 @@ def solve(
         require_whole(seed, "seed", least=0)
         require_whole(R, "R")
         said = {"R": R, "tol": tol, "max_iters": max_iters, "seed": seed, "method": repr(method)}
+        said["checkpoint"] = _path(checkpoint)
         team.require_alike()
         team.require_same({**said, **_sizes(whole)}, "what they were asked to do")
         keeper = None
@@ -111,7 +113,8 @@ def resume(
     whole = problem_of(problem)
     team = team_of(whole)
     with team.solving(), ExitStack() as stack:
-        said = {"tol": tol, "max_iters": max_iters, **_sizes(whole)}
+        said = {"tol": tol, "max_iters": max_iters, "checkpoint": _path(checkpoint)}
+        said |= _sizes(whole)
         team.require_alike()
         team.require_same(said, "what they were asked to do")
         keeper = stack.enter_context(
@@ -168,6 +171,12 @@ def _require_images_alone(method: Any) -> None:
             "condal.distributed.solve takes condal.CGAL(), without corrective=True and Smoothed(); "
             f"got {method!r}"
         )
+
+
+def _path(checkpoint: PathLike | Checkpoint | None) -> str | None:
+    """That of its folder, as it was given."""
+    given = checkpoint.path if isinstance(checkpoint, Checkpoint) else checkpoint
+    return None if given is None else os.fsdecode(given)
 
 
 def _sizes(problem: Problem) -> dict[str, Any]:

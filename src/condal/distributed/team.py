@@ -96,8 +96,9 @@ class Team:
             )
 
     def require_alike(self) -> None:
-        """Refuse ranks of other versions of condal, Python, NumPy or SciPy than the first."""
-        self.require_same(versions(), "their versions")
+        """Refuse ranks of other versions than the first: of condal, Python, NumPy, SciPy, MPI,
+        PETSc or SLEPc."""
+        self.require_same({**versions(), **engine().versions()}, "their versions")
 
     @contextmanager
     def together(self) -> Iterator[None]:

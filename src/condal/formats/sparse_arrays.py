@@ -119,7 +119,7 @@ def falling(text: Text, n: int, entries: int) -> FormatError:
 
 def _rows(text: Text, indptr: Any, n: int, entries: int) -> Any:
     """The row of each entry, of pointers to where the rows begin; or the column."""
-    rising = indptr.shape == (n + 1,) and (np.diff(indptr) >= 0).all()
+    rising = indptr.shape == (n + 1,) and (indptr[1:] >= indptr[:-1]).all()
     if not rising or indptr[0] != 0 or indptr[-1] != entries:
         raise falling(text, n, entries)
     return np.repeat(np.arange(n, dtype=np.int32), np.diff(indptr))

@@ -20,6 +20,7 @@ from condal.regular import PathLike
 MAX_COLUMNS = 100_000
 LARGEST = 2**53  # above it a float may stand for several whole numbers
 
+_BLANK = re.compile(rb"^[ \t]+$", re.MULTILINE)
 _COMMENT = re.compile(rb"^[ \t]*#[^\n]*", re.MULTILINE)
 # A number in quotes, with nothing but a delimiter, a blank or a line's end beside them.
 _QUOTED = re.compile(rb"(?<![^\s,;])([\"'])([-+.\deE]*)\1(?![^\s,;])")
@@ -142,6 +143,8 @@ def plain(text: Text) -> Text:
     data = _COMMENT.sub(b"", text.data) if b"#" in text.data else text.data
     if b'"' in data or b"'" in data:
         data = _QUOTED.sub(rb"\2", data)
+    if b" \n" in data or b"\t\n" in data or data.endswith((b" ", b"\t")):
+        data = _BLANK.sub(b"", data)  # which NumPy takes for a field, where others are parted
     text = replace(text, data=data)
     if (found := _CONTROL.search(data)) is not None:
         raise text.error(

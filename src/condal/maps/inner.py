@@ -193,6 +193,8 @@ def _length_with_pairs(C: Symmetric) -> float:
         return largest
     # Of unit vectors, each pair with a part of the largest: squares neither over- nor underflow.
     kept = [i for i, size in enumerate(sizes) if size > 0]
+    if not kept:
+        return largest
     parts = np.array([sizes[i] for i in kept]) / largest
     U, V = (np.stack([C.pairs[i][k] / length(C.pairs[i][k]) for i in kept]) for k in (0, 1))
     S = S / largest

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.optimize import brentq
 
 from condal.operators import Symmetric
@@ -37,7 +38,7 @@ def tree_dual(problem: Problem) -> Array | None:
     if not isinstance(C, Symmetric) or not C.factorable or not C.sparse or d.size != C.n:
         return None
     t = b / d
-    S, root = C.merged().sparse[0], np.sqrt(t)
+    S, root = sp.csr_array(C.merged().sparse[0]), np.sqrt(t)
     mu = _best(S, root)
     total = mu - t * S.diagonal()
     for rows, entries in _runs(S):
@@ -55,6 +56,8 @@ def sums_of(mu: float, sizes: Array, owner: Indices, rows: int) -> Array:
 def _best(S: Any, root: Array) -> float:
     """`best_mu` of all entries, or of a part of them, which tells if they are many."""
     count = int(S.nnz)
+    if count == 0:
+        return 0.0
     chosen: Any = slice(0, count)
     if count > SAMPLE:
         chosen = np.random.default_rng(0).integers(0, count, SAMPLE)

@@ -11,7 +11,7 @@ from condal.errors import ProblemError
 from condal.points import Array, Indices
 from condal.problems.given import array_of, described
 
-TOGETHER = 2**22  # signs, of several columns: what is made of them takes some 40 bytes each
+TOGETHER = 2**22  # signs, of several columns, and a quarter of their neighbours: 40 bytes each
 SHARE = 0.75  # of the largest gain of a column: the flips above it go first
 NOTHING = 1e-12  # of the largest weight: a gain that is rounding
 PATIENCE = 16  # rounds of a level in which the first of equals goes first
@@ -42,7 +42,7 @@ def best_signs(
     """The largest s'C s, and the s, of the signs of `trials` random combinations of the columns
     of `factor`, each improved by flips; `first` is one of these, if it is given."""
     n, most, best = len(factor), -np.inf, np.ones(len(factor))
-    together = max(1, TOGETHER // n)
+    together = max(1, TOGETHER // max(n, C.nnz // 4))
     for begin in range(0, trials, together):
         count = min(together, trials - begin)
         drawn = 0 if first is None or begin > 0 else 1

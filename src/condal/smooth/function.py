@@ -20,14 +20,14 @@ class Function:
 
     Parameters
     ----------
-    value : phi(u), a number, of a vector u; phi must be convex.
+    value : phi(u), a number, of a vector u; phi must be convex, also beyond the images of X.
     gradient : the gradient of phi at u, a vector of its length.
     L : a Lipschitz constant of the gradient of f in x: that of phi's times |M|^2.
     M : a matrix, or any linear map; x itself, a vector of length `size`, if left out.
 
     Bounds are proved from what `value` and `gradient` return: they hold if these are right, but for
-    a few roundings of what they return, and the certificate says so. `condal.check_problem`
-    compares the two.
+    a few roundings of what they return, and phi is convex; and the certificate says so.
+    `condal.check_problem` compares the two.
     """
 
     def __init__(

@@ -95,6 +95,11 @@ class Cluster(Workers):
         """How many threads there are now: workers come and go."""
         self._threads = max(1, sum(self._client.nthreads().values()))
 
+    @property
+    def count(self) -> int:
+        """The threads of its workers, as they were counted last."""
+        return self._threads
+
     def share(self, value: Any) -> Any:
         """The result of a task, and not what Dask scatters: it is made again if its worker dies."""
         with self._reached(), _any_size():

@@ -69,6 +69,8 @@ class Folder:
     ) -> Entry:
         """Write a result, and then its line: each whole, or not at all."""
         place = self._points / task.name
+        if place.exists() and not (place / RECORD).exists():  # what is left of a result
+            shutil.rmtree(place)
         save(result, place, overwrite=place.exists(), **about)
         return self._add(
             task,

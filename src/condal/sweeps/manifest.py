@@ -25,7 +25,8 @@ def claim(path: Path, manifest: str, *, kind: str, about: str | None = None) -> 
         if path.exists() and not path.is_dir():
             raise FolderError(f"{path} is no folder; give one (--out, out=)")
         path.mkdir(parents=True, exist_ok=True)
-        empty = not any(path.iterdir())
+        spares = set(path.glob(".condal-*.tmp"))  # of one that was killed before it began
+        empty = not set(path.iterdir()) - spares
     except OSError as error:
         raise FolderError(
             f"{path} cannot be used: {error.strerror}; give a folder that you can write to"

@@ -71,7 +71,7 @@ class Processes(Workers):
     """So many processes, which end at once when the `with` block is left, whatever they are at."""
 
     def __init__(self, count: int) -> None:
-        self._count = count
+        self._most = count
         self._context = multiprocessing.get_context("spawn")
         self._workers: list[_Worker] = []
         self._waiting: deque[_Job] = deque()
@@ -87,6 +87,11 @@ class Processes(Workers):
             worker.end()
         self._workers.clear()
         self._spool.cleanup()
+
+    @property
+    def count(self) -> int:
+        """As many as there may be."""
+        return self._most
 
     def share(self, value: Any) -> Any:
         """A file in a folder that nobody else may read, and that is gone afterwards."""
@@ -115,13 +120,14 @@ class Processes(Workers):
         """Work to those who are free, and more workers for what is left."""
         for worker in [worker for worker in self._workers if worker.free]:
             if self._waiting:
-                worker.job = self._waiting.popleft()
                 try:
-                    worker.connection.send_bytes(worker.job.payload)
-                except OSError:  # killed while it had nothing to do, or just now
-                    self._bury(worker)
+                    worker.connection.send_bytes(self._waiting[0].payload)
+                except OSError:  # killed while it had nothing to do: nobody has tried the work
+                    self._dismiss(worker)
+                else:
+                    worker.job = self._waiting.popleft()
         beginning = sum(not worker.begun for worker in self._workers)
-        while beginning < len(self._waiting) and len(self._workers) < self._count:
+        while beginning < len(self._waiting) and len(self._workers) < self._most:
             self._workers.append(self._hired())
             beginning += 1
 
@@ -155,10 +161,13 @@ class Processes(Workers):
             future.set_exception(value)
         self._done.append(future)
 
-    def _bury(self, worker: _Worker) -> None:
-        """One that died: its work is tried once more, by another."""
+    def _dismiss(self, worker: _Worker) -> None:
         worker.end()
         self._workers.remove(worker)
+
+    def _bury(self, worker: _Worker) -> None:
+        """One that died: its work is tried once more, by another."""
+        self._dismiss(worker)
         job = worker.job
         if job is None:
             raise WorkersError(f"a worker process ended before it began: {SENDABLE}")

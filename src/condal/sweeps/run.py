@@ -19,7 +19,7 @@ from condal.sweeps.watch import Watch
 from condal.sweeps.workers import Desk, WorkerDied, Workers
 
 # Of the parameters of a point and the result to start from, if any: the result, and what it is
-# about, as `condal.save` takes it.
+# about, as `condal.save` takes it; KeyboardInterrupt where a signal has ended it.
 Work: TypeAlias = Callable[[Parameters, Result | None], tuple[Result, dict[str, Any]]]
 
 
@@ -49,9 +49,9 @@ def run(
             tell = watch.asked if known is None or known.failed else watch.found
             tell(task.what)
         shared = workers.share(work)
-        for tasks in chains:
-            _Chain(list(tasks), folder, entries, watch, desk, shared).advance()
-        desk.go()
+        # Begun one after the other, as there is room: each holds the result to start from.
+        begin = (_Chain(list(tasks), folder, entries, watch, desk, shared) for tasks in chains)
+        desk.go(chain.advance for chain in begin)
     return Table(tuple(entries[task.digest] for task in every), folder.path)
 
 
@@ -115,9 +115,15 @@ def _tried(work: Work, task: Task, start: Result | None) -> Outcome:
     except Exception as error:
         told = _line(f"{type(error).__name__}: {error}")
         return Outcome(None, error=told, traceback=traceback.format_exc())
-    if result.status is Status.INTERRUPTED:  # by a signal: the point is not done
-        raise KeyboardInterrupt
     return Outcome(result, about)
+
+
+def undisturbed(result: Result, *, asked: bool = False) -> Result:
+    """The result; KeyboardInterrupt where its solve was ended by a signal, and not by somebody of
+    its own who `asked` for that: the point is not done."""
+    if result.status is Status.INTERRUPTED and not asked:
+        raise KeyboardInterrupt
+    return result
 
 
 def _line(text: str) -> str:

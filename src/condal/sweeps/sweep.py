@@ -11,11 +11,12 @@ from condal.memory import Bytes
 from condal.points import require_whole
 from condal.problem import Model, Problem
 from condal.regular import PathLike
-from condal.result import Result
+from condal.result import Result, Row
+from condal.run import Callback
 from condal.solve import solve
 from condal.stop import Stop
 from condal.sweeps.folder import Folder
-from condal.sweeps.run import run
+from condal.sweeps.run import run, undisturbed
 from condal.sweeps.table import Table
 from condal.sweeps.tasks import Grid, Parameters, chains, spelt
 from condal.sweeps.watch import Silent, Watch
@@ -96,10 +97,25 @@ class _Solving:
         made = self.family(**parameters)
         problem, own = made if isinstance(made, tuple) else (made, {})
         options = {**self.options, **own}
-        result = solve(problem, **options, warm_start=start)
         told = {key: value for key, value in options.items() if key in self.options}
         settings = {key: spelt(value, f"the option {key}") for key, value in told.items()}
-        return result, {"settings": {"parameters": parameters, **settings}}
+        callback, stopper = _Heard(options.pop("callback", None)), options.get("stopper")
+        result = solve(problem, **options, callback=callback, warm_start=start)
+        asked = callback.asked or (stopper is not None and stopper.stopped)
+        about = {"settings": {"parameters": parameters, **settings}}
+        return undisturbed(result, asked=asked), about
+
+
+class _Heard:
+    """The callback of a family, if it has one, and whether it has `asked` to stop."""
+
+    def __init__(self, callback: Callback | None) -> None:
+        self._callback, self.asked = callback, False
+
+    def __call__(self, row: Row) -> bool:
+        if self._callback is not None:
+            self.asked = bool(self._callback(row))
+        return self.asked
 
 
 def _named(family: Family) -> str:

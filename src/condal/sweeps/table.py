@@ -125,7 +125,8 @@ class Table:
             raise ProblemError("no point of the table is solved, so that none is the best")
 
         def order(row: Entry) -> float:
-            value = float(by(row) if callable(by) else row.value(by))
+            found = by(row) if callable(by) else row.value(by)
+            value = math.nan if found is None else float(found)
             return math.inf if math.isnan(value) else -value if highest else value
 
         return min(solved, key=order)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
@@ -19,6 +19,7 @@ from condal.errors import CondalError, ProblemError
 
 SCHEME = "://"  # of an address
 TRIES = 2  # of work whose worker died
+AHEAD = 2  # times as much work as is under way: a worker that is free finds some
 
 
 class WorkersError(CondalError):
@@ -70,6 +71,11 @@ class Workers(ABC):
         """What stands for a value that much work takes, to be given to `submit`: it is sent once,
         and work gets the value itself."""
 
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """How much work can be under way at once."""
+
     @abstractmethod
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """The work, to be done when a worker is free."""
@@ -97,6 +103,11 @@ class Here(Workers):
     def share(self, value: Any) -> Any:
         """The value."""
         return value
+
+    @property
+    def count(self) -> int:
+        """1."""
+        return 1
 
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Later."""
@@ -127,8 +138,17 @@ class Desk:
         """`keep` is called with the work's future, once it is done."""
         self._keepers[self._workers.submit(work, *arguments)] = keep
 
-    def go(self) -> None:
-        """Until all that was asked for is done, and all that its results asked for."""
-        while self._keepers:
+    def go(self, begin: Iterable[Callable[[], None]] = ()) -> None:
+        """Until all that was asked for is done, and all that its results asked for; `begin` asks
+        for more, each when there are workers to spare, or nearly."""
+        more = iter(begin)
+        while True:
+            while len(self._keepers) < AHEAD * self._workers.count:
+                one = next(more, None)
+                if one is None:
+                    break
+                one()
+            if not self._keepers:
+                return
             future = self._workers.next_done()
             self._keepers.pop(future)(future)

@@ -184,6 +184,46 @@ def test_where_one_rank_cannot_write_all_have_its_error_and_the_old_one_stays(
     holds(read(team, str(manifest)).value, 1, team)
 
 
+def test_parts_on_a_disk_that_the_first_rank_does_not_see_are_no_checkpoint(manifest, team):
+    put(team, manifest, 0)
+    own = manifest.parent / f"local-{team.rank}"
+    own.mkdir()
+    with pytest.raises(FormatError, match="rank 0 does not see what rank 1 has written beside it"):
+        put(team, own / "manifest", 1)
+    assert list(own.iterdir()) == []
+    holds(read(team, str(manifest)).value, 0, team)
+
+
+def test_a_manifest_that_may_not_be_read_is_not_taken_for_damaged(manifest, team, monkeypatch):
+    for k in range(2):
+        put(team, manifest, k)
+    if team.rank == 0:
+        true = folders.opened
+
+        def opened(path):
+            if path == manifest.resolve():
+                raise FormatError("cannot be read: no right") from PermissionError()
+            return true(path)
+
+        monkeypatch.setattr(folders, "opened", opened)
+    with pytest.raises(FormatError, match="no right"):
+        read(team, str(manifest))
+
+
+def test_a_manifest_that_cannot_be_put_leaves_no_parts_behind(manifest, team, monkeypatch):
+    put(team, manifest, 0)
+
+    def full(*_):
+        raise CondalError("no space left")
+
+    monkeypatch.setattr(folders, "put", full)
+    for k in range(3):
+        with pytest.raises(CondalError, match="no space left"):
+            put(team, manifest, k)
+    team.comm.Barrier()
+    assert len(list(manifest.parent.glob("*.rows"))) == team.size
+
+
 def graph(n: int = 12):
     rng = np.random.default_rng(3)
     upper = sp.triu(sp.coo_array(rng.random((n, n)) < 0.4), 1).astype(float)

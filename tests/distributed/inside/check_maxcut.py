@@ -10,6 +10,7 @@ import condal
 from condal import distributed
 from condal.distributed.sketch import DistributedSketch
 from condal.errors import ProblemError
+from condal.krylov import Recurrence
 from condal.points import LowRank
 from condal.problems import max_cut
 
@@ -84,6 +85,50 @@ def test_the_first_iterations_are_those_of_one_rank(team, W):
     comm.Free()
 
 
+@pytest.mark.parametrize(
+    "blocks", [np.ones((N, N)), np.kron(np.eye(N // 2), np.ones((2, 2)))], ids=["complete", "pairs"]
+)
+def test_so_they_are_where_eigenvalues_are_equal(team, blocks):
+    """SLEPc finds some eigenvector of many, as rounding has it."""
+    W = sp.csr_array(blocks - np.diag(np.diag(blocks)))
+    comm = team.comm.Split(team.rank)
+    alone = distributed.Team(comm)
+    result, single = (
+        distributed.solve(distributed.max_cut(rows(some, W), some), tol=1e-9, max_iters=3)
+        for some in (team, alone)
+    )
+    y = np.concatenate(team.gathered(result.y.local))
+    np.testing.assert_allclose(y, single.y.local, rtol=1e-8, atol=1e-8 * np.abs(y).max())
+    comm.Free()
+
+
+def test_ranks_that_round_otherwise_prove_the_same(team, W, monkeypatch):
+    if team.rank == 1:
+        true = Recurrence.ends
+        monkeypatch.setattr(Recurrence, "ends", lambda run: tuple(1.1 * end for end in true(run)))
+    result = distributed.solve(distributed.max_cut(rows(team, W), team), max_iters=5)
+    assert len(set(team.gathered((result.bound, result.certificate.how)))) == 1
+
+
+def test_an_interrupt_of_ones_own_on_one_rank_does_not_leave_the_others_waiting(team, W):
+    """Which is what a handler of a signal may raise; no rank goes on alone."""
+    model = distributed.max_cut(rows(team, W), team)
+    true = type(model.cost).__matmul__
+
+    def interrupted(rows, v):
+        found = true(rows, v)
+        calls.append(1)
+        if len(calls) == 30:
+            raise KeyboardInterrupt
+        return found
+
+    calls = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(model.cost), "__matmul__", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            distributed.solve(model, tol=1e-12, max_seconds=20)
+
+
 class Interrupting:
     """A callback that is interrupted on the first rank at k = 2, on others at k = 1."""
 
@@ -105,6 +150,14 @@ def test_limits_and_callbacks_are_those_of_the_first(team, W):
     assert (halted.status, halted.iterations) == (condal.Status.INTERRUPTED, 2)
     short = distributed.solve(model, tol=1e-12, max_seconds=0.5 if team.rank == 0 else 1e6)
     assert short.status is condal.Status.MAX_SECONDS
+
+
+def test_a_checkpoint_on_one_rank_alone_is_refused_by_all(team, W, shared):
+    model = distributed.max_cut(rows(team, W), team)
+    for other in (None, shared / "other"):
+        with pytest.raises(ProblemError, match=r"the ranks differ in what they were asked.*check"):
+            distributed.solve(model, checkpoint=shared / "run" if team.rank == 0 else other)
+    assert not (shared / "run").exists()
 
 
 @pytest.mark.parametrize("option", ["tol", "R", "seed", "max_iters"])

@@ -15,7 +15,8 @@ import scipy.sparse as sp
 from cell import NoSuchThing
 from cells import CELLS
 
-from condal.distributed.reading import read_rows, without_loops
+from condal import distributed
+from condal.distributed.reading import read_rows
 from condal.distributed.team import Team
 from condal.errors import CondalError, FormatError, ProblemError
 from condal.formats import read_graph, read_labelled_graph
@@ -254,8 +255,35 @@ def test_what_one_process_alone_reads_is_refused(contents, shared, team):
         read_rows(put(shared, team, name, contents), team)
 
 
-def test_loops_are_left_out_as_max_cut_does(shared, team):
+def test_loops_and_zeros_are_left_out_as_max_cut_does(shared, team):
     path = put(shared, team, "graph.txt", written(graph())["graph.txt"])
-    blocks = team.gathered(without_loops(read_rows(path, team).W, team))
+    blocks = team.gathered(distributed.max_cut(read_rows(path, team).W, team).block)
     W = adjacency(read_graph(path))
     assert (sp.csr_array(sp.vstack(blocks)) != W).nnz == 0
+    zeros = b"9 3\n1 2 0\n2 3 0\n8 9 0\n"
+    with pytest.raises(ProblemError, match="the graph has no edges"):
+        distributed.read_max_cut(put(shared, team, "zeros.txt", zeros), team)
+
+
+@pytest.mark.parametrize("name", ["graph.txt", "graph.txt.gz", "graph.npz"])
+def test_files_that_are_as_long_and_not_the_same_are_refused_by_all(
+    name, shared, monkeypatch, team
+):
+    """As node-local copies of which one is stale."""
+    own = shared / f"{team.rank}"
+    own.mkdir()
+    monkeypatch.chdir(own)
+    n = 3000
+    weight = b"7" if team.rank == 1 else b"1"
+    text = b"%d %d\n" % (n, n - 1) + b"".join(b"%d %d 1\n" % (i, i + 1) for i in range(1, n - 1))
+    text += b"%d %d %s\n" % (n - 1, n, weight)
+    if name.endswith(".npz"):
+        W = sp.csr_array(sp.diags([np.ones(n - 1)] * 2, offsets=[-1, 1]))
+        W.data[-1] = W.data[-2] = float(weight)
+        sp.save_npz(name, W, compressed=False)
+    else:
+        Path(name).write_bytes(gzip.compress(text, mtime=0) if name.endswith(".gz") else text)
+    lengths = team.gathered(Path(name).stat().st_size)
+    what = "what is in" if len(set(lengths)) == 1 else "the bytes of"
+    with pytest.raises(ProblemError, match=f"the ranks differ in {what} {name}"):
+        read_rows(name, team)

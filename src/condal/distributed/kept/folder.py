@@ -48,6 +48,9 @@ def write(team: Team, path: str, about: dict[str, Any], value: Any) -> None:
     try:
         with team.together():
             digest = _written(own, shares, path)
+        with team.together():
+            if team.rank == 0:
+                _require_seen(folder, generation, team.size, path)
     except CondalError:
         remove(own)
         raise
@@ -63,8 +66,21 @@ def write(team: Team, path: str, about: dict[str, Any], value: Any) -> None:
                 tuple(tuple(sum(one[:r]) for r in range(team.size + 1)) for one in counts),
             )
             whole = {**about, "parts": parts.as_json()}
-            put(path, head_of(whole, skeleton, table_of(arrays)), arrays)
-            _forget(Path(path))
+            try:
+                put(path, head_of(whole, skeleton, table_of(arrays)), arrays)
+            finally:
+                forget(Path(path))
+
+
+def _require_seen(folder: Path, generation: str, ranks: int, path: str) -> None:
+    """Raise FormatError unless the parts of all ranks are where this one writes the manifest."""
+    for rank in range(ranks):
+        if not (folder / f"{generation}.{rank}.rows").is_file():
+            raise FormatError(
+                f"rank 0 does not see what rank {rank} has written beside it: give a folder on a "
+                "disk that all ranks share",
+                path=path,
+            )
 
 
 def _written(own: Path, shares: Shares, path: str) -> str:
@@ -74,7 +90,7 @@ def _written(own: Path, shares: Shares, path: str) -> str:
         raise unwritable(error, path) from error
 
 
-def _forget(manifest: Path) -> None:
+def forget(manifest: Path) -> None:
     """Remove the parts that no manifest names; none, if one cannot be read."""
     kept = set()
     with suppress(OSError, CondalError, ValueError):
@@ -92,11 +108,14 @@ def read(team: Team, path: str) -> Contents:
     its own rows. The one before, and a note, where one is absent or damaged for any of them."""
     target, faults = Path(path), []
     for generation, place in enumerate((target, previous(target))):
-        fault, found = team.agreed(_manifest(place) if team.rank == 0 else _UNKNOWN)
+        with team.together():
+            mine = _manifest(place) if team.rank == 0 else _UNKNOWN
+        fault, found = team.agreed(mine)
         if fault is None:
             about, skeleton, arrays, parts = found
             wanted = [team.range(ends[-1]) for ends in parts.ends]
-            fault, own = _rows(parts, target.parent, wanted)
+            with team.together():
+                fault, own = _rows(parts, target.parent, wanted)
             fault = next((one for one in team.gathered(fault) if one is not None), None)
         if fault is not None:
             faults.append(FormatError(fault))
@@ -123,7 +142,7 @@ def _manifest(place: Path) -> tuple[str | None, Any]:
         except ValueError as error:
             refuse(str(error), shown)
     except FormatError as error:
-        return str(error), None
+        return _fault(error), None
     return None, (header.about, header.skeleton, arrays, parts)
 
 
@@ -134,4 +153,12 @@ def _rows(
     try:
         return None, parts.joined(folder, wanted)
     except FormatError as error:
-        return str(error), []
+        return _fault(error), []
+
+
+def _fault(error: FormatError) -> str:
+    """What is wrong with a file; one that is there, and may not be read, is no reason to take the
+    one before."""
+    if isinstance(error.__cause__, PermissionError):
+        raise error
+    return str(error)

@@ -23,7 +23,7 @@ from condal.formats.npy import MAGIC
 from condal.formats.text import Text, suffixes_of
 from condal.regular import PathLike, first_bytes
 
-__all__ = ["GraphRows", "read_rows", "without_loops"]
+__all__ = ["GraphRows", "read_rows"]
 
 _ALONE = "is read by one process alone; convert it, for example with condal.formats.write_rudy"
 
@@ -58,14 +58,6 @@ def read_rows(path: PathLike, team: Team) -> GraphRows:
         return GraphRows(*edge_list_rows(team, text))
     parse = {"matrix market": matrix_market_rows, "metis": metis_rows, "rudy": rudy_rows}[kind]
     return _numbered(team, parse(team, text))
-
-
-def without_loops(W: sparse.csr_array, team: Team) -> sparse.csr_array:
-    """The rows without their entries on the diagonal of the whole matrix."""
-    begin, _ = team.range(W.shape[1])
-    own = sparse.coo_array(W)
-    kept = own.row.astype(np.int64) + begin != own.col
-    return sparse.csr_array((own.data[kept], (own.row[kept], own.col[kept])), shape=W.shape)
 
 
 def _numbered(team: Team, W: sparse.csr_array) -> GraphRows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from scipy import sparse
 
 from condal.distributed.reading.coordinates import summed, symmetric
 from condal.distributed.reading.members import Vector, read_part, vectors_of
+from condal.distributed.reading.sameness import require_same_file
 from condal.distributed.team import Team
 from condal.formats.arrays import read_arrays
 from condal.formats.sparse_arrays import (
@@ -31,9 +31,7 @@ def archive_rows(team: Team, path: str) -> sparse.csr_array:
     text = Text(path, b"")
     with team.together():
         kind, n, one, other, data = _promised(path, text)
-        length = Path(path).stat().st_size
-    team.require_same(length, f"the bytes of {team.agreed(path)}")
-    team.require_same((kind, n, data.size), f"what {path} says that it holds")
+    require_same_file(team, path)
     if kind == "coo":
         begin, end = (data.size * rank // team.size for rank in (team.rank, team.rank + 1))
         lines = read_part(team, other, begin, end).astype(np.int64)

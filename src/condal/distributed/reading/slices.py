@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from condal.distributed.reading.sameness import require_same_file
 from condal.distributed.team import Team
 from condal.formats.text import (
     CHUNK,
@@ -44,12 +45,11 @@ def read_slice(team: Team, path: PathLike, *, wanted: str = "a graph") -> Text:
 
 
 def _size(team: Team, name: str) -> int:
-    """How many bytes the text has; refused unless every rank sees a file as long."""
+    """How many bytes the text has; refused unless every rank sees the same file."""
+    length = require_same_file(team, name)
     with team.together(), opened(name) as file:
         refuse_other(file, name)
-        length, kind = os.fstat(file.fileno()).st_size, packing(file, name)
-    team.require_same(length, f"the bytes of {team.agreed(name)}")
-    team.require_same(kind, f"how {name} is packed")
+        kind = packing(file, name)
     if kind is None:
         return length
     total = 0

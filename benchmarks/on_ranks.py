@@ -92,7 +92,7 @@ def ranks(graph: str, iterations: int, options: list[str]) -> dict[str, Any] | N
         pass
     memory = team.largest(float(peak()))
     nnz = int(team.sum(float(model.block.nnz))) + model.n
-    halo = team.largest(float(model._halo[0].columns.size - model.block.shape[0]))
+    halo = team.largest(float(model.cost._halo.columns.size - model.block.shape[0]))
     size = Size(model.n, nnz, R=R, ranks=team.size, basis=own.engine.basis)
     estimate = sum(distributed.estimate(model, R).values())
     if team.rank:
@@ -153,13 +153,14 @@ def _events() -> dict[str, float]:
     if "petsc4py" not in sys.modules:
         return {}
     PETSc = engine().PETSc
-    found = {name: PETSc.Log.Event(name).getPerfInfo() for name in (*EVENTS, "MatMult", "EPSSolve")}
+    names = (*EVENTS, "MatMult", "VecScatterBegin", "EPSSolve")
+    found = {name: PETSc.Log.Event(name).getPerfInfo() for name in names}
     times = {f"{name}_seconds": info["time"] for name, info in found.items()}
     return {
         **times,
         "flops": found["MatMult"]["flops"],
-        "messages": found["MatMult"]["numMessages"],
-        "sent": found["MatMult"]["messageLength"],
+        "messages": found["VecScatterBegin"]["numMessages"],
+        "sent": found["VecScatterBegin"]["messageLength"],
         "reductions": found["EPSSolve"]["numReductions"],
         "slepc_flops": found["EPSSolve"]["flops"],
         "slepc_messages": found["EPSSolve"]["numMessages"],

@@ -34,7 +34,8 @@ def test_the_commands_of_the_page_solve_and_go_on(tmp_path, monkeypatch):
         assert ended.returncode == 0, ended.stderr
         assert "SOLVED" in ended.stdout or "solved" in ended.stdout
     # On a cluster they are the same, but for what starts them.
-    assert [words[3:] for words in commands("srun")] == [words[3:] for words in shown]
+    assert [words[:3] for words in commands("srun")] == [["srun", "-K", "-n"]] * 2
+    assert [words[4:] for words in commands("srun")] == [words[3:] for words in shown]
 
 
 def test_the_packages_of_the_page_are_those_that_the_tests_install():

@@ -155,10 +155,10 @@ def memory(size: Size) -> dict[str, int]:
 
 
 def _product(size: Size) -> Work:
-    """C v: each entry and where it stands, v in order or from anywhere, and what is written."""
+    """C v: each entry and where it stands, v in order or from anywhere, and what is written; v is
+    copied to where the numbers of others are put."""
     r, e, h = size.rows, size.stored, size.fetched
-    split = size.ranks > 1  # in its own columns and those of others: two matrices
-    rows = (2 if split else 1) * (size.index + 2 * NUMBER) * r + NUMBER * r
+    rows = (size.index + 3 * NUMBER) * r + (2 * NUMBER * r if size.ranks > 1 else 0)
     scattered = e - r + h if size.halo is None else 0.0  # also to pack what others need
     return Work(
         2 * e,

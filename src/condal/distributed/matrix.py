@@ -1,7 +1,8 @@
-"""Sparse symmetric matrices, the rows of which are owned by ranks: PETSc's AIJ."""
+"""Sparse symmetric matrices, the rows of which are owned by ranks: PETSc's AIJ and scatters."""
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -9,16 +10,21 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.distributed.engine import engine
+from condal.distributed.halo import renumbered
 from condal.distributed.owned import Owned
 from condal.distributed.team import Team
 from condal.errors import ProblemError
-from condal.points import Array
+from condal.lengths import length
+from condal.points import Array, Indices
 
 
 class Rows:
     """C, n x n, or a multiple of it: each rank has made PETSc's matrix of its own rows.
 
-    `block` is the rows of this rank as a CSR array of n columns.
+    `block` is the rows of this rank as a CSR array of n columns. PETSc has a matrix over many ranks
+    as well, in two parts, of the columns of this rank and of all others. Where a row has few
+    entries, to go over the rows twice takes longer than the messages that it lets pass meanwhile:
+    here v comes first, and then one product.
     """
 
     def __init__(self, block: Any, team: Team) -> None:
@@ -27,23 +33,34 @@ class Rows:
         with team.together():
             _require_rows(block, end - begin, np.iinfo(PETSc.IntType).max)
         PETSc.garbage_cleanup(team.comm)  # matrices that all ranks have forgotten: PETSc keeps them
-        here = (end - begin, n)
-        arrays = (block.indptr.astype(PETSc.IntType), block.indices.astype(PETSc.IntType))
-        data = np.asarray(block.data, dtype=np.float64)
-        self.mat = PETSc.Mat().createAIJ((here, here), csr=(*arrays, data), comm=team.comm)
+        own, self._halo = renumbered(block, team)
+        arrays = (own.indptr.astype(PETSc.IntType), own.indices.astype(PETSc.IntType))
+        data = np.asarray(own.data, dtype=np.float64)
+        self._mat = PETSc.Mat().createAIJ(own.shape, csr=(*arrays, data), comm=PETSc.COMM_SELF)
         self.n, self.team, self.factor = n, team, 1.0
-        self._from, self._to = self.mat.createVecs()
+        self._from, self._to = self._mat.createVecs()
 
-    @cached_property
+    @property
     def length(self) -> float:
         """|C|_F."""
-        return abs(self.factor) * float(self.mat.norm(engine().PETSc.NormType.FROBENIUS))
+        return abs(self.factor) * self._length
+
+    @cached_property
+    def _length(self) -> float:
+        own = float(self._mat.norm(engine().PETSc.NormType.FROBENIUS))
+        return length(np.array(self.team.gathered(own)))
+
+    def entries(self) -> tuple[Indices, Indices, Array]:
+        """This rank's entries of C without the factor: rows, columns and numbers."""
+        pointers, places, numbers = self._mat.getValuesCSR()
+        begin, end = self.team.range(self.n)
+        rows = np.repeat(np.arange(begin, end), np.diff(pointers))
+        return rows, self._halo.columns[places], np.asarray(numbers, dtype=np.float64)
 
     def __rmul__(self, c: float) -> Rows:
         """c C: the numbers stay where they are."""
-        made = object.__new__(Rows)
-        made.mat, made.n, made.team, made.factor = self.mat, self.n, self.team, c * self.factor
-        made._from, made._to = self._from, self._to
+        made = copy(self)
+        made.factor = c * self.factor
         return made
 
     def __matmul__(self, v: Owned) -> Owned:
@@ -56,10 +73,10 @@ class Rows:
 
     def _product(self, local: Array) -> Array:
         out = np.empty(local.size)
-        self._from.placeArray(local)
+        self._from.placeArray(self._halo.lent(local))
         self._to.placeArray(out)
         try:
-            self.mat.mult(self._from, self._to)
+            self._mat.mult(self._from, self._to)
         finally:
             self._from.resetArray()
             self._to.resetArray()

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from condal.distributed.diagonal import DistributedDiagonal, DistributedEqual, DistributedLinear
 from condal.distributed.domain import DistributedSpectrahedron
-from condal.distributed.halo import Halo
+from condal.distributed.halo import Halo, renumbered
 from condal.distributed.matrix import Rows
 from condal.distributed.normals import normals
 from condal.distributed.owned import Owned
@@ -112,9 +112,9 @@ class DistributedMaxCut:
         return Cut(most, float(result.bound), np.concatenate(every or [np.zeros(0, np.int8)]))
 
     def _flipped(self, signs: Any) -> Any:
-        halo, back = self._halo
+        C, back, halo = self._weighed
         return flipped(
-            halo.block,
+            C,
             signs,
             back=back,
             numbers=halo.columns,
@@ -123,9 +123,10 @@ class DistributedMaxCut:
         )
 
     @cached_property
-    def _halo(self) -> tuple[Halo, Any]:
-        halo = Halo(-self.block, self.team)
-        return halo, sp.csr_array(halo.block.T)
+    def _weighed(self) -> tuple[Any, Any, Halo]:
+        """This rank's rows of -W, its columns numbered anew, their transpose, and the halo."""
+        C, halo = renumbered(-self.block, self.team)
+        return C, sp.csr_array(C.T), halo
 
 
 def max_cut(block: Any, team: Team | None = None) -> DistributedMaxCut:

@@ -32,12 +32,13 @@ def test_a_product_sends_what_petsc_counts(model, team):
     cost, v = model.cost, normals(team, model.n, seed=[1])
     PETSc = engine().PETSc
     PETSc.Log.begin()
-    before = PETSc.Log.Event("MatMult").getPerfInfo()
+    counts = {"VecScatterBegin": "messageLength", "MatMult": "flops"}
+    before = {name: PETSc.Log.Event(name).getPerfInfo() for name in counts}
     for _ in range(4):
         cost @ v
-    after = PETSc.Log.Event("MatMult").getPerfInfo()
     sent, flops = (
-        team.sum(after[name] - before[name]) / 4 / team.size for name in ("messageLength", "flops")
+        team.sum(PETSc.Log.Event(name).getPerfInfo()[what] - before[name][what]) / 4 / team.size
+        for name, what in counts.items()
     )
     size = size_of(model)
     work = iteration(size, 1)["products"]
@@ -46,10 +47,11 @@ def test_a_product_sends_what_petsc_counts(model, team):
     assert 2 * size.stored == pytest.approx(flops, rel=0.25)
 
 
-def test_the_memory_of_the_model_is_the_estimate_and_the_halo(model):
-    by, size = distributed.estimate(model, 10), size_of(model)
-    found = memory(size)
-    assert sum(found.values()) - found["halo"] == pytest.approx(sum(by.values()), rel=0.03)
+def test_the_memory_of_the_model_is_the_estimate(model):
+    by, found = distributed.estimate(model, 10), memory(size_of(model))
+    assert set(by) == set(found)
+    assert found.pop("halo") <= by.pop("halo")  # at most all edges have an end elsewhere
+    assert sum(found.values()) == pytest.approx(sum(by.values()), rel=0.03)
 
 
 def test_the_figures_of_these_ranks(team):

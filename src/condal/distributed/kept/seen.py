@@ -50,12 +50,10 @@ def _entries(value: Owned, begin: int) -> Iterator[tuple[Any, ...]]:
 
 
 def _sparse(matrix: Rows) -> Iterator[tuple[Any, ...]]:
-    pointers, columns, numbers = matrix.mat.getValuesCSR()
-    begin, _ = matrix.team.range(matrix.n)
-    rows = np.repeat(np.arange(begin, begin + len(pointers) - 1), np.diff(pointers))
+    rows, columns, numbers = matrix.entries()
     for first in range(0, len(numbers), PIECE):
         here = slice(first, first + PIECE)
-        yield rows[here], columns[here].astype(np.int64), numbers[here].astype(np.float64)
+        yield rows[here], columns[here].astype(np.int64), numbers[here]
 
 
 def _sums(team: Team, pieces: Iterator[tuple[Any, ...]]) -> Iterator[str]:

@@ -23,6 +23,8 @@ NAMES = (
 BY_NAME = ("large", "ranks")  # hours, or a machine to itself: only where it is asked for
 
 if __name__ == "__main__":
+    if {"-h", "--help"} & set(sys.argv):
+        raise SystemExit(__doc__)
     for name in [word for word in sys.argv[1:] if not word.startswith("--")] or NAMES:
         if name not in NAMES + BY_NAME:
             known = ", ".join(NAMES + BY_NAME)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -78,3 +79,20 @@ def test_of_debians_builds_the_newest_of_short_indices_is_the_first_choice(tmp_p
     monkeypatch.setattr(sys, "path", [])
     module._find("petsc")
     assert "/petsc3.18/" in sys.path[-1]
+
+
+@pytest.mark.parametrize("name", ["OMPI_COMM_WORLD", "PMI"])
+def test_ranks_that_would_all_do_the_same_are_refused(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("g.txt").write_text(commands.PENTAGON)
+    assert commands.run("solve", "g.txt", "--as", "max-cut", "--checkpoint", "c").exit_code == 0
+    monkeypatch.setenv(f"{name}_SIZE", "2")
+    monkeypatch.setenv(f"{name}_RANK", "0")
+    ended = commands.run("solve", "g.txt", "--as", "max-cut")
+    assert ended.exit_code == 2
+    assert "was started 2 times, by mpirun or the like: add --distributed" in ended.stderr
+    again = commands.run("resume", "c", "g.txt")
+    assert again.exit_code == 2
+    assert "this checkpoint is of one process; start it once" in again.stderr
+    monkeypatch.setenv(f"{name}_SIZE", "1")
+    assert commands.run("solve", "g.txt", "--as", "max-cut").exit_code == 0

@@ -151,6 +151,10 @@ A = random_numbers((6, 2), seed=16)
         ({"a": A, "intensities": 1j * np.ones(6)}, "intensities is complex"),
         ({"a": A, "trace": 0.0}, "trace must be a positive number; got 0.0"),
         ({"a": A * [1, 0]}, r"do not bound the signal \(a has nearly dependent columns\): pass"),
+        (
+            {"masks": np.ones((3, 1, 2)), "intensities": np.ones((1, 2, 3))},
+            r"shape \(1, 2, 3\) are not those of masks of shape \(3, 1, 2\): both are \(L, h, w\)",
+        ),
         ({"masks": np.ones(6)}, r"masks must have the shape \(L, h, w\)"),
     ],
 )

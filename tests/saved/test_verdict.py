@@ -100,6 +100,8 @@ def test_what_is_true_is_proved(solved, tmp_path):
     # a looser tolerance is proved as well, a far tighter one is not
     assert verify(model, result, tol=1e-2).proved
     assert "is not within tol 1e-15" in refuted(model, result, "tol 1e-15", tol=1e-15)
+    # and what is claimed is true, whatever else is asked for
+    assert [claim.name for claim in verify(model, result, tol=1e-15).refuted] == ["tol 1e-15"]
 
 
 def test_a_better_bound_than_y_proves_is_refuted(solved):

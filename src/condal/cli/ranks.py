@@ -5,6 +5,7 @@ All of them run the same command. The first one speaks and writes for all.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -20,6 +21,8 @@ from condal.cli.outcome import Wishes
 from condal.errors import ProblemError
 
 SILENT = Wishes(None, None, None, overwrite=False, port=None, quiet=True)
+# How a process is told how many there are, and which it is: by Open MPI, and by MPICH and others.
+SEVERAL = (("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK"))
 VARIANTS = ("auto", "cgal", "cgal-decr", "cgal-ls", "hcgm", "fw-al")  # of the one method there is
 
 
@@ -71,6 +74,17 @@ def on_ranks(
         again=f"mpirun -n {team.size} condal resume",
     )
     return made, SILENT if team.rank else wishes
+
+
+def refuse_crowd(advice: str) -> None:
+    """Raise ProblemError where mpirun has started several processes, which would all do the same;
+    the first one tells."""
+    for size, rank in SEVERAL:
+        count = os.environ.get(size, "")
+        if count.isdecimal() and int(count) > 1:
+            if os.environ.get(rank, "0") != "0":
+                sys.stdout = sys.stderr = StringIO()
+            raise ProblemError(f"was started {count} times, by mpirun or the like: {advice}")
 
 
 def checked(distributed: bool) -> AbstractContextManager[None]:

@@ -63,6 +63,8 @@ def resume(
     if about is not None:
         storage = str(settings.get("storage", "auto"))
         application, wishes = ranks.on_ranks(application, wishes, storage=storage)
+    else:
+        ranks.refuse_crowd("this checkpoint is of one process; start it once")
     read = {"the file itself": problem, "the checkpoint": file}
     with ranks.checked(about is not None):
         outcome = Outcome(context, application, problem, wishes, read)

@@ -153,6 +153,8 @@ def solve(
     if distributed:
         tol = ranks.tol_of(context, tol)
         application, wishes = ranks.on_ranks(application, wishes, method, storage)
+    else:
+        ranks.refuse_crowd("add --distributed, or start it once")
     read = {"the file itself": file, **_inputs(application, own)}
     with ranks.checked(distributed):
         # Many ranks write a folder, which is looked at where it is made.

@@ -17,7 +17,6 @@ from condal.cli.options import kept
 from condal.cli.outcome import answered, pictured
 from condal.cli.report import SOLVED, STOPPED
 from condal.cli.solve import SETTINGS, solve, solved
-from condal.cli.text import counted
 from condal.cli.varied import grid, named, split, words_of
 from condal.cli.workers import workers
 from condal.errors import FormatError
@@ -28,7 +27,6 @@ from condal.result import Result
 from condal.stop import Stop
 from condal.sweeps.folder import Folder
 from condal.sweeps.run import run, undisturbed
-from condal.sweeps.table import Table
 from condal.sweeps.tasks import Parameters, chains
 from condal.sweeps.watch import Lines
 from condal.sweeps.workers import Workers
@@ -111,7 +109,7 @@ def sweep(
         )
         context.exit(STOPPED)
     table.to_csv(folder.path / CSV)
-    click.echo(f"\n{table}\n\n{_ending(table, out)}")
+    click.echo(f"\n{table}\n\n{_ending(out)}")
     context.exit(SOLVED if all(row.solved for row in table) else STOPPED)
 
 
@@ -176,10 +174,6 @@ def _check(chosen: dict[str, Any], max_memory: str | None) -> None:
     memory.checked(chosen["storage"])
 
 
-def _ending(table: Table, out: str) -> str:
-    """What did not succeed, and where everything is."""
-    lines = [f"The table is in {out}/{CSV}, and each result in {out}/points."]
-    if table.failed:
-        number = counted(len(table.failed), "point")
-        lines.insert(0, f"{number} failed, the first by: {table.failed[0].error}")
-    return "\n".join(printable(line) for line in lines)
+def _ending(out: str) -> str:
+    """Where everything is."""
+    return printable(f"The table is in {out}/{CSV}, and each result in {out}/points.")

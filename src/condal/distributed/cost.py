@@ -71,7 +71,7 @@ class Size:
 
     `halo` is how many numbers of others a rank needs for each row of its own, and `neighbours` the
     ranks that have them; those of a random graph, unless they are given. `index` is the bytes of
-    PETSc's integers: 4, or 8 from 2^31 rows on.
+    PETSc's integers: 4, or 8 from 2^31 / 25 rows on, as it numbers the entries of a whole basis.
     """
 
     n: int

@@ -62,4 +62,5 @@ def told(model: DistributedMaxCut, R: int) -> str:
     total = sum(by.values())
     first = sorted(by, key=lambda name: -by[name])[:3]
     shown = ", ".join(f"{name} {size(by[name])}" for name in first)
-    return f"memory: at most {size(total)} on each of {ranks} ranks; of it {shown}"
+    each = f"each of {ranks} ranks" if ranks > 1 else "one rank"
+    return f"memory: at most {size(total)} on {each}; of it {shown}"

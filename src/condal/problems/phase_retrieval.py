@@ -119,7 +119,13 @@ def phase_retrieval(
     if (a is None) == (masks is None):
         raise ProblemError("give the measurements either as the matrix a= or as masks=")
     A = Quadratics(CodedDiffraction(masks) if a is None else a)
-    b = finite_array(intensities, "intensities").flatten()
+    b = finite_array(intensities, "intensities")
+    if masks is not None and b.ndim == 3 and b.shape != np.shape(masks):
+        raise ProblemError(
+            f"intensities of shape {b.shape} are not those of masks of shape {np.shape(masks)}: "
+            "both are (L, h, w)"
+        )
+    b = b.flatten()
     if b.size != A.size:
         raise ProblemError(
             f"there are {A.size} measurements, but {b.size} intensities: one is wanted for each"

@@ -64,9 +64,13 @@ class Trial:
         yield self._objective()
         yield self._infeasibility()
         own = self.result.tol if self.result.status is Status.SOLVED else None
-        self.certificate = self._best(tol)
+        claimed = self.sense * self.claimed.bound
+        claimed = -inf if isnan(claimed) or claimed == inf else claimed
+        self.certificate = found = self._best(claimed, self.seed)
+        if tol is not None:
+            self.certificate = self._better(found, tol)
         if self.claimed.bound != -self.sense * inf:
-            yield self._bound(self.certificate)
+            yield self._bound(found)
         if self.claimed.dimacs:
             yield self._dimacs()
         if own is not None:
@@ -98,13 +102,21 @@ class Trial:
             return Claim("infeasibility", True, f"{found:.3g}, as claimed")
         return Claim("infeasibility", False, _apart(claimed, found))
 
-    def _best(self, tol: float | None) -> Certificate:
-        """The certificate with a bound that is as good as is claimed, if y proves one."""
-        claimed = self.sense * self.claimed.bound
-        claimed = -inf if isnan(claimed) or claimed == inf else claimed
-        value = self.sense * self.seen.objective
-        aim = max(claimed, -inf if tol is None else value - tol * self.unit)
-        missed = abs(value - aim) if isfinite(aim) else self.unit
+    def _better(self, found: Certificate, tol: float) -> Certificate:
+        """A certificate that is within tol, if y proves one, or what was found."""
+        aim = self.sense * self.seen.objective - tol * self.unit
+        if self.sense * found.bound >= aim:
+            return found
+        other = self._best(aim, self.seed + len(STEPS))
+        failure = found.failure + other.failure  # of the better of the two: that of any of them
+        if self.sense * (other.bound - found.bound) > 0:
+            return replace(other, failure=failure)
+        return found
+
+    def _best(self, aim: float, seed: int) -> Certificate:
+        """The certificate with a bound (of a minimisation) that is as good as an aim, if y proves
+        one."""
+        missed = abs(self.sense * self.seen.objective - aim) if isfinite(aim) else self.unit
         best: Certificate | None = None
         failure = 0.0  # of the best of several proofs: that of any of them
         for i, (step, enough) in enumerate(zip(STEPS, (aim, inf), strict=True)):
@@ -115,7 +127,7 @@ class Trial:
                 tangent=self.result.tangent,
                 slack=max(SLACK * self.unit, step * missed),
                 failure=_share(self.claimed.failure),
-                seed=self.seed + i,
+                seed=seed + i,
                 enough=enough,
             )
             if self.certified is not None:

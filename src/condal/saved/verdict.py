@@ -75,6 +75,11 @@ def verify(
     tol : prove that the result is solved to this tolerance, beside what it claims.
     seed : of probabilistic proofs; None draws one that whoever made the result cannot have known.
     """
+    if not isinstance(result, Result):
+        raise ProblemError(
+            "verify takes a problem and its Result, such as condal.load(folder).result; got "
+            f"{type(result).__name__}"
+        )
     seed = secrets.randbits(48) if seed is None else seed
     if isinstance(model, Settled) and model.verdict is not None:
         return _settled(model, result, seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from condal.domains import NuclearBall, Product
+from condal.domains import Hermitian, NuclearBall, Product
 from condal.domains.wrapped import Wrapped
 from condal.errors import ProblemError
 from condal.storage.atoms import Atoms
@@ -70,7 +70,10 @@ def require_fit(storage: Storage, X: Domain) -> None:
         fits = n is None and not isinstance(storage, Dense)
         wanted = "Blocks(...), a storage a block, or Atoms()"
     elif isinstance(X, Spectral):
-        fits, wanted = n is None or n == X.n, f"one for n = {X.n}, such as Factored({X.n})"
+        fits = n is None or n == X.n
+        such = f"Sketch({X.n}, {storage.R})" if isinstance(storage, Sketch) else f"Factored({X.n})"
+        real = ", twice that of x, which is complex" if isinstance(X, Hermitian) else ""
+        wanted = f"one for n = {X.n}{real}, such as {such}"
         if isinstance(X, NuclearBall):
             wanted = f"one for {X.rows} x {X.cols}, such as TwoSidedSketch({X.rows}, {X.cols}, R)"
         if isinstance(storage, TwoSidedSketch):

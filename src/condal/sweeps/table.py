@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -160,7 +161,12 @@ class Table:
             )
             for line in lines
         )
-        return "\n".join(line[:WIDTH].rstrip() for line in shown)
+        told = [line[:WIDTH].rstrip() for line in shown]
+        if self.failed:
+            count = "1 point" if len(self.failed) == 1 else f"{len(self.failed)} points"
+            why = f"{count} failed, the first by: {self.failed[0].error}"
+            told += ["", *textwrap.wrap(printable(why), WIDTH)]
+        return "\n".join(told)
 
     __repr__ = __str__
 

@@ -18,7 +18,8 @@ class Sketch:
     """S = x Omega, the Nystrom sketch: n x R numbers instead of n x n.
 
     Tropp, Yurtsever, Udell and Cevher (2017). The reconstruction has rank at most R; the trace that
-    it misses is spread evenly over its eigenvalues.
+    it misses is spread evenly over its eigenvalues. n is the side of x; of a complex x, which is
+    kept in real numbers, twice that.
     """
 
     kept: ClassVar[tuple[str, ...]] = ("n", "R", "_seed", "_omega", "_S", "_trace")

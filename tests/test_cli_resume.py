@@ -186,3 +186,10 @@ def test_memory_that_is_too_little_is_refused():
     assert run("solve", "graph.txt", "--as", "max-cut", "--max-memory", "1 GB").exit_code == 0
     text = refused("solve", "graph.txt", "--as", "max-cut", "--max-memory", "much")
     assert "--max-memory must be a number of bytes, or a text such as '4 GB'" in text
+
+
+def test_a_folder_that_is_no_checkpoint_says_what_it_lacks():
+    Path("folder").mkdir()
+    refused = run("resume", "folder", "graph.txt")
+    assert refused.exit_code == 2
+    assert "folder: is a folder without a manifest, and so no checkpoint" in refused.stderr

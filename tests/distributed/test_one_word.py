@@ -15,10 +15,11 @@ pytestmark = ranks.needed
         (("--as", "max-cut", "--json", "-", "--out", "-"), "only one of --json and --out"),
         (("--as", "theta"), "--distributed is for --as max-cut"),
         (("--as", "max-cut", "--save", "kept"), "--distributed does not take --save"),
+        (("--as", "max-cut", "--watch"), "--distributed does not take --watch"),
         (("--as", "max-cut", "--method", "lowrank"), "--distributed knows --method auto, cgal"),
         (("--as", "max-cut", "--max-memory", "1MB"), "max_memory is 1 MB a rank"),
     ],
-    ids=["json", "stdout", "as", "save", "method", "memory"],
+    ids=["json", "stdout", "as", "save", "watch", "method", "memory"],
 )
 def test_it_is_said_once_and_all_end(words, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

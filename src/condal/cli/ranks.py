@@ -18,7 +18,7 @@ import click
 
 from condal.cli.application import Application, Chosen
 from condal.cli.outcome import Wishes
-from condal.errors import ProblemError
+from condal.errors import FormatError, ProblemError
 
 SILENT = Wishes(None, None, None, overwrite=False, port=None, quiet=True)
 # How a process is told how many there are, and which it is: by Open MPI, and by MPICH and others.
@@ -39,12 +39,16 @@ def on_ranks(
         raise ProblemError(f"--distributed is for --as max-cut; got --as {application.name}")
     if method not in VARIANTS:
         raise ProblemError(f"--distributed knows --method {', '.join(VARIANTS)}; got {method}")
-    for option, asked in (("--save", wishes.folder), ("--watch", wishes.port)):
-        if asked is not None:
-            raise ProblemError(
-                f"--distributed does not take {option}, which wants x on one machine: --checkpoint "
-                "keeps it, a part a rank, and --json and --out have what came of it"
-            )
+    if wishes.folder is not None:
+        raise ProblemError(
+            "--distributed does not take --save, which wants x on one machine: --checkpoint keeps "
+            "it, a part a rank, and --json and --out have what came of it"
+        )
+    if wishes.port is not None:
+        raise ProblemError(
+            "--distributed does not take --watch, a page on one machine: the first rank prints how "
+            "far it is"
+        )
     R = _sketched(storage)
 
     def build(file: str, chosen: Chosen) -> Any:
@@ -102,7 +106,13 @@ def about(file: str) -> Callable[[str], dict[str, Any]] | None:
         return None
     from condal.distributed import is_parts, read_about
 
-    return read_about if is_parts(file) else None
+    if not is_parts(file):
+        raise FormatError(
+            "is a folder without a manifest, and so no checkpoint of condal solve --distributed; "
+            "check the path",
+            path=file,
+        )
+    return read_about
 
 
 def tol_of(context: click.Context, tol: float) -> float:

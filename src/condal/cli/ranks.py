@@ -88,7 +88,7 @@ def refuse_crowd(advice: str) -> None:
         if count.isdecimal() and int(count) > 1:
             if os.environ.get(rank, "0") != "0":
                 sys.stdout = sys.stderr = StringIO()
-            raise ProblemError(f"was started {count} times, by mpirun or the like: {advice}")
+            raise ProblemError(f"condal was started {count} times, by mpirun or the like: {advice}")
 
 
 def checked(distributed: bool) -> AbstractContextManager[None]:

@@ -17,7 +17,7 @@ from benchmarks.instances import INSTANCES
 from benchmarks.record import RESULTS, write
 from benchmarks.recovery import RATINGS
 from benchmarks.timed import REFERENCE, run, work
-from condal.bench.table import markdown, power, seconds
+from condal.lab.bench.table import markdown, power, seconds
 
 OURS = "condal"
 REPEATS = (5.0, 30.0)  # seconds of CPU: what takes less than both is run thrice, than one twice

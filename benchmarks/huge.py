@@ -22,8 +22,8 @@ import condal
 from benchmarks import sketchy
 from benchmarks.record import RESULTS, write
 from benchmarks.timed import alone
-from condal.bench.memory import peak
-from condal.memory import in_all
+from condal.driver.memory import in_all
+from condal.lab.bench.memory import peak
 from condal.storage import Sketch
 
 R, EPS, DEGREE = 10, 1e-1, 4

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 import condal
-from condal.bench.certified import feasible
-from condal.certify import Seen
+from condal.certificates.certificate import Seen
 from condal.domains.lifted import shown, taken
+from condal.lab.bench.certified import feasible
 from condal.types import Spectral
 
 GOAL = 1e-3

@@ -13,7 +13,7 @@ from benchmarks.instance import Instance, modelled
 from benchmarks.programs import engines
 from benchmarks.record import random_graph, symmetrised
 from benchmarks.recovery import completion, movielens, phase, ratings
-from condal.bench.generated import random_edges
+from condal.lab.bench.generated import random_edges
 from condal.problems import (
     communities,
     graph_matching,
@@ -25,7 +25,7 @@ from condal.problems import (
 )
 from condal.problems.angles import angular_synchronisation
 from condal.problems.completion import matrix_completion
-from condal.problems.trace_regression import trace_regression
+from condal.problems.trace_norm import trace_regression
 
 
 def small_completion(m: int, n: int, known: int) -> Instance:

@@ -16,9 +16,9 @@ from scipy.io import loadmat
 
 import condal
 from benchmarks.record import DATA, save
-from condal.counting import counted
+from condal.driver.counting import counted
+from condal.driver.scaling import normalise
 from condal.methods.rules import LineSearch
-from condal.scaling import normalise
 from condal.storage import Factored
 
 WINDOWS = {20: 30, 200: 30}  # after so many iterations, so many are timed

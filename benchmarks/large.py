@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from benchmarks.record import RESULTS, random_graph, write
 from benchmarks.timed import alone
-from condal.bench.memory import peak
-from condal.memory import estimate
+from condal.driver.memory import estimate
+from condal.driver.solve import solve
+from condal.lab.bench.memory import peak
 from condal.methods.cgal import CGAL
 from condal.methods.rules import Balanced, LineSearch
 from condal.problems import phase_retrieval, theta
 from condal.result import Result
-from condal.solve import solve
 from condal.storage import Sketch
 
 THETA, PHASE = "theta", "phase retrieval"

@@ -17,9 +17,9 @@ import scipy.sparse as sp
 
 import condal
 from benchmarks.record import random_graph, save
-from condal.gradients import add
-from condal.operators import Symmetric
-from condal.points import symmetric_product
+from condal.linalg.gradients import add
+from condal.linalg.points import symmetric_product
+from condal.linalg.symmetric import Symmetric
 
 LOOPED = 200  # constraints of the loop: the others take as long each
 

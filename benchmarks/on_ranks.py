@@ -20,11 +20,11 @@ from typing import Any
 
 import condal
 from condal import distributed
-from condal.bench.memory import peak
 from condal.distributed import matrix, oracle
 from condal.distributed.cost import Machine, Size
 from condal.distributed.engine import engine
-from condal.operators import Symmetric
+from condal.lab.bench.memory import peak
+from condal.linalg.symmetric import Symmetric
 from condal.storage import Sketch
 
 R = 10

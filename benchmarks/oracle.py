@@ -12,9 +12,9 @@ from scipy.sparse.linalg import eigsh
 
 import condal
 from benchmarks.record import instances, random_graph, save
-from condal.gradients import add
+from condal.driver.scaling import normalise
+from condal.linalg.gradients import add
 from condal.methods.rules import LineSearch
-from condal.scaling import normalise
 from condal.storage import Sketch
 
 ENGINES = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.bench.peers import Refusal
+from condal.lab.bench.peers import Refusal
 
 MEMORY = 8e9  # bytes that a run may have
 

@@ -16,7 +16,7 @@ from benchmarks.record import DATA
 from benchmarks.rivals import soft_impute, wirtinger_flow
 from condal.maps.diffraction import CodedDiffraction
 from condal.problems.completion import matrix_completion
-from condal.problems.phase_retrieval import Signal, phase_retrieval
+from condal.problems.phases import Signal, phase_retrieval
 
 RATINGS = DATA / "movielens" / "ml-latest-small_ratings.csv.xz"
 

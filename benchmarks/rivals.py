@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import svds
 
-from condal.problems.effects import Effects
+from condal.problems.row_column_effects import Effects
 
 POWER = 50  # products for the spectral start (Candes, Li and Soltanolkotabi 2015)
 STEPS = 2_000

@@ -24,7 +24,7 @@ from typing import Any
 
 from benchmarks.record import DATA, RESULTS, write
 from benchmarks.timed import alone
-from condal.bench.table import markdown
+from condal.lab.bench.table import markdown
 from condal.sweeps.processes import ONE_THREAD
 
 TOL = 1e-5
@@ -71,7 +71,7 @@ def ours(path: str, limit: float) -> dict[str, Any]:
     """What condal says of a file."""
     import condal.conic as conic
     from condal.errors import CondalError
-    from condal.formats.sdpa import read_sdpa
+    from condal.io.formats.sdpa import read_sdpa
 
     began, cpu = time.perf_counter(), time.process_time()
     program = read_sdpa(path).program

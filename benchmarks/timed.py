@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from condal.bench.memory import peak
+from condal.lab.bench.memory import peak
 from condal.sweeps.processes import ONE_THREAD
 
 MEMORY = 8 * 10**9  # bytes

@@ -9,7 +9,7 @@ import clarabel
 import numpy as np
 import scipy.sparse as sp
 
-from condal.conic import Block, Program
+from condal.problems.conic import Block, Program
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from condal.conic import Block, Program
+from condal.problems.conic import Block, Program
 
 
 def matrix(n: int, entries: dict[tuple[int, int], float]) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from clarabel_form import for_clarabel
-from condal.conic import Block, Program
+from condal.problems.conic import Block, Program
 
 KINDS = ("psd", "orthant", "second-order")
 TROUBLES = (

@@ -20,9 +20,10 @@ import numpy as np
 import scipy.sparse as sp
 
 import condal
-from condal import eigen, problems, storage
-from condal.conic import conic_model
+from condal import problems, storage
+from condal.linalg import eigen
 from condal.problem import Problem
+from condal.problems.conic import conic_model
 from conic_programs import cone_program, level_program, several_blocks, slack_program
 from known import planted_sdp, random_graph, torus
 from test_methods import CASES

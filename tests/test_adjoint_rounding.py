@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import condal
-from condal.bound_rounding import adjoint_rounding
+from condal.certificates.rounding import adjoint_rounding
 from condal.maps import Across, Matrix
 
 

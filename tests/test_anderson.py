@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from condal.methods.anderson import MEMORY, Anderson
+from condal.methods.projection.anderson import MEMORY, Anderson
 
 
 def test_acceleration_solves_a_linear_iteration_in_as_many_steps_as_it_has_dimensions():

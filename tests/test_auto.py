@@ -11,11 +11,11 @@ import pytest
 import scipy.sparse as sp
 
 import condal
-from condal.methods import auto
-from condal.methods.auto import Choice, Progress, choices
-from condal.methods.lowrank import LowRankCGAL
+from condal.methods import choice as auto
+from condal.methods.choice import Choice, Progress, choices
+from condal.methods.lowrank.method import LowRankCGAL
+from condal.methods.state import State, Warm
 from condal.problem import problem_of
-from condal.state import State, Warm
 from known import PLANTED, random_graph
 
 
@@ -338,5 +338,5 @@ def test_a_point_of_another_size_is_refused_by_the_certificate():
 
 def test_what_does_not_fit_goes_to_cgal_whatever_else_speaks_for_the_low_rank_method(monkeypatch):
     model = condal.problems.max_cut(random_graph(50, 4))
-    monkeypatch.setattr("condal.methods.lowrank.MAX_BYTES", 1000)
+    monkeypatch.setattr("condal.methods.lowrank.method.MAX_BYTES", 1000)
     assert "lowrank" not in names(model)

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 import condal
-from condal.gradients import dot
+from condal.driver.scaling import normalise
+from condal.linalg.gradients import dot
+from condal.linalg.points import LowRank, dense
 from condal.methods import CGAL, LowRankCGAL, PrimalDual, corrective
-from condal.methods.auto import choices
-from condal.methods.bottom import Bottom
-from condal.methods.factored import FactoredLagrangian, surface_of
-from condal.methods.geometry import Blocks, Rows, Sphere
-from condal.methods.layout import Layout
+from condal.methods.choice import choices
+from condal.methods.lowrank.factor_layout import Layout
+from condal.methods.lowrank.factored import FactoredLagrangian, surface_of
+from condal.methods.lowrank.geometry import Blocks, Rows, Sphere
+from condal.methods.lowrank.lowest_eigenspace import Bottom
 from condal.methods.rules import LineSearch
-from condal.points import LowRank, dense
-from condal.scaling import normalise
 from condal.types import spectral_parts
 from laws import derivatives_obey_their_law, random_hermitian, random_symmetric
 

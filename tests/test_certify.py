@@ -9,9 +9,9 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import condal
-from condal import proofs
-from condal.certify import lower_bound
-from condal.gradients import add
+from condal.certificates.certificate import lower_bound
+from condal.linalg import eigenvalue_bounds as proofs
+from condal.linalg.gradients import add
 from condal.methods.rules import FractionOfGap, LineSearch
 from condal.storage import Dense
 from known import DATA, PLANTED, needs_data, planted_sdp, planted_simplex, random_graph, torus

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import condal
-from condal.gradients import add
-from condal.lagrangian import lagrangian
+from condal.linalg.gradients import add
+from condal.methods.lagrangian import lagrangian
 from condal.methods.rules import (
     Balanced,
     Classical,

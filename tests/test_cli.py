@@ -17,15 +17,14 @@ import scipy.sparse as sp
 
 import condal
 from commands import run, signalled
-from condal import demo
-from condal.certify import Certificate
-from condal.cli import memory, report
+from condal.certificates.certificate import Certificate
+from condal.cli import demo, memory, report
 from condal.cli.text import number, percent, table
-from condal.formats import write_rudy
-from condal.memory import size
-from condal.plain import printable
+from condal.driver.memory import size
+from condal.io.formats import write_rudy
 from condal.problems import max_cut
 from condal.result import History, Status
+from condal.runtime.text import printable
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 

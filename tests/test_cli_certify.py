@@ -15,10 +15,10 @@ import pytest
 
 import condal
 from commands import FILES, NEEDED, enter, run
-from condal.cli.again import _alike, _same
 from condal.cli.applications import APPLICATIONS
-from condal.saved import load
-from condal.saved.fields import seal_of
+from condal.cli.verify_answer import _alike, _same
+from condal.io.results import load
+from condal.io.results.fields import seal_of
 
 # Options of each application that make another problem.
 OTHER = {

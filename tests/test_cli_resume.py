@@ -11,7 +11,7 @@ import pytest
 
 import condal
 from commands import FILES, NEEDED, enter, run, signalled
-from condal.formats import write_rudy
+from condal.io.formats import write_rudy
 from condal.problems import max_cut
 from known import random_graph
 
@@ -168,7 +168,7 @@ def test_a_signal_leaves_an_answer_and_a_checkpoint(number):
 
 
 def test_an_application_that_no_condal_knows_is_refused():
-    from condal.checkpoint.file import read, write
+    from condal.io.checkpoint.file import read, write
 
     run("solve", "graph.txt", "--as", "max-cut", "--max-iters", "1", "--checkpoint", "c")
     contents = read("c")

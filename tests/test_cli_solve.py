@@ -15,7 +15,7 @@ import condal
 from commands import FILES, NEEDED, SIGNAL, enter, intensities, run
 from condal.cli.applications import APPLICATIONS
 from condal.cli.text import excess, number, sizes
-from condal.formats import write_metis
+from condal.io.formats import write_metis
 from condal.problems.completion import matrix_completion
 from condal.problems.maxcut import MaxCut
 

@@ -17,14 +17,14 @@ from scipy.sparse.linalg import LinearOperator
 
 import condal
 from condal import Status, Stopper, storage
-from condal.budget import Budget
+from condal.driver.budget import Budget
+from condal.driver.memory import bytes_of, estimate, in_all, require_memory, size
 from condal.errors import ProblemError
-from condal.halting import Alarm, Halt, heed, seconds_left, unbroken
-from condal.interrupts import NOTICE, Interrupts
-from condal.memory import bytes_of, estimate, in_all, require_memory, size
-from condal.methods.auto import Choice
-from condal.operators import Symmetric
+from condal.linalg.symmetric import Symmetric
+from condal.methods.choice import Choice
 from condal.problems import max_cut
+from condal.runtime.cancellation import Alarm, Halt, heed, seconds_left, unbroken
+from condal.runtime.signals import NOTICE, Interrupts
 from known import random_graph
 
 N = 60
@@ -457,7 +457,7 @@ def test_the_time_is_divided_between_iterations_and_the_proof():
 
 
 def test_a_proof_that_is_cut_short_proves_less_and_is_right():
-    from condal.proofs import probabilistic
+    from condal.linalg.eigenvalue_bounds import probabilistic
 
     rng = np.random.default_rng(0)
     n = 400

@@ -18,10 +18,10 @@ import pytest
 
 import condal
 from condal import domains, methods, problems, storage
-from condal.experiments.folder import Folder
-from condal.experiments.instances import build
-from condal.experiments.run import Case, run
-from condal.experiments.trial import Budget
+from condal.lab.experiments.folder import Folder
+from condal.lab.experiments.instances import build
+from condal.lab.experiments.run import Case, run
+from condal.lab.experiments.trial import Budget
 from condal.sweeps.workers import Workers
 from known import planted_sdp, torus
 from laws import public_classes

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import condal
-from condal.lifting import real_vectors
-from condal.points import LowRank
+from condal.linalg.lifting import real_vectors
+from condal.linalg.points import LowRank
 
 SHAPES = [(1, 1, 1), (3, 4, 5), (2, 1, 6)]
 

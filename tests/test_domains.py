@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import nnls
 from scipy.sparse.linalg import aslinearoperator
 
-from condal import domains, eigen
+from condal import domains
 from condal.domains import (
     Birkhoff,
     Box,
@@ -36,9 +36,10 @@ from condal.domains import (
     Spectrahedron,
 )
 from condal.errors import ProblemError
-from condal.gradients import dot, functional
-from condal.operators import Symmetric
-from condal.points import LowRank, dense
+from condal.linalg import eigen
+from condal.linalg.gradients import dot, functional
+from condal.linalg.points import LowRank, dense
+from condal.linalg.symmetric import Symmetric
 from condal.types import Domain, Proof, projects
 from laws import (
     DOMAINS,

@@ -11,9 +11,9 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from condal import eigen
-from condal.eigen import Arpack, Automatic, Dense, Lanczos
-from condal.operators import Symmetric
+from condal.linalg import eigen
+from condal.linalg.eigen import Arpack, Automatic, Dense, Lanczos
+from condal.linalg.symmetric import Symmetric
 from laws import (
     ENGINES,
     SPECTRA,

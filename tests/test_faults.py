@@ -10,11 +10,11 @@ import pytest
 from scipy.sparse.linalg import LinearOperator
 
 import condal
+from condal.driver.pieces.guards import guarded
 from condal.errors import PieceError
-from condal.guards import guarded
+from condal.linalg.points import LowRank
+from condal.linalg.symmetric import Symmetric
 from condal.methods import corrective
-from condal.operators import Symmetric
-from condal.points import LowRank
 from condal.types import Proof
 from known import PLANTED, planted_sdp
 

@@ -26,9 +26,9 @@ from condal import (
     Simplex,
     lifted,
 )
+from condal.driver.scaling import normalise
 from condal.errors import PieceError, ProblemError
 from condal.maps import LeftProduct, Stack
-from condal.scaling import normalise
 from laws import random_hermitian, random_symmetric
 from laws.maps import MAPS
 from laws.spaces import Hermitians, Rectangles

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import condal
-from condal.lagrangian import lagrangian, multiplier
+from condal.driver.scaling import normalise
 from condal.methods import corrective, simplex_qp
 from condal.methods.hull import Hull
+from condal.methods.lagrangian import lagrangian, multiplier
 from condal.methods.rules import Exact
-from condal.scaling import normalise
 from condal.storage import Atoms, Dense
 from known import PLANTED
 

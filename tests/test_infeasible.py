@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import condal
-from condal import guards
-from condal.certify import infeasibility_proof
+from condal.certificates.certificate import infeasibility_proof
+from condal.driver.pieces import guards
 from known import PLANTED
 
 EVERY = {"slack": 1e-6, "failure": 1e-6, "seed": 0}

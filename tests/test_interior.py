@@ -12,14 +12,14 @@ import scipy.sparse as sp
 
 import condal
 from condal.domains import Box, CutCone, CutOrthant, Simplices
+from condal.driver.scaling import normalise
+from condal.linalg.cone_slices import sections
 from condal.methods import InteriorPoint
 from condal.methods.interior import method, schur
 from condal.methods.interior.assembly import standard_form
 from condal.methods.interior.central import Path
 from condal.methods.interior.schur import Schur
 from condal.nonsmooth import L1
-from condal.scaling import normalise
-from condal.sections import sections
 from condal.smooth import Linear
 from condal.storage import Factor
 from known import PLANTED, Hidden, planted_sdp

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from condal.lagrangian import (
+from condal.linalg.points import combine
+from condal.methods.lagrangian import (
     Segment,
     best_atom,
     lagrangian,
@@ -14,7 +15,6 @@ from condal.lagrangian import (
     slope_along,
     zero_of,
 )
-from condal.points import combine
 from condal.problems import k_means
 from known import PLANTED
 

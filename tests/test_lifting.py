@@ -11,7 +11,7 @@ import condal
 from condal.domains import Hermitian, NuclearBall, Product, Simplex, Spectrahedron
 from condal.domains.lifted import shown, taken
 from condal.errors import ProblemError
-from condal.lifting import (
+from condal.linalg.lifting import (
     complex_vectors,
     hermitian_point,
     is_complex,
@@ -22,8 +22,8 @@ from condal.lifting import (
     rectangle,
     square_point,
 )
-from condal.points import LowRank, Outer, dense
-from condal.symmetry import symmetric
+from condal.linalg.points import LowRank, Outer, dense
+from condal.linalg.symmetrize import symmetric
 from laws import random_hermitian
 
 rng = np.random.default_rng(5)
@@ -314,7 +314,7 @@ def test_blocks_are_shown_and_taken_one_by_one():
 
 
 def test_an_outer_knows_its_entries_its_values_and_its_shape(monkeypatch):
-    monkeypatch.setattr("condal.points.ENTRIES", 3)
+    monkeypatch.setattr("condal.linalg.points.ENTRIES", 3)
     x = Outer(rng.standard_normal((4, 2)), np.array([2.0, -1.0]), rng.standard_normal((5, 2)))
     full = np.asarray(x)
     np.testing.assert_allclose(full, (x.U * x.weights) @ x.V.T)

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import condal
-from condal.eigen import lowest
+from condal.driver.scaling import normalise
+from condal.linalg.eigen import lowest
+from condal.linalg.points import symmetric_product
+from condal.linalg.symmetrize import symmetric
 from condal.methods import LowRankCGAL
-from condal.methods.factored import FactoredLagrangian, surface_of
-from condal.methods.geometry import Rows, Sphere
-from condal.methods.trust_region import first_radius, step
-from condal.points import symmetric_product
-from condal.scaling import normalise
-from condal.symmetry import symmetric
+from condal.methods.lowrank.factored import FactoredLagrangian, surface_of
+from condal.methods.lowrank.geometry import Rows, Sphere
+from condal.methods.lowrank.trust_region import first_radius, step
 from known import DATA, PLANTED, needs_data, random_graph, torus
 from laws import derivatives_obey_their_law
 
@@ -141,7 +141,7 @@ def test_what_is_known_already_does_not_hide_what_is_beside_it():
 
 
 def test_vectors_of_a_run_that_does_not_fit_are_those_of_the_part_that_does(monkeypatch):
-    monkeypatch.setattr("condal.eigen.MAX_SEVERAL_BYTES", 8 * 300 * 30)
+    monkeypatch.setattr("condal.linalg.eigen.MAX_SEVERAL_BYTES", 8 * 300 * 30)
     V = symmetric(np.diag(np.linspace(0.0, 1.0, 300) ** 2))
     values, vectors = lowest(V, 3, 1e-10)
     assert values[0] == pytest.approx(0.0, abs=1e-5)  # of the whole run

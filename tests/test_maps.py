@@ -11,9 +11,11 @@ from scipy.sparse.linalg import aslinearoperator
 
 from condal import maps
 from condal.errors import ProblemError
-from condal.gradients import dot
-from condal.halves import BLOCK
-from condal.lifting import square_point
+from condal.linalg.gradients import dot
+from condal.linalg.halves import BLOCK
+from condal.linalg.lifting import square_point
+from condal.linalg.points import LowRank, dense
+from condal.linalg.symmetric import Symmetric
 from condal.maps import (
     Across,
     Cost,
@@ -32,8 +34,6 @@ from condal.maps import (
 )
 from condal.maps.combined import adjoint_onto, step
 from condal.maps.norms import operator_norm
-from condal.operators import Symmetric
-from condal.points import LowRank, dense
 from laws import (
     MAPS,
     Counted,

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import condal
+from condal.driver.scaling import normalise
 from condal.methods import (
     AUPD,
     CGAL,
@@ -29,9 +30,8 @@ from condal.methods import (
     hcgm,
 )
 from condal.methods.rules import Decr, Exact, LineSearch
+from condal.methods.state import Warm
 from condal.nonsmooth import L1
-from condal.scaling import normalise
-from condal.state import Warm
 from condal.storage import automatic
 from known import PLANTED, Known, planted_sdp, torus
 

@@ -11,7 +11,8 @@ from hypothesis.extra.numpy import arrays
 import condal
 from condal import nonsmooth
 from condal.errors import ProblemError
-from condal.lengths import group_lengths, length
+from condal.linalg.blocked import PIECE
+from condal.linalg.norms import group_lengths, length
 from condal.nonsmooth import (
     L1,
     L2,
@@ -26,7 +27,6 @@ from condal.nonsmooth import (
     total_variation,
 )
 from condal.nonsmooth.levels import level, onto_simplex
-from condal.passes import PIECE
 from condal.sets import Equal, Separable
 from laws import FUNCTIONS, LAWS, pieces_obey_their_law, public_classes
 

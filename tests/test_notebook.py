@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import pytest
 
 import condal
-from condal import notebook
-from condal.markup import grid, pairs
-from condal.notebook import drawn, in_notebook
-from condal.progress import Progress
+from condal.report import notebook
+from condal.report.notebook import drawn, in_notebook
+from condal.report.progress import Progress
 from condal.result import History, Row
+from condal.runtime.markup import grid, pairs
 
 ROW = Row(7, 12044.5, 12155.8, 1e-3, 1e-6, 1.0, 0.5, 1.0, 7, 259, 0.1)
 

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 import condal
+from condal.linalg.points import Outer
 from condal.methods import CGAL, LowRankCGAL, PrimalDual, SketchyCGM, Splitting, corrective
 from condal.methods.rules import LineSearch
-from condal.points import Outer
 from condal.storage import TwoSidedSketch
 
 M, N = 6, 8

@@ -11,11 +11,11 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from condal.errors import ProblemError
-from condal.gradients import add, dot
-from condal.halves import BLOCK, block_rows
-from condal.operators import Symmetric
-from condal.points import LowRank
-from condal.symmetry import symmetric
+from condal.linalg.gradients import add, dot
+from condal.linalg.halves import BLOCK, block_rows
+from condal.linalg.points import LowRank
+from condal.linalg.symmetric import Symmetric
+from condal.linalg.symmetrize import symmetric
 from laws import Matrices, exactly, random_lowrank, random_symmetric
 
 N = 6

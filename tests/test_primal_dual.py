@@ -12,12 +12,13 @@ from scipy.optimize import linprog
 
 import condal
 from condal.domains import Box, Hull
-from condal.gradients import add, dot
-from condal.methods import PrimalDual, primal_dual
-from condal.methods.flattening import Flattening
-from condal.operators import Symmetric
-from condal.points import dense
-from condal.scaling import normalise
+from condal.driver.scaling import normalise
+from condal.linalg.gradients import add, dot
+from condal.linalg.points import dense
+from condal.linalg.symmetric import Symmetric
+from condal.methods import PrimalDual
+from condal.methods.projection import primal_dual
+from condal.methods.projection.vectorise import Flattening
 from condal.storage import Factor
 from condal.types import projects
 from known import PLANTED

@@ -11,8 +11,8 @@ from itertools import pairwise
 import pytest
 
 import condal
-from condal import progress as progress_module
-from condal.progress import HEADER, Progress, clock, line
+from condal.report import progress as progress_module
+from condal.report.progress import HEADER, Progress, clock, line
 from condal.result import Row
 
 

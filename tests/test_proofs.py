@@ -9,16 +9,16 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
-from condal import proofs
-from condal.operators import Symmetric
-from condal.proofs import (
+from condal.linalg import eigenvalue_bounds as proofs
+from condal.linalg.eigenvalue_bounds import (
     dense_cholesky,
     gershgorin,
     probabilistic,
     smallest_eigenvalue_bound,
     sparse_factorisation,
 )
-from condal.symmetry import symmetric
+from condal.linalg.symmetric import Symmetric
+from condal.linalg.symmetrize import symmetric
 from laws import (
     ENGINES,
     SPECTRA,

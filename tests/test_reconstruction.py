@@ -12,10 +12,10 @@ from click.testing import CliRunner
 
 import condal
 from condal.cli.app import cli
-from condal.points import LowRank, dense
+from condal.io.results.fields import seal_of
+from condal.linalg.points import LowRank, dense
 from condal.problems import max_cut
 from condal.report.words import proof
-from condal.saved.fields import seal_of
 from condal.storage import Blocks, Dense, Sketch, TwoSidedSketch
 from condal.storage.reconstruction import Reconstruction, reconstruction
 from known import random_graph

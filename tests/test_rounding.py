@@ -11,11 +11,11 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 import condal
-from condal import proofs
-from condal.certify import lower_bound
+from condal.certificates.certificate import lower_bound
 from condal.errors import PieceError, ProblemError
-from condal.operators import UNIT_ROUNDOFF, Symmetric
-from condal.rounding import Errors
+from condal.linalg import eigenvalue_bounds as proofs
+from condal.linalg.rounding import Errors
+from condal.linalg.symmetric import UNIT_ROUNDOFF, Symmetric
 from condal.smooth import (
     FactoredQuadratic,
     Function,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import condal
-from condal.scaling import normalise
+from condal.driver.scaling import normalise
 from known import PLANTED
 
 

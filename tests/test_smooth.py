@@ -10,7 +10,7 @@ from scipy.sparse.linalg import aslinearoperator
 import condal
 from condal import smooth
 from condal.errors import PieceError, ProblemError
-from condal.gradients import dot
+from condal.linalg.gradients import dot
 from condal.maps import Diagonal
 from condal.smooth import (
     FactoredQuadratic,

@@ -11,9 +11,10 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 import condal
-from condal.methods import Splitting, rows
+from condal.driver.scaling import normalise
+from condal.methods import Splitting
+from condal.methods.projection import splitting_rows as rows
 from condal.nonsmooth import L1
-from condal.scaling import normalise
 from condal.storage import Factor
 from known import PLANTED, Hidden, planted_sdp
 
@@ -203,8 +204,11 @@ def test_a_is_written_down_once_a_solve():
 @pytest.mark.parametrize(
     ("place", "error"),
     [
-        ("condal.methods.composite.cho_factor", np.linalg.LinAlgError("not positive definite")),
-        ("condal.methods.composite.splu", RuntimeError("Factor is exactly singular")),
+        (
+            "condal.methods.projection.composite.cho_factor",
+            np.linalg.LinAlgError("not positive definite"),
+        ),
+        ("condal.methods.projection.composite.splu", RuntimeError("Factor is exactly singular")),
         ("condal.domains.spectral.eigh", np.linalg.LinAlgError("did not converge")),
     ],
 )
@@ -214,8 +218,8 @@ def test_factors_that_fail_are_a_numerical_error(place, error, monkeypatch):
 
     monkeypatch.setattr(place, fail)
     if place.endswith("splu"):
-        monkeypatch.setattr("condal.methods.composite.DENSE_BELOW", 0)
-        monkeypatch.setattr("condal.methods.composite.FULL", 2.0)
+        monkeypatch.setattr("condal.methods.projection.composite.DENSE_BELOW", 0)
+        monkeypatch.setattr("condal.methods.projection.composite.FULL", 2.0)
     problem = planted_inner(6, 4, box=False)[0]
     assert condal.solve(problem, Splitting()).status is condal.Status.NUMERICAL_ERROR
 

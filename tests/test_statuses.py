@@ -11,10 +11,10 @@ from scipy.sparse.linalg import LinearOperator
 
 import condal
 from condal import Status
-from condal.conic import conic_model
+from condal.linalg.symmetric import Symmetric
 from condal.methods import InteriorPoint, LowRankCGAL
-from condal.operators import Symmetric
 from condal.problems import max_cut
+from condal.problems.conic import conic_model
 from known import random_graph
 
 MODEL = max_cut(random_graph(30, 4))
@@ -87,7 +87,7 @@ def test_infeasible_comes_with_a_proof_that_is_checked_again():
 
 def test_unbounded_comes_with_a_proof():
     """Minimise -u - v over u = v >= 0."""
-    from condal.conic.program import Block, Program
+    from condal.problems.conic.program import Block, Program
 
     program = Program(
         blocks=(Block("orthant", 2),), c=np.array([-1.0, -1.0]), A=np.array([[1.0, -1.0]]), b=[0.0]

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from condal import storage
 from condal.domains import L1Ball, NuclearBall, Product, Simplex, Spectrahedron
 from condal.errors import ProblemError
-from condal.lifting import rectangle, square_point
+from condal.linalg.lifting import rectangle, square_point
+from condal.linalg.points import LowRank, Outer, combine, dense
 from condal.maps import Diagonal, Entries, Inner, RowSums
-from condal.points import LowRank, Outer, combine, dense
 from condal.storage import (
     Atoms,
     Blocks,

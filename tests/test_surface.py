@@ -23,16 +23,16 @@ import pytest
 import commands
 import condal
 from condal.errors import FormatError
-from condal.experiments import data
-from condal.markup import escape, grid, pairs
-from condal.notebook import Bar
-from condal.plain import printable, visible
+from condal.io.results.rows import cell
+from condal.lab.experiments import data
+from condal.report.live import Watch
+from condal.report.live.server import NOTHING, Server
+from condal.report.notebook import Bar
 from condal.report.pages import page
 from condal.report.section import _csv
 from condal.result import Row
-from condal.saved.rows import cell
-from condal.watch import Watch
-from condal.watch.server import NOTHING, Server
+from condal.runtime.markup import escape, grid, pairs
+from condal.runtime.text import printable, visible
 from known import torus
 
 HOSTILE = {
@@ -269,7 +269,7 @@ def test_a_token_is_compared_in_constant_time(monkeypatch):
         compared.append((a, b))
         return hmac.compare_digest(a, b)
 
-    monkeypatch.setattr("condal.watch.server.hmac", SimpleNamespace(compare_digest=compare))
+    monkeypatch.setattr("condal.report.live.server.hmac", SimpleNamespace(compare_digest=compare))
     with Watch() as watch:
         token = watch.address.rsplit("/", 2)[1]
         assert len(token) >= 32

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import condal
-from condal.certify import lower_bound
+from condal.certificates.certificate import lower_bound
+from condal.io.results import load, save, verify
 from condal.methods.rules import LineSearch
-from condal.saved import load, save, verify
 from condal.storage import Sketch
 from known import planted_simplex, random_graph
 

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import condal
-from condal.eigen import _start_vector
-from condal.guards import guarded
-from condal.triangles import places
+from condal.driver.pieces.guards import guarded
+from condal.linalg.eigen import _start_vector
+from condal.linalg.triangles import places
 from known import Hidden, torus
 from repeated import CASES, MODELS, SOLVES, answered, by_method, digest, in_turn
 
@@ -185,7 +185,7 @@ def test_progress_is_shown_of_solves_in_threads(stream, monkeypatch):
 
 
 def test_a_solve_in_a_thread_is_watched_and_stopped():
-    from condal.watch import Watch
+    from condal.report.live import Watch
 
     model = condal.problems.max_cut(torus(4, 5))
 

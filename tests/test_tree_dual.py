@@ -8,11 +8,11 @@ import scipy.sparse as sp
 
 import condal
 from condal.domains import Spectrahedron
+from condal.driver.scaling import normalise
 from condal.maps import Diagonal
 from condal.methods import tree_dual as module
 from condal.methods.tree_dual import tree_dual
 from condal.problems import max_cut
-from condal.scaling import normalise
 from condal.sets import Box, Equal
 from condal.smooth import Linear
 from condal.storage import Sketch

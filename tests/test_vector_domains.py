@@ -31,8 +31,8 @@ from condal.domains import (
 )
 from condal.domains.polytopes import falling
 from condal.errors import ProblemError
-from condal.gradients import dot
-from condal.operators import Symmetric
+from condal.linalg.gradients import dot
+from condal.linalg.symmetric import Symmetric
 from condal.storage import Dense, Factored, require_fit
 from laws import DOMAINS, Vectors
 from laws.flat import grid_edges

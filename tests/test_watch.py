@@ -25,9 +25,9 @@ from browser import Browser, needs_chromium
 from condal.cli.app import cli
 from condal.cli.watching import told
 from condal.errors import CondalError
+from condal.report.live import Watch
+from condal.report.live.rows import COLUMNS, MOST, Rows
 from condal.result import Row, Status
-from condal.watch import Watch
-from condal.watch.rows import COLUMNS, MOST, Rows
 from known import torus
 
 STOP = {"X-Condal": "stop"}
@@ -178,7 +178,7 @@ def test_a_solve_that_fails_ends_the_page_too():
 
 
 def test_without_a_page_nothing_is_drawn(monkeypatch):
-    monkeypatch.setattr("condal.watch.watch.page", None)
+    monkeypatch.setattr("condal.report.live.watch.page", None)
     with Watch() as watch:
         watch.finish(condal.solve(condal.problems.max_cut(torus(3, 4)), tol=1e-2, callback=watch))
     with pytest.raises(urllib.error.URLError):

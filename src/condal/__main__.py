@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
-from condal.extras import install
+from condal.runtime.extras import install
 
 
 def main() -> None:

@@ -12,13 +12,13 @@ import numpy as np
 
 from condal.domains.lifted import taken
 from condal.errors import CondalError, PieceError, ProblemError
-from condal.faults import Products, with_guarded
-from condal.gradients import Gradient
+from condal.linalg.gradients import Gradient
+from condal.linalg.guarded import Products, with_guarded
+from condal.linalg.images import zeros_of
+from condal.linalg.points import Array, Point, require_whole
+from condal.linalg.symmetric import Symmetric
 from condal.maps import Identity, Stack
-from condal.maps.images import zeros_of
 from condal.maps.operator import as_map
-from condal.operators import Symmetric
-from condal.points import Array, Point, require_whole
 from condal.sets import Separable
 from condal.smooth import Linear
 from condal.types import Domain, Lifted, LinearMap, Proximable, Smooth

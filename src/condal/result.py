@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from condal.certify import Certificate
-from condal.drawing.panels import Trace, plot
-from condal.drawing.style import Against
-from condal.markup import grid, pairs
-from condal.plain import printable
-from condal.points import Array
+from condal.certificates.certificate import Certificate
+from condal.linalg.points import Array
 from condal.problem import Problem
+from condal.runtime.markup import grid, pairs
+from condal.runtime.text import printable
 from condal.storage.reconstruction import Reconstruction
 from condal.types import Proof
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from condal.report.curves.panels import Trace
+    from condal.report.curves.style import Against
 
 SHOWN = 5  # rows at each end of a history, in a notebook
 
@@ -227,10 +228,14 @@ class Result:
     def plot(self, *, against: Against = "iterations") -> Figure:
         """Objective and bound, gap and infeasibility, and what an iteration costs: a Figure of
         matplotlib, drawn against "iterations" or "seconds"."""
+        from condal.report.curves.panels import plot
+
         return plot(self.trace(self.problem_name), against=against)
 
     def trace(self, label: str = "") -> Trace:
         """What is drawn of it."""
+        from condal.report.curves.panels import Trace
+
         columns = {name: self.history[name] for name in History.columns}
         return Trace(columns, self.objective, self.bound, self.gap, label, self.tol)
 

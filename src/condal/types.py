@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
-from condal.gradients import Gradient
-from condal.points import Array, Indices, LowRank, Point
+from condal.linalg.gradients import Gradient
+from condal.linalg.points import Array, Indices, LowRank, Point
 
 if TYPE_CHECKING:
+    from condal.methods.state import State, Warm
     from condal.problem import Problem
-    from condal.state import State, Warm
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,16 @@ from importlib.util import find_spec, module_from_spec
 import pytest
 
 import condal
-from condal.bench.job import Job
-from condal.bench.measure import once
-from condal.bench.peers import OURS, Limits, installed
-from condal.bench.run import Plan, jobs
-from condal.bench.sets import SETS, named
-from condal.bench.sources import locate
-from condal.conic import conic_model
 from condal.errors import ProblemError
-from condal.experiments.data import SOURCES
+from condal.lab.bench.job import Job
+from condal.lab.bench.measure import once
+from condal.lab.bench.peers import OURS, Limits, installed
+from condal.lab.bench.run import Plan, jobs
+from condal.lab.bench.sets import SETS, named
+from condal.lab.bench.sources import locate
+from condal.lab.experiments.data import SOURCES
 from condal.problem import problem_of
+from condal.problems.conic import conic_model
 from known import DATA, needs_data
 
 
@@ -24,7 +24,7 @@ from known import DATA, needs_data
 def no_network(monkeypatch):
     """Nothing is downloaded, and no folder or cache of the user's is read."""
     monkeypatch.delenv("CONDAL_DATA", raising=False)
-    monkeypatch.setattr("condal.experiments.data._pooch", lambda: None)
+    monkeypatch.setattr("condal.lab.experiments.data._pooch", lambda: None)
 
 
 def test_names_are_found():
@@ -109,7 +109,7 @@ def test_our_time_includes_the_bound_on_the_trace(monkeypatch):
         return conic_model(program)
 
     model = SETS["sdplib"].case("theta1").model(DATA / "sdplib" / "theta1.dat-s.xz")
-    monkeypatch.setattr("condal.bench.peers.ours.conic_model", counted)
+    monkeypatch.setattr("condal.lab.bench.peers.ours.conic_model", counted)
     task = OURS.prepare(model, 1e-2, Limits(60.0, 8 << 30, DATA))
     assert bounded == []
     task.solve()

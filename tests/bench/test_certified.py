@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import condal
-from condal.bench.certified import certified, dual_of, feasible
-from condal.bench.generated import torus
-from condal.bench.peers.ours import Ours
-from condal.bench.peers.peer import Answer
+from condal.lab.bench.certified import certified, dual_of, feasible
+from condal.lab.bench.generated import torus
+from condal.lab.bench.peers.ours import Ours
+from condal.lab.bench.peers.peer import Answer
 from known import PLANTED
 
 TOL = 1e-6

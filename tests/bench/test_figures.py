@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from condal.bench.figures import FIGURES, judge, verdicts
-from condal.bench.job import Run
-from condal.bench.profile import draw, factors, steps
-from condal.bench.results import Results, load, machine, save, versions
-from condal.bench.sets import SETS
-from condal.bench.table import HEAD, heading, judged, markdown, notes, page, row, rows
 from condal.errors import CondalError
+from condal.lab.bench.figures import FIGURES, judge, verdicts
+from condal.lab.bench.job import Run
+from condal.lab.bench.profile import draw, factors, steps
+from condal.lab.bench.results import Results, load, machine, save, versions
+from condal.lab.bench.sets import SETS
+from condal.lab.bench.table import HEAD, heading, judged, markdown, notes, page, row, rows
 
 
 def run(case="G1", solver="condal", cpu=1.0, tol=1e-6, outcome="solved", **more):

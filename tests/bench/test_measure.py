@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from condal.bench import measure as module
-from condal.bench import memory
-from condal.bench.job import Job, Run
-from condal.bench.measure import once, repeated, settled
-from condal.bench.peers import OURS
-from condal.bench.peers.peer import Answer
-from condal.bench.run import Plan, jobs
-from condal.bench.sets import SETS
-from condal.bench.table import notes
-from condal.bench.worker import measured, work
+from condal.lab.bench import measure as module
+from condal.lab.bench import memory
+from condal.lab.bench.job import Job, Run
+from condal.lab.bench.measure import once, repeated, settled
+from condal.lab.bench.peers import OURS
+from condal.lab.bench.peers.peer import Answer
+from condal.lab.bench.run import Plan, jobs
+from condal.lab.bench.sets import SETS
+from condal.lab.bench.table import notes
+from condal.lab.bench.worker import measured, work
 
 GB = 1 << 30
 
@@ -53,7 +53,7 @@ def test_what_a_peer_raises_is_its_failure(monkeypatch):
         def prepare(self, model, tol, limits):
             raise ZeroDivisionError("no luck")
 
-    monkeypatch.setattr("condal.bench.worker.solver", lambda name: Broken())
+    monkeypatch.setattr("condal.lab.bench.worker.solver", lambda name: Broken())
     run = work(job("SCS"))
     assert (run.outcome, run.reason) == ("failed", "ZeroDivisionError: no luck")
 
@@ -70,7 +70,7 @@ def test_an_answer_that_is_none_is_a_failure(monkeypatch):
         def prepare(self, model, tol, limits):
             return Task()
 
-    monkeypatch.setattr("condal.bench.worker.solver", lambda name: Odd())
+    monkeypatch.setattr("condal.lab.bench.worker.solver", lambda name: Odd())
     run = work(job("SCS"))
     assert run.outcome == "failed"
     assert "cannot be certified" in run.reason
@@ -177,7 +177,7 @@ def test_an_answer_outside_of_the_domain_is_not_solved(monkeypatch):
             return task
 
     assert work(job()).outside < 1e-12
-    monkeypatch.setattr("condal.bench.worker.solver", lambda name: Outside())
+    monkeypatch.setattr("condal.lab.bench.worker.solver", lambda name: Outside())
     run = work(job("SCS"))
     assert run.outcome == "short"
     assert run.gap <= 1e-4

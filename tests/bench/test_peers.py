@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import condal
-from condal.bench.certified import certified
-from condal.bench.generated import theta
-from condal.bench.peers import PEERS, Limits, Refusal, TimeExceeded, chosen, installed
-from condal.bench.peers.factored import read_factors
-from condal.bench.peers.files import Program
-from condal.bench.peers.peer import Answer
-from condal.bench.standard import standard
 from condal.errors import CondalError, FormatError, ProblemError
+from condal.lab.bench.certified import certified
+from condal.lab.bench.generated import theta
+from condal.lab.bench.peers import PEERS, Limits, Refusal, TimeExceeded, chosen, installed
+from condal.lab.bench.peers.factored import read_factors
+from condal.lab.bench.peers.files import Program
+from condal.lab.bench.peers.peer import Answer
+from condal.lab.bench.standard import standard
 from known import PLANTED
 
 HERE = installed()
@@ -202,8 +202,8 @@ def test_a_program_that_fails_says_how(on_path, tmp_path, body, error, text):
 
 
 def test_a_program_that_hangs_is_ended_as_one_without_time(on_path, tmp_path, monkeypatch):
-    monkeypatch.setattr("condal.bench.peers.files.MORE", 0.3)
-    monkeypatch.setattr("condal.bench.peers.files.WALL", 0)
+    monkeypatch.setattr("condal.lab.bench.peers.files.MORE", 0.3)
+    monkeypatch.setattr("condal.lab.bench.peers.files.WALL", 0)
     on_path("hangs", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(60)")
     program = Program(["hangs"], Limits(5.0, 4 << 30, tmp_path), lambda folder, log: Answer())
     with pytest.raises(TimeExceeded, match=r"no answer within 0\.3 s on the clock"):

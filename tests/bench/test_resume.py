@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from condal.bench import measure
-from condal.bench.job import Run
-from condal.bench.results import Results, load, machine, save, versions
-from condal.bench.run import REPEATS, Plan, run_set
-from condal.bench.sets import SETS
-from condal.bench.table import page
 from condal.errors import CondalError
+from condal.lab.bench import measure
+from condal.lab.bench.job import Run
+from condal.lab.bench.results import Results, load, machine, save, versions
+from condal.lab.bench.run import REPEATS, Plan, run_set
+from condal.lab.bench.sets import SETS
+from condal.lab.bench.table import page
 
 QUICK = SETS["quick"]
 LATER = ("spoilt", "outside", "max_seconds", "versions")  # what files of old have not
@@ -162,10 +162,10 @@ def test_stand_ins_give_way_to_data(tmp_path, asked, monkeypatch):
     folder = tmp_path / "data"
     folder.mkdir()
     monkeypatch.delenv("CONDAL_DATA", raising=False)
-    monkeypatch.setattr("condal.experiments.data._pooch", lambda: None)
+    monkeypatch.setattr("condal.lab.experiments.data._pooch", lambda: None)
     wanted = {"name": "tori", "instances": ("G67",), "data": folder, "resume": True}
     assert all(run.stand_in for run in go(tmp_path, **wanted).runs)
-    monkeypatch.setattr("condal.bench.cases.locate", lambda name, data: folder / name)
+    monkeypatch.setattr("condal.lab.bench.cases.locate", lambda name, data: folder / name)
     assert not any(run.stand_in for run in go(tmp_path, **wanted).runs)
     assert len(asked) == 4
 

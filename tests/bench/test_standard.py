@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import condal
-from condal.bench.generated import random_edges, sparse_graph, theta, torus
-from condal.bench.peers.files import sdpa_problem
-from condal.bench.standard import bounds, standard
 from condal.errors import ProblemError
+from condal.lab.bench.generated import random_edges, sparse_graph, theta, torus
+from condal.lab.bench.peers.files import sdpa_problem
+from condal.lab.bench.standard import bounds, standard
 from known import PLANTED
 
 SPECTRAL = ("sdp-equal", "sdp-box", "sdp-at-most")

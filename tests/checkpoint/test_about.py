@@ -13,9 +13,9 @@ import pytest
 from scipy.sparse.linalg import LinearOperator
 
 import condal
-from condal.checkpoint.about import about_of, described, require_same, side
 from condal.errors import FormatError, ProblemError
-from condal.untrusted import decoded, encoded
+from condal.io.checkpoint.about import about_of, described, require_same, side
+from condal.io.strict_json import decoded, encoded
 from known import planted_sdp
 
 PATH = "run.checkpoint"

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from bits import same
 
-from condal.checkpoint.file import read, read_about, write
 from condal.errors import FormatError
+from condal.io.checkpoint.file import read, read_about, write
 
 VALUE = [{"k": 7}, np.array([1.5, -2.0]), (np.float64(0.1), np.array([True, False]))]
 OLDER = [{"k": 6}]
@@ -79,7 +79,7 @@ def test_a_header_alone_is_good_where_an_array_is_not(folder):
 def test_an_array_that_shrinks_while_it_is_read_is_seen(folder, monkeypatch):
     path = folder / "alone"
     good = path.read_bytes()
-    from condal.checkpoint import file
+    from condal.io.checkpoint import file
 
     real = file.header_of
 

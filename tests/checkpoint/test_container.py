@@ -15,9 +15,9 @@ import pytest
 from bits import same
 from listing import names
 
-from condal.checkpoint.file import read, read_about, write
-from condal.checkpoint.header import FORMAT, LENGTHS, MAGIC, MOST
 from condal.errors import FormatError, ProblemError
+from condal.io.checkpoint.file import read, read_about, write
+from condal.io.checkpoint.header import FORMAT, LENGTHS, MAGIC, MOST
 
 
 def value(k: int) -> dict[str, Any]:
@@ -330,7 +330,7 @@ def test_a_value_that_cannot_be_kept_leaves_what_is_there(path):
 
 
 def test_a_header_of_too_many_parts_is_refused(path, monkeypatch):
-    monkeypatch.setattr("condal.checkpoint.header.MOST", 100)
+    monkeypatch.setattr("condal.io.checkpoint.header.MOST", 100)
     with pytest.raises(ProblemError, match=r"its header would have .* bytes, and 100 is the most"):
         write(path, {}, [0.5] * 100)
     assert MOST > 1 << 20

@@ -21,10 +21,10 @@ from bits import same
 from listing import names
 
 import condal
-from condal.checkpoint import place
-from condal.checkpoint.file import read, write
-from condal.checkpoint.lock import locked
 from condal.errors import FormatError
+from condal.io.checkpoint import place
+from condal.io.checkpoint.file import read, write
+from condal.io.checkpoint.lock import locked
 from killing import DONE, KILLED, killed_at, needs_fork
 
 CODE = {
@@ -225,7 +225,7 @@ def test_a_disk_that_cannot_be_read_is_taken_for_damage(tmp_path, monkeypatch):
     path = tmp_path / "run"
     for k in range(2):
         write(path, {"k": k}, value(k))
-    from condal.checkpoint import file
+    from condal.io.checkpoint import file
 
     real, calls = file.header_of, []
 

@@ -18,8 +18,8 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import condal
-from condal.checkpoint.fingerprint import DERIVED, _Seeing, fingerprint, seen
-from condal.checkpoint.probes import agree, probes
+from condal.io.checkpoint.fingerprint import DERIVED, _Seeing, fingerprint, seen
+from condal.io.checkpoint.probes import agree, probes
 from known import planted_sdp, planted_simplex, random_graph
 from laws.domains import DOMAINS
 from laws.functions import FUNCTIONS

@@ -13,10 +13,10 @@ from bits import same
 
 import condal
 from condal import methods, storage
-from condal.checkpoint import known
-from condal.checkpoint.file import read, write
+from condal.io.checkpoint import known
+from condal.io.checkpoint.file import read, write
+from condal.linalg.points import LowRank
 from condal.methods import rules
-from condal.points import LowRank
 from condal.result import Row
 from condal.storage import Atoms, Blocks, Dense, Factor, Factored, Sketch, TwoSidedSketch
 from test_methods import CASES, built

@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as nst
 
 import condal
-from condal.checkpoint.leaves import DTYPES
-from condal.checkpoint.tree import pack, unpack
-from condal.checkpoint.unpacking import DEEPEST
 from condal.errors import FormatError, ProblemError
+from condal.io.checkpoint.leaves import DTYPES
+from condal.io.checkpoint.tree import pack, unpack
+from condal.io.checkpoint.unpacking import DEEPEST
+from condal.linalg.points import LowRank
 from condal.methods import CGAL
 from condal.methods.rules import LineSearch
-from condal.points import LowRank
+from condal.methods.state import Warm
 from condal.result import History, Row, Status
-from condal.state import Warm
 from condal.storage import Atoms, Sketch
 
 

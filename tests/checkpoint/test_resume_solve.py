@@ -17,9 +17,9 @@ from bits import same
 import condal
 from condal import Status, storage
 from condal.errors import FormatError, ProblemError
-from condal.halting import Stopper
+from condal.methods.state import State
 from condal.problems import matrix_completion, max_cut, theta
-from condal.state import State
+from condal.runtime.cancellation import Stopper
 from known import random_graph
 from test_methods import CASES, new_storage
 
@@ -132,8 +132,8 @@ class Resting:
 
 @pytest.mark.parametrize("cuts", [(3, 97), (5, 1, 94), (50, 50)])
 def test_one_that_hands_over_from_method_to_method_goes_on(cuts, monkeypatch, tmp_path):
-    from condal.checkpoint import known
-    from condal.methods import auto
+    from condal.io.checkpoint import known
+    from condal.methods import choice as auto
 
     name = known.name_of(Resting)
     monkeypatch.setitem(known.KNOWN, name, Resting)
@@ -180,7 +180,7 @@ def test_one_that_is_solved_is_told_again_and_goes_on_to_a_smaller_tol(tmp_path)
 
 def test_a_solved_one_of_several_methods_is_told_again_with_its_own_proof(monkeypatch, tmp_path):
     """Not with what the method before had proved."""
-    from condal.methods import auto
+    from condal.methods import choice as auto
 
     tried = (
         auto.Choice(condal.CGAL(), "stalls", 5),
@@ -197,7 +197,7 @@ def test_a_solved_one_of_several_methods_is_told_again_with_its_own_proof(monkey
 
 
 def test_one_that_is_stopped_before_the_next_method_has_a_state_goes_on(monkeypatch, tmp_path):
-    from condal.methods import auto
+    from condal.methods import choice as auto
 
     class AtNewton(Stopper):
         """Asks to stop in the first step of the interior-point method."""
@@ -222,7 +222,7 @@ def test_one_that_is_stopped_before_the_next_method_has_a_state_goes_on(monkeypa
 
 
 def test_a_claim_without_its_proof_is_not_believed(tmp_path):
-    from condal.checkpoint.file import read, write
+    from condal.io.checkpoint.file import read, write
 
     model, path = max_cut(GRAPH), tmp_path / "a"
     condal.solve(model, condal.CGAL(), tol=0.1, checkpoint=path)
@@ -238,7 +238,7 @@ def test_a_claim_without_its_proof_is_not_believed(tmp_path):
 
 
 def test_the_next_method_keeps_x_in_the_memory_that_there_was(monkeypatch, tmp_path):
-    from condal.methods import auto
+    from condal.methods import choice as auto
 
     tried = (
         auto.Choice(condal.CGAL(), "stalls", 5),
@@ -375,7 +375,7 @@ def test_where_a_disk_is_full_the_solve_goes_on_and_says_so_once(tmp_path, monke
     """The last good checkpoint stays."""
     model, path = max_cut(GRAPH), tmp_path / "a"
     whole = condal.solve(model, condal.CGAL(), tol=1e-9, max_iters=20)
-    from condal import keeper
+    from condal.driver import checkpoint_writer as keeper
 
     true, written = keeper.write, []
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from listing import names
 
-from condal.checkpoint.file import read, write
-from condal.checkpoint.lock import locked
 from condal.errors import FormatError
+from condal.io.checkpoint.file import read, write
+from condal.io.checkpoint.lock import locked
 
 HOLDING = """
 import sys
@@ -133,7 +133,7 @@ def test_two_processes_at_once_never_mix(tmp_path):
 def test_a_lock_that_was_removed_and_made_anew_is_taken_anew(tmp_path, monkeypatch):
     """Between opening the file and locking it, the holder ends and removes it."""
     path = tmp_path / "run"
-    from condal.checkpoint import lock
+    from condal.io.checkpoint import lock
 
     real, tried = lock._try, []
 
@@ -166,7 +166,7 @@ def test_a_lock_that_is_no_regular_file_is_refused(tmp_path, kind):
 
 
 def test_who_has_it_is_told_only_if_it_says(tmp_path, monkeypatch):
-    from condal.checkpoint import lock
+    from condal.io.checkpoint import lock
 
     path = tmp_path / "run"
     monkeypatch.setattr(lock, "_sign", lambda descriptor: None)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from condal.conic import UnboundedTraceError, conic_model
+from condal.problems.conic import UnboundedTraceError, conic_model
 from condal.result import Status
 from random_programs import clarabel_says, random_program
 

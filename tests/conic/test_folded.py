@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from condal.conic import Block, Program, conic_model
-from condal.conic.components import pieces
-from condal.conic.folded import fold
-from condal.conic.structure import Shape
-from condal.conic.unfolded import blocks_of
 from condal.errors import ProblemError
+from condal.linalg.points import LowRank, dense
+from condal.linalg.symmetric import Symmetric
 from condal.maps import Diagonal, Inner, Matrix, Quadratics, Stack
-from condal.operators import Symmetric
-from condal.points import LowRank, dense
+from condal.problems.conic import Block, Program, conic_model
+from condal.problems.conic.components import pieces
+from condal.problems.conic.folded import fold
+from condal.problems.conic.structure import Shape
+from condal.problems.conic.unfolded import blocks_of
 from condal.result import Status
 from condal.sets import Box, Equal, SecondOrder, Separable
 from conic_programs import matrix, program

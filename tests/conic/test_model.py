@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import condal
-from condal.conic import Block, conic_model
 from condal.errors import ProblemError
-from condal.points import LowRank, dense
+from condal.linalg.points import LowRank, dense
+from condal.problems.conic import Block, conic_model
 from condal.result import Status
 from conic_programs import (
     cone_program,

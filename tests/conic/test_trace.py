@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from condal.conic import Block, Program, TraceBound, Verdict, conic_model
-from condal.conic.combinations import Combination, combine, traces
-from condal.conic.exact import exact_trace, identity_weights
-from condal.conic.folded import fold
-from condal.conic.linear import diagonal_weights
-from condal.conic.rays import find_ray
-from condal.conic.structure import Shape
-from condal.conic.trace import Search
 from condal.errors import ProblemError
+from condal.problems.conic import Block, Program, TraceBound, Verdict, conic_model
+from condal.problems.conic.combinations import Combination, combine, traces
+from condal.problems.conic.exact import exact_trace, identity_weights
+from condal.problems.conic.folded import fold
+from condal.problems.conic.linear import diagonal_weights
+from condal.problems.conic.rays import find_ray
+from condal.problems.conic.structure import Shape
+from condal.problems.conic.trace import Search
 from condal.result import Status
 from conic_programs import (
     cone_program,
@@ -273,7 +273,7 @@ def test_a_search_has_one_limit_for_all_that_it_solves():
 
 @pytest.mark.parametrize("which", [1, 2, 3])
 def test_ctrl_c_during_the_search_ends_it_and_not_one_of_its_solves_alone(which, monkeypatch):
-    from condal.conic import phases, trace
+    from condal.problems.conic import phases, trace
 
     def pressing(true):
         def solve(problem, *, callback=None, **options):

@@ -14,7 +14,7 @@ import signal
 import sys
 
 from condal import distributed
-from condal.distributed.kept import folder
+from condal.distributed.checkpoint import folder
 from condal.distributed.parts import is_parts, read_about
 
 WRITTEN = 6

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import condal
-from condal.checkpoint.lock import locked
-from condal.distributed.kept.folder import read, write
-from condal.distributed.owned import Owned
+from condal.distributed.checkpoint.folder import read, write
+from condal.distributed.sharded_array import Owned
 from condal.distributed.team import Team
 from condal.errors import FormatError
+from condal.io.checkpoint.lock import locked
 from killing import DONE, KILLED, killed_at, needs_fork
 
 CODE = {

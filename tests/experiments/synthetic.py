@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from condal.experiments.contenders import CONTENDERS
-from condal.experiments.curve import Curve
-from condal.experiments.reference import Reference
-from condal.experiments.study import Study, Tuned
-from condal.experiments.trial import Budget, Task, Trial
+from condal.lab.experiments.contenders import CONTENDERS
+from condal.lab.experiments.curve import Curve
+from condal.lab.experiments.reference import Reference
+from condal.lab.experiments.study import Study, Tuned
+from condal.lab.experiments.trial import Budget, Task, Trial
 
 K = 10_000
 CALLS = np.unique(np.geomspace(1, K, 400).astype(int)).astype(float)

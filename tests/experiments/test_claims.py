@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from synthetic import CALLS, OPTIMUM, C, study, trial
 
-from condal.experiments import claims, paper, rivals
-from condal.experiments.catalogue import EXPERIMENTS
-from condal.experiments.claims import Claim, Verdict
+from condal.lab.experiments import claims, paper, rivals
+from condal.lab.experiments.catalogue import EXPERIMENTS
+from condal.lab.experiments.claims import Claim, Verdict
 
 HOLDS, FAILS, UNTESTED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNTESTED
 

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from condal.experiments.curve import Curve, decay, envelope, held, score, slope
+from condal.lab.experiments.curve import Curve, decay, envelope, held, score, slope
 
 CALLS = np.unique(np.geomspace(1, 10_000, 400).astype(int)).astype(float)
 

@@ -16,8 +16,8 @@ import pooch
 import pytest
 
 from condal.errors import FormatError, ProblemError
-from condal.experiments import data as module
-from condal.experiments.data import SOURCES, Source, find
+from condal.lab.experiments import data as module
+from condal.lab.experiments.data import SOURCES, Source, find
 from known import DATA, needs_data
 
 GRAPH = b"3 2\n1 2 1\n2 3 5\n"

@@ -15,11 +15,11 @@ from click.testing import CliRunner
 from commands import AS_A_SHELL_STARTS_IT
 from condal.cli.app import cli
 from condal.cli.experiment import summary
-from condal.experiments import EXPERIMENTS, Folder, catalogue
-from condal.experiments.claims import Claim, Verdict
-from condal.experiments.contenders import CONTENDERS
-from condal.experiments.report import Report
-from condal.experiments.trial import Budget
+from condal.lab.experiments import EXPERIMENTS, Folder, catalogue
+from condal.lab.experiments.claims import Claim, Verdict
+from condal.lab.experiments.contenders import CONTENDERS
+from condal.lab.experiments.report import Report
+from condal.lab.experiments.trial import Budget
 from condal.sweeps import Lines
 
 NAMES = ["maxcut-small", "maxcut-small-trials", "maxcut-gset", "clustering", "geneig"]
@@ -90,7 +90,7 @@ def test_a_folder_of_another_version_is_refused(tmp_path):
 
 
 def test_missing_data_are_an_error_before_anything_is_run(tmp_path, monkeypatch):
-    monkeypatch.setattr("condal.experiments.data._pooch", lambda: None)
+    monkeypatch.setattr("condal.lab.experiments.data._pooch", lambda: None)
     monkeypatch.delenv("CONDAL_DATA", raising=False)
     (tmp_path / "data").mkdir()
     result = condal("geneig", "--data", tmp_path / "data", "--out", tmp_path / "out")
@@ -100,7 +100,7 @@ def test_missing_data_are_an_error_before_anything_is_run(tmp_path, monkeypatch)
 
 
 def test_missing_matplotlib_is_said_before_anything_is_run(tmp_path, monkeypatch):
-    monkeypatch.setattr("condal.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("condal.runtime.extras.find_spec", lambda name: None)
     result = condal("geneig", "--quick", "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert "pip install 'condal[experiments]'" in result.output

@@ -9,10 +9,10 @@ import pytest
 
 import condal
 from condal.errors import CondalError
-from condal.experiments.curve import Curve
-from condal.experiments.folder import MANIFEST, Folder, Known
-from condal.experiments.reference import Reference
-from condal.experiments.trial import Budget, Task, Trial
+from condal.lab.experiments.curve import Curve
+from condal.lab.experiments.folder import MANIFEST, Folder, Known
+from condal.lab.experiments.reference import Reference
+from condal.lab.experiments.trial import Budget, Task, Trial
 
 TASK = Task("g1", "fwal", (1, -2), Budget(100, 5.0))
 

@@ -9,9 +9,9 @@ import pytest
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.experiments import instances, stand_ins
-from condal.experiments.instances import FULL, QUICK, SPECTRA, build, geneig, geneig_like, gset
-from condal.points import dense
+from condal.lab.experiments import instances, stand_ins
+from condal.lab.experiments.instances import FULL, QUICK, SPECTRA, build, geneig, geneig_like, gset
+from condal.linalg.points import dense
 from known import DATA, needs_data
 
 

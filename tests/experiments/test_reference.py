@@ -10,10 +10,10 @@ import pytest
 
 import condal
 from condal.errors import ProblemError
-from condal.experiments import reference as module
-from condal.experiments.instances import QUICK, Instance, build
-from condal.experiments.reference import Reference, reference, solution
-from condal.experiments.splitting import splitting
+from condal.lab.experiments import reference as module
+from condal.lab.experiments.instances import QUICK, Instance, build
+from condal.lab.experiments.reference import Reference, reference, solution
+from condal.lab.experiments.splitting import splitting
 from condal.problems import generalized_eigenvector, k_means, max_cut
 from known import DATA, needs_data, torus
 

@@ -10,13 +10,13 @@ from functools import partial
 import pytest
 
 from condal.errors import CondalError
-from condal.experiments import run as runner
-from condal.experiments.contenders import CONTENDERS
-from condal.experiments.folder import Folder
-from condal.experiments.instances import build
-from condal.experiments.run import Case, run
-from condal.experiments.trial import Budget
-from condal.experiments.tune import at_edge
+from condal.lab.experiments import run as runner
+from condal.lab.experiments.contenders import CONTENDERS
+from condal.lab.experiments.folder import Folder
+from condal.lab.experiments.instances import build
+from condal.lab.experiments.run import Case, run
+from condal.lab.experiments.trial import Budget
+from condal.lab.experiments.tune import at_edge
 from condal.sweeps.processes import ONE_THREAD
 from condal.sweeps.workers import Workers
 

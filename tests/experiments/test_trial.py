@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from condal.experiments.contenders import CONTENDERS
-from condal.experiments.trial import Budget, Task, run_trial
+from condal.lab.experiments.contenders import CONTENDERS
+from condal.lab.experiments.trial import Budget, Task, run_trial
 from condal.problems import max_cut
 from known import planted_sdp, torus
 

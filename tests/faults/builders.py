@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 import condal
-from condal import conic, problems
+from condal import problems
+from condal.problems import conic
 
 rng = np.random.default_rng(11)
 N = 4

@@ -23,8 +23,8 @@ import pytest
 from cell import FAULTS, NoSuchThing, Read, Refused
 from cells import CELLS
 
-from condal import formats
 from condal.errors import FormatError
+from condal.io import formats
 from readers import FORMATS, holding
 from readers.contents import METIS, RUDY, W, claiming, csr, mat, npy, npz
 from readers.oracle import judged

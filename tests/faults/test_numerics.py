@@ -11,11 +11,11 @@ import scipy.sparse as sp
 
 import condal
 from condal import Linear, LowRank, Problem, Spectrahedron, Status
-from condal.eigen import Arpack, Automatic, Dense, Lanczos
+from condal.linalg.blocked import along
+from condal.linalg.eigen import Arpack, Automatic, Dense, Lanczos
+from condal.linalg.symmetric import Symmetric
 from condal.methods import IAL, LowRankCGAL, corrective, fwal
 from condal.methods.rules import Const, Decr, Harmonic, LineSearch, Never, Whole
-from condal.operators import Symmetric
-from condal.passes import along
 from condal.storage import Dense as Kept
 from condal.storage import Factored, Sketch
 from known import PLANTED

@@ -13,7 +13,7 @@ import pytest
 
 import condal
 from condal import LowRank, Spectrahedron, Status
-from condal.lifting import rectangle, square_point
+from condal.linalg.lifting import rectangle, square_point
 from condal.storage import Sketch, TwoSidedSketch
 from known import PLANTED, torus
 

@@ -8,8 +8,8 @@ from scipy.sparse.linalg import LinearOperator
 
 import condal
 from condal import Equal, Linear, PieceError, Problem, ProblemError, Simplex, Status
+from condal.linalg.symmetric import Symmetric
 from condal.methods import InteriorPoint, PrimalDual, corrective
-from condal.operators import Symmetric
 
 N, P = 6, 2
 rng = np.random.default_rng(5)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condal.errors import FormatError
-from condal.formats import names_of_arrays, read_array, read_arrays
+from condal.io.formats import names_of_arrays, read_array, read_arrays
 
 
 def npy(array, **options):

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from condal.errors import FormatError, ProblemError
-from condal.formats import read_edge_list, read_graph, read_labelled_graph, write_edge_list
-from condal.formats.edge_list import parse_edge_list
-from condal.formats.text import Text
+from condal.io.formats import read_edge_list, read_graph, read_labelled_graph, write_edge_list
+from condal.io.formats.edge_list import parse_edge_list
+from condal.io.formats.text import Text
 
 PATH = np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])
 WEIGHTED = np.array([[0.0, 2, 0], [2, 0, -1.5], [0, -1.5, 0]])

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy import io, sparse
 
 from condal.errors import FormatError
-from condal.formats import coordinate, read_matrix_market
-from condal.formats.matrix_market import parse_matrix_market
-from condal.formats.text import Text
+from condal.io.formats import coordinate, read_matrix_market
+from condal.io.formats.matrix_market import parse_matrix_market
+from condal.io.formats.text import Text
 
 REAL = "%%MatrixMarket matrix coordinate real symmetric\n"
 GENERAL = "%%MatrixMarket matrix coordinate real general\n"

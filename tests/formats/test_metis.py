@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from condal.errors import FormatError, ProblemError
-from condal.formats import coordinate, read_graph, read_metis, write_metis
-from condal.formats.metis import parse_metis
-from condal.formats.text import Text
+from condal.io.formats import coordinate, read_graph, read_metis, write_metis
+from condal.io.formats.metis import parse_metis
+from condal.io.formats.text import Text
 
 PATH = np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])
 WEIGHTED = np.array([[0.0, 2, 0], [2, 0, -1.5], [0, -1.5, 0]])

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condal.errors import FormatError
-from condal.formats import read_qaplib, read_qaplib_solution
-from condal.formats.qaplib import _numbers
-from condal.formats.text import Text
+from condal.io.formats import read_qaplib, read_qaplib_solution
+from condal.io.formats.qaplib import _numbers
+from condal.io.formats.text import Text
 
 A, B = np.array([[0.0, 1], [2, 0]]), np.array([[0, 3.5], [-4, 0]])
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from condal.errors import FormatError
-from condal.formats import read_graph, read_labelled_graph, write_matrix_market, write_rudy
+from condal.io.formats import read_graph, read_labelled_graph, write_matrix_market, write_rudy
 
 EDGE = np.array([[0.0, 2], [2, 0]])
 RUDY = b"2 1\n1 2 2\n"

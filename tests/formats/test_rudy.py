@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from condal.errors import FormatError, ProblemError
-from condal.formats import coordinate, read_rudy, write_rudy
-from condal.formats.rudy import parse_rudy
-from condal.formats.text import Text
+from condal.io.formats import coordinate, read_rudy, write_rudy
+from condal.io.formats.rudy import parse_rudy
+from condal.io.formats.text import Text
 
 TRIANGLE = np.array([[0.0, 1, -2.5], [1, 0, 3], [-2.5, 3, 0]])
 

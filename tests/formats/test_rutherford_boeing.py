@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from condal import FormatError, read_graph
-from condal.formats import read_rutherford_boeing
+from condal.io.formats import read_rutherford_boeing
 from known import DATA, needs_data
 
 # 1-2 weighs 2.5, 1-3 weighs -1, 3 has a loop of 4

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.io import savemat
 
-from condal.conic import Block
 from condal.errors import FormatError
-from condal.formats import read_sedumi
+from condal.io.formats import read_sedumi
+from condal.problems.conic import Block
 
 # One of K.l, a cone of 3 and a 2 x 2 matrix: 8 variables; entries off the diagonal on one side.
 A = np.array([[1.0, 0, 0, 0, 0, 0, 0, 0], [0, 1, 2, 3, 4, 5, 7, 6]])
@@ -96,7 +96,7 @@ def test_refuses(put, made, message):
 
 def test_a_bomb_inside_is_refused(put, monkeypatch):
     made = contents(A=np.zeros((2, 100_000)), compressed=True)
-    monkeypatch.setattr("condal.formats.matlab.most_bytes", lambda size, packed: 10_000)
+    monkeypatch.setattr("condal.io.formats.matlab.most_bytes", lambda size, packed: 10_000)
     with pytest.raises(FormatError, match="is truncated, or more than is read"):
         read_sedumi(put(made, "bomb.mat"))
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from condal.errors import FormatError
-from condal.formats import read_graph, read_sparse_array
+from condal.io.formats import read_graph, read_sparse_array
 from readers.contents import W, csr
 
 

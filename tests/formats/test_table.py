@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condal.errors import FormatError
-from condal.formats import read_points, read_ratings, read_table
+from condal.io.formats import read_points, read_ratings, read_table
 
 
 def written(folder, contents, name="table.csv"):

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from condal import regular
 from condal.errors import FormatError
-from condal.formats import text
-from condal.formats.text import quote, read_text
+from condal.io import safe_files as regular
+from condal.io.formats import text
+from condal.io.formats.text import quote, read_text
 
 PLAIN = b"2 1\n1 2\n"
 BOM = b"\xef\xbb\xbf"

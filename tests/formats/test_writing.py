@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from condal.errors import FormatError
-from condal.formats.text import read_text
-from condal.formats.writing import write_text
+from condal.io.formats.text import read_text
+from condal.io.formats.writing import write_text
 
 
 def broken(error: BaseException) -> Iterator[str]:

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from condal import eigen
 from condal.domains import Hermitian, L1Ball, NuclearBall, Product, Simplex, Spectrahedron
-from condal.lifting import real_point, square_point
-from condal.operators import Symmetric
-from condal.points import LowRank, dense
+from condal.linalg import eigen
+from condal.linalg.lifting import real_point, square_point
+from condal.linalg.points import LowRank, dense
+from condal.linalg.symmetric import Symmetric
 from laws.domain_case import DomainCase
 from laws.flat import FLAT
 from laws.spaces import Hermitians, Matrices, Rectangles, Tuples, Vectors, random_lowrank

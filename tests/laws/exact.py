@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from condal.linalg.rounding import NEAR
 from condal.nonsmooth import L1, L2, AbsoluteLoss, EpsilonInsensitive, GroupL1, Linf, Maximum
-from condal.rounding import NEAR
 from condal.sets import Affine, Ball, Box, Equal, NonNegative, NonPositive, SecondOrder, Separable
 from laws.proximable import ProximableCase, vectors
 

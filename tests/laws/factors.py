@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from condal.methods.factored import FactoredLagrangian
+from condal.methods.lowrank.factored import FactoredLagrangian
 
 
 def derivatives_obey_their_law(F: FactoredLagrangian) -> None:

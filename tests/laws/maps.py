@@ -8,8 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from condal.halves import BLOCK
-from condal.lifting import lifted
+from condal.linalg.halves import BLOCK
+from condal.linalg.lifting import lifted
+from condal.linalg.symmetric import Symmetric
+from condal.linalg.symmetrize import symmetric
 from condal.maps import (
     Across,
     Cost,
@@ -30,8 +32,6 @@ from condal.maps import (
 )
 from condal.maps.diffraction import CodedDiffraction
 from condal.maps.quadratics import EXACT_NORM
-from condal.operators import Symmetric
-from condal.symmetry import symmetric
 from laws.spaces import (
     Hermitians,
     Matrices,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from condal.errors import ProblemError
-from condal.passes import PIECE
+from condal.linalg.blocked import PIECE
 
 INF = np.inf
 TIMES = 20

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.halves import BLOCK
-from condal.passes import PIECE
+from condal.linalg.blocked import PIECE
+from condal.linalg.halves import BLOCK
 from condal.sets import (
     Affine,
     Ball,

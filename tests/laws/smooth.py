@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
-from condal.lifting import lifted
+from condal.linalg.lifting import lifted
 from condal.maps import (
     Across,
     Entries,

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.gradients import dot
-from condal.lifting import lifted, real_point, square_point
-from condal.operators import Symmetric
-from condal.points import LowRank, dense
-from condal.symmetry import symmetric
+from condal.linalg.gradients import dot
+from condal.linalg.lifting import lifted, real_point, square_point
+from condal.linalg.points import LowRank, dense
+from condal.linalg.symmetric import Symmetric
+from condal.linalg.symmetrize import symmetric
 
 
 def public_classes(module: ModuleType, method: str) -> set[type]:

@@ -11,9 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from condal import eigen, storage
-from condal.halves import whole
-from condal.operators import Symmetric
+from condal import storage
+from condal.linalg import eigen
+from condal.linalg.halves import whole
+from condal.linalg.symmetric import Symmetric
 from laws.spaces import random_symmetric
 
 ENGINES = [

@@ -13,7 +13,7 @@ import condal
 from condal.errors import ProblemError
 from condal.problems import completion, known_entries, matrix_completion, max_cut
 from condal.problems.completion import choose_radius
-from condal.problems.effects import SHRINK, Effects
+from condal.problems.row_column_effects import SHRINK, Effects
 from condal.problems.tuning import MOST, Trial, best_of_growing
 
 

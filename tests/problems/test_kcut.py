@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import condal
-from condal.points import LowRank
+from condal.linalg.points import LowRank
 from condal.problems import max_cut, max_k_cut
 from known import random_graph
 

@@ -11,7 +11,7 @@ import pytest
 from sklearn.cluster import KMeans as Rival
 
 import condal
-from condal.points import LowRank
+from condal.linalg.points import LowRank
 from condal.problems import k_means
 from condal.problems.lloyd import Distances, Rows, best_clustering, cost_of, lloyd
 

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import condal
-from condal.points import LowRank
+from condal.linalg.points import LowRank
 from condal.problems import max_cut
 from condal.storage import Dense
 from known import random_graph, torus

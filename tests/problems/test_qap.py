@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import condal
-from condal.formats import read_qaplib
-from condal.operators import Symmetric
-from condal.points import LowRank
+from condal.io.formats import read_qaplib
+from condal.linalg.points import LowRank
+from condal.linalg.symmetric import Symmetric
 from condal.problems import assignments, quadratic_assignment
 from condal.problems.assignments import Assignments
 from condal.problems.permutations import changes, exchange

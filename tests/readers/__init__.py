@@ -9,8 +9,8 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from condal import formats
-from condal.formats.sdpa_solution import read_result, read_solution, write_solution
+from condal.io import formats
+from condal.io.formats.sdpa_solution import read_result, read_solution, write_solution
 from readers import holding, results
 from readers.contents import (
     BOEING,

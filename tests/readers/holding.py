@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 import condal
-from condal.formats.sdpa import SdpaProblem
-from condal.formats.sdpa_solution import SdpaSolution
+from condal.io.formats.sdpa import SdpaProblem
+from condal.io.formats.sdpa_solution import SdpaSolution
 from condal.result import History
 
 

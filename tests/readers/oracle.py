@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from condal.errors import FormatError
-from condal.regular import most_bytes
+from condal.io.safe_files import most_bytes
 from readers.format import Format
 
 # The one place where it is said how much memory a file justifies: what a small file may claim (a

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import condal
+from condal.io.results import Saved
 from condal.result import History, Row
-from condal.saved import Saved
 from known import torus
 
 

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from condal.cli.app import cli
+from condal.io.results import load
 from condal.report.figures import of_picture
-from condal.saved import load
 from test_cli_solve import FILES, NEEDED
 
 WITHOUT = {"sdp"}  # its unknowns stand for nothing that could be drawn

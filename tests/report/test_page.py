@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import condal
-from condal import extras
-from condal.certify import Certificate
+from condal.certificates.certificate import Certificate
 from condal.errors import CondalError, ProblemError
+from condal.io.results import Saved
 from condal.report import page, words, write
 from condal.report.pages import MOST
 from condal.result import History, Row, Status, unbegun
-from condal.saved import Saved
+from condal.runtime import extras
 from condal.types import Proof
 
 VOID = {"meta", "link", "br", "img"}

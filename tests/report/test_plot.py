@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from condal import extras
-from condal.drawing import style
 from condal.errors import CondalError, ProblemError
+from condal.report.curves import style
 from condal.result import unbegun
+from condal.runtime import extras
 
 
 def drawn(figure):

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from condal.cli import app, report_page
 from condal.errors import CondalError
-from condal.saved import save
+from condal.io.results import save
 
 
 @pytest.fixture(autouse=True)

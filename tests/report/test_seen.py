@@ -9,8 +9,8 @@ import pytest
 from matplotlib.image import imread
 
 from browser import Browser, needs_chromium
+from condal.io.results import Saved
 from condal.report import pictures, write
-from condal.saved import Saved
 
 pytestmark = needs_chromium
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from condal.points import LowRank, Outer
+from condal.linalg.points import LowRank, Outer
 from condal.report.spectrum import spectra
 
 RNG = np.random.default_rng(0)

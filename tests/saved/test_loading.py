@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import condal
 from condal.errors import FormatError
-from condal.saved import load, save
-from condal.saved.fields import seal_of
+from condal.io.results import load, save
+from condal.io.results.fields import seal_of
 
 FILES = ["history.csv", "picture.npz", "result.json", "x.npz", "y.npy"]
 

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import condal
-from condal.certify import Certificate
-from condal.points import LowRank, Outer
+from condal.certificates.certificate import Certificate
+from condal.io.results import Saved, load, save
+from condal.io.results.rows import history_of, lines_of
+from condal.linalg.points import LowRank, Outer
 from condal.result import History, Result, Row, Status
-from condal.saved import Saved, load, save
-from condal.saved.rows import history_of, lines_of
 from condal.storage.reconstruction import Reconstruction
 from condal.types import Proof
 

@@ -12,8 +12,8 @@ import pytest
 
 import condal
 from condal.errors import FormatError, ProblemError
-from condal.saved import load, save
-from condal.saved import writing as writing_module
+from condal.io.results import load, save
+from condal.io.results import writing as writing_module
 
 
 @pytest.fixture(scope="module")

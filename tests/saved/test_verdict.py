@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import condal
-from condal.certify import Certificate, relative_gap
+from condal.certificates.certificate import Certificate, relative_gap
 from condal.errors import ProblemError
-from condal.points import LowRank, Outer
+from condal.io.results import load, save, verify
+from condal.linalg.points import LowRank, Outer
 from condal.result import Status
-from condal.saved import load, save, verify
 from known import PLANTED, random_graph, torus
 
 

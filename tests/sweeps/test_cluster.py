@@ -9,8 +9,8 @@ import pytest
 from test_sweep import PATH, same
 
 import condal
-from condal import extras
 from condal.errors import MissingExtra
+from condal.runtime import extras
 from condal.sweeps import cluster as module
 from condal.sweeps.workers import WorkersError
 

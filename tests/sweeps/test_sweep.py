@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import condal
-from condal.checkpoint.lock import locked
 from condal.errors import CondalError, FormatError, ProblemError
+from condal.io.checkpoint.lock import locked
 from condal.sweeps import Lines
 from condal.sweeps.folder import MANIFEST, TABLE
 from condal.sweeps.processes import Processes

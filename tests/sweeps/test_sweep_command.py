@@ -10,7 +10,7 @@ import pytest
 
 import condal
 from commands import FILES, enter, run
-from condal.cli.varied import split
+from condal.cli.vary_option import split
 
 
 @pytest.fixture(autouse=True)

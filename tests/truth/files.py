@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from condal.conic import Program
-from condal.formats import read_sdpa
+from condal.io.formats import read_sdpa
+from condal.problems.conic import Program
 
 
 def sdpa_text(program: Program) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from clarabel_form import for_clarabel
-from condal.conic import Block, Program, UnboundedTraceError, conic_model
+from condal.problems.conic import Block, Program, UnboundedTraceError, conic_model
 from condal.result import Status
 from random_programs import random_program
 from truth.files import by_file

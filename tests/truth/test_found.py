@@ -9,9 +9,9 @@ import pytest
 import scipy.sparse as sp
 
 import condal
-from condal.conic import Block, Program, conic_model
-from condal.methods.composite import _Trial
+from condal.methods.projection.composite import _Trial
 from condal.problems import max_k_cut
+from condal.problems.conic import Block, Program, conic_model
 from condal.result import Status
 
 POINTS = {

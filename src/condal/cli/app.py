@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 import condal
-from condal import demo as demonstration
+from condal.cli import demo as demonstration
 from condal.cli import report
 from condal.cli.bench import bench
 from condal.cli.certify import certify
@@ -20,9 +20,9 @@ from condal.cli.show import show
 from condal.cli.solve import solve
 from condal.cli.sweep import sweep
 from condal.cli.text import table
-from condal.formats import read_graph
-from condal.plain import printable
-from condal.progress import Progress
+from condal.io.formats import read_graph
+from condal.report.progress import Progress
+from condal.runtime.text import printable
 
 
 @click.group(

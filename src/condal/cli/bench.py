@@ -11,15 +11,15 @@ import click
 from condal.cli.report import STOPPED
 from condal.cli.text import WIDTH, table
 from condal.errors import ProblemError
-from condal.plain import printable
-from condal.progress import clock
+from condal.report.progress import clock
+from condal.runtime.text import printable
 
 if TYPE_CHECKING:
-    from condal.bench.cases import Set
-    from condal.bench.figures import Verdict
-    from condal.bench.job import Run
-    from condal.bench.results import Results
-    from condal.bench.run import Plan
+    from condal.lab.bench.cases import Set
+    from condal.lab.bench.figures import Verdict
+    from condal.lab.bench.job import Run
+    from condal.lab.bench.results import Results
+    from condal.lab.bench.run import Plan
 
 OUT = "benchmarks/results"
 
@@ -74,11 +74,11 @@ def bench(
       condal bench quick
       condal bench gset --instances G1 --peers pymanopt,scs
     """
-    from condal.bench import SETS, named  # takes a second, which the other commands do not owe
-    from condal.bench.peers import chosen
-    from condal.bench.profile import draw, require_matplotlib
-    from condal.bench.results import load
-    from condal.bench.run import Plan
+    from condal.lab.bench import SETS, named  # takes a second, which the other commands do not owe
+    from condal.lab.bench.peers import chosen
+    from condal.lab.bench.profile import draw, require_matplotlib
+    from condal.lab.bench.results import load
+    from condal.lab.bench.run import Plan
 
     if listing:
         click.echo(_listing())
@@ -104,12 +104,12 @@ def bench(
 
 def _run(one: Set, plan: Plan) -> None:
     """A set: its runs, its tables, its figures, its files."""
-    from condal.bench.figures import verdicts
-    from condal.bench.profile import draw
-    from condal.bench.results import save
-    from condal.bench.run import run_set
-    from condal.bench.table import page
-    from condal.formats.writing import write_text
+    from condal.io.formats.writing import write_text
+    from condal.lab.bench.figures import verdicts
+    from condal.lab.bench.profile import draw
+    from condal.lab.bench.results import save
+    from condal.lab.bench.run import run_set
+    from condal.lab.bench.table import page
 
     click.echo(f"\n{one.name}: {one.title}\n")
     began = time.perf_counter()
@@ -133,7 +133,7 @@ def _print(one: Set, results: Results, found: list[Verdict]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from condal.bench.table import HEAD, RATIOS, UNTOLD, heading, judged, notes, rows, shown
+    from condal.lab.bench.table import HEAD, RATIOS, UNTOLD, heading, judged, notes, rows, shown
 
     console = Console(width=WIDTH, highlight=False, markup=False, emoji=False)
     for case in results.cases:
@@ -179,7 +179,7 @@ def _require_instances(picked: list[Set], wanted: tuple[str, ...]) -> None:
 
 
 def _listing() -> str:
-    from condal.bench import PEERS, SETS, installed
+    from condal.lab.bench import PEERS, SETS, installed
 
     here = installed()
     sets = [(one.name, one.title) for one in SETS.values()]

@@ -9,18 +9,18 @@ from typing import Any
 
 import click
 
-from condal.cli.again import found_again
 from condal.cli.application import Application, Chosen, Lines
 from condal.cli.applications import APPLICATIONS
 from condal.cli.command import OfApplication
 from condal.cli.options import restored
 from condal.cli.text import WIDTH, table
+from condal.cli.verify_answer import found_again
+from condal.driver.stop import Stop
 from condal.errors import FormatError
-from condal.formats.contents import digest_of
-from condal.plain import printable
-from condal.saved import Claim, Saved, Verdict, load, verify
-from condal.saved.record import RECORD
-from condal.stop import Stop
+from condal.io.formats.contents import digest_of
+from condal.io.results import Claim, Saved, Verdict, load, verify
+from condal.io.results.record import RECORD
+from condal.runtime.text import printable
 
 PROVED, REFUTED = 0, 1
 

@@ -10,11 +10,11 @@ from condal.cli.report import STOPPED
 from condal.cli.text import table
 from condal.cli.workers import workers
 from condal.errors import ProblemError
-from condal.plain import printable
+from condal.runtime.text import printable
 
 if TYPE_CHECKING:
-    from condal.experiments.claims import Claim
-    from condal.experiments.report import Report
+    from condal.lab.experiments.claims import Claim
+    from condal.lab.experiments.report import Report
 
 OUT = "condal-experiments"
 
@@ -58,7 +58,7 @@ def experiment(
       condal experiment --quick
       condal experiment maxcut-small --out results
     """
-    from condal import experiments  # takes a second, which the other commands do not owe
+    from condal.lab import experiments  # takes a second, which the other commands do not owe
     from condal.sweeps.watch import Lines
     from condal.sweeps.workers import Workers
 
@@ -119,7 +119,7 @@ def _verdict(claims: list[Claim]) -> tuple[str, str]:
         return first.verdict.value, f"{first.text} ({first.measured})"
     if len({claim.verdict for claim in claims}) == 1:
         return first.verdict.value, f"{first.text} (all {len(claims)} instances)"
-    from condal.experiments.claims import Verdict
+    from condal.lab.experiments.claims import Verdict
 
     others = [claim for claim in claims if claim.verdict is not Verdict.HOLDS]
     where = ", ".join(f"{claim.verdict.value} on {claim.instance}" for claim in others)

@@ -11,12 +11,12 @@ from scipy.sparse.csgraph import connected_components
 
 from condal.cli.memory import describe, first
 from condal.cli.text import number
+from condal.driver.memory import in_all, size
+from condal.driver.stop import Stop
 from condal.errors import ProblemError
-from condal.memory import in_all, size
 from condal.methods import LowRankCGAL
-from condal.plain import printable
 from condal.problems import max_cut
-from condal.stop import Stop
+from condal.runtime.text import printable
 
 
 def facts(W: Any) -> list[tuple[str, str]]:

@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 import click
 
 from condal.errors import CondalError
-from condal.interrupts import ABORTED
-from condal.plain import printable
+from condal.runtime.signals import ABORTED
+from condal.runtime.text import printable
 
 BAD_INPUT = 2
 INTERNAL = 70  # EX_SOFTWARE of sysexits.h

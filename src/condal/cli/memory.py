@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from condal.errors import ProblemError
-from condal.memory import (
+from condal.driver.memory import (
     Bytes,
     dense_bytes,
     estimate,
@@ -16,6 +15,7 @@ from condal.memory import (
     size,
     sketch_bytes,
 )
+from condal.errors import ProblemError
 from condal.problem import Problem
 from condal.storage import Dense, Factored, Sketch, automatic
 from condal.types import Method, Spectral, Storage

@@ -12,18 +12,19 @@ from typing import Any
 
 import click
 
-from condal.cli import report, target
+from condal.cli import output_paths as target
+from condal.cli import report
 from condal.cli.application import NO_ANSWER, Application, Chosen, Lines
-from condal.cli.keeping import Keep
 from condal.cli.options import kept
+from condal.cli.save_option import Keep
 from condal.cli.watching import Port, told, watching
-from condal.halting import Stopper
-from condal.interrupts import ABORTED, Interrupts
-from condal.plain import printable
-from condal.progress import Progress
+from condal.io.results import Saved
 from condal.report.pictures import Picture
+from condal.report.progress import Progress
 from condal.result import Result, Status
-from condal.saved import Saved
+from condal.runtime.cancellation import Stopper
+from condal.runtime.signals import ABORTED, Interrupts
+from condal.runtime.text import printable
 
 UNDONE = (Status.INTERRUPTED, Status.MAX_ITERS, Status.MAX_SECONDS)
 STOPPED_EARLY = "condal: interrupted before there was a problem to solve; nothing is written"

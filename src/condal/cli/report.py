@@ -8,9 +8,9 @@ from typing import Any
 
 from condal.cli.application import Lines
 from condal.cli.text import counted, number, table
-from condal.plain import printable
 from condal.report.words import ROUNDING
 from condal.result import Result, Status
+from condal.runtime.text import printable
 
 SOLVED, STOPPED = 0, 1  # exit codes
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from condal.cli import target
+from condal.cli import output_paths as target
+from condal.driver.memory import size
 from condal.errors import FormatError
-from condal.formats.writing import write_text
-from condal.memory import size
-from condal.plain import printable
+from condal.io.formats.writing import write_text
+from condal.io.results import load
 from condal.report import page
 from condal.report.pages import require
-from condal.saved import load
+from condal.runtime.text import printable
 
 
 @click.command("report")

@@ -9,17 +9,17 @@ from typing import Any
 
 import click
 
-from condal.checkpoint.file import read_about
 from condal.cli import ranks
 from condal.cli.application import Application
 from condal.cli.applications import APPLICATIONS
 from condal.cli.options import kept, restored
 from condal.cli.outcome import Outcome, Wishes, outcomes
-from condal.cli.target import left
+from condal.cli.output_paths import left
+from condal.driver.checkpoint_writer import Checkpoint
+from condal.driver.stop import Stop
 from condal.errors import FormatError
-from condal.keeper import Checkpoint
+from condal.io.checkpoint.file import read_about
 from condal.result import Result
-from condal.stop import Stop
 
 OF = "solve"  # the key of what the command line keeps with a checkpoint
 

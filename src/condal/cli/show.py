@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 
-from condal.cli import report, target
+from condal.cli import output_paths as target
+from condal.cli import report
 from condal.cli.application import Lines
 from condal.cli.text import number, table
-from condal.plain import printable
-from condal.saved import Saved, load
+from condal.io.results import Saved, load
+from condal.runtime.text import printable
 
 
 @click.command()

@@ -10,16 +10,17 @@ import click
 
 import condal
 from condal import methods
-from condal.cli import memory, ranks, target
+from condal.cli import memory, ranks
+from condal.cli import output_paths as target
 from condal.cli.application import Application
 from condal.cli.applications import APPLICATIONS
 from condal.cli.command import OfApplication, application_of
 from condal.cli.outcome import Outcome, Wishes, outcomes
 from condal.cli.resume import kept_at
-from condal.memory import bytes_of
+from condal.driver.memory import bytes_of
+from condal.driver.stop import Stop
 from condal.methods.rules import Decr, LineSearch
 from condal.result import Result
-from condal.stop import Stop
 from condal.types import Method
 
 METHODS: dict[str, Callable[[], Method | None]] = {

@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from condal.cli import memory, target
+from condal.cli import memory
+from condal.cli import output_paths as target
 from condal.cli.application import Application
 from condal.cli.applications import APPLICATIONS
 from condal.cli.command import OfApplication, kind_in
@@ -17,14 +18,14 @@ from condal.cli.options import kept
 from condal.cli.outcome import answered, pictured
 from condal.cli.report import SOLVED, STOPPED
 from condal.cli.solve import SETTINGS, solve, solved
-from condal.cli.varied import grid, named, split, words_of
+from condal.cli.vary_option import grid, named, split, words_of
 from condal.cli.workers import workers
+from condal.driver.memory import bytes_of
+from condal.driver.stop import Stop
 from condal.errors import FormatError
-from condal.formats.contents import digest_of
-from condal.memory import bytes_of
-from condal.plain import printable
+from condal.io.formats.contents import digest_of
 from condal.result import Result
-from condal.stop import Stop
+from condal.runtime.text import printable
 from condal.sweeps.folder import Folder
 from condal.sweeps.run import run, undisturbed
 from condal.sweeps.tasks import Parameters, chains

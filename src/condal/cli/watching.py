@@ -13,7 +13,7 @@ import click
 from condal.result import Row
 
 if TYPE_CHECKING:
-    from condal.watch import Watch
+    from condal.report.live import Watch
 
 
 class Port(click.IntRange):
@@ -37,7 +37,7 @@ class Port(click.IntRange):
 @contextmanager
 def watching(port: int, title: str) -> Iterator[Watch]:
     """A page that is served until the command ends, and told of at once."""
-    from condal.watch import Watch  # here, for a server is seldom needed
+    from condal.report.live import Watch  # here, for a server is seldom needed
 
     with Watch(port, title=title, on_stop=partial(signal.raise_signal, signal.SIGINT)) as watch:
         click.echo(f"watch it at {watch.address}", err=True)

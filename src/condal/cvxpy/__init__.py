@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from condal.errors import MissingExtra
-from condal.extras import install
+from condal.runtime.extras import install
 
 OLDEST = (1, 9)  # its SvecPSD
 

@@ -10,15 +10,15 @@ import numpy as np
 import scipy.sparse as sp
 from cvxpy import settings
 
-from condal.conic import UnboundedTraceError
 from condal.cvxpy.forms import Asked, Dual, Pair, Primal
 from condal.cvxpy.options import Options
 from condal.cvxpy.recession import least_direction
 from condal.cvxpy.signs import refuting_row
 from condal.cvxpy.solving import solved
 from condal.errors import ProblemError
-from condal.points import Array
-from condal.progress import Progress
+from condal.linalg.points import Array
+from condal.problems.conic import UnboundedTraceError
+from condal.report.progress import Progress
 from condal.result import Result, Status
 
 FEW = 100  # constraints: so many are no reason to solve for the dual, whose bound is from above

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from condal.cvxpy.independent import independent, pieces_of
 from condal.cvxpy.svec import CONE, PSD, ZERO
-from condal.points import Array, Indices
+from condal.linalg.points import Array, Indices
 
 SMALLEST_PIVOT = 1e-6  # of its row's largest entry
 FIRM = 1e-3  # the same, of a row that is added to another

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from condal.conic import Program
 from condal.cvxpy.elimination import Elimination, eliminate, rounded
 from condal.cvxpy.svec import ZERO, Layout
-from condal.points import Array
+from condal.linalg.points import Array
+from condal.problems.conic import Program
 
 
 class Pair(NamedTuple):

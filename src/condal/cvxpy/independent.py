@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from condal.errors import ProblemError
-from condal.points import Array, Indices
+from condal.linalg.points import Array, Indices
 
 LARGEST = 4_000, 4e7  # columns, and numbers, of a piece
 DEPENDENT = 1e-9  # of a row's length: what is left of it beside the others

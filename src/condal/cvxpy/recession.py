@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.conic import Program, conic_model
-from condal.conic.program import trace_of
 from condal.cvxpy.options import Options
 from condal.cvxpy.solving import flat
-from condal.lengths import row_squares
-from condal.points import Array
+from condal.linalg.norms import row_squares
+from condal.linalg.points import Array
+from condal.problems.conic import Program, conic_model
+from condal.problems.conic.program import trace_of
 
 CLEARLY = 1e-5  # of the cost's length: how negative a direction is
 TOL = 1e-6

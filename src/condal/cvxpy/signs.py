@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from condal.conic import Block, Program
-from condal.points import Array
+from condal.linalg.points import Array
+from condal.problems.conic import Block, Program
 
 
 def refuting_row(program: Program) -> Array | None:

@@ -20,7 +20,7 @@ from condal.cvxpy.forms import Asked
 from condal.cvxpy.options import Options
 from condal.cvxpy.svec import Layout
 from condal.errors import ProblemError
-from condal.progress import Progress
+from condal.report.progress import Progress
 from condal.types import Method
 
 CONES = {ExpCone: "exponential", PowCone3D: "power", PowConeND: "power"}

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from condal.conic import ConicModel, Program, conic_model
 from condal.cvxpy.options import Options
-from condal.points import Array
-from condal.progress import Progress
+from condal.linalg.points import Array
+from condal.problems.conic import ConicModel, Program, conic_model
+from condal.report.progress import Progress
 from condal.result import Result, Status
 
 SHORTEST = 1e-3  # seconds: a limit is positive

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigvalsh
 
-from condal.conic import Block
-from condal.points import Array, Indices
+from condal.linalg.points import Array, Indices
+from condal.problems.conic import Block
 
 ZERO, CONE, PSD = 0, 1, 2  # the kinds of a row
 

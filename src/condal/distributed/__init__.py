@@ -4,30 +4,6 @@ minimise <C, x> over x psd with a constraint on its diagonal: the rows of C, of 
 the images and of the duals are owned by ranks, and CGAL runs on them as it does on one machine.
 """
 
-from condal.distributed.maxcut import DistributedMaxCut, max_cut, read_max_cut
-from condal.distributed.memory import estimate, require_memory, told
-from condal.distributed.owned import Owned
-from condal.distributed.parts import is_parts, read_about
-from condal.distributed.reading import read_rows
-from condal.distributed.sketch import DistributedSketch
-from condal.distributed.solve import RANK, TOL, resume, solve
-from condal.distributed.team import Team
+from condal.runtime.lazy import attach_stub
 
-__all__ = [
-    "RANK",
-    "TOL",
-    "DistributedMaxCut",
-    "DistributedSketch",
-    "Owned",
-    "Team",
-    "estimate",
-    "is_parts",
-    "max_cut",
-    "read_about",
-    "read_max_cut",
-    "read_rows",
-    "require_memory",
-    "resume",
-    "solve",
-    "told",
-]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

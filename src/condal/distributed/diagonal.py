@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from condal.distributed.owned import Owned
+from condal.distributed.sharded_array import Owned
+from condal.linalg.blocked import weighted_squares
+from condal.linalg.points import LowRank, Point
+from condal.linalg.symmetric import Symmetric
 from condal.maps import Cost
-from condal.operators import Symmetric
-from condal.passes import weighted_squares
-from condal.points import LowRank, Point
 from condal.sets import Equal
 from condal.smooth import Linear
 from condal.types import Proximable

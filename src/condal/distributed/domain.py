@@ -12,10 +12,10 @@ from condal.distributed.normals import normals
 from condal.distributed.oracle import Slepc
 from condal.distributed.team import Team
 from condal.domains import Spectrahedron
-from condal.gradients import Gradient
-from condal.operators import Symmetric
-from condal.points import LowRank, Point
-from condal.proofs import from_random_start
+from condal.linalg.eigenvalue_bounds import from_random_start
+from condal.linalg.gradients import Gradient
+from condal.linalg.points import LowRank, Point
+from condal.linalg.symmetric import Symmetric
 from condal.types import Proof
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from condal.errors import MissingExtra
-from condal.extras import install
+from condal.runtime.extras import install
 
 INSTALL = (
     "apt-get install python3-mpi4py python3-petsc4py python3-slepc4py openmpi-bin on Debian (and a "

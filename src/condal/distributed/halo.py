@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from condal.distributed.engine import engine
 from condal.distributed.team import Team
-from condal.points import Array, Indices
+from condal.linalg.points import Array, Indices
 
 
 def renumbered(block: Any, team: Team) -> tuple[Any, Halo]:

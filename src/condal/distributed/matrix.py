@@ -11,11 +11,11 @@ import scipy.sparse as sp
 
 from condal.distributed.engine import engine
 from condal.distributed.halo import renumbered
-from condal.distributed.owned import Owned
+from condal.distributed.sharded_array import Owned
 from condal.distributed.team import Team
 from condal.errors import ProblemError
-from condal.lengths import length
-from condal.points import Array, Indices
+from condal.linalg.norms import length
+from condal.linalg.points import Array, Indices
 
 
 class Rows:

@@ -14,19 +14,19 @@ from condal.distributed.domain import DistributedSpectrahedron
 from condal.distributed.halo import Halo, renumbered
 from condal.distributed.matrix import Rows
 from condal.distributed.normals import normals
-from condal.distributed.owned import Owned
 from condal.distributed.reading import read_rows
+from condal.distributed.sharded_array import Owned
 from condal.distributed.team import Team
 from condal.errors import ProblemError
+from condal.io.safe_files import PathLike
+from condal.linalg.points import Point
+from condal.linalg.symmetric import Symmetric
 from condal.methods.tree_dual import best_mu, sums_of
-from condal.operators import Symmetric
-from condal.points import Point
 from condal.problem import Problem
 from condal.problems.answers import generator, point_of, trials_of
 from condal.problems.maxcut import Cut
 from condal.problems.signs import flipped, signs_of
 from condal.problems.unit_diagonal import unit_diagonal
-from condal.regular import PathLike
 from condal.result import Result
 
 ROUNDING = 1e-12  # of a product: what two sums of the same numbers may differ by

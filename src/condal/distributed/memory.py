@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from condal.distributed.maxcut import DistributedMaxCut
 from condal.distributed.oracle import BASIS
-from condal.errors import ProblemError
-from condal.memory import (
+from condal.driver.memory import (
     ENTRY,
     IMAGES,
     NUMBER,
@@ -16,6 +15,7 @@ from condal.memory import (
     size,
     sketch_bytes,
 )
+from condal.errors import ProblemError
 
 COPIES = 4  # of the rows of W, at most: those given, L while it is made, and PETSc's
 ENGINE = 50 * 10**6  # bytes of MPI, PETSc and SLEPc, beside Python

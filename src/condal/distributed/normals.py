@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.distributed.owned import Owned
+from condal.distributed.sharded_array import Owned
 from condal.distributed.team import Team
 
 BLOCK = 4096  # rows of one generator

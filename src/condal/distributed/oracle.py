@@ -16,13 +16,13 @@ import numpy as np
 
 from condal.distributed.engine import engine
 from condal.distributed.normals import normals
-from condal.distributed.owned import Owned
+from condal.distributed.sharded_array import Owned
 from condal.distributed.team import Team
-from condal.eigen import NOISE, Eigenpair
 from condal.errors import ProblemError
-from condal.halting import Halt
-from condal.operators import Symmetric
-from condal.points import Array
+from condal.linalg.eigen import NOISE, Eigenpair
+from condal.linalg.points import Array
+from condal.linalg.symmetric import Symmetric
+from condal.runtime.cancellation import Halt
 
 BASIS = 24  # vectors of a Krylov space, before it is restarted
 RESTARTS = 100

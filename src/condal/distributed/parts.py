@@ -8,20 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from condal.checkpoint.about import described
-from condal.checkpoint.file import Contents
-from condal.checkpoint.file import read_about as manifest_about
-from condal.checkpoint.place import previous
-from condal.checkpoint.tree import pack
-from condal.distributed.kept.folder import MANIFEST, forget, read, write
-from condal.distributed.kept.manifest import without_parts
-from condal.distributed.kept.seen import told
-from condal.distributed.kept.shares import Shares
+from condal.distributed.checkpoint.folder import MANIFEST, forget, read, write
+from condal.distributed.checkpoint.manifest import without_parts
+from condal.distributed.checkpoint.seen import told
+from condal.distributed.checkpoint.shares import Shares
 from condal.distributed.team import Team
+from condal.driver.checkpoint_writer import Checkpoint, Keeper
 from condal.errors import FormatError
-from condal.keeper import Checkpoint, Keeper
+from condal.io.checkpoint.about import described
+from condal.io.checkpoint.file import Contents
+from condal.io.checkpoint.file import read_about as manifest_about
+from condal.io.checkpoint.place import previous
+from condal.io.checkpoint.tree import pack
+from condal.io.safe_files import PathLike
 from condal.problem import Problem
-from condal.regular import PathLike
 
 
 class DistributedKeeper(Keeper):

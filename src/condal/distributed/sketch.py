@@ -9,9 +9,9 @@ import numpy as np
 from scipy.linalg import LinAlgError, svd
 
 from condal.distributed.normals import normals
-from condal.distributed.owned import Owned
+from condal.distributed.sharded_array import Owned
 from condal.distributed.team import Team
-from condal.points import Array
+from condal.linalg.points import Array
 from condal.storage import Sketch
 
 

@@ -12,11 +12,11 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from condal.agreement import agreeing
 from condal.distributed.engine import engine
 from condal.errors import CondalError, ProblemError
-from condal.points import Array
-from condal.version import versions
+from condal.linalg.points import Array
+from condal.runtime.consensus import agreeing
+from condal.runtime.version import versions
 
 PATIENCE = 10.0  # seconds until the others are taken to have gone another way
 PAUSE = 0.01

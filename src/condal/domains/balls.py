@@ -9,10 +9,17 @@ import numpy as np
 
 from condal.domains.flat import ClosedForm
 from condal.errors import ProblemError
-from condal.gradients import Gradient
-from condal.lengths import group_lengths, grouped, length
+from condal.linalg.gradients import Gradient
+from condal.linalg.norms import group_lengths, grouped, length
+from condal.linalg.points import (
+    Array,
+    Indices,
+    Point,
+    finite_array,
+    require_positive,
+    require_whole,
+)
 from condal.nonsmooth.levels import onto_simplex
-from condal.points import Array, Indices, Point, finite_array, require_positive, require_whole
 
 
 class L2Ball(ClosedForm):

@@ -11,10 +11,10 @@ from scipy.optimize import linear_sum_assignment
 
 from condal.domains.couplings import coupled
 from condal.domains.flat import Flat
-from condal.gradients import Gradient
-from condal.lengths import length
-from condal.operators import gamma
-from condal.points import Array, Point, require_whole
+from condal.linalg.gradients import Gradient
+from condal.linalg.norms import length
+from condal.linalg.points import Array, Point, require_whole
+from condal.linalg.symmetric import gamma
 from condal.types import Proof
 
 NEWTON_STEPS = 60

@@ -8,10 +8,10 @@ import numpy as np
 
 from condal.domains.flat import ClosedForm
 from condal.errors import ProblemError
-from condal.gradients import Gradient
-from condal.lengths import length
-from condal.points import Array, Point, finite_array, require_positive, require_whole
-from condal.sections import Section
+from condal.linalg.cone_slices import Section
+from condal.linalg.gradients import Gradient
+from condal.linalg.norms import length
+from condal.linalg.points import Array, Point, finite_array, require_positive, require_whole
 
 
 class Box(ClosedForm):

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from condal.domains.flat import ClosedForm
-from condal.gradients import Gradient
-from condal.lengths import length
+from condal.linalg.cone_slices import Section
+from condal.linalg.gradients import Gradient
+from condal.linalg.norms import length
+from condal.linalg.points import Array, Point, require_positive, require_whole
+from condal.linalg.symmetric import gamma
 from condal.nonsmooth.levels import onto_simplex
-from condal.operators import gamma
-from condal.points import Array, Point, require_positive, require_whole
-from condal.sections import Section
 from condal.sets.cones import SecondOrder
 
 

@@ -8,9 +8,9 @@ from math import inf
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.gradients import Gradient
-from condal.operators import Symmetric, gamma
-from condal.points import Array, Point
+from condal.linalg.gradients import Gradient
+from condal.linalg.points import Array, Point
+from condal.linalg.symmetric import Symmetric, gamma
 from condal.types import Proof
 
 SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # more than a product loses at 0

@@ -9,10 +9,10 @@ import numpy as np
 
 from condal.domains.flat import Flat
 from condal.errors import ProblemError
-from condal.gradients import Gradient
-from condal.lengths import length
-from condal.operators import UNIT_ROUNDOFF
-from condal.points import Array, Indices, Point, plain_array, require_whole
+from condal.linalg.gradients import Gradient
+from condal.linalg.norms import length
+from condal.linalg.points import Array, Indices, Point, plain_array, require_whole
+from condal.linalg.symmetric import UNIT_ROUNDOFF
 from condal.types import Proof
 
 

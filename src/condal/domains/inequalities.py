@@ -12,11 +12,11 @@ from scipy.optimize import linprog
 
 from condal.domains.flat import Flat
 from condal.errors import ProblemError
-from condal.gradients import Gradient
-from condal.lengths import length
-from condal.operators import gamma
-from condal.points import Array, Point, finite_array, refuse_complex
-from condal.sparse import require_sound
+from condal.linalg.gradients import Gradient
+from condal.linalg.norms import length
+from condal.linalg.points import Array, Point, finite_array, refuse_complex
+from condal.linalg.sparse import require_sound
+from condal.linalg.symmetric import gamma
 from condal.types import Proof
 
 TIGHT = 1e-10  # what HiGHS may leave of a bound, the least that it takes

@@ -9,12 +9,12 @@ import numpy as np
 from condal.domains.product import Product
 from condal.domains.spectral import Spectrahedron
 from condal.domains.wrapped import WrappedSpectral
-from condal.eigen import Automatic, Engine
 from condal.errors import ProblemError
-from condal.gradients import Gradient
-from condal.lifting import hermitian_point, real_point, rectangle, square_point
-from condal.operators import Symmetric
-from condal.points import Array, Outer, Point, require_positive, require_whole
+from condal.linalg.eigen import Automatic, Engine
+from condal.linalg.gradients import Gradient
+from condal.linalg.lifting import hermitian_point, real_point, rectangle, square_point
+from condal.linalg.points import Array, Outer, Point, require_positive, require_whole
+from condal.linalg.symmetric import Symmetric
 from condal.types import Domain, Lifted
 
 ROUNDING = 1e-9  # of a product: what is more tells two spaces apart

@@ -11,10 +11,10 @@ from scipy.optimize import nnls
 
 from condal.domains.flat import SMALLEST, ClosedForm, Flat
 from condal.errors import ProblemError
-from condal.gradients import Gradient
-from condal.lengths import length
-from condal.operators import gamma
-from condal.points import Array, Point, finite_array
+from condal.linalg.gradients import Gradient
+from condal.linalg.norms import length
+from condal.linalg.points import Array, Point, finite_array
+from condal.linalg.symmetric import gamma
 from condal.types import Proof
 
 ALL_PAIRS = 4000  # vertices of which every pair is looked at for the diameter

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.gradients import Gradient
-from condal.operators import gamma
-from condal.points import Point
+from condal.linalg.gradients import Gradient
+from condal.linalg.points import Point
+from condal.linalg.symmetric import gamma
 from condal.types import Domain, Proof, projects
 
 BLOCK_SEED = 7919  # blocks must not share the random start of a proof

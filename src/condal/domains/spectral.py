@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, eigh, eigvalsh
 
-from condal.eigen import Automatic, Engine, lowest
 from condal.errors import ProblemError
-from condal.gradients import Gradient
-from condal.operators import Symmetric
-from condal.points import Array, LowRank, Point, require_positive, require_whole
-from condal.proofs import smallest_eigenvalue_bound
-from condal.sections import Section
+from condal.linalg.cone_slices import Section
+from condal.linalg.eigen import Automatic, Engine, lowest
+from condal.linalg.eigenvalue_bounds import smallest_eigenvalue_bound
+from condal.linalg.gradients import Gradient
+from condal.linalg.points import Array, LowRank, Point, require_positive, require_whole
+from condal.linalg.symmetric import Symmetric
 from condal.types import Proof
 
 PARTIAL_FROM = 64  # n from which LAPACK gives some eigenpairs sooner than all

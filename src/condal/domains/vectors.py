@@ -9,10 +9,10 @@ import numpy as np
 
 from condal.domains.flat import ClosedForm
 from condal.errors import ProblemError
-from condal.gradients import Gradient
+from condal.linalg.cone_slices import Section
+from condal.linalg.gradients import Gradient
+from condal.linalg.points import Array, Indices, Point, plain_array, require_positive, require_whole
 from condal.nonsmooth.levels import onto_l1_ball, onto_simplex
-from condal.points import Array, Indices, Point, plain_array, require_positive, require_whole
-from condal.sections import Section
 
 
 @dataclass(frozen=True)

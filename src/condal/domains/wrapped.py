@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import inf
 
-from condal.gradients import Gradient
-from condal.points import Array, LowRank, Point
-from condal.sections import Section, sections
+from condal.linalg.cone_slices import Section, sections
+from condal.linalg.gradients import Gradient
+from condal.linalg.points import Array, LowRank, Point
 from condal.types import Domain, Proof, Spectral
 
 

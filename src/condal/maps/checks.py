@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.gradients import Gradient, dot
-from condal.operators import Symmetric
-from condal.points import LowRank, Point
+from condal.linalg.gradients import Gradient, dot
+from condal.linalg.points import LowRank, Point
+from condal.linalg.symmetric import Symmetric
 from condal.types import LinearMap
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.gradients import Gradient, add
-from condal.passes import toward
-from condal.points import Array, Point, combine
+from condal.linalg.blocked import toward
+from condal.linalg.gradients import Gradient, add
+from condal.linalg.points import Array, Point, combine
 from condal.types import LinearMap
 
 

@@ -12,9 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.gradients import Gradient
+from condal.linalg.gradients import Gradient
+from condal.linalg.points import Array, Point, require_whole
 from condal.maps.combined import Scaled
-from condal.points import Array, Point, require_whole
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import scipy.fft
 from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
-from condal.lifting import require_finite_parts
-from condal.points import Array, plain_array
+from condal.linalg.lifting import require_finite_parts
+from condal.linalg.points import Array, plain_array
 
 
 class CodedDiffraction(LinearOperator):  # type: ignore[misc]

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.passes import slices
-from condal.points import Array, Indices, LowRank
+from condal.linalg.blocked import slices
+from condal.linalg.points import Array, Indices, LowRank
 
 FULL = 16  # where n^2 is at most so many times the pairs, BLAS makes all entries sooner than some
 

@@ -10,13 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
+from condal.linalg.blocked import weighted_squares
+from condal.linalg.points import Array, LowRank, Point, require_whole
+from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Scaled
 from condal.maps.dots import Pairs
 from condal.maps.pattern import Pattern
 from condal.maps.triplets import indices, require_within
-from condal.operators import Symmetric
-from condal.passes import weighted_squares
-from condal.points import Array, LowRank, Point, require_whole
 
 
 @dataclass(frozen=True)

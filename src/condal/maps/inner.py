@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.lengths import length, row_lengths
+from condal.linalg.norms import length, row_lengths
+from condal.linalg.points import Array, Point
+from condal.linalg.symmetric import Symmetric, gamma
 from condal.maps.entries import Entries
 from condal.maps.norms import operator_norm
 from condal.maps.pattern import Pattern
 from condal.maps.triplets import from_matrices, from_rows, from_triplets
-from condal.operators import Symmetric, gamma
-from condal.points import Array, Point
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from condal.errors import ProblemError
-from condal.faults import named
-from condal.krylov import Recurrence
-from condal.operators import Symmetric
+from condal.linalg.guarded import named
+from condal.linalg.lanczos import Recurrence
+from condal.linalg.symmetric import Symmetric
 
 LANCZOS_STEPS = 60
 FAILURE = 1e-6

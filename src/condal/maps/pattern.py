@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.points import Array
+from condal.linalg.points import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.lengths import row_lengths
+from condal.linalg.norms import row_lengths
+from condal.linalg.points import Array, LowRank, Point, finite_array, refuse_complex, require_whole
+from condal.linalg.sparse import stored_rows
+from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Scaled
 from condal.maps.norms import operator_norm
-from condal.operators import Symmetric
-from condal.points import Array, LowRank, Point, finite_array, refuse_complex, require_whole
-from condal.sparse import stored_rows
 
 MOST_ENTRIES = 1.5e7  # of the map, written down as a matrix
 

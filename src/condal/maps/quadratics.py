@@ -13,19 +13,19 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from condal.errors import ProblemError
-from condal.lifting import (
+from condal.linalg.blocked import weighted_squares
+from condal.linalg.lifting import (
     complex_vectors,
     is_complex,
     real_matrix,
     real_vectors,
     require_finite_parts,
 )
+from condal.linalg.points import Array, LowRank, Point, finite_array
+from condal.linalg.sparse import require_sound, stored_rows
+from condal.linalg.symmetric import Symmetric
 from condal.maps.diffraction import CodedDiffraction
 from condal.maps.norms import operator_norm
-from condal.operators import Symmetric
-from condal.passes import weighted_squares
-from condal.points import Array, LowRank, Point, finite_array
-from condal.sparse import require_sound, stored_rows
 
 ROWS = 4096  # of a piece: its images stay in the cache until they are squared and summed
 COLUMNS = 32  # of a block of vectors that a matrix-free a is asked for,

@@ -14,9 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.lifting import is_complex
-from condal.operators import Symmetric
-from condal.points import (
+from condal.linalg.lifting import is_complex
+from condal.linalg.points import (
     Array,
     Indices,
     finite_array,
@@ -24,8 +23,9 @@ from condal.points import (
     refuse_complex,
     require_whole,
 )
-from condal.sparse import require_sound
-from condal.symmetry import symmetric
+from condal.linalg.sparse import require_sound
+from condal.linalg.symmetric import Symmetric
+from condal.linalg.symmetrize import symmetric
 
 
 def from_matrices(matrices: Iterable[Any]) -> tuple[int, Any]:

@@ -10,9 +10,10 @@ from math import isfinite
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.halting import unbroken
-from condal.lagrangian import Segment, best_atom, require_penalty, residual
+from condal.linalg.blocked import along
+from condal.linalg.points import Array, require_fraction
 from condal.methods.hull import Hull
+from condal.methods.lagrangian import Segment, best_atom, require_penalty, residual
 from condal.methods.rules import (
     AccuracyRule,
     Balanced,
@@ -30,11 +31,10 @@ from condal.methods.rules import (
     PrimalRule,
     Smoothed,
 )
+from condal.methods.state import State, Warm
 from condal.methods.tree_dual import tree_dual
-from condal.passes import along
-from condal.points import Array, require_fraction
 from condal.problem import Problem
-from condal.state import State, Warm
+from condal.runtime.cancellation import unbroken
 from condal.types import Keeps, Storage
 
 

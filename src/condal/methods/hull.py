@@ -9,9 +9,9 @@ from math import inf
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.lagrangian import multiplier, slope_along, zero_of
+from condal.linalg.points import Array, Indices, Point
 from condal.methods import simplex_qp
-from condal.points import Array, Indices, Point
+from condal.methods.lagrangian import multiplier, slope_along, zero_of
 from condal.problem import Problem
 from condal.types import AtomStorage, Storage
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condal.errors import ProblemError
-from condal.lagrangian import require_penalty, zero_of
-from condal.points import Array, require_positive
+from condal.linalg.points import Array, require_positive
+from condal.methods.lagrangian import require_penalty, zero_of
 from condal.types import Proximable
 
 Slope = Callable[[float], float]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.points import Array, Indices
+from condal.linalg.points import Array, Indices
 
 RIDGE = 1e-14  # of the largest entry of H and c: makes the minimiser one, where atoms depend
 

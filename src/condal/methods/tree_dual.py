@@ -21,8 +21,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import brentq
 
-from condal.operators import Symmetric
-from condal.points import Array, Indices
+from condal.linalg.points import Array, Indices
+from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
 
 SAMPLE = 2**20  # entries of C, at most, that choose mu

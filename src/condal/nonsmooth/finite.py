@@ -11,8 +11,8 @@ from typing import Any, Self
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.passes import cut
-from condal.points import Array, finite_array, require_whole
+from condal.linalg.blocked import cut
+from condal.linalg.points import Array, finite_array, require_whole
 from condal.types import Proximable
 
 

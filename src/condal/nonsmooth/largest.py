@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from condal.nonsmooth.finite import Finite, Unsized
-from condal.nonsmooth.levels import level, onto_simplex
-from condal.operators import gamma
-from condal.points import Array, require_positive, require_whole
-from condal.rounding import NEAR, one_factor, written
-from condal.triangles import (
+from condal.linalg.points import Array, require_positive, require_whole
+from condal.linalg.rounding import NEAR, one_factor, written
+from condal.linalg.symmetric import gamma
+from condal.linalg.triangles import (
     checked_vector,
     matrix_of,
     places,
@@ -20,6 +18,8 @@ from condal.triangles import (
     spectrum,
     with_spectrum,
 )
+from condal.nonsmooth.finite import Finite, Unsized
+from condal.nonsmooth.levels import level, onto_simplex
 
 
 class Maximum(Unsized):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from condal.points import Array
+from condal.linalg.points import Array
 
 
 def level(v: Array, total: float) -> float:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
+from condal.linalg.points import Array, finite_array
 from condal.nonsmooth.finite import Coordinatewise, Unsized, positive_weights, total
-from condal.points import Array, finite_array
 
 
 class _Kinked(Coordinatewise):

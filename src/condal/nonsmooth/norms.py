@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.lengths import group_lengths, grouped, length
+from condal.linalg.norms import group_lengths, grouped, length
+from condal.linalg.points import Array, Indices, require_positive
+from condal.linalg.rounding import NEAR, norm_above, one_factor, written
+from condal.linalg.symmetric import gamma
 from condal.nonsmooth.finite import Coordinatewise, Finite, Unsized, positive_weights, total
 from condal.nonsmooth.levels import level, onto_l1_ball
-from condal.operators import gamma
-from condal.points import Array, Indices, require_positive
-from condal.rounding import NEAR, norm_above, one_factor, written
 
 
 class L1(Coordinatewise, Unsized):

@@ -9,23 +9,23 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.certify import Certificate, certify
+from condal.certificates.certificate import Certificate, certify
 from condal.domains import Hermitian
 from condal.errors import ProblemError
-from condal.lifting import is_complex
+from condal.linalg.lifting import is_complex
+from condal.linalg.points import Array, LowRank, Point
+from condal.linalg.sparse import require_sound
+from condal.linalg.symmetrize import symmetric
 from condal.maps import Diagonal
-from condal.points import Array, LowRank, Point
 from condal.problem import Problem
 from condal.problems.answers import generator, point_of
 from condal.problems.factors import factor_of, leading
-from condal.problems.given import array_of, described, stored
 from condal.problems.graphs import is_networkx
+from condal.problems.inputs import array_of, described, stored
 from condal.problems.unit_diagonal import unit_diagonal
 from condal.result import Result
 from condal.sets import Equal
 from condal.smooth import Linear
-from condal.sparse import require_sound
-from condal.symmetry import symmetric
 
 POWERS = 100  # iterations at the most
 ENOUGH = 1e-12  # of the value: a gain that is none

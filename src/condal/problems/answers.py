@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.points import Array, Indices, require_whole
-from condal.problems.given import described
+from condal.linalg.points import Array, Indices, require_whole
+from condal.problems.inputs import described
 from condal.result import Result
 
 FEWEST, VERTICES = 4, 10**7  # trials, and vertices of all of them, where nobody says how many

@@ -17,9 +17,9 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from condal.domains import Spectrahedron
-from condal.gradients import Gradient
-from condal.operators import Symmetric, gamma
-from condal.points import Array, LowRank, Point, dense
+from condal.linalg.gradients import Gradient
+from condal.linalg.points import Array, LowRank, Point, dense
+from condal.linalg.symmetric import Symmetric, gamma
 from condal.types import Proof
 
 DENSE = 2000  # n^2 up to which what v is on the face is written down

@@ -13,19 +13,26 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.domains import NuclearBall
+from condal.driver.solve import solve
 from condal.errors import ProblemError
+from condal.linalg.points import (
+    Array,
+    Indices,
+    Outer,
+    finite_array,
+    require_positive,
+    require_whole,
+)
+from condal.linalg.sparse import require_sound
 from condal.maps import Entries
 from condal.nonsmooth import AbsoluteLoss
-from condal.points import Array, Indices, Outer, finite_array, require_positive, require_whole
 from condal.problem import Problem
 from condal.problems.answers import rectangle_of
-from condal.problems.effects import Effects, Fit
-from condal.problems.given import array_of, described, require_choice, require_flag
+from condal.problems.inputs import array_of, described, require_choice, require_flag
+from condal.problems.row_column_effects import Effects, Fit
 from condal.problems.tuning import Trial, best_of_growing
 from condal.result import Result, Status
 from condal.smooth import Huber, LeastSquares
-from condal.solve import solve
-from condal.sparse import require_sound
 
 Watch: TypeAlias = Callable[[float, float], Any]
 Loss: TypeAlias = Literal["squares", "huber", "absolute"]

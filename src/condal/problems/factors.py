@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from condal.points import LowRank, Point, dense
+from condal.linalg.points import LowRank, Point, dense
 
 
 def factor_of(x: Point) -> Any:

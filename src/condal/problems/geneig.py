@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 
 from condal.domains import Spectrahedron
-from condal.eigen import Automatic
 from condal.errors import ProblemError
+from condal.linalg.eigen import Automatic
+from condal.linalg.points import Array, require_positive
+from condal.linalg.symmetric import Symmetric
+from condal.linalg.symmetrize import symmetric
 from condal.maps import Cost
-from condal.operators import Symmetric
-from condal.points import Array, require_positive
 from condal.problem import Problem
 from condal.problems.answers import point_of
 from condal.problems.factors import leading
-from condal.problems.given import real_array, require_real
+from condal.problems.inputs import real_array, require_real
 from condal.result import Result
 from condal.sets import Equal
 from condal.smooth import Linear
-from condal.symmetry import symmetric
 
 NEGLIGIBLE = 1e-12
 

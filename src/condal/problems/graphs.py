@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.problems.given import array_of, described, require_real, stored
-from condal.symmetry import symmetric
+from condal.linalg.symmetrize import symmetric
+from condal.problems.inputs import array_of, described, require_real, stored
 
 
 def adjacency(graph: Any, name: str = "graph") -> Any:

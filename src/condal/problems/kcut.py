@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.operators import Symmetric
-from condal.points import require_whole
+from condal.linalg.points import require_whole
+from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
 from condal.problems.answers import generator, point_of
 from condal.problems.factors import factor_of

@@ -11,20 +11,20 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import pdist, squareform
 
 from condal.domains import Spectrahedron
-from condal.eigen import Automatic
 from condal.errors import ProblemError
+from condal.linalg.eigen import Automatic
+from condal.linalg.points import Array, LowRank, Point, dense, require_whole
+from condal.linalg.symmetric import Symmetric
+from condal.linalg.symmetrize import symmetric
 from condal.maps import RowSums, Stack, Triangle
-from condal.operators import Symmetric
-from condal.points import Array, LowRank, Point, dense, require_whole
 from condal.problem import Problem
 from condal.problems.answers import excess, generator, point_of
-from condal.problems.given import real_array
+from condal.problems.inputs import real_array
 from condal.problems.labels import checked_labels
 from condal.problems.lloyd import Distances, Rows, best_clustering, cost_of, lloyd
 from condal.result import Result
 from condal.sets import Equal, NonNegative, Separable
 from condal.smooth import Linear
-from condal.symmetry import symmetric
 
 # lam as a multiple of what the blocks need: where W cannot remove all, a lower one costs less.
 BELOW = (1.0, 1.03, 1.1, 1.3)

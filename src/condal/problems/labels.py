@@ -8,8 +8,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from condal.errors import ProblemError
-from condal.points import Indices
-from condal.problems.given import array_of, described
+from condal.linalg.points import Indices
+from condal.problems.inputs import array_of, described
 
 
 def checked_labels(labels: Any, n: int, k: int | None, each: str = "vertex") -> Any:

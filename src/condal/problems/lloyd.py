@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from condal.points import Array
+from condal.linalg.points import Array
 
 MAX_SWEEPS = 100
 

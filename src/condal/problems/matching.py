@@ -13,16 +13,16 @@ from scipy.sparse.linalg import LinearOperator
 
 from condal.domains import Birkhoff
 from condal.errors import ProblemError
+from condal.linalg.points import Array, Indices, finite_array
+from condal.linalg.sparse import require_sound
 from condal.maps import Operator
-from condal.points import Array, Indices, finite_array
 from condal.problem import Problem
 from condal.problems.answers import vector_of
-from condal.problems.given import require_real
 from condal.problems.graphs import weights_of
+from condal.problems.inputs import require_real
 from condal.problems.permutations import checked_permutation
 from condal.result import Result
 from condal.smooth import LeastSquares
-from condal.sparse import require_sound
 
 SPARSE = 0.2  # of the entries: a matrix that is fuller is multiplied as a dense one
 

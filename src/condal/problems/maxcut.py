@@ -11,9 +11,9 @@ import scipy.sparse as sp
 
 from condal.domains import Spectrahedron
 from condal.errors import ProblemError
+from condal.linalg.points import Array, Point
+from condal.linalg.symmetric import Symmetric
 from condal.maps import Diagonal
-from condal.operators import Symmetric
-from condal.points import Array, Point
 from condal.problem import Problem
 from condal.problems.answers import generator, point_of, trials_of
 from condal.problems.factors import factor_of

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.points import Array
+from condal.linalg.points import Array
 from condal.problems.labels import agreement
 
 MAX_SWEEPS = 100

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.points import Array
-from condal.problems.given import array_of, described
+from condal.linalg.points import Array
+from condal.problems.inputs import array_of, described
 
 
 def checked_permutation(permutation: Any, n: int) -> Any:

@@ -15,20 +15,20 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from condal.errors import ProblemError
+from condal.linalg.points import Array, LowRank, Point
+from condal.linalg.sparse import require_sound
+from condal.linalg.symmetric import Symmetric
 from condal.maps import Entries, Stack, Triangle
-from condal.operators import Symmetric
-from condal.points import Array, LowRank, Point
 from condal.problem import Problem
 from condal.problems.answers import excess, generator, point_of
 from condal.problems.assignments import Assignments
 from condal.problems.factors import leading
-from condal.problems.given import real_array, require_choice
 from condal.problems.graphs import weights_of
+from condal.problems.inputs import real_array, require_choice
 from condal.problems.permutations import checked_permutation, exchange
 from condal.result import Result
 from condal.sets import Box, Equal, NonNegative, Separable
 from condal.smooth import Linear
-from condal.sparse import require_sound
 
 NonNegativity: TypeAlias = Literal["all", "costs"]
 

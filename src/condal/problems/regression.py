@@ -11,13 +11,13 @@ import scipy.sparse as sp
 
 from condal.domains import L1Ball
 from condal.errors import ProblemError
+from condal.linalg.points import Array, Indices, Point, require_positive
 from condal.maps import Matrix
 from condal.maps.operator import as_map
 from condal.nonsmooth import AbsoluteLoss
-from condal.points import Array, Indices, Point, require_positive
 from condal.problem import Problem
 from condal.problems.answers import vector_of
-from condal.problems.given import real_array, require_choice, require_flag, require_real
+from condal.problems.inputs import real_array, require_choice, require_flag, require_real
 from condal.result import Result
 from condal.sets import Equal
 from condal.smooth import LeastSquares

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.points import Array, Indices
-from condal.problems.given import array_of, described
+from condal.linalg.points import Array, Indices
+from condal.problems.inputs import array_of, described
 
 TOGETHER = 2**22  # signs, of several columns, and a quarter of their neighbours: 40 bytes each
 SHARE = 0.75  # of the largest gain of a column: the flips above it go first

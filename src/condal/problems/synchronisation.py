@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from condal.certify import Certificate, certify
+from condal.certificates.certificate import Certificate, certify
 from condal.domains import Spectrahedron
 from condal.errors import ProblemError
+from condal.linalg.points import Array, LowRank, Point
+from condal.linalg.symmetric import Symmetric
 from condal.maps import Diagonal
-from condal.operators import Symmetric
-from condal.points import Array, LowRank, Point
 from condal.problem import Problem
 from condal.problems.answers import generator, point_of, trials_of
 from condal.problems.factors import factor_of, leading

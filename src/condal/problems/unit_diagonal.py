@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from condal.lifting import is_complex
-from condal.passes import weighted_squares
-from condal.points import LowRank, Point, dense
+from condal.linalg.blocked import weighted_squares
+from condal.linalg.lifting import is_complex
+from condal.linalg.points import LowRank, Point, dense
 
 LOST = 1e-300  # a diagonal entry of a row that says nothing
 

@@ -1,5 +1,5 @@
 """Pages to look at: results as one HTML file that needs nothing else."""
 
-from condal.report.pages import page, write
+from condal.runtime.lazy import attach_stub
 
-__all__ = ["page", "write"]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

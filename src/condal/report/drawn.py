@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condal.drawing.style import COLOURS, FAINT, SETTINGS, drawing
-from condal.points import Array
+from condal.linalg.points import Array
+from condal.report.curves.style import COLOURS, FAINT, SETTINGS, drawing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

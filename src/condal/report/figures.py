@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from condal.drawing import panels, style
-from condal.drawing.panels import Trace
-from condal.drawing.style import COLOURS, DASHES, Against, drawing
 from condal.report import drawn
+from condal.report.curves import panels, style
+from condal.report.curves.panels import Trace
+from condal.report.curves.style import COLOURS, DASHES, Against, drawing
 from condal.report.spectrum import Spectrum
 from condal.report.svg import inline
 from condal.report.words import count, number

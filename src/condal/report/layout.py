@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
-from condal.points import Array
+from condal.linalg.points import Array
 
 STEPS, STEPS_BACK = 150, 12  # of the forces, and of the inverse iteration before
 OTHERS = 24  # drawn for each vertex at a step, to stand for all that repel it

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from condal import extras
-from condal.drawing.panels import require_matplotlib
 from condal.errors import ProblemError
-from condal.formats.writing import write_text
-from condal.plain import visible
-from condal.regular import PathLike
+from condal.io.formats.writing import write_text
+from condal.io.results.record import Saved
+from condal.io.safe_files import PathLike
 from condal.report import figures, words
+from condal.report.curves.panels import require_matplotlib
 from condal.report.section import section, title_of
 from condal.result import History, Result
-from condal.saved.record import Saved
+from condal.runtime import extras
+from condal.runtime.text import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from condal.points import Array, Indices
+from condal.linalg.points import Array, Indices
 from condal.report.layout import places
 
 Picture: TypeAlias = dict[str, Any]

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from condal.io.results.record import Saved
+from condal.io.results.rows import cell
 from condal.report import figures, words
 from condal.report.figures import Drawing
 from condal.report.spectrum import spectra
 from condal.result import History, Result
-from condal.saved.record import Saved
-from condal.saved.rows import cell
-from condal.version import versions
+from condal.runtime.version import versions
 
 LISTED = 40  # iterations in a table
 KEPT = 2000  # iterations in a download

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.points import Array, LowRank, Outer
+from condal.linalg.points import Array, LowRank, Outer
 
 LARGEST = 3000  # the side of a dense matrix whose eigenvalues are worth the wait
 NEGLIGIBLE = 1e-6  # of the largest: a value that the rank does not count

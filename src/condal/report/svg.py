@@ -7,9 +7,9 @@ import warnings
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from condal.drawing.style import COLOURS, FAINT, GRID, INK, drawing
-from condal.markup import escape
-from condal.plain import visible
+from condal.report.curves.style import COLOURS, FAINT, GRID, INK, drawing
+from condal.runtime.markup import escape
+from condal.runtime.text import visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,12 +13,12 @@ import scipy.sparse as sp
 from scipy.linalg import qr, solve_triangular
 
 from condal.errors import ProblemError
-from condal.lengths import length
-from condal.operators import UNIT_ROUNDOFF, gamma
-from condal.points import Array, Indices, finite_array
-from condal.rounding import NEAR, norm_above, one_factor, written
+from condal.linalg.norms import length
+from condal.linalg.points import Array, Indices, finite_array
+from condal.linalg.rounding import NEAR, norm_above, one_factor, written
+from condal.linalg.sparse import require_sound
+from condal.linalg.symmetric import UNIT_ROUNDOFF, gamma
 from condal.sets.projected import Projected
-from condal.sparse import require_sound
 from condal.types import Proximable
 
 ROUNDINGS = 16  # for each row and column: what a row is known to, and a row that others make up

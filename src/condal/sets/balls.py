@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from condal.lengths import length
-from condal.points import Array, finite_array, require_positive
-from condal.rounding import one_factor, written
+from condal.linalg.norms import length
+from condal.linalg.points import Array, finite_array, require_positive
+from condal.linalg.rounding import one_factor, written
 from condal.sets.projected import Projected
 from condal.types import Proximable
 

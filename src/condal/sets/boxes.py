@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.passes import cut
-from condal.points import Array, finite_array
+from condal.linalg.blocked import cut
+from condal.linalg.points import Array, finite_array
 from condal.sets.projected import Projected
 from condal.types import Proximable
 

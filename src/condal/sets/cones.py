@@ -11,11 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from condal.lengths import length
-from condal.points import Array, require_whole
-from condal.rounding import NEAR, norm_above, one_factor, written
+from condal.linalg.norms import length
+from condal.linalg.points import Array, require_whole
+from condal.linalg.rounding import NEAR, norm_above, one_factor, written
+from condal.linalg.triangles import (
+    checked_vector,
+    matrix_of,
+    spectral_error,
+    spectrum,
+    with_spectrum,
+)
 from condal.sets.projected import Projected
-from condal.triangles import checked_vector, matrix_of, spectral_error, spectrum, with_spectrum
 from condal.types import Proximable
 
 

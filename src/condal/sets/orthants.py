@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from condal.passes import PIECE, cut
-from condal.points import Array, require_whole
+from condal.linalg.blocked import PIECE, cut
+from condal.linalg.points import Array, require_whole
 from condal.sets.projected import Projected
 from condal.types import Proximable
 

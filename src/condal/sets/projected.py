@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from condal.points import Array
+from condal.linalg.points import Array
 
 
 class Projected(ABC):

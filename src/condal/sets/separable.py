@@ -8,7 +8,7 @@ from math import hypot
 
 import numpy as np
 
-from condal.points import Array
+from condal.linalg.points import Array
 from condal.types import Proximable
 
 

@@ -1,18 +1,5 @@
 """Smooth objectives f(x) = phi(Mx)."""
 
-from condal.smooth.function import Function
-from condal.smooth.likelihoods import Logistic, Poisson
-from condal.smooth.linear import Linear
-from condal.smooth.quadratic import FactoredQuadratic, Quadratic
-from condal.smooth.residuals import Huber, LeastSquares
+from condal.runtime.lazy import attach_stub
 
-__all__ = [
-    "FactoredQuadratic",
-    "Function",
-    "Huber",
-    "LeastSquares",
-    "Linear",
-    "Logistic",
-    "Poisson",
-    "Quadratic",
-]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

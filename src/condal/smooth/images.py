@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from condal.errors import ProblemError
+from condal.linalg.points import Array, finite_array
 from condal.maps.operator import as_map
-from condal.points import Array, finite_array
 from condal.types import LinearMap
 
 

@@ -11,10 +11,10 @@ import numpy as np
 from scipy.special import expit
 
 from condal.errors import ProblemError
-from condal.lengths import length
-from condal.operators import gamma
-from condal.points import Array, finite_array, require_positive
-from condal.rounding import Errors
+from condal.linalg.norms import length
+from condal.linalg.points import Array, finite_array, require_positive
+from condal.linalg.rounding import Errors
+from condal.linalg.symmetric import gamma
 from condal.smooth.images import with_data
 
 FUNCTION = 8  # roundings that a logarithm or an exponential is worth: 4 units in the last place

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from condal.lifting import is_complex
+from condal.linalg.lifting import is_complex
+from condal.linalg.points import Array, finite_array
+from condal.linalg.rounding import Errors
+from condal.linalg.symmetric import Symmetric
+from condal.linalg.symmetrize import symmetric
 from condal.maps import Across, Cost, Matrix
-from condal.operators import Symmetric
-from condal.points import Array, finite_array
-from condal.rounding import Errors
-from condal.symmetry import symmetric
 from condal.types import LinearMap
 
 

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.faults import with_guarded
-from condal.krylov import Recurrence
-from condal.lengths import length
+from condal.linalg.eigenvalue_bounds import semidefinite
+from condal.linalg.guarded import with_guarded
+from condal.linalg.lanczos import Recurrence
+from condal.linalg.norms import length
+from condal.linalg.points import Array, finite_array, refuse_complex, require_positive
+from condal.linalg.rounding import Errors, product_roundings
+from condal.linalg.symmetric import UNIT_ROUNDOFF, gamma
+from condal.linalg.symmetrize import symmetric
 from condal.maps import Identity, Scaled, Stack
 from condal.maps.operator import as_map
-from condal.operators import UNIT_ROUNDOFF, gamma
-from condal.points import Array, finite_array, refuse_complex, require_positive
-from condal.proofs import semidefinite
-from condal.rounding import Errors, product_roundings
 from condal.smooth.linear import checked_cost, inner_with
-from condal.symmetry import symmetric
 from condal.types import LinearMap, Proof
 
 SMALL = 400  # the side of a Q whose eigenvalues are all computed

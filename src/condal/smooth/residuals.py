@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from condal.lengths import length
-from condal.operators import gamma
-from condal.points import Array, require_positive
-from condal.rounding import Errors
+from condal.linalg.norms import length
+from condal.linalg.points import Array, require_positive
+from condal.linalg.rounding import Errors
+from condal.linalg.symmetric import gamma
 from condal.smooth.images import with_data
 
 

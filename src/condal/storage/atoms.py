@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.points import Array, Point, combine, nothing_like
+from condal.linalg.points import Array, Point, combine, nothing_like
 
 
 class Atoms:

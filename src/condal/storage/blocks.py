@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from condal.points import Point
+from condal.linalg.points import Point
 from condal.storage.reconstruction import Spectrum, reconstructed, together
 from condal.types import Storage
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import eigh
 
-from condal.points import Array, LowRank, Point, dense, require_whole
+from condal.linalg.points import Array, LowRank, Point, dense, require_whole
 
 
 class Factored:

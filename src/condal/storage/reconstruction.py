@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import hypot, inf
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from condal.lengths import length
-from condal.points import Array, Point
+from condal.linalg.norms import length
+from condal.linalg.points import Array, Point
 from condal.types import Storage
 
 if TYPE_CHECKING:

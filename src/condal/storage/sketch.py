@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular, svd
 
-from condal.passes import slices
-from condal.points import Array, LowRank, Point, dense, require_whole
+from condal.linalg.blocked import slices
+from condal.linalg.points import Array, LowRank, Point, dense, require_whole
 from condal.storage.factored import spectral
 from condal.storage.reconstruction import RANK, Spectrum
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.points import Array, Point, combine, dense
+from condal.linalg.points import Array, Point, combine, dense
 
 
 class Dense:

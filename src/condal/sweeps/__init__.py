@@ -1,7 +1,5 @@
 """Many problems at once: families solved over grids, on processes or a cluster, into a folder."""
 
-from condal.sweeps.sweep import sweep
-from condal.sweeps.table import Entry, Table
-from condal.sweeps.watch import Lines
+from condal.runtime.lazy import attach_stub
 
-__all__ = ["Entry", "Lines", "Table", "sweep"]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -12,9 +12,9 @@ from pydoc import locate
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from condal import extras
+from condal.runtime import extras
+from condal.runtime.version import __version__, versions
 from condal.sweeps.workers import TRIES, WorkerDied, Workers, WorkersError
-from condal.version import __version__, versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +83,7 @@ class Cluster(Workers):
                 f"dask worker {self._address} --nthreads 1 --nworkers auto"
             ) from error
         # By a function of Python's own: there may be no condal to take one of ours from.
-        found = self._client.run(locate, "condal.version.__version__")
+        found = self._client.run(locate, "condal.runtime.version.__version__")
         for worker, version in sorted(found.items()):
             if version != __version__:
                 raise WorkersError(_unlike(worker, {"condal": version}, versions()))

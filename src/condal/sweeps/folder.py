@@ -16,15 +16,15 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from condal.checkpoint.lock import locked
-from condal.regular import PathLike, opened, sync_folder
+from condal.io.checkpoint.lock import locked
+from condal.io.results import load, save
+from condal.io.results.record import RECORD
+from condal.io.safe_files import PathLike, opened, sync_folder
+from condal.io.strict_json import decoded, encoded, json_object
 from condal.result import Result
-from condal.saved import load, save
-from condal.saved.record import RECORD
 from condal.sweeps.manifest import FolderError, claim
 from condal.sweeps.table import COUNTS, FAILED, NUMBERS, Entry
 from condal.sweeps.tasks import Task
-from condal.untrusted import decoded, encoded, json_object
 
 MANIFEST, TABLE, POINTS = "condal-sweep.json", "table.jsonl", "points"
 FIELDS = frozenset(one.name for one in fields(Entry)) - {"folder"} | {"digest", "name"}

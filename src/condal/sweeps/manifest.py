@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from condal.errors import CondalError
-from condal.formats.writing import write_text
-from condal.version import __version__
+from condal.io.formats.writing import write_text
+from condal.runtime.version import __version__
 
 FORMAT = 1
 

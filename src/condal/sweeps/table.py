@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from condal.errors import CondalError, ProblemError
-from condal.formats.writing import write_text
-from condal.markup import grid
-from condal.plain import printable
-from condal.progress import clock
-from condal.regular import PathLike
+from condal.io.formats.writing import write_text
+from condal.io.results import load
+from condal.io.results.rows import cell
+from condal.io.safe_files import PathLike
+from condal.report.progress import clock
 from condal.result import Result, Status
-from condal.saved import load
-from condal.saved.rows import cell
+from condal.runtime.markup import grid
+from condal.runtime.text import printable
 
 FAILED = "failed"
 SOLVED = Status.SOLVED.name.lower()

@@ -15,8 +15,8 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from condal.errors import ProblemError
-from condal.saved.fields import plain
-from condal.untrusted import encoded
+from condal.io.results.fields import plain
+from condal.io.strict_json import encoded
 
 Parameters: TypeAlias = dict[str, Any]
 Grid: TypeAlias = Mapping[str, Iterable[Any]]

@@ -9,8 +9,8 @@ import time
 from contextlib import suppress
 from typing import Any, Protocol, TextIO
 
-from condal.plain import printable
-from condal.progress import clock
+from condal.report.progress import clock
+from condal.runtime.text import printable
 
 WIDTH = 47  # of what is done, in a line of 80 columns
 

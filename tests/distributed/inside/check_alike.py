@@ -15,10 +15,10 @@ from condal import distributed, methods
 from condal.distributed import sketch
 from condal.distributed.memory import require_memory
 from condal.distributed.normals import normals
-from condal.distributed.owned import Owned
+from condal.distributed.sharded_array import Owned
 from condal.errors import ProblemError
+from condal.linalg.points import LowRank
 from condal.methods.rules import Const, Smoothed
-from condal.points import LowRank
 from condal.storage.sketch import Sketch
 
 N = 60

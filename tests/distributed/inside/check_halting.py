@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from condal.distributed import max_cut
 from condal.distributed.oracle import Slepc
-from condal.halting import Alarm, Halt
+from condal.runtime.cancellation import Alarm, Halt
 
 N = 60
 

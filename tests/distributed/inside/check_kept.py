@@ -11,16 +11,16 @@ import pytest
 import scipy.sparse as sp
 
 from condal import distributed
-from condal.checkpoint.fingerprint import seen
 from condal.distributed import DistributedSketch, Owned, max_cut
-from condal.distributed.kept import folder as folders
-from condal.distributed.kept import kind
-from condal.distributed.kept.folder import read, write
-from condal.distributed.kept.seen import told
+from condal.distributed.checkpoint import folder as folders
+from condal.distributed.checkpoint import kind
+from condal.distributed.checkpoint.folder import read, write
+from condal.distributed.checkpoint.seen import told
 from condal.distributed.parts import DistributedKeeper, is_parts, read_about
 from condal.distributed.team import Team
+from condal.driver.checkpoint_writer import Checkpoint
 from condal.errors import CondalError, FormatError, ProblemError
-from condal.keeper import Checkpoint
+from condal.io.checkpoint.fingerprint import seen
 
 N = 23
 
@@ -176,7 +176,7 @@ def test_where_one_rank_cannot_write_all_have_its_error_and_the_old_one_stays(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     if team.rank == team.size - 1:
-        monkeypatch.setattr("condal.distributed.kept.part.fill", full)
+        monkeypatch.setattr("condal.distributed.checkpoint.part.fill", full)
     with pytest.raises(CondalError, match="cannot be written: No space left on device") as caught:
         put(team, manifest, 2)
     assert len(set(team.gathered(str(caught.value)))) == 1

@@ -10,8 +10,8 @@ import condal
 from condal import distributed
 from condal.distributed.sketch import DistributedSketch
 from condal.errors import ProblemError
-from condal.krylov import Recurrence
-from condal.points import LowRank
+from condal.linalg.lanczos import Recurrence
+from condal.linalg.points import LowRank
 from condal.problems import max_cut
 
 N = 150

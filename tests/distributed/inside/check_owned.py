@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from condal.distributed.normals import BLOCK, normals
-from condal.distributed.owned import Owned
-from condal.lengths import length, summands
-from condal.passes import along, toward, weighted_squares
+from condal.distributed.sharded_array import Owned
+from condal.linalg.blocked import along, toward, weighted_squares
+from condal.linalg.norms import length, summands
 
 N = 97
 

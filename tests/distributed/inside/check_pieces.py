@@ -11,12 +11,12 @@ from condal.distributed.domain import DistributedSpectrahedron
 from condal.distributed.halo import renumbered
 from condal.distributed.matrix import Rows
 from condal.distributed.oracle import Slepc
-from condal.distributed.owned import Owned
+from condal.distributed.sharded_array import Owned
 from condal.distributed.sketch import DistributedSketch
 from condal.errors import ProblemError
-from condal.halting import Alarm, Halt, Stopper
-from condal.operators import Symmetric
-from condal.points import LowRank
+from condal.linalg.points import LowRank
+from condal.linalg.symmetric import Symmetric
+from condal.runtime.cancellation import Alarm, Halt, Stopper
 
 N = 203
 

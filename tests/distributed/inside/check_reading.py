@@ -19,7 +19,7 @@ from condal import distributed
 from condal.distributed.reading import read_rows
 from condal.distributed.team import Team
 from condal.errors import CondalError, FormatError, ProblemError
-from condal.formats import read_graph, read_labelled_graph
+from condal.io.formats import read_graph, read_labelled_graph
 from condal.problems.graphs import adjacency
 from readers import FORMATS
 

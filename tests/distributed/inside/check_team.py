@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from condal.agreement import agreed
 from condal.distributed.team import Team
 from condal.errors import CondalError, FormatError, ProblemError
-from condal.halting import Alarm, Halt, Stopper, heed, seconds_left
+from condal.runtime.cancellation import Alarm, Halt, Stopper, heed, seconds_left
+from condal.runtime.consensus import agreed
 
 
 def raised(error, here):

@@ -8,8 +8,8 @@ import click
 
 from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, rounded, trials
 from condal.cli.text import number, sizes
-from condal.formats import read_graph
-from condal.problems.communities import Communities, communities
+from condal.io.formats import read_graph
+from condal.problems.community_detection import Communities, communities
 from condal.problems.partitions import Partition
 from condal.report import pictures
 from condal.report.pictures import Picture

@@ -10,7 +10,7 @@ import numpy as np
 from condal.cli.application import Application, Figures, Lines, rounded, trials
 from condal.cli.quality import cost_figures
 from condal.cli.text import excess, number, sizes
-from condal.formats import read_points
+from condal.io.formats import read_points
 from condal.problems.kmeans import Clustering, KMeans, k_means
 from condal.report import pictures
 from condal.report.pictures import Picture

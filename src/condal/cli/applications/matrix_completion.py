@@ -13,7 +13,7 @@ import numpy as np
 from condal.cli.application import Application, Chosen, Figures, Lines
 from condal.cli.text import number
 from condal.errors import FormatError
-from condal.formats import Ratings, read_ratings, read_table
+from condal.io.formats import Ratings, read_ratings, read_table
 from condal.problem import Problem
 from condal.problems.completion import Completed, MatrixCompletion, matrix_completion
 from condal.report import pictures

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from condal.cli.application import GRAPH, Application, Figures, Lines, rounded, trials
 from condal.cli.quality import AtMost
 from condal.cli.text import number
-from condal.formats import read_graph
+from condal.io.formats import read_graph
 from condal.problems.maxcut import Cut, MaxCut, max_cut
 from condal.report import pictures
 from condal.report.pictures import Picture

@@ -11,8 +11,8 @@ import numpy as np
 from condal.cli.application import Application, Chosen, Figures, Lines
 from condal.cli.text import number
 from condal.errors import FormatError
-from condal.formats import names_of_arrays, read_arrays
-from condal.problems.phase_retrieval import PhaseRetrieval, Signal, phase_retrieval
+from condal.io.formats import names_of_arrays, read_arrays
+from condal.problems.phases import PhaseRetrieval, Signal, phase_retrieval
 from condal.report import pictures
 from condal.report.pictures import Picture
 from condal.result import Result

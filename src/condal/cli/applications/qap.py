@@ -11,7 +11,7 @@ import numpy as np
 from condal.cli.application import Application, Chosen, Figures, Lines, rounded, trials
 from condal.cli.quality import cost_figures
 from condal.cli.text import excess, number
-from condal.formats import read_qaplib
+from condal.io.formats import read_qaplib
 from condal.problems.qap import Assignment, QuadraticAssignment, quadratic_assignment
 from condal.report import pictures
 from condal.report.pictures import Picture

@@ -12,10 +12,10 @@ import numpy as np
 import condal
 from condal.cli.application import Application, Chosen, Figures, Lines
 from condal.cli.text import counted, number
-from condal.conic import ConicModel, TraceBound, conic_model
-from condal.formats.sdpa import read_sdpa
-from condal.formats.sdpa_solution import solution_lines
-from condal.points import Array, LowRank
+from condal.io.formats.sdpa import read_sdpa
+from condal.io.formats.sdpa_solution import solution_lines
+from condal.linalg.points import Array, LowRank
+from condal.problems.conic import ConicModel, TraceBound, conic_model
 from condal.result import Result
 from condal.types import Method
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, rounded, trials
 from condal.cli.quality import AtMost
 from condal.cli.text import number
-from condal.formats import read_graph
+from condal.io.formats import read_graph
 from condal.problems.synchronisation import (
     Signs,
     SignSynchronisation,

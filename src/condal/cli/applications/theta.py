@@ -12,9 +12,9 @@ import numpy as np
 
 from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, rounded, trials
 from condal.cli.text import number
-from condal.formats import read_labelled_graph
+from condal.io.formats import read_labelled_graph
 from condal.problem import Problem
-from condal.problems.theta import StableSet, Theta, theta
+from condal.problems.lovasz_theta import StableSet, Theta, theta
 from condal.report import pictures
 from condal.report.pictures import Picture
 from condal.result import Result

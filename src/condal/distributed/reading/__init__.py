@@ -16,12 +16,12 @@ from condal.distributed.reading.neighbours import metis_rows
 from condal.distributed.reading.slices import read_slice
 from condal.distributed.team import Team
 from condal.errors import FormatError
-from condal.formats.arrays import is_npz
-from condal.formats.edge_list import is_edge_list
-from condal.formats.matrix_market import is_matrix_market
-from condal.formats.npy import MAGIC
-from condal.formats.text import Text, suffixes_of
-from condal.regular import PathLike, first_bytes
+from condal.io.formats.arrays import is_npz
+from condal.io.formats.edge_list import is_edge_list
+from condal.io.formats.matrix_market import is_matrix_market
+from condal.io.formats.npy import MAGIC
+from condal.io.formats.text import Text, suffixes_of
+from condal.io.safe_files import PathLike, first_bytes
 
 __all__ = ["GraphRows", "read_rows"]
 

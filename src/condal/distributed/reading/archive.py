@@ -11,8 +11,8 @@ from condal.distributed.reading.coordinates import summed, symmetric
 from condal.distributed.reading.members import Vector, read_part, vectors_of
 from condal.distributed.reading.sameness import require_same_file
 from condal.distributed.team import Team
-from condal.formats.arrays import read_arrays
-from condal.formats.sparse_arrays import (
+from condal.io.formats.arrays import read_arrays
+from condal.io.formats.sparse_arrays import (
     ARRAYS,
     HINT,
     falling,
@@ -23,7 +23,7 @@ from condal.formats.sparse_arrays import (
     side_of,
     unequal,
 )
-from condal.formats.text import Text
+from condal.io.formats.text import Text
 
 
 def archive_rows(team: Team, path: str) -> sparse.csr_array:

@@ -9,18 +9,18 @@ from scipy import sparse
 
 from condal.distributed.reading.exchange import mirrored, owners, sent, transposed
 from condal.distributed.team import Team
-from condal.formats.adjacency import BOTH_TRIANGLES, require_symmetric, sum_entries
-from condal.formats.coordinate import Entries, scan, truncated
-from condal.formats.header import Layout, check_claims
-from condal.formats.matrix_market import (
+from condal.io.formats.adjacency import BOTH_TRIANGLES, require_symmetric, sum_entries
+from condal.io.formats.coordinate import Entries, scan, truncated
+from condal.io.formats.header import Layout, check_claims
+from condal.io.formats.matrix_market import (
     banner,
     first_side,
     require_one_triangle,
     require_square,
     sizes,
 )
-from condal.formats.rudy import promised
-from condal.formats.text import Text
+from condal.io.formats.rudy import promised
+from condal.io.formats.text import Text
 
 _Word = TypeVar("_Word")
 

@@ -12,7 +12,7 @@ from condal.distributed.reading.coordinates import from_edges
 from condal.distributed.reading.exchange import owners, sent
 from condal.distributed.reading.labels import numbered
 from condal.distributed.team import Team
-from condal.formats.edge_list import (
+from condal.io.formats.edge_list import (
     commented,
     ends_of,
     explained,
@@ -21,8 +21,8 @@ from condal.formats.edge_list import (
     two_weights,
     weights_of,
 )
-from condal.formats.table import Table, comments_alone, form_of, names_alone, plain, values_of
-from condal.formats.text import Text
+from condal.io.formats.table import Table, comments_alone, form_of, names_alone, plain, values_of
+from condal.io.formats.text import Text
 
 
 def edge_list_rows(team: Team, text: Text) -> tuple[sparse.csr_array, npt.NDArray[np.int64]]:

@@ -14,10 +14,10 @@ import numpy as np
 from condal.distributed.reading.checksum import joined
 from condal.distributed.team import Team
 from condal.errors import FormatError
-from condal.formats.arrays import archive_of, damaged, members_of, shown
-from condal.formats.npy import NOT_FINITE, NUMBERS, entries_of, head_of
-from condal.formats.text import CHUNK
-from condal.regular import opened
+from condal.io.formats.arrays import archive_of, damaged, members_of, shown
+from condal.io.formats.npy import NOT_FINITE, NUMBERS, entries_of, head_of
+from condal.io.formats.text import CHUNK
+from condal.io.safe_files import opened
 
 LOCAL = struct.Struct("<26xHH")  # the lengths of the two texts between it and the bytes of a member
 

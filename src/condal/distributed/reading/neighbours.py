@@ -14,8 +14,8 @@ from condal.distributed.reading.coordinates import (
 )
 from condal.distributed.reading.exchange import owners, sent
 from condal.distributed.team import Team
-from condal.formats.adjacency import sum_entries
-from condal.formats.metis import (
+from condal.io.formats.adjacency import sum_entries
+from condal.io.formats.metis import (
     Plan,
     line_of_vertex,
     neighbours,
@@ -25,8 +25,8 @@ from condal.formats.metis import (
     require_lines,
     without_comments,
 )
-from condal.formats.pairs import Entries, pair_fault
-from condal.formats.text import Text
+from condal.io.formats.pairs import Entries, pair_fault
+from condal.io.formats.text import Text
 
 
 def metis_rows(team: Team, text: Text) -> sparse.csr_array:

@@ -8,7 +8,7 @@ import random
 from typing import BinaryIO
 
 from condal.distributed.team import Team
-from condal.regular import opened
+from condal.io.safe_files import opened
 
 END = 1 << 16  # bytes of the beginning, and of the end,
 WINDOW, WINDOWS = 1 << 12, 64  # and of pieces between them, drawn by the length of the file

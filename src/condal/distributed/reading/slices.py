@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from condal.distributed.reading.sameness import require_same_file
 from condal.distributed.team import Team
-from condal.formats.text import (
+from condal.io.formats.text import (
     CHUNK,
     MARK,
     Text,
@@ -19,7 +19,7 @@ from condal.formats.text import (
     require_text,
     unpacked,
 )
-from condal.regular import PathLike, opened
+from condal.io.safe_files import PathLike, opened
 
 
 def read_slice(team: Team, path: PathLike, *, wanted: str = "a graph") -> Text:

@@ -1,5 +1,5 @@
 """The primal-dual interior-point method, for small linear problems."""
 
-from condal.methods.interior.method import MOST_SECONDS, InteriorPoint
+from condal.runtime.lazy import attach_stub
 
-__all__ = ["MOST_SECONDS", "InteriorPoint"]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

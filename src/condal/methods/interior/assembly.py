@@ -9,14 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.lengths import row_squares
-from condal.methods.flattening import Flattening
+from condal.linalg.cone_slices import Section, sections
+from condal.linalg.norms import row_squares
+from condal.linalg.points import Array, Indices
 from condal.methods.interior.bounds import FAR, bounds
 from condal.methods.interior.independence import independent
 from condal.methods.interior.standard import Cone, StandardForm, share_of
-from condal.points import Array, Indices
+from condal.methods.projection.vectorise import Flattening
 from condal.problem import Problem
-from condal.sections import Section, sections
 from condal.types import Proximable
 
 ROOM = 0.1  # of what its row can reach: the least slack to begin with

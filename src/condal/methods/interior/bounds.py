@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.points import Array
+from condal.linalg.points import Array
 from condal.types import Proximable
 
 FAR = 1e10  # times the longest Ax of a normalised problem: beyond it a bound is none

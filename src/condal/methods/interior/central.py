@@ -16,10 +16,10 @@ import numpy as np
 from scipy.linalg import cho_solve
 from scipy.linalg.lapack import dpotrf
 
+from condal.linalg.cone_slices import Section
+from condal.linalg.points import Array
 from condal.methods.interior.cones import Place, Step, place_of
 from condal.methods.interior.standard import StandardForm, share_of
-from condal.points import Array
-from condal.sections import Section
 
 REFINED = 3  # times that a direction is put right, at most
 CLOSE = 1e-2  # of the residual: how far A du may be from it

@@ -14,13 +14,13 @@ from math import inf
 
 import numpy as np
 
+from condal.linalg.points import Array
 from condal.methods.interior.orthant import Orthant
 from condal.methods.interior.place import Place, Step
 from condal.methods.interior.psd import Psd
 from condal.methods.interior.schur import Schur
 from condal.methods.interior.second_order import SecondOrder
 from condal.methods.interior.standard import Cone
-from condal.points import Array
 
 __all__ = ["Orthant", "Place", "Psd", "SecondOrder", "Step", "place_of"]
 

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from scipy.linalg import cho_solve
 from scipy.linalg.lapack import dpstrf
 
-from condal.lengths import row_squares
-from condal.methods.rows import gram_of
-from condal.points import Array, Indices
+from condal.linalg.norms import row_squares
+from condal.linalg.points import Array, Indices
+from condal.methods.projection.splitting_rows import gram_of
 
 DEPENDENT = 1e-12  # of its square: what is left of a row beside those that make it up
 CLASH = 1e-9  # of what a row can reach, and of the terms: how far b may be from that of others

@@ -18,17 +18,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.halting import heed
-from condal.methods.applies import require_linear
+from condal.linalg.cone_slices import Section, sections
+from condal.linalg.points import Array, Point
+from condal.linalg.symmetric import gamma
 from condal.methods.interior.assembly import standard_form
 from condal.methods.interior.bounds import bounds
 from condal.methods.interior.central import Path
 from condal.methods.interior.schur import plan
-from condal.operators import gamma
-from condal.points import Array, Point
+from condal.methods.preconditions import require_linear
+from condal.methods.state import State, Warm
 from condal.problem import Problem
-from condal.sections import Section, sections
-from condal.state import State, Warm
+from condal.runtime.cancellation import heed
 from condal.types import Keeps, Storage
 
 MOST_ROWS = 5000

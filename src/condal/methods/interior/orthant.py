@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from condal.linalg.points import Array
 from condal.methods.interior.place import Aim, Step
 from condal.methods.interior.schur import FULL
 from condal.methods.interior.standard import Cone
-from condal.points import Array
 
 
 @dataclass(frozen=True, eq=False)

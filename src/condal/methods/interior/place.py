@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from condal.points import Array
+from condal.linalg.points import Array
 
 
 @dataclass(frozen=True, eq=False)

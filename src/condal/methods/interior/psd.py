@@ -10,10 +10,10 @@ import numpy as np
 from scipy.linalg import eigvalsh
 from scipy.linalg.lapack import dpotrf, dpotri, dsygst
 
+from condal.linalg.points import Array
 from condal.methods.interior.place import Aim, Step
 from condal.methods.interior.schur import Schur
 from condal.methods.interior.standard import Cone
-from condal.points import Array
 
 
 @dataclass(frozen=True, eq=False)

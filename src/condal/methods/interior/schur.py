@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.points import Array, Indices
+from condal.linalg.points import Array, Indices
 
 PAIR = 8.0  # ns, of a pair of entries
 FLOP = 0.1  # ns, of a product of matrices

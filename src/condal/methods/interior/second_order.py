@@ -8,9 +8,9 @@ from math import inf, sqrt
 
 import numpy as np
 
+from condal.linalg.points import Array
 from condal.methods.interior.place import Aim, Step
 from condal.methods.interior.standard import Cone
-from condal.points import Array
 
 
 @dataclass(frozen=True, eq=False)

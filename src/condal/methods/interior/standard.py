@@ -17,9 +17,9 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from condal.methods.flattening import Flattening
-from condal.points import Array, Indices, LowRank, Point
-from condal.sections import Section
+from condal.linalg.cone_slices import Section
+from condal.linalg.points import Array, Indices, LowRank, Point
+from condal.methods.projection.vectorise import Flattening
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,1 @@
+"""Certificates: proved bounds, the ledger of proofs, and the verification of saved claims."""

@@ -1,0 +1,45 @@
+"""Whether what is given for a point is of the space of X at all: no proof bears one that is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from condal.errors import ProblemError
+from condal.linalg.points import LowRank
+from condal.types import Domain, Spectral
+
+ROUNDING = 1e-9  # of the largest entry: an asymmetry that is no more
+
+
+def require_point(X: Domain, x: Any) -> None:
+    """Raise ProblemError unless x is finite, real, and of the shape of the points of X.
+
+    A matrix must be symmetric: functions that read one triangle of it, and others that read both,
+    would speak of different points.
+    """
+    parts = getattr(X, "parts", None)
+    if parts is not None:
+        if not isinstance(x, tuple) or len(x) != len(parts):
+            raise ProblemError(f"x must be a tuple of {len(parts)} blocks")
+        for part, block in zip(parts, x, strict=True):
+            require_point(part, block)
+        return
+    arrays = (x.U, x.weights) if isinstance(x, LowRank) else (x,)
+    for array in arrays:
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in "biuf":
+            raise ProblemError(f"x must be arrays of real numbers; got {type(x).__name__}")
+        if not np.isfinite(array).all():
+            raise ProblemError("x must be finite; it holds nan or inf")
+    if not isinstance(X, Spectral):
+        if isinstance(x, np.ndarray):
+            X.check(x, "x")
+        return
+    side = x.U.shape[:1] * 2 if isinstance(x, LowRank) else x.shape
+    if side != (X.n, X.n):
+        raise ProblemError(f"x must be {X.n} x {X.n}; got shape {side}")
+    if isinstance(x, np.ndarray) and x.size:
+        apart = float(np.abs(x - x.T).max())
+        if apart > ROUNDING * float(np.abs(x).max()):
+            raise ProblemError(f"x must be symmetric; the largest |x - x'| is {apart:.3g}")

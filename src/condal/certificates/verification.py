@@ -1,0 +1,142 @@
+"""Whether what a result claims is true: recomputed from x and y, and proved again or refuted."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from condal.certificates.certificate import Certificate, Seen, require_tangent
+from condal.certificates.claims import Claim, Trial, separated
+from condal.certificates.membership import require_point
+from condal.domains.lifted import taken
+from condal.errors import CondalError, ProblemError
+from condal.linalg.points import Array, require_positive
+from condal.problem import Model, Problem, problem_of
+from condal.result import Result, Status
+
+# What the pieces of a problem raise of points that are not of its space.
+MISFITS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+
+
+@runtime_checkable
+class Certifies(Protocol):
+    """A model whose problem is not all of it: it says what is proved of the whole."""
+
+    def certified(self, certificate: Certificate, y: Array) -> Certificate:
+        """What a certificate of the problem, with the dual y, proves of the model."""
+
+
+@runtime_checkable
+class Settled(Protocol):
+    """A model that may be settled before any solve: its `verdict` has a status, and says how."""
+
+    @property
+    def verdict(self) -> Any:
+        """What is proved as the model is made; None if nothing is."""
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What was found of each claim, and the certificate that was computed anew, if one was."""
+
+    claims: tuple[Claim, ...]
+    certificate: Certificate | None = None
+
+    @property
+    def proved(self) -> bool:
+        """Whether all that is claimed is true; not where nothing is."""
+        return bool(self.claims) and all(claim.holds for claim in self.claims)
+
+    @property
+    def refuted(self) -> tuple[Claim, ...]:
+        """The claims that do not hold."""
+        return tuple(claim for claim in self.claims if not claim.holds)
+
+    def __repr__(self) -> str:
+        width = max((len(claim.name) for claim in self.claims), default=0)
+        lines = [
+            f"  {claim.name:<{width}}  {'' if claim.holds else 'REFUTED: '}{claim.found}"
+            for claim in self.claims
+        ]
+        return "\n".join(["proved" if self.proved else "refuted", *lines])
+
+
+def verify(
+    model: Problem | Model, result: Result, *, tol: float | None = None, seed: int | None = None
+) -> Verdict:
+    """Whether what the result claims of the problem is true, by its x, y and tangent alone.
+
+    Parameters
+    ----------
+    tol : prove that the result is solved to this tolerance, beside what it claims.
+    seed : of probabilistic proofs; None draws one that whoever made the result cannot have known.
+    """
+    if not isinstance(result, Result):
+        raise ProblemError(
+            "verify takes a problem and its Result, such as condal.load(folder).result; got "
+            f"{type(result).__name__}"
+        )
+    seed = secrets.randbits(48) if seed is None else seed
+    if isinstance(model, Settled) and model.verdict is not None:
+        return _settled(model, result, seed)
+    problem = problem_of(model)
+    if tol is not None:
+        require_positive(tol, "tol")
+    elif result.status is Status.SOLVED and result.tol is None:
+        raise ProblemError("the result does not say to what tolerance it is solved: give tol")
+    claims = []
+    if result.status is Status.INFEASIBLE:
+        claims.append(separated(problem, result, seed))
+    elif result.status is Status.UNBOUNDED:
+        claims.append(Claim("unbounded", False, "nothing in the result proves it"))
+    if result.x is None:
+        certificate = result.certificate
+        if (
+            tol is not None
+            or not claims
+            or certificate.certified
+            or isfinite(certificate.objective)
+        ):
+            claims.append(Claim("point", False, "there is none: the solve ended too early"))
+        return Verdict(tuple(claims))
+    try:
+        with np.errstate(all="ignore"):  # of numbers that no solve gave
+            point = taken(problem.X, result.x)
+            require_point(problem.X, point)
+            _require_dual(problem, result.y)
+            if result.tangent is not None:
+                require_tangent(problem, result.tangent)
+            certified = model.certified if isinstance(model, Certifies) else None
+            trial = Trial(problem, result, Seen.of(problem, point), seed, certified)
+            return Verdict((*claims, *trial.claims(tol)), trial.certificate)
+    except (*MISFITS, CondalError) as error:
+        text = f"x and y are not of this problem: {error or type(error).__name__}"
+        return Verdict((*claims, Claim("point", False, text)))
+
+
+def _settled(model: Any, result: Result, seed: int) -> Verdict:
+    """Whether the result says what is proved of a model as it is made, and nothing more."""
+    verdict, certificate = model.verdict, result.certificate
+    name = verdict.status.name.lower()
+    if result.status is not verdict.status:
+        claimed = result.status.name.lower().replace("_", " ")
+        text = f"{claimed} is claimed, and it is proved {name}: {verdict.how}"
+        return Verdict((Claim("status", False, text),))
+    claims = [Claim(name, True, f"proved again: {verdict.how}")]
+    if result.infeasible is not None:
+        claims.append(separated(problem_of(model), result, seed))
+    if result.x is not None or certificate.certified or isfinite(certificate.objective):
+        claims.append(Claim("point", False, f"there is none of a problem that is {name}"))
+    return Verdict(tuple(claims))
+
+
+def _require_dual(problem: Problem, y: Array) -> None:
+    if y.shape != (problem.A.size,) or not np.isfinite(y).all():
+        raise ProblemError(
+            f"y must be {problem.A.size} finite numbers, one for each constraint; got shape "
+            f"{y.shape}"
+        )

@@ -1,0 +1,21 @@
+"""Conic programs: standard form, trace bounds and models."""
+
+from condal.problems.conic import (
+    Block,
+    ConicModel,
+    Program,
+    TraceBound,
+    UnboundedTraceError,
+    Verdict,
+    conic_model,
+)
+
+__all__ = [
+    "Block",
+    "ConicModel",
+    "Program",
+    "TraceBound",
+    "UnboundedTraceError",
+    "Verdict",
+    "conic_model",
+]

@@ -1,0 +1,16 @@
+from condal.distributed.maxcut import DistributedMaxCut as DistributedMaxCut
+from condal.distributed.maxcut import max_cut as max_cut
+from condal.distributed.maxcut import read_max_cut as read_max_cut
+from condal.distributed.memory import estimate as estimate
+from condal.distributed.memory import require_memory as require_memory
+from condal.distributed.memory import told as told
+from condal.distributed.parts import is_parts as is_parts
+from condal.distributed.parts import read_about as read_about
+from condal.distributed.reading import read_rows as read_rows
+from condal.distributed.sharded_array import Owned as Owned
+from condal.distributed.sketch import DistributedSketch as DistributedSketch
+from condal.distributed.solving import RANK as RANK
+from condal.distributed.solving import TOL as TOL
+from condal.distributed.solving import resume as resume
+from condal.distributed.solving import solve as solve
+from condal.distributed.team import Team as Team

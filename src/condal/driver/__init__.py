@@ -1,0 +1,1 @@
+"""The one driver: solve, run, stop, certify, record, scale and write checkpoints."""

@@ -1,0 +1,171 @@
+"""The checkpoint of a solve: where it is, how often it is written, and what it is of."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any
+
+from condal.driver.run_record import Log
+from condal.errors import CondalError, FormatError, ProblemError
+from condal.io.checkpoint.about import about_of, described, require_same
+from condal.io.checkpoint.file import Contents, read, write
+from condal.io.checkpoint.lock import locked
+from condal.io.checkpoint.place import previous, resolved
+from condal.io.checkpoint.tree import pack
+from condal.io.safe_files import PathLike
+from condal.problem import Problem
+from condal.result import Row
+from condal.runtime.consensus import agreed
+
+EVERY_SECONDS = 60.0
+DAMAGED = ".damaged"
+SHARE = 0.1  # of the time, at most, is spent on writing
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A file to be written every so many seconds; 0 for after each iteration.
+
+    `options` is plain JSON that is kept with it, and `say` is told what went wrong; without it,
+    that is a warning.
+    """
+
+    path: PathLike
+    every_seconds: float = EVERY_SECONDS
+    options: Mapping[str, Any] = field(default_factory=dict)
+    say: Callable[[str], Any] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, str | bytes | os.PathLike):
+            raise ProblemError(
+                f"checkpoint takes the path of a file, such as 'run.checkpoint'; got {self.path!r}"
+            )
+        if isinstance(self.every_seconds, bool) or not (
+            isinstance(self.every_seconds, int | float) and 0 <= self.every_seconds < inf
+        ):
+            raise ProblemError(
+                f"every_seconds must be a number of seconds, such as 60; got {self.every_seconds!r}"
+            )
+
+    @classmethod
+    def of(cls, given: PathLike | Checkpoint, every_seconds: float) -> Checkpoint:
+        """That of a path; one that is given is as it is."""
+        return given if isinstance(given, Checkpoint) else cls(given, every_seconds)
+
+
+class Keeper:
+    """Writes the checkpoint of one solve, alone while it is entered."""
+
+    def __init__(self, checkpoint: Checkpoint, problem: Problem) -> None:
+        self.checkpoint, self.problem = checkpoint, problem
+        self.path = str(resolved(checkpoint.path))  # a callback may go to another folder
+        self.options: dict[str, Any] = dict(checkpoint.options)
+        self._described: dict[str, Any] | None = None
+        self._next, self._trouble = 0.0, ""
+        self.seconds = 0.0  # what the last one took to write
+        self._lock: AbstractContextManager[None] | None = None
+
+    def __enter__(self) -> Keeper:
+        self._lock = locked(self.path)
+        self._lock.__enter__()
+        self._next = time.perf_counter() + self.checkpoint.every_seconds
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._lock is not None:
+            self._lock.__exit__(*error)
+
+    def require_new(self, given: Any) -> None:
+        """Refuse to begin where a checkpoint is, or to keep what could not be kept."""
+        self._require_free()
+        self._require_kept(given)
+        self._described = self._describe(self.problem)
+
+    def read(self) -> tuple[Log, dict[str, Any], dict[str, Any]]:
+        """The log, what the checks had seen, and the options; refused if it is of another solve."""
+        contents = self._contents()
+        same = require_same(contents.about, self.problem, self.path, describe=self._describe)
+        for note in (contents.note, same):
+            if note:
+                self._tell(note)
+        if contents.generation > 0:
+            self._set_aside()
+        known, options = contents.value, contents.about["options"]
+        if not isinstance(known, dict) or not {"tol", "seed", "max_bytes"} <= set(options):
+            raise FormatError("holds no solve; give another, or begin anew", path=self.path)
+        self._described = contents.about["problem"]
+        self.options = dict(options)
+        checks = known.pop("checks", None)
+        return Log.unpacked(known, self.path), checks, options
+
+    def due(self) -> bool:
+        """Whether it is time to write."""
+        return agreed(time.perf_counter() >= self._next)
+
+    def write(self, value: Any, row: Row) -> None:
+        """Write it; where that fails the one before stays, and the solve goes on."""
+        began, every = time.perf_counter(), self.checkpoint.every_seconds
+        assert self._described is not None
+        about = about_of(
+            self._described,
+            options=self.options,
+            k=row.k,
+            objective=row.objective,
+            bound=row.bound,
+        )
+        try:
+            self._put(about, value)
+            self._trouble = ""
+        except CondalError as error:
+            if str(error) != self._trouble:  # once, as it may be tried for hours
+                self._trouble = str(error)
+                self._tell(self._trouble)
+        now = time.perf_counter()
+        self.seconds = now - began
+        self._next = now + (max(every, self.seconds / SHARE) if every else 0.0)
+
+    # What one process does with one file; many do it otherwise.
+
+    def _describe(self, problem: Problem) -> dict[str, Any]:
+        """What the checkpoint is of."""
+        return described(problem)
+
+    def _require_free(self) -> None:
+        """Refuse to begin where a checkpoint is."""
+        target = resolved(self.path)
+        if os.path.lexists(target) or os.path.lexists(previous(target)):
+            raise FormatError(
+                "is there already, and is not overwritten: go on from it with condal.resume "
+                "(condal resume), remove it, or give another path",
+                path=self.path,
+            )
+
+    def _require_kept(self, given: Any) -> None:
+        """Refuse what could not be kept."""
+        pack(given)
+
+    def _contents(self) -> Contents:
+        """What is in it."""
+        return read(self.path)
+
+    def _set_aside(self) -> None:
+        """Give what is damaged another name: it must not take the place of the one before."""
+        target = resolved(self.path)
+        with suppress(OSError):
+            target.replace(target.with_name(target.name + DAMAGED))
+
+    def _put(self, about: dict[str, Any], value: Any) -> None:
+        """Write it."""
+        write(self.path, about, value)
+
+    def _tell(self, text: str) -> None:
+        if self.checkpoint.say is not None:
+            self.checkpoint.say(text)
+        else:
+            warnings.warn(text, RuntimeWarning, stacklevel=2)

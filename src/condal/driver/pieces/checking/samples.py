@@ -1,0 +1,93 @@
+"""Points and gradients to try the pieces of a problem with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from condal.linalg.gradients import Gradient, add, dot
+from condal.linalg.points import Array, LowRank, Point, combine
+from condal.linalg.symmetric import Symmetric
+from condal.maps.checks import size_of
+from condal.problem import Problem
+from condal.types import Lifted
+
+COUNT = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Random gradients, what the oracle answers, and mixtures of these: points of X."""
+
+    gradients: list[Gradient]
+    answers: list[Point]
+    points: list[Point]
+
+    @classmethod
+    def of(cls, problem: Problem, rng: np.random.Generator) -> Samples:
+        """Of the gradients that the problem makes, and of others."""
+        gradients = list(_gradients(problem, rng))
+        answers = [problem.X.lmo(v) for v in gradients]
+        weights = rng.dirichlet(np.ones(len(answers)), size=3)
+        return cls(gradients, answers, [*answers, *(combine(answers, w) for w in weights)])
+
+
+def _gradients(problem: Problem, rng: np.random.Generator) -> Iterator[Gradient]:
+    M, A = problem.f.M, problem.A
+    for i in range(COUNT):
+        of_f = M.adjoint(rng.standard_normal(M.size))
+        of_A = A.adjoint(rng.standard_normal(A.size))
+        made = add(of_f, of_A)
+        # The points of a lifted domain lie in a space of their own, which only its maps know.
+        yield made if i < 2 or isinstance(problem.X, Lifted) else _random(made, rng)
+
+
+def _random(like: Gradient, rng: np.random.Generator) -> Gradient:
+    """A gradient of the same space."""
+    if isinstance(like, tuple):
+        return tuple(_random(part, rng) for part in like)
+    if isinstance(like, Symmetric):
+        u, v = rng.standard_normal((2, like.n))
+        return Symmetric(like.n, diagonal=rng.standard_normal(like.n), pairs=((u, v),))
+    return rng.standard_normal(like.shape)
+
+
+def length(x: Point) -> float:
+    """|x|, Euclidean."""
+    return size_of(x, np.random.default_rng(0))
+
+
+def between(x: Point, z: Point) -> float:
+    """|x - z|."""
+    return length(combine([x, z], np.array([1.0, -1.0])))
+
+
+def copied(x: Any) -> Any:
+    """The numbers of a point or a gradient, to see later whether they are the same."""
+    if isinstance(x, tuple):
+        return tuple(copied(part) for part in x)
+    if isinstance(x, LowRank):
+        return np.array(x.U), np.array(x.weights)
+    if isinstance(x, Symmetric):
+        return x @ np.cos(np.arange(1.0, x.n + 1.0))
+    return np.array(x)
+
+
+def same(before: Any, after: Any) -> bool:
+    """Whether the copies are of the same numbers."""
+    if isinstance(before, tuple):
+        return all(same(a, b) for a, b in zip(before, after, strict=True))
+    return bool(np.array_equal(before, after))
+
+
+def relative(error: float, *sizes: float) -> float:
+    """error over the largest of the sizes; 0 where both are 0."""
+    return error / max(*sizes, np.finfo(float).tiny) if error else 0.0
+
+
+def pairings(v: Gradient, points: list[Point]) -> Array:
+    """<v, x> for each point."""
+    return np.array([dot(v, x) for x in points])

@@ -1,0 +1,107 @@
+"""Domains, guarded."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from condal.domains.wrapped import Wrapped, WrappedSpectral
+from condal.linalg.gradients import Gradient, functional
+from condal.linalg.guarded import Piece
+from condal.linalg.points import Array, LowRank, Point
+from condal.linalg.symmetric import Symmetric
+from condal.types import Domain, Projectable, Proof, Spectral, projects
+
+
+def guarded_domain(X: Domain, letter: str) -> Domain:
+    """X, guarded; spectral if it is, and with its projection if it has one."""
+    if isinstance(X, Spectral):
+        return GuardedSpectral(X, letter)
+    return (GuardedProjectable if projects(X) else GuardedDomain)(X, letter)
+
+
+def unguarded(X: Domain) -> Domain:
+    """The X that the user gave."""
+    return X.X if isinstance(X, GuardedDomain) else X
+
+
+class GuardedDomain(Wrapped):
+    """X, its points and proofs looked at."""
+
+    def __init__(self, X: Domain, letter: str) -> None:
+        super().__init__(X)
+        self._lmo, self._bound = Piece(letter, "the oracle lmo"), Piece(letter, "the bound")
+        self._distance, self._size = Piece(letter, "the distance"), Piece(letter, "the size")
+
+    @property
+    def diameter(self) -> float:
+        """That of X."""
+        with self._size.asked():
+            return self._size.number(super().diameter)
+
+    @property
+    def size(self) -> float:
+        """That of X."""
+        with self._size.asked():
+            return self._size.number(super().size)
+
+    def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
+        """X's answer."""
+        with self._lmo.asked():
+            s = super().lmo(v, tol, guess)
+        return self._lmo.point(s, v)
+
+    def bound(
+        self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
+    ) -> Proof:
+        """X's proof."""
+        with self._bound.asked():
+            proof = super().bound(v, slack=slack, failure=failure, seed=seed, enough=enough)
+        if not isinstance(proof, Proof):
+            self._bound.wrong(f"a {type(proof).__name__}", "a condal.types.Proof")
+        self._bound.number(proof.value)
+        return proof
+
+    def distance(self, x: Point) -> float:
+        """That of X."""
+        with self._distance.asked():
+            distance = super().distance(x)
+        return self._distance.number(distance)
+
+
+class GuardedProjectable(GuardedDomain):
+    """The same of an X whose nearest points are known."""
+
+    X: Projectable
+
+    def __init__(self, X: Domain, letter: str) -> None:
+        super().__init__(X, letter)
+        self._project = Piece(letter, "the projection")
+
+    def project(self, v: Any) -> Point:
+        """X's nearest point."""
+        with self._project.asked():
+            x = self.X.project(v)
+        return self._project.point(x, functional(v))
+
+
+class GuardedSpectral(GuardedDomain, WrappedSpectral):
+    """The same of a spectral X."""
+
+    def lowest(
+        self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
+    ) -> tuple[Array, Array]:
+        """X's eigenpairs."""
+        with self._lmo.asked():
+            values, vectors = super().lowest(v, count, tol, beside=beside)
+        columns = np.shape(values)[:1]
+        return self._lmo.array(values, columns), self._lmo.array(vectors, (self.n, *columns))
+
+    def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:
+        """X's nearest point."""
+        with self._lmo.asked():
+            x = super().project(v, guess, tol=tol)
+        self._lmo.point(x, Symmetric(self.n))
+        return x

@@ -1,0 +1,76 @@
+"""Maps, guarded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from condal.linalg.gradients import Gradient
+from condal.linalg.guarded import Piece
+from condal.linalg.points import Array, Point
+from condal.types import LinearMap
+
+Guard: TypeAlias = Callable[[Any, str], Any]
+
+
+class GuardedMap:
+    """A, its images and gradients looked at."""
+
+    def __init__(self, A: LinearMap, letter: str, again: Guard) -> None:
+        self.A, self._letter, self._again = A, letter, again
+        self._image, self._adjoint = Piece(letter), Piece(letter, "the adjoint")
+        self._rest = Piece(letter, "the norms")
+        with self._adjoint.asked():
+            self._like = A.adjoint(np.zeros(A.size))  # what gradients look like
+
+    @property
+    def size(self) -> int:
+        """That of A."""
+        return self.A.size
+
+    @property
+    def norm(self) -> float:
+        """That of A."""
+        with self._rest.asked():
+            return self._rest.number(self.A.norm)
+
+    @property
+    def terms(self) -> int:
+        """Those of A."""
+        return self.A.terms
+
+    @property
+    def diagonal_rows(self) -> Array | None:
+        """Those of A."""
+        return self.A.diagonal_rows
+
+    def scaled(self, rows: Array) -> LinearMap:
+        """A scaled, guarded."""
+        with Piece(self._letter, "the scaled form").asked():
+            A = self.A.scaled(rows)
+        return self._again(A, self._letter)
+
+    def row_norms(self) -> Array:
+        """Those of A."""
+        with self._rest.asked():
+            norms = self.A.row_norms()
+        return self._rest.array(norms, (self.size,))
+
+    def as_matrix(self) -> Any | None:
+        """That of A."""
+        with Piece(self._letter, "the matrix").asked():
+            return self.A.as_matrix()
+
+    def __call__(self, x: Point) -> Array:
+        """Ax."""
+        with self._image.asked():
+            image = self.A(x)
+        return self._image.array(image, (self.size,))
+
+    def adjoint(self, y: Array) -> Gradient | None:
+        """A'y."""
+        with self._adjoint.asked():
+            v = self.A.adjoint(y)
+        return self._adjoint.gradient(v, self._like)

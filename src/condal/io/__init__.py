@@ -1,0 +1,1 @@
+"""Files: formats of other programs, saved results, checkpoints, safe files and strict JSON."""

@@ -1,0 +1,5 @@
+"""Readers and writers for graphs and other problem files; one module per format."""
+
+from condal.runtime.lazy import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

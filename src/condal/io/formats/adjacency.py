@@ -1,0 +1,108 @@
+"""W = W^T from the entries of a file, exactly symmetric, with zeros not stored."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from condal.errors import ProblemError
+from condal.io.formats.coordinate import Indices as Narrow
+from condal.io.formats.text import Text
+from condal.io.formats.words import Floats, Ints
+
+Indices: TypeAlias = Narrow | Ints
+
+# Two decimal spellings of one number, or two orders of one sum, may differ by this much.
+ASYMMETRY = 1e-12
+MOST_NARROW = np.iinfo(np.int32).max  # vertices that indices of half the bytes can tell apart
+BOTH_TRIANGLES = "store A + A^T, or write 'symmetric' in the banner and one triangle"
+
+
+def sum_entries(
+    text: Text, n: int, i: Indices, j: Indices, w: Floats, *, rows: tuple[int, int] | None = None
+) -> sparse.csr_array:
+    """The n x n matrix with w added at (i, j), in canonical form, or some of its rows, to which all
+    entries belong; sums must be finite."""
+    begin, end = (0, n) if rows is None else rows
+    narrow = np.int32 if n <= MOST_NARROW else np.int64
+    places = (i - begin if begin else i).astype(narrow, copy=False), j.astype(narrow, copy=False)
+    W = sparse.csr_array((w, places), shape=(end - begin, n))
+    W.sum_duplicates()
+    if not np.isfinite(W.data).all():
+        at = np.flatnonzero(~np.isfinite(W.data))[0]
+        row = begin + np.searchsorted(W.indptr, at, side="right")
+        raise text.error(
+            f"the weights given for ({row}, {W.indices[at] + 1}) add up to infinity;"
+            " scale all weights down"
+        )
+    W.eliminate_zeros()
+    return W
+
+
+def from_edges(text: Text, n: int, i: Indices, j: Indices, w: Floats) -> sparse.csr_array:
+    """Each edge {i, j} in both triangles, a self-loop once; parallel edges are summed."""
+    # Summed in one triangle first: the two could round differently.
+    return mirror(sum_entries(text, n, np.minimum(i, j), np.maximum(i, j), w))
+
+
+def mirror(upper: sparse.csr_array) -> sparse.csr_array:
+    """U + U^T with the diagonal once, for an upper triangular U."""
+    strict = sparse.triu(upper, 1, format="csr")
+    W = sparse.csr_array(upper + strict.T.tocsr())
+    W.sort_indices()
+    return W
+
+
+def check_symmetric(
+    text: Text,
+    W: sparse.csr_array,
+    *,
+    hint: str = BOTH_TRIANGLES,
+) -> sparse.csr_array:
+    """W made exactly symmetric, refused if it is not so to 1e-12 of each entry."""
+    T = W.T.tocsr()
+    if same(W, T):
+        return W
+    require_symmetric(text, W, T, hint=hint)
+    return mirror(sparse.triu(W, format="csr"))
+
+
+def same(W: sparse.csr_array, T: sparse.csr_array) -> bool:
+    """Whether two matrices in canonical form are equal, to the last bit: this takes no memory."""
+    return all(np.array_equal(getattr(W, a), getattr(T, a)) for a in ("indptr", "indices", "data"))
+
+
+def require_symmetric(
+    text: Text, W: sparse.csr_array, T: sparse.csr_array, *, hint: str, begin: int = 0
+) -> None:
+    """Refuse rows of a matrix, from that of number `begin` on, which are not those of its transpose
+    to 1e-12 of each entry."""
+    excess = sparse.coo_array(abs(W - T) - ASYMMETRY * abs(W).maximum(abs(T)))
+    bad = np.flatnonzero(excess.data > 0)
+    if bad.size:
+        i, j = int(excess.row[bad[0]]), int(excess.col[bad[0]])
+        raise text.error(
+            f"entry ({begin + i + 1}, {j + 1}) is {W[i, j]:g} but ({j + 1}, {begin + i + 1}) is "
+            f"{T[i, j]:g}; a graph needs a symmetric matrix: {hint}"
+        )
+
+
+def upper_triangle(given: sparse.csr_array | npt.ArrayLike) -> sparse.coo_array:
+    """The upper triangle of W = W^T that is to be written, zeros left out; else ProblemError."""
+    W: Any = given if sparse.issparse(given) else np.asarray(given)
+    if W.ndim != 2 or W.shape[0] != W.shape[1] or W.shape[0] == 0:
+        raise ProblemError(f"W has shape {W.shape}; wanted an adjacency matrix, n x n with n >= 1")
+    if W.dtype.kind not in "biuf":
+        raise ProblemError(f"W has dtype {W.dtype}; wanted real numbers: use W.astype(float)")
+    # A copy: to sum duplicates would change the caller's matrix.
+    W = sparse.csr_array(W, dtype=np.float64, copy=True)
+    W.sum_duplicates()
+    if not np.isfinite(W.data).all():
+        raise ProblemError("W holds nan or infinite weights; remove them or give them a value")
+    if (W - W.T.tocsr()).nnz:
+        raise ProblemError("W is not symmetric; give (W + W.T) / 2, or W + W.T for one triangle")
+    W.eliminate_zeros()
+    return sparse.coo_array(sparse.triu(W))

@@ -1,0 +1,59 @@
+"""The rudy (Gset) format: a line `n m`, then m lines `i j [w]`, vertices from 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy.typing as npt
+from scipy import sparse
+
+from condal.io.formats.adjacency import from_edges, upper_triangle
+from condal.io.formats.coordinate import read_entries
+from condal.io.formats.header import Layout, read_count
+from condal.io.formats.numerals import DECIMAL
+from condal.io.formats.text import Text, quote, read_text
+from condal.io.formats.writing import triples, write_text
+from condal.io.safe_files import PathLike
+
+# What a list of edges alone meets first.
+_HINT = "; is the first line 'n m' missing? A file of edges alone must be named .edges or .csv"
+
+
+def read_rudy(path: PathLike) -> sparse.csr_array:
+    """W = W^T; a missing w is 1, parallel edges are summed, a self-loop is once on the diagonal."""
+    return parse_rudy(read_text(path))
+
+
+def parse_rudy(text: Text) -> sparse.csr_array:
+    """`read_rudy` for a file already read."""
+    layout, start = promised(text)
+    return from_edges(text, layout.n, *read_entries(text, layout, start, 2))
+
+
+def promised(text: Text) -> tuple[Layout, int]:
+    """What the first line promises, and where the second begins."""
+    header, start = next(text.lines())
+    tokens = header.split(None, 2)
+    if len(tokens) != 2:
+        edge = len(tokens) == 3 and all(DECIMAL.fullmatch(token.strip()) for token in tokens)
+        raise text.error(
+            f"the first line must be 'n m', the numbers of vertices and edges, got {quote(header)};"
+            " if this is another format, convert it to rudy or Matrix Market" + _HINT * edge,
+            1,
+        )
+    n = read_count(text, tokens[0], 1, "vertices")
+    m = read_count(text, tokens[1], 1, "edges")
+    return Layout(n, m, "edges", (2, 3), hint=_HINT), start
+
+
+def write_rudy(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:
+    """Write W = W^T so that `read_rudy` gives it back exactly; packed if named .gz or .xz.
+
+    The file appears whole or not at all. Entries that are zero are not written.
+    """
+    write_text(path, _lines(upper_triangle(W)))
+
+
+def _lines(upper: sparse.coo_array) -> Iterator[str]:
+    yield f"{upper.shape[0]} {upper.nnz}\n"
+    yield from triples(upper.row + 1, upper.col + 1, upper.data)

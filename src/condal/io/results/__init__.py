@@ -1,0 +1,5 @@
+"""Results on disk: a folder of open formats, that anyone can read and `verify` proves again."""
+
+from condal.runtime.lazy import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,0 +1,1 @@
+"""Measurements: the benchmark against other solvers and the experiments of the paper."""

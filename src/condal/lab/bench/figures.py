@@ -1,0 +1,238 @@
+"""The figures to reach: ratios of times in one run, each with what was measured and a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from condal.lab.bench.job import Run
+from condal.lab.bench.results import Results
+from condal.lab.bench.sets import SETS
+
+FACTORED = ("LoRADS", "SDPLR", "mixing")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A value, and why there is none or what to know of it; `at_most` if it may be less."""
+
+    value: float | None
+    remark: str = ""
+    at_most: bool = False
+    failed: bool = False
+
+
+@dataclass(frozen=True)
+class Figure:
+    """`text` says what is to be at most `limit`, and `measure` takes it from the results."""
+
+    set: str
+    text: str
+    limit: float
+    measure: Callable[[Results], Measured]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """reached, missed by so much, or not measured."""
+
+    text: str
+    limit: float
+    value: float | None
+    verdict: str
+    remark: str = ""
+
+    def record(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def verdicts(results: Results) -> list[Verdict]:
+    """Every figure of the set, judged by the results."""
+    return [judge(figure, results) for figure in FIGURES if figure.set == results.set]
+
+
+def judge(figure: Figure, results: Results) -> Verdict:
+    """The verdict: a figure that ours fails to answer is missed, one without a peer is not."""
+    found = figure.measure(results)
+    value, limit = found.value, figure.limit
+    if found.failed:
+        verdict = "missed"
+    elif value is None or (found.at_most and value > limit):
+        verdict = "not measured"
+    elif value <= limit:
+        verdict = "reached"
+    else:
+        verdict = f"missed by {value / limit:.2g}x"
+    return Verdict(figure.text, limit, value, verdict, found.remark)
+
+
+def against_peer(case: str, peer: str) -> Callable[[Results], Measured]:
+    """Our CPU time over that of the peer; at most that over its limit, if it came to that."""
+
+    def measure(results: Results) -> Measured:
+        ours, its = results.ours(case), results.peer(case, peer)
+        bad = _unsolved(ours)
+        if bad is not None:
+            return bad
+        assert ours is not None
+        assert ours.cpu is not None
+        if its is None:
+            return Measured(None, f"{peer} was not run")
+        drawn = _drawn(ours, its)
+        if its.outcome == "time":
+            value = ours.cpu / results.limit(its)
+            return Measured(value, _said(f"{peer}: {its.reason}", drawn), at_most=True)
+        if its.cpu is None or not its.answered:
+            return Measured(None, _said(f"{peer} {its.outcome}: {its.reason}", drawn))
+        short = f"{peer} came to {its.error:.0e} only" if its.outcome == "short" else ""
+        claim = f"nothing is proved of {peer}'s answer" if its.outcome == "unproved" else ""
+        return Measured(ours.cpu / its.cpu, _said(short, claim, drawn))
+
+    return measure
+
+
+def against_ours(
+    case: str, other: str, tol: float | None = None, other_tol: float | None = None
+) -> Callable[[Results], Measured]:
+    """Our CPU time on an instance over our own on another, or to another tolerance."""
+
+    def measure(results: Results) -> Measured:
+        one, two = results.ours(case, tol), results.ours(other, other_tol)
+        for run in (one, two):
+            bad = _unsolved(run)
+            if bad is not None:
+                return bad
+        assert one is not None
+        assert two is not None
+        assert one.cpu is not None
+        assert two.cpu is not None
+        return Measured(one.cpu / two.cpu, _drawn(one, two))
+
+    return measure
+
+
+def solves(*cases: str) -> Callable[[Results], Measured]:
+    """How many of the instances ours did not solve to their tolerance."""
+
+    def measure(results: Results) -> Measured:
+        runs = [run for case in cases if (run := results.ours(case)) is not None]
+        if len(runs) < len(cases):
+            return Measured(None, "not run")
+        bad = [f"{run.case}: {_how(run)}" for run in runs if run.outcome != "solved"]
+        return Measured(float(len(bad)), _said(*bad, _drawn(*runs)), failed=bool(bad))
+
+    return measure
+
+
+def from_known(results: Results) -> Measured:
+    """How far our objectives are from the known optima, relative: the largest."""
+    known = {case.name: case.optimum for case in SETS[results.set].cases}
+    apart: dict[str, float] = {}
+    for name in results.cases:
+        run, optimum = results.ours(name), known[name]
+        if run is not None and run.objective is not None and optimum is not None:
+            apart[name] = abs(run.objective - optimum) / max(1.0, abs(optimum))
+    if not apart:
+        return Measured(None, "not run")
+    worst = max(apart, key=lambda name: apart[name])
+    return Measured(apart[worst], f"{worst}, of {len(apart)} instances")
+
+
+def slope(results: Results) -> Measured:
+    """The slope of the logarithm of our CPU time against that of n."""
+    sizes = {case.name: case.n for case in SETS["growth"].cases}
+    runs = [run for case in results.cases if (run := results.ours(case)) is not None]
+    bad = [run for run in runs if run.outcome != "solved"]
+    if bad:
+        return Measured(None, f"{bad[0].case}: {_how(bad[0])}", failed=True)
+    if len(runs) < 2:
+        return Measured(None, "fewer than two sizes were run")
+    n, cpu = [sizes[run.case] for run in runs], [run.cpu or np.nan for run in runs]
+    value = float(np.polyfit(np.log(n), np.log(cpu), 1)[0])
+    return Measured(value, f"n = {min(n):,} to {max(n):,}")
+
+
+def largest(quantity: Callable[[Run], float | None]) -> Callable[[Results], Measured]:
+    """What the run of n = 10^6 took."""
+
+    def measure(results: Results) -> Measured:
+        run = results.ours("random-1000000")
+        return _unsolved(run) or Measured(quantity(run) if run else None)
+
+    return measure
+
+
+def _unsolved(run: Run | None) -> Measured | None:
+    if run is None:
+        return Measured(None, "not run")
+    if run.outcome != "solved" or run.cpu is None:
+        return Measured(None, _said(f"{run.case}: {_how(run)}", _drawn(run)), failed=True)
+    return None
+
+
+def _drawn(*runs: Run) -> str:
+    return "stand-in data" if any(run.stand_in for run in runs) else ""
+
+
+def _said(*remarks: str) -> str:
+    return "; ".join(remark for remark in remarks if remark)
+
+
+def _how(run: Run) -> str:
+    if run.outcome == "short":
+        return f"condal came to {run.error:.1e}, not {run.tol:.0e}"
+    return f"condal {run.outcome}: {run.reason}"
+
+
+def _ratio(group: str, case: str, limit: float, text: str = "Pymanopt") -> Figure:
+    return Figure(
+        group, f"{case}: CPU time, condal / {text}", limit, against_peer(case, "Pymanopt")
+    )
+
+
+FIGURES: tuple[Figure, ...] = (
+    *(
+        _ratio("gset", case, limit, "Pymanopt, both to 1e-6")
+        for case, limit in (("G1", 0.5), ("G43", 0.5), ("G22", 0.35), ("G40", 0.15))
+    ),
+    *(
+        Figure(
+            "gset",
+            f"{case}: CPU time, condal to 1e-3 / to 1e-6",
+            0.4,
+            against_ours(case, case, 1e-3, 1e-6),
+        )
+        for case in ("G1", "G43", "G22", "G40")
+    ),
+    _ratio("tori", "G67", 0.15, "Pymanopt, 1e-5 against 1e-3"),
+    Figure("tori", "CPU time, condal on G81 / on G67", 4.0, against_ours("G81", "G67")),
+    *(
+        Figure(group, f"{case}: CPU time, condal / {peer}", 1.0, against_peer(case, peer))
+        for group in ("gset", "tori")
+        for case in (case.name for case in SETS[group].cases)
+        for peer in FACTORED
+    ),
+    Figure(
+        "theta",
+        "theta-200: CPU time, condal / SCS at the same error",
+        2.0,
+        against_peer("theta-200", "SCS"),
+    ),
+    Figure("theta", "failures of condal", 0, solves("theta-200", "theta-1000")),
+    Figure("kmeans", "failures of condal", 0, solves("kmeans-200", "kmeans-1000")),
+    *(
+        Figure(group, text, limit, measure)
+        for group, tol in (("sdplib", 1e-4), ("dimacs", 1e-5))
+        for text, limit, measure in (
+            ("failures of condal", 0.0, solves(*(case.name for case in SETS[group].cases))),
+            ("objectives of condal, relative distance from the known optima", tol, from_known),
+        )
+    ),
+    Figure("growth", "slope of log CPU time against log n", 1.2, slope),
+    Figure("growth", "n = 10^6: seconds on the clock", 600.0, largest(lambda run: run.wall)),
+    Figure("growth", "n = 10^6: bytes", 4e9, largest(lambda run: run.memory)),
+)

@@ -1,0 +1,131 @@
+"""SDPLR, LoRADS and the Mixing method: programs that work on a factor of x."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.errors import FormatError
+from condal.io.formats.rudy import write_rudy
+from condal.io.formats.sdpa import write_sdpa
+from condal.io.formats.text import read_text
+from condal.lab.bench.peers.files import (
+    PROBLEM,
+    SOLUTION,
+    Program,
+    last_line,
+    on_path,
+    sdpa_problem,
+)
+from condal.lab.bench.peers.peer import Answer, Limits, require_cut
+from condal.lab.bench.standard import Standard, standard
+from condal.linalg.points import LowRank
+from condal.problem import Model, Problem, problem_of
+
+_CLAIM = re.compile(r"Primal Objective:\s*:?\s*([-+.\deE]+)")
+
+
+@dataclass(frozen=True)
+class Sdplr:
+    """SDPLR, its feasibility and gap tolerances tol, else its defaults."""
+
+    name: str = "SDPLR"
+    install: str = "build github.com/sburer/sdplr, and put `sdplr` on the PATH"
+
+    def version(self) -> str | None:
+        """The program tells none."""
+        return on_path("sdplr") and "unknown"
+
+    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> Program:
+        """The file, and its parameters."""
+        form = standard(problem_of(model))
+        write_sdpa(limits.folder / PROBLEM, sdpa_problem(form))
+        values = {"Input type": 1, "Feasibility tolerance": tol, "Centrality tolerance": 0.1}
+        values |= {"Penalty factor increase": 2.0, "Rank reduction": 0}
+        values |= {"Time limit": round(limits.seconds) + 1, "Print level": 1}
+        values |= {"Dimension threshold for dense matrices": 10}
+        values |= {"Density threshold for dense matrices": 0.75, "Number of LBFGS vectors": 4}
+        values |= {"Rank tolerance": 2.2e-16, "Duality gap tolerance": tol}
+        values |= {"Check dual bound": -1, "Dual bound type": 1}
+        lines = "".join(f"{name} : {value:g}\n" for name, value in values.items())
+        (limits.folder / "params").write_text(lines, encoding="ascii")
+        return Program(
+            # Of the two files of solutions the first is to start from, and is not there.
+            ["sdplr", PROBLEM, "params", "none", SOLUTION],
+            limits,
+            lambda folder, log: read_factors(folder / SOLUTION, form),
+        )
+
+
+@dataclass(frozen=True)
+class Lorads:
+    """LoRADS, its final tolerance tol, else its defaults; it writes no solution."""
+
+    name: str = "LoRADS"
+    install: str = "build github.com/COPT-Public/LoRADS, and put `lorads` on the PATH"
+
+    def version(self) -> str | None:
+        """The program tells none."""
+        return on_path("lorads") and "unknown"
+
+    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> Program:
+        """The file."""
+        problem = problem_of(model)
+        write_sdpa(limits.folder / PROBLEM, sdpa_problem(standard(problem)))
+
+        def read(folder: Path, log: str) -> Answer:
+            found = _CLAIM.findall(log)
+            claim = problem.sense * float(found[-1]) if found else None
+            return Answer(claim=claim, said=last_line(log, "End Program", "Status", "Gap"))
+
+        tolerances = ["--phase1Tol", f"{max(tol, 1e-3):g}", "--phase2Tol", f"{tol:g}"]
+        limit = ["--timeSecLimit", f"{limits.seconds:g}"]
+        return Program(["lorads", PROBLEM, *tolerances, *limit], limits, read)
+
+
+@dataclass(frozen=True)
+class Mixing:
+    """The Mixing method, max-cut only, its threshold tol, else its defaults."""
+
+    name: str = "mixing"
+    install: str = "build github.com/locuslab/mixing, and put `mixing` on the PATH"
+
+    def version(self) -> str | None:
+        """The program tells none."""
+        return on_path("mixing") and "unknown"
+
+    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> Program:
+        """The graph whose weights are 4 C off the diagonal."""
+        W = 4.0 * sp.csr_array(require_cut(model))
+        W = sp.csr_array(W - sp.dia_array((W.diagonal()[None, :], [0]), shape=W.shape))
+        W.eliminate_zeros()
+        write_rudy(limits.folder / "graph", W)
+
+        def read(folder: Path, log: str) -> Answer:
+            R = np.loadtxt(folder / "graph.sol", ndmin=2)
+            return Answer(LowRank(R, np.ones(R.shape[1])), said=last_line(log, "iter"))
+
+        options = ["-s", "maxcut", "-e", f"{tol:g}", "-t", "max"]
+        return Program(["mixing", *options, "graph"], limits, read)
+
+
+def read_factors(path: Path, form: Standard) -> Answer:
+    """x = R R' and y of the solution that SDPLR writes: its dual has C - sum_i z_i A_i psd."""
+    text = read_text(path)
+    words = text.data.split()
+    if words[:2] != [b"dual", b"variable"] or len(words) < 3:
+        raise FormatError("does not begin with 'dual variable'", path=str(path))
+    m = int(words[2])
+    z = np.array(words[3 : 3 + m], dtype="S").astype(np.float64)
+    # primal variable BLOCK TYPE SIZE MAXRANK RANK, and then R column by column.
+    head = words[3 + m : 10 + m]
+    if m != form.m or head[:2] != [b"primal", b"variable"] or int(head[4]) != form.n:
+        raise FormatError(f"is not of this problem, of {form.m} rows", path=str(path))
+    rank = int(head[6])
+    entries = np.array(words[10 + m : 10 + m + form.n * rank], dtype="S").astype(np.float64)
+    R = entries.reshape(rank, form.n).T.copy()
+    return Answer(LowRank(R, np.ones(rank)), form.dual(-z))

@@ -1,0 +1,79 @@
+"""Pymanopt: a Riemannian trust region over x = R R', the rows of R unit vectors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from condal.lab.bench.peers.peer import Answer, Limits, package_version, require_cut
+from condal.linalg.points import LowRank
+from condal.problem import Model, Problem, problem_of
+
+SEED = 0
+
+
+@dataclass
+class PymanoptTask:
+    """<C, R R'>, its gradient and its Hessian by hand, on the oblique manifold."""
+
+    run: Any
+    found: Any = None
+
+    def solve(self) -> None:
+        """The trust region, from a random point."""
+        self.found = self.run()
+
+    def answer(self) -> Answer:
+        """x; the method knows no dual."""
+        R = np.ascontiguousarray(self.found.point.T)
+        return Answer(LowRank(R, np.ones(R.shape[1])), said=self.found.stopping_criterion)
+
+
+@dataclass(frozen=True)
+class Pymanopt:
+    """Pymanopt's trust region, rank ceil(sqrt(2n)), to a gradient of norm tol |C|."""
+
+    name: str = "Pymanopt"
+    install: str = "pip install pymanopt"
+
+    def version(self) -> str | None:
+        """That of the package."""
+        return package_version("pymanopt")
+
+    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> PymanoptTask:
+        """The problem on the manifold; the start is not timed."""
+        import pymanopt
+        from pymanopt.manifolds import Oblique
+        from pymanopt.optimizers import TrustRegions
+
+        C = require_cut(model)
+        n = C.shape[0]
+        manifold = Oblique(math.ceil(math.sqrt(2 * n)), n)
+
+        @pymanopt.function.numpy(manifold)  # type: ignore[untyped-decorator,unused-ignore]
+        def cost(R: Any) -> float:
+            return float(np.vdot(R.T, C @ R.T))
+
+        @pymanopt.function.numpy(manifold)  # type: ignore[untyped-decorator,unused-ignore]
+        def gradient(R: Any) -> Any:
+            return 2 * (C @ R.T).T
+
+        @pymanopt.function.numpy(manifold)  # type: ignore[untyped-decorator,unused-ignore]
+        def hessian(R: Any, D: Any) -> Any:
+            return 2 * (C @ D.T).T
+
+        task = pymanopt.Problem(
+            manifold, cost, euclidean_gradient=gradient, euclidean_hessian=hessian
+        )
+        start = np.random.default_rng(SEED).standard_normal((manifold._m, n))
+        start /= np.linalg.norm(start, axis=0)
+        region = TrustRegions(
+            min_gradient_norm=tol * problem_of(model).f.M.norm,
+            max_iterations=10**6,
+            max_time=float("inf"),
+            verbosity=0,
+        )
+        return PymanoptTask(lambda: region.run(task, initial_point=start))

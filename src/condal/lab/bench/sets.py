@@ -1,0 +1,113 @@
+"""The sets of instances. To add one: an entry in `SETS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from scipy.io import loadmat
+
+from condal.errors import ProblemError
+from condal.lab.bench.cases import Build, Case, Set
+from condal.lab.bench.generated import sparse_graph, theta, torus
+from condal.lab.bench.libraries import DIMACS, SDPLIB, cut
+from condal.lab.experiments.stand_ins import overlapping_blobs, planar_union, random_graph
+from condal.problem import Model
+from condal.problems import k_means, max_cut
+
+
+def _drawn(build: Callable[[], object]) -> Build:
+    return lambda: max_cut(build())
+
+
+def _digits(n: int, path: Path) -> Model:
+    """The first n of the MNIST features, k = 10."""
+    return k_means(loadmat(path)["digits"].T.astype(np.float64)[:n], 10)
+
+
+def _blobs(n: int, k: int = 10) -> Build:
+    return lambda: k_means(overlapping_blobs(n, k=k), k)
+
+
+def _gset(name: str, n: int, stand_in: Callable[[], object]) -> Case:
+    title = f"max-cut, n = {n:,}"
+    return Case(name, title, 1e-6, _drawn(stand_in), name, cut, also=(1e-3,), n=n)
+
+
+def _torus(name: str, rows: int, cols: int) -> Case:
+    title = f"max-cut of a torus, n = {rows * cols:,}"
+    drawn = _drawn(partial(torus, rows, cols))
+    return Case(name, title, 1e-5, drawn, name, cut, {"Pymanopt": 1e-3}, n=rows * cols)
+
+
+def _theta(n: int, edges: int, tol: float) -> Case:
+    title = f"theta, n = {n:,}, {edges:,} edges"
+    return Case(f"theta-{n}", title, tol, partial(theta, n, edges), n=n)
+
+
+def _clusters(n: int) -> Case:
+    title, read = f"k-means of MNIST features, n = {n:,}", partial(_digits, n)
+    return Case(f"kmeans-{n}", title, 1e-3, _blobs(n), "MNIST features", read, n=n)
+
+
+def _growing(n: int) -> Case:
+    title, drawn = f"max-cut, average degree 4, n = {n:,}", partial(sparse_graph, n, degree=4.0)
+    return Case(f"random-{n}", title, 1e-3, _drawn(drawn), alone=True, n=n)
+
+
+SETS: dict[str, Set] = {
+    one.name: one
+    for one in (
+        Set(
+            "gset",
+            "max-cut of G1, G43, G22 and G40 to 1e-6",
+            (
+                _gset("G1", 800, partial(random_graph, 800)),
+                _gset("G43", 1000, partial(random_graph, 1000, density=0.02)),
+                _gset("G22", 2000, partial(random_graph, 2000, density=0.01)),
+                _gset("G40", 2000, partial(planar_union, 2000)),
+            ),
+        ),
+        Set(
+            "tori",
+            "max-cut of the tori G67 and G81 to 1e-5, Pymanopt to 1e-3",
+            (_torus("G67", 100, 100), _torus("G81", 200, 100)),
+        ),
+        Set(
+            "theta",
+            "Lovasz theta of random graphs",
+            (_theta(200, 5000, 1e-5), _theta(1000, 5000, 1e-4)),
+        ),
+        Set(
+            "kmeans",
+            "k-means of MNIST features to 1e-3",
+            (_clusters(200), _clusters(1000)),
+        ),
+        Set(
+            "growth",
+            "max-cut of random graphs, n = 10^4 to 10^6, to 1e-3, ours alone",
+            tuple(_growing(n) for n in (10_000, 31_623, 100_000, 316_228, 1_000_000)),
+        ),
+        SDPLIB,
+        DIMACS,
+        Set(
+            "quick",
+            "small generated instances, in a minute",
+            (
+                Case("cut-60", "max-cut, n = 60", 1e-4, _drawn(partial(random_graph, 60)), n=60),
+                Case("theta-20", "theta, n = 20, 40 edges", 1e-2, partial(theta, 20, 40), n=20),
+                Case("kmeans-18", "k-means, n = 18", 1e-2, _blobs(18, 3), n=18),
+            ),
+        ),
+    )
+}
+
+
+def named(names: tuple[str, ...]) -> list[Set]:
+    """The sets of these names."""
+    for name in names:
+        if name not in SETS:
+            raise ProblemError(f"there is no set {name!r}; there are {', '.join(SETS)}")
+    return [SETS[name] for name in dict.fromkeys(names)]

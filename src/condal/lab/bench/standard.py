@@ -1,0 +1,163 @@
+"""The standard form that peers take: minimise <C, x>, <A_i, x> = b_i or <= b_i, x psd.
+
+Its dual, which most of them are given: maximise -b'z with C + sum_i z_i A_i psd, and z_i >= 0 where
+the row is an inequality.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import lsqr
+
+from condal.errors import ProblemError
+from condal.linalg.points import Array
+from condal.linalg.symmetric import Symmetric
+from condal.problem import Problem
+from condal.sets import Box, Equal, NonNegative, NonPositive, Separable
+from condal.smooth import Linear
+from condal.types import Proximable, Spectral
+
+NUMBER = 8  # bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Standard:
+    """The first `equalities` rows are equalities, the others say at most.
+
+    A row is a symmetric matrix, flattened. Row i is signs[i] times row owners[i] of the problem's
+    A, or its trace where owners[i] is the size of A.
+    """
+
+    n: int
+    C: Any = field(repr=False)
+    rows: Any = field(repr=False)
+    b: Array = field(repr=False)
+    equalities: int
+    owners: Any = field(repr=False)
+    signs: Array = field(repr=False)
+    size: int = 0
+
+    @property
+    def m(self) -> int:
+        """How many rows."""
+        return int(self.b.size)
+
+    def dual(self, z: Array) -> Array:
+        """y of the problem, for a z of the standard form."""
+        full = np.bincount(self.owners, weights=self.signs * z, minlength=self.size + 1)
+        return np.asarray(full[: self.size])
+
+    def triangle(self, *, upper: bool) -> tuple[Any, Array]:
+        """A' and C as their scaled triangles: the upper or the lower one, column by column.
+
+        Entries off the diagonal are times sqrt(2), so that inner products stay what they are.
+        """
+        A = sp.coo_array(self.rows)
+        kept, places, scale = _places(self.n, A.col, upper=upper)
+        shape = (self.n * (self.n + 1) // 2, self.m)
+        scaled = sp.csc_array((scale * A.data[kept], (places, A.row[kept])), shape=shape)
+        C = sp.coo_array(self.C)
+        kept, places, scale = _places(self.n, C.row.astype(np.int64) * self.n + C.col, upper=upper)
+        cost = np.zeros(shape[0])
+        cost[places] = scale * C.data[kept]
+        return scaled, cost
+
+    def whole(self, triangle: Array, *, upper: bool) -> Array:
+        """The symmetric matrix of a scaled triangle."""
+        # Column by column of one triangle is row by row of the other.
+        keep = np.tri(self.n, dtype=bool) if upper else np.tri(self.n, dtype=bool).T
+        x = np.zeros((self.n, self.n))
+        x[keep] = triangle * np.sqrt(0.5)
+        x[np.diag_indices(self.n)] *= np.sqrt(0.5)
+        return x + x.T
+
+
+def standard(problem: Problem) -> Standard:
+    """The standard form of a problem with a linear objective over one spectral domain."""
+    X, f = problem.X, problem.f
+    if not isinstance(f, Linear) or not isinstance(f.C, Symmetric) or not isinstance(X, Spectral):
+        raise ProblemError(
+            "peers take a linear objective over one spectral domain; "
+            f"got {type(f).__name__} over {type(X).__name__}"
+        )
+    rows = problem.A.as_matrix()
+    if rows is None or f.C.operators:
+        raise ProblemError("peers need the entries of C and of A; an operator hides them")
+    low, high = bounds(problem.h)
+    p = problem.A.size
+    if not _implies_trace(rows, low, high, X):
+        rows = sp.vstack([rows, _flat_identity(X.n)])
+        low = np.append(low, -np.inf if X.at_most else X.trace)
+        high = np.append(high, X.trace)
+    return _sorted(X.n, _matrix(f.C), sp.csr_array(rows), low, high, p)
+
+
+def bounds(h: Proximable) -> tuple[Array, Array]:
+    """low and high, where h says low <= z <= high."""
+    if isinstance(h, Equal):
+        return h.b, h.b
+    if isinstance(h, Box):
+        return h.low, h.high
+    if isinstance(h, NonNegative):
+        return np.zeros(h.size), np.full(h.size, np.inf)
+    if isinstance(h, NonPositive):
+        return np.full(h.size, -np.inf), np.zeros(h.size)
+    if isinstance(h, Separable):
+        parts = [bounds(part) for part in h.parts]
+        none: list[Array] = [np.zeros(0)]
+        return (
+            np.concatenate(none + [low for low, _ in parts]),
+            np.concatenate(none + [high for _, high in parts]),
+        )
+    raise ProblemError(f"peers take K made of points, boxes and orthants; got {type(h).__name__}")
+
+
+def _sorted(n: int, C: Any, rows: Any, low: Array, high: Array, p: int) -> Standard:
+    """Equalities first; then what is at most, and what is at least with its sign changed."""
+    equal = np.flatnonzero(low == high)
+    above = np.flatnonzero((low != high) & np.isfinite(high))
+    below = np.flatnonzero((low != high) & np.isfinite(low))
+    owners = np.concatenate([equal, above, below])
+    signs = np.ones(owners.size)
+    signs[equal.size + above.size :] = -1.0
+    b = np.concatenate([high[equal], high[above], -low[below]])
+    scaled = sp.csr_array(rows[owners].multiply(signs[:, None]))
+    return Standard(n, C, scaled, b, equal.size, owners, signs, p)
+
+
+def _places(n: int, flat: Any, *, upper: bool) -> tuple[Any, Any, Array]:
+    """Which entries lie in the triangle, where in it, and their factor 1 or sqrt(2)."""
+    i, j = flat // n, flat % n
+    kept = i <= j if upper else i >= j
+    i, j = i[kept], j[kept]
+    places = j * (j + 1) // 2 + i if upper else j * n - j * (j - 1) // 2 + i - j
+    return kept, places, np.where(i == j, 1.0, np.sqrt(2.0))
+
+
+def _matrix(C: Symmetric) -> Any:
+    return sp.csr_array(C.to_sparse()) if C.factorable else C.to_dense()
+
+
+def _flat_identity(n: int) -> Any:
+    places = np.arange(n) * (n + 1)
+    return sp.csr_array((np.ones(n), (np.zeros(n, dtype=places.dtype), places)), shape=(1, n * n))
+
+
+def _implies_trace(rows: Any, low: Array, high: Array, X: Spectral) -> bool:
+    """Whether the equalities add up to tr x = trace: a row that says it again hurts solvers."""
+    equal = np.flatnonzero(low == high)
+    if equal.size == 0:
+        return False
+    A = sp.coo_array(rows[equal])
+    diagonal = np.arange(X.n) * (X.n + 1)
+    seen, where = np.unique(np.append(A.col, diagonal), return_inverse=True)
+    compact = sp.csr_array((A.data, (where[: A.nnz], A.row)), shape=(seen.size, equal.size))
+    identity = np.zeros(seen.size)
+    identity[where[A.nnz :]] = 1.0
+    weights = lsqr(compact, identity, atol=1e-14, btol=1e-14)[0]
+    missed = float(np.linalg.norm(compact @ weights - identity)) / np.sqrt(X.n)
+    return missed < 1e-9 and abs(float(weights @ low[equal]) - X.trace) < 1e-9 * X.trace

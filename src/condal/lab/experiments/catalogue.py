@@ -1,0 +1,194 @@
+"""The experiments: which instances, which methods, how long, and what the paper says of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from condal.errors import ProblemError
+from condal.lab.experiments import paper, rivals
+from condal.lab.experiments.claims import Claim
+from condal.lab.experiments.instances import SPECTRA, Instance, build
+from condal.lab.experiments.run import Case
+from condal.lab.experiments.study import Study
+from condal.lab.experiments.trial import Budget
+
+Layout = Literal["best", "trials", "atoms"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The budgets of an instance, in full and for its stand-in, and the file that it needs."""
+
+    name: str
+    full: Budget
+    quick: Budget
+    needs: str | None = None
+
+    def case(self, *, quick: bool, seconds: float | None = None) -> Case:
+        """The instance, or what stands in for it; `seconds` may lower what a trial may take."""
+        budget = self.quick if quick else self.full
+        if seconds is not None:
+            budget = replace(budget, seconds=min(seconds, budget.seconds))
+        return Case(f"{self.name}-like" if quick else self.name, budget)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A figure of the paper."""
+
+    name: str
+    title: str
+    contenders: tuple[str, ...]
+    plans: tuple[Plan, ...]
+    layout: Layout
+    tests: tuple[paper.Test, ...]
+    remarks: tuple[str, ...] = ()
+
+    def instances(self, quick: bool, data: str | None) -> list[Instance]:
+        """Those of the plans, or what stands in for them."""
+        return [build(plan.name, data, quick=quick) for plan in self.plans]
+
+    def claims(self, studies: list[Study]) -> list[Claim]:
+        """Every test on every instance."""
+        return [test(study) for study in studies for test in self.tests]
+
+
+# Oracle calls, and seconds at the most, a trial. The full set is to end within an hour or so on two
+# cores, all quick runs within minutes.
+SMALL = (Plan("gd97b", Budget(30_000, 300), Budget(1_000, 10), "GD97_b"),)
+GSET = (
+    Plan("g1", Budget(6_000, 400), Budget(300, 10), "G1"),
+    Plan("g40", Budget(6_000, 600), Budget(300, 10), "G40"),
+)
+CLUSTERING = (Plan("mnist", Budget(4_000, 600), Budget(300, 10), "MNIST features"),)
+# The atoms converge no further than the oracle is exact.
+GENEIG = tuple(
+    Plan(
+        f"geneig-{kind}",
+        Budget(500, 150, exact=True),
+        Budget(300, 10, exact=True),
+        "G40" if kind == "maxcut-sdp" else None,
+    )
+    for kind in SPECTRA
+)
+
+ALL = ("cgal", "cgal-decr", "cgal-ls", "corrective", "hcgm", "fwal", "ial", "ial-ls", "upd", "aupd")
+ABSENT = (
+    "CGS, Lan's smoothed CG and storage-optimal CGM are not here because they know no constraint "
+    "Ax in K, GDMM because it wants polytopes."
+)
+PAPER_ALONE = (
+    "The paper's figure shows CGAL (const.), HCGM and UPD; CGAL (decr.) and AUPD are added here."
+)
+
+CONST_AND_DECR = (
+    paper.ahead("cgal", "cgal-decr", "5, B"),
+    paper.ahead("cgal-decr", "hcgm", "5, B"),
+)
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment(
+            "maxcut-small",
+            "max-cut of a small graph, every method at its best (figure 2)",
+            ALL,
+            SMALL,
+            "best",
+            (
+                paper.hcgm_is_slow,
+                paper.cgal_is_fast,
+                *CONST_AND_DECR,
+                paper.ahead("cgal", "hcgm", "5"),
+                paper.ahead("cgal", "fwal", "5"),
+                paper.ahead("cgal", "ial", "5"),
+                paper.ahead("cgal", "upd", "5"),
+                paper.ahead("cgal", "aupd", "5"),
+                rivals.upd_saturates,
+                rivals.upd_drops_by_sign,
+                paper.oracle_dominates,
+            ),
+            (ABSENT,),
+        ),
+        Experiment(
+            "maxcut-small-trials",
+            "max-cut of a small graph, every trial (appendix B)",
+            ALL,
+            SMALL,
+            "trials",
+            (
+                *CONST_AND_DECR,
+                paper.hcgm_is_slow,
+                paper.unbounded_duals,
+                rivals.fwal_is_hard,
+                rivals.two_parameters_cost,
+                rivals.ial_has_stairs,
+                paper.ahead("ial", "ial-ls", "B"),
+                rivals.upd_saturates,
+                rivals.aupd_is_alike,
+                rivals.aupd_goes_on,
+            ),
+            (ABSENT,),
+        ),
+        Experiment(
+            "maxcut-gset",
+            "max-cut of G1 and G40 (figure 1)",
+            ("cgal", "cgal-decr", "hcgm", "upd", "aupd"),
+            GSET,
+            "best",
+            (
+                paper.hcgm_is_slow,
+                paper.cgal_is_fast,
+                *CONST_AND_DECR,
+                paper.ahead("cgal", "hcgm", "5.1"),
+                paper.ahead("cgal", "upd", "5.1"),
+                rivals.upd_saturates,
+                rivals.upd_drops_by_sign,
+                rivals.aupd_gets_stuck,
+                paper.oracle_dominates,
+            ),
+            (PAPER_ALONE,),
+        ),
+        Experiment(
+            "clustering",
+            "k-means clustering of MNIST features (figure 3)",
+            ("cgal", "cgal-decr", "hcgm", "upd"),
+            CLUSTERING,
+            "best",
+            (
+                paper.cgal_is_nearly_one,
+                paper.hcgm_is_slow,
+                *CONST_AND_DECR,
+                paper.ahead("cgal", "hcgm", "5.2"),
+                rivals.upd_cannot_be_tuned,
+                paper.oracle_dominates,
+            ),
+        ),
+        Experiment(
+            "geneig",
+            "generalised eigenvectors, with the oracle's atoms (figure 4)",
+            ("cgal", "hcgm", "upd"),
+            GENEIG,
+            "atoms",
+            (
+                paper.atoms_converge("cgal", linearly=True),
+                paper.atoms_converge("hcgm", linearly=False),
+                paper.atoms_converge("upd", linearly=False),
+                paper.ahead("cgal", "hcgm", "5.3"),
+            ),
+        ),
+    )
+}
+
+
+def named(name: str) -> tuple[Experiment, ...]:
+    """The experiment of the name, or all of them."""
+    if name == "all":
+        return tuple(EXPERIMENTS.values())
+    if name not in EXPERIMENTS:
+        raise ProblemError(
+            f"there is no experiment {name!r}; there are {', '.join(EXPERIMENTS)}, and all for "
+            "every one of them"
+        )
+    return (EXPERIMENTS[name],)

@@ -1,0 +1,117 @@
+"""Public files of experiments and benchmarks: where they are looked for, and where they live.
+
+A file is looked for in the folder that the caller names, in $CONDAL_DATA and in the user's cache;
+else it is downloaded to the cache. Its contents are known by a checksum wherever it was found: of
+the words of a text, unpacked, so that packing and line ends do not matter.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+from condal.errors import CondalError, FormatError, ProblemError
+from condal.io.safe_files import PathLike
+from condal.lab.experiments.public import SOURCES, Source
+from condal.runtime.extras import install
+
+VARIABLE = "CONDAL_DATA"
+ARCHIVE = ".tar.gz"
+SECONDS = 30  # how long a home may stay silent
+LARGEST = 2**28  # bytes of a member of an archive: far more than any of ours has
+
+__all__ = ["SOURCES", "Source", "find"]
+
+
+def find(name: str, data: PathLike | None = None) -> Path:
+    """The path of a file of `SOURCES`, its contents checked; downloaded if it must be.
+
+    Looked for in `data`, $CONDAL_DATA and the user's cache, in this order.
+    """
+    if name not in SOURCES:
+        raise ProblemError(f"there is no file {name!r}; the experiments know {', '.join(SOURCES)}")
+    source = SOURCES[name]
+    pooch = _pooch()
+    cache = None if pooch is None else Path(pooch.os_cache("condal"))
+    for folder in _folders(data, cache):
+        for place in source.places:
+            if (folder / place).is_file():
+                return source.check(folder / place)
+    if pooch is None or cache is None:
+        raise _not_found(source, data, [f"for that, {install('experiments')}"])
+    failures = []
+    for home in source.homes:
+        try:
+            return _download(source, home, cache, pooch)
+        # What the network, the server or the disk has against it, and a file of other contents.
+        except (OSError, ValueError) as error:
+            wrong = isinstance(error, CondalError)
+            failures.append(f"{home}: {'other contents' if wrong else type(error).__name__}")
+    raise _not_found(source, data, failures)
+
+
+def _folders(data: PathLike | None, cache: Path | None) -> Iterator[Path]:
+    named = {"the data folder": data, f"${VARIABLE}": os.environ.get(VARIABLE) or None}
+    for what, folder in named.items():
+        if folder is None:
+            continue
+        if not Path(folder).is_dir():
+            raise ProblemError(f"{what}, {os.fsdecode(folder)}, is not a folder: name one that is")
+        yield Path(folder)
+    if cache is not None:
+        yield cache
+
+
+def _pooch() -> ModuleType | None:
+    try:
+        import pooch
+    except ImportError:
+        return None
+    return pooch  # type: ignore[no-any-return,unused-ignore]
+
+
+def _download(source: Source, home: str, cache: Path, pooch: ModuleType) -> Path:
+    """The file in the cache, put there whole and only if its contents are right."""
+    path = cache / source.place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache) as folder:
+        fresh = Path(folder, path.name)
+        # Not pooch.retrieve: its checksum is that of the packing, which a home may change.
+        pooch.HTTPDownloader(timeout=SECONDS)(home, str(fresh), None)
+        if home.endswith(ARCHIVE):
+            fresh.write_bytes(_member(fresh.read_bytes(), path.name))
+        source.check(fresh)
+        fresh.replace(path)
+    return path
+
+
+def _member(archive: bytes, name: str) -> bytes:
+    try:
+        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+            for member in tar:
+                if Path(member.name).name == name and (file := tar.extractfile(member)):
+                    if member.size > LARGEST:
+                        raise FormatError(f"the archive's {name} claims {member.size:,} bytes")
+                    return file.read()
+    except (tarfile.TarError, EOFError, zlib.error) as error:
+        raise FormatError(f"is not a tar archive ({error})") from error
+    raise FormatError(f"the archive holds no {name}")
+
+
+def _not_found(source: Source, data: PathLike | None, reasons: list[str]) -> ProblemError:
+    given = "--data (not given)" if data is None else os.fsdecode(data)
+    folder = os.environ.get(VARIABLE)
+    variable = f"${VARIABLE} ({folder or 'not set'})"
+    home = source.homes[0]
+    by_hand = f"unpack {home}" if home.endswith(ARCHIVE) else f"fetch {home}"
+    return ProblemError(
+        f"the file {source.name} is not in {given}, nor {variable}, nor the user's cache, and was "
+        f"not downloaded ({'; '.join(reasons)}); {by_hand} by hand, and put the file at "
+        f"{source.place} in a folder named by --data or ${VARIABLE}"
+    )

@@ -1,0 +1,185 @@
+"""Figures in the paper's layout: objective residual and feasibility gap against lmo calls.
+
+The only module that imports matplotlib.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+
+from condal.lab.experiments.contenders import CONTENDERS
+from condal.lab.experiments.curve import Curve
+from condal.lab.experiments.study import Study, Tuned
+from condal.linalg.points import Array
+
+mpl.use("Agg")
+from matplotlib import colormaps  # the backend must be chosen first
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, which the colour-blind tell apart; line styles tell them apart in grey.
+STYLES: dict[str, tuple[str, Any]] = {
+    "cgal": ("#0072B2", "-"),
+    "cgal-decr": ("#56B4E9", (0, (6, 1.5))),
+    "cgal-ls": ("#009E73", (0, (4, 1, 1, 1))),
+    "corrective": ("#000000", (0, (1, 1))),
+    "hcgm": ("#D55E00", "-"),
+    "fwal": ("#CC79A7", "-"),
+    "ial": ("#8C6D00", "-"),
+    "ial-ls": ("#8C6D00", (0, (4, 1, 1, 1))),
+    "upd": ("#E69F00", "-"),
+    "aupd": ("#E69F00", (0, (2.5, 1.2))),
+}
+SETTINGS: Any = {
+    "font.size": 8.5,
+    "axes.titlesize": 9,
+    "axes.labelsize": 8.5,
+    "legend.fontsize": 7.5,
+    "svg.hashsalt": "condal",  # the same results make the same file
+    "svg.fonttype": "path",
+}
+ROWS_A_PAGE = 5
+COLUMN = 16  # lines of a legend that stand below each other
+GREY = "0.45"
+WIDTH, LEGEND, BETWEEN, MARGIN, LINE = 10.5, 2.35, 0.8, 0.1, 0.165  # inches
+
+
+def draw(layout: str, studies: Sequence[Study], stem: Path) -> list[Path]:
+    """Draw and save STEM.png and STEM.svg, or STEM-1, STEM-2, ... where there is a lot to show."""
+    with mpl.rc_context(SETTINGS):
+        if layout == "trials":
+            pages = [
+                _save(_trials(study, names), stem.with_name(f"{stem.name}-{number}"))
+                for study in studies
+                for number, names in enumerate(_pages(list(study.tuned)), start=1)
+            ]
+            return [path for page in pages for path in page]
+        return _save(_best(studies, atoms=layout == "atoms"), stem)
+
+
+def _best(studies: Sequence[Study], *, atoms: bool) -> Figure:
+    """A row an instance: every method at its best."""
+    lines = max(len(study.tuned) for study in studies) + 2 + (2 if atoms else 0)
+    figure, axes = _grid(len(studies), lines)
+    for study, row in zip(studies, axes, strict=True):
+        for tuned in study.tuned.values():
+            colour, dashes = STYLES[tuned.contender.name]
+            style = {"color": colour, "linestyle": dashes, "linewidth": 1.3}
+            _plot(row, tuned, tuned.curve, study.optimum, {**style, "label": tuned.label})
+            if atoms and tuned.contender.name in ("cgal", "hcgm"):
+                dotted = {"color": colour, "linestyle": ":", "linewidth": 1.0, "alpha": 0.9}
+                name = f"{tuned.contender.label}, atoms s_k"
+                _plot_atoms(row, tuned.curve, study.optimum, {**dotted, "label": name})
+        _finish(row, study, study.title)
+    return figure
+
+
+def _trials(study: Study, names: Iterable[str]) -> Figure:
+    """A row a method: every trial, coloured by its place in the range of the first parameter."""
+    listed = list(names)
+    most = max(len(study.tuned[name].trials) for name in listed) + 2
+    figure, axes = _grid(len(listed), lines=min(most, COLUMN))
+    for name, row in zip(listed, axes, strict=True):
+        tuned = study.tuned[name]
+        settings = sorted(tuned.trials)
+        colours = colormaps["viridis"](np.linspace(0.0, 0.93, len(settings)))
+        for setting, colour in zip(settings, colours, strict=True):
+            won = setting == tuned.setting
+            style = {
+                "color": "#D55E00" if won else colour,
+                "linewidth": 1.8 if won else 0.8,
+                "zorder": 3 if won else 2,
+                "label": tuned.contender.describe(setting) + (" (best)" if won else ""),
+            }
+            _plot(row, tuned, tuned.trials[setting].curve.iterates, study.optimum, style)
+        columns = 1 if len(settings) + 2 <= COLUMN else 2
+        _finish(row, study, f"{CONTENDERS[name].label}, {study.title}", columns=columns)
+    return figure
+
+
+def _grid(rows: int, lines: int) -> tuple[Figure, Any]:
+    """Rows of two panels, high enough for legends of so many lines, which stand on the right."""
+    panel = max(2.0, LINE * lines)
+    height = rows * (panel + BETWEEN) + MARGIN
+    figure = Figure(figsize=(WIDTH, height))
+    FigureCanvasAgg(figure)
+    # Fixed, in inches: an automatic layout would draw all of it twice more.
+    figure.subplots_adjust(
+        left=0.7 / WIDTH,
+        right=1 - LEGEND / WIDTH,
+        wspace=0.22,
+        top=1 - 0.3 / height,
+        bottom=(BETWEEN + MARGIN - 0.3) / height,
+        hspace=BETWEEN / panel,
+    )
+    return figure, figure.subplots(rows, 2, squeeze=False)
+
+
+def _plot(row: Any, tuned: Tuned, curve: Curve, optimum: float, style: dict[str, Any]) -> None:
+    steps = {"drawstyle": "steps-post"} if tuned.contender.stairs else {}
+    for axis, values in zip(row, (curve.residual(optimum), curve.infeasibility), strict=True):
+        axis.plot(curve.calls, _positive(values), **style, **steps)
+
+
+def _plot_atoms(row: Any, curve: Curve, optimum: float, style: dict[str, Any]) -> None:
+    both = curve.atom_residual(optimum), curve.atom_infeasibility
+    for axis, values in zip(row, both, strict=True):
+        axis.plot(curve.calls, _positive(values), **style)
+
+
+def _finish(row: Any, study: Study, title: str, *, columns: int = 1) -> None:
+    """Scales, guides, words."""
+    for axis, what in zip(row, ("objective residual", "feasibility gap"), strict=True):
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+        axis.set_xlim(1, study.budget.calls)
+        _guides(axis, study.budget.calls)
+        axis.set_xlabel("lmo calls")
+        axis.set_ylabel(what)
+        axis.grid(True, which="major", linewidth=0.4, alpha=0.5)
+        axis.minorticks_off()
+    row[0].set_title(title, loc="left")
+    row[1].legend(
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.02),
+        frameon=False,
+        borderaxespad=0.0,
+        handlelength=2.6,
+        ncols=columns,
+        labelspacing=0.35,
+    )
+
+
+def _guides(axis: Any, calls: int) -> None:
+    """c/k and c/sqrt(k), through the highest value that is drawn; the view stays as it is."""
+    drawn = [np.asarray(line.get_ydata(), dtype=np.float64) for line in axis.get_lines()]
+    values = np.concatenate(drawn) if drawn else np.ones(1)
+    values = values[np.isfinite(values)]
+    if values.size == 0:
+        return
+    low, high = float(values.min()), float(values.max())
+    axis.set_ylim(max(low, 1e-13) / 1.6, high * 2.5)
+    k = np.array([1.0, float(calls)])
+    for power, dashes, name in ((1.0, "--", "O(1/k)"), (0.5, ":", "O(1/√k)")):
+        axis.plot(k, high * k**-power, color=GREY, linestyle=dashes, linewidth=0.9, label=name)
+
+
+def _positive(values: Array) -> Array:
+    """What a log axis can show."""
+    return np.where(values > 0, values, np.nan)
+
+
+def _pages(names: list[str]) -> list[list[str]]:
+    return [names[i : i + ROWS_A_PAGE] for i in range(0, len(names), ROWS_A_PAGE)]
+
+
+def _save(figure: Figure, stem: Path) -> list[Path]:
+    paths = [stem.with_name(f"{stem.name}{suffix}") for suffix in (".png", ".svg")]
+    figure.savefig(paths[0], dpi=160)
+    figure.savefig(paths[1], metadata={"Date": None})
+    return paths

@@ -1,0 +1,153 @@
+"""The public files: what their contents are known by, and their homes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from condal.errors import ProblemError
+from condal.io.formats.text import read_text
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file: `place` in a data folder, the checksum of its contents, its public homes in order.
+
+    The checksum of a `text` is that of its words with one blank between them. A home that serves an
+    archive (.tar.gz) holds a member of the name of the place.
+    """
+
+    name: str
+    place: str
+    sha256: str
+    homes: tuple[str, ...]
+    text: bool = True
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where in a data folder the file may stand, plain or packed, in a subfolder or not."""
+        plain = Path(self.place)
+        stems = [plain, plain.with_suffix("")] if plain.suffix == ".txt" else [plain]
+        stems += [Path(stem.name) for stem in stems]
+        packings = ("", ".xz", ".gz") if self.text else ("",)
+        return tuple(f"{stem.as_posix()}{packing}" for stem in stems for packing in packings)
+
+    def checksum(self, contents: bytes) -> str:
+        """The checksum of unpacked contents."""
+        return sha256(b" ".join(contents.split()) if self.text else contents).hexdigest()
+
+    def check(self, path: Path) -> Path:
+        """The path, if it holds what it should."""
+        contents = read_text(path).data if self.text else path.read_bytes()
+        found = self.checksum(contents)
+        if found != self.sha256:
+            raise ProblemError(
+                f"{path} is not the file {self.name} of the experiments: the checksum of its "
+                f"contents is {found[:12]}..., wanted {self.sha256[:12]}...; remove it, and fetch "
+                f"{self.homes[0]}"
+            )
+        return path
+
+
+def _gset(name: str, checksum: str) -> Source:
+    # The second home is a copy at a fixed commit.
+    copies = "https://raw.githubusercontent.com/romank-rudolfovo/MaxCut_benchmarkdata"
+    homes = (
+        f"https://web.stanford.edu/~yyye/yyye/Gset/{name}",
+        f"{copies}/899680c2643b564a3b4842cd0f33b29d1d8bd55e/yyye/{name}.txt",
+    )
+    return Source(name, f"gset/{name}.txt", checksum, homes)
+
+
+def _sdplib(name: str, checksum: str) -> Source:
+    commit = "fa11b45c1d8c896a6abad2648d5dad46d8ecefaa"
+    home = f"https://raw.githubusercontent.com/vsdp/SDPLIB/{commit}/data/{name}.dat-s"
+    return Source(name, f"sdplib/{name}.dat-s", checksum, (home,))
+
+
+def _dimacs(folder: str, file: str, checksum: str, *, text: bool) -> Source:
+    commit = "a1a14d10e2e75c7243440bdf140db27d8db6b1ce"
+    home = f"https://raw.githubusercontent.com/vsdp/DIMACS/{commit}/data/{folder}/{file}"
+    name, place = file.partition(".")[0], f"dimacs7/{file.removesuffix('.gz') if text else file}"
+    return Source(name, place, checksum, (home,), text=text)
+
+
+SOURCES = {
+    source.name: source
+    for source in (
+        Source(
+            "GD97_b",
+            "gd97b/GD97_b.rb",
+            "c01610615366b6bf489f25fab40f2439750c81fddd25739dfa31ca9548f94b39",
+            (
+                "https://sparse.tamu.edu/RB/Pajek/GD97_b.tar.gz",
+                "https://suitesparse-collection-website.herokuapp.com/RB/Pajek/GD97_b.tar.gz",
+            ),
+        ),
+        _gset("G1", "d478e100fccb96c00e8b70a7303ee6d88cf58935ce097a8bc0b41c0fd9c09a26"),
+        _gset("G40", "46d50003591c2799d2669d8762668a83ad62cbc8750c3792120964a343663eb8"),
+        _gset("G22", "0f4cdf85870a8394bad36dfdefabdad4fc73ad8e2234457e22dacb1fa5b7778b"),
+        _gset("G43", "577bcffc5756175a4ab6613082d2ecf25d02bfda1faf3197931557481a6642d1"),
+        _gset("G67", "9f9ee48cf7c40e50761d91addefc6a738be5d42b26139bf273d5700e012f4010"),
+        _gset("G81", "fe76cb9851f0b5e793d76ba06dc8bd0c1067af70ce61eec0ef9366abe286e3e0"),
+        Source(
+            "MNIST features",
+            "kmeans_mnist/data_features.mat",
+            "d809c8f897c03cf02c680f19fd02508343291fa8e0868bbdf6c68894306fd1aa",
+            (
+                "https://raw.githubusercontent.com/solevillar/kmeans_sdp/"
+                "1cbb36bf40b3ed5b370dcab83ad04903ed1baa2a/data/data_features.mat",
+            ),
+            text=False,
+        ),
+        _sdplib("mcp100", "518ba6de9e300f6dc4840cb81d890c37574f248b27a08d6e5d0296e2241bc345"),
+        _sdplib("mcp250-1", "f8443fe0e6811d5e6df9d9bdff379855422bd0157b0cae571c27fed2dbe8afea"),
+        _sdplib("mcp500-1", "e77b778ed3a0a9420f3da4692a1a039ddbcaf556c7f1ebeb08362b61b4d38e3e"),
+        _sdplib("maxG11", "8e12729508a2b7a00d1c3d838d5bae178e518d3b9050bf464af37d48405b251c"),
+        _sdplib("maxG32", "23844b395a8c1a778c3c39bfeeae66cbaa975339fb25d3101520489eeb29668f"),
+        _sdplib("maxG51", "46274eb7e564011b7f4e42f6067462a0d04abd5d83a99dafb92b88a183d154bd"),
+        _sdplib("maxG60", "2f3fa863e2a6a3ebcc2e79e2ee7a5e962515ce214102f899f9b49dd5a3d1f534"),
+        _sdplib("gpp100", "ac4d5cbd2e8f178a7e0b1750d57e250111c0b69e036c94b6f586eadfc10016b1"),
+        _sdplib("gpp250-1", "a9bfb00f1f15569e492a03d294b12eb7b137419cbaf38603e44268bf565e6ed7"),
+        _sdplib("gpp500-1", "90f5b8a02ad516915e4ed5af7d8f0a77787888ad1916c1a0ba891511a2219650"),
+        _sdplib("theta1", "6d8d279e57b9a0515a8cfe2ea693f0a7a6ab81ee45e3ed6beaafbf1349450f81"),
+        _sdplib("theta2", "6c0d59ff43786f5760e22a7a79c834c69b52725b2fd00147f29359a82238c331"),
+        _sdplib("theta3", "526ad5d8b1214d9e0e982076d8ee579167b954f19c4f89a43c8ff8f8c8f82e69"),
+        _sdplib("theta4", "bcb35b6926aae7bdf8af05d27986168d92e0ae54bd50aac746118f79018db178"),
+        _sdplib("thetaG11", "8f961ff582a23b38c4f9cfb6abeb5dae61839a2fd7c05ed09955c2ce9193d369"),
+        _sdplib("qap5", "7dcd0d58c741b3f9e59bb3c3e67e8e8dc7fcb6f3895cd56713713f422df472c7"),
+        _sdplib("qap7", "c471bde0cc2e2169d445477fd6b68d91e2280101065b03ec5c1862090adc9046"),
+        _sdplib("qpG11", "afda525309a6803ec72633b59d18eacc9629eb9b1b87c1d3ce114b1c17d0ad83"),
+        _dimacs(
+            "TORUS",
+            "toruspm3-8-50.dat.gz",
+            "30453e345580f6404f2b72cdd7c828477485f2d5cae19f899351277aefafde95",
+            text=True,
+        ),
+        _dimacs(
+            "TORUS",
+            "torusg3-8.dat.gz",
+            "e48be74a91054e842ac544d22aa09a468f9caf960300024390eb196db5d4937a",
+            text=True,
+        ),
+        _dimacs(
+            "TORUS",
+            "toruspm3-15-50.dat.gz",
+            "37b59c397a00217c7da7af795cc8eecf73dc5717fce7db7531ef768f95d0e678",
+            text=True,
+        ),
+        _dimacs(
+            "HAMMING",
+            "hamming_7_5_6.mat.gz",
+            "c1d71c334b0ffc8c24e24370262959152966e3752f48de28f7a282974ac17446",
+            text=False,
+        ),
+        _dimacs(
+            "HAMMING",
+            "hamming_8_3_4.mat.gz",
+            "c69f619cdadeb1389d515dd37a8e35aed7fa4a99d771620714aa985d7047443b",
+            text=False,
+        ),
+    )
+}

@@ -1,0 +1,1 @@
+"""Points, symmetric operators, gradients, norms, Lanczos and proved eigenvalue bounds."""

@@ -1,0 +1,292 @@
+"""Proved lower bounds on the smallest eigenvalue: Ritz values never prove, these do.
+
+1. A completed Cholesky factorisation of V - tau I, dense or sparse, proves lambda_min(V) > tau less
+   the rounding of the factorisation, which is bounded.
+2. Lanczos from a fresh random start proves it with a probability.
+3. Gershgorin's discs prove something for any matrix whose entries are known.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import count
+from math import inf
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg.lapack import dpotrf
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+from scipy.sparse.linalg import splu
+
+from condal.linalg.eigen import Eigenpair, Engine, Lanczos
+from condal.linalg.lanczos import Recurrence
+from condal.linalg.points import Array
+from condal.linalg.symmetric import UNIT_ROUNDOFF, Symmetric
+from condal.runtime.cancellation import Halt, heed, seconds_left
+from condal.runtime.consensus import agreed
+from condal.types import Proof
+
+MAX_FACTOR_FLOPS = 1e10  # of SuperLU: some seconds
+MAX_FACTOR_BYTES = 2**29
+FLOPS_A_SECOND = 2e9  # about
+RESIDUE = 1e-14  # of the spectrum: what rounding may have made of the last beta
+MAX_PSD_FLOPS = 2e9  # of SuperLU, for an answer that is asked for before there is any problem
+
+
+@dataclass(frozen=True)
+class _Plan:
+    kind: str
+    flops: float
+
+
+def smallest_eigenvalue_bound(
+    V: Symmetric,
+    *,
+    slack: float,
+    failure: float,
+    seed: int,
+    enough: float = inf,
+    engine: Engine | None = None,
+) -> Proof:
+    """l <= lambda_min(V), proved, with lambda_min - l about `slack` where that can be had.
+
+    A bound of `enough` is not improved: one factorisation there needs no estimate before it.
+    """
+    discs = gershgorin(V)
+    if discs is not None and discs.value >= enough:
+        return discs
+    plan, found = _plan(V), None
+    if plan.kind == "probabilistic" or plan.flops > FLOPS_A_SECOND * seconds_left():
+        found = probabilistic(V, slack=slack, failure=failure, seed=seed, enough=enough)
+    else:
+        with suppress(Halt):  # where the time is up there is the proof that there is
+            found = _factored(V, plan, slack, enough, engine or Lanczos())
+    proof = _better(found, discs)
+    if proof is discs and seconds_left() <= 0:
+        proof = replace(proof, how=f"{proof.how}, as there was no time for a better proof")
+    if V.operators:
+        return replace(proof, how=f"{proof.how}, trusting the products of the operator")
+    return proof
+
+
+def _factored(
+    V: Symmetric, plan: _Plan, slack: float, enough: float, engine: Engine
+) -> Proof | None:
+    """By a factorisation at `enough`, or below an estimate."""
+    prove = dense_cholesky if plan.kind == "dense" else sparse_factorisation
+    explicit = V.explicit()
+    found = prove(explicit, enough) if np.isfinite(enough) else None
+    if found is not None:
+        return found
+    estimate = engine.smallest(V, tol=0.5 * slack)
+    if np.isfinite(enough):  # refuted there: not much care is worth its price
+        slack = max(slack, 4 * abs(estimate.value - enough))
+    return _descend(explicit, prove, estimate, slack)
+
+
+def semidefinite(V: Symmetric) -> Proof | None:
+    """A proof that V is psd, but for rounding: l <= lambda_min(V), with l >= 0 or little below it.
+
+    None where no factorisation is affordable; l = -inf where V is not psd, rounding or no.
+    """
+    discs = gershgorin(V)
+    if discs is not None and discs.value >= 0:
+        return discs
+    plan = _plan(V)
+    if plan.kind == "probabilistic" or plan.flops > MAX_PSD_FLOPS:
+        return None
+    prove = dense_cholesky if plan.kind == "dense" else sparse_factorisation
+    V = V.explicit()
+    sums = V.absolute_row_sums()
+    assert sums is not None
+    trace, unit = float(V.diagonals()[1].sum()), 8 * _gamma(V.n + 1) * float(sums.max())
+    below = [-unit * 8**k for k in range(4)]
+    for tau in (4 * _gamma(V.n + 1) * trace + unit, *below):
+        proof = prove(V, tau)
+        if proof is not None:
+            return proof
+    added = f"{-below[-1]:.3g} added to its diagonal"
+    return Proof(-inf, f"no factorisation of it completes, not with {added} either")
+
+
+def _descend(V: Symmetric, prove: Any, estimate: Eigenpair, slack: float) -> Proof | None:
+    """Try shifts below the estimate, each deeper than the last, until a factorisation completes."""
+    sums = V.absolute_row_sums()
+    size = 0.0 if sums is None else UNIT_ROUNDOFF * float(sums.max())  # no shift below is seen
+    step = max(slack, 1e-14 * abs(estimate.value), size, np.finfo(float).tiny)
+    for _ in range(12):
+        heed()
+        proof: Proof | None = prove(V, estimate.value - step)
+        if proof is not None:
+            return proof
+        step *= 8
+    return None
+
+
+def dense_cholesky(V: Symmetric, tau: float) -> Proof | None:
+    """tau less rounding, if the dense Cholesky factorisation of V - tau I completes.
+
+    Rump (2006): if Cholesky completes on S then lambda_min(S) >= -g/(1 - g) tr S, g = gamma_{n+1}.
+    """
+    V = V.explicit()
+    shifted = V.to_dense()
+    shift_error = UNIT_ROUNDOFF * (np.abs(np.diagonal(shifted)).max() + abs(tau))
+    shifted[np.diag_indices(V.n)] -= tau
+    trace = float(np.trace(shifted))
+    # In LAPACK's order the transpose of a symmetric matrix is itself: no copy is made.
+    factor, failed = dpotrf(shifted.T, lower=0, clean=0, overwrite_a=1)
+    if failed or not np.all(np.diagonal(factor) > 0):  # LAPACK lets nan pass
+        return None
+    rounding = _gamma(V.n + 1) / (1 - _gamma(V.n + 1)) * trace
+    return Proof(tau - rounding - shift_error - V.assembly_error(), "dense Cholesky factorisation")
+
+
+def sparse_factorisation(V: Symmetric, tau: float) -> Proof | None:
+    """tau less rounding, if a sparse LDL' factorisation of V - tau I has positive pivots.
+
+    SuperLU without pivoting gives S + E = L U with |E| <= gamma_t |L||U|, whatever the order of its
+    sums (Higham 2002, theorem 9.3). With D = diag U > 0, L D L' is positive definite, so
+    lambda_min(S) >= -|E|_2 - | L (U - D L') |_2: both norms are bounded by row and column sums of
+    the computed factors, and nothing is assumed of U but its own entries.
+    """
+    shifted = V.to_sparse() - tau * sp.eye(V.n, format="csc")
+    shifted = sp.csc_matrix(shifted)
+    diagonal = np.abs(shifted.diagonal()).max()
+    shift_error = 2 * UNIT_ROUNDOFF * (diagonal + abs(tau))
+    try:
+        factors = splu(
+            shifted,
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True, "Equil": False},
+        )
+    except (RuntimeError, MemoryError):  # exactly singular, or too large after all
+        return None
+    if not np.array_equal(factors.perm_r, factors.perm_c):
+        return None
+    L, U = sp.csr_array(factors.L), sp.csr_array(factors.U)
+    pivots = U.diagonal()
+    if not np.all((pivots > 0) & (pivots < np.inf)):
+        return None
+    asymmetry = abs(U - sp.dia_array((pivots[None, :], [0]), shape=U.shape) @ L.T)
+    longest = int(np.diff(L.indptr).max())
+    backward = _gamma(longest + 2) * _product_norm(abs(L), abs(U))
+    error = backward + _product_norm(abs(L), asymmetry)
+    # The sums that bound the error are rounded themselves: a few percent covers that.
+    shift_error += V.assembly_error()
+    return Proof(tau - 1.05 * error - shift_error, "sparse LDL' factorisation")
+
+
+def probabilistic(
+    V: Symmetric, *, slack: float, failure: float, seed: int, enough: float = inf
+) -> Proof:
+    """Lanczos from a fresh random start (Kuczynski and Wozniakowski 1992), right but for `failure`.
+
+    After k steps theta_min - lambda_min <= e (lambda_max - lambda_min) but for a probability of
+    1.648 sqrt(n) exp(-sqrt(e)(2k - 1)); the same holds at the other end, so that the spread of the
+    Ritz values bounds that of V. Rounded Lanczos behaves as exact Lanczos on a larger matrix with
+    its eigenvalues in tiny clusters (Greenbaum 1989), which the factor k under the root covers.
+    The number of steps depends on the data: the failures of the i-th look get a share of 1/(2 i^2),
+    which leaves one of 1/8 for a space that is invariant, as far as rounding lets it be told: see
+    `_unseen`.
+    """
+    start = np.random.default_rng([seed, V.n]).standard_normal(V.n)
+    # The start is as random in any order of the rows.
+    V = V.gathered()[0]
+    return from_random_start(V, start, slack=slack, failure=failure, enough=enough)
+
+
+def from_random_start(
+    V: Symmetric, start: Array, *, slack: float, failure: float, enough: float = inf
+) -> Proof:
+    """`probabilistic`, of n standard normal numbers that V does not depend on."""
+    run = Recurrence(V, start / np.linalg.norm(start), keep=0)
+    steps = 32
+    in_time = True
+    for look in count(1):
+        try:
+            run.grow_to(steps)
+        except Halt:  # fewer steps prove less
+            in_time = False
+        if run.steps == 0:
+            return Proof(-inf, "no time for a proof")
+        least, most = agreed(run.ends())
+        logarithm = np.log(2 * 1.648 * np.sqrt(V.n * run.steps) * 2 * look**2 / failure)
+        e = float((logarithm / (2 * run.steps - 1)) ** 2)
+        spread = most - least
+        off = e * spread / (1 - 2 * e) if e < 0.4 else np.inf
+        if run.ended:
+            rounding = RESIDUE * max(abs(least), abs(most))
+            off = min(off, _unseen(V.n, max(run.beta[-1], rounding), failure / 8))
+        decided = least - off >= enough or least < enough < inf  # Ritz values only fall
+        if decided or off <= slack or steps >= 20_000 or run.ended or not in_time:
+            break
+        steps = int(np.ceil(1.2 * steps))
+    how = f"Lanczos from a random start, {run.steps} steps"
+    return Proof(least - off, how, failure)
+
+
+def _unseen(n: int, b: float, failure: float) -> float:
+    """How far below the least Ritz value theta_1 lambda_min may be, after a step that left b.
+
+    With p the product of (t - theta_i), the betas multiply to |p(V) q|, which is at least
+    |c| |p(lambda_min)|, c the part of the start q in a lowest eigenvector. For the Ritz vector z of
+    theta_1 that says theta_1 - lambda_min <= b |z_1 z_m / c| <= b / |c|; and |c| <= t, for a q from
+    the sphere, has a probability of at most t sqrt(2n/pi).
+    """
+    return b / (failure * float(np.sqrt(np.pi / (2 * n))))
+
+
+def gershgorin(V: Symmetric) -> Proof | None:
+    """min_i (V_ii - sum of |V_ij| over j != i), part by part; None for a matrix-free V."""
+    sums = V.absolute_row_sums()
+    if sums is None:
+        return None
+    diagonal, absolute = V.diagonals()
+    worst = float((diagonal - (sums - absolute)).min())
+    return Proof(worst - 8 * (V.n + 4) * UNIT_ROUNDOFF * float(sums.max()), "Gershgorin discs")
+
+
+def _plan(V: Symmetric) -> _Plan:
+    """The cheapest proof: dense or sparse factorisation if one is affordable, else Lanczos."""
+    plans = []
+    if V.n**2 * 16 <= MAX_FACTOR_BYTES and not (V.operators and V.n > 3000):
+        plans.append(_Plan("dense", V.n**3 / 3 / 8))  # a dense flop costs an eighth of a sparse one
+    if V.factorable and V.n > 1000:  # below, a dense proof costs less than this question
+        width = _profile(V)
+        if 16 * float(width.sum()) <= MAX_FACTOR_BYTES:
+            plans.append(_Plan("sparse", float(width @ width)))
+    plans = [plan for plan in plans if plan.flops <= MAX_FACTOR_FLOPS]
+    return min(plans, key=lambda plan: plan.flops, default=_Plan("probabilistic", 0.0))
+
+
+def _profile(V: Symmetric) -> Array:
+    """Row widths of the envelope after reverse Cuthill-McKee: no factor needs more than these."""
+    pattern = V.to_sparse()
+    order = reverse_cuthill_mckee(sp.csr_matrix(pattern), symmetric_mode=True)
+    place = np.empty(V.n, dtype=np.int64)
+    place[order] = np.arange(V.n)
+    entries = pattern.tocoo()
+    rows, cols = place[entries.row], place[entries.col]
+    first = np.arange(V.n)
+    np.minimum.at(first, rows, cols)
+    return (np.arange(V.n) - first + 1).astype(np.float64)
+
+
+def _product_norm(a: Any, b: Any) -> float:
+    """sqrt(|ab|_1 |ab|_inf) >= |ab|_2 for non-negative a and b, without forming ab."""
+    ones = np.ones(a.shape[0])
+    return float(np.sqrt((a @ (b @ ones)).max() * (b.T @ (a.T @ ones)).max()))
+
+
+def _gamma(k: int) -> float:
+    return k * UNIT_ROUNDOFF / (1 - k * UNIT_ROUNDOFF)
+
+
+def _better(a: Proof | None, b: Proof | None) -> Proof:
+    found = [proof for proof in (a, b) if proof is not None]
+    if not found:
+        return Proof(-np.inf, "no proof")
+    return max(found, key=lambda proof: proof.value)

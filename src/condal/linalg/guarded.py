@@ -1,0 +1,228 @@
+"""What is wrong with a number, an array, a point or a gradient that a piece of the user's gave.
+
+The checks see each of them once and pass over it once: no more than it cost to make. They are here,
+below all that multiplies by an operator of the user's, as that is first done while things are made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from math import isfinite
+from numbers import Real
+from typing import Any, NoReturn
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+from condal.errors import PieceError
+from condal.linalg.gradients import Gradient
+from condal.linalg.points import Array, LowRank, Point
+from condal.linalg.symmetric import Symmetric
+
+NAMES = {
+    "f": "the objective f",
+    "M": "the map M of f",
+    "X": "the domain X",
+    "A": "the map A",
+    "K": "the set K",
+    "B": "the map B",
+    "g": "the function g",
+    "repair": "the repair",
+    "propose": "the proposal",
+}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Who is asked, and for what: `verb` is empty where the piece itself is called.
+
+    `called` is what the piece is called where its letter in the template is not known yet, and
+    `advice` what to do about it.
+    """
+
+    letter: str
+    verb: str = ""
+    called: str = ""
+    advice: str = ""
+
+    @property
+    def name(self) -> str:
+        """The piece, in words."""
+        whole = self.called or NAMES[self.letter]
+        return f"{self.verb} of {whole}" if self.verb else whole
+
+    def asked(self) -> Piece:
+        """Whatever is raised while it is asked, `with` this, is a PieceError of its name."""
+        return self
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, Exception) and not isinstance(error, PieceError | MemoryError):
+            what = f"{type(error).__name__}: {error}".rstrip(": ")
+            raise PieceError(f"{self.name} raised {what}", piece=self.letter) from error
+
+    def wrong(self, got: str, wanted: str) -> NoReturn:
+        """Raise PieceError: it returned one thing, and promised another."""
+        raise PieceError(
+            f"{self.name} returned {got} where {wanted} was promised{self.advice}",
+            piece=self.letter,
+        )
+
+    def number(self, value: Any, wanted: str = "a number") -> float:
+        """The value, if it is a real number; infinity is one."""
+        if not isinstance(value, Real | np.bool_) and np.shape(value) != ():
+            self.wrong(_kind(value), wanted)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            self.wrong(_kind(value), wanted)
+        if np.isnan(number):
+            self.wrong("nan", wanted)
+        return number
+
+    def array(self, value: Any, shape: tuple[int, ...]) -> Array:
+        """The value, if it is an array of finite numbers, of that shape and of double precision."""
+        if not isinstance(value, np.ndarray):
+            self.wrong(_kind(value), f"an array of shape {shape}")
+        if value.shape != shape:
+            self.wrong(f"shape {value.shape}", f"{shape}")
+        if value.dtype != np.float64:
+            if value.dtype.kind not in "biu":
+                self.wrong(f"numbers of type {value.dtype}", "float64")
+            value = value.astype(np.float64)
+        if not _finite(value):
+            bad = np.argwhere(~np.isfinite(value))[0]
+            where = ", ".join(str(i) for i in bad)
+            self.wrong(f"{value[tuple(bad)]} at index {where}", "a finite number")
+        return value
+
+    def point(self, x: Any, like: Gradient) -> Point:
+        """x, if it is a point of the space of the gradient."""
+        if isinstance(like, tuple):
+            parts = self._blocks(x, len(like))
+            return tuple(self.point(part, v) for part, v in zip(parts, like, strict=True))
+        if not isinstance(like, Symmetric):
+            return self.array(x, np.shape(like))
+        if not isinstance(x, LowRank):
+            return self.array(x, like.shape)
+        if np.ndim(x.U) != 2 or x.U.shape[0] != like.n or x.weights.shape != x.U.shape[1:]:
+            got = f"a LowRank with U of shape {x.U.shape} and {x.weights.size} weights"
+            self.wrong(got, f"one of side {like.n}")
+        self.array(x.U, x.U.shape)
+        self.array(x.weights, x.weights.shape)
+        return x
+
+    def gradient(self, v: Any, like: Gradient | None) -> Gradient | None:
+        """v, if it is a gradient of the space of another."""
+        if isinstance(like, tuple):
+            parts = self._blocks(v, len(like))
+            pairs = zip(parts, like, strict=True)
+            return tuple(self.gradient(part, w) for part, w in pairs)  # type: ignore[misc]
+        if like is None:  # a map to nothing
+            return None
+        if not isinstance(like, Symmetric):
+            return self.array(v, like.shape)
+        if not isinstance(v, Symmetric):
+            self.wrong(_kind(v), f"a condal.operators.Symmetric of side {like.n}")
+        if v.n != like.n:
+            self.wrong(f"a Symmetric of side {v.n}", f"one of side {like.n}")
+        for field in fields(Symmetric):
+            # Half of `lower` is never read, and an operator has no numbers to look at.
+            for part in _numbers(getattr(v, field.name) if field.name != "lower" else None):
+                if not _finite(part):
+                    self.wrong("a Symmetric with nan or inf in it", "one of finite numbers")
+        return v
+
+    def _blocks(self, x: Any, count: int) -> tuple[Any, ...]:
+        if not isinstance(x, tuple):
+            self.wrong(_kind(x), f"a tuple of {count} blocks")
+        if len(x) != count:
+            self.wrong(f"{len(x)} blocks", f"{count}")
+        return x
+
+
+class Products(Piece):
+    """Those of an operator, whose shape SciPy looks at before we do."""
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, ValueError):
+            shapes = re.match(r"cannot reshape array of size (\d+) into shape (.*)", str(error))
+            if shapes is not None:
+                self.wrong(f"an array of size {shapes[1]}", f"one of shape {shapes[2]}")
+            if str(error).startswith("dimension mismatch"):
+                self.wrong("no product (dimension mismatch)", "one of its shape")
+        super().__exit__(kind, error, trace)
+
+
+class GuardedOperator(LinearOperator):  # type: ignore[misc]
+    """A LinearOperator, its products looked at."""
+
+    def __init__(self, op: Any, letter: str, called: str = "") -> None:
+        super().__init__(op.dtype, op.shape)
+        self.op = op
+        advice = ": look at its product with a random vector" if called else ""
+        self._piece = Products(letter, "" if called else "the operator", called, advice)
+        self._back = Products(letter, "the adjoint", called, advice)
+
+    def _matvec(self, x: Any) -> Any:
+        with self._piece.asked():
+            image = self.op.matvec(x)
+        return self._piece.array(np.asarray(image), (*self.shape[:1], *np.shape(x)[1:]))
+
+    def _rmatvec(self, y: Any) -> Any:
+        with self._back.asked():
+            image = self.op.rmatvec(y)
+        return self._back.array(np.asarray(image), (*self.shape[1:], *np.shape(y)[1:]))
+
+    def _matmat(self, X: Any) -> Any:
+        with self._piece.asked():
+            image = self.op.matmat(X)
+        return self._piece.array(np.asarray(image), (self.shape[0], X.shape[1]))
+
+    def _rmatmat(self, Y: Any) -> Any:
+        with self._back.asked():
+            image = self.op.rmatmat(Y)
+        return self._back.array(np.asarray(image), (self.shape[1], Y.shape[1]))
+
+
+def named(op: LinearOperator, name: str) -> GuardedOperator:
+    """op, guarded while something is made of it; errors call it the operator `name`."""
+    return GuardedOperator(op, name, f"the operator {name}")
+
+
+def with_guarded(v: Symmetric, letter: str, called: str = "") -> Symmetric:
+    """V, its operators guarded."""
+    if not v.operators:
+        return v
+    return replace(v, operators=tuple(GuardedOperator(op, letter, called) for op in v.operators))
+
+
+def _finite(values: Any) -> bool:
+    """Whether all are: the sum of their squares is finite only then, and is soon made."""
+    return isfinite(np.vdot(values, values)) or bool(np.isfinite(values).all())
+
+
+def _numbers(part: Any) -> Iterator[Any]:
+    """The arrays of a part of a Symmetric."""
+    if isinstance(part, tuple):
+        for one in part:
+            yield from _numbers(one)
+    elif sp.issparse(part):
+        yield part.data
+    elif isinstance(part, np.ndarray):
+        yield part
+
+
+def _kind(value: Any) -> str:
+    """What it is, with its article."""
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"

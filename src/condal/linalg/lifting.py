@@ -1,0 +1,195 @@
+"""Hermitian matrices and rectangular ones as real symmetric ones of a larger side.
+
+**Hermitian.** A complex number is two real ones, next to each other: u in C^n is a real vector of
+2n, and a complex p x n matrix a real one of 2p x 2n, with the block [[Re, -Im], [Im, Re]] for each
+entry. For H Hermitian and its real form H', u* H u = u' H' u. So <H, x> over Hermitian x psd equals
+<H', x'> over real x' psd of side 2n: each u u* is a u u' of the same trace, and each x' is a sum of
+these. Nothing is lost or added: traces, eigenvalues, bounds and the rank of factors are the same.
+
+**Rectangular.** {x : sum of singular values <= tau}, m x n, holds the upper right blocks of
+{x' psd : tr x' <= 2 tau} of side m + n, and <C, x> = <C', x'> with C' = [[0, C/2], [C'/2, 0]].
+
+Either way a domain of other matrices is one of real symmetric matrices seen otherwise, and all that
+is made and proved for those holds for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+from condal.errors import ProblemError
+from condal.linalg.points import (
+    Array,
+    LowRank,
+    Outer,
+    Point,
+    finite_array,
+    plain_array,
+    refuse_complex,
+)
+from condal.linalg.sparse import require_sound
+from condal.linalg.symmetric import Symmetric
+
+_ONE, _I = np.eye(2), np.array([[0.0, -1.0], [1.0, 0.0]])
+_ONE.flags.writeable = _I.flags.writeable = False
+
+
+def is_complex(a: Any) -> bool:
+    """Whether a holds complex numbers."""
+    if not hasattr(a, "dtype"):
+        try:
+            a = np.asarray(a)
+        except ValueError:  # rows of different lengths: refused where they are read
+            return False
+    return a.dtype is not None and np.issubdtype(a.dtype, np.complexfloating)
+
+
+def require_finite_parts(a: Any, name: str) -> None:
+    """Raise ProblemError unless the real and imaginary parts of a, dense or sparse, are finite."""
+    stored = a.tocoo().data if sp.issparse(a) else a
+    finite_array(stored.real, f"the real part of {name}")
+    finite_array(stored.imag, f"the imaginary part of {name}")
+
+
+def real_vectors(U: Any) -> Array:
+    """The columns of U in C^(n x r), as real ones of 2n."""
+    return np.stack([U.real, U.imag], axis=1).reshape(2 * U.shape[0], *U.shape[1:])
+
+
+def complex_vectors(U: Array) -> Any:
+    """The columns of U, of 2n real numbers, as complex ones of n."""
+    parts = U.reshape(U.shape[0] // 2, 2, *U.shape[1:])
+    return parts[:, 0] + 1j * parts[:, 1]
+
+
+def real_matrix(a: Any) -> Any:
+    """The real form of a complex matrix: an array, a CSR array, or a LinearOperator."""
+    if isinstance(a, LinearOperator):
+        return _real_operator(a)
+    if sp.issparse(a):
+        a = sp.csr_array(a)
+        return sp.csr_array(sp.kron(a.real, _ONE, "coo") + sp.kron(a.imag, _I, "coo"))
+    return np.kron(a.real, _ONE) + np.kron(a.imag, _I)
+
+
+def _real_operator(a: LinearOperator) -> LinearOperator:
+    def image(v: Array) -> Array:
+        return real_vectors(np.asarray(a.matvec(complex_vectors(np.ravel(v)))))
+
+    def images(V: Array) -> Array:
+        return real_vectors(np.asarray(a.matmat(complex_vectors(V))))
+
+    def back(v: Array) -> Array:
+        return real_vectors(np.asarray(a.rmatvec(complex_vectors(np.ravel(v)))))
+
+    def backs(V: Array) -> Array:
+        return real_vectors(np.asarray(a.rmatmat(complex_vectors(V))))
+
+    shape = (2 * a.shape[0], 2 * a.shape[1])
+    made = LinearOperator(
+        shape, matvec=image, matmat=images, rmatvec=back, rmatmat=backs, dtype=np.float64
+    )
+    made.of = a
+    return made
+
+
+def hermitian_point(x: Point) -> Any:
+    """The Hermitian matrix of a real point: a LowRank with a complex factor, or an array."""
+    if isinstance(x, LowRank):
+        return LowRank(complex_vectors(x.U), x.weights)
+    full = np.asarray(x)
+    real, imaginary = full[::2, ::2] + full[1::2, 1::2], full[1::2, ::2] - full[::2, 1::2]
+    return real + 1j * imaginary
+
+
+def real_point(x: Any, n: int) -> Point:
+    """A real point of side 2n of a Hermitian n x n matrix; a real point as it is."""
+    real = not is_complex(x.U if isinstance(x, LowRank) else x)
+    shape = np.shape(x)
+    if shape == (2 * n, 2 * n) and real:
+        return x if isinstance(x, LowRank) else finite_array(x, "x")
+    if shape != (n, n):
+        raise ProblemError(f"x must be {n} x {n}, as the domain is; got shape {shape}")
+    if isinstance(x, LowRank):
+        return LowRank(real_vectors(x.U + 0j), x.weights)
+    full = np.asarray(x) + 0j
+    apart = float(np.abs(full - full.conj().T).max())
+    if not apart <= 1e-9 * float(np.abs(full).max()):
+        raise ProblemError(
+            f"x must be Hermitian; the largest |x - x*| is {apart:.3g}: pass (x + x*) / 2 if that "
+            "is what you mean"
+        )
+    return 0.5 * np.asarray(real_matrix(full))  # which has its trace, and is as psd as x is
+
+
+def rectangle(x: Point, m: int) -> Outer:
+    """The upper right block of a point, with m rows."""
+    if isinstance(x, LowRank):
+        return Outer(x.U[:m], x.weights, x.U[m:])
+    U, values, Vt = np.linalg.svd(np.asarray(x)[:m, m:], full_matrices=False)
+    return Outer(U, values, Vt.T)
+
+
+def square_point(x: Any, m: int, n: int) -> Point:
+    """A psd point of side m + n whose upper right block is the m x n matrix x, of least trace."""
+    shape = np.shape(x)
+    if shape == (m + n, m + n):
+        return x if isinstance(x, LowRank) else finite_array(x, "x")
+    if shape != (m, n) or isinstance(x, LowRank):
+        raise ProblemError(f"x must be {m} x {n}, as the domain is; got shape {shape}")
+    if not isinstance(x, Outer):
+        full = finite_array(x, "x")
+        x = Outer(full, np.ones(n), np.eye(n)) if n <= m else Outer(np.eye(m), np.ones(m), full.T)
+    left, upper = np.linalg.qr(x.U * x.weights)
+    right, lower = np.linalg.qr(x.V)
+    U, values, Vt = np.linalg.svd(upper @ lower.T)
+    r = len(values)
+    return LowRank(np.vstack([left @ U[:, :r], right @ Vt[:r].T]), values)
+
+
+def lifted(C: Any) -> Symmetric:
+    """[[0, C/2], [C'/2, 0]], for a real m x n matrix C: its inner product with a point of
+    NuclearBall(m, n) is <C, x>.
+
+    C is dense, sparse or a LinearOperator. So Linear(lifted(C)) is <C, x>, and
+    Inner([lifted(A_1), ...]) the map of all <A_i, x>.
+    """
+    C = C if hasattr(C, "shape") else plain_array(C, "C", "a matrix, at least 1 x 1")
+    shape = tuple(C.shape)
+    if len(shape) != 2 or 0 in shape:
+        raise ProblemError(f"C must be a matrix, at least 1 x 1; got shape {shape}")
+    refuse_complex(getattr(C, "dtype", None), "C")
+    m, n = shape
+    if isinstance(C, LinearOperator):
+        return Symmetric(m + n, operators=(_lifted_operator(C),))
+    if sp.issparse(C):
+        require_sound(C, "C")
+        part = sp.coo_array(C, dtype=np.float64)
+        finite_array(part.data, "C (its stored entries)")
+        rows, cols = np.append(part.row, m + part.col), np.append(m + part.col, part.row)
+        both = sp.coo_array((np.tile(0.5 * part.data, 2), (rows, cols)), shape=(m + n, m + n))
+        return Symmetric(m + n, sparse=(sp.csr_array(both),))
+    full = np.zeros((m + n, m + n))
+    full[:m, m:] = 0.5 * finite_array(C, "C", ndim=2)
+    full[m:, :m] = full[:m, m:].T
+    return Symmetric(m + n, dense=full)
+
+
+def _lifted_operator(C: LinearOperator) -> LinearOperator:
+    m = C.shape[0]
+
+    def image(v: Array) -> Array:
+        v = np.ravel(v)
+        return 0.5 * np.concatenate([C.matvec(v[m:]), C.rmatvec(v[:m])])
+
+    def images(V: Array) -> Array:
+        return 0.5 * np.concatenate([C.matmat(V[m:]), C.rmatmat(V[:m])])
+
+    side = sum(C.shape)
+    return LinearOperator(
+        (side, side), matvec=image, matmat=images, rmatvec=image, rmatmat=images, dtype=np.float64
+    )

@@ -1,0 +1,17 @@
+from condal.maps.checks import check_adjoint as check_adjoint
+from condal.maps.combined import Across as Across
+from condal.maps.combined import Scaled as Scaled
+from condal.maps.combined import Stack as Stack
+from condal.maps.differences import FiniteDifferences as FiniteDifferences
+from condal.maps.entries import Diagonal as Diagonal
+from condal.maps.entries import Entries as Entries
+from condal.maps.entries import RowSums as RowSums
+from condal.maps.inner import Cost as Cost
+from condal.maps.inner import Inner as Inner
+from condal.maps.operator import Operator as Operator
+from condal.maps.products import LeftProduct as LeftProduct
+from condal.maps.quadratics import Quadratics as Quadratics
+from condal.maps.triangle import Triangle as Triangle
+from condal.maps.vectors import Identity as Identity
+from condal.maps.vectors import Matrix as Matrix
+from condal.maps.vectors import Sampling as Sampling

@@ -1,0 +1,1 @@
+"""Methods of the literature that the paper compares with: UPD, AUPD, IAL, CGS, GDMM and more."""

@@ -1,0 +1,194 @@
+"""The augmented Lagrangian in image space, where every evaluation costs O(p).
+
+L_lam(x, y) = f(x) + min_r { h(r) + <y, Ax - r> + lam/2 |Ax - r|^2 },
+its minimiser r = prox_{h/lam}(Ax + y/lam),  its gradient  grad f(x) + A'w,  w = y + lam (Ax - r).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from condal.errors import ProblemError
+from condal.linalg.blocked import along
+from condal.linalg.gradients import add, dot
+from condal.linalg.points import Array, Point, require_positive
+from condal.maps.combined import adjoint_onto, difference, step
+from condal.problem import Problem
+from condal.types import Proximable
+
+LARGEST = 1e50  # of lam, and the least is one over it: they are squared, and divided by
+
+
+def require_penalty(lam: Any, name: str) -> None:
+    """Raise ProblemError unless lam is a positive number of a size that can be worked with."""
+    require_positive(lam, name)
+    if not 1 / LARGEST <= lam <= LARGEST:
+        raise ProblemError(
+            f"{name} must be a positive number, from {1 / LARGEST:g} to {LARGEST:g}; got {lam!r}: "
+            "1 is a size to begin with, as problems are normalised"
+        )
+
+
+def multiplier(h: Proximable, Ax: Array, y: Array, lam: float) -> Array:
+    """w = y + lam (Ax - r), in the form lam (z - r), and kept in dom h* under rounding."""
+    w = np.empty_like(Ax)
+    for here, part in h.pieces:
+        _multiplier(part, Ax[here], y[here], lam, w[here])
+    return w
+
+
+def _multiplier(h: Proximable, Ax: Array, y: Array, lam: float, w: Array) -> None:
+    """`multiplier`, in the cache."""
+    np.multiply(y, 1 / lam, out=w)
+    w += Ax
+    h.multiplier(w, lam, out=w)
+
+
+def residual(h: Proximable, Ax: Array, y: Array, lam: float) -> Array:
+    """d = Ax - r, the gradient of L_lam in y."""
+    d = np.empty_like(Ax)
+    for here, part in h.pieces:
+        z = np.multiply(y[here], 1 / lam, out=d[here])
+        z += Ax[here]
+        np.subtract(Ax[here], part.prox(z, 1 / lam), out=z)
+    return d
+
+
+def lagrangian(problem: Problem, Mx: Array, Ax: Array, y: Array, lam: float) -> float:
+    """L_lam(x, y)."""
+    r = problem.h.prox(Ax + y / lam, 1 / lam)
+    d = Ax - r
+    return problem.f.value(Mx) + problem.h.value(r) + float(y @ d) + 0.5 * lam * float(d @ d)
+
+
+@dataclass(frozen=True, eq=False)
+class Atom:
+    """s = lmo(grad L_lam(x, y)), and what it tells.
+
+    `gap` is the Frank-Wolfe gap <grad L, x - s>, `price` = <w, Ax> - h*(w) that of infeasibility,
+    `lower` a lower bound on the optimum, if the oracle kept its tolerance.
+    """
+
+    s: Point
+    w: Array
+    gap: float
+    price: float
+    lower: float
+
+
+def best_atom(
+    problem: Problem,
+    Mx: Array,
+    Ax: Array,
+    y: Array,
+    lam: float,
+    *,
+    tol: float,
+    guess: Point | None,
+) -> Atom:
+    """The atom of X that L_lam(., y) falls towards fastest at x: one call of the oracle."""
+    if not lam <= LARGEST:
+        raise FloatingPointError(f"the penalty lam has grown to {lam:g}; begin with a smaller lam0")
+    f, A = problem.f, problem.A
+    g = f.gradient(Mx)
+    w, w_Ax, conjugate = _priced(problem.h, Ax, y, lam)
+    v = add(adjoint_onto(f.M.adjoint(g), A, w), None)  # which refuses a problem of nothing
+    s = problem.X.lmo(v, tol, guess=guess)
+    gap = float(g @ Mx) + w_Ax - dot(v, s)
+    price = w_Ax - conjugate
+    return Atom(s, w, gap, price, f.value(Mx) - gap + price - tol)
+
+
+def _priced(h: Proximable, Ax: Array, y: Array, lam: float) -> tuple[Array, float, float]:
+    """The multiplier w, <w, Ax> and h*(w), in one pass."""
+    w, w_Ax, conjugate = np.empty_like(Ax), 0.0, 0.0
+    for here, part in h.pieces:
+        _multiplier(part, Ax[here], y[here], lam, w[here])
+        w_Ax += float(w[here] @ Ax[here])
+        conjugate += part.conjugate(w[here])
+    return w, w_Ax, conjugate
+
+
+class Segment:
+    """x + t (s - x), from x to an atom s, for t in [0, 1]."""
+
+    def __init__(
+        self, problem: Problem, Mx: Array, Ax: Array, atom: Atom, y: Array, lam: float
+    ) -> None:
+        self.problem, self.Mx, self.Ax, self.atom, self.y, self.lam = problem, Mx, Ax, atom, y, lam
+        self._way: tuple[Array, Array] | None = None  # M(s - x), A(s - x): few steps ask for them
+        self._slope: Callable[[float], float] | None = None
+
+    def slope(self, t: float) -> float:
+        """d/dt L_lam(x + t (s - x), y)."""
+        if t == 0.0:
+            return -self.atom.gap
+        if self._way is None or self._slope is None:
+            f, A, s = self.problem.f, self.problem.A, self.atom.s
+            dM, dA = self._way = difference(f.M, self.Mx, s), difference(A, self.Ax, s)
+            self._slope = slope_along(self.problem, self.Mx, dM, self.Ax, dA, self.y, self.lam)
+        return self._slope(t)
+
+    def images(self, t: float) -> tuple[Array, Array]:
+        """M and A of x + t (s - x)."""
+        if self._way is None:
+            f, A, s = self.problem.f, self.problem.A, self.atom.s
+            return step(f.M, self.Mx, s, t), step(A, self.Ax, s, t)
+        dM, dA = self._way
+        return along(self.Mx, dM, t), along(self.Ax, dA, t)
+
+
+def slope_along(
+    problem: Problem, Mx: Array, dM: Array, Ax: Array, dA: Array, y: Array, lam: float
+) -> Callable[[float], float]:
+    """t -> d/dt L_lam(x + t d, y): non-decreasing, since L is convex."""
+    z = along(Ax, y, 1 / lam)
+
+    def slope(t: float) -> float:
+        total = float(problem.f.gradient(along(Mx, dM, t)) @ dM)
+        for here, part in problem.h.pieces:
+            d = dA[here]
+            at = t * d
+            at += z[here]
+            total += float(part.multiplier(at, lam, out=at) @ d)
+        return total
+
+    return slope
+
+
+def zero_of(
+    slope: Callable[[float], float], *, guess: float = 1.0, tol: float = 1e-12, steps: int = 60
+) -> float:
+    """The zero in [0, 1] of a non-decreasing function, or the end where it keeps its sign.
+
+    Regula falsi with the Illinois rule, from 0 and the guess: exact after one step for a linear
+    slope. It stops at a slope of `tol` of that at 0.
+    """
+    low, high = 0.0, guess
+    at_low, at_high = slope(low), slope(high)
+    if at_low >= 0.0:
+        return low
+    enough = max(tol * -at_low, 1e-12 * at_high)
+    if at_high < 0.0 and high < 1.0:
+        low, at_low, high, at_high = high, at_high, 1.0, slope(1.0)
+    if at_high <= 0.0:
+        return high
+    side, middle = 0, low
+    for _ in range(steps):
+        middle = low - at_low * (high - low) / (at_high - at_low)
+        at_middle = slope(middle)
+        if abs(at_middle) <= enough or high - low <= 1e-15:
+            break
+        if at_middle < 0:
+            low, at_low = middle, at_middle
+            at_high = at_high / 2 if side < 0 else at_high
+            side = -1
+        else:
+            high, at_high = middle, at_middle
+            at_low = at_low / 2 if side > 0 else at_low
+            side = 1
+    return middle

@@ -1,0 +1,38 @@
+"""Where a factor begins, if f is curved: the first answers of the oracle."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from condal.linalg.points import Array
+from condal.methods.lagrangian import zero_of
+from condal.methods.lowrank.factor_layout import Layout
+from condal.problem import Problem
+
+BESIDE = 1e-2  # the part of R that is random where the rest is not
+TINY = 1e-300
+
+
+def first_atoms(problem: Problem, layout: Layout, R: Array) -> Array:
+    """The oracle's answers at x = 0, as many eigenvectors as R has columns, as far as f falls
+    towards them; R itself, small, beside them, and what they leave of the trace as slack."""
+    f = problem.f
+    V = f.M.adjoint(f.gradient(np.zeros(f.M.size)))
+    if V is None:
+        return R
+    R = BESIDE / sqrt(R.size) * R
+    for block, v in zip(layout.blocks, layout.parts(V), strict=True):
+        X = block.X
+        values, vectors = X.lowest(v, R.shape[1], 0.01 * f.magnitude(X.size) / X.size)
+        falling = np.maximum(-values, 0.0)
+        R[block.rows, : values.size] += vectors * np.sqrt(falling / max(falling.sum(), TINY))
+        R[block.every] *= sqrt(X.trace)
+    dM = f.M(layout.point(R))
+    R *= sqrt(max(BESIDE, zero_of(lambda t: float(f.gradient(t * dM) @ dM))))
+    for block in layout.blocks:
+        if block.slack:
+            left = 1.0 - float(np.vdot(R[block.rows], R[block.rows])) / block.X.trace
+            R[block.every.stop - 1, 0] = sqrt(max(left, BESIDE) * block.X.trace)
+    return R

@@ -1,0 +1,1 @@
+"""Methods that project onto X: operator splitting and primal-dual."""

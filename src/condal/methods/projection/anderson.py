@@ -1,0 +1,68 @@
+"""Anderson's acceleration of a fixed-point iteration u <- T(u), by the steps that came before.
+
+With F(u) = T(u) - u, the next point is T(u) - sum_i g_i (T(u_i+1) - T(u_i)), where g minimises
+|F(u) - sum_i g_i (F(u_i+1) - F(u_i))|: exact for a linear T after as many steps as it has different
+eigenvalues (Walker and Ni 2011). It is safe only beside a test of what it gives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg.blas import daxpy
+
+from condal.linalg.points import Array
+
+MEMORY = 10
+RIDGE = 1e-8  # of the Gram matrix of the differences
+LONGEST = 1e4  # |g| above which the differences are as good as dependent
+
+
+@dataclass(frozen=True, eq=False)
+class Anderson:
+    """T(u) and F(u) of the last u, and the last differences of each, the oldest first.
+
+    `gram` holds the inner products of the latter.
+    """
+
+    image: Array | None = None
+    residual: Array | None = None
+    images: tuple[Array, ...] = ()
+    residuals: tuple[Array, ...] = ()
+    gram: Array | None = None
+
+    def after(self, image: Array, residual: Array) -> Anderson:
+        """With T(u) and F(u) of one more u; neither is copied."""
+        if self.image is None or self.residual is None:
+            return Anderson(image, residual)
+        newest = residual - self.residual
+        images = (*self.images, image - self.image)[-MEMORY:]
+        residuals = (*self.residuals, newest)[-MEMORY:]
+        products = np.array([newest @ d for d in residuals])
+        size = len(residuals)
+        gram = np.empty((size, size))
+        if self.gram is not None and size > 1:
+            gram[:-1, :-1] = self.gram[-(size - 1) :, -(size - 1) :]
+        gram[-1] = gram[:, -1] = products
+        return Anderson(image, residual, images, residuals, gram)
+
+    def next(self) -> Array | None:
+        """The next u; None while too little is known."""
+        if self.gram is None or len(self.gram) < 2 or self.image is None or self.residual is None:
+            return None
+        size = float(np.trace(self.gram))
+        if not size > 0:
+            return None
+        ridged = (
+            self.gram
+            + RIDGE * np.diag(np.diagonal(self.gram))
+            + 1e-14 * size * np.eye(len(self.gram))
+        )
+        g = np.linalg.solve(ridged, [self.residual @ d for d in self.residuals])
+        if not np.linalg.norm(g) < LONGEST:
+            return None
+        u = self.image.copy()
+        for weight, change in zip(g, self.images, strict=True):
+            daxpy(change, u, a=-weight)
+        return u

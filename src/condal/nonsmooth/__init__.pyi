@@ -1,0 +1,11 @@
+from condal.nonsmooth.largest import MaxEigenvalue as MaxEigenvalue
+from condal.nonsmooth.largest import Maximum as Maximum
+from condal.nonsmooth.losses import AbsoluteLoss as AbsoluteLoss
+from condal.nonsmooth.losses import EpsilonInsensitive as EpsilonInsensitive
+from condal.nonsmooth.losses import Hinge as Hinge
+from condal.nonsmooth.losses import Quantile as Quantile
+from condal.nonsmooth.norms import L1 as L1
+from condal.nonsmooth.norms import L2 as L2
+from condal.nonsmooth.norms import GroupL1 as GroupL1
+from condal.nonsmooth.norms import Linf as Linf
+from condal.nonsmooth.variation import total_variation as total_variation

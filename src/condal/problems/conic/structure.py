@@ -1,0 +1,165 @@
+"""A program's numbers as maps and costs that know what they are: diagonals, few entries, rank one.
+
+What is left to make a problem of it is a bound on the trace of each part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.domains import CutCone, CutOrthant, Product, Simplex, Spectrahedron
+from condal.linalg.points import Array
+from condal.linalg.symmetric import Symmetric
+from condal.maps import Across, Diagonal, Inner, Matrix, Quadratics, Stack
+from condal.problem import Problem
+from condal.problems.conic.folded import Folded, Part
+from condal.sets import Box, Equal, SecondOrder, Separable
+from condal.smooth import Linear
+from condal.types import Domain, LinearMap, Proximable
+
+DENSE = 4  # entries a row of a matrix from which it pays to know that its rank is one
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """minimise sum <c_j, x_j> subject to sum A_j x_j in K, x_j in the cone of part j.
+
+    The trace of a part is that of a matrix, the sum of numbers, or the first of a second-order
+    block.
+    """
+
+    folded: Folded
+    maps: tuple[LinearMap, ...] = field(repr=False)
+    costs: tuple[Any, ...] = field(repr=False)
+    K: Proximable = field(repr=False)
+
+    @classmethod
+    def of(cls, folded: Folded) -> Shape:
+        """Its maps, costs and K."""
+        parts = folded.parts
+        return cls(folded, tuple(map(map_of, parts)), tuple(map(cost_of, parts)), rows_of(folded))
+
+    def domain(self, traces: Array, *, exact: bool = False) -> Domain:
+        """The parts of at most these traces, or of exactly the one."""
+        found = tuple(
+            _domain(part, float(trace), exact)
+            for part, trace in zip(self.folded.parts, traces, strict=True)
+        )
+        return found[0] if len(found) == 1 else Product(*found)
+
+    def problem(self, traces: Array, *, exact: bool = False) -> Problem:
+        """The problem of these traces, in the user's sense."""
+        program, one = self.folded.program, len(self.maps) == 1
+        f = Linear(self.costs[0] if one else self.costs)
+        return Problem.of(
+            f=f.scaled(-1.0) if program.maximise else f,
+            X=self.domain(traces, exact=exact),
+            A=(self.maps[0] if one else Across(*self.maps)) if self.K.size else None,
+            K=self.K if self.K.size else None,
+            maximise=program.maximise,
+            name=program.name,
+        )
+
+
+def _domain(part: Part, trace: float, exact: bool) -> Domain:
+    if part.kind == "psd":
+        return Spectrahedron(part.n, trace, at_most=not exact)
+    if part.kind == "orthant":
+        return Simplex(part.n, trace) if exact else CutOrthant(part.n, trace)
+    return CutCone(part.n, trace)
+
+
+def rows_of(folded: Folded) -> Proximable:
+    """K of the rows: a point, a box, and cones."""
+    low, high = folded.low[: folded.bounded], folded.high[: folded.bounded]
+    first = Equal(low) if np.array_equal(low, high) else Box(low, high)
+    cones = [SecondOrder(here.stop - here.start) for here in folded.cones]
+    if not cones:
+        return first
+    return Separable(*([first] if low.size else []), *cones)
+
+
+def map_of(part: Part) -> LinearMap:
+    """The rows of a part."""
+    if part.kind != "psd":
+        return Matrix(part.A)
+    diagonal = _diagonal(part)
+    if diagonal is not None:
+        return diagonal
+    return _inner(part)
+
+
+def cost_of(part: Part) -> Any:
+    """The cost of a part: a vector, or a symmetric matrix of few entries or of rank one."""
+    if part.kind != "psd":
+        return part.c.toarray().ravel()
+    n, places = part.n, part.c.indices
+    if part.c.nnz > DENSE * n:
+        found = _rank_one(part.c.data, places, n)
+        if found is not None:
+            u, sign = found
+            return Symmetric(n, pairs=((sign * u, u),))
+    matrix = sp.csr_array((part.c.data, (places // n, places % n)), (n, n))
+    if part.c.nnz > 0.3 * n * n:
+        return Symmetric(n, dense=matrix.toarray())
+    return Symmetric(n, sparse=(matrix,))
+
+
+def _diagonal(part: Part) -> LinearMap | None:
+    """A map that reads the diagonal, in order; None where the rows do not."""
+    A, n = part.A, part.n
+    if A.shape[0] != n or not np.array_equal(A.indptr, np.arange(n + 1)):
+        return None
+    if not np.array_equal(A.indices, np.arange(n) * (n + 1)) or not A.data.all():
+        return None
+    return Diagonal(n) if np.all(A.data == 1.0) else Diagonal(n).scaled(A.data)
+
+
+def _inner(part: Part) -> LinearMap:
+    """Rows of rank one that are dense as quadratic forms, runs of others as inner products."""
+    A, n = part.A, part.n
+    maps: list[LinearMap] = []
+    begin = 0
+    for i in np.flatnonzero(np.diff(A.indptr) > DENSE * n):
+        here = slice(A.indptr[i], A.indptr[i + 1])
+        found = _rank_one(A.data[here], A.indices[here], n)
+        if found is None:
+            continue
+        u, sign = found
+        if i > begin:
+            maps.append(_plain(A[begin:i], n))
+        maps.append(Quadratics(u[None, :], np.array([sign])))
+        begin = int(i) + 1
+    if begin < A.shape[0]:
+        maps.append(_plain(A[begin:], n))
+    return maps[0] if len(maps) == 1 else Stack(*maps)
+
+
+def _plain(A: Any, n: int) -> LinearMap:
+    whole = Part("psd", n, sp.csr_array(A), None)
+    return _diagonal(whole) or Inner.from_matrix(whole.A)
+
+
+def _rank_one(values: Array, places: Any, n: int) -> tuple[Array, float] | None:
+    """u and a sign with sign u u' the matrix of these entries; None if there is none.
+
+    Its entries are those of the doubles u_i u_j, each rounded once: proofs allow for that.
+    """
+    rows, cols = places // n, places % n
+    diagonal = np.zeros(n)
+    diagonal[rows[rows == cols]] = values[rows == cols]
+    support = np.flatnonzero(diagonal)
+    if support.size**2 != values.size:
+        return None
+    sign = float(np.sign(diagonal[support[0]]))
+    if np.any(sign * diagonal[support] < 0):
+        return None
+    u = np.sqrt(np.abs(diagonal))
+    first = np.zeros(n)
+    first[cols[rows == support[0]]] = values[rows == support[0]]
+    u = np.copysign(u, sign * first)
+    return (u, sign) if np.array_equal(sign * u[rows] * u[cols], values) else None

@@ -1,0 +1,170 @@
+"""Portfolios: risk against expected return (Markowitz 1952)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from condal.domains import Simplex
+from condal.errors import ProblemError
+from condal.linalg.points import Array, finite_array, require_positive
+from condal.maps import Matrix
+from condal.nonsmooth import AbsoluteLoss
+from condal.problem import Problem
+from condal.problems.answers import vector_of
+from condal.problems.inputs import real_array, require_real
+from condal.result import Result
+from condal.sets import Box
+from condal.smooth import FactoredQuadratic, Quadratic
+
+
+@dataclass(frozen=True, eq=False)
+class Allocation:
+    """The part of the money in each asset, and what it means.
+
+    `expected` is the return that is expected, `risk` its standard deviation, `turnover` the sum of
+    |changes| of the holdings (0 where none are given), `exposures` those that have bounds.
+    """
+
+    weights: Array
+    expected: float
+    risk: float
+    turnover: float
+    exposures: Array
+
+    def __repr__(self) -> str:
+        held = int(np.count_nonzero(self.weights > 1e-6))
+        return (
+            f"Allocation({held} of {self.weights.size} assets, expected {self.expected:.6g}, "
+            f"risk {self.risk:.6g}, turnover {self.turnover:.6g})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Portfolio:
+    """minimise aversion/2 x'Qx - <expected, x> + cost |x - holdings|_1 over x >= 0, sum x = 1.
+
+    Subject to low <= S x <= high, where exposures S are given. `risk` is 1/2 x'Qx as a smooth
+    function: Q, or factors F'F + Diag(d), which are never multiplied out.
+    """
+
+    expected: Array = field(repr=False)
+    risk: Quadratic | FactoredQuadratic = field(repr=False)
+    aversion: float = 1.0
+    exposures: Matrix | None = field(default=None, repr=False)
+    bounds: Box | None = field(default=None, repr=False)
+    holdings: Array | None = field(default=None, repr=False)
+    cost: float = 0.0
+    name: str = "portfolio"
+
+    @property
+    def n(self) -> int:
+        """How many assets."""
+        return int(self.expected.size)
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The problem over the simplex."""
+        linear = -self.expected / self.aversion
+        if isinstance(self.risk, Quadratic):
+            f: Any = Quadratic(self.risk.Q, linear, self.aversion)
+        else:
+            f = FactoredQuadratic(self.risk.F, self.risk.d, linear, self.aversion)
+        trades = self.holdings is not None and self.cost > 0
+        return Problem.of(
+            f=f,
+            X=Simplex(self.n),
+            A=self.exposures,
+            K=self.bounds,
+            g=AbsoluteLoss(self.holdings, self.cost) if trades else None,
+            name=self.name,
+        )
+
+    def allocation(self, result: Result) -> Allocation:
+        """What the point of a result holds, and its expected return, risk and turnover."""
+        x = vector_of(result, self.n)
+        variance = 2.0 * self.risk.value(self.risk.M(x))
+        return Allocation(
+            weights=x,
+            expected=float(self.expected @ x),
+            risk=float(np.sqrt(max(variance, 0.0))),
+            turnover=0.0 if self.holdings is None else float(np.abs(x - self.holdings).sum()),
+            exposures=np.zeros(0) if self.exposures is None else self.exposures(x),
+        )
+
+
+def portfolio(
+    expected: Any,
+    *,
+    Q: Any = None,
+    F: Any = None,
+    d: Any = None,
+    aversion: float = 1.0,
+    exposures: Any = None,
+    low: Any = None,
+    high: Any = None,
+    holdings: Any = None,
+    cost: float = 0.0,
+    name: str = "portfolio",
+) -> Portfolio:
+    """The model of a portfolio of n assets, long only and fully invested.
+
+    Parameters
+    ----------
+    expected : the return that is expected of each asset.
+    Q : the covariance of the returns, n x n; or
+    F, d : the factors of it, Q = F'F + Diag(d): F is k x n, d the variance of each asset alone.
+    aversion : the price of variance: the larger, the less risk.
+    exposures, low, high : bounds low <= exposures x <= high, a row each: 1 for the assets of a
+        sector, say. One of low and high may be left out.
+    holdings, cost : what is held now, and the cost of trading one unit of it.
+    """
+    mean = real_array(expected, "expected", ndim=1).copy()
+    require_positive(aversion, "aversion")
+    if (Q is None) == (F is None):
+        raise ProblemError("give the covariance as Q, or as factors F (and d): one of the two")
+    if Q is not None and d is not None:
+        raise ProblemError("d goes with the factors F; got Q and d: add d to the diagonal of Q")
+    require_real(F if Q is None else Q, "F" if Q is None else "Q")
+    risk = Quadratic(Q) if Q is not None else FactoredQuadratic(F, d)
+    n = int(np.asarray(risk.M.adjoint(np.zeros(risk.M.size))).size)
+    if n != mean.size:
+        raise ProblemError(
+            f"expected is for {mean.size} assets, and {'Q' if F is None else 'F'} for {n}: they "
+            "must agree"
+        )
+    rows, bounds = _bounds(exposures, low, high, n)
+    held = None if holdings is None else real_array(holdings, "holdings", ndim=1).copy()
+    if held is not None and held.size != n:
+        raise ProblemError(f"holdings is for {held.size} assets, and expected for {n}")
+    if np.ndim(cost) > 0 or cost != 0.0:
+        require_positive(cost, "cost")
+        if held is None:
+            raise ProblemError("cost is that of changing the holdings: give holdings too")
+    return Portfolio(mean, risk, float(aversion), rows, bounds, held, float(cost), name)
+
+
+def _bounds(exposures: Any, low: Any, high: Any, n: int) -> tuple[Matrix | None, Box | None]:
+    if exposures is None:
+        if low is not None or high is not None:
+            raise ProblemError("low and high are bounds of exposures: give exposures too")
+        return None, None
+    if low is None and high is None:
+        raise ProblemError("exposures need bounds: give low, high or both")
+    require_real(exposures, "exposures")
+    rows = Matrix(exposures)
+    if rows.a.shape[1] != n:
+        raise ProblemError(f"exposures is for {rows.a.shape[1]} assets, and expected for {n}")
+    least = _side(-np.inf if low is None else low, "low", rows.size)
+    most = _side(np.inf if high is None else high, "high", rows.size)
+    return rows, Box(least, most)
+
+
+def _side(given: Any, name: str, rows: int) -> Array:
+    """A bound for each row; one number is that of all."""
+    require_real(given, name)
+    side = finite_array(given, name, test=lambda values: ~np.isnan(values))
+    return np.full(rows, float(side)) if side.ndim == 0 else side

@@ -1,0 +1,211 @@
+"""The curves of a solve: objective and bound, gap and infeasibility, what an iteration costs.
+
+matplotlib is imported when something is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from condal.errors import ProblemError
+from condal.linalg.points import Array
+from condal.report.curves.style import (
+    BINS,
+    COLOURS,
+    DASHES,
+    FAINT,
+    LONG,
+    ROUNDING,
+    Against,
+    decades,
+    drawing,
+    line,
+    logarithmic,
+    styles,
+)
+from condal.runtime import extras
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """A solve to be drawn: the columns of its history, and what was certified in the end."""
+
+    columns: Mapping[str, Array]
+    objective: float
+    bound: float
+    gap: float
+    label: str = ""
+    tol: float | None = None
+
+    def x(self, against: Against) -> Array:
+        """Where the iterations are."""
+        return self.columns["k" if against == "iterations" else "seconds"]
+
+
+def require_matplotlib() -> None:
+    """Raise MissingExtra, with what to install."""
+    extras.require("matplotlib", what="figures need matplotlib", extra="report")
+
+
+def plot(trace: Trace, *, against: Against = "iterations") -> Figure:
+    """The three panels of a solve, side by side."""
+    if against not in ("iterations", "seconds"):
+        raise ProblemError(f"against must be 'iterations' or 'seconds'; got {against!r}")
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    with drawing():
+        figure = Figure(figsize=(11.0, 3.3), layout="constrained")
+        first, second, third = figure.subplots(1, 3)
+        objective(first, [trace], against)
+        errors(second, trace, against)
+        cost(third, [trace], against)
+        if trace.label:
+            figure.suptitle(trace.label, x=0.008, ha="left", fontsize=11)
+    return figure
+
+
+def objective(axes: Any, traces: Sequence[Trace], against: Against) -> None:
+    """Objective and estimated bound, and where the proof put both in the end."""
+    alone, shown = len(traces) == 1, []
+    for trace, (colour, dashes) in zip(traces, styles(), strict=False):
+        x, values, bounds = (
+            trace.x(against),
+            trace.columns["objective"],
+            trace.columns["bound"],
+        )
+        second = COLOURS[1] if alone else colour
+        line(
+            axes,
+            x,
+            values,
+            against,
+            color=colour,
+            linestyle="-" if alone else dashes,
+            label="objective" if alone else trace.label,
+        )
+        line(
+            axes,
+            x,
+            bounds,
+            against,
+            color=second,
+            linestyle=DASHES[1] if alone else DASHES[2],
+            label="bound, estimated" if alone else None,
+        )
+        for value, marker, face in ((trace.objective, "o", colour), (trace.bound, "D", second)):
+            if isfinite(value) and x.size:
+                label = "bound, proved" if alone and marker == "D" else None
+                axes.plot(
+                    x[-1],
+                    value,
+                    marker,
+                    color=face,
+                    markersize=5,
+                    clip_on=False,
+                    zorder=4,
+                    label=label,
+                )
+                shown.append(value)
+        shown += [*_late(values), *_late(bounds)]
+    _window(axes, shown)
+    finish(axes, "objective and bound" if alone else "objective, and bound dotted", traces, against)
+
+
+def errors(axes: Any, trace: Trace, against: Against) -> None:
+    """Gap and infeasibility of one solve, and the gap that is proved."""
+    x, names = trace.x(against), (("gap", "gap, estimated"), ("infeasibility", "infeasibility"))
+    for (column, name), (colour, dashes) in zip(names, styles(), strict=False):
+        _error(axes, trace, column, against, color=colour, linestyle=dashes, label=name)
+    if x.size and ROUNDING < trace.gap < np.inf:
+        axes.plot(x[-1], trace.gap, "D", color=COLOURS[0], markersize=5, label="gap, proved")
+    if x.size and trace.tol is not None and trace.tol > ROUNDING:
+        style = {"color": FAINT, "linewidth": 1.0, "linestyle": DASHES[2]}
+        axes.axhline(trace.tol, label="tolerance", zorder=1, **style)
+    decades(axes)
+    finish(axes, "gap and infeasibility", [trace], against)
+
+
+def one_error(axes: Any, traces: Sequence[Trace], column: str, against: Against) -> None:
+    """The gap, or the infeasibility, of several solves."""
+    for trace, (colour, dashes) in zip(traces, styles(), strict=False):
+        _error(axes, trace, column, against, color=colour, linestyle=dashes, label=trace.label)
+    decades(axes)
+    finish(axes, "gap, estimated" if column == "gap" else column, traces, against)
+
+
+def _error(axes: Any, trace: Trace, column: str, against: Against, **style: Any) -> None:
+    """What of a column is more than rounding; its name tells where there is no such thing."""
+    values = trace.columns[column]
+    seen = np.isfinite(values) & (values > ROUNDING)
+    if values.size and not seen.any():
+        finite = np.isfinite(values).any()
+        style["label"] += ": 0, but for rounding" if finite else ": none"
+    line(axes, trace.x(against), np.where(seen, values, np.nan), against, **style)
+
+
+def cost(
+    axes: Any, traces: Sequence[Trace], against: Against, column: str = "matvecs", unit: float = 1.0
+) -> None:
+    """What an iteration costs, as a mean over the iterations between two points."""
+    for trace, (colour, dashes) in zip(traces, styles(), strict=False):
+        total, k, x = trace.columns[column], trace.columns["k"], trace.x(against)
+        if k.size:
+            keep = np.unique(np.linspace(0, k.size - 1, 2 * BINS).astype(int))
+            if _long(k, against):
+                keep = np.unique(np.geomspace(1, k.size, 2 * BINS).astype(int) - 1)
+            steps = np.maximum(np.diff(k[keep], prepend=k[0] - 1), 1)
+            each = unit * np.diff(total[keep], prepend=0.0) / steps
+            style = {"color": colour, "linestyle": dashes, "drawstyle": "steps-mid"}
+            line(axes, x[keep], each, against, label=trace.label, **style)
+    axes.set_ylim(bottom=0)
+    name = "matrix products" if column == "matvecs" else "milliseconds"
+    finish(axes, f"{name} an iteration", traces, against, legend=len(traces) > 1)
+
+
+def finish(
+    axes: Any, title: str, traces: Sequence[Trace], against: Against, *, legend: bool = True
+) -> None:
+    """Title, axis, legend; a word where there is nothing to draw."""
+    axes.set_title(title)
+    axes.set_xlabel("iteration" if against == "iterations" else "seconds")
+    sizes = [trace.columns["k"] for trace in traces]
+    if not any(k.size for k in sizes):
+        axes.text(0.5, 0.5, "no iterations", ha="center", va="center", transform=axes.transAxes)
+        return
+    if any(_long(k, against) for k in sizes):
+        axes.set_xscale("log")
+        logarithmic(axes.xaxis)
+    elif against == "iterations":
+        first, last = min(k[0] for k in sizes if k.size), max(k[-1] for k in sizes if k.size)
+        axes.set_xlim(first - 0.04 * (last - first) - 0.5, last + 0.04 * (last - first) + 0.5)
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    if legend:
+        axes.legend(fontsize=8)
+
+
+def _long(k: Array, against: Against) -> bool:
+    return against == "iterations" and k.size > 0 and k[-1] - k[0] >= LONG
+
+
+def _late(values: Array) -> list[float]:
+    """The values after the first quarter: the start may be far off."""
+    late = values[values.size // 4 :]
+    late = late[np.isfinite(late)]
+    return [float(late.min()), float(late.max())] if late.size else []
+
+
+def _window(axes: Any, shown: Sequence[float]) -> None:
+    """The view of an axis: what is to be shown, and a margin."""
+    if shown:
+        low, high = min(shown), max(shown)
+        margin = 0.08 * (high - low) or 0.05 * max(1.0, abs(high))
+        axes.set_ylim(low - margin, high + margin)

@@ -1,0 +1,1 @@
+from condal.report.live.watch import Watch as Watch

@@ -1,0 +1,96 @@
+"""A solve as it runs in a notebook: one output that is drawn anew, by IPython alone."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import math
+import sys
+import time
+from typing import Any
+
+from condal.result import Row
+from condal.runtime.markup import escape
+
+SECONDS_BETWEEN = 0.2
+DIGITS = 6  # that a bar has room for
+
+_TRACK = (
+    "display:inline-block;width:16em;height:0.7em;vertical-align:middle;border-radius:0.35em;"
+    "overflow:hidden;background:rgba(128,128,128,0.25)"
+)
+
+
+def in_notebook() -> bool:
+    """Whether a kernel runs this, which can show HTML."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return shell is not None and hasattr(shell, "kernel")
+
+
+class Bar:
+    """The last `Row` as two bars, of the gap and of the infeasibility: a tenth of the error, a
+    sixth of the bar. At most 5 times a second it is drawn anew."""
+
+    def __init__(self) -> None:
+        ipython: Any = importlib.import_module("IPython.display")
+        self._html = ipython.HTML
+        self._began = self._drawn = time.perf_counter()
+        self._row: Row | None = None
+        self._notes: list[str] = []
+        self._handle = ipython.display(ipython.HTML(self._draw()), display_id=True)
+
+    def show(self, row: Row) -> None:
+        """Take note of a row, and draw it if it is time."""
+        self._row = row
+        if time.perf_counter() - self._drawn >= SECONDS_BETWEEN:
+            self._update()
+
+    def note(self, text: str) -> None:
+        """A line of text below the bars."""
+        self._notes.append(text)
+        self._update()
+
+    def close(self) -> None:
+        """The last row, as it stays."""
+        self._update()
+
+    def _update(self) -> None:
+        self._drawn = time.perf_counter()
+        # A solve goes on when nobody looks; an interrupt of the kernel is no Exception.
+        with contextlib.suppress(Exception):
+            self._handle.update(self._html(self._draw()))
+
+    def _draw(self) -> str:
+        notes = "".join(f"<div>{escape(text)}</div>" for text in self._notes)
+        return drawn(self._row, time.perf_counter() - self._began) + notes
+
+
+def drawn(row: Row | None, seconds: float) -> str:
+    """The row as HTML, in the colours of the page."""
+    style = "color:inherit;font-variant-numeric:tabular-nums;line-height:1.6"
+    if row is None:
+        return f'<div style="{style}">starting</div>'
+    bound = f"~{row.bound:#.7g}" if math.isfinite(row.bound) else "none yet"
+    told = [
+        f"objective {row.objective + 0.0:#.7g}, bound {bound}",
+        f"iteration {row.k:,}, {max(seconds, row.seconds):.1f} s",
+    ]
+    bars = [_bar("gap", row.gap), _bar("infeasibility", row.infeasibility)]
+    return (
+        f'<div style="{style}">' + "".join(f"<div>{part}</div>" for part in bars + told) + "</div>"
+    )
+
+
+def _bar(name: str, error: float) -> str:
+    known = math.isfinite(error)
+    share = min(max(-math.log10(error), 0.0), DIGITS) / DIGITS if known and error > 0 else 0.0
+    share = 1.0 if error == 0 else share
+    value = f"{error:.1e}" if known else "not known yet"
+    fill = f'<span style="display:block;height:100%;width:{100 * share:.1f}%;background:#4c8bbe">'
+    return (
+        f'<span style="display:inline-block;width:7em">{name}</span>'
+        f'<span role="progressbar" aria-label="{name}" aria-valuemin="0" aria-valuemax="{DIGITS}" '
+        f'aria-valuenow="{DIGITS * share:.1f}" aria-valuetext="{value}" style="{_TRACK}">'
+        f"{fill}</span></span> {value}"
+    )

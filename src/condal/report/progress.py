@@ -1,0 +1,155 @@
+"""A solve as it runs: a live line on a terminal, bars in a notebook, rows that get rarer
+elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any, TextIO
+
+from condal.report.notebook import Bar, in_notebook
+from condal.result import Row
+
+if TYPE_CHECKING:
+    from rich.live import Live
+
+REFRESHES_PER_SECOND = 10
+SECONDS_BETWEEN_ROWS = 10.0
+
+HEADER = (
+    f"{'k':>8} {'objective':>14} {'bound':>15} {'gap':>9} {'infeas':>8} {'calls':>8} {'time':>8}"
+)
+
+
+class Progress:
+    """Shows each `Row`: `condal.solve(problem, callback=condal.Progress())`.
+
+    On a terminal one line is drawn anew, at most 10 times a second, by a thread that reads the last
+    row: an iteration pays for an assignment. In a notebook there are bars for the gap and the
+    infeasibility. Elsewhere, or without rich, or where another than `solve` calls it outside of
+    `with`, a row is printed when k passes a power of 2, or 10 seconds and a quarter of the time so
+    far after the one before. Ctrl-C, or the interrupt of the kernel, ends the solve with the best
+    answer so far.
+
+    Parameters
+    ----------
+    stream : where rows go; None for stderr, or the notebook.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._notebook = stream is None and in_notebook()
+        self._live: Live | None = None
+        self._bar: Bar | None = None
+        self._depth = 0
+        self._reset()
+
+    def _reset(self) -> None:
+        self._row: Row | None = None
+        self._shown: Row | None = None
+        self._next_k, self._next_seconds = 1, SECONDS_BETWEEN_ROWS
+        self._began = time.perf_counter()
+
+    def __call__(self, row: Row) -> None:
+        """Take note of a row; never asks the solve to stop."""
+        self._row = row
+        if self._bar is not None:
+            self._bar.show(row)
+        elif self._live is None and (row.k >= self._next_k or row.seconds >= self._next_seconds):
+            self._print(row)
+
+    def __enter__(self) -> Progress:
+        # `solve` enters what it calls, and so may who calls `solve`.
+        self._depth += 1
+        if self._depth == 1:
+            self._reset()
+            self._bar = Bar() if self._notebook else None
+            self._live = None if self._notebook else self._start_live()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if self._depth:
+            return
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+        elif self._live is not None:
+            self._live.stop()
+            self._live = None
+        elif self._row is not None and self._row is not self._shown:
+            self._print(self._row)
+
+    def note(self, text: str) -> None:
+        """A line of text, above the live one."""
+        if self._bar is not None:
+            self._bar.note(text)
+        elif self._live is not None:
+            self._live.console.print(text, highlight=False, markup=False)
+        else:
+            self._write(text)
+
+    def _print(self, row: Row) -> None:
+        lines = [HEADER] if self._shown is None else []
+        self._shown = row
+        while self._next_k <= row.k:
+            self._next_k *= 2
+        self._next_seconds = max(row.seconds + SECONDS_BETWEEN_ROWS, 1.25 * row.seconds)
+        self._write("\n".join([*lines, line(row)]))
+
+    def _write(self, text: str) -> None:
+        # A solve goes on when nobody reads, or when a signal's note meets a row half written.
+        with contextlib.suppress(OSError, RuntimeError):
+            self._stream.write(text + "\n")
+            self._stream.flush()
+
+    def _start_live(self) -> Live | None:
+        if not self._stream.isatty() or os.environ.get("TERM") in (None, "dumb", "unknown"):
+            return None
+        try:
+            from rich.console import Console
+            from rich.live import Live
+        except ImportError:
+            return None
+        live = Live(
+            console=Console(file=self._stream),
+            get_renderable=self._draw,
+            refresh_per_second=REFRESHES_PER_SECOND,
+        )
+        live.start()
+        return live
+
+    def _draw(self) -> Any:
+        from rich.text import Text
+
+        row, elapsed = self._row, time.perf_counter() - self._began
+        drawn = Text(HEADER + "\n", style="dim", no_wrap=True, overflow="crop")
+        if row is None:
+            return drawn.append(f"{'starting':>8}{clock(elapsed):>68}")
+        return drawn.append(line(row._replace(seconds=max(elapsed, row.seconds))), style="not dim")
+
+
+def line(row: Row) -> str:
+    """A row of at most 80 columns, under `HEADER`."""
+    return (
+        f"{row.k:>8} {row.objective + 0.0:>#14.7g} {estimate(row.bound, '#.7g'):>15} "
+        f"{estimate(row.gap, '.1e'):>9} {row.infeasibility:>8.1e} {row.oracle_calls:>8} "
+        f"{clock(row.seconds):>8}"
+    )
+
+
+def estimate(value: float, spec: str) -> str:
+    """~value, for only the result's certificate is proved; a dash where there is none yet."""
+    return f"~{value:{spec}}" if math.isfinite(value) else "-"
+
+
+def clock(seconds: float) -> str:
+    """12.3 s, 4:05 or 1:02:03."""
+    if seconds < 99.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,1 @@
+"""The process: arguments, cancellation, signals, ranks, optional imports, text and versions."""

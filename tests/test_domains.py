@@ -39,8 +39,9 @@ from condal.errors import ProblemError
 from condal.linalg import eigen
 from condal.linalg.gradients import dot, functional
 from condal.linalg.points import LowRank, dense
+from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric
-from condal.types import Domain, Proof, projects
+from condal.types import Domain, projects
 from laws import (
     DOMAINS,
     combination,

@@ -13,9 +13,9 @@ import condal
 from condal.driver.pieces.guards import guarded
 from condal.errors import PieceError
 from condal.linalg.points import LowRank
+from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric
 from condal.methods import corrective
-from condal.types import Proof
 from known import PLANTED, planted_sdp
 
 N = 6

@@ -13,6 +13,7 @@ from condal import maps
 from condal.errors import ProblemError
 from condal.linalg.gradients import dot
 from condal.linalg.halves import BLOCK
+from condal.linalg.images import adjoint_onto, step
 from condal.linalg.lifting import square_point
 from condal.linalg.points import LowRank, dense
 from condal.linalg.symmetric import Symmetric
@@ -32,7 +33,6 @@ from condal.maps import (
     check_adjoint,
     quadratics,
 )
-from condal.maps.combined import adjoint_onto, step
 from condal.maps.norms import operator_norm
 from laws import (
     MAPS,

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from condal.errors import ProblemError
-from condal.linalg.points import LowRank, dense, finite_array, require_positive, require_whole
+from condal.linalg.points import LowRank, dense
+from condal.runtime.arguments import finite_array, require_positive, require_whole
 from laws import random_lowrank
 
 FINITE = st.floats(-1e6, 1e6)

@@ -15,7 +15,8 @@ from condal.certificates.certificate import lower_bound
 from condal.errors import PieceError, ProblemError
 from condal.linalg import eigenvalue_bounds as proofs
 from condal.linalg.rounding import Errors
-from condal.linalg.symmetric import UNIT_ROUNDOFF, Symmetric
+from condal.linalg.roundoff import UNIT_ROUNDOFF
+from condal.linalg.symmetric import Symmetric
 from condal.smooth import (
     FactoredQuadratic,
     Function,

@@ -15,10 +15,11 @@ from condal.errors import CondalError, PieceError, ProblemError
 from condal.linalg.gradients import Gradient
 from condal.linalg.guarded import Products, with_guarded
 from condal.linalg.images import zeros_of
-from condal.linalg.points import Array, Point, require_whole
+from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
 from condal.maps import Identity, Stack
 from condal.maps.operator import as_map
+from condal.runtime.arguments import require_whole
 from condal.sets import Separable
 from condal.smooth import Linear
 from condal.types import Domain, Lifted, LinearMap, Proximable, Smooth

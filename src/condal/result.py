@@ -11,11 +11,11 @@ import numpy as np
 
 from condal.certificates.certificate import Certificate
 from condal.linalg.points import Array
+from condal.linalg.proof import Proof
 from condal.problem import Problem
 from condal.runtime.markup import grid, pairs
 from condal.runtime.text import printable
 from condal.storage.reconstruction import Reconstruction
-from condal.types import Proof
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,26 +7,16 @@ set K, a nonsmooth function g, or both, and X reached only through its oracle `l
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, Indices, LowRank, Point
+from condal.linalg.proof import Proof
 
 if TYPE_CHECKING:
     from condal.methods.state import State, Warm
     from condal.problem import Problem
-
-
-@dataclass(frozen=True)
-class Proof:
-    """`value` is a lower bound on min over X of <v, x>; `how` says why, and `failure` is the
-    probability that it is wrong: 0 for a deterministic proof."""
-
-    value: float
-    how: str
-    failure: float = 0.0
 
 
 @runtime_checkable

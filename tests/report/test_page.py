@@ -15,11 +15,11 @@ import condal
 from condal.certificates.certificate import Certificate
 from condal.errors import CondalError, ProblemError
 from condal.io.results import Saved
+from condal.linalg.proof import Proof
 from condal.report import page, words, write
 from condal.report.pages import MOST
 from condal.result import History, Row, Status, unbegun
 from condal.runtime import extras
-from condal.types import Proof
 
 VOID = {"meta", "link", "br", "img"}
 

@@ -22,9 +22,9 @@ from condal.certificates.certificate import Certificate
 from condal.io.results import Saved, load, save
 from condal.io.results.rows import history_of, lines_of
 from condal.linalg.points import LowRank, Outer
+from condal.linalg.proof import Proof
 from condal.result import History, Result, Row, Status
 from condal.storage.reconstruction import Reconstruction
-from condal.types import Proof
 
 REALS = st.floats(width=64)
 ARRAYS = hnp.arrays(

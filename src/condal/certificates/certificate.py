@@ -25,12 +25,14 @@ from condal.domains.lifted import taken
 from condal.errors import ProblemError
 from condal.linalg.gradients import add
 from condal.linalg.norms import length, summands
-from condal.linalg.points import Array, Point, finite_array
-from condal.linalg.symmetric import gamma
+from condal.linalg.points import Array, Point
+from condal.linalg.proof import Proof
+from condal.linalg.roundoff import gamma
 from condal.problem import Model, Problem, problem_of
+from condal.runtime.arguments import finite_array
 from condal.runtime.markup import pairs
 from condal.sets import Equal
-from condal.types import Proof, Proximable
+from condal.types import Proximable
 
 DEFAULT_FAILURE = 1e-6
 LITTLE = 0.02  # of the slack of a proof: rounding that is not worth a closer look

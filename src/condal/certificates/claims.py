@@ -17,9 +17,9 @@ from condal.certificates.certificate import (
     infeasibility_proof,
 )
 from condal.linalg.points import Array
+from condal.linalg.proof import Proof
 from condal.problem import Problem
 from condal.result import Result, Status
-from condal.types import Proof
 
 ROUNDING = 1e-9  # of an objective or an infeasibility, computed on another machine
 UNIT = 1e-13  # of sums of that size: what their order changes

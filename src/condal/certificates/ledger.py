@@ -21,10 +21,10 @@ from condal.certificates.certificate import (
     lower_bound,
 )
 from condal.linalg.points import Array, Point
+from condal.linalg.proof import Proof
 from condal.problem import Problem
 from condal.runtime.cancellation import Alarm
 from condal.storage.reconstruction import Reconstruction
-from condal.types import Proof
 
 SLACK = 0.04  # of the gap: what a proof may lose
 

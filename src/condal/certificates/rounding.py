@@ -9,7 +9,7 @@ from condal.linalg.images import zeros_of
 from condal.linalg.norms import length
 from condal.linalg.points import Array
 from condal.linalg.rounding import Errors, Rounded
-from condal.linalg.symmetric import gamma
+from condal.linalg.roundoff import gamma
 from condal.types import LinearMap, Smooth
 
 SMALL = 1000  # n up to which what A adds to each entry is looked at

@@ -14,9 +14,10 @@ from condal.certificates.claims import Claim, Trial, separated
 from condal.certificates.membership import require_point
 from condal.domains.lifted import taken
 from condal.errors import CondalError, ProblemError
-from condal.linalg.points import Array, require_positive
+from condal.linalg.points import Array
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result, Status
+from condal.runtime.arguments import require_positive
 
 # What the pieces of a problem raise of points that are not of its space.
 MISFITS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)

@@ -9,7 +9,7 @@ from typing import Any
 from cvxpy.error import SolverError
 
 from condal.driver.stop import Stop
-from condal.linalg.points import require_positive, require_whole
+from condal.runtime.arguments import require_positive, require_whole
 from condal.types import Method
 
 FOR_CVXPY = {"use_quad_obj"}  # options that CVXPY itself reads

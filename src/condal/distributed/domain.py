@@ -15,8 +15,8 @@ from condal.domains import Spectrahedron
 from condal.linalg.eigenvalue_bounds import from_random_start
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import LowRank, Point
+from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric
-from condal.types import Proof
 
 
 @dataclass(frozen=True)

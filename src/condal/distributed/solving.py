@@ -16,12 +16,12 @@ from condal.driver.run_record import Log
 from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
-from condal.linalg.points import require_whole
 from condal.methods import CGAL
 from condal.methods.choice import Choice
 from condal.methods.rules import Smoothed
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result, Row
+from condal.runtime.arguments import require_whole
 from condal.runtime.cancellation import Stopper
 
 RANK = 10

@@ -11,15 +11,9 @@ from condal.domains.flat import ClosedForm
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
 from condal.linalg.norms import group_lengths, grouped, length
-from condal.linalg.points import (
-    Array,
-    Indices,
-    Point,
-    finite_array,
-    require_positive,
-    require_whole,
-)
+from condal.linalg.points import Array, Indices, Point
 from condal.nonsmooth.levels import onto_simplex
+from condal.runtime.arguments import finite_array, require_positive, require_whole
 
 
 class L2Ball(ClosedForm):

@@ -13,9 +13,10 @@ from condal.domains.couplings import coupled
 from condal.domains.flat import Flat
 from condal.linalg.gradients import Gradient
 from condal.linalg.norms import length
-from condal.linalg.points import Array, Point, require_whole
-from condal.linalg.symmetric import gamma
-from condal.types import Proof
+from condal.linalg.points import Array, Point
+from condal.linalg.proof import Proof
+from condal.linalg.roundoff import gamma
+from condal.runtime.arguments import require_whole
 
 NEWTON_STEPS = 60
 SHORTEST = 1e-6  # a step of which no more is hoped

@@ -11,7 +11,8 @@ from condal.errors import ProblemError
 from condal.linalg.cone_slices import Section
 from condal.linalg.gradients import Gradient
 from condal.linalg.norms import length
-from condal.linalg.points import Array, Point, finite_array, require_positive, require_whole
+from condal.linalg.points import Array, Point
+from condal.runtime.arguments import finite_array, require_positive, require_whole
 
 
 class Box(ClosedForm):

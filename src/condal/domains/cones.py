@@ -10,9 +10,10 @@ from condal.domains.flat import ClosedForm
 from condal.linalg.cone_slices import Section
 from condal.linalg.gradients import Gradient
 from condal.linalg.norms import length
-from condal.linalg.points import Array, Point, require_positive, require_whole
-from condal.linalg.symmetric import gamma
+from condal.linalg.points import Array, Point
+from condal.linalg.roundoff import gamma
 from condal.nonsmooth.levels import onto_simplex
+from condal.runtime.arguments import require_positive, require_whole
 from condal.sets.cones import SecondOrder
 
 

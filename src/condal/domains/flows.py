@@ -11,9 +11,10 @@ from condal.domains.flat import Flat
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
 from condal.linalg.norms import length
-from condal.linalg.points import Array, Indices, Point, plain_array, require_whole
-from condal.linalg.symmetric import UNIT_ROUNDOFF
-from condal.types import Proof
+from condal.linalg.points import Array, Indices, Point
+from condal.linalg.proof import Proof
+from condal.linalg.roundoff import UNIT_ROUNDOFF
+from condal.runtime.arguments import plain_array, require_whole
 
 
 class FlowPolytope(Flat):

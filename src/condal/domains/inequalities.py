@@ -14,10 +14,11 @@ from condal.domains.flat import Flat
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
 from condal.linalg.norms import length
-from condal.linalg.points import Array, Point, finite_array, refuse_complex
+from condal.linalg.points import Array, Point
+from condal.linalg.proof import Proof
+from condal.linalg.roundoff import gamma
 from condal.linalg.sparse import require_sound
-from condal.linalg.symmetric import gamma
-from condal.types import Proof
+from condal.runtime.arguments import finite_array, refuse_complex
 
 TIGHT = 1e-10  # what HiGHS may leave of a bound, the least that it takes
 OPTIMAL, INFEASIBLE = 0, 2  # what linprog calls them

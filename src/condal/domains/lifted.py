@@ -13,8 +13,9 @@ from condal.errors import ProblemError
 from condal.linalg.eigen import Automatic, Engine
 from condal.linalg.gradients import Gradient
 from condal.linalg.lifting import hermitian_point, real_point, rectangle, square_point
-from condal.linalg.points import Array, Outer, Point, require_positive, require_whole
+from condal.linalg.points import Array, Outer, Point
 from condal.linalg.symmetric import Symmetric
+from condal.runtime.arguments import require_positive, require_whole
 from condal.types import Domain, Lifted
 
 ROUNDING = 1e-9  # of a product: what is more tells two spaces apart

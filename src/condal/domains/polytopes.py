@@ -13,9 +13,10 @@ from condal.domains.flat import SMALLEST, ClosedForm, Flat
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
 from condal.linalg.norms import length
-from condal.linalg.points import Array, Point, finite_array
-from condal.linalg.symmetric import gamma
-from condal.types import Proof
+from condal.linalg.points import Array, Point
+from condal.linalg.proof import Proof
+from condal.linalg.roundoff import gamma
+from condal.runtime.arguments import finite_array
 
 ALL_PAIRS = 4000  # vertices of which every pair is looked at for the diameter
 PAIRS = 256  # rows of a block of pairs

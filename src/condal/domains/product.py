@@ -12,8 +12,9 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Point
-from condal.linalg.symmetric import gamma
-from condal.types import Domain, Proof, projects
+from condal.linalg.proof import Proof
+from condal.linalg.roundoff import gamma
+from condal.types import Domain, projects
 
 BLOCK_SEED = 7919  # blocks must not share the random start of a proof
 SHORT = Repr()  # of blocks in an error: there may be thousands, of long arrays

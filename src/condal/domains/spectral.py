@@ -15,9 +15,10 @@ from condal.linalg.cone_slices import Section
 from condal.linalg.eigen import Automatic, Engine, lowest
 from condal.linalg.eigenvalue_bounds import smallest_eigenvalue_bound
 from condal.linalg.gradients import Gradient
-from condal.linalg.points import Array, LowRank, Point, require_positive, require_whole
+from condal.linalg.points import Array, LowRank, Point
+from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric
-from condal.types import Proof
+from condal.runtime.arguments import require_positive, require_whole
 
 PARTIAL_FROM = 64  # n from which LAPACK gives some eigenpairs sooner than all
 MOST_PARTIAL = 0.15  # of the eigenpairs: computing more one by one takes longer than all

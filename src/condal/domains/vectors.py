@@ -11,8 +11,9 @@ from condal.domains.flat import ClosedForm
 from condal.errors import ProblemError
 from condal.linalg.cone_slices import Section
 from condal.linalg.gradients import Gradient
-from condal.linalg.points import Array, Indices, Point, plain_array, require_positive, require_whole
+from condal.linalg.points import Array, Indices, Point
 from condal.nonsmooth.levels import onto_l1_ball, onto_simplex
+from condal.runtime.arguments import plain_array, require_positive, require_whole
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from math import inf
 from condal.linalg.cone_slices import Section, sections
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, LowRank, Point
-from condal.types import Domain, Proof, Spectral
+from condal.linalg.proof import Proof
+from condal.types import Domain, Spectral
 
 
 class Wrapped:

@@ -14,12 +14,13 @@ from condal.domains.lifted import shown, taken
 from condal.driver.scaling import Scaling
 from condal.linalg.images import zeros_of
 from condal.linalg.points import Array, Point
+from condal.linalg.proof import Proof
 from condal.methods.state import State
 from condal.problem import Problem
 from condal.result import Row, Status
 from condal.runtime.cancellation import Halt
 from condal.storage.reconstruction import reconstructed, reconstruction
-from condal.types import Proof, Storage
+from condal.types import Storage
 
 CLOSE = 0.95  # of the gap that is asked for: an estimate below it is worth a proof
 EXACT = 1e-12  # an infeasibility that is rounding

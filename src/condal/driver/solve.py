@@ -14,9 +14,9 @@ from condal.driver.stop import Stop
 from condal.driver.warm_start import warm_from
 from condal.errors import PieceError, ProblemError
 from condal.io.safe_files import PathLike
-from condal.linalg.points import require_whole
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result, unbegun
+from condal.runtime.arguments import require_whole
 from condal.runtime.cancellation import Stopper
 from condal.storage import require_fit
 from condal.types import Method, Storage

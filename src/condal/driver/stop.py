@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.points import require_whole
 from condal.problem import Problem
 from condal.result import Row, Status
+from condal.runtime.arguments import require_whole
 
 ALMOST = 100.0  # times tol: what is proved where methods rest, and is worth having
 FINEST = 1e-12  # of what f varies by: no proof in double precision loses much less

@@ -23,10 +23,11 @@ from scipy.sparse.linalg import splu
 from condal.linalg.eigen import Eigenpair, Engine, Lanczos
 from condal.linalg.lanczos import Recurrence
 from condal.linalg.points import Array
-from condal.linalg.symmetric import UNIT_ROUNDOFF, Symmetric
+from condal.linalg.proof import Proof
+from condal.linalg.roundoff import UNIT_ROUNDOFF, gamma
+from condal.linalg.symmetric import Symmetric
 from condal.runtime.cancellation import Halt, heed, seconds_left
 from condal.runtime.consensus import agreed
-from condal.types import Proof
 
 MAX_FACTOR_FLOPS = 1e10  # of SuperLU: some seconds
 MAX_FACTOR_BYTES = 2**29
@@ -101,9 +102,9 @@ def semidefinite(V: Symmetric) -> Proof | None:
     V = V.explicit()
     sums = V.absolute_row_sums()
     assert sums is not None
-    trace, unit = float(V.diagonals()[1].sum()), 8 * _gamma(V.n + 1) * float(sums.max())
+    trace, unit = float(V.diagonals()[1].sum()), 8 * gamma(V.n + 1) * float(sums.max())
     below = [-unit * 8**k for k in range(4)]
-    for tau in (4 * _gamma(V.n + 1) * trace + unit, *below):
+    for tau in (4 * gamma(V.n + 1) * trace + unit, *below):
         proof = prove(V, tau)
         if proof is not None:
             return proof
@@ -139,7 +140,7 @@ def dense_cholesky(V: Symmetric, tau: float) -> Proof | None:
     factor, failed = dpotrf(shifted.T, lower=0, clean=0, overwrite_a=1)
     if failed or not np.all(np.diagonal(factor) > 0):  # LAPACK lets nan pass
         return None
-    rounding = _gamma(V.n + 1) / (1 - _gamma(V.n + 1)) * trace
+    rounding = gamma(V.n + 1) / (1 - gamma(V.n + 1)) * trace
     return Proof(tau - rounding - shift_error - V.assembly_error(), "dense Cholesky factorisation")
 
 
@@ -172,7 +173,7 @@ def sparse_factorisation(V: Symmetric, tau: float) -> Proof | None:
         return None
     asymmetry = abs(U - sp.dia_array((pivots[None, :], [0]), shape=U.shape) @ L.T)
     longest = int(np.diff(L.indptr).max())
-    backward = _gamma(longest + 2) * _product_norm(abs(L), abs(U))
+    backward = gamma(longest + 2) * _product_norm(abs(L), abs(U))
     error = backward + _product_norm(abs(L), asymmetry)
     # The sums that bound the error are rounded themselves: a few percent covers that.
     shift_error += V.assembly_error()
@@ -279,10 +280,6 @@ def _product_norm(a: Any, b: Any) -> float:
     """sqrt(|ab|_1 |ab|_inf) >= |ab|_2 for non-negative a and b, without forming ab."""
     ones = np.ones(a.shape[0])
     return float(np.sqrt((a @ (b @ ones)).max() * (b.T @ (a.T @ ones)).max()))
-
-
-def _gamma(k: int) -> float:
-    return k * UNIT_ROUNDOFF / (1 - k * UNIT_ROUNDOFF)
 
 
 def _better(a: Proof | None, b: Proof | None) -> Proof:

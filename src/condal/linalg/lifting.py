@@ -22,17 +22,10 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
-from condal.linalg.points import (
-    Array,
-    LowRank,
-    Outer,
-    Point,
-    finite_array,
-    plain_array,
-    refuse_complex,
-)
+from condal.linalg.points import Array, LowRank, Outer, Point
 from condal.linalg.sparse import require_sound
 from condal.linalg.symmetric import Symmetric
+from condal.runtime.arguments import finite_array, plain_array, refuse_complex
 
 _ONE, _I = np.eye(2), np.array([[0.0, -1.0], [1.0, 0.0]])
 _ONE.flags.writeable = _I.flags.writeable = False

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.points import Array, Indices, plain_array
+from condal.linalg.points import Array, Indices
+from condal.runtime.arguments import plain_array
 
 LEAST = 1e-280  # a sum of squares above this has lost nothing that counts to underflow
 

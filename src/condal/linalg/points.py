@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-from condal.errors import ProblemError
 
 Array: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
@@ -141,73 +139,3 @@ def nothing_like(x: Point) -> Point:
     if isinstance(x, LowRank):
         return LowRank(x.U[:, :0], x.weights[:0])
     return np.zeros_like(x)
-
-
-def finite_array(
-    values: Any, name: str, *, ndim: int | None = None, test: Callable[[Array], Any] = np.isfinite
-) -> Array:
-    """A float64 array of the caller's values, never the caller's own memory if it must change."""
-    try:
-        raw = np.asarray(values)
-        refuse_complex(raw.dtype, name)
-        if raw.dtype.kind not in "biufO":
-            raise TypeError(f"dtype {raw.dtype}")
-        array = np.asarray(raw, dtype=np.float64)
-    except ProblemError:
-        raise
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ProblemError(
-            f"{name} must be an array of real numbers; got {type(values).__name__} ({error})"
-        ) from None
-    if ndim is not None and array.ndim != ndim:
-        raise ProblemError(
-            f"{name} must have {ndim} dimension{'s' * (ndim != 1)}; got shape {array.shape}"
-        )
-    if not np.all(test(array)):
-        where = tuple(int(i) for i in np.argwhere(~np.asarray(test(array)))[0])
-        place = f" at index {where if len(where) > 1 else where[0]}" if where else ""
-        raise ProblemError(
-            f"{name} has the value {array[where]}{place};"
-            " every entry must be a finite number: clean the data first"
-        )
-    return array
-
-
-def plain_array(values: Any, name: str, wanted: str) -> NDArray[Any]:
-    """numpy.asarray(values); ProblemError if the parts of it make no array."""
-    try:
-        return np.asarray(values)
-    except (TypeError, ValueError) as error:
-        raise ProblemError(
-            f"{name} must be {wanted}; got {type(values).__name__} ({error})"
-        ) from None
-
-
-def refuse_complex(dtype: Any, name: str) -> None:
-    """Raise ProblemError for complex data."""
-    if dtype is not None and np.issubdtype(dtype, np.complexfloating):
-        raise ProblemError(
-            f"{name} is complex ({dtype}), and must be real: pass the real part; complex data go "
-            "with the domain condal.Hermitian(n), by Linear, Inner and Quadratics"
-        )
-
-
-def require_whole(value: Any, name: str, *, least: int = 1) -> None:
-    """Raise ProblemError unless value is an integer, at least `least`."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < least:
-        raise ProblemError(f"{name} must be a whole number, at least {least}; got {value!r}")
-
-
-def require_fraction(value: Any, name: str) -> None:
-    """Raise ProblemError unless value lies in (0, 1]."""
-    require_positive(value, name)
-    if value > 1:
-        raise ProblemError(f"{name} must lie in (0, 1]; got {value!r}")
-
-
-def require_positive(value: Any, name: str) -> None:
-    """Raise ProblemError unless value is a positive real number."""
-    real = isinstance(value, int | float | np.integer | np.floating)
-    if not real or not (np.isfinite(value) and value > 0):
-        raise ProblemError(f"{name} must be a positive number; got {value!r}")

@@ -14,7 +14,8 @@ from typing import Protocol, runtime_checkable
 from condal.errors import ProblemError
 from condal.linalg.norms import length
 from condal.linalg.points import Array
-from condal.linalg.symmetric import Symmetric, gamma
+from condal.linalg.roundoff import gamma
+from condal.linalg.symmetric import Symmetric
 
 NEAR = 1e-12  # of the size of a point: far more than rounding, far less than is ever asked for
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.points import finite_array
+from condal.runtime.arguments import finite_array
 
 
 def require_sound(a: Any, name: str) -> None:

@@ -16,19 +16,13 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from condal.errors import ProblemError
-from condal.linalg.blocked import add_scaled_rows, slices
-from condal.linalg.grams import gram, gram_product
+from condal.linalg.blocked import add_scaled_rows, gram, gram_product, slices
 from condal.linalg.halves import from_half, lower_sum, whole
 from condal.linalg.points import Array, Indices, LowRank
+from condal.linalg.roundoff import UNIT_ROUNDOFF, gamma
 from condal.runtime.cancellation import heed
 
 SCATTERED = 50_000  # numbers of a vector that the cache no longer holds
-UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
-
-
-def gamma(k: int) -> float:
-    """k u / (1 - k u): the relative error of k roundings."""
-    return k * UNIT_ROUNDOFF / (1 - k * UNIT_ROUNDOFF)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,9 @@ from scipy.sparse.linalg import LinearOperator
 from condal.errors import ProblemError
 from condal.linalg.guarded import named
 from condal.linalg.lifting import is_complex, real_matrix, require_finite_parts
-from condal.linalg.points import finite_array
 from condal.linalg.sparse import require_sound
 from condal.linalg.symmetric import Symmetric
+from condal.runtime.arguments import finite_array
 
 
 def symmetric(C: Any, name: str = "C") -> Symmetric:

@@ -12,8 +12,9 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.halves import block_rows
-from condal.linalg.points import Array, Indices, finite_array
-from condal.linalg.symmetric import gamma
+from condal.linalg.points import Array, Indices
+from condal.linalg.roundoff import gamma
+from condal.runtime.arguments import finite_array
 
 ROOT = float(np.sqrt(2.0))
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.blocked import toward
-from condal.linalg.gradients import Gradient, add
-from condal.linalg.points import Array, Point, combine
+from condal.linalg.gradients import Gradient
+from condal.linalg.images import Long, adjoint_onto
+from condal.linalg.points import Array, Point
 from condal.types import LinearMap
 
 
@@ -67,46 +67,6 @@ class Scaled:
     def adjoint(self, y: Array) -> Gradient | None:
         """A'(rows * y)."""
         return self.A.adjoint(self.rows * y)
-
-
-@runtime_checkable
-class Long(Protocol):
-    """A map whose images are too long to be moved about in memory more often than they must."""
-
-    def pieces(self, x: Point) -> Iterator[tuple[slice, Array]]:
-        """Ax, piece by piece: where each belongs, and its numbers."""
-
-    def adjoint_onto(self, v: Gradient | None, y: Array) -> Gradient | None:
-        """v + A'y; None is the gradient of nothing."""
-
-
-def step(A: LinearMap, Ax: Array, s: Point, eta: float) -> Array:
-    """Ax + eta (As - Ax), without As as a whole if A has a way to."""
-    if not isinstance(A, Long):
-        return toward(Ax, A(s), eta)
-    image = np.empty_like(Ax)
-    for here, part in A.pieces(combine([s], np.array([eta]))):
-        np.multiply(Ax[here], 1 - eta, out=image[here])
-        image[here] += part
-    return image
-
-
-def difference(A: LinearMap, Ax: Array, s: Point) -> Array:
-    """As - Ax, without As as a whole if A has a way to."""
-    if not isinstance(A, Long):
-        return A(s) - Ax
-    image = np.empty_like(Ax)
-    for here, part in A.pieces(s):
-        np.subtract(part, Ax[here], out=image[here])
-    return image
-
-
-def adjoint_onto(v: Gradient | None, A: LinearMap, y: Array) -> Gradient | None:
-    """v + A'y, in one pass if A has a way to."""
-    if isinstance(A, Long):
-        return A.adjoint_onto(v, y)
-    more = A.adjoint(y)
-    return add(v, more) if v is not None and more is not None else more if v is None else v
 
 
 class Stack:

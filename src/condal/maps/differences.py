@@ -13,8 +13,9 @@ import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.points import Array, Point, require_whole
+from condal.linalg.points import Array, Point
 from condal.maps.combined import Scaled
+from condal.runtime.arguments import require_whole
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
 from condal.linalg.lifting import require_finite_parts
-from condal.linalg.points import Array, plain_array
+from condal.linalg.points import Array
+from condal.runtime.arguments import plain_array
 
 
 class CodedDiffraction(LinearOperator):  # type: ignore[misc]

@@ -11,12 +11,13 @@ import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.linalg.blocked import weighted_squares
-from condal.linalg.points import Array, LowRank, Point, require_whole
+from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Scaled
 from condal.maps.dots import Pairs
 from condal.maps.pattern import Pattern
 from condal.maps.triplets import indices, require_within
+from condal.runtime.arguments import require_whole
 
 
 @dataclass(frozen=True)

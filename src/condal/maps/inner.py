@@ -12,7 +12,8 @@ import scipy.sparse as sp
 
 from condal.linalg.norms import length, row_lengths
 from condal.linalg.points import Array, Point
-from condal.linalg.symmetric import Symmetric, gamma
+from condal.linalg.roundoff import gamma
+from condal.linalg.symmetric import Symmetric
 from condal.maps.entries import Entries
 from condal.maps.norms import operator_norm
 from condal.maps.pattern import Pattern

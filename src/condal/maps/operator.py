@@ -11,10 +11,11 @@ from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.points import Array, Point, refuse_complex, require_positive
+from condal.linalg.points import Array, Point
 from condal.maps.combined import Scaled
 from condal.maps.norms import operator_norm
 from condal.maps.vectors import Matrix
+from condal.runtime.arguments import refuse_complex, require_positive
 from condal.types import LinearMap
 
 MOST_PRODUCTS = 2000  # that the lengths of the rows are worth

@@ -21,11 +21,12 @@ from condal.linalg.lifting import (
     real_vectors,
     require_finite_parts,
 )
-from condal.linalg.points import Array, LowRank, Point, finite_array
+from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.sparse import require_sound, stored_rows
 from condal.linalg.symmetric import Symmetric
 from condal.maps.diffraction import CodedDiffraction
 from condal.maps.norms import operator_norm
+from condal.runtime.arguments import finite_array
 
 ROWS = 4096  # of a piece: its images stay in the cache until they are squared and summed
 COLUMNS = 32  # of a block of vectors that a matrix-free a is asked for,

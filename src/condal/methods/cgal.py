@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 from math import isfinite
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.blocked import along
-from condal.linalg.points import Array, require_fraction
+from condal.linalg.points import Array
 from condal.methods.hull import Hull
 from condal.methods.lagrangian import Segment, best_atom, require_penalty, residual
 from condal.methods.rules import (
@@ -33,9 +34,12 @@ from condal.methods.rules import (
 )
 from condal.methods.state import State, Warm
 from condal.methods.tree_dual import tree_dual
-from condal.problem import Problem
+from condal.runtime.arguments import require_fraction
 from condal.runtime.cancellation import unbroken
 from condal.types import Keeps, Storage
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)

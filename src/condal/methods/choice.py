@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -15,8 +15,10 @@ from condal.methods.lowrank.method import LowRankCGAL
 from condal.methods.projection.primal_dual import PrimalDual
 from condal.methods.projection.splitting import Splitting
 from condal.methods.rules import LineSearch
-from condal.problem import Problem
 from condal.types import Method, spectral_parts
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 SMALL_SYSTEM = "f is linear and the system of a Newton step is small"
 ALWAYS = "it takes any problem, and no more than the oracle of its domain"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,8 +13,10 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices, Point
 from condal.methods import simplex_qp
 from condal.methods.lagrangian import multiplier, slope_along, zero_of
-from condal.problem import Problem
 from condal.types import AtomStorage, Storage
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 NEWTON_STEPS = 50
 DROPPED = 1e-12  # a weight of no account

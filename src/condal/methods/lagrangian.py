@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.blocked import along
 from condal.linalg.gradients import add, dot
-from condal.linalg.points import Array, Point, require_positive
-from condal.maps.combined import adjoint_onto, difference, step
-from condal.problem import Problem
+from condal.linalg.images import adjoint_onto, difference, step
+from condal.linalg.points import Array, Point
+from condal.runtime.arguments import require_positive
 from condal.types import Proximable
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 LARGEST = 1e50  # of lam, and the least is one over it: they are squared, and divided by
 

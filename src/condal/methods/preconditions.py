@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from math import inf
+from typing import TYPE_CHECKING
 
 from condal.errors import ProblemError
-from condal.problem import Problem
 from condal.types import Spectral, spectral_parts
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 
 def require_linear(problem: Problem, method: str) -> None:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condal.errors import ProblemError
-from condal.linalg.points import Array, require_positive
+from condal.linalg.points import Array
 from condal.methods.lagrangian import require_penalty, zero_of
+from condal.runtime.arguments import require_positive
 from condal.types import Proximable
 
 Slope = Callable[[float], float]

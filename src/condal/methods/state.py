@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, nan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from condal.linalg.images import zeros_of
 from condal.linalg.points import Array, Point
-from condal.problem import Problem
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)

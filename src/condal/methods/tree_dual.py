@@ -15,7 +15,7 @@ the graph, where those of C alone are spikes at the vertices of the highest degr
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,7 +23,9 @@ from scipy.optimize import brentq
 
 from condal.linalg.points import Array, Indices
 from condal.linalg.symmetric import Symmetric
-from condal.problem import Problem
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 SAMPLE = 2**20  # entries of C, at most, that choose mu
 TOGETHER = 2**20  # entries whose terms are made at a time, or those of a row

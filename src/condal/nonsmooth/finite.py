@@ -12,7 +12,8 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.blocked import cut
-from condal.linalg.points import Array, finite_array, require_whole
+from condal.linalg.points import Array
+from condal.runtime.arguments import finite_array, require_whole
 from condal.types import Proximable
 
 

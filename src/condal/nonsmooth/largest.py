@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from condal.linalg.points import Array, require_positive, require_whole
+from condal.linalg.points import Array
 from condal.linalg.rounding import NEAR, one_factor, written
-from condal.linalg.symmetric import gamma
+from condal.linalg.roundoff import gamma
 from condal.linalg.triangles import (
     checked_vector,
     matrix_of,
@@ -20,6 +20,7 @@ from condal.linalg.triangles import (
 )
 from condal.nonsmooth.finite import Finite, Unsized
 from condal.nonsmooth.levels import level, onto_simplex
+from condal.runtime.arguments import require_positive, require_whole
 
 
 class Maximum(Unsized):

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.points import Array, finite_array
+from condal.linalg.points import Array
 from condal.nonsmooth.finite import Coordinatewise, Unsized, positive_weights, total
+from condal.runtime.arguments import finite_array
 
 
 class _Kinked(Coordinatewise):

@@ -9,11 +9,12 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.norms import group_lengths, grouped, length
-from condal.linalg.points import Array, Indices, require_positive
+from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import NEAR, norm_above, one_factor, written
-from condal.linalg.symmetric import gamma
+from condal.linalg.roundoff import gamma
 from condal.nonsmooth.finite import Coordinatewise, Finite, Unsized, positive_weights, total
 from condal.nonsmooth.levels import level, onto_l1_ball
+from condal.runtime.arguments import require_positive
 
 
 class L1(Coordinatewise, Unsized):

@@ -7,8 +7,8 @@ from math import prod
 
 import numpy as np
 
-from condal.linalg.points import require_whole
 from condal.nonsmooth.norms import L1, GroupL1
+from condal.runtime.arguments import require_whole
 
 
 def total_variation(

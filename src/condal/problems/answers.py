@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.points import Array, Indices, require_whole
+from condal.linalg.points import Array, Indices
 from condal.problems.inputs import described
 from condal.result import Result
+from condal.runtime.arguments import require_whole
 
 FEWEST, VERTICES = 4, 10**7  # trials, and vertices of all of them, where nobody says how many
 ROUNDING = 1e-6  # of a cost or a bound: more is a contradiction

@@ -19,8 +19,9 @@ from scipy.sparse.linalg import LinearOperator
 from condal.domains import Spectrahedron
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, LowRank, Point, dense
-from condal.linalg.symmetric import Symmetric, gamma
-from condal.types import Proof
+from condal.linalg.proof import Proof
+from condal.linalg.roundoff import gamma
+from condal.linalg.symmetric import Symmetric
 
 DENSE = 2000  # n^2 up to which what v is on the face is written down
 

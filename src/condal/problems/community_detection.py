@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.points import Array, Point, dense, require_positive
+from condal.linalg.points import Array, Point, dense
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
 from condal.problems.answers import generator, point_of
@@ -21,6 +21,7 @@ from condal.problems.labels import checked_labels
 from condal.problems.lloyd import Rows, best_clustering
 from condal.problems.partitions import Partition, numbered, settle, within
 from condal.result import Result
+from condal.runtime.arguments import require_positive
 from condal.smooth import Linear
 
 Null: TypeAlias = Literal["uniform", "degrees"]

@@ -15,14 +15,7 @@ import scipy.sparse as sp
 from condal.domains import NuclearBall
 from condal.driver.solve import solve
 from condal.errors import ProblemError
-from condal.linalg.points import (
-    Array,
-    Indices,
-    Outer,
-    finite_array,
-    require_positive,
-    require_whole,
-)
+from condal.linalg.points import Array, Indices, Outer
 from condal.linalg.sparse import require_sound
 from condal.maps import Entries
 from condal.nonsmooth import AbsoluteLoss
@@ -32,6 +25,7 @@ from condal.problems.inputs import array_of, described, require_choice, require_
 from condal.problems.row_column_effects import Effects, Fit
 from condal.problems.tuning import Trial, best_of_growing
 from condal.result import Result, Status
+from condal.runtime.arguments import finite_array, require_positive, require_whole
 from condal.smooth import Huber, LeastSquares
 
 Watch: TypeAlias = Callable[[float, float], Any]

@@ -11,7 +11,7 @@ import numpy as np
 from condal.domains import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.eigen import Automatic
-from condal.linalg.points import Array, require_positive
+from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
 from condal.maps import Cost
@@ -20,6 +20,7 @@ from condal.problems.answers import point_of
 from condal.problems.factors import leading
 from condal.problems.inputs import real_array, require_real
 from condal.result import Result
+from condal.runtime.arguments import require_positive
 from condal.sets import Equal
 from condal.smooth import Linear
 

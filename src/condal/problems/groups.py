@@ -14,11 +14,12 @@ import numpy as np
 
 from condal.domains import Spectrahedron
 from condal.errors import ProblemError
-from condal.linalg.points import LowRank, Point, dense, require_whole
+from condal.linalg.points import LowRank, Point, dense
 from condal.maps import Diagonal, Entries, Stack, Triangle
 from condal.problems.graphs import edges
 from condal.problems.inputs import require_choice
 from condal.problems.unit_diagonal import unit_diagonal
+from condal.runtime.arguments import require_whole
 from condal.sets import Box, Equal, Separable
 from condal.types import LinearMap, Proximable
 

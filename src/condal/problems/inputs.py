@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.points import Array, finite_array
+from condal.linalg.points import Array
+from condal.runtime.arguments import finite_array
 
 LONGEST = 60  # characters of a value that is shown
 

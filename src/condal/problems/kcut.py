@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.points import require_whole
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
 from condal.problems.answers import generator, point_of
@@ -20,6 +19,7 @@ from condal.problems.groups import Groups, Pairs, checked_groups
 from condal.problems.labels import checked_labels
 from condal.problems.partitions import Partition, numbered, settle, within
 from condal.result import Result
+from condal.runtime.arguments import require_whole
 from condal.smooth import Linear
 
 LARGEST = 2000  # vertices up to which bounds on the entries of x are asked for by default

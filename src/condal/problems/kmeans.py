@@ -13,7 +13,7 @@ from scipy.spatial.distance import pdist, squareform
 from condal.domains import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.eigen import Automatic
-from condal.linalg.points import Array, LowRank, Point, dense, require_whole
+from condal.linalg.points import Array, LowRank, Point, dense
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
 from condal.maps import RowSums, Stack, Triangle
@@ -23,6 +23,7 @@ from condal.problems.inputs import real_array
 from condal.problems.labels import checked_labels
 from condal.problems.lloyd import Distances, Rows, best_clustering, cost_of, lloyd
 from condal.result import Result
+from condal.runtime.arguments import require_whole
 from condal.sets import Equal, NonNegative, Separable
 from condal.smooth import Linear
 

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from condal.domains import Birkhoff
 from condal.errors import ProblemError
-from condal.linalg.points import Array, Indices, finite_array
+from condal.linalg.points import Array, Indices
 from condal.linalg.sparse import require_sound
 from condal.maps import Operator
 from condal.problem import Problem
@@ -22,6 +22,7 @@ from condal.problems.graphs import weights_of
 from condal.problems.inputs import require_real
 from condal.problems.permutations import checked_permutation
 from condal.result import Result
+from condal.runtime.arguments import finite_array
 from condal.smooth import LeastSquares
 
 SPARSE = 0.2  # of the entries: a matrix that is fuller is multiplied as a dense one

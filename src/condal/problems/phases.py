@@ -13,13 +13,14 @@ from condal.errors import ProblemError
 from condal.linalg.eigen import Automatic
 from condal.linalg.eigenvalue_bounds import smallest_eigenvalue_bound
 from condal.linalg.lifting import real_vectors
-from condal.linalg.points import Array, LowRank, finite_array, require_positive
+from condal.linalg.points import Array, LowRank
 from condal.maps import Quadratics
 from condal.maps.diffraction import CodedDiffraction
 from condal.problem import Problem
 from condal.problems.answers import point_of
 from condal.problems.factors import factor_of
 from condal.result import Result
+from condal.runtime.arguments import finite_array, require_positive
 from condal.smooth import LeastSquares
 
 ROOM = 1.05  # times the trace that the intensities allow: noise must not cut the signal short

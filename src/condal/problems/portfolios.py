@@ -10,13 +10,14 @@ import numpy as np
 
 from condal.domains import Simplex
 from condal.errors import ProblemError
-from condal.linalg.points import Array, finite_array, require_positive
+from condal.linalg.points import Array
 from condal.maps import Matrix
 from condal.nonsmooth import AbsoluteLoss
 from condal.problem import Problem
 from condal.problems.answers import vector_of
 from condal.problems.inputs import real_array, require_real
 from condal.result import Result
+from condal.runtime.arguments import finite_array, require_positive
 from condal.sets import Box
 from condal.smooth import FactoredQuadratic, Quadratic
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from condal.domains import L1Ball
 from condal.errors import ProblemError
-from condal.linalg.points import Array, Indices, Point, require_positive
+from condal.linalg.points import Array, Indices, Point
 from condal.maps import Matrix
 from condal.maps.operator import as_map
 from condal.nonsmooth import AbsoluteLoss
@@ -19,6 +19,7 @@ from condal.problem import Problem
 from condal.problems.answers import vector_of
 from condal.problems.inputs import real_array, require_choice, require_flag, require_real
 from condal.result import Result
+from condal.runtime.arguments import require_positive
 from condal.sets import Equal
 from condal.smooth import LeastSquares
 from condal.types import LinearMap

@@ -12,7 +12,7 @@ from scipy.linalg import eigh
 
 from condal.domains import Spectrahedron
 from condal.errors import ProblemError
-from condal.linalg.points import Array, require_positive, require_whole
+from condal.linalg.points import Array
 from condal.linalg.symmetrize import symmetric
 from condal.maps import Triangle
 from condal.nonsmooth import L1
@@ -21,6 +21,7 @@ from condal.problems.answers import point_of
 from condal.problems.factors import leading
 from condal.problems.inputs import described, real_array
 from condal.result import Result
+from condal.runtime.arguments import require_positive, require_whole
 from condal.smooth import Linear
 
 NEGLIGIBLE = 1e-3  # of the largest entry of a leading eigenvector: what a solution leaves of 0

@@ -17,7 +17,7 @@ from typing import Any
 def attach_stub(
     package: str, file: str
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return `__getattr__`, `__dir__` and `__all__` of the package whose `__init__.py` is `file`."""
+    """Return `__getattr__`, `__dir__` and `__all__` of the package with this `__init__.py`."""
     homes = _homes(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
 
     def __getattr__(name: str) -> Any:

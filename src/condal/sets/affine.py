@@ -14,10 +14,11 @@ from scipy.linalg import qr, solve_triangular
 
 from condal.errors import ProblemError
 from condal.linalg.norms import length
-from condal.linalg.points import Array, Indices, finite_array
+from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import NEAR, norm_above, one_factor, written
+from condal.linalg.roundoff import UNIT_ROUNDOFF, gamma
 from condal.linalg.sparse import require_sound
-from condal.linalg.symmetric import UNIT_ROUNDOFF, gamma
+from condal.runtime.arguments import finite_array
 from condal.sets.projected import Projected
 from condal.types import Proximable
 

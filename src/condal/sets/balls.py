@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from condal.linalg.norms import length
-from condal.linalg.points import Array, finite_array, require_positive
+from condal.linalg.points import Array
 from condal.linalg.rounding import one_factor, written
+from condal.runtime.arguments import finite_array, require_positive
 from condal.sets.projected import Projected
 from condal.types import Proximable
 

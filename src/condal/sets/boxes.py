@@ -11,7 +11,8 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.blocked import cut
-from condal.linalg.points import Array, finite_array
+from condal.linalg.points import Array
+from condal.runtime.arguments import finite_array
 from condal.sets.projected import Projected
 from condal.types import Proximable
 

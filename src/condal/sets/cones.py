@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from condal.linalg.norms import length
-from condal.linalg.points import Array, require_whole
+from condal.linalg.points import Array
 from condal.linalg.rounding import NEAR, norm_above, one_factor, written
 from condal.linalg.triangles import (
     checked_vector,
@@ -21,6 +21,7 @@ from condal.linalg.triangles import (
     spectrum,
     with_spectrum,
 )
+from condal.runtime.arguments import require_whole
 from condal.sets.projected import Projected
 from condal.types import Proximable
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from condal.linalg.blocked import PIECE, cut
-from condal.linalg.points import Array, require_whole
+from condal.linalg.points import Array
+from condal.runtime.arguments import require_whole
 from condal.sets.projected import Projected
 from condal.types import Proximable
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from condal.errors import PieceError, ProblemError
-from condal.linalg.points import Array, require_positive
+from condal.linalg.points import Array
 from condal.maps import Identity
 from condal.maps.operator import as_map
+from condal.runtime.arguments import require_positive
 from condal.types import LinearMap
 
 

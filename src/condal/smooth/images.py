@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from condal.errors import ProblemError
-from condal.linalg.points import Array, finite_array
+from condal.linalg.points import Array
 from condal.maps.operator import as_map
+from condal.runtime.arguments import finite_array
 from condal.types import LinearMap
 
 

@@ -12,9 +12,10 @@ from scipy.special import expit
 
 from condal.errors import ProblemError
 from condal.linalg.norms import length
-from condal.linalg.points import Array, finite_array, require_positive
+from condal.linalg.points import Array
 from condal.linalg.rounding import Errors
-from condal.linalg.symmetric import gamma
+from condal.linalg.roundoff import gamma
+from condal.runtime.arguments import finite_array, require_positive
 from condal.smooth.images import with_data
 
 FUNCTION = 8  # roundings that a logarithm or an exponential is worth: 4 units in the last place

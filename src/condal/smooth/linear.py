@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from condal.linalg.lifting import is_complex
-from condal.linalg.points import Array, finite_array
+from condal.linalg.points import Array
 from condal.linalg.rounding import Errors
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
 from condal.maps import Across, Cost, Matrix
+from condal.runtime.arguments import finite_array
 from condal.types import LinearMap
 
 

@@ -15,14 +15,16 @@ from condal.linalg.eigenvalue_bounds import semidefinite
 from condal.linalg.guarded import with_guarded
 from condal.linalg.lanczos import Recurrence
 from condal.linalg.norms import length
-from condal.linalg.points import Array, finite_array, refuse_complex, require_positive
+from condal.linalg.points import Array
+from condal.linalg.proof import Proof
 from condal.linalg.rounding import Errors, product_roundings
-from condal.linalg.symmetric import UNIT_ROUNDOFF, gamma
+from condal.linalg.roundoff import UNIT_ROUNDOFF, gamma
 from condal.linalg.symmetrize import symmetric
 from condal.maps import Identity, Scaled, Stack
 from condal.maps.operator import as_map
+from condal.runtime.arguments import finite_array, refuse_complex, require_positive
 from condal.smooth.linear import checked_cost, inner_with
-from condal.types import LinearMap, Proof
+from condal.types import LinearMap
 
 SMALL = 400  # the side of a Q whose eigenvalues are all computed
 STEPS = 60  # of Lanczos, for a larger one

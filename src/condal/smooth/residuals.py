@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from condal.linalg.norms import length
-from condal.linalg.points import Array, require_positive
+from condal.linalg.points import Array
 from condal.linalg.rounding import Errors
-from condal.linalg.symmetric import gamma
+from condal.linalg.roundoff import gamma
+from condal.runtime.arguments import require_positive
 from condal.smooth.images import with_data
 
 

@@ -7,7 +7,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import eigh
 
-from condal.linalg.points import Array, LowRank, Point, dense, require_whole
+from condal.linalg.points import Array, LowRank, Point, dense
+from condal.runtime.arguments import require_whole
 
 
 class Factored:

@@ -9,7 +9,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular, svd
 
 from condal.linalg.blocked import slices
-from condal.linalg.points import Array, LowRank, Point, dense, require_whole
+from condal.linalg.points import Array, LowRank, Point, dense
+from condal.runtime.arguments import require_whole
 from condal.storage.factored import spectral
 from condal.storage.reconstruction import RANK, Spectrum
 

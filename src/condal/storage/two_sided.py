@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from condal.linalg.lifting import square_point
-from condal.linalg.points import Array, LowRank, Outer, Point, dense, require_whole
+from condal.linalg.points import Array, LowRank, Outer, Point, dense
+from condal.runtime.arguments import require_whole
 from condal.storage.reconstruction import RANK, Spectrum
 
 

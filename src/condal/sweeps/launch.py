@@ -12,9 +12,9 @@ from condal.driver.solve import solve
 from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
-from condal.linalg.points import require_whole
 from condal.problem import Model, Problem
 from condal.result import Result, Row
+from condal.runtime.arguments import require_whole
 from condal.sweeps.folder import Folder
 from condal.sweeps.run import run, undisturbed
 from condal.sweeps.table import Table

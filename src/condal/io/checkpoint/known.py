@@ -15,6 +15,7 @@ from condal.certificates.certificate import Certificate
 from condal.certificates.ledger import Answer
 from condal.driver.counting import Counts
 from condal.linalg.points import LowRank, Outer
+from condal.linalg.proof import Proof
 from condal.methods import cgal, hull, rules
 from condal.methods import choice as auto
 from condal.methods.classic import cgs, gdmm, ial, unconstrained, upd
@@ -25,7 +26,6 @@ from condal.methods.state import State, Warm
 from condal.result import History, Row, Status
 from condal.storage import Atoms, Blocks, Dense, Factor, Factored, Sketch, TwoSidedSketch
 from condal.storage.reconstruction import Reconstruction
-from condal.types import Proof
 
 METHODS: tuple[type, ...] = (
     cgal.CGAL,

@@ -20,8 +20,9 @@ from condal.io.formats.sdpa_reading import parse_sdpa
 from condal.io.formats.text import read_text
 from condal.io.formats.writing import LINES_PER_PIECE, write_text
 from condal.io.safe_files import PathLike
-from condal.linalg.points import Array, finite_array
+from condal.linalg.points import Array
 from condal.problems.conic.program import Block, Program
+from condal.runtime.arguments import finite_array
 
 
 @dataclass(frozen=True, eq=False)

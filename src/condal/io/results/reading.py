@@ -35,8 +35,8 @@ from condal.io.results.record import (
 from condal.io.results.rows import history_of
 from condal.io.safe_files import PathLike, opened
 from condal.linalg.points import Array
+from condal.linalg.proof import Proof
 from condal.result import History, Result, Status
-from condal.types import Proof
 
 CHUNK = 1 << 20
 MAX_HISTORY = 1 << 30  # bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -14,8 +14,10 @@ from condal.linalg.points import Array, Point, combine, dense, inner
 from condal.methods.lagrangian import multiplier, require_penalty
 from condal.methods.preconditions import require_lipschitz
 from condal.methods.state import State, Warm
-from condal.problem import Problem
 from condal.types import Keeps, Storage
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)

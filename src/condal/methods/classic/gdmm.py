@@ -5,19 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.points import require_fraction
 from condal.methods.cgal import CGAL
 from condal.methods.lagrangian import require_penalty
 from condal.methods.preconditions import require_linear
 from condal.methods.rules import Fixed, LineSearch, Whole
 from condal.methods.state import State, Warm
-from condal.problem import Problem
+from condal.runtime.arguments import require_fraction
 from condal.types import Keeps, Storage
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from condal.linalg.blocked import along
-from condal.linalg.points import require_positive
 from condal.methods.lagrangian import Segment, best_atom, require_penalty, residual
 from condal.methods.rules import AccuracyRule, Classical, FractionOfGap, PrimalRule
 from condal.methods.state import State, Warm
-from condal.problem import Problem
+from condal.runtime.arguments import require_positive
 from condal.runtime.cancellation import unbroken
 from condal.types import Keeps, Storage
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from condal.linalg.points import require_positive
 from condal.methods.cgal import CGAL
 from condal.methods.preconditions import require_lipschitz, require_unconstrained
 from condal.methods.rules import Classical, Fixed, Given, LineSearch, Never, PrimalRule
 from condal.methods.state import State, Warm
-from condal.problem import Problem
+from condal.runtime.arguments import require_positive
 from condal.types import Keeps, Storage
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -12,18 +12,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from math import sqrt
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from condal.linalg.gradients import add
-from condal.linalg.points import Array, Point, require_positive
+from condal.linalg.points import Array, Point
 from condal.methods.lagrangian import multiplier
 from condal.methods.preconditions import require_linear
 from condal.methods.state import State, Warm
-from condal.problem import Problem
+from condal.runtime.arguments import require_positive
 from condal.runtime.cancellation import unbroken
 from condal.types import Keeps, Storage
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 TRIALS = 50  # doublings of M in one line search: with an exact oracle a few are enough
 ORACLE = 0.01  # the oracle's error, of the error that the line search forgives

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,8 +16,10 @@ from condal.methods.interior.bounds import FAR, bounds
 from condal.methods.interior.independence import independent
 from condal.methods.interior.standard import Cone, StandardForm, share_of
 from condal.methods.projection.vectorise import Flattening
-from condal.problem import Problem
 from condal.types import Proximable
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 ROOM = 0.1  # of what its row can reach: the least slack to begin with
 

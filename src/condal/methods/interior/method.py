@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from math import inf
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,16 +20,18 @@ import scipy.sparse as sp
 from condal.errors import ProblemError
 from condal.linalg.cone_slices import Section, sections
 from condal.linalg.points import Array, Point
-from condal.linalg.symmetric import gamma
+from condal.linalg.roundoff import gamma
 from condal.methods.interior.assembly import standard_form
 from condal.methods.interior.bounds import bounds
 from condal.methods.interior.central import Path
 from condal.methods.interior.schur import plan
 from condal.methods.preconditions import require_linear
 from condal.methods.state import State, Warm
-from condal.problem import Problem
 from condal.runtime.cancellation import heed
 from condal.types import Keeps, Storage
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 MOST_ROWS = 5000
 MOST_ENTRIES = 10_000_000

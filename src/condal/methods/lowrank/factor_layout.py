@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, LowRank, Point, dense, symmetric_product
 from condal.linalg.symmetric import Symmetric
-from condal.problem import Problem
 from condal.types import Spectral, spectral_parts
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 ROUNDING = 1e-14  # of the largest eigenvalue: what a factorisation makes of 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,8 +14,10 @@ from condal.methods.lagrangian import lagrangian, multiplier
 from condal.methods.lowrank.factor_layout import Layout
 from condal.methods.lowrank.geometry import Blocks, Geometry, Rows, Sphere
 from condal.methods.lowrank.trust_region import dot, norm
-from condal.problem import Problem
 from condal.types import Spectral
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 MAX_LAM = 1e10  # past it a larger penalty changes nothing but rounding
 PROBE = 1e-7  # how far to look for a derivative, of the size of what is looked at

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from condal.linalg.points import Array
 from condal.methods.lagrangian import zero_of
 from condal.methods.lowrank.factor_layout import Layout
-from condal.problem import Problem
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 BESIDE = 1e-2  # the part of R that is random where the rest is not
 TINY = 1e-300

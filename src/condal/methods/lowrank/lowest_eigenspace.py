@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +12,9 @@ from condal.linalg.points import Array, LowRank
 from condal.linalg.symmetric import Symmetric
 from condal.methods.lowrank.factor_layout import Block
 from condal.methods.lowrank.factored import Place, scale_of
-from condal.problem import Problem
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 MOST_NEW = 2**21  # numbers of eigenvectors to ask for
 

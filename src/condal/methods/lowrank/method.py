@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from math import ceil, inf, log, sqrt
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from condal.linalg.points import Array, require_positive, require_whole
+from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.methods.lagrangian import require_penalty
 from condal.methods.lowrank.factor_layout import Layout
@@ -36,8 +36,11 @@ from condal.methods.lowrank.trust_region import FORCING, first_radius, norm, ste
 from condal.methods.preconditions import require_blocks
 from condal.methods.projection.relaxation import FIRST_OMEGA, Sweeps, next_omega
 from condal.methods.state import State, Warm
-from condal.problem import Problem
+from condal.runtime.arguments import require_positive, require_whole
 from condal.types import Keeps, Storage, spectral_parts
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 FIRST_TARGET = 1e-2  # the residual of the first round
 FIRST_AIMED = 3e-3  # the same, where a gap below FIRST_TARGET is aimed at

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,8 +27,10 @@ from scipy.sparse.linalg import splu
 from condal.linalg.norms import row_squares
 from condal.linalg.points import Array, Indices
 from condal.methods.projection.splitting_rows import equations, gram_of, matrix_of, tied_rows
-from condal.problem import Problem
 from condal.types import Proximable
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 MAX_STEPS = 30
 MAX_LINEAR_STEPS = 3  # where one would do but for rounding

@@ -15,17 +15,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from math import exp, inf, log, sqrt
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient, add, dot
-from condal.linalg.points import Array, Point, require_positive, require_whole
+from condal.linalg.points import Array, Point
 from condal.methods.projection.vectorise import Flattening
 from condal.methods.state import State, Warm
-from condal.problem import Problem
+from condal.runtime.arguments import require_positive, require_whole
 from condal.types import Domain, Keeps, Projectable, Smooth, Storage, projects
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 MUCH = 0.2  # of the error at the last beginning: reason enough to begin anew
 SOME = 0.8  # reason enough, if the error has begun to grow

@@ -14,21 +14,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 from math import exp, inf, log, sqrt
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.gradients import dot
-from condal.linalg.points import Array, LowRank, dense, require_positive
+from condal.linalg.points import Array, LowRank, dense
 from condal.linalg.symmetric import Symmetric
 from condal.methods.preconditions import require_linear, require_spectral
 from condal.methods.projection.anderson import MEMORY, Anderson
 from condal.methods.projection.composite import Composite
 from condal.methods.projection.splitting_rows import fits
 from condal.methods.state import State, Warm
-from condal.problem import Problem
+from condal.runtime.arguments import require_positive
 from condal.types import Keeps, Spectral, Storage
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 LOOK = 10  # steps from one bound to the next
 EXACT = 0.01  # of the last residual: how far a proximal point may be off

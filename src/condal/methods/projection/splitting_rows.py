@@ -7,15 +7,17 @@ may come to, once it is factored.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from condal.errors import ProblemError
-from condal.problem import Problem
 from condal.types import Proximable
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 MOST_ENTRIES = 1.5e7  # of A: some 75 bytes each while its rows are sorted, a gigabyte
 MOST_SYSTEM = 2.5e7  # numbers of a factored system: 5000 rows, all of them tied

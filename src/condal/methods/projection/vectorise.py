@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from condal.linalg.gradients import Gradient, add
 from condal.linalg.points import Array, Point, dense
 from condal.linalg.symmetric import Symmetric
-from condal.problem import Problem
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from condal.linalg.gradients import add
 from condal.linalg.norms import length
 from condal.linalg.points import Array
 from condal.linalg.rounding import norm_above
-from condal.linalg.symmetric import Symmetric, gamma
+from condal.linalg.roundoff import gamma
+from condal.linalg.symmetric import Symmetric
 from condal.problems.conic.folded import Part
 from condal.problems.conic.structure import Shape
 

@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.points import Array, Indices, finite_array, require_whole
+from condal.linalg.points import Array, Indices
 from condal.linalg.sparse import stored_rows
+from condal.runtime.arguments import finite_array, require_whole
 
 LARGEST = 1e150  # of which the square is a number
 ASYMMETRY = 1e-12  # of the largest entry: rounding

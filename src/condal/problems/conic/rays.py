@@ -19,7 +19,8 @@ from condal.driver.solve import solve
 from condal.linalg.eigenvalue_bounds import dense_cholesky
 from condal.linalg.points import Array, dense
 from condal.linalg.rounding import norm_above
-from condal.linalg.symmetric import Symmetric, gamma
+from condal.linalg.roundoff import gamma
+from condal.linalg.symmetric import Symmetric
 from condal.problems.conic.folded import fold
 from condal.problems.conic.program import Block, Program, trace_of
 from condal.problems.conic.structure import Shape

@@ -15,7 +15,7 @@ import numpy as np
 
 from condal.driver.solve import solve
 from condal.errors import ProblemError
-from condal.linalg.points import Array, require_positive
+from condal.linalg.points import Array
 from condal.problems.conic import phases
 from condal.problems.conic.combinations import Combination, combine, traces
 from condal.problems.conic.exact import exact_trace, identity_weights
@@ -23,6 +23,7 @@ from condal.problems.conic.linear import diagonal_weights
 from condal.problems.conic.rays import Ray, find_ray
 from condal.problems.conic.structure import Shape
 from condal.result import Status
+from condal.runtime.arguments import require_positive
 
 GROWTH = 30.0  # of the room for the objective, where a level turns out too low
 SHORTEST = 1e-3  # seconds: a limit is positive

@@ -11,8 +11,8 @@ from condal.driver.pieces.checking.samples import Samples
 from condal.driver.pieces.guards import guarded
 from condal.driver.pieces.letters import rows_of
 from condal.errors import PieceError, ProblemError
-from condal.linalg.points import require_positive, require_whole
 from condal.problem import Model, Problem, problem_of
+from condal.runtime.arguments import require_positive, require_whole
 
 __all__ = ["Check", "Report", "check_problem"]
 

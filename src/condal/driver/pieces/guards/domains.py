@@ -11,8 +11,9 @@ from condal.domains.wrapped import Wrapped, WrappedSpectral
 from condal.linalg.gradients import Gradient, functional
 from condal.linalg.guarded import Piece
 from condal.linalg.points import Array, LowRank, Point
+from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric
-from condal.types import Domain, Projectable, Proof, Spectral, projects
+from condal.types import Domain, Projectable, Spectral, projects
 
 
 def guarded_domain(X: Domain, letter: str) -> Domain:

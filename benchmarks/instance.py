@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import condal
-from condal.certificates.certificate import Seen
-from condal.domains.lifted import shown, taken
+from condal.certificates.certificate import EvaluatedPoint
+from condal.domains.lifted import from_user, to_user
 from condal.lab.bench.certified import feasible
 from condal.types import Spectral
 
@@ -47,12 +47,12 @@ def modelled(title: str, model: Callable[[], Any], rivals: Mapping[str, Any]) ->
         problem = model().problem
         X, repair = problem.X, problem.repair
         if isinstance(X, Spectral):
-            x = feasible(replace(problem, repair=None), taken(X, x))
+            x = feasible(replace(problem, repair=None), from_user(X, x))
         else:
             x = X.project(np.asarray(x).ravel())
         if repair is not None:
-            x = taken(X, repair(shown(X, x)))
-        seen = Seen.of(problem, x)
+            x = from_user(X, repair(to_user(X, x)))
+        seen = EvaluatedPoint.of(problem, x)
         apart = max(seen.infeasibility, seen.distance_to_X / X.size)
         return {"value": seen.objective, "infeasibility": apart}
 

@@ -76,7 +76,7 @@ def ranks(graph: str, iterations: int, options: list[str]) -> dict[str, Any] | N
     clock = Clock()
     clock.watch(oracle.Slepc, "_solved", "slepc")
     clock.watch(oracle._Shell, "mult", "shell")
-    clock.watch(matrix.Rows, "_product", "rows")
+    clock.watch(matrix.ShardedRows, "_product", "rows")
     clock.watch(Symmetric, "__matmul__", "maps", outside="slepc")
     clock.watch(distributed.DistributedSketch, "move", "sketch")
     for name in ("sums", "largest", "gathered", "agreed"):

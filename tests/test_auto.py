@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 import condal
 from condal.methods import choice as auto
-from condal.methods.choice import Choice, Progress, choices
+from condal.methods.choice import Choice, StallDetector, choices
 from condal.methods.lowrank.method import LowRankCGAL
 from condal.methods.state import State, Warm
 from condal.problem import problem_of
@@ -221,9 +221,9 @@ def stalls(progress, k, measure):
 
 
 def test_progress_is_by_halves():
-    progress = Progress(0)
+    progress = StallDetector(0)
     assert not any(stalls(progress, k, 2.0**-k) for k in range(2000))
-    slow = Progress(0)
+    slow = StallDetector(0)
     stalled = [k for k in range(2000) if stalls(slow, k, 1.0 / (1 + 1e-6 * k))]
     assert stalled[0] == auto.PATIENCE + 1
 
@@ -299,7 +299,7 @@ def test_iterations_count_from_the_warm_start(method):
 
 
 def test_nothing_known_of_the_gap_is_no_progress():
-    progress = Progress(0)
+    progress = StallDetector(0)
     assert any(stalls(progress, k, np.inf) for k in range(2000))
 
 

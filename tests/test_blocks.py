@@ -16,8 +16,8 @@ from condal.methods import CGAL, LowRankCGAL, PrimalDual, corrective
 from condal.methods.choice import choices
 from condal.methods.lowrank.factor_layout import Layout
 from condal.methods.lowrank.factored import FactoredLagrangian, surface_of
-from condal.methods.lowrank.geometry import Blocks, Rows, Sphere
-from condal.methods.lowrank.lowest_eigenspace import Bottom
+from condal.methods.lowrank.geometry import Blocks, Sphere, UnitRows
+from condal.methods.lowrank.lowest_eigenspace import LowestEigenspace
 from condal.methods.rules import LineSearch
 from condal.types import spectral_parts
 from laws import derivatives_obey_their_law, random_hermitian, random_symmetric
@@ -343,7 +343,7 @@ def test_one_matrix_is_laid_out_as_it_is():
 
 SURFACE = Blocks(
     (slice(0, 4), slice(4, 10), slice(10, 13)),
-    (Sphere(2.0), Rows(np.array([1.0, 0.5, 2.0])), Rows(np.array([1.0, 2.0, 3.0]))),
+    (Sphere(2.0), UnitRows(np.array([1.0, 0.5, 2.0])), UnitRows(np.array([1.0, 2.0, 3.0]))),
 )
 
 
@@ -410,7 +410,7 @@ def test_the_bottom_is_below_the_optimum_and_its_vectors_lead_down(kind):
     F = function(problem)
     R = F.geometry.on(np.random.default_rng(4).standard_normal((F.layout.height, 3)))
     place = F.at(R)
-    bottom = Bottom.of(normalised, place, place.w, 1e-3)
+    bottom = LowestEigenspace.of(normalised, place, place.w, 1e-3)
     assert bottom.lower <= optimum * scaling.c + 1e-9
     assert bottom.promised > 0
     assert len(bottom.vectors) == F.layout.height

@@ -24,7 +24,7 @@ from condal.driver.memory import size
 from condal.io.formats import write_rudy
 from condal.problems import max_cut
 from condal.result import History, Status
-from condal.runtime.text import printable
+from condal.runtime.text import escape_terminal
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 
@@ -494,7 +494,7 @@ def test_a_table_wraps_beneath_its_values():
 
 
 def test_printable():
-    assert printable("a\tb\udcff é") == r"a\tb\udcff é"
+    assert escape_terminal("a\tb\udcff é") == r"a\tb\udcff é"
 
 
 def test_a_result_without_a_point_is_valid_json():

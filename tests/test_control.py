@@ -23,8 +23,14 @@ from condal.errors import ProblemError
 from condal.linalg.symmetric import Symmetric
 from condal.methods.choice import Choice
 from condal.problems import max_cut
-from condal.runtime.cancellation import Alarm, Halt, heed, seconds_left, unbroken
-from condal.runtime.signals import NOTICE, Interrupts
+from condal.runtime.cancellation import (
+    Cancelled,
+    Deadline,
+    check_cancelled,
+    seconds_left,
+    uninterrupted,
+)
+from condal.runtime.signals import NOTICE, SignalHandler
 from known import random_graph
 
 N = 60
@@ -177,7 +183,7 @@ def test_the_progress_says_what_a_second_ctrl_c_does(capsys):
 
 def test_interrupts_raise_once_where_nothing_listens_and_then_exit():
     said, before = [], signal.getsignal(signal.SIGINT)
-    with Interrupts(Stopper(), say=said.append, last=lambda: SystemExit(130)):
+    with SignalHandler(Stopper(), say=said.append, last=lambda: SystemExit(130)):
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
         assert said == [NOTICE]
@@ -189,7 +195,7 @@ def test_interrupts_raise_once_where_nothing_listens_and_then_exit():
 
 def test_two_interrupts_during_one_compiled_call_both_count():
     stopper = Stopper()
-    with Interrupts(stopper) as interrupts, stopper.listening():
+    with SignalHandler(stopper) as interrupts, stopper.listening():
         interrupts._write.send(bytes([signal.SIGINT]))
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
@@ -200,7 +206,7 @@ def test_interrupts_stay_ignored_where_they_were():
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         stopper = Stopper()
-        with Interrupts(stopper), stopper.listening():
+        with SignalHandler(stopper), stopper.listening():
             signal.raise_signal(signal.SIGINT)
         assert not stopper.stopped
     finally:
@@ -216,7 +222,7 @@ def test_a_wakeup_socket_of_somebody_else_stays():
         before = signal.signal(signal.SIGUSR1, lambda *_: None)
         signal.set_wakeup_fd(theirs.fileno())
         try:
-            with Interrupts(Stopper()):
+            with SignalHandler(Stopper()):
                 signal.raise_signal(signal.SIGUSR1)
             assert signal.set_wakeup_fd(-1) == theirs.fileno()
         finally:
@@ -229,7 +235,7 @@ def test_a_signal_that_somebody_else_handles_does_not_count():
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         stopper = Stopper()
-        with Interrupts(stopper) as interrupts, stopper.listening():
+        with SignalHandler(stopper) as interrupts, stopper.listening():
             signal.raise_signal(signal.SIGINT)
             signal.raise_signal(signal.SIGTERM)
         assert stopper.stopped
@@ -240,7 +246,7 @@ def test_a_signal_that_somebody_else_handles_does_not_count():
 
 def test_a_signal_while_the_handlers_are_restored_waits_for_that():
     before = {one: signal.getsignal(one) for one in KILLS}
-    interrupts = Interrupts(Stopper()).__enter__()
+    interrupts = SignalHandler(Stopper()).__enter__()
     interrupts._restore.append(lambda: signal.raise_signal(signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         interrupts.__exit__()
@@ -349,37 +355,37 @@ def test_an_alarm_is_heard_in_its_thread_and_its_block_alone():
     heard = []
 
     def other():
-        heed()
+        check_cancelled()
         heard.append("nothing")
 
-    with Alarm(stopper).on():
+    with Deadline(stopper).on():
         thread = threading.Thread(target=other)
         thread.start()
         thread.join()
-        with pytest.raises(Halt) as halt:
-            heed()
+        with pytest.raises(Cancelled) as halt:
+            check_cancelled()
     assert halt.value.asked
-    heed()
+    check_cancelled()
     assert heard == ["nothing"]
 
 
 def test_an_alarm_within_another_listens_for_both():
     stopper = Stopper()
-    with Alarm(stopper).on(), Alarm(until=time.perf_counter() + 1000).on():
+    with Deadline(stopper).on(), Deadline(until=time.perf_counter() + 1000).on():
         assert 900 < seconds_left() <= 1000
-        heed()
+        check_cancelled()
         stopper.stop()
-        with pytest.raises(Halt):
-            heed()
+        with pytest.raises(Cancelled):
+            check_cancelled()
     assert seconds_left() == np.inf
 
 
 def test_what_is_done_as_one_is_not_broken():
-    with Alarm(until=-np.inf).on():
-        with unbroken():
-            heed()
-        with pytest.raises(Halt) as halt:
-            heed()
+    with Deadline(until=-np.inf).on():
+        with uninterrupted():
+            check_cancelled()
+        with pytest.raises(Cancelled) as halt:
+            check_cancelled()
     assert not halt.value.asked
 
 
@@ -474,10 +480,10 @@ def test_a_proof_that_is_cut_short_proves_less_and_is_right():
             self.left -= 1
             return self.left < 0
 
-    with Alarm(After()).on():
+    with Deadline(After()).on():
         cut = probabilistic(V, slack=1e-3, failure=1e-9, seed=0)
     assert cut.value < whole.value <= least + 1e-12
-    with Alarm(until=-np.inf).on():
+    with Deadline(until=-np.inf).on():
         none = probabilistic(V, slack=1e-3, failure=1e-9, seed=0)
     assert (none.value, none.how) == (-np.inf, "no time for a proof")
 

@@ -18,7 +18,7 @@ import pytest
 
 import condal
 from condal import domains, methods, problems, storage
-from condal.lab.experiments.folder import Folder
+from condal.lab.experiments.folder import ExperimentFolder
 from condal.lab.experiments.instances import build
 from condal.lab.experiments.run import Case, run
 from condal.lab.experiments.trial import Budget
@@ -176,7 +176,7 @@ def test_the_workers_of_an_experiment_find_what_one_process_finds(tmp_path):
     def studied(workers):
         case = Case("gd97b-like", Budget(15, 600.0))
         with Workers.of(workers) as pool:
-            folder = Folder(tmp_path / f"{workers}")
+            folder = ExperimentFolder(tmp_path / f"{workers}")
             (study,) = run([case], quick, ("cgal",), folder, workers=pool, watch=Silent())
         trials = study.tuned["cgal"].trials
         curves = {setting: digest(trials[setting].curve) for setting in trials}

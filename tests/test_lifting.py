@@ -9,7 +9,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 import condal
 from condal.domains import Hermitian, NuclearBall, Product, Simplex, Spectrahedron
-from condal.domains.lifted import shown, taken
+from condal.domains.lifted import from_user, to_user
 from condal.errors import ProblemError
 from condal.linalg.lifting import (
     complex_vectors,
@@ -129,12 +129,12 @@ def test_points_of_either_form_are_taken():
         LowRank(np.eye(3)[:, :1], np.array([2.0])),
         2 * np.eye(3)[:1].T * np.eye(3)[:1],
     ):
-        assert X.distance(taken(X, given)) <= 1e-14
-        np.testing.assert_allclose(np.asarray(shown(X, taken(X, given))), np.asarray(x))
+        assert X.distance(from_user(X, given)) <= 1e-14
+        np.testing.assert_allclose(np.asarray(to_user(X, from_user(X, given))), np.asarray(x))
     inside = X.lmo(symmetric(random_hermitian(3, rng)))
-    assert taken(X, inside) is inside
-    assert shown(X, inside).shape == (3, 3)
-    assert shown(X, inside).U.dtype == complex
+    assert from_user(X, inside) is inside
+    assert to_user(X, inside).shape == (3, 3)
+    assert to_user(X, inside).U.dtype == complex
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_a_hermitian_point_of_another_shape_is_refused(x, text):
 def test_the_oracle_finds_the_complex_eigenvector():
     H = random_hermitian(6, rng)
     X, vectors = Hermitian(6, 2.0), np.linalg.eigh(H)[1]
-    s = shown(X, X.lmo(symmetric(H)))
+    s = to_user(X, X.lmo(symmetric(H)))
     expected = 2.0 * np.outer(vectors[:, 0], vectors[:, 0].conj())
     np.testing.assert_allclose(np.asarray(s), expected, atol=1e-8)
 
@@ -270,10 +270,10 @@ def test_the_oracle_finds_the_leading_singular_vectors(shape):
     C = rng.standard_normal(shape)
     U, _, Vt = np.linalg.svd(C)
     X = NuclearBall(*shape, radius=1.5)
-    s = shown(X, X.lmo(lifted(C)))
+    s = to_user(X, X.lmo(lifted(C)))
     np.testing.assert_allclose(np.asarray(s), -1.5 * np.outer(U[:, 0], Vt[0]), atol=1e-7)
     assert X.distance(X.lmo(lifted(C))) <= 1e-13
-    assert np.all(np.asarray(shown(X, X.lmo(lifted(0 * C)))).__abs__() <= 1.5)
+    assert np.all(np.asarray(to_user(X, X.lmo(lifted(0 * C)))).__abs__() <= 1.5)
 
 
 @pytest.mark.parametrize(
@@ -303,9 +303,9 @@ def test_what_does_not_act_on_rectangles_is_refused():
 def test_blocks_are_shown_and_taken_one_by_one():
     X = Product(Hermitian(2), NuclearBall(2, 3), Simplex(2))
     H, R, v = np.eye(2) / 2 + 0j, np.ones((2, 3)) / 9, np.array([0.5, 0.5])
-    point = taken(X, (H, R, v))
+    point = from_user(X, (H, R, v))
     assert X.distance(point) <= 1e-14
-    back = shown(X, point)
+    back = to_user(X, point)
     for got, wanted in zip(back, (H, R, v), strict=True):
         np.testing.assert_allclose(np.asarray(got), wanted, atol=1e-14)
 

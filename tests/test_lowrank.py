@@ -12,7 +12,7 @@ from condal.linalg.points import symmetric_product
 from condal.linalg.symmetrize import symmetric
 from condal.methods import LowRankCGAL
 from condal.methods.lowrank.factored import FactoredLagrangian, surface_of
-from condal.methods.lowrank.geometry import Rows, Sphere
+from condal.methods.lowrank.geometry import Sphere, UnitRows
 from condal.methods.lowrank.trust_region import first_radius, step
 from known import DATA, PLANTED, needs_data, random_graph, torus
 from laws import derivatives_obey_their_law
@@ -20,8 +20,8 @@ from laws import derivatives_obey_their_law
 rng = np.random.default_rng(7)
 SURFACES = {
     "sphere": Sphere(3.0),
-    "rows": Rows(rng.uniform(0.5, 2.0, 6)),
-    "rows of two": Rows(rng.uniform(0.5, 2.0, 3)),
+    "rows": UnitRows(rng.uniform(0.5, 2.0, 6)),
+    "rows of two": UnitRows(rng.uniform(0.5, 2.0, 3)),
 }
 surfaces = pytest.mark.parametrize("surface", SURFACES.values(), ids=SURFACES)
 
@@ -59,7 +59,8 @@ def test_the_shift_makes_the_gradient_tangent(surface):
 
 def test_a_row_of_zeros_is_put_on_the_surface():
     np.testing.assert_allclose(
-        Rows(np.array([1.0, 4.0])).on(np.array([[0.0, 0.0], [3.0, 4.0]])), [[1.0, 0.0], [1.2, 1.6]]
+        UnitRows(np.array([1.0, 4.0])).on(np.array([[0.0, 0.0], [3.0, 4.0]])),
+        [[1.0, 0.0], [1.2, 1.6]],
     )
 
 

@@ -12,11 +12,11 @@ from scipy.sparse.linalg import aslinearoperator
 from condal import maps
 from condal.errors import ProblemError
 from condal.linalg.gradients import dot
-from condal.linalg.halves import BLOCK
 from condal.linalg.images import adjoint_onto, step
 from condal.linalg.lifting import square_point
 from condal.linalg.points import LowRank, dense
 from condal.linalg.symmetric import Symmetric
+from condal.linalg.triangles import BLOCK_ROWS
 from condal.maps import (
     Across,
     Cost,
@@ -228,7 +228,7 @@ def test_an_adjoint_onto_a_gradient_is_the_sum_of_both(case):
             np.testing.assert_array_equal(coordinates(u, case.space), before)
 
 
-@pytest.mark.parametrize("n", [1, 2, BLOCK, 2 * BLOCK + 5])
+@pytest.mark.parametrize("n", [1, 2, BLOCK_ROWS, 2 * BLOCK_ROWS + 5])
 def test_a_triangle_is_an_isometry_whose_adjoint_undoes_it(n):
     rng = np.random.default_rng(n)
     A, V = Triangle(n), random_symmetric(n, rng)

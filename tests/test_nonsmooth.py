@@ -11,8 +11,8 @@ from hypothesis.extra.numpy import arrays
 import condal
 from condal import nonsmooth
 from condal.errors import ProblemError
-from condal.linalg.blocked import PIECE
-from condal.linalg.norms import group_lengths, length
+from condal.linalg.blocked import BLOCK_LENGTH
+from condal.linalg.norms import group_norms, stable_norm
 from condal.nonsmooth import (
     L1,
     L2,
@@ -42,7 +42,7 @@ def test_every_function_is_listed():
     assert public_classes(nonsmooth, "prox") == listed
 
 
-LONG = PIECE + 3
+LONG = BLOCK_LENGTH + 3
 long = np.linspace(1.0, 2.0, LONG)
 signs = np.where(np.arange(LONG) % 2, 1.0, -1.0)
 
@@ -181,11 +181,11 @@ def test_each_group_has_its_own_size():
 
 
 def test_lengths_of_what_is_no_number():
-    assert length(np.zeros(3)) == length(np.zeros(0)) == 0.0
-    assert length(np.array([np.inf, 1.0])) == np.inf
-    assert np.isnan(length(np.array([np.nan, 1.0])))
+    assert stable_norm(np.zeros(3)) == stable_norm(np.zeros(0)) == 0.0
+    assert stable_norm(np.array([np.inf, 1.0])) == np.inf
+    assert np.isnan(stable_norm(np.array([np.nan, 1.0])))
     v = np.array([0.0, np.nan, 1e-200, np.inf, 1.0])
-    found = group_lengths(v, np.array([0, 1, 2, 3, 3]), 5)
+    found = group_norms(v, np.array([0, 1, 2, 3, 3]), 5)
     np.testing.assert_array_equal(found, [0.0, np.nan, 1e-200, np.inf, 0.0])
 
 

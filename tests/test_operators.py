@@ -12,10 +12,10 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from condal.errors import ProblemError
 from condal.linalg.gradients import add, dot
-from condal.linalg.halves import BLOCK, block_rows
 from condal.linalg.points import LowRank
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
+from condal.linalg.triangles import BLOCK_ROWS, block_rows
 from laws import Matrices, exactly, random_lowrank, random_symmetric
 
 N = 6
@@ -87,7 +87,7 @@ def test_products_leave_their_vectors_and_parts_alone(V):
 
 
 def test_above_the_diagonal_blocks_of_a_lower_nothing_is_read():
-    n = 2 * BLOCK + 5
+    n = 2 * BLOCK_ROWS + 5
     rng = np.random.default_rng(5)
     full, more = random_symmetric(n, rng), random_symmetric(n, rng)
     lower = full.copy()

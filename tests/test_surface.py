@@ -31,8 +31,8 @@ from condal.report.notebook import Bar
 from condal.report.pages import page
 from condal.report.section import _csv
 from condal.result import Row
-from condal.runtime.markup import escape, grid, pairs
-from condal.runtime.text import printable, visible
+from condal.runtime.markup import escape_html, grid, pairs
+from condal.runtime.text import escape_controls, escape_terminal
 from known import torus
 
 HOSTILE = {
@@ -60,7 +60,7 @@ def solved():
 
 @hostile
 def test_on_a_terminal_every_character_is_one_that_is_seen(name, solved):
-    assert printable(name).isprintable()
+    assert escape_terminal(name).isprintable()
     certificate = replace(solved.certificate, how=name)
     shown = repr(replace(solved, problem_name=name, method=name, certificate=certificate))
     assert all(line.isprintable() for line in shown.split("\n"))
@@ -78,7 +78,7 @@ def test_in_a_notebook_a_name_is_text(name, solved, monkeypatch):
     monkeypatch.setattr(bar, "_began", 0.0, raising=False)
     drawn += bar._draw()
     assert not ACTING.search(drawn)
-    assert visible(name) in unescape(drawn)
+    assert escape_controls(name) in unescape(drawn)
     assert {tag.lower() for tag in re.findall(r"<\s*/?\s*(\w+)", drawn)} <= {
         *("caption", "div", "span", "table", "tbody", "td", "th", "tr")
     }
@@ -86,8 +86,8 @@ def test_in_a_notebook_a_name_is_text(name, solved, monkeypatch):
 
 
 def test_escape_leaves_what_does_nothing():
-    assert escape("a é \u00a0 \u7ed3 & <") == "a é \u00a0 \u7ed3 &amp; &lt;"
-    assert visible("two\nlines\tand \u200d") == "two\nlines\tand \u200d"
+    assert escape_html("a é \u00a0 \u7ed3 & <") == "a é \u00a0 \u7ed3 &amp; &lt;"
+    assert escape_controls("two\nlines\tand \u200d") == "two\nlines\tand \u200d"
 
 
 class Tags(HTMLParser):
@@ -114,7 +114,7 @@ def test_on_a_page_names_are_text_in_html_and_in_drawings(solved):
     assert text.isascii()
     seen = Tags(text)
     assert not ACTING.search(unescape(text))
-    assert seen.words.count(visible(names[0])) >= 6
+    assert seen.words.count(escape_controls(names[0])) >= 6
     assert names[3] in seen.words  # {{ 7 * 7 }} is no template
     assert not seen.tags & {"script", "object", "iframe", "embed", "base", "form", "input"}
     assert not [name for name in seen.attributes if name.startswith("on")]
@@ -197,7 +197,7 @@ def test_what_peers_and_folders_are_called_is_printed_plain(capsys, monkeypatch)
     from condal.cli import bench, experiment
 
     bench._say(HOSTILE["colours"])
-    assert printable(HOSTILE["colours"]) in capsys.readouterr().err
+    assert escape_terminal(HOSTILE["colours"]) in capsys.readouterr().err
     report = type("Report", (), {"claims": (), "figures": (), "page": Path("a\x1b[31m.md")})
     monkeypatch.setattr(experiment, "table", lambda rows: "")
     assert experiment.summary(report).strip() == "a\\x1b[31m.md"

@@ -19,7 +19,7 @@ import pytest
 import condal
 from condal.driver.pieces.guards import guarded
 from condal.linalg.eigen import _start_vector
-from condal.linalg.triangles import places
+from condal.linalg.svec import svec_indices
 from known import Hidden, torus
 from repeated import CASES, MODELS, SOLVES, answered, by_method, digest, in_turn
 
@@ -230,7 +230,7 @@ def modules():
 
 
 def test_arrays_that_all_solves_share_cannot_be_written_to():
-    shared = [*places(5), _start_vector(7)]
+    shared = [*svec_indices(5), _start_vector(7)]
     for module in modules():
         shared += [value for value in vars(module).values() if isinstance(value, np.ndarray)]
     assert len(shared) > 4

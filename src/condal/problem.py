@@ -10,10 +10,10 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from condal.domains.lifted import taken
+from condal.domains.lifted import from_user
 from condal.errors import CondalError, PieceError, ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.guarded import Products, with_guarded
+from condal.linalg.guarded import Products, guard_operators
 from condal.linalg.images import zeros_of
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
@@ -140,12 +140,12 @@ class Problem:
 
     def objective(self, x: Any) -> float:
         """The user's objective at x, a point of X or what one is shown as in a result."""
-        x = taken(self.X, x)
+        x = from_user(self.X, x)
         return self.sense * (self.f.value(self.f.M(x)) + self.h.value(self.A(x))) + 0.0  # 0 for -0
 
     def infeasibility(self, x: Any) -> float:
         """dist(Ax, K) / reach."""
-        return self.h.distance(self.A(taken(self.X, x))) / self.reach
+        return self.h.distance(self.A(from_user(self.X, x))) / self.reach
 
     @cached_property
     def reach(self) -> float:
@@ -229,7 +229,7 @@ def _guarded(v: Gradient, part: str) -> Gradient:
     """v, its operators guarded: a check may multiply by them."""
     if isinstance(v, tuple):
         return tuple(_guarded(block, part) for block in v)
-    return with_guarded(v, part) if isinstance(v, Symmetric) else v
+    return guard_operators(v, part) if isinstance(v, Symmetric) else v
 
 
 def _shape(v: Gradient) -> str:

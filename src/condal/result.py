@@ -14,7 +14,7 @@ from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.problem import Problem
 from condal.runtime.markup import grid, pairs
-from condal.runtime.text import printable
+from condal.runtime.text import escape_terminal
 from condal.storage.reconstruction import Reconstruction
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ class Result:
     def __repr__(self) -> str:
         width = max(len(name) for name, _ in self.rows())
         lines = [f"  {name:<{width}}  {value}" for name, value in self.rows()]
-        return "\n".join(map(printable, [f"Result of {self.problem_name}", *lines]))
+        return "\n".join(map(escape_terminal, [f"Result of {self.problem_name}", *lines]))
 
     def _repr_html_(self) -> str:
         return pairs(f"Result of {self.problem_name}", self.rows())

@@ -12,7 +12,7 @@ from condal.lab.bench import memory
 from condal.lab.bench.job import Job, Run
 from condal.lab.bench.measure import once, repeated, settled
 from condal.lab.bench.peers import OURS
-from condal.lab.bench.peers.peer import Answer
+from condal.lab.bench.peers.peer import PeerAnswer
 from condal.lab.bench.run import Plan, jobs
 from condal.lab.bench.sets import SETS
 from condal.lab.bench.table import notes
@@ -64,7 +64,7 @@ def test_an_answer_that_is_none_is_a_failure(monkeypatch):
             pass
 
         def answer(self):
-            return Answer(np.eye(3), np.zeros(2))
+            return PeerAnswer(np.eye(3), np.zeros(2))
 
     class Odd:
         def prepare(self, model, tol, limits):

@@ -17,7 +17,7 @@ from condal.lab.bench.generated import theta
 from condal.lab.bench.peers import PEERS, Limits, Refusal, TimeExceeded, chosen, installed
 from condal.lab.bench.peers.factored import read_factors
 from condal.lab.bench.peers.files import Program
-from condal.lab.bench.peers.peer import Answer
+from condal.lab.bench.peers.peer import PeerAnswer
 from condal.lab.bench.standard import standard
 from known import PLANTED
 
@@ -195,7 +195,7 @@ def put_text(tmp_path):
 )
 def test_a_program_that_fails_says_how(on_path, tmp_path, body, error, text):
     on_path("broken", body)
-    program = Program(["broken"], Limits(0.5, 4 << 30, tmp_path), lambda folder, log: Answer())
+    program = Program(["broken"], Limits(0.5, 4 << 30, tmp_path), lambda folder, log: PeerAnswer())
     with pytest.raises(error, match=text) as caught:
         program.solve()
     assert isinstance(caught.value, TimeExceeded) is (error is TimeExceeded)
@@ -205,7 +205,7 @@ def test_a_program_that_hangs_is_ended_as_one_without_time(on_path, tmp_path, mo
     monkeypatch.setattr("condal.lab.bench.peers.files.MORE", 0.3)
     monkeypatch.setattr("condal.lab.bench.peers.files.WALL", 0)
     on_path("hangs", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(60)")
-    program = Program(["hangs"], Limits(5.0, 4 << 30, tmp_path), lambda folder, log: Answer())
+    program = Program(["hangs"], Limits(5.0, 4 << 30, tmp_path), lambda folder, log: PeerAnswer())
     with pytest.raises(TimeExceeded, match=r"no answer within 0\.3 s on the clock"):
         program.solve()
     with pytest.raises(ProcessLookupError):
@@ -213,7 +213,7 @@ def test_a_program_that_hangs_is_ended_as_one_without_time(on_path, tmp_path, mo
 
 
 def test_a_program_that_does_not_heed_the_end_of_its_time_has_had_it(tmp_path):
-    program = Program(["deaf"], Limits(5.0, 4 << 30, tmp_path), lambda folder, log: Answer())
+    program = Program(["deaf"], Limits(5.0, 4 << 30, tmp_path), lambda folder, log: PeerAnswer())
     record = {"code": -signal.SIGKILL, "cpu": 11.0, "wall": 11.0, "memory": 1}
     with pytest.raises(TimeExceeded, match="no answer within 5 s"):
         program._judge(record)

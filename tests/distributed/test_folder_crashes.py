@@ -10,7 +10,7 @@ import pytest
 
 import condal
 from condal.distributed.checkpoint.folder import read, write
-from condal.distributed.sharded_array import Owned
+from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.team import Team
 from condal.errors import FormatError
 from condal.io.checkpoint.lock import locked
@@ -48,7 +48,7 @@ TEAM = Team(Alone())
 
 
 def put(path: Path, k: int) -> None:
-    rows = Owned(np.full((40, 2), float(k)), TEAM)
+    rows = ShardedArray(np.full((40, 2), float(k)), TEAM)
     write(TEAM, str(path), {"k": k}, {"rows": rows, "k": k})
 
 

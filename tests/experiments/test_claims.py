@@ -8,9 +8,9 @@ from synthetic import CALLS, OPTIMUM, C, study, trial
 
 from condal.lab.experiments import claims, paper, rivals
 from condal.lab.experiments.catalogue import EXPERIMENTS
-from condal.lab.experiments.claims import Claim, Verdict
+from condal.lab.experiments.claims import Claim, ClaimVerdict
 
-HOLDS, FAILS, UNTESTED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNTESTED
+HOLDS, FAILS, UNTESTED = ClaimVerdict.HOLDS, ClaimVerdict.FAILS, ClaimVerdict.UNTESTED
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from commands import AS_A_SHELL_STARTS_IT
 from condal.cli.app import cli
 from condal.cli.experiment import summary
-from condal.lab.experiments import EXPERIMENTS, Folder, catalogue
-from condal.lab.experiments.claims import Claim, Verdict
+from condal.lab.experiments import EXPERIMENTS, ExperimentFolder, catalogue
+from condal.lab.experiments.claims import Claim, ClaimVerdict
 from condal.lab.experiments.contenders import CONTENDERS
 from condal.lab.experiments.report import Report
 from condal.lab.experiments.trial import Budget
@@ -81,7 +81,7 @@ def test_a_foreign_folder_is_refused(tmp_path):
 
 
 def test_a_folder_of_another_version_is_refused(tmp_path):
-    Folder(tmp_path)
+    ExperimentFolder(tmp_path)
     manifest = tmp_path / "condal-experiments.json"
     manifest.write_text(json.dumps({"format": 1, "condal": "0.0.1"}))
     result = condal("clustering", "--quick", "--out", tmp_path)
@@ -164,14 +164,14 @@ def claim(verdict, instance="a"):
 @pytest.mark.parametrize(
     ("claims", "said"),
     [
-        ([claim(Verdict.HOLDS)], "  holds  it is so (0.5)"),
-        ([claim(Verdict.FAILS)], "  does not hold  it is so (0.5)"),
+        ([claim(ClaimVerdict.HOLDS)], "  holds  it is so (0.5)"),
+        ([claim(ClaimVerdict.FAILS)], "  does not hold  it is so (0.5)"),
         (
-            [claim(Verdict.HOLDS), claim(Verdict.HOLDS, "b")],
+            [claim(ClaimVerdict.HOLDS), claim(ClaimVerdict.HOLDS, "b")],
             "  holds  it is so (all 2 instances)",
         ),
         (
-            [claim(Verdict.HOLDS), claim(Verdict.FAILS, "b")],
+            [claim(ClaimVerdict.HOLDS), claim(ClaimVerdict.FAILS, "b")],
             "  partly  it is so (does not hold on b)",
         ),
     ],

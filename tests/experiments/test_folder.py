@@ -10,7 +10,7 @@ import pytest
 import condal
 from condal.errors import CondalError
 from condal.lab.experiments.curve import Curve
-from condal.lab.experiments.folder import MANIFEST, Folder, Known
+from condal.lab.experiments.folder import MANIFEST, ExperimentFolder, Known
 from condal.lab.experiments.reference import Reference
 from condal.lab.experiments.trial import Budget, Task, Trial
 
@@ -24,10 +24,10 @@ def trial() -> Trial:
 
 
 def test_a_trial_comes_back_as_it_was(tmp_path):
-    folder = Folder(tmp_path / "out")
+    folder = ExperimentFolder(tmp_path / "out")
     assert folder.trial(TASK) is None
     folder.keep_trial(trial())
-    back = Folder(tmp_path / "out").trial(TASK)
+    back = ExperimentFolder(tmp_path / "out").trial(TASK)
     assert back is not None
     assert (back.ended, back.seconds, back.oracle_calls, back.c) == ("calls", 1.5, 100, 0.01)
     assert np.array_equal(back.curve.objective, trial().curve.objective)
@@ -35,7 +35,7 @@ def test_a_trial_comes_back_as_it_was(tmp_path):
 
 
 def test_another_budget_is_another_trial(tmp_path):
-    folder = Folder(tmp_path)
+    folder = ExperimentFolder(tmp_path)
     folder.keep_trial(trial())
     longer = Task("g1", "fwal", (1, -2), Budget(200, 5.0))
     exact = Task("g1", "fwal", (1, -2), Budget(100, 5.0, exact=True))
@@ -44,7 +44,7 @@ def test_another_budget_is_another_trial(tmp_path):
 
 
 def test_the_files_are_plain_and_named_after_what_they_hold(tmp_path):
-    Folder(tmp_path).keep_trial(trial())
+    ExperimentFolder(tmp_path).keep_trial(trial())
     path = tmp_path / "trials/g1/fwal/lam=1e+01,rho=1e-02,calls=100,seconds=5.json"
     record = json.loads(path.read_text())
     assert record["task"]["setting"] == [1, -2]
@@ -53,41 +53,41 @@ def test_the_files_are_plain_and_named_after_what_they_hold(tmp_path):
 
 def test_references_come_back(tmp_path):
     known = Known("G1", Reference(-1.5, -1.6, 0.07, 0.0, 0.0, "proof", 0.0, "method", 3, 2.0))
-    folder = Folder(tmp_path)
+    folder = ExperimentFolder(tmp_path)
     assert folder.reference("g1") is None
     folder.keep_reference("g1", known)
     assert folder.reference("g1") == known
 
 
 def test_a_folder_of_another_version_is_refused(tmp_path):
-    Folder(tmp_path)
+    ExperimentFolder(tmp_path)
     (tmp_path / MANIFEST).write_text(json.dumps({"format": 1, "condal": "0.0.9"}))
     with pytest.raises(CondalError, match=r"made by condal 0\.0\.9, and this is condal .*another"):
-        Folder(tmp_path)
+        ExperimentFolder(tmp_path)
 
 
 def test_a_folder_of_another_format_is_refused(tmp_path):
     (tmp_path / MANIFEST).write_text(json.dumps({"format": 0, "condal": condal.__version__}))
     with pytest.raises(CondalError, match=r"\(format 0\), and this is condal .* \(format 1\)"):
-        Folder(tmp_path)
+        ExperimentFolder(tmp_path)
 
 
 def test_a_foreign_folder_is_refused_and_left_as_it_is(tmp_path):
     (tmp_path / "thesis.tex").write_text("mine")
     with pytest.raises(CondalError, match=f"no {MANIFEST}: it is not a folder of experiments"):
-        Folder(tmp_path)
+        ExperimentFolder(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "out").write_text("")
     with pytest.raises(CondalError, match="is no folder; give one"):
-        Folder(tmp_path / "out")
+        ExperimentFolder(tmp_path / "out")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"task": {}, "result": {}, "curve": {}}'])
 def test_a_damaged_result_is_named(tmp_path, text):
-    folder = Folder(tmp_path)
+    folder = ExperimentFolder(tmp_path)
     folder.keep_trial(trial())
     (path,) = (tmp_path / "trials").rglob("*.json")
     path.write_text(text)

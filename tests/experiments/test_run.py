@@ -12,7 +12,7 @@ import pytest
 from condal.errors import CondalError
 from condal.lab.experiments import run as runner
 from condal.lab.experiments.contenders import CONTENDERS
-from condal.lab.experiments.folder import Folder
+from condal.lab.experiments.folder import ExperimentFolder
 from condal.lab.experiments.instances import build
 from condal.lab.experiments.run import Case, run
 from condal.lab.experiments.trial import Budget
@@ -47,7 +47,7 @@ def small():
 def go(path, *, workers=0, case=CASE, methods=METHODS, instances=small):
     watch = Silent()
     with Workers.of(workers) as pool:
-        studies = run([case], instances, methods, Folder(path), workers=pool, watch=watch)
+        studies = run([case], instances, methods, ExperimentFolder(path), workers=pool, watch=watch)
     return studies[0], watch
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import condal
 from condal import Linear, LowRank, Problem, Spectrahedron, Status
-from condal.linalg.blocked import along
+from condal.linalg.blocked import axpy
 from condal.linalg.eigen import Arpack, Automatic, Dense, Lanczos
 from condal.linalg.symmetric import Symmetric
 from condal.methods import IAL, LowRankCGAL, corrective, fwal
@@ -123,7 +123,7 @@ def drift(x, A, atoms, steps):
     Ax, images = np.zeros(A.size), [A(s) for s in atoms]
     for k in range(1, steps + 1):
         i, eta = (k * k) % 11 % len(atoms), 2 / (k + 1)
-        Ax = along(Ax, images[i] - Ax, eta)
+        Ax = axpy(Ax, images[i] - Ax, eta)
         x.move(atoms[i], eta)
     return np.abs(A(x.point()) - Ax).max()
 

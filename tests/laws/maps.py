@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from condal.linalg.halves import BLOCK
 from condal.linalg.lifting import lifted
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
+from condal.linalg.triangles import BLOCK_ROWS
 from condal.maps import (
     Across,
     Cost,
@@ -70,7 +70,7 @@ def _maps() -> Iterator[MapCase]:
     yield MapCase("Triangle", Triangle(5), Matrices(5))
     yield MapCase("Triangle, n = 1", Triangle(1), Matrices(1))
     yield MapCase("Triangle, of a factor", Triangle(4, -0.3), Matrices(4))
-    yield MapCase("Triangle, of blocks", Triangle(BLOCK + 3, 2.0), Matrices(BLOCK + 3))
+    yield MapCase("Triangle, of blocks", Triangle(BLOCK_ROWS + 3, 2.0), Matrices(BLOCK_ROWS + 3))
     yield MapCase("Stack, long", Stack(RowSums(4), Triangle(4)), Matrices(4), False)
     yield MapCase("Inner", Inner([S4, random_symmetric(4, rng), thin, np.eye(4)]), Matrices(4))
     yield MapCase("Inner, dependent", Inner([S5, 2 * S5, sp.csr_array((5, 5))]), Matrices(5))

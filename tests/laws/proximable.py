@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from condal.errors import ProblemError
-from condal.linalg.blocked import PIECE
+from condal.linalg.blocked import BLOCK_LENGTH
 
 INF = np.inf
 TIMES = 20
@@ -194,7 +194,7 @@ def pieces_obey_their_law(h: Any, rng: np.random.Generator) -> None:
     assert [i for here in places for i in range(h.size)[here]] == list(range(h.size))
     for here, part in h.pieces:
         assert part.size == here.stop - here.start
-        assert part.size <= PIECE or not part.separable
+        assert part.size <= BLOCK_LENGTH or not part.separable
     inside = h.dual_point(y)
     for name, args, at in [
         ("prox", (0.7,), z),

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.linalg.blocked import PIECE
-from condal.linalg.halves import BLOCK
+from condal.linalg.blocked import BLOCK_LENGTH
+from condal.linalg.triangles import BLOCK_ROWS
 from condal.sets import (
     Affine,
     Ball,
@@ -105,7 +105,7 @@ def _sets() -> Iterator[ProximableCase]:
     yield _second_order(1)
     yield _second_order(2)
     psd = _psd(3)
-    yield from (_psd(1), psd, _psd(BLOCK + 2))
+    yield from (_psd(1), psd, _psd(BLOCK_ROWS + 2))
     C = rng.standard_normal((2, 5))
     yield (affine := _affine("Affine", C, [1.0, -3.0], 2))
     yield _affine("Affine, one row", np.ones(4), 1.0, 1)
@@ -121,10 +121,10 @@ SETS = list(_sets())
 def long_set() -> Separable:
     """One that does not fit a piece, nor do most of its parts."""
     rng = np.random.default_rng(4)
-    low = rng.choice([-1.0, -INF], PIECE + 1)
+    low = rng.choice([-1.0, -INF], BLOCK_LENGTH + 1)
     return Separable(
-        NonNegative(2 * PIECE + 1),
-        Equal(rng.standard_normal(PIECE + 7)),
-        NonPositive(PIECE),
+        NonNegative(2 * BLOCK_LENGTH + 1),
+        Equal(rng.standard_normal(BLOCK_LENGTH + 7)),
+        NonPositive(BLOCK_LENGTH),
         Box(low, rng.choice([0.5, INF], low.size)),
     )

@@ -13,8 +13,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from condal import storage
 from condal.linalg import eigen
-from condal.linalg.halves import whole
 from condal.linalg.symmetric import Symmetric
+from condal.linalg.triangles import symmetrize_lower
 from laws.spaces import random_symmetric
 
 ENGINES = [
@@ -122,7 +122,7 @@ def exactly(V: Symmetric) -> list[list[Fraction]]:
     zero = np.zeros((V.n, V.n))
     layers = [part.toarray() for part in V.sparse]
     layers.append(zero if V.dense is None else V.dense)
-    layers.append(zero if V.lower is None else whole(V.lower))
+    layers.append(zero if V.lower is None else symmetrize_lower(V.lower))
     layers.append(zero if V.diagonal is None else np.diag(V.diagonal))
     layers += [operator.matmat(np.eye(V.n)) for operator in V.operators]
     total = [[sum(Fraction(m[i, j]) for m in layers) for j in range(V.n)] for i in range(V.n)]

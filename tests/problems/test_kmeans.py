@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans as Rival
 import condal
 from condal.linalg.points import LowRank
 from condal.problems import k_means
-from condal.problems.lloyd import Distances, Rows, best_clustering, cost_of, lloyd
+from condal.problems.lloyd import Distances, PointRows, best_clustering, cost_of, lloyd
 
 
 def blobs(n, k, *, apart, seed=0, dimension=2):
@@ -211,7 +211,7 @@ def test_nothing_proved_is_infinitely_far_from_optimal():
 def test_lloyd_never_worsens_and_leaves_no_cluster_empty(kind):
     rng = np.random.default_rng(3)
     points = rng.standard_normal((40, 2))
-    cloud = Rows(points) if kind == "rows" else Distances(k_means(points, 1).D)
+    cloud = PointRows(points) if kind == "rows" else Distances(k_means(points, 1).D)
     if kind == "no points":
         D = np.triu(rng.random((40, 40)), 1)
         cloud = Distances(D + D.T)
@@ -230,7 +230,7 @@ def test_lloyd_never_worsens_and_leaves_no_cluster_empty(kind):
 def test_rows_and_their_distances_are_one_cloud():
     rng = np.random.default_rng(5)
     points = 1e5 + rng.standard_normal((30, 3))
-    rows, distances = Rows(points), Distances(k_means(points, 1).D)
+    rows, distances = PointRows(points), Distances(k_means(points, 1).D)
     labels = rng.integers(0, 4, (3, 30))
     for a, b in zip(rows.to_centres(labels, 4), distances.to_centres(labels, 4), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-7)
@@ -241,7 +241,7 @@ def test_rows_and_their_distances_are_one_cloud():
 @pytest.mark.parametrize("kind", ["rows", "distances"])
 def test_starts_find_what_scikit_learn_finds(kind):
     points = blobs(120, 6, apart=5.0, seed=3)
-    cloud = Rows(points) if kind == "rows" else Distances(k_means(points, 6).D)
+    cloud = PointRows(points) if kind == "rows" else Distances(k_means(points, 6).D)
     labels = best_clustering(cloud, 6, np.random.default_rng(0), starts=20)
     rival = Rival(6, n_init=20, random_state=0).fit(points)
     assert cost_of(cloud, labels, 6) == pytest.approx(rival.inertia_, rel=1e-2)
@@ -250,7 +250,7 @@ def test_starts_find_what_scikit_learn_finds(kind):
 
 
 def test_points_all_alike_fill_every_cluster():
-    for cloud in (Rows(np.zeros((5, 2))), Distances(np.zeros((5, 5)))):
+    for cloud in (PointRows(np.zeros((5, 2))), Distances(np.zeros((5, 5)))):
         assert set(best_clustering(cloud, 3, np.random.default_rng(0))) == {0, 1, 2}
 
 

@@ -21,10 +21,10 @@ from condal.certificates.rounding import (
     errors_of,
     tangent_rounding,
 )
-from condal.domains.lifted import taken
+from condal.domains.lifted import from_user
 from condal.errors import ProblemError
 from condal.linalg.gradients import add
-from condal.linalg.norms import length, summands
+from condal.linalg.norms import stable_norm, sum_roundings
 from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
 from condal.linalg.roundoff import gamma
@@ -126,7 +126,7 @@ def certify(
         )
     if tangent is not None:
         tangent = require_tangent(problem, tangent)
-    seen = Seen.of(problem, taken(problem.X, x))
+    seen = EvaluatedPoint.of(problem, from_user(problem.X, x))
     slack = 1e-8 * problem.unit(seen.objective) if slack is None else slack
     return certificate_of(
         problem, seen, y, tangent=tangent, slack=slack, failure=failure, seed=seed
@@ -148,7 +148,7 @@ def require_tangent(problem: Problem, tangent: Any) -> Array:
 
 def certificate_of(
     problem: Problem,
-    seen: Seen,
+    seen: EvaluatedPoint,
     y: Array,
     *,
     tangent: Array | None = None,
@@ -180,7 +180,7 @@ def certificate_of(
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class EvaluatedPoint:
     """What a problem sees of a point: its images, and the objective and infeasibility of these."""
 
     Mx: Array
@@ -190,7 +190,7 @@ class Seen:
     distance_to_X: float
 
     @classmethod
-    def of(cls, problem: Problem, x: Point) -> Seen:
+    def of(cls, problem: Problem, x: Point) -> EvaluatedPoint:
         """The images of x, each computed once."""
         Mx, Ax = problem.f.M(x), problem.A(x)
         return cls(
@@ -223,13 +223,13 @@ def lower_bound(
         v, slack=slack, failure=failure, seed=seed, enough=enough - (value - slope - support)
     )
     sizes = abs(value) + float(np.abs(g) @ np.abs(u)) + abs(proof.value) + h.conjugate_size(w)
-    rounding = gamma(summands(u) + summands(w) + 8) * sizes
+    rounding = gamma(sum_roundings(u) + sum_roundings(w) + 8) * sizes
     little = LITTLE * slack / (problem.X.size or 1.0)  # X = {0} has no size
     adjoints = adjoint_rounding(f.M, g, little), adjoint_rounding(problem.A, w, little)
     rounding += problem.X.size * sum(adjoints)
     rounding += problem.X.size * dual_rounding(problem.A, h.dual_error(w))
     off = errors_of(f, u, value, g)
-    rounding += tangent_rounding(f.M, off, length(u), problem.X.size)
+    rounding += tangent_rounding(f.M, off, stable_norm(u), problem.X.size)
     if off.trusting:
         proof = replace(proof, how=f"{proof.how}, trusting {off.trusting}")
     return value - slope + proof.value - support - rounding, proof
@@ -260,7 +260,7 @@ def infeasibility_proof(
     if gradient is None:
         return None
     least = X.bound(gradient, slack=slack, failure=failure, seed=seed)
-    rounding = gamma(summands(d) + 8) * (abs(least.value) + h.support_size(d))
+    rounding = gamma(sum_roundings(d) + 8) * (abs(least.value) + h.support_size(d))
     rounding += X.size * (adjoint_rounding(A, d) + dual_rounding(A, h.support_error(d)))
     separation = least.value - support - rounding
     if not separation > 0:
@@ -269,7 +269,7 @@ def infeasibility_proof(
 
 
 def dimacs_errors(
-    problem: Problem, seen: Seen, y: Array, lower: float, proof: Proof
+    problem: Problem, seen: EvaluatedPoint, y: Array, lower: float, proof: Proof
 ) -> dict[str, float]:
     """The six error measures of the DIMACS challenge, for a linear objective over K = {b}, x in X.
 

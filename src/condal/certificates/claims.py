@@ -11,7 +11,7 @@ import numpy as np
 from condal.certificates.certificate import (
     DEFAULT_FAILURE,
     Certificate,
-    Seen,
+    EvaluatedPoint,
     certificate_of,
     dimacs_errors,
     infeasibility_proof,
@@ -47,7 +47,7 @@ class Trial:
         self,
         problem: Problem,
         result: Result,
-        seen: Seen,
+        seen: EvaluatedPoint,
         seed: int,
         certified: Callable[[Certificate, Array], Certificate] | None = None,
     ) -> None:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 from condal.certificates.certificate import (
     DEFAULT_FAILURE,
     Certificate,
-    Seen,
+    EvaluatedPoint,
     certificate_of,
     infeasibility_proof,
     lower_bound,
@@ -23,7 +23,7 @@ from condal.certificates.certificate import (
 from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
 from condal.problem import Problem
-from condal.runtime.cancellation import Alarm
+from condal.runtime.cancellation import Deadline
 from condal.storage.reconstruction import Reconstruction
 
 SLACK = 0.04  # of the gap: what a proof may lose
@@ -33,7 +33,7 @@ _Found = TypeVar("_Found", Certificate, Proof)
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class CertifiedPoint:
     """A point, a dual, and what is proved of them, by which proof; of a point that was made of a
     sketch, how accurate it is, and the Mx before, where the tangent of f is taken."""
 
@@ -56,14 +56,14 @@ class Answer:
         return f"it came to rest at a gap of {gap:.1g}, infeasible by {infeasibility:.1g}"
 
 
-class Prover:
+class ProofLedger:
     """Certificates and separators of a problem."""
 
     kept: ClassVar[tuple[str, ...]] = ("seed", "count", "last", "separated", "seconds")
 
     def __init__(self, problem: Problem, seed: int) -> None:
         self.problem, self.seed = problem, seed
-        self.alarm = Alarm()  # that proofs heed, beside that of the solve
+        self.alarm = Deadline()  # that proofs heed, beside that of the solve
         self.count = 0
         self.last: Numbered = (0.0, inf, 0)  # the last certificate
         self.separated = 0.0, 0  # the slack and the number of the last separator
@@ -80,7 +80,7 @@ class Prover:
 
     def certificate(
         self,
-        seen: Seen,
+        seen: EvaluatedPoint,
         y: Array,
         gap: float,
         *,
@@ -96,7 +96,7 @@ class Prover:
         return found
 
     def again(
-        self, seen: Seen, y: Array, proof: Numbered, tangent: Array | None = None
+        self, seen: EvaluatedPoint, y: Array, proof: Numbered, tangent: Array | None = None
     ) -> Certificate:
         """The certificate of a proof."""
         gap, enough, number = proof
@@ -113,12 +113,12 @@ class Prover:
         )
         return _as_chosen(found)
 
-    def proved_again(self, answer: Answer) -> Answer:
+    def proved_again(self, answer: CertifiedPoint) -> CertifiedPoint:
         """An answer that is not believed, with a certificate that is; of nothing, without proof."""
         if answer.x is None or answer.proof is None:
             how, bound = answer.certificate.how, -self.problem.sense * inf
             return replace(answer, certificate=Certificate(nan, bound, inf, how), proof=None)
-        seen = Seen.of(self.problem, answer.x)
+        seen = EvaluatedPoint.of(self.problem, answer.x)
         certificate = self.again(seen, answer.y, answer.proof, answer.tangent)
         return replace(answer, certificate=certificate)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from condal.linalg.gradients import Gradient
 from condal.linalg.images import zeros_of
-from condal.linalg.norms import length
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.linalg.rounding import Errors, Rounded
 from condal.linalg.roundoff import gamma
@@ -21,7 +21,7 @@ def errors_of(f: Smooth, u: Array, value: float, g: Array) -> Errors:
     if found is not None:
         return found
     word = "the value and the gradient of f, and that it is convex"
-    return Errors(gamma(u.size + 8) * abs(value), gamma(8) * length(g), trusting=word)
+    return Errors(gamma(u.size + 8) * abs(value), gamma(8) * stable_norm(g), trusting=word)
 
 
 def tangent_rounding(M: LinearMap, off: Errors, u: float, size: float) -> float:

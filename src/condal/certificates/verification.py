@@ -9,10 +9,10 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from condal.certificates.certificate import Certificate, Seen, require_tangent
+from condal.certificates.certificate import Certificate, EvaluatedPoint, require_tangent
 from condal.certificates.claims import Claim, Trial, separated
 from condal.certificates.membership import require_point
-from condal.domains.lifted import taken
+from condal.domains.lifted import from_user
 from condal.errors import CondalError, ProblemError
 from condal.linalg.points import Array
 from condal.problem import Model, Problem, problem_of
@@ -106,13 +106,13 @@ def verify(
         return Verdict(tuple(claims))
     try:
         with np.errstate(all="ignore"):  # of numbers that no solve gave
-            point = taken(problem.X, result.x)
+            point = from_user(problem.X, result.x)
             require_point(problem.X, point)
             _require_dual(problem, result.y)
             if result.tangent is not None:
                 require_tangent(problem, result.tangent)
             certified = model.certified if isinstance(model, Certifies) else None
-            trial = Trial(problem, result, Seen.of(problem, point), seed, certified)
+            trial = Trial(problem, result, EvaluatedPoint.of(problem, point), seed, certified)
             return Verdict((*claims, *trial.claims(tol)), trial.certificate)
     except (*MISFITS, CondalError) as error:
         text = f"x and y are not of this problem: {error or type(error).__name__}"

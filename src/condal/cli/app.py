@@ -22,7 +22,7 @@ from condal.cli.sweep import sweep
 from condal.cli.text import table
 from condal.io.formats import read_graph
 from condal.report.progress import Progress
-from condal.runtime.text import printable
+from condal.runtime.text import escape_terminal
 
 
 @click.group(
@@ -77,7 +77,7 @@ def info(file: str) -> None:
       condal info G1.txt
     """
     W = read_graph(file)
-    click.echo(f"{printable(Path(file).name)}\n")
+    click.echo(f"{escape_terminal(Path(file).name)}\n")
     click.echo(table(facts(W)))
     click.echo(f"\n{advice(W, file)}")
 

@@ -12,11 +12,11 @@ from condal.cli.report import STOPPED
 from condal.cli.text import WIDTH, table
 from condal.errors import ProblemError
 from condal.report.progress import clock
-from condal.runtime.text import printable
+from condal.runtime.text import escape_terminal
 
 if TYPE_CHECKING:
     from condal.lab.bench.cases import Set
-    from condal.lab.bench.figures import Verdict
+    from condal.lab.bench.figures import FigureVerdict
     from condal.lab.bench.job import Run
     from condal.lab.bench.results import Results
     from condal.lab.bench.run import Plan
@@ -95,11 +95,13 @@ def bench(
             if plan.cases(one):
                 _run(one, plan)
     except KeyboardInterrupt:
-        click.echo(f"\nstopped; what is done is kept in {printable(out)}: --resume goes on there")
+        click.echo(
+            f"\nstopped; what is done is kept in {escape_terminal(out)}: --resume goes on there"
+        )
         context.exit(STOPPED)
     everything = [found for name in SETS if (found := load(plan.folder, name)) is not None]
     for path in draw(everything, plan.folder / "bench-profile", "all results"):
-        click.echo(f"  {printable(str(path))}")
+        click.echo(f"  {escape_terminal(str(path))}")
 
 
 def _run(one: Set, plan: Plan) -> None:
@@ -123,10 +125,10 @@ def _run(one: Set, plan: Plan) -> None:
     files += draw([results], stem, f"{one.name}: {one.title}")
     click.echo(f"\nin {clock(time.perf_counter() - began)}:")
     for path in files:
-        click.echo(f"  {printable(str(path))}")
+        click.echo(f"  {escape_terminal(str(path))}")
 
 
-def _print(one: Set, results: Results, found: list[Verdict]) -> None:
+def _print(one: Set, results: Results, found: list[FigureVerdict]) -> None:
     """The tables, in 80 columns."""
     from rich import box
     from rich.console import Console
@@ -162,7 +164,7 @@ def _print(one: Set, results: Results, found: list[Verdict]) -> None:
 
 
 def _say(line: str) -> None:
-    click.echo(f"  {printable(line)}", err=True)
+    click.echo(f"  {escape_terminal(line)}", err=True)
 
 
 def _done(run: Run) -> None:

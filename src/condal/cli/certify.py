@@ -20,7 +20,7 @@ from condal.errors import FormatError
 from condal.io.formats.contents import digest_of
 from condal.io.results import Claim, Saved, Verdict, load, verify
 from condal.io.results.record import RECORD
-from condal.runtime.text import printable
+from condal.runtime.text import escape_terminal
 
 PROVED, REFUTED = 0, 1
 
@@ -78,7 +78,7 @@ def certify(
     application, chosen = _application(saved, result, kind, own)
     if saved.digest is not None and digest_of(problem) != saved.digest:
         raise FormatError(
-            f"is not the file that {printable(result)} is a result of: its contents differ from "
+            f"is not the file that {escape_terminal(result)} is a result of: its contents differ from "
             f"those of {saved.file}, or were changed since",
             path=problem,
         )
@@ -88,7 +88,9 @@ def certify(
         claim = found_again(application, model, saved, chosen)
         verdict = Verdict((*verdict.claims, claim), verdict.certificate)
     if not quiet:
-        click.echo(f"\n{printable(saved.result.problem_name)} of {printable(Path(problem).name)}\n")
+        click.echo(
+            f"\n{escape_terminal(saved.result.problem_name)} of {escape_terminal(Path(problem).name)}\n"
+        )
         click.echo(table(_rows(verdict.claims)))
         click.echo(f"\n{_sentence(verdict)}")
     context.exit(PROVED if verdict.proved else REFUTED)
@@ -125,7 +127,7 @@ def _application(
 
 def _rows(claims: Iterable[Claim]) -> Lines:
     return [
-        (claim.name, printable(claim.found if claim.holds else f"REFUTED: {claim.found}"))
+        (claim.name, escape_terminal(claim.found if claim.holds else f"REFUTED: {claim.found}"))
         for claim in claims
     ]
 

@@ -10,7 +10,7 @@ from condal.cli.report import STOPPED
 from condal.cli.text import table
 from condal.cli.workers import workers
 from condal.errors import ProblemError
-from condal.runtime.text import printable
+from condal.runtime.text import escape_terminal
 
 if TYPE_CHECKING:
     from condal.lab.experiments.claims import Claim
@@ -74,7 +74,7 @@ def experiment(
         )
     chosen = experiments.named(name or "all")
     experiments.require_matplotlib()
-    folder = experiments.Folder(out)
+    folder = experiments.ExperimentFolder(out)
     if not quick:
         for one in chosen:
             experiments.require_data(one, folder, data)
@@ -95,7 +95,7 @@ def experiment(
                 click.echo(summary(report))
     except KeyboardInterrupt:
         click.echo(
-            f"\nstopped; what is done is kept in {printable(out)}, and the same command goes on"
+            f"\nstopped; what is done is kept in {escape_terminal(out)}, and the same command goes on"
         )
         context.exit(STOPPED)
 
@@ -108,7 +108,7 @@ def summary(report: Report) -> str:
     verdicts = table(_verdict(claims) for claims in groups.values())
     figures = [path for path in report.figures if path.suffix == ".png"]
     return "\n".join(
-        [verdicts, "", *(f"  {printable(str(path))}" for path in [*figures, report.page])]
+        [verdicts, "", *(f"  {escape_terminal(str(path))}" for path in [*figures, report.page])]
     )
 
 
@@ -119,8 +119,8 @@ def _verdict(claims: list[Claim]) -> tuple[str, str]:
         return first.verdict.value, f"{first.text} ({first.measured})"
     if len({claim.verdict for claim in claims}) == 1:
         return first.verdict.value, f"{first.text} (all {len(claims)} instances)"
-    from condal.lab.experiments.claims import Verdict
+    from condal.lab.experiments.claims import ClaimVerdict
 
-    others = [claim for claim in claims if claim.verdict is not Verdict.HOLDS]
+    others = [claim for claim in claims if claim.verdict is not ClaimVerdict.HOLDS]
     where = ", ".join(f"{claim.verdict.value} on {claim.instance}" for claim in others)
     return "partly", f"{first.text} ({where})"

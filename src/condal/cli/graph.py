@@ -16,7 +16,7 @@ from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.methods import LowRankCGAL
 from condal.problems import max_cut
-from condal.runtime.text import printable
+from condal.runtime.text import escape_terminal
 
 
 def facts(W: Any) -> list[tuple[str, str]]:
@@ -47,7 +47,7 @@ def advice(W: Any, path: str) -> str:
     """What to type next."""
     if not sp.triu(W, k=1).nnz:
         return "Without edges every cut weighs 0: there is nothing to solve."
-    return f"Next:\n\n  condal solve {printable(shlex.quote(path))} --as max-cut"
+    return f"Next:\n\n  condal solve {escape_terminal(shlex.quote(path))} --as max-cut"
 
 
 def _weights(weights: Any) -> str:

@@ -11,7 +11,7 @@ import click
 
 from condal.errors import CondalError
 from condal.runtime.signals import ABORTED
-from condal.runtime.text import printable
+from condal.runtime.text import escape_terminal
 
 BAD_INPUT = 2
 INTERNAL = 70  # EX_SOFTWARE of sysexits.h
@@ -48,7 +48,7 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _refuse(message: str) -> NoReturn:
-    click.echo(f"condal: error: {printable(message)}", err=True)
+    click.echo(f"condal: error: {escape_terminal(message)}", err=True)
     sys.exit(BAD_INPUT)
 
 
@@ -56,7 +56,7 @@ def _confess(error: Exception) -> NoReturn:
     """The last resort: an error that nobody thought of."""
     if os.environ.get(TRACEBACK):
         traceback.print_exception(error)
-    what = printable(" ".join(f"{type(error).__name__}: {error}".split()))
+    what = escape_terminal(" ".join(f"{type(error).__name__}: {error}".split()))
     click.echo(
         f"condal: internal error: {what}; please report it with the command and the file "
         f"({TRACEBACK}=1 shows where it is)",

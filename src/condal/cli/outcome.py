@@ -23,8 +23,8 @@ from condal.report.pictures import Picture
 from condal.report.progress import Progress
 from condal.result import Result, Status
 from condal.runtime.cancellation import Stopper
-from condal.runtime.signals import ABORTED, Interrupts
-from condal.runtime.text import printable
+from condal.runtime.signals import ABORTED, SignalHandler
+from condal.runtime.text import escape_terminal
 
 UNDONE = (Status.INTERRUPTED, Status.MAX_ITERS, Status.MAX_SECONDS)
 STOPPED_EARLY = "condal: interrupted before there was a problem to solve; nothing is written"
@@ -107,7 +107,7 @@ class Outcome:
         self.keep = Keep.of(wishes.folder, file, wishes.overwrite, others)
         self.stopper, self.watch = Stopper(), None
         if wishes.port is not None:
-            title = f"{application.name} of {printable(Path(file).name)}"
+            title = f"{application.name} of {escape_terminal(Path(file).name)}"
             self.watch = context.with_resource(watching(wishes.port, title))
 
     @property
@@ -133,7 +133,7 @@ class Outcome:
         """
         application, wishes, progress = self.application, self.wishes, self.progress
         chosen = {**own, **settings, "say": self.say}
-        with Interrupts(self.stopper, say=self.say, last=lambda: SystemExit(ABORTED)):
+        with SignalHandler(self.stopper, say=self.say, last=lambda: SystemExit(ABORTED)):
             try:
                 model = application.build(self.file, chosen)
             except KeyboardInterrupt:
@@ -176,7 +176,7 @@ class Outcome:
         if checkpoint is not None and result.status in UNDONE and Path(checkpoint).exists():
             again = f"{application.again} {shlex.quote(checkpoint)} {shlex.quote(self.file)}"
             if not wishes.quiet:
-                show(f"\nTo go on from here:\n\n  {printable(again)}")
+                show(f"\nTo go on from here:\n\n  {escape_terminal(again)}")
         if self.watch is not None:
             self.watch.finish(Saved(result, file=Path(self.file).name, **about))
         self.context.exit(report.STOPPED if answer is None else report.exit_code(result))

@@ -10,7 +10,7 @@ from condal.cli.application import Lines
 from condal.cli.text import counted, number, table
 from condal.report.words import ROUNDING
 from condal.result import Result, Status
-from condal.runtime.text import printable
+from condal.runtime.text import escape_terminal
 
 SOLVED, STOPPED = 0, 1  # exit codes
 
@@ -57,8 +57,10 @@ def record(result: Result, figures: dict[str, float | None]) -> dict[str, Any]:
 def page(result: Result, file: str, answer: Lines) -> str:
     """What a person reads of a result, in 80 columns."""
     title = f"{result.problem_name} of {file}" if file else result.problem_name
-    rows = [(printable(name), printable(value)) for name, value in summary(result, answer)]
-    return f"{printable(title)}\n\n{table(rows)}"
+    rows = [
+        (escape_terminal(name), escape_terminal(value)) for name, value in summary(result, answer)
+    ]
+    return f"{escape_terminal(title)}\n\n{table(rows)}"
 
 
 def summary(result: Result, answer: Lines) -> Lines:

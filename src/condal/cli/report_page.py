@@ -13,7 +13,7 @@ from condal.io.formats.writing import write_text
 from condal.io.results import load
 from condal.report import page
 from condal.report.pages import require
-from condal.runtime.text import printable
+from condal.runtime.text import escape_terminal
 
 
 @click.command("report")
@@ -34,10 +34,10 @@ def report(results: tuple[str, ...], out: str, title: str | None, overwrite: boo
     require()
     _check(out, results, overwrite)
     loaded = [load(folder) for folder in results]
-    names = [printable((Path.cwd() / folder).name) for folder in results]
+    names = [escape_terminal((Path.cwd() / folder).name) for folder in results]
     text = page(loaded, labels=names if len(names) > 1 else None, title=title)
     write_text(out, [text])
-    click.echo(f"{printable(out)}: {size(len(text))}")
+    click.echo(f"{escape_terminal(out)}: {size(len(text))}")
 
 
 def _check(out: str, results: tuple[str, ...], overwrite: bool) -> None:

@@ -15,7 +15,7 @@ from condal.io.formats.contents import digest_of
 from condal.io.results import save
 from condal.io.results.folder import check_target
 from condal.result import Result
-from condal.runtime.text import printable
+from condal.runtime.text import escape_terminal
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,6 @@ class Keep:
         """Where it is, and what to type next."""
         file, folder = (shlex.quote(path) for path in (self.file, self.folder))
         return (
-            f"Saved in {printable(self.folder)}. To prove it again:\n\n"
-            f"  {printable(f'condal certify {file} {folder}')}"
+            f"Saved in {escape_terminal(self.folder)}. To prove it again:\n\n"
+            f"  {escape_terminal(f'condal certify {file} {folder}')}"
         )

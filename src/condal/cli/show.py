@@ -12,7 +12,7 @@ from condal.cli import report
 from condal.cli.application import Lines
 from condal.cli.text import number, table
 from condal.io.results import Saved, load
-from condal.runtime.text import printable
+from condal.runtime.text import escape_terminal
 
 
 @click.command()
@@ -70,7 +70,7 @@ def _made(saved: Saved) -> Lines:
     ]
     if saved.digest is not None:
         rows.append(("file", f"SHA-256 {saved.digest}"))
-    return [(name, printable(value)) for name, value in rows]
+    return [(name, escape_terminal(value)) for name, value in rows]
 
 
 def _word(value: Any) -> str:

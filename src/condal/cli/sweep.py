@@ -25,8 +25,8 @@ from condal.driver.stop import Stop
 from condal.errors import FormatError
 from condal.io.formats.contents import digest_of
 from condal.result import Result
-from condal.runtime.text import printable
-from condal.sweeps.folder import Folder
+from condal.runtime.text import escape_terminal
+from condal.sweeps.folder import SweepFolder
 from condal.sweeps.run import run, undisturbed
 from condal.sweeps.tasks import Parameters, chains
 from condal.sweeps.watch import Lines
@@ -101,12 +101,12 @@ def sweep(
     for task in (task for chain in tasks for task in chain):
         _check({**fixed, **task.parameters}, max_memory)
     work = _Solving(kind, str(Path(file).resolve()), digest_of(file), fixed, max_memory)
-    folder = Folder(out, f"{kind} of {Path(file).name} (SHA-256 {work.digest[:16]}...)")
+    folder = SweepFolder(out, f"{kind} of {Path(file).name} (SHA-256 {work.digest[:16]}...)")
     try:
         table = run(work, tasks, folder, workers=Workers.of(workers), watch=Lines())
     except KeyboardInterrupt:
         click.echo(
-            f"\nstopped; what is done is kept in {printable(out)}, and the same command goes on"
+            f"\nstopped; what is done is kept in {escape_terminal(out)}, and the same command goes on"
         )
         context.exit(STOPPED)
     table.to_csv(folder.path / CSV)
@@ -177,4 +177,4 @@ def _check(chosen: dict[str, Any], max_memory: str | None) -> None:
 
 def _ending(out: str) -> str:
     """Where everything is."""
-    return printable(f"The table is in {out}/{CSV}, and each result in {out}/points.")
+    return escape_terminal(f"The table is in {out}/{CSV}, and each result in {out}/points.")

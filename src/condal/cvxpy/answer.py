@@ -46,7 +46,7 @@ ADVICE = (
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class CvxpyAnswer:
     """CVXPY's status, <c, x>, x where there is one, its duals z or those that prove that there is
     none, the result behind them, and the seconds that it took, those before the solve apart."""
 
@@ -59,7 +59,7 @@ class Answer:
     setup_seconds: float = 0.0
 
 
-def answered(asked: Asked, options: Options, progress: Progress | None = None) -> Answer:
+def answered(asked: Asked, options: Options, progress: Progress | None = None) -> CvxpyAnswer:
     """The answer to what CVXPY asks; ProblemError where nothing bounds the trace."""
     began = time.perf_counter()
     found = _Question(asked, options, progress).answer()
@@ -75,7 +75,7 @@ class _Question:
     options: Options
     progress: Progress | None
 
-    def answer(self) -> Answer:
+    def answer(self) -> CvxpyAnswer:
         if not self.asked.layout.blocks:
             return self._of_equations()
         ways = [self._by_primal, self._by_dual]
@@ -102,26 +102,26 @@ class _Question:
             raise ProblemError(self._unbounded())
         return answer
 
-    def _of_equations(self) -> Answer:
+    def _of_equations(self) -> CvxpyAnswer:
         """Without a cone, all is said by the elimination."""
         form, asked = Primal(self.asked), self.asked
         if form.elimination.contradictions.size:
-            return Answer(settings.INFEASIBLE, z=form.contradiction())
+            return CvxpyAnswer(settings.INFEASIBLE, z=form.contradiction())
         if form.elimination.ray is not None:
-            return Answer(settings.UNBOUNDED)
+            return CvxpyAnswer(settings.UNBOUNDED)
         x, z = form.pair(np.zeros(0), np.zeros(0))
-        return Answer(settings.OPTIMAL, float(asked.c @ x), x, z)
+        return CvxpyAnswer(settings.OPTIMAL, float(asked.c @ x), x, z)
 
-    def _by_primal(self) -> Answer:
+    def _by_primal(self) -> CvxpyAnswer:
         """By the program in s."""
         form = Primal(self.asked)
         if form.elimination.contradictions.size:
-            return Answer(settings.INFEASIBLE, z=form.contradiction())
+            return CvxpyAnswer(settings.INFEASIBLE, z=form.contradiction())
         if form.elimination.ray is not None:
-            return Answer(self._unseen(form))
+            return CvxpyAnswer(self._unseen(form))
         refuting = refuting_row(form.program)
         if refuting is not None:
-            return Answer(settings.INFEASIBLE, z=form.separating(-refuting))
+            return CvxpyAnswer(settings.INFEASIBLE, z=form.separating(-refuting))
         found = solved(form.program, self.options, self.progress)
         ended = _ended(found.result)
         if found.result.status is Status.INFEASIBLE:
@@ -131,13 +131,13 @@ class _Question:
             return ended
         return self._with_pair(ended, form.pair(found.blocks, found.dual))
 
-    def _by_dual(self) -> Answer:
+    def _by_dual(self) -> CvxpyAnswer:
         """By the program in z."""
         form = Dual(self.asked)
         if form.elimination.ray is not None:
-            return Answer(settings.INFEASIBLE, z=form.contradiction())
+            return CvxpyAnswer(settings.INFEASIBLE, z=form.contradiction())
         if refuting_row(form.program) is not None:
-            return Answer(self._unseen(Primal(self.asked)))
+            return CvxpyAnswer(self._unseen(Primal(self.asked)))
         found = solved(form.program, self.options, self.progress)
         ended = _ended(found.result)
         if found.result.status is Status.UNBOUNDED:
@@ -147,7 +147,7 @@ class _Question:
             return replace(ended, status=self._unseen(Primal(self.asked)))
         return self._with_pair(ended, form.pair(found.blocks, -found.dual))
 
-    def _with_pair(self, ended: Answer, pair: Pair) -> Answer:
+    def _with_pair(self, ended: CvxpyAnswer, pair: Pair) -> CvxpyAnswer:
         """With x and z; at a limit, these may be near to a solution, though it is not proved.
         ProblemError if a method that can do no more has left them far from one."""
         status, value = ended.status, float(self.asked.c @ pair.x)
@@ -182,15 +182,15 @@ class _Question:
                 return str(settings.INFEASIBLE)
         return str(settings.INFEASIBLE_OR_UNBOUNDED)
 
-    def _endless(self) -> Answer | None:
+    def _endless(self) -> CvxpyAnswer | None:
         """The answer that a direction of the cone gives: there is no x, or no best one."""
         form = Dual(self.asked)
         found = least_direction(form.program, self.options)
         if found is not None and found.falls:
-            return Answer(settings.INFEASIBLE_INACCURATE, z=form.separating(found.x))
+            return CvxpyAnswer(settings.INFEASIBLE_INACCURATE, z=form.separating(found.x))
         found = least_direction(Primal(self.asked).program, self.options)
         falls = found is not None and found.falls
-        return Answer(settings.UNBOUNDED_INACCURATE) if falls else None
+        return CvxpyAnswer(settings.UNBOUNDED_INACCURATE) if falls else None
 
     def _unbounded(self) -> str:
         """What can grow for ever, and what to do, in words."""
@@ -211,14 +211,14 @@ def _poor(result: Result | None) -> bool:
     return result is None or max(result.gap, result.infeasibility) > POOR
 
 
-def _ended(result: Result) -> Answer:
+def _ended(result: Result) -> CvxpyAnswer:
     """What a result says, without x and z; ProblemError if it says nothing."""
     if result.status in (Status.INFEASIBLE, Status.UNBOUNDED):
-        return Answer(STATUSES[result.status], result=result, seconds=result.seconds)
+        return CvxpyAnswer(STATUSES[result.status], result=result, seconds=result.seconds)
     rests = result.status in (Status.INACCURATE, Status.STALLED, Status.NUMERICAL_ERROR)
     if result.x is None or (rests and _poor(result)):
         raise ProblemError(
             f"{UNANSWERED}, at a gap of {result.gap:.1g} and infeasible by "
             f"{result.infeasibility:.1g} ({result.reason or result.status.value}). {ADVICE}"
         )
-    return Answer(STATUSES[result.status], result=result, seconds=result.seconds)
+    return CvxpyAnswer(STATUSES[result.status], result=result, seconds=result.seconds)

@@ -15,7 +15,7 @@ from cvxpy.reductions.solvers.solver import expand_cones
 from cvxpy.reductions.solvers.utilities import extract_dual_value, get_dual_values
 from cvxpy.utilities.psd_utils import TriangleKind
 
-from condal.cvxpy.answer import Answer, answered
+from condal.cvxpy.answer import CvxpyAnswer, answered
 from condal.cvxpy.forms import Asked
 from condal.cvxpy.options import Options
 from condal.cvxpy.svec import Layout
@@ -114,7 +114,7 @@ class CONDAL(ConicSolver):  # type: ignore[misc]
         verbose: bool,
         solver_opts: dict[str, Any],
         solver_cache: dict[str, Any] | None = None,
-    ) -> Answer:
+    ) -> CvxpyAnswer:
         """The answer to min <c, x>, Ax + s = b, s in K."""
         asked = Asked(
             sp.csr_array(data[settings.A]),
@@ -132,7 +132,7 @@ class CONDAL(ConicSolver):  # type: ignore[misc]
         except ProblemError as error:
             raise SolverError(f"CONDAL: {error}") from error
 
-    def invert(self, solution: Answer, inverse_data: Any) -> Solution:
+    def invert(self, solution: CvxpyAnswer, inverse_data: Any) -> Solution:
         """What CVXPY wants to know of an answer."""
         result = solution.result
         attributes = {

@@ -7,7 +7,7 @@ from condal.distributed.memory import told as told
 from condal.distributed.parts import is_parts as is_parts
 from condal.distributed.parts import read_about as read_about
 from condal.distributed.reading import read_rows as read_rows
-from condal.distributed.sharded_array import Owned as Owned
+from condal.distributed.sharded_array import ShardedArray as ShardedArray
 from condal.distributed.sketch import DistributedSketch as DistributedSketch
 from condal.distributed.solving import RANK as RANK
 from condal.distributed.solving import TOL as TOL

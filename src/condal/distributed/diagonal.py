@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.distributed.sharded_array import Owned
+from condal.distributed.sharded_array import ShardedArray
 from condal.linalg.blocked import weighted_squares
 from condal.linalg.points import LowRank, Point
 from condal.linalg.symmetric import Symmetric
@@ -67,7 +67,7 @@ class DistributedDiagonal:
 class DistributedEqual(Equal):
     """K = {b}, each rank its entries of b: in one piece, since each piece is summed by all."""
 
-    def __init__(self, b: Owned) -> None:
+    def __init__(self, b: ShardedArray) -> None:
         array: Any = b
         self.b = self.fixed = array
 

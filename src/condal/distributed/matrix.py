@@ -11,14 +11,14 @@ import scipy.sparse as sp
 
 from condal.distributed.engine import engine
 from condal.distributed.halo import renumbered
-from condal.distributed.sharded_array import Owned
+from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.team import Team
 from condal.errors import ProblemError
-from condal.linalg.norms import length
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Indices
 
 
-class Rows:
+class ShardedRows:
     """C, n x n, or a multiple of it: each rank has made PETSc's matrix of its own rows.
 
     `block` is the rows of this rank as a CSR array of n columns. PETSc has a matrix over many ranks
@@ -41,14 +41,14 @@ class Rows:
         self._from, self._to = self._mat.createVecs()
 
     @property
-    def length(self) -> float:
+    def stable_norm(self) -> float:
         """|C|_F."""
         return abs(self.factor) * self._length
 
     @cached_property
     def _length(self) -> float:
         own = float(self._mat.norm(engine().PETSc.NormType.FROBENIUS))
-        return length(np.array(self.team.gathered(own)))
+        return stable_norm(np.array(self.team.gathered(own)))
 
     def entries(self) -> tuple[Indices, Indices, Array]:
         """This rank's entries of C without the factor: rows, columns and numbers."""
@@ -57,19 +57,19 @@ class Rows:
         rows = np.repeat(np.arange(begin, end), np.diff(pointers))
         return rows, self._halo.columns[places], np.asarray(numbers, dtype=np.float64)
 
-    def __rmul__(self, c: float) -> Rows:
+    def __rmul__(self, c: float) -> ShardedRows:
         """c C: the numbers stay where they are."""
         made = copy(self)
         made.factor = c * self.factor
         return made
 
-    def __matmul__(self, v: Owned) -> Owned:
+    def __matmul__(self, v: ShardedArray) -> ShardedArray:
         """C v, for a vector or a few, by PETSc's product."""
         local = np.ascontiguousarray(v.local)
         if local.ndim == 1:
-            return Owned(self._product(local), self.team)
+            return ShardedArray(self._product(local), self.team)
         columns = [self._product(np.ascontiguousarray(column)) for column in local.T]
-        return Owned(np.column_stack(columns), self.team)
+        return ShardedArray(np.column_stack(columns), self.team)
 
     def _product(self, local: Array) -> Array:
         out = np.empty(local.size)

@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from condal.distributed.diagonal import DistributedDiagonal, DistributedEqual, DistributedLinear
 from condal.distributed.domain import DistributedSpectrahedron
 from condal.distributed.halo import Halo, renumbered
-from condal.distributed.matrix import Rows
+from condal.distributed.matrix import ShardedRows
 from condal.distributed.normals import normals
 from condal.distributed.reading import read_rows
-from condal.distributed.sharded_array import Owned
+from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.team import Team
 from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
@@ -49,23 +49,23 @@ class DistributedMaxCut:
         return int(self.block.shape[1])
 
     @property
-    def weights(self) -> Owned:
+    def weights(self) -> ShardedArray:
         """Those of the edges, each of them twice."""
-        return Owned(self.block.data, self.team)
+        return ShardedArray(self.block.data, self.team)
 
     @cached_property
-    def cost(self) -> Rows:
+    def cost(self) -> ShardedRows:
         """L / 4."""
         begin, end = self.team.range(self.n)
         degrees, own = np.asarray(self.block.sum(axis=1)).ravel(), np.arange(end - begin)
         diagonal = sp.csr_array((degrees, (own, begin + own)), shape=self.block.shape)
-        return Rows(sp.csr_array(0.25 * (diagonal - self.block)), self.team)
+        return ShardedRows(sp.csr_array(0.25 * (diagonal - self.block)), self.team)
 
     @cached_property
     def problem(self) -> Problem:
         """The relaxation, with tr x = n as its domain."""
         begin, end = self.team.range(self.n)
-        ones = Owned(np.ones(end - begin), self.team)
+        ones = ShardedArray(np.ones(end - begin), self.team)
         return Problem.of(
             f=DistributedLinear(Symmetric(self.n, sparse=(self.cost,))),
             X=DistributedSpectrahedron.of(self.n, float(self.n), self.team),
@@ -76,14 +76,14 @@ class DistributedMaxCut:
             name=self.name,
         )
 
-    def first_dual(self) -> Owned:
+    def first_dual(self) -> ShardedArray:
         """The dual to begin with, as CGAL does on one machine: see `condal.methods.tree_dual`."""
         sizes, rows = 0.25 * np.abs(self.block.data), self.block.shape[0]
-        every: Any = Owned(sizes, self.team)
+        every: Any = ShardedArray(sizes, self.team)
         mu = best_mu(every, self.n)
         owner = np.repeat(np.arange(rows), np.diff(self.block.indptr))
         degrees = np.asarray(self.block.sum(axis=1)).ravel()
-        return Owned(mu + sums_of(mu, sizes, owner, rows) + 0.25 * degrees, self.team)
+        return ShardedArray(mu + sums_of(mu, sizes, owner, rows) + 0.25 * degrees, self.team)
 
     def repair(self, x: Point) -> Point:
         """x scaled to diag x = 1."""
@@ -104,7 +104,7 @@ class DistributedMaxCut:
         for _ in range(trials):
             sides = signs_of(factor.local @ rng.standard_normal((factor.shape[1], 1)))
             signs = self._flipped(sides)[:, 0]
-            s: Any = Owned(signs, self.team)
+            s: Any = ShardedArray(signs, self.team)
             weight = s @ (self.cost @ s)
             if weight > most:
                 most, best = weight, signs

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from condal.distributed.sharded_array import Owned
+from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.team import Team
 
 BLOCK = 4096  # rows of one generator
 
 
-def normals(team: Team, n: int, *, seed: list[int], columns: int | None = None) -> Owned:
+def normals(team: Team, n: int, *, seed: list[int], columns: int | None = None) -> ShardedArray:
     """This rank's rows of n normal numbers, or of n rows of so many `columns`."""
     begin, end = team.range(n)
     first, last = begin // BLOCK, -(-end // BLOCK)
@@ -24,4 +24,4 @@ def normals(team: Team, n: int, *, seed: list[int], columns: int | None = None) 
         local[here.start - begin : here.stop - begin] = rows[
             here.start - block * BLOCK : here.stop - block * BLOCK
         ]
-    return Owned(local, team)
+    return ShardedArray(local, team)

@@ -16,13 +16,13 @@ import numpy as np
 
 from condal.distributed.engine import engine
 from condal.distributed.normals import normals
-from condal.distributed.sharded_array import Owned
+from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.team import Team
 from condal.errors import ProblemError
 from condal.linalg.eigen import NOISE, Eigenpair
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
-from condal.runtime.cancellation import Halt
+from condal.runtime.cancellation import Cancelled
 
 BASIS = 24  # vectors of a Krylov space, before it is restarted
 RESTARTS = 100
@@ -76,7 +76,7 @@ class Slepc:
         return guess / size + NOISE / sqrt(self.n) * self._noise
 
     @cached_property
-    def _noise(self) -> Owned:
+    def _noise(self) -> ShardedArray:
         return normals(self.team, self.n, seed=[self.n])
 
     def _solved(self, start: Any, residual: float) -> Eigenpair:
@@ -99,7 +99,7 @@ class Slepc:
         found: Any = None
         for i in map(int, alike):
             eps.getEigenpair(i, vector)
-            one: Any = Owned(vector.getArray().copy(), self.team)
+            one: Any = ShardedArray(vector.getArray().copy(), self.team)
             if alike.size == 1:
                 return one
             part = float(one @ start) * one
@@ -182,15 +182,15 @@ class _Shell:
     def __init__(self, team: Team) -> None:
         self.team = team
         self.V: Symmetric | None = None
-        self.halt: Halt | None = None
+        self.halt: Cancelled | None = None
 
     def mult(self, mat: Any, x: Any, y: Any) -> None:
         assert self.V is not None
-        v: Any = Owned(x.getArray(readonly=1), self.team)
+        v: Any = ShardedArray(x.getArray(readonly=1), self.team)
         product = v
         if self.halt is None:
             try:
                 product = self.V @ v
-            except Halt as halt:
+            except Cancelled as halt:
                 self.halt = halt
         y.getArray()[:] = product.local

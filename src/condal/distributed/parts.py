@@ -13,7 +13,7 @@ from condal.distributed.checkpoint.manifest import without_parts
 from condal.distributed.checkpoint.seen import told
 from condal.distributed.checkpoint.shares import Shares
 from condal.distributed.team import Team
-from condal.driver.checkpoint_writer import Checkpoint, Keeper
+from condal.driver.checkpoint_writer import Checkpoint, CheckpointWriter
 from condal.errors import FormatError
 from condal.io.checkpoint.about import described
 from condal.io.checkpoint.file import Contents
@@ -24,7 +24,7 @@ from condal.io.safe_files import PathLike
 from condal.problem import Problem
 
 
-class DistributedKeeper(Keeper):
+class DistributedKeeper(CheckpointWriter):
     """Writes the checkpoint of one solve on many ranks, alone while it is entered: each method is
     called by all of them."""
 

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from condal.distributed.team import Team
-from condal.linalg.norms import length
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 
 ROWWISE = (np.empty_like, np.zeros_like, np.ones_like, np.full_like, np.where, np.copy)
 
 
-class Owned(NDArrayOperatorsMixin):
+class ShardedArray(NDArrayOperatorsMixin):
     """The rows of this rank, `local`, of an array of as many rows as all ranks have."""
 
     __array_priority__ = 1000.0  # SciPy's sparse matrices look at it
@@ -68,7 +68,7 @@ class Owned(NDArrayOperatorsMixin):
         return Transposed(self)
 
     @property
-    def real(self) -> Owned:
+    def real(self) -> ShardedArray:
         """Its real part."""
         return self._with(self.local.real)
 
@@ -76,31 +76,35 @@ class Owned(NDArrayOperatorsMixin):
         return len(self.local)
 
     def __repr__(self) -> str:
-        return f"Owned({self.shape} on rank {self.team.rank} of {self.team.size})"
+        return f"ShardedArray({self.shape} on rank {self.team.rank} of {self.team.size})"
 
     def __array__(self, *_: Any, **__: Any) -> Any:
-        raise TypeError("an Owned array is on many ranks: no NumPy array holds it; see .local")
+        raise TypeError(
+            "an ShardedArray array is on many ranks: no NumPy array holds it; see .local"
+        )
 
     def __bool__(self) -> bool:
-        raise TypeError("an Owned array is neither true nor false: ask any() or all() of it")
+        raise TypeError("an ShardedArray array is neither true nor false: ask any() or all() of it")
 
     def __iter__(self) -> Any:
-        raise TypeError("the rows of an Owned array are on many ranks: there is no going over them")
+        raise TypeError(
+            "the rows of an ShardedArray array are on many ranks: there is no going over them"
+        )
 
-    def copy(self) -> Owned:
+    def copy(self) -> ShardedArray:
         """Another, of the same numbers."""
         return self._with(self.local.copy())
 
-    def conj(self) -> Owned:
+    def conj(self) -> ShardedArray:
         """Its complex conjugate."""
         return self._with(self.local.conj())
 
-    def _with(self, local: Any) -> Owned:
-        return Owned(local, self.team)
+    def _with(self, local: Any) -> ShardedArray:
+        return ShardedArray(local, self.team)
 
     # Rows of it.
 
-    def __getitem__(self, index: Any) -> Owned:
+    def __getitem__(self, index: Any) -> ShardedArray:
         return self._with(self.local[self._rows(index)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -109,20 +113,20 @@ class Owned(NDArrayOperatorsMixin):
     def _rows(self, index: Any) -> Any:
         """The index, if it means the same on each rank: the rows by a slice or by a condition."""
         parts = index if isinstance(index, tuple) else (index,)
-        rows = parts[0].local if isinstance(parts[0], Owned) else parts[0]
+        rows = parts[0].local if isinstance(parts[0], ShardedArray) else parts[0]
         by_slice = isinstance(rows, slice)
-        by_condition = isinstance(parts[0], Owned) and rows.dtype == bool
+        by_condition = isinstance(parts[0], ShardedArray) and rows.dtype == bool
         if not (by_slice or by_condition or rows is Ellipsis):
-            raise TypeError(f"no rank knows the rows of an Owned array by number: {index!r}")
+            raise TypeError(f"no rank knows the rows of an ShardedArray array by number: {index!r}")
         return (rows, *parts[1:]) if isinstance(index, tuple) else rows
 
     def _local(self, value: Any) -> Any:
         """The rows here of another, and what is the same for all rows as it is."""
-        if isinstance(value, Owned):
+        if isinstance(value, ShardedArray):
             return value.local
         if np.ndim(value) >= self.ndim and np.shape(value)[0] != 1:
             raise TypeError(
-                f"a NumPy array of shape {np.shape(value)} has no place among the rows of an Owned "
+                f"a NumPy array of shape {np.shape(value)} has no place among the rows of an ShardedArray "
                 "array: which rank's is it?"
             )
         return value
@@ -133,11 +137,13 @@ class Owned(NDArrayOperatorsMixin):
         if ufunc is np.matmul and method == "__call__":
             return _product(*inputs, **more)
         if method != "__call__" or ufunc.signature is not None:
-            raise TypeError(f"Owned arrays know no {ufunc.__name__}.{method}")
-        first = next(one for one in inputs if isinstance(one, Owned))
+            raise TypeError(f"ShardedArray arrays know no {ufunc.__name__}.{method}")
+        first = next(one for one in inputs if isinstance(one, ShardedArray))
         out = more.get("out", ())
-        if any(not isinstance(one, Owned) for one in out):
-            raise TypeError("what is made of an Owned array cannot be written to one that is not")
+        if any(not isinstance(one, ShardedArray) for one in out):
+            raise TypeError(
+                "what is made of an ShardedArray array cannot be written to one that is not"
+            )
         if out:
             more["out"] = tuple(one.local for one in out)
         made = ufunc(*(first._local(one) for one in inputs), **more)
@@ -147,8 +153,8 @@ class Owned(NDArrayOperatorsMixin):
         if function in FUNCTIONS:
             return FUNCTIONS[function](*args, **kwargs)
         if function not in ROWWISE:
-            raise TypeError(f"Owned arrays know no numpy.{function.__name__}")
-        first = next(one for one in args if isinstance(one, Owned))
+            raise TypeError(f"ShardedArray arrays know no numpy.{function.__name__}")
+        first = next(one for one in args if isinstance(one, ShardedArray))
         return first._with(function(*(first._local(one) for one in args), **kwargs))
 
     # Sums and the like, over all rows of all ranks, or over the columns of each row.
@@ -184,45 +190,47 @@ class Owned(NDArrayOperatorsMixin):
 class Transposed:
     """U', of rows U that many ranks hold: its products with others of as many rows."""
 
-    def __init__(self, of: Owned) -> None:
+    def __init__(self, of: ShardedArray) -> None:
         self.T = of
 
     def __matmul__(self, other: Any) -> Array:
-        if not isinstance(other, Owned):
-            raise TypeError("the transpose of an Owned array is multiplied by Owned arrays alone")
+        if not isinstance(other, ShardedArray):
+            raise TypeError(
+                "the transpose of an ShardedArray array is multiplied by ShardedArray arrays alone"
+            )
         return self.T.team.sums(self.T.local.T @ other.local)
 
 
 def _product(a: Any, b: Any, **more: Any) -> Any:
     """a @ b: the inner product of two vectors, or rows by a small matrix that each rank has."""
     if more:
-        raise TypeError("a product of Owned arrays is written nowhere")
-    if isinstance(a, Owned) and isinstance(b, Owned):
+        raise TypeError("a product of ShardedArray arrays is written nowhere")
+    if isinstance(a, ShardedArray) and isinstance(b, ShardedArray):
         if a.ndim != 1 or b.ndim != 1:
             raise TypeError(
-                "two Owned matrices have no product; that of one's transpose is a.T @ b"
+                "two ShardedArray matrices have no product; that of one's transpose is a.T @ b"
             )
         return a.team.sum(float(a.local @ b.local))
-    if isinstance(a, Owned) and a.ndim == 2:
-        return Owned(a.local @ b, a.team)
-    raise TypeError("an Owned vector is multiplied by Owned vectors alone")
+    if isinstance(a, ShardedArray) and a.ndim == 2:
+        return ShardedArray(a.local @ b, a.team)
+    raise TypeError("an ShardedArray vector is multiplied by ShardedArray vectors alone")
 
 
 def _norm(a: Any) -> float:
     """|a|."""
     if a.ndim != 1:
-        raise TypeError("Owned arrays know the norm of a vector alone")
-    return length(a)
+        raise TypeError("ShardedArray arrays know the norm of a vector alone")
+    return stable_norm(a)
 
 
-def _einsum(how: str, *arrays: Owned) -> Any:
+def _einsum(how: str, *arrays: ShardedArray) -> Any:
     """Sums over the rows, or over the columns."""
     local = np.einsum(how, *(one.local for one in arrays))
     if how == "ij,ij->j":
         return arrays[0].team.sums(local)
     if how == "ij,ij->i":
-        return Owned(local, arrays[0].team)
-    raise TypeError(f"Owned arrays know no einsum {how}")
+        return ShardedArray(local, arrays[0].team)
+    raise TypeError(f"ShardedArray arrays know no einsum {how}")
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, svd
 
 from condal.distributed.normals import normals
-from condal.distributed.sharded_array import Owned
+from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.team import Team
 from condal.linalg.points import Array
 from condal.storage import Sketch
@@ -31,14 +31,14 @@ class DistributedSketch(Sketch):
 
     def _nothing(self) -> Any:
         begin, end = self.team.range(self.n)
-        return Owned(np.zeros((end - begin, self.R)), self.team)
+        return ShardedArray(np.zeros((end - begin, self.R)), self.team)
 
     def _random(self) -> Any:
         return normals(self.team, self.n, seed=self._seed, columns=self.R)
 
     def _unit(self) -> Any:
         begin, end = self.team.range(self.n)
-        return Owned(np.eye(end - begin, self.R, k=begin), self.team)
+        return ShardedArray(np.eye(end - begin, self.R, k=begin), self.team)
 
     def _root(self, core: Array) -> Array:
         found: Array | None = None
@@ -50,7 +50,7 @@ class DistributedSketch(Sketch):
         return found
 
     def _solved(self, S: Any, L: Array) -> Any:
-        return Owned(super()._solved(S.local, L), self.team)
+        return ShardedArray(super()._solved(S.local, L), self.team)
 
     def _decomposed(self, B: Any) -> tuple[Any, Array]:
         """By a QR factorisation of each rank's rows, and one of the triangles that they leave."""
@@ -60,4 +60,4 @@ class DistributedSketch(Sketch):
         columns, top = np.linalg.qr(np.vstack(triangles))
         turned, sigma, _ = svd(top, full_matrices=False)
         columns, turned, sigma = self.team.agreed((columns, turned, sigma))
-        return Owned(local @ (columns[end - len(triangle) : end] @ turned), self.team), sigma
+        return ShardedArray(local @ (columns[end - len(triangle) : end] @ turned), self.team), sigma

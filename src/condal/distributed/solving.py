@@ -12,7 +12,7 @@ from condal.distributed.sketch import DistributedSketch
 from condal.distributed.team import Team
 from condal.driver.checkpoint_writer import EVERY_SECONDS, Checkpoint
 from condal.driver.run import Callback, Run
-from condal.driver.run_record import Log
+from condal.driver.run_record import RunRecord
 from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
@@ -46,7 +46,7 @@ def solve(
     ranks together: each of them calls this, at the same place and with the same options.
 
     Every rank gets the same result, but for x and y, which are in its own rows: x = U diag(w) U',
-    with U and y as `Owned` arrays.
+    with U and y as `ShardedArray` arrays.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def solve(
         run = Run(
             whole,
             stop,
-            Log((Choice(method, "it was asked for"),)),
+            RunRecord((Choice(method, "it was asked for"),)),
             seed=seed,
             storage=DistributedSketch(_sizes(whole)["n"], R, team=team, seed=seed),
             keeper=keeper,

@@ -15,7 +15,7 @@ import numpy as np
 from condal.distributed.engine import engine
 from condal.errors import CondalError, ProblemError
 from condal.linalg.points import Array
-from condal.runtime.consensus import agreeing
+from condal.runtime.consensus import root_values
 from condal.runtime.version import versions
 
 PATIENCE = 10.0  # seconds until the others are taken to have gone another way
@@ -124,7 +124,7 @@ class Team:
         """The time in which the ranks go the way of the first, and end together: an error that one
         of them meets alone, while others wait for it, ends them all."""
         try:
-            with agreeing(self.agreed):
+            with root_values(self.agreed):
                 yield
         except BaseException as error:
             if not self._all_here():

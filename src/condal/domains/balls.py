@@ -10,7 +10,7 @@ import numpy as np
 from condal.domains.flat import ClosedForm
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import group_lengths, grouped, length
+from condal.linalg.norms import group_indices, group_norms, stable_norm
 from condal.linalg.points import Array, Indices, Point
 from condal.nonsmooth.levels import onto_simplex
 from condal.runtime.arguments import finite_array, require_positive, require_whole
@@ -40,10 +40,10 @@ class L2Ball(ClosedForm):
     @property
     def size(self) -> float:
         """|centre| + radius."""
-        return length(self.centre) + self.radius
+        return stable_norm(self.centre) + self.radius
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
-        return np.append(self.centre * v, -self.radius * length(v)), self.n + 5
+        return np.append(self.centre * v, -self.radius * stable_norm(v)), self.n + 5
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Array:
         """centre - radius v / |v|; the centre for v = 0."""
@@ -53,13 +53,13 @@ class L2Ball(ClosedForm):
         """The point where the ray from the centre to v leaves X; v itself if it is inside."""
         v = self._finite(v, "the vector to project")
         away = v - self.centre
-        if length(away) <= self.radius:
+        if stable_norm(away) <= self.radius:
             return v.copy()
         return self.centre + self.radius * _unit(away)
 
     def distance(self, x: Point) -> float:
         """How much |x - centre| is above the radius."""
-        return max(0.0, length(self._vector(x) - self.centre) - self.radius)
+        return max(0.0, stable_norm(self._vector(x) - self.centre) - self.radius)
 
 
 class GroupL1Ball(ClosedForm):
@@ -72,7 +72,7 @@ class GroupL1Ball(ClosedForm):
 
     def __init__(self, groups: Any, radius: float = 1.0) -> None:
         self.groups: Indices
-        self.groups, self._count = grouped(groups)
+        self.groups, self._count = group_indices(groups)
         require_positive(radius, "radius")
         self.n, self.radius = int(self.groups.size), float(radius)
         self._largest = int(np.bincount(self.groups).max())
@@ -92,7 +92,7 @@ class GroupL1Ball(ClosedForm):
 
     def norms(self, v: Array) -> Array:
         """|v_group|, a number a group."""
-        return group_lengths(v, self.groups, self._count)
+        return group_norms(v, self.groups, self._count)
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
         return np.array([-self.radius * float(self.norms(v).max())]), self._largest + 5
@@ -118,7 +118,7 @@ class GroupL1Ball(ClosedForm):
         """How far x is from the point of X on its ray."""
         z = self._vector(x)
         total = float(self.norms(z).sum())
-        return length(z) * max(0.0, 1.0 - self.radius / total) if total > 0 else 0.0
+        return stable_norm(z) * max(0.0, 1.0 - self.radius / total) if total > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class KSparse(ClosedForm):
     def distance(self, x: Point) -> float:
         """How far x is from its projection."""
         z = self._finite(x, "x")
-        return length(z - self.project(z))
+        return stable_norm(z - self.project(z))
 
 
 def _unit(v: Array) -> Array:

@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from condal.domains.couplings import coupled
 from condal.domains.flat import Flat
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import length
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
 from condal.linalg.roundoff import gamma
@@ -93,7 +93,7 @@ class Birkhoff(Flat):
         """How far x is from a member that is made of it, a coupling of two uniform margins."""
         full = self._vector(x).reshape(1, self.side, self.side)
         ones = np.ones((1, self.side))
-        return length((full - coupled(full, ones, ones)).ravel())
+        return stable_norm((full - coupled(full, ones, ones)).ravel())
 
 
 def _prices(c: Array) -> Array:

@@ -8,9 +8,9 @@ import numpy as np
 
 from condal.domains.flat import ClosedForm
 from condal.errors import ProblemError
-from condal.linalg.cone_slices import Section
+from condal.linalg.cone_slices import ConeSlice
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import length
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Point
 from condal.runtime.arguments import finite_array, require_positive, require_whole
 
@@ -43,17 +43,17 @@ class Box(ClosedForm):
     @property
     def diameter(self) -> float:
         """|high - low|."""
-        return length(self.high - self.low)
+        return stable_norm(self.high - self.low)
 
     @property
     def size(self) -> float:
         """The norm of the larger of |low_i| and |high_i|."""
-        return length(np.maximum(np.abs(self.low), np.abs(self.high)))
+        return stable_norm(np.maximum(np.abs(self.low), np.abs(self.high)))
 
     @property
-    def sections(self) -> tuple[Section, ...]:
+    def sections(self) -> tuple[ConeSlice, ...]:
         """The box itself."""
-        return (Section("box", self.n, low=self.low, high=self.high),)
+        return (ConeSlice("box", self.n, low=self.low, high=self.high),)
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
         return np.where(v > 0, self.low, self.high) * v, 1
@@ -69,7 +69,7 @@ class Box(ClosedForm):
     def distance(self, x: Point) -> float:
         """|x - its projection|."""
         z = self._vector(x)
-        return length(z - np.clip(z, self.low, self.high))
+        return stable_norm(z - np.clip(z, self.low, self.high))
 
 
 class LinfBall(Box):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from condal.domains.flat import ClosedForm
-from condal.linalg.cone_slices import Section
+from condal.linalg.cone_slices import ConeSlice
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import length
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Point
 from condal.linalg.roundoff import gamma
 from condal.nonsmooth.levels import onto_simplex
@@ -43,9 +43,9 @@ class CutOrthant(_Cut):
         return self.height
 
     @property
-    def sections(self) -> tuple[Section, ...]:
+    def sections(self) -> tuple[ConeSlice, ...]:
         """The orthant, cut."""
-        return (Section("orthant", self.n, self.height, at_most=True),)
+        return (ConeSlice("orthant", self.n, self.height, at_most=True),)
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
         return np.array([self.height * min(0.0, float(v.min()))]), 1
@@ -67,7 +67,7 @@ class CutOrthant(_Cut):
         """The norm of the negative part, plus what the sum of the positive part is too much."""
         z = self._vector(x)
         excess = max(0.0, float(np.maximum(z, 0.0).sum()) - self.height)
-        return length(np.minimum(z, 0.0)) + excess
+        return stable_norm(np.minimum(z, 0.0)) + excess
 
 
 class CutCone(_Cut):
@@ -84,12 +84,12 @@ class CutCone(_Cut):
         return float(np.sqrt(min(self.n, 2))) * self.height
 
     @property
-    def sections(self) -> tuple[Section, ...]:
+    def sections(self) -> tuple[ConeSlice, ...]:
         """The cone, cut."""
-        return (Section("second-order", self.n, self.height, at_most=True),)
+        return (ConeSlice("second-order", self.n, self.height, at_most=True),)
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
-        terms = np.array([float(v[0]), -length(v[1:])])
+        terms = np.array([float(v[0]), -stable_norm(v[1:])])
         # Where the sum is negative but for rounding, what it is made of tells how much that is.
         rounding = gamma(self.n + 8) * float(np.abs(terms).sum())
         inside = float(terms.sum()) > rounding
@@ -98,7 +98,7 @@ class CutCone(_Cut):
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Array:
         """height (1, -u / |u|) for v = (s, u); 0 where |u| <= s."""
         v = np.asarray(v)
-        width = length(v[1:])
+        width = stable_norm(v[1:])
         found = np.zeros(self.n)
         if width > v[0]:
             found[0] = self.height
@@ -111,11 +111,11 @@ class CutCone(_Cut):
         found = SecondOrder(self.n).prox(v, 1.0)
         if found[0] <= self.height:
             return np.array(found)
-        width = length(v[1:])
+        width = stable_norm(v[1:])
         shrunk = min(1.0, self.height / width) if width > 0 else 0.0
         return np.concatenate([[self.height], shrunk * v[1:]])
 
     def distance(self, x: Point) -> float:
         """|x - its projection|."""
         z = self._finite(x, "x")
-        return length(z - self.project(z))
+        return stable_norm(z - self.project(z))

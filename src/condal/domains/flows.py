@@ -10,7 +10,7 @@ import numpy as np
 from condal.domains.flat import Flat
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import length
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Indices, Point
 from condal.linalg.proof import Proof
 from condal.linalg.roundoff import UNIT_ROUNDOFF
@@ -157,7 +157,7 @@ class FlowPolytope(Flat):
             edges = self._out_of[push.here]
             flow[edges] = comes[tails[push.here]] * shares[push.here]
             np.add.at(comes, self.heads[edges], flow[edges])
-        return length(z - flow)
+        return stable_norm(z - flow)
 
 
 class _Run(NamedTuple):

@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 from condal.domains.flat import Flat
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import length
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
 from condal.linalg.roundoff import gamma
@@ -164,12 +164,12 @@ class Polytope(Flat):
     @property
     def diameter(self) -> float:
         """|high - low|, with the proved bounds in place of infinite ones: an upper bound."""
-        return length(self._most - self._least)
+        return stable_norm(self._most - self._least)
 
     @property
     def size(self) -> float:
         """The norm of the larger of |low_i| and |high_i|, likewise: an upper bound."""
-        return length(np.maximum(np.abs(self._least), np.abs(self._most)))
+        return stable_norm(np.maximum(np.abs(self._least), np.abs(self._most)))
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Array:
         """The best vertex."""
@@ -224,8 +224,8 @@ class Polytope(Flat):
             (np.zeros(2 * self.n), np.full(2 * self.n, inf)),
         )
         if found.status != OPTIMAL:
-            return length(z - self._member)
-        return length(found.x[: self.n] - found.x[self.n :])
+            return stable_norm(z - self._member)
+        return stable_norm(found.x[: self.n] - found.x[self.n :])
 
 
 def _solved(

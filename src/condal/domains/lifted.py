@@ -39,11 +39,11 @@ class Hermitian(WrappedSpectral):
         super().__init__(Spectrahedron(2 * n, trace, at_most, engine or Automatic()))
         self.side = n
 
-    def shown(self, x: Point) -> Any:
+    def to_user(self, x: Point) -> Any:
         """The Hermitian matrix: a LowRank of a complex factor, or an array."""
         return hermitian_point(x)
 
-    def taken(self, x: Any) -> Point:
+    def from_user(self, x: Any) -> Point:
         """A real point of it."""
         return real_point(x, self.side)
 
@@ -91,11 +91,11 @@ class NuclearBall(WrappedSpectral):
         super().__init__(X)
         self.rows, self.cols, self.radius = m, n, radius
 
-    def shown(self, x: Point) -> Outer:
+    def to_user(self, x: Point) -> Outer:
         """The m x n matrix."""
         return rectangle(x, self.rows)
 
-    def taken(self, x: Any) -> Point:
+    def from_user(self, x: Any) -> Point:
         """A point that holds it."""
         return square_point(x, self.rows, self.cols)
 
@@ -141,16 +141,16 @@ def _differ(a: Array, b: Array, whole: Array) -> bool:
     return bool(np.abs(a - b).max() > ROUNDING * np.abs(whole).max())
 
 
-def shown(X: Domain, x: Point) -> Any:
+def to_user(X: Domain, x: Point) -> Any:
     """The point as a user knows it."""
     if isinstance(X, Product):
         assert isinstance(x, tuple)
-        return tuple(shown(part, p) for part, p in zip(X.parts, x, strict=True))
+        return tuple(to_user(part, p) for part, p in zip(X.parts, x, strict=True))
     return X.shown(x) if isinstance(X, Lifted) else x
 
 
-def taken(X: Domain, x: Any) -> Point:
+def from_user(X: Domain, x: Any) -> Point:
     """The point of X that a user means by x."""
     if isinstance(X, Product) and isinstance(x, tuple) and len(x) == len(X.parts):
-        return tuple(taken(part, p) for part, p in zip(X.parts, x, strict=True))
+        return tuple(from_user(part, p) for part, p in zip(X.parts, x, strict=True))
     return X.taken(x) if isinstance(X, Lifted) else x

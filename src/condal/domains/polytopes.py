@@ -12,7 +12,7 @@ from scipy.optimize import nnls
 from condal.domains.flat import SMALLEST, ClosedForm, Flat
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import length
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
 from condal.linalg.roundoff import gamma
@@ -37,12 +37,12 @@ class Permutahedron(ClosedForm):
     @property
     def diameter(self) -> float:
         """The distance between the vector in rising and in falling order."""
-        return length(self.vector - self.vector[::-1])
+        return stable_norm(self.vector - self.vector[::-1])
 
     @property
     def size(self) -> float:
         """|vector|."""
-        return length(self.vector)
+        return stable_norm(self.vector)
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
         return np.sort(v) * self.vector, 1
@@ -64,7 +64,7 @@ class Permutahedron(ClosedForm):
     def distance(self, x: Point) -> float:
         """How far x is from its projection."""
         z = self._finite(x, "x")
-        return length(z - self.project(z))
+        return stable_norm(z - self.project(z))
 
 
 class Hull(Flat):
@@ -125,7 +125,7 @@ class Hull(Flat):
             w, _ = nnls(cone, np.append(np.zeros(self.n), 1.0))
         except RuntimeError:  # too many steps
             return nearest
-        return min(nearest, length(Z.T @ (w / w.sum()))) if w.sum() > 0 else nearest
+        return min(nearest, stable_norm(Z.T @ (w / w.sum()))) if w.sum() > 0 else nearest
 
 
 def falling(z: Array) -> Array:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, eigh, eigvalsh
 
 from condal.errors import ProblemError
-from condal.linalg.cone_slices import Section
+from condal.linalg.cone_slices import ConeSlice
 from condal.linalg.eigen import Automatic, Engine, lowest
 from condal.linalg.eigenvalue_bounds import smallest_eigenvalue_bound
 from condal.linalg.gradients import Gradient
@@ -57,9 +57,9 @@ class Spectrahedron:
         return self.trace
 
     @property
-    def sections(self) -> tuple[Section, ...]:
+    def sections(self) -> tuple[ConeSlice, ...]:
         """The cone, at that trace or below."""
-        return (Section("psd", self.n, self.trace, self.at_most),)
+        return (ConeSlice("psd", self.n, self.trace, self.at_most),)
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> LowRank:
         """trace u u', <v, u u'> within tol / trace of the smallest eigenvalue."""

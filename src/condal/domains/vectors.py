@@ -9,7 +9,7 @@ import numpy as np
 
 from condal.domains.flat import ClosedForm
 from condal.errors import ProblemError
-from condal.linalg.cone_slices import Section
+from condal.linalg.cone_slices import ConeSlice
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, Indices, Point
 from condal.nonsmooth.levels import onto_l1_ball, onto_simplex
@@ -42,9 +42,9 @@ class Simplex(_Vertices):
         return float(np.sqrt(2.0)) * self.radius if self.n > 1 else 0.0
 
     @property
-    def sections(self) -> tuple[Section, ...]:
+    def sections(self) -> tuple[ConeSlice, ...]:
         """The simplex itself."""
-        return (Section("orthant", self.n, self.radius),)
+        return (ConeSlice("orthant", self.n, self.radius),)
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
         return np.array([self.radius * float(v.min())]), 1
@@ -98,9 +98,9 @@ class Simplices(ClosedForm):
         return float(np.sqrt(self.sizes.size))
 
     @property
-    def sections(self) -> tuple[Section, ...]:
+    def sections(self) -> tuple[ConeSlice, ...]:
         """The parts."""
-        return tuple(Section("orthant", int(size), 1.0) for size in self.sizes)
+        return tuple(ConeSlice("orthant", int(size), 1.0) for size in self.sizes)
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
         return np.minimum.reduceat(v, self._begins), 0

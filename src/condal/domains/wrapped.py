@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from condal.linalg.cone_slices import Section, sections
+from condal.linalg.cone_slices import ConeSlice, sections
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.proof import Proof
@@ -38,7 +38,7 @@ class Wrapped:
         return self.X.bound(v, slack=slack, failure=failure, seed=seed, enough=enough)
 
     @property
-    def sections(self) -> tuple[Section, ...] | None:
+    def sections(self) -> tuple[ConeSlice, ...] | None:
         """Those of X."""
         return sections(self.X)
 

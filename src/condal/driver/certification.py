@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from condal.certificates.certificate import Certificate, Seen, normal_part
-from condal.certificates.ledger import Answer, Prover
-from condal.domains.lifted import shown, taken
+from condal.certificates.certificate import Certificate, EvaluatedPoint, normal_part
+from condal.certificates.ledger import CertifiedPoint, ProofLedger
+from condal.domains.lifted import from_user, to_user
 from condal.driver.scaling import Scaling
 from condal.linalg.images import zeros_of
 from condal.linalg.points import Array, Point
@@ -18,7 +18,7 @@ from condal.linalg.proof import Proof
 from condal.methods.state import State
 from condal.problem import Problem
 from condal.result import Row, Status
-from condal.runtime.cancellation import Halt
+from condal.runtime.cancellation import Cancelled
 from condal.storage.reconstruction import reconstructed, reconstruction
 from condal.types import Storage
 
@@ -27,7 +27,7 @@ EXACT = 1e-12  # an infeasibility that is rounding
 KEPT = 0.05  # of the room below the estimate, which may be too good: what is asked of a proof
 
 
-class Checks:
+class CertificationSchedule:
     """When to certify, and what was certified last.
 
     A proof costs more than an iteration. It is tried when the free estimates say that the tolerance
@@ -57,7 +57,7 @@ class Checks:
         self, problem: Problem, normalised: Problem, scaling: Scaling, tol: float, seed: int
     ) -> None:
         self.problem, self.normalised, self.scaling = problem, normalised, scaling
-        self.tol, self.prover = tol, Prover(problem, seed)
+        self.tol, self.prover = tol, ProofLedger(problem, seed)
         self.point_seconds = 0.0  # what it took to look at a point
         self.lower = -np.inf  # the best estimate, in normalised units, and the dual behind it,
         self.w: Array | None = None
@@ -67,7 +67,7 @@ class Checks:
         self._next_look, self._next_doubt, self._next_proposal = 1, 256, 8
         self._next_infeasibility, self._last_infeasibility, self._next_reach = 32, np.inf, 1
         self._reach = 2 * problem.magnitude  # a bound so far above a value is one of nothing
-        self._certified: Answer | None = None
+        self._certified: CertifiedPoint | None = None
         self._of_proposal = False  # whether it is of a proposal, and so no point of the method's
         self._proved_w: Array | None = None
         self._proposed = -problem.sense * np.inf, np.zeros(0)  # the best bound, and its dual
@@ -110,8 +110,8 @@ class Checks:
         if self.problem.propose is not None and state.k >= self._next_proposal:
             self._next_proposal = 2 * state.k
             X = self.problem.X
-            point, y = self.problem.propose(shown(X, x.point()))
-            if self._proposal_solves(taken(X, point), y):
+            point, y = self.problem.propose(to_user(X, x.point()))
+            if self._proposal_solves(from_user(X, point), y):
                 return Status.SOLVED
         feasible = self.problem.repair is not None or row.infeasibility <= 1.05 * self.tol
         if state.k < self._next_look or not (feasible and self._near(state, row)):
@@ -172,15 +172,15 @@ class Checks:
         """How far the bound is above the objective, as one to minimise."""
         return self.problem.sense * (row.bound - row.objective)
 
-    def unproved(self, point: Point | None) -> Answer:
+    def unproved(self, point: Point | None) -> CertifiedPoint:
         """What was certified last; else the point, of which nothing is known."""
         if self._certified is not None:
             return self._certified
         how = "nothing was computed" if point is None else "nothing could be computed"
         unknown = Certificate(np.nan, -self.problem.sense * np.inf, np.inf, how)
-        return Answer(point, zeros_of(self.problem.A), unknown)
+        return CertifiedPoint(point, zeros_of(self.problem.A), unknown)
 
-    def best(self, state: State, x: Storage, status: Status) -> Answer:
+    def best(self, state: State, x: Storage, status: Status) -> CertifiedPoint:
         """The point, dual and certificate to return, with what a sketch has lost of the point."""
         found = self._best(state, x, status)
         if found.x is None or (found is self._certified and self._of_proposal):
@@ -188,7 +188,7 @@ class Checks:
         lost = reconstruction(x, self.normalised, state.Mx, state.Ax)
         return replace(found, reconstruction=lost)
 
-    def _best(self, state: State, x: Storage, status: Status) -> Answer:
+    def _best(self, state: State, x: Storage, status: Status) -> CertifiedPoint:
         if self._certified is not None and status is Status.SOLVED:
             return self._certified
         sense = self.problem.sense
@@ -201,15 +201,15 @@ class Checks:
         try:
             gap = max(aim, missed) if missed < np.inf else aim
             certificate = self._certify(point, seen, w, gap, tangent=tangent)
-        except (FloatingPointError, Halt):  # what ended the solve may let nothing be proved
+        except (FloatingPointError, Cancelled):  # what ended the solve may let nothing be proved
             certificate = Certificate(
                 seen.objective, -sense * np.inf, seen.infeasibility, "no proof"
             )
         bound, y = self._proposed
         if sense * (bound - certificate.bound) > 0:
-            return Answer(point, y, self.prover.certificate(seen, y, aim), self.prover.last)
+            return CertifiedPoint(point, y, self.prover.certificate(seen, y, aim), self.prover.last)
         y = self.scaling.dual(w)
-        return Answer(point, y, certificate, self.prover.last, tangent=tangent)
+        return CertifiedPoint(point, y, certificate, self.prover.last, tangent=tangent)
 
     def _near(self, state: State, row: Row) -> bool:
         missed = abs(row.objective - row.bound)
@@ -222,7 +222,7 @@ class Checks:
         """Whether the bound passes the objective: by infeasibility, or because it is false."""
         return self._above(row) > 0 and self.w is not self._proved_w
 
-    def better(self, a: Answer | None, b: Answer) -> Answer:
+    def better(self, a: CertifiedPoint | None, b: CertifiedPoint) -> CertifiedPoint:
         """The one of the smaller gap and infeasibility; b, if it solves or there is no a."""
         if a is None or a.x is None or self.solves(b.certificate):
             return b
@@ -238,25 +238,25 @@ class Checks:
 
     def _proposal_solves(self, point: Point, y: Array) -> bool:
         """Whether the proposed pair is proved to solve; the dual of the best bound is kept."""
-        seen = Seen.of(self.problem, point)
+        seen = EvaluatedPoint.of(self.problem, point)
         aim = self.tol * self.problem.unit(seen.objective)
         certificate = self.prover.certificate(seen, y, aim)
         if self.problem.sense * (certificate.bound - self._proposed[0]) > 0:
             self._proposed = certificate.bound, y
         solves = self.solves(certificate)
         if solves:
-            self._certified = Answer(point, y, certificate, self.prover.last)
+            self._certified = CertifiedPoint(point, y, certificate, self.prover.last)
             self._of_proposal = True
         return solves
 
-    def _seen(self, x: Storage) -> tuple[Point, Seen, Array | None]:
+    def _seen(self, x: Storage) -> tuple[Point, EvaluatedPoint, Array | None]:
         """The point, repaired, and its images; of a sketch, which has lost a part of x and so of
         the bound that f has by its tangent there, where that is taken instead."""
         began, X = time.perf_counter(), self.problem.X
         point, lost = reconstructed(x)
         if self.problem.repair is not None:
-            point = taken(X, self.problem.repair(shown(X, point)))
-        seen = Seen.of(self.problem, point)
+            point = from_user(X, self.problem.repair(to_user(X, point)))
+        seen = EvaluatedPoint.of(self.problem, point)
         self.point_seconds = time.perf_counter() - began
         return point, seen, None if lost is None else self.u
 
@@ -271,7 +271,7 @@ class Checks:
     def _certify(
         self,
         point: Point,
-        seen: Seen,
+        seen: EvaluatedPoint,
         w: Array,
         gap: float,
         *,
@@ -285,7 +285,7 @@ class Checks:
         y = self.scaling.dual(w)
         enough = self.problem.sense * seen.objective - gap + KEPT * room
         certificate = self.prover.certificate(seen, y, gap, enough=enough, tangent=tangent)
-        self._certified = Answer(point, y, certificate, self.prover.last, tangent=tangent)
+        self._certified = CertifiedPoint(point, y, certificate, self.prover.last, tangent=tangent)
         self._of_proposal, self._proved_w = False, w
         # Where the estimate was too good, the oracle being inexact, another dual takes its place.
         self.lower = min(self.lower, self.problem.sense * certificate.bound * self.scaling.c)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
-from condal.driver.run_record import Log
+from condal.driver.run_record import RunRecord
 from condal.errors import CondalError, FormatError, ProblemError
 from condal.io.checkpoint.about import about_of, described, require_same
 from condal.io.checkpoint.file import Contents, read, write
@@ -21,7 +21,7 @@ from condal.io.checkpoint.tree import pack
 from condal.io.safe_files import PathLike
 from condal.problem import Problem
 from condal.result import Row
-from condal.runtime.consensus import agreed
+from condal.runtime.consensus import root_value
 
 EVERY_SECONDS = 60.0
 DAMAGED = ".damaged"
@@ -59,7 +59,7 @@ class Checkpoint:
         return given if isinstance(given, Checkpoint) else cls(given, every_seconds)
 
 
-class Keeper:
+class CheckpointWriter:
     """Writes the checkpoint of one solve, alone while it is entered."""
 
     def __init__(self, checkpoint: Checkpoint, problem: Problem) -> None:
@@ -71,7 +71,7 @@ class Keeper:
         self.seconds = 0.0  # what the last one took to write
         self._lock: AbstractContextManager[None] | None = None
 
-    def __enter__(self) -> Keeper:
+    def __enter__(self) -> CheckpointWriter:
         self._lock = locked(self.path)
         self._lock.__enter__()
         self._next = time.perf_counter() + self.checkpoint.every_seconds
@@ -87,7 +87,7 @@ class Keeper:
         self._require_kept(given)
         self._described = self._describe(self.problem)
 
-    def read(self) -> tuple[Log, dict[str, Any], dict[str, Any]]:
+    def read(self) -> tuple[RunRecord, dict[str, Any], dict[str, Any]]:
         """The log, what the checks had seen, and the options; refused if it is of another solve."""
         contents = self._contents()
         same = require_same(contents.about, self.problem, self.path, describe=self._describe)
@@ -102,11 +102,11 @@ class Keeper:
         self._described = contents.about["problem"]
         self.options = dict(options)
         checks = known.pop("checks", None)
-        return Log.unpacked(known, self.path), checks, options
+        return RunRecord.unpacked(known, self.path), checks, options
 
     def due(self) -> bool:
         """Whether it is time to write."""
-        return agreed(time.perf_counter() >= self._next)
+        return root_value(time.perf_counter() >= self._next)
 
     def write(self, value: Any, row: Row) -> None:
         """Write it; where that fails the one before stays, and the solve goes on."""

@@ -15,7 +15,7 @@ from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.runtime.cancellation import heed
+from condal.runtime.cancellation import check_cancelled
 from condal.types import Domain, Projectable, Spectral, projects, spectral_parts
 
 
@@ -53,7 +53,7 @@ class CountedDomain(Wrapped):
     @contextmanager
     def _asked(self) -> Iterator[None]:
         """One more call, and its time."""
-        heed()
+        check_cancelled()
         self.counts.oracle_calls += 1
         before, began = time.process_time(), time.perf_counter()
         try:

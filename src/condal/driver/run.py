@@ -9,25 +9,25 @@ from typing import Any
 
 import numpy as np
 
-from condal.certificates.ledger import Answer
+from condal.certificates.ledger import CertifiedPoint
 from condal.driver.budget import Budget
-from condal.driver.certification import Checks
-from condal.driver.checkpoint_writer import Keeper
+from condal.driver.certification import CertificationSchedule
+from condal.driver.checkpoint_writer import CheckpointWriter
 from condal.driver.counting import counted
 from condal.driver.pieces.guards import unguarded
 from condal.driver.recorder import Recorder
-from condal.driver.run_record import Log
+from condal.driver.run_record import RunRecord
 from condal.driver.scaling import normalise
 from condal.driver.stop import ALMOST, Stop
 from condal.errors import PieceError
 from condal.linalg.eigenvalue_bounds import FLOPS_A_SECOND
-from condal.methods.choice import Progress
+from condal.methods.choice import StallDetector
 from condal.methods.state import State, Warm
 from condal.problem import Problem
 from condal.result import Result, Row, Status
-from condal.runtime.cancellation import Alarm, Halt, Stopper
-from condal.runtime.consensus import agreed, is_shared
-from condal.runtime.signals import Interrupts
+from condal.runtime.cancellation import Cancelled, Deadline, Stopper
+from condal.runtime.consensus import is_distributed, root_value
+from condal.runtime.signals import SignalHandler
 from condal.storage import automatic, require_fit
 from condal.types import Method, Storage
 
@@ -44,11 +44,11 @@ class Run:
         self,
         problem: Problem,
         stop: Stop,
-        log: Log,
+        log: RunRecord,
         *,
         seed: int,
         storage: Storage | None = None,
-        keeper: Keeper | None = None,
+        keeper: CheckpointWriter | None = None,
         stopper: Stopper | None = None,
         max_bytes: int | None = None,
     ) -> None:
@@ -57,7 +57,7 @@ class Run:
         normalised, self.scaling = normalise(problem)
         self.normalised, self.counts = counted(normalised, log.counts)
         self.recorder = Recorder(problem, normalised, self.scaling)
-        self.checks = Checks(problem, normalised, self.scaling, stop.tol, seed)
+        self.checks = CertificationSchedule(problem, normalised, self.scaling, stop.tol, seed)
         self.first: int | None = None  # the k that the iterations count from
         self.fault: PieceError | None = None
         self.reason = ""
@@ -65,7 +65,7 @@ class Run:
         self.cpu_began = time.process_time() - log.cpu_seconds
         self.signalled, self.budget = Stopper(), Budget(stop.max_seconds)
         given = [] if stopper is None else [stopper]
-        self.alarm = Alarm(self.signalled, *given, until=self.budget.deadline)
+        self.alarm = Deadline(self.signalled, *given, until=self.budget.deadline)
 
     def warm(self, warm: Warm) -> None:
         """Begin where another solve ended."""
@@ -84,7 +84,7 @@ class Run:
     def go(self, callback: Callback | None) -> Result:
         """Follow the methods, one after the other, until one solves it or a limit is met."""
         say = getattr(callback, "note", None)  # as that of a Progress
-        with Interrupts(self.signalled, say=say) as interrupts, self.alarm.listening():
+        with SignalHandler(self.signalled, say=say) as interrupts, self.alarm.listening():
             log, status, more = self.log, self.log.ended, True
             if status is not None:  # of a checkpoint
                 log.answer = self.checks.better(log.answer, self._answer(status))
@@ -129,10 +129,12 @@ class Run:
                 log.x.load(log.warm.x)
             log.state = method.start(self.normalised, log.warm)
             self.checks.point_seconds = getattr(log.x, "flops", 0.0) / FLOPS_A_SECOND
-            log.progress = Progress(log.state.k, log.tried[log.at].patience)
+            log.progress = StallDetector(log.state.k, log.tried[log.at].patience)
         self.first = log.state.k if self.first is None else self.first
 
-    def _follow(self, callback: Callback | None, interrupts: Interrupts, *, more: bool) -> Status:
+    def _follow(
+        self, callback: Callback | None, interrupts: SignalHandler, *, more: bool
+    ) -> Status:
         """Why the method ends; if there is `more` to try, one that gets nowhere is left."""
         log = self.log
         assert log.state is not None
@@ -148,7 +150,7 @@ class Run:
                     state = next(states, None)
                     self.whole = True
                     ended = self._rested() if state is None else self._step(state, callback, more)
-        except Halt as halt:  # in an iteration that is given up, before it has touched x
+        except Cancelled as halt:  # in an iteration that is given up, before it has touched x
             if halt.alarm is not self.alarm:
                 raise
             ended, self.whole = Status.INTERRUPTED if halt.asked else Status.MAX_SECONDS, True
@@ -157,7 +159,7 @@ class Run:
         except FloatingPointError as error:
             ended, self.reason = Status.NUMERICAL_ERROR, str(error)
         except KeyboardInterrupt:
-            if interrupts.aborted or is_shared():
+            if interrupts.aborted or is_distributed():
                 raise
             ended = Status.INTERRUPTED
         if self.whole and ended is not Status.NUMERICAL_ERROR and len(log.history):
@@ -183,7 +185,7 @@ class Run:
         row = self.recorder.row(state, self.checks.lower, self.counts, seconds)
         log.history.append(row)
         log.memory = self.checks.memory()
-        asked = agreed(callback is not None and bool(callback(row)))
+        asked = root_value(callback is not None and bool(callback(row)))
         ended = self._looked(more)
         if ended in PROVED:
             return ended
@@ -242,7 +244,7 @@ class Run:
         log, stoppers = self.log, [one for one in self.alarm.stoppers if not one.stopped]
         seconds = self.checks.prover.seconds, self.counts.longest
         until = self.budget.proof_until(*seconds, ended is Status.INTERRUPTED)
-        self.checks.prover.alarm = Alarm(*stoppers, until=until)
+        self.checks.prover.alarm = Deadline(*stoppers, until=until)
         if ended in (Status.NUMERICAL_ERROR, Status.STALLED) or not len(log.history):
             return ended
         assert log.state is not None
@@ -250,7 +252,7 @@ class Run:
             return self.checks.last_look(log.state, log.history.last, ended)
         except PieceError as fault:
             return self._failed(fault)
-        except (FloatingPointError, Halt):
+        except (FloatingPointError, Cancelled):
             return ended
 
     def _failed(self, fault: PieceError) -> Status:
@@ -259,7 +261,7 @@ class Run:
         self.reason = str(self.fault)
         return Status.NUMERICAL_ERROR
 
-    def _answer(self, status: Status) -> Answer:
+    def _answer(self, status: Status) -> CertifiedPoint:
         """What is to be returned of a method; where the pieces do not let us say, without proof."""
         state, x = self.log.state, self.log.x
         assert state is not None

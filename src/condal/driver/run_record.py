@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from condal.certificates.ledger import Answer
-from condal.domains.lifted import shown
+from condal.certificates.ledger import CertifiedPoint
+from condal.domains.lifted import to_user
 from condal.driver.counting import Counts
 from condal.errors import FormatError
-from condal.methods.choice import Choice, Progress
+from condal.methods.choice import Choice, StallDetector
 from condal.methods.state import State, Warm
 from condal.problem import Problem
 from condal.result import History, Result, Status
@@ -18,7 +18,7 @@ from condal.types import Storage
 
 
 @dataclass(eq=False)
-class Log:
+class RunRecord:
     """The methods that are `tried`, the number `at` of the one that is under way, and what is known
     of it: where it began, its last state (None before the first), x, and whether it gets anywhere.
 
@@ -30,10 +30,10 @@ class Log:
     at: int = 0
     names: list[str] = field(default_factory=list)
     why: list[str] = field(default_factory=list)
-    answer: Answer | None = None
+    answer: CertifiedPoint | None = None
     x: Storage | None = None
     state: State | None = None
-    progress: Progress | None = None
+    progress: StallDetector | None = None
     memory: dict[str, Any] | None = None
     history: History = field(default_factory=History)
     counts: Counts = field(default_factory=Counts)
@@ -41,10 +41,12 @@ class Log:
     cpu_seconds: float = 0.0
     ended: Status | None = None
 
-    def result(self, problem: Problem, answer: Answer, status: Status, **more: Any) -> Result:
+    def result(
+        self, problem: Problem, answer: CertifiedPoint, status: Status, **more: Any
+    ) -> Result:
         """What is returned of it."""
         return Result(
-            x=None if answer.x is None else shown(problem.X, answer.x),
+            x=None if answer.x is None else to_user(problem.X, answer.x),
             y=answer.y,
             status=status,
             certificate=answer.certificate,
@@ -68,11 +70,11 @@ class Log:
         return {**known, "tried": tuple(self.tried)}
 
     @classmethod
-    def unpacked(cls, known: Any, path: str) -> Log:
+    def unpacked(cls, known: Any, path: str) -> RunRecord:
         """The log of such fields; FormatError where they are others."""
-        if not isinstance(known, dict) or set(known) != set(KINDS):
+        if not isinstance(known, dict) or set(known) != set(FIELD_TYPES):
             raise FormatError("holds no solve; give another, or begin anew", path=path)
-        for name, kind in KINDS.items():
+        for name, kind in FIELD_TYPES.items():
             if not isinstance(known[name], kind):
                 raise FormatError(
                     f"has {type(known[name]).__name__} for {name}; give another, or begin anew",
@@ -86,16 +88,16 @@ class Log:
         return log
 
 
-KINDS: dict[str, Any] = {
+FIELD_TYPES: dict[str, Any] = {
     "tried": tuple,
     "warm": Warm | None,
     "at": int,
     "names": list,
     "why": list,
-    "answer": Answer | None,
+    "answer": CertifiedPoint | None,
     "x": object,
     "state": State,
-    "progress": Progress,
+    "progress": StallDetector,
     "memory": dict | None,
     "history": History,
     "counts": Counts,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
-from condal.driver.checkpoint_writer import EVERY_SECONDS, Checkpoint, Keeper
+from condal.driver.checkpoint_writer import EVERY_SECONDS, Checkpoint, CheckpointWriter
 from condal.driver.memory import Bytes, fitting
 from condal.driver.pieces.guards import guarded
 from condal.driver.run import Callback, Run
-from condal.driver.run_record import Log
+from condal.driver.run_record import RunRecord
 from condal.driver.stop import Stop
 from condal.driver.warm_start import warm_from
 from condal.errors import PieceError, ProblemError
@@ -81,7 +81,9 @@ def solve(
     with ExitStack() as stack:
         keeper = None
         if checkpoint is not None:
-            keeper = stack.enter_context(Keeper(Checkpoint.of(checkpoint, every_seconds), whole))
+            keeper = stack.enter_context(
+                CheckpointWriter(Checkpoint.of(checkpoint, every_seconds), whole)
+            )
             keeper.options |= {"tol": float(tol), "seed": int(seed)}
             keeper.require_new((method, storage))
         try:
@@ -94,7 +96,7 @@ def solve(
             run = Run(
                 user_problem,
                 stop,
-                Log(tried),
+                RunRecord(tried),
                 seed=seed,
                 storage=storage,
                 keeper=keeper,
@@ -139,7 +141,9 @@ def resume(
         (stopper, "stop", "stopper takes a condal.Stopper()"),
     )
     with ExitStack() as stack:
-        keeper = stack.enter_context(Keeper(Checkpoint.of(checkpoint, every_seconds), whole))
+        keeper = stack.enter_context(
+            CheckpointWriter(Checkpoint.of(checkpoint, every_seconds), whole)
+        )
         log, checks, options = keeper.read()
         stop = Stop(options["tol"] if tol is None else tol, max_iters, max_seconds)
         keeper.options["tol"] = float(stop.tol)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import nan
 
-from condal.certificates.certificate import Seen
-from condal.domains.lifted import taken
+from condal.certificates.certificate import EvaluatedPoint
+from condal.domains.lifted import from_user
 from condal.driver.scaling import Scaling
 from condal.errors import PieceError, ProblemError
 from condal.methods.state import Warm
@@ -26,8 +26,8 @@ def warm_from(result: Result, problem: Problem, scaling: Scaling) -> Warm:
             f"{problem.A.size}: start from a result of a problem of the same shape"
         )
     try:
-        x = taken(problem.X, result.x)
-        Seen.of(problem, x)
+        x = from_user(problem.X, result.x)
+        EvaluatedPoint.of(problem, x)
         distance = problem.X.distance(x)
     except (AssertionError, AttributeError, IndexError, PieceError, TypeError, ValueError):
         raise ProblemError(

@@ -10,7 +10,7 @@ from condal.linalg.points import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Section:
+class ConeSlice:
     """A part of X as a section of a cone, or a box; `n` is its side or its length.
 
     "psd": {x psd : tr x = bound}, "orthant": {x >= 0 : sum x = bound}, "second-order":
@@ -31,7 +31,7 @@ class Section:
         return self.n**2 if self.kind == "psd" else self.n
 
 
-def sections(X: Any) -> tuple[Section, ...] | None:
+def sections(X: Any) -> tuple[ConeSlice, ...] | None:
     """The sections whose points, one behind the other, make those of X; None if X is none such.
 
     A domain says so by an attribute `sections`; one that wraps another asks this.

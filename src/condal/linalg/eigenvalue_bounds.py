@@ -26,8 +26,8 @@ from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.linalg.roundoff import UNIT_ROUNDOFF, gamma
 from condal.linalg.symmetric import Symmetric
-from condal.runtime.cancellation import Halt, heed, seconds_left
-from condal.runtime.consensus import agreed
+from condal.runtime.cancellation import Cancelled, check_cancelled, seconds_left
+from condal.runtime.consensus import root_value
 
 MAX_FACTOR_FLOPS = 1e10  # of SuperLU: some seconds
 MAX_FACTOR_BYTES = 2**29
@@ -62,7 +62,7 @@ def smallest_eigenvalue_bound(
     if plan.kind == "probabilistic" or plan.flops > FLOPS_A_SECOND * seconds_left():
         found = probabilistic(V, slack=slack, failure=failure, seed=seed, enough=enough)
     else:
-        with suppress(Halt):  # where the time is up there is the proof that there is
+        with suppress(Cancelled):  # where the time is up there is the proof that there is
             found = _factored(V, plan, slack, enough, engine or Lanczos())
     proof = _better(found, discs)
     if proof is discs and seconds_left() <= 0:
@@ -118,7 +118,7 @@ def _descend(V: Symmetric, prove: Any, estimate: Eigenpair, slack: float) -> Pro
     size = 0.0 if sums is None else UNIT_ROUNDOFF * float(sums.max())  # no shift below is seen
     step = max(slack, 1e-14 * abs(estimate.value), size, np.finfo(float).tiny)
     for _ in range(12):
-        heed()
+        check_cancelled()
         proof: Proof | None = prove(V, estimate.value - step)
         if proof is not None:
             return proof
@@ -209,11 +209,11 @@ def from_random_start(
     for look in count(1):
         try:
             run.grow_to(steps)
-        except Halt:  # fewer steps prove less
+        except Cancelled:  # fewer steps prove less
             in_time = False
         if run.steps == 0:
             return Proof(-inf, "no time for a proof")
-        least, most = agreed(run.ends())
+        least, most = root_value(run.ends())
         logarithm = np.log(2 * 1.648 * np.sqrt(V.n * run.steps) * 2 * look**2 / failure)
         e = float((logarithm / (2 * run.steps - 1)) ** 2)
         spread = most - least

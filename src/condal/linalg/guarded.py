@@ -36,7 +36,7 @@ NAMES = {
 
 
 @dataclass(frozen=True)
-class Piece:
+class UserPiece:
     """Who is asked, and for what: `verb` is empty where the piece itself is called.
 
     `called` is what the piece is called where its letter in the template is not known yet, and
@@ -54,7 +54,7 @@ class Piece:
         whole = self.called or NAMES[self.letter]
         return f"{self.verb} of {whole}" if self.verb else whole
 
-    def asked(self) -> Piece:
+    def asked(self) -> UserPiece:
         """Whatever is raised while it is asked, `with` this, is a PieceError of its name."""
         return self
 
@@ -146,7 +146,7 @@ class Piece:
         return x
 
 
-class Products(Piece):
+class Products(UserPiece):
     """Those of an operator, whose shape SciPy looks at before we do."""
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
@@ -190,12 +190,12 @@ class GuardedOperator(LinearOperator):  # type: ignore[misc]
         return self._back.array(np.asarray(image), (self.shape[1], Y.shape[1]))
 
 
-def named(op: LinearOperator, name: str) -> GuardedOperator:
+def named_operator(op: LinearOperator, name: str) -> GuardedOperator:
     """op, guarded while something is made of it; errors call it the operator `name`."""
     return GuardedOperator(op, name, f"the operator {name}")
 
 
-def with_guarded(v: Symmetric, letter: str, called: str = "") -> Symmetric:
+def guard_operators(v: Symmetric, letter: str, called: str = "") -> Symmetric:
     """V, its operators guarded."""
     if not v.operators:
         return v

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
-from condal.linalg.blocked import toward
+from condal.linalg.blocked import lerp
 from condal.linalg.gradients import Gradient, add
 from condal.linalg.points import Array, Point, combine
 
@@ -22,7 +22,7 @@ def zeros_of(A: LinearMap) -> Array:
 
 
 @runtime_checkable
-class Long(Protocol):
+class BlockedMap(Protocol):
     """A map whose images are too long to be moved about in memory more often than they must."""
 
     def pieces(self, x: Point) -> Iterator[tuple[slice, Array]]:
@@ -34,8 +34,8 @@ class Long(Protocol):
 
 def step(A: LinearMap, Ax: Array, s: Point, eta: float) -> Array:
     """Ax + eta (As - Ax), without As as a whole if A has a way to."""
-    if not isinstance(A, Long):
-        return toward(Ax, A(s), eta)
+    if not isinstance(A, BlockedMap):
+        return lerp(Ax, A(s), eta)
     image = np.empty_like(Ax)
     for here, part in A.pieces(combine([s], np.array([eta]))):
         np.multiply(Ax[here], 1 - eta, out=image[here])
@@ -45,7 +45,7 @@ def step(A: LinearMap, Ax: Array, s: Point, eta: float) -> Array:
 
 def difference(A: LinearMap, Ax: Array, s: Point) -> Array:
     """As - Ax, without As as a whole if A has a way to."""
-    if not isinstance(A, Long):
+    if not isinstance(A, BlockedMap):
         return A(s) - Ax
     image = np.empty_like(Ax)
     for here, part in A.pieces(s):
@@ -55,7 +55,7 @@ def difference(A: LinearMap, Ax: Array, s: Point) -> Array:
 
 def adjoint_onto(v: Gradient | None, A: LinearMap, y: Array) -> Gradient | None:
     """v + A'y, in one pass if A has a way to."""
-    if isinstance(A, Long):
+    if isinstance(A, BlockedMap):
         return A.adjoint_onto(v, y)
     more = A.adjoint(y)
     return add(v, more) if v is not None and more is not None else more if v is None else v

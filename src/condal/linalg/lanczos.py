@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from condal.linalg.blocked import along
+from condal.linalg.blocked import axpy
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 
@@ -61,9 +61,9 @@ class Recurrence:
             self._basis[j] = q
         u = self.V @ q
         if j:
-            u = along(u, self._before, -self.beta[-1])
+            u = axpy(u, self._before, -self.beta[-1])
         a = float(q @ u)
-        u = along(u, q, -a)  # not in place: an operator may hand out memory of its own
+        u = axpy(u, q, -a)  # not in place: an operator may hand out memory of its own
         b = float(np.sqrt(u @ u))
         if not np.isfinite(b):
             raise FloatingPointError("a product with the gradient gave NaN or infinity")

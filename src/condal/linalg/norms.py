@@ -15,7 +15,7 @@ from condal.runtime.arguments import plain_array
 LEAST = 1e-280  # a sum of squares above this has lost nothing that counts to underflow
 
 
-def length(v: Array) -> float:
+def stable_norm(v: Array) -> float:
     """|v|; n + 4 roundings at most."""
     with np.errstate(over="ignore", under="ignore"):
         square = float(v @ v)
@@ -28,21 +28,21 @@ def length(v: Array) -> float:
     return largest * sqrt(float(scaled @ scaled))
 
 
-def summands(v: Any) -> int:
+def sum_roundings(v: Any) -> int:
     """How many roundings a sum over v takes at most."""
     return int(getattr(v, "summands", v.size))
 
 
-def row_lengths(a: Any) -> Array:
+def row_norms(a: Any) -> Array:
     """|a_i| for each row of a dense or CSR matrix."""
     if sp.issparse(a):
         owner = np.repeat(np.arange(a.shape[0]), np.diff(a.indptr))
-        return group_lengths(a.data, owner, a.shape[0])
+        return group_norms(a.data, owner, a.shape[0])
     with np.errstate(over="ignore", under="ignore"):
         squares = np.einsum("ij,ij->i", a, a)
     found = np.sqrt(squares)
     for i in np.flatnonzero((squares <= LEAST) | (squares == inf)):
-        found[i] = length(a[i])
+        found[i] = stable_norm(a[i])
     return found
 
 
@@ -51,7 +51,7 @@ def row_squares(a: Any) -> Array:
     return np.asarray(a.multiply(a).sum(axis=1)).ravel()
 
 
-def group_lengths(v: Array, groups: Indices, count: int) -> Array:
+def group_norms(v: Array, groups: Indices, count: int) -> Array:
     """|v_G| for each group G = 0 ... count - 1; as many roundings as `length` of the group has."""
     with np.errstate(over="ignore", under="ignore"):
         squares = np.bincount(groups, weights=v * v, minlength=count)
@@ -76,7 +76,7 @@ def _scaled(found: Array, v: Array, groups: Indices) -> None:
     found[here] = largest[here] * np.sqrt(squares[here])
 
 
-def grouped(labels: Any) -> tuple[Indices, int]:
+def group_indices(labels: Any) -> tuple[Indices, int]:
     """The group of each entry, 0, 1, ... in the order of their labels, and how many there are."""
     given = plain_array(labels, "groups", "a whole number for each entry, such as [0, 0, 1]")
     if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu":

@@ -132,10 +132,10 @@ def inner(x: Point, z: Point) -> float:
     return float(np.vdot(dense(x), dense(z)))
 
 
-def nothing_like(x: Point) -> Point:
+def zero_like(x: Point) -> Point:
     """0 in the space of x."""
     if isinstance(x, tuple):
-        return tuple(nothing_like(part) for part in x)
+        return tuple(zero_like(part) for part in x)
     if isinstance(x, LowRank):
         return LowRank(x.U[:, :0], x.weights[:0])
     return np.zeros_like(x)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from condal.errors import ProblemError
-from condal.linalg.norms import length
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.linalg.roundoff import gamma
 from condal.linalg.symmetric import Symmetric
@@ -22,7 +22,7 @@ NEAR = 1e-12  # of the size of a point: far more than rounding, far less than is
 
 def norm_above(y: Array) -> float:
     """|y| rounded up."""
-    return length(y) * (1 + gamma(y.size + 6))
+    return stable_norm(y) * (1 + gamma(y.size + 6))
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from condal.errors import ProblemError
-from condal.linalg.blocked import add_scaled_rows, gram, gram_product, slices
-from condal.linalg.halves import from_half, lower_sum, whole
+from condal.linalg.blocked import add_scaled_rows, block_slices, gram, gram_product
 from condal.linalg.points import Array, Indices, LowRank
 from condal.linalg.roundoff import UNIT_ROUNDOFF, gamma
-from condal.runtime.cancellation import heed
+from condal.linalg.triangles import lower_matmul, lower_sum, symmetrize_lower
+from condal.runtime.cancellation import check_cancelled
 
 SCATTERED = 50_000  # numbers of a vector that the cache no longer holds
 
@@ -53,12 +53,12 @@ class Symmetric:
         """V v for a vector or a block of vectors."""
         if v.size == 0:
             return np.zeros_like(v)
-        heed()
+        check_cancelled()
         out = self._light(v)
         for full in (self.dense, self.lower):
             if full is not None:
                 half = v.ndim == 1 or full is self.lower
-                out = _onto(out, from_half(full, v) if half else full @ v)
+                out = _onto(out, lower_matmul(full, v) if half else full @ v)
         for a, w in self.grams:
             out = _onto(out, gram_product(a, w, v))
         for operator in self.operators:  # which may give its argument back: not to be written on
@@ -82,7 +82,7 @@ class Symmetric:
         inner = right @ v
         if out is None:
             return left @ inner
-        for here in slices(*out.shape):
+        for here in block_slices(*out.shape):
             out[here] += left[here] @ inner
         return out
 
@@ -117,7 +117,7 @@ class Symmetric:
             None if self.dense is None else c * self.dense,
             tuple((c * a, b) for a, b in self.pairs),
             tuple(c * operator for operator in self.operators),
-            None if self.lower is None else c * whole(self.lower),
+            None if self.lower is None else c * symmetrize_lower(self.lower),
             tuple((a, c * w) for a, w in self.grams),
         )
 
@@ -180,7 +180,7 @@ class Symmetric:
         if self.diagonal is not None:
             total[np.diag_indices(self.n)] += self.diagonal
         if self.lower is not None:
-            total += whole(self.lower)
+            total += symmetrize_lower(self.lower)
         for a, b in self.pairs:
             total += 0.5 * (np.outer(a, b) + np.outer(b, a))
         for a, w in self.grams:
@@ -209,9 +209,9 @@ class Symmetric:
         total = np.zeros(self.n)
         for part in self.sparse:
             total += abs(part) @ v
-        lower = () if self.lower is None else (whole(self.lower),)
+        lower = () if self.lower is None else (symmetrize_lower(self.lower),)
         for full in lower if self.dense is None else (self.dense, *lower):
-            for here in slices(self.n, self.n):
+            for here in block_slices(self.n, self.n):
                 total[here] += np.abs(full[here]) @ v
         if self.diagonal is not None:
             total += np.abs(self.diagonal) * v

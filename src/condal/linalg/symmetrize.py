@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
-from condal.linalg.guarded import named
+from condal.linalg.guarded import named_operator
 from condal.linalg.lifting import is_complex, real_matrix, require_finite_parts
 from condal.linalg.sparse import require_sound
 from condal.linalg.symmetric import Symmetric
@@ -75,7 +75,7 @@ def _hermitian(C: Any, name: str) -> Symmetric:
 def _asymmetry(C: LinearOperator, name: str) -> tuple[float, float]:
     """|a'Cb - b'Ca| for random a and b, and what that is to be small against."""
     a, b = np.random.default_rng(0).standard_normal((2, C.shape[0]))
-    asked = named(C, name)
+    asked = named_operator(C, name)
     left, right = float(a @ asked.matvec(b)), float(b @ asked.matvec(a))
     return abs(left - right), 1e4 * (abs(left) + abs(right))
 

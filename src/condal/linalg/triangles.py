@@ -1,74 +1,47 @@
-"""Symmetric matrices as vectors: z = (x_ii, and sqrt(2) x_ij for i > j), so that |z| = |x|.
+"""Dense symmetric matrices of which half is kept.
 
-The order is that of the map `Triangle`: for n up to BLOCK the lower triangle row by row, (x_11,
-x_21, x_22, x_31, ...) but for the roots; beyond that what lies left of the diagonal blocks first.
+A `lower` is an n x n array that is right on and below its diagonal blocks of BLOCK rows; above them
+anything may stand, and is not read.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
+from scipy.linalg.blas import dsymm, dsymv
 
-from condal.errors import ProblemError
-from condal.linalg.halves import block_rows
-from condal.linalg.points import Array, Indices
-from condal.linalg.roundoff import gamma
-from condal.runtime.arguments import finite_array
+from condal.linalg.points import Array
 
-ROOT = float(np.sqrt(2.0))
+BLOCK_ROWS = 32  # rows of the blocks of a `lower`
 
 
-@lru_cache(maxsize=8)
-def places(n: int) -> tuple[Indices, Indices, Array]:
-    """The (i, j) of each number of z, and its factor: 1 or sqrt(2)."""
-    blocks = block_rows(n)
-    far = [np.mgrid[rows, : rows.start].reshape(2, -1) for rows in blocks]
-    near = [np.add(np.tril_indices(rows.stop - rows.start), rows.start) for rows in blocks]
-    i, j = np.concatenate([*far, *near], axis=1)
-    found = i, j, np.where(i == j, 1.0, ROOT)
-    for array in found:
-        array.flags.writeable = False
-    return found
+def block_rows(n: int) -> list[slice]:
+    """0..n in the blocks of a `lower`."""
+    return [slice(begin, min(begin + BLOCK_ROWS, n)) for begin in range(0, n, BLOCK_ROWS)]
 
 
-def matrix_of(z: Array, n: int) -> Array:
-    """The symmetric matrix x of the vector z."""
-    i, j, roots = places(n)
-    x = np.empty((n, n))
-    x[i, j] = x[j, i] = z / roots
-    return x
+def symmetrize_lower(lower: Array) -> Array:
+    """Both triangles of a `lower`."""
+    out = lower.copy()
+    for here in block_rows(len(lower)):
+        out[here, here.stop :] = lower[here.stop :, here].T
+    return out
 
 
-def vector_of(x: Array) -> Array:
-    """The vector z of the symmetric matrix x, read below its diagonal."""
-    i, j, roots = places(len(x))
-    return np.asarray(roots * x[i, j])
+def lower_matmul(lower: Array, v: Array) -> Array:
+    """A symmetric matrix times v, read on and below its diagonal: half the memory.
+
+    To BLAS a lower triangle in rows is an upper one in columns.
+    """
+    return np.asarray(dsymv(1.0, lower.T, v) if v.ndim == 1 else dsymm(1.0, lower.T, v))
 
 
-def checked_vector(x: object, n: int, name: str) -> Array:
-    """`vector_of` a matrix of the caller's: n x n and symmetric."""
-    full = finite_array(x, name, ndim=2)
-    if full.shape != (n, n):
-        raise ProblemError(f"{name} must be a {n} x {n} matrix; got shape {full.shape}")
-    if full.size and float(np.abs(full - full.T).max()) > 1e-12 * float(np.abs(full).max()):
-        raise ProblemError(f"{name} must be symmetric: pass ({name} + {name}') / 2 if you mean it")
-    return vector_of(full)
-
-
-def spectrum(z: Array, n: int) -> tuple[Array, Array]:
-    """The eigenvalues of the matrix of z, in rising order, and eigenvectors, a column each."""
-    values, vectors = np.linalg.eigh(matrix_of(z, n))
-    return values, vectors
-
-
-def with_spectrum(values: Array, vectors: Array) -> Array:
-    """The vector of vectors diag(values) vectors'; the values that are 0 cost nothing."""
-    here = values != 0
-    return vector_of((vectors[:, here] * values[here]) @ vectors[:, here].T)
-
-
-def spectral_error(z: Array, n: int) -> float:
-    """How far computed eigenvalues of the matrix of z may be off: that of a backward stable method,
-    and of the division by sqrt(2)."""
-    return gamma(16 * n + 2) * float(np.linalg.norm(z))
+def lower_sum(*parts: Array | None) -> Array:
+    """The sum of dense parts, half of it."""
+    first, *rest = [part for part in parts if part is not None]
+    if not rest:
+        return first
+    total = first.copy()
+    for here in block_rows(len(total)):
+        for part in rest:
+            total[here, : here.stop] += part[here, : here.stop]
+    return total

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.images import Long, adjoint_onto
+from condal.linalg.images import BlockedMap, adjoint_onto
 from condal.linalg.points import Array, Point
 from condal.types import LinearMap
 
@@ -121,7 +121,7 @@ class Stack:
         """The images, in turn or in their own pieces."""
         begin = 0
         for m in self.maps:
-            images = m.pieces(x) if isinstance(m, Long) else [(slice(0, m.size), m(x))]
+            images = m.pieces(x) if isinstance(m, BlockedMap) else [(slice(0, m.size), m(x))]
             for here, part in images:
                 yield slice(begin + here.start, begin + here.stop), part
             begin += m.size

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.blocked import slices
+from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, Indices, LowRank
 
 FULL = 16  # where n^2 is at most so many times the pairs, BLAS makes all entries sooner than some
@@ -39,14 +39,14 @@ class Pairs:
 
     def _of_rank_one(self, left: Array, right: Array) -> Array:
         out = np.empty(self.rows.size)
-        for here in slices(out.size):
+        for here in block_slices(out.size):
             part = np.take(left, self.rows[here], out=out[here], mode="clip")
             part *= right[self.cols[here]]
         return out
 
     def _by_pieces(self, x: LowRank) -> Array:
         out, U = np.empty(self.rows.size), np.ascontiguousarray(x.U)
-        pieces = slices(out.size, x.rank)
+        pieces = block_slices(out.size, x.rank)
         longest = pieces[0].stop if pieces else 0
         left, right = np.empty((2, longest, x.rank))
         for here in pieces:
@@ -80,6 +80,8 @@ class Pairs:
 
     def _cut(self) -> Iterator[tuple[slice, slice]]:
         places = self._sorted[1]
-        for rows in slices(self.n, self.n // 8):  # taller than a piece: BLAS wants tall blocks
+        for rows in block_slices(
+            self.n, self.n // 8
+        ):  # taller than a piece: BLAS wants tall blocks
             begin, end = np.searchsorted(places, [rows.start * self.n, rows.stop * self.n])
             yield rows, slice(int(begin), int(end))

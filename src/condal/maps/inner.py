@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.linalg.norms import length, row_lengths
+from condal.linalg.norms import row_norms, stable_norm
 from condal.linalg.points import Array, Point
 from condal.linalg.roundoff import gamma
 from condal.linalg.symmetric import Symmetric
@@ -108,7 +108,7 @@ class Inner:
     def row_norms(self) -> Array:
         """The Frobenius norms of the matrices."""
         weighted = self._G @ _diagonal_array(self._row_weights)
-        return row_lengths(sp.csr_array(weighted))
+        return row_norms(sp.csr_array(weighted))
 
     def as_matrix(self) -> Any:
         """The matrices, flattened."""
@@ -146,12 +146,12 @@ class Cost:
         C = self.C
         if C.operators:
             block = np.random.default_rng(0).standard_normal((C.n, min(C.n, 16)))
-            return length(np.ravel(C @ block)) / float(np.sqrt(block.shape[1]))
+            return stable_norm(np.ravel(C @ block)) / float(np.sqrt(block.shape[1]))
         if C.factorable:
-            return length(C.to_sparse().data)
+            return stable_norm(C.to_sparse().data)
         if C.dense is None and C.lower is None and not C.grams:
             return _length_with_pairs(C)
-        return length(np.ravel(C.to_dense()))
+        return stable_norm(np.ravel(C.to_dense()))
 
     def scaled(self, rows: Array) -> Cost:
         """<rows C, x>."""
@@ -188,8 +188,8 @@ class Cost:
 def _length_with_pairs(C: Symmetric) -> float:
     """|S + sum of (u v' + v u')/2|_F by inner products, never below it: n^2 numbers may be many."""
     S = Symmetric(C.n, C.sparse, C.diagonal).to_sparse()
-    sizes = [length(u) * length(v) for u, v in C.pairs]
-    largest = max(length(S.data), *sizes)
+    sizes = [stable_norm(u) * stable_norm(v) for u, v in C.pairs]
+    largest = max(stable_norm(S.data), *sizes)
     if not 0.0 < largest < np.inf:
         return largest
     # Of unit vectors, each pair with a part of the largest: squares neither over- nor underflow.
@@ -197,7 +197,7 @@ def _length_with_pairs(C: Symmetric) -> float:
     if not kept:
         return largest
     parts = np.array([sizes[i] for i in kept]) / largest
-    U, V = (np.stack([C.pairs[i][k] / length(C.pairs[i][k]) for i in kept]) for k in (0, 1))
+    U, V = (np.stack([C.pairs[i][k] / stable_norm(C.pairs[i][k]) for i in kept]) for k in (0, 1))
     S = S / largest
     products = 0.5 * ((U @ U.T) * (V @ V.T) + (U @ V.T) * (V @ U.T))
     mixed = np.einsum("ki,ik->k", U, S @ V.T)

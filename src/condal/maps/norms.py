@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from condal.errors import ProblemError
-from condal.linalg.guarded import named
+from condal.linalg.guarded import named_operator
 from condal.linalg.lanczos import Recurrence
 from condal.linalg.symmetric import Symmetric
 
@@ -39,7 +39,7 @@ def operator_norm(a: Any, name: str = "op") -> float:
         dense = gram.toarray() if sp.issparse(gram) else np.asarray(gram)
         return unit * float(np.sqrt(max(np.linalg.eigvalsh(dense)[-1], 0.0)))
     side = max(a.shape)
-    A: Any = aslinearoperator(a) if known else named(a, name)
+    A: Any = aslinearoperator(a) if known else named_operator(a, name)
     unit = _size(A, name)
     if unit == 0:
         return 0.0

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.norms import row_lengths
+from condal.linalg.norms import row_norms
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.sparse import stored_rows
 from condal.linalg.symmetric import Symmetric
@@ -76,7 +76,7 @@ class LeftProduct:
 
     def row_norms(self) -> Array:
         """|a_i| / sqrt(2), n times each."""
-        return np.repeat(np.sqrt(0.5) * row_lengths(self.a), self.n)
+        return np.repeat(np.sqrt(0.5) * row_norms(self.a), self.n)
 
     def as_matrix(self) -> Any | None:
         """Half of a_ik at (k, m + j) and at (m + j, k), for each row i and column j; None where

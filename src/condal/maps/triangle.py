@@ -11,9 +11,9 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.halves import block_rows
 from condal.linalg.points import Array, Indices, LowRank, Point
 from condal.linalg.symmetric import Symmetric
+from condal.linalg.triangles import block_rows
 from condal.maps.combined import Scaled
 from condal.maps.entries import Entries
 from condal.runtime.arguments import require_whole

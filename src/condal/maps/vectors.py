@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import row_lengths
+from condal.linalg.norms import row_norms
 from condal.linalg.points import Array, Point
 from condal.linalg.sparse import require_sound
 from condal.maps.combined import Scaled
@@ -67,7 +67,7 @@ class Matrix:
 
     def row_norms(self) -> Array:
         """The Euclidean norms of the rows."""
-        return row_lengths(self.a)
+        return row_norms(self.a)
 
     def as_matrix(self) -> Any:
         """a."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.blocked import along
+from condal.linalg.blocked import axpy
 from condal.linalg.points import Array
 from condal.methods.hull import Hull
 from condal.methods.lagrangian import Segment, best_atom, require_penalty, residual
@@ -35,7 +35,7 @@ from condal.methods.rules import (
 from condal.methods.state import State, Warm
 from condal.methods.tree_dual import tree_dual
 from condal.runtime.arguments import require_fraction
-from condal.runtime.cancellation import unbroken
+from condal.runtime.cancellation import uninterrupted
 from condal.types import Keeps, Storage
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Own:
+class CGALState:
     """lam0 as it is by now, and the hull of the atoms, for the fully corrective variant."""
 
     lam0: float
@@ -136,7 +136,7 @@ class CGAL:
             warm = replace(warm, y=np.where(self.sigma.held(problem.h), 0.0, warm.y))
         if warm is None:
             warm = self.suggested(lambda: tree_dual(problem))
-        return State.start(problem, warm, own=Own(lam0))
+        return State.start(problem, warm, own=CGALState(lam0))
 
     def suggested(self, dual: Callable[[], Array | None]) -> Warm | None:
         """The dual to begin with, if it may move, within the D_Y of its rule; None for 0."""
@@ -172,7 +172,7 @@ class CGAL:
             u = None if k == 1 else Mx
             Mx, Ax = segment.images(eta)
             del segment  # and with it the Ax before, whose memory the dual step takes
-            with unbroken():  # x and what the state says of it move as one
+            with uninterrupted():  # x and what the state says of it move as one
                 x.move(s, eta)  # after the images: one that fails leaves x where it was
                 if hull is not None:
                     hull, Mx, Ax = hull.corrected(problem, x, s, y, lam, gap)
@@ -188,8 +188,8 @@ class CGAL:
                     d[held] = 0.0
                 budget = 2 / (k + 1) ** 2 * (L_D2 + lam_next * A_D2)
                 sigma = self.sigma(k, lam0, y, d, budget)
-                y = along(y, d, sigma)
-                value, own = f.value(Mx), Own(lam0, hull)  # f may take products, too
+                y = axpy(y, d, sigma)
+                value, own = f.value(Mx), CGALState(lam0, hull)  # f may take products, too
             yield State(k, Mx, Ax, y, atom.w, s, value, gap, atom.lower, lam, eta, sigma, own, u=u)
 
 

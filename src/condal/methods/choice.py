@@ -139,7 +139,7 @@ def _fixes_diagonal(problem: Problem, n: int) -> bool:
     return np.unique(alone[alone % (n + 1) == 0]).size == n
 
 
-class Progress:
+class StallDetector:
     """Whether a method still gets anywhere: by halves of the larger of gap and infeasibility."""
 
     kept: ClassVar[tuple[str, ...]] = ("_first", "_halved", "_least", "_patience", "stalled")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.blocked import along
+from condal.linalg.blocked import axpy
 from condal.linalg.gradients import add, dot
 from condal.linalg.images import adjoint_onto, difference, step
 from condal.linalg.points import Array, Point
@@ -142,17 +142,17 @@ class Segment:
             f, A, s = self.problem.f, self.problem.A, self.atom.s
             return step(f.M, self.Mx, s, t), step(A, self.Ax, s, t)
         dM, dA = self._way
-        return along(self.Mx, dM, t), along(self.Ax, dA, t)
+        return axpy(self.Mx, dM, t), axpy(self.Ax, dA, t)
 
 
 def slope_along(
     problem: Problem, Mx: Array, dM: Array, Ax: Array, dA: Array, y: Array, lam: float
 ) -> Callable[[float], float]:
     """t -> d/dt L_lam(x + t d, y): non-decreasing, since L is convex."""
-    z = along(Ax, y, 1 / lam)
+    z = axpy(Ax, y, 1 / lam)
 
     def slope(t: float) -> float:
-        total = float(problem.f.gradient(along(Mx, dM, t)) @ dM)
+        total = float(problem.f.gradient(axpy(Mx, dM, t)) @ dM)
         for here, part in problem.h.pieces:
             d = dA[here]
             at = t * d

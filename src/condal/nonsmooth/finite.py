@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.blocked import cut
+from condal.linalg.blocked import split_in_blocks
 from condal.linalg.points import Array
 from condal.runtime.arguments import finite_array, require_whole
 from condal.types import Proximable
@@ -134,7 +134,7 @@ class Coordinatewise(Finite):
     @cached_property
     def pieces(self) -> Sequence[tuple[slice, Proximable]]:
         """One for each stretch of coordinates."""
-        return cut(self, self.size, self._cut)
+        return split_in_blocks(self, self.size, self._cut)
 
     @abstractmethod
     def _cut(self, here: slice) -> Proximable:

@@ -10,13 +10,13 @@ import numpy as np
 from condal.linalg.points import Array
 from condal.linalg.rounding import NEAR, one_factor, written
 from condal.linalg.roundoff import gamma
-from condal.linalg.triangles import (
-    checked_vector,
-    matrix_of,
-    places,
-    spectral_error,
-    spectrum,
-    with_spectrum,
+from condal.linalg.svec import (
+    checked_svec,
+    smat,
+    svec_eigenvalue_error,
+    svec_eigh,
+    svec_from_spectrum,
+    svec_indices,
 )
 from condal.nonsmooth.finite import Finite, Unsized
 from condal.nonsmooth.levels import level, onto_simplex
@@ -84,11 +84,11 @@ class MaxEigenvalue(Finite):
 
     def vector(self, x: Any) -> Array:
         """z, from the symmetric matrix x."""
-        return checked_vector(x, self.n, "x")
+        return checked_svec(x, self.n, "x")
 
     def matrix(self, z: Array) -> Array:
         """x, from z."""
-        return matrix_of(np.asarray(z, dtype=np.float64), self.n)
+        return smat(np.asarray(z, dtype=np.float64), self.n)
 
     @property
     def lipschitz(self) -> float:
@@ -97,18 +97,18 @@ class MaxEigenvalue(Finite):
 
     def prox(self, z: Array, t: float) -> Array:
         """The matrix, its largest eigenvalues cut off at one level."""
-        values, vectors = spectrum(z, self.n)
+        values, vectors = svec_eigh(z, self.n)
         more = np.maximum(values - level(values, t * self.t), 0.0)
-        return z - with_spectrum(more, vectors)
+        return z - svec_from_spectrum(more, vectors)
 
     def value(self, z: Array) -> float:
         """t lambda_max."""
-        return self.t * float(np.linalg.eigvalsh(matrix_of(z, self.n))[-1])
+        return self.t * float(np.linalg.eigvalsh(smat(z, self.n))[-1])
 
     def _missed(self, y: Array) -> tuple[float, float]:
         """By how much the smallest eigenvalue misses 0 from below, and the trace t."""
-        i, j, _ = places(self.n)
-        smallest = float(np.linalg.eigvalsh(matrix_of(y, self.n))[0])
+        i, j, _ = svec_indices(self.n)
+        smallest = float(np.linalg.eigvalsh(smat(y, self.n))[0])
         return max(0.0, -smallest), abs(float(y[i == j].sum()) - self.t)
 
     def conjugate(self, y: Array) -> float:
@@ -118,7 +118,7 @@ class MaxEigenvalue(Finite):
     def dual_error(self, y: Array) -> float:
         """How far y may be from that set: it is shifted until psd, and scaled to the trace."""
         below, missed = self._missed(y)
-        below += spectral_error(y, self.n)
+        below += svec_eigenvalue_error(y, self.n)
         return 2 * sqrt(self.n) * self.n * below + missed + gamma(self.n + 2) * 2 * self.t
 
     def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
@@ -130,8 +130,8 @@ class MaxEigenvalue(Finite):
         return y if self.conjugate(y) == 0.0 else self._nearest(y)
 
     def _nearest(self, y: Array) -> Array:
-        values, vectors = spectrum(y, self.n)
-        return with_spectrum(onto_simplex(values, self.t), vectors)
+        values, vectors = svec_eigh(y, self.n)
+        return svec_from_spectrum(onto_simplex(values, self.t), vectors)
 
     def scaled(self, rows: Array, c: float) -> MaxEigenvalue:
         """Another weight."""

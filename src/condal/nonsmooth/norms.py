@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.norms import group_lengths, grouped, length
+from condal.linalg.norms import group_indices, group_norms, stable_norm
 from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import NEAR, norm_above, one_factor, written
 from condal.linalg.roundoff import gamma
@@ -36,7 +36,7 @@ class L1(Coordinatewise, Unsized):
     @property
     def lipschitz(self) -> float:
         """|t|."""
-        return length(np.broadcast_to(self.t, (self.size,)))
+        return stable_norm(np.broadcast_to(self.t, (self.size,)))
 
     def prox(self, z: Array, t: float) -> Array:
         """z, each entry nearer to 0 by t t_i, or 0."""
@@ -81,7 +81,7 @@ class L2(Unsized):
 
     def _shrunk(self, z: Array, t: float) -> float:
         """1 - t / |z|, or 0."""
-        size = length(z)
+        size = stable_norm(z)
         return 1 - t / size if size > t else 0.0
 
     def prox(self, z: Array, t: float) -> Array:
@@ -90,11 +90,11 @@ class L2(Unsized):
 
     def value(self, z: Array) -> float:
         """t |z|."""
-        return self.t * length(z)
+        return self.t * stable_norm(z)
 
     def conjugate(self, y: Array) -> float:
         """0 where |y| <= t, up to rounding, else inf."""
-        return 0.0 if length(y) <= self.t * (1 + NEAR) else inf
+        return 0.0 if stable_norm(y) <= self.t * (1 + NEAR) else inf
 
     def dual_error(self, y: Array) -> float:
         """By how much |y| may pass t."""
@@ -108,7 +108,7 @@ class L2(Unsized):
         """y, or the point of the sphere in its direction."""
         if self.conjugate(y) == 0.0:
             return y
-        return np.asarray(y / length(y) * self.t)  # t / |y| may underflow
+        return np.asarray(y / stable_norm(y) * self.t)  # t / |y| may underflow
 
     def scaled(self, rows: Array, c: float) -> L2:
         """Another weight."""
@@ -175,18 +175,18 @@ class GroupL1(Finite):
 
     def __init__(self, groups: Any, t: Any = 1.0) -> None:
         self.groups: Indices
-        self.groups, count = grouped(groups)
+        self.groups, count = group_indices(groups)
         super().__init__(int(self.groups.size))
         self.t: Array = np.broadcast_to(positive_weights(t, count), (count,)).copy()
 
     @property
     def lipschitz(self) -> float:
         """|t|, with a weight for each group."""
-        return length(self.t)
+        return stable_norm(self.t)
 
     def _norms(self, z: Array) -> Array:
         """|z_G| for each group."""
-        return group_lengths(z, self.groups, self.t.size)
+        return group_norms(z, self.groups, self.t.size)
 
     def prox(self, z: Array, t: float) -> Array:
         """z, each group nearer to 0 by t t_G, or 0."""

@@ -18,7 +18,7 @@ from condal.problems.graphs import adjacency
 from condal.problems.groups import Groups, Pairs, checked_groups
 from condal.problems.inputs import require_choice
 from condal.problems.labels import checked_labels
-from condal.problems.lloyd import Rows, best_clustering
+from condal.problems.lloyd import PointRows, best_clustering
 from condal.problems.partitions import Partition, numbered, settle, within
 from condal.result import Result
 from condal.runtime.arguments import require_positive
@@ -87,7 +87,7 @@ class Communities:
         """
         rng, x = generator(trials, seed), point_of(result, self.n)
         bound = self.quality_bound(result)
-        rows = None if self.k is None else Rows(leading(x, max(1, self.k - 1)))
+        rows = None if self.k is None else PointRows(leading(x, max(1, self.k - 1)))
         found: list[Partition] = []
         for _ in range(trials):
             if rows is None:

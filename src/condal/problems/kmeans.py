@@ -21,7 +21,7 @@ from condal.problem import Problem
 from condal.problems.answers import excess, generator, point_of
 from condal.problems.inputs import real_array
 from condal.problems.labels import checked_labels
-from condal.problems.lloyd import Distances, Rows, best_clustering, cost_of, lloyd
+from condal.problems.lloyd import Distances, PointRows, best_clustering, cost_of, lloyd
 from condal.result import Result
 from condal.runtime.arguments import require_whole
 from condal.sets import Equal, NonNegative, Separable
@@ -152,7 +152,7 @@ class KMeans:
         full = dense(x)
         # About their mean: the rows of x add up to 1 only within the tolerance.
         denoised = full if self.points is None else full @ (self.points - self.points.mean(axis=0))
-        labels = best_clustering(Rows(denoised), self.k, rng, starts=starts)
+        labels = best_clustering(PointRows(denoised), self.k, rng, starts=starts)
         return lloyd(Distances(self.D), labels[None], self.k)[0][0]
 
     def _checked(self, labels: Any) -> Any:

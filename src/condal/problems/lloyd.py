@@ -34,7 +34,7 @@ class Cloud(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class PointRows:
     """Points as the rows of R."""
 
     R: Array

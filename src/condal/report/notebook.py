@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from condal.result import Row
-from condal.runtime.markup import escape
+from condal.runtime.markup import escape_html
 
 SECONDS_BETWEEN = 0.2
 DIGITS = 6  # that a bar has room for
@@ -62,7 +62,7 @@ class Bar:
             self._handle.update(self._html(self._draw()))
 
     def _draw(self) -> str:
-        notes = "".join(f"<div>{escape(text)}</div>" for text in self._notes)
+        notes = "".join(f"<div>{escape_html(text)}</div>" for text in self._notes)
         return drawn(self._row, time.perf_counter() - self._began) + notes
 
 

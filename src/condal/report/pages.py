@@ -18,7 +18,7 @@ from condal.report.curves.panels import require_matplotlib
 from condal.report.section import section, title_of
 from condal.result import History, Result
 from condal.runtime import extras
-from condal.runtime.text import visible
+from condal.runtime.text import escape_controls
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -105,7 +105,7 @@ def environment() -> Environment:
 
 def _plain(value: Any) -> Any:
     """Names and words as they are, with what would act on a page spelt out; markup as it is."""
-    return visible(value) if type(value) is str else value
+    return escape_controls(value) if type(value) is str else value
 
 
 def _listed(results: Any) -> list[Any]:

@@ -28,7 +28,7 @@ class Section:
     key: str
     label: str
     saved: Saved
-    verdict: words.Verdict
+    verdict: words.VerdictText
     proof: list[str]
     figures: list[Drawing]
     spectrum: Drawing | None

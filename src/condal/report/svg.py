@@ -8,8 +8,8 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from condal.report.curves.style import COLOURS, FAINT, GRID, INK, drawing
-from condal.runtime.markup import escape
-from condal.runtime.text import visible
+from condal.runtime.markup import escape_html
+from condal.runtime.text import escape_controls
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,7 +34,7 @@ def inline(figure: Figure, *, name: str, alternative: str) -> str:
     with drawing(SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # the browser's fonts have it, or have not
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-    text = visible(stream.getvalue())
+    text = escape_controls(stream.getvalue())
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"<style\b.*?</style>", "", text, flags=re.DOTALL)
@@ -52,7 +52,7 @@ def inline(figure: Figure, *, name: str, alternative: str) -> str:
     opening = f'<svg xmlns="http://www.w3.org/2000/svg" {box[0]} role="img" '
     return re.sub(
         r"^<svg[^>]*>",
-        lambda _: f'{opening}aria-label="{escape(alternative)}">',
+        lambda _: f'{opening}aria-label="{escape_html(alternative)}">',
         text,
         count=1,
     )

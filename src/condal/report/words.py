@@ -14,7 +14,7 @@ ROUNDING = 1e-12  # an infeasibility that is no more
 
 
 @dataclass(frozen=True)
-class Verdict:
+class VerdictText:
     """How a solve ended: a mark and a few words, which `tone` colours, and a sentence."""
 
     tone: str
@@ -36,10 +36,10 @@ _VERDICTS = {
 }
 
 
-def verdict(result: Result) -> Verdict:
+def verdict(result: Result) -> VerdictText:
     """The verdict on a result."""
     tone, mark, title = _VERDICTS[result.status]
-    return Verdict(tone, mark, title, _short(result))
+    return VerdictText(tone, mark, title, _short(result))
 
 
 def _short(result: Result) -> str:

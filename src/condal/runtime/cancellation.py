@@ -15,16 +15,16 @@ from contextvars import ContextVar
 from itertools import takewhile
 from math import inf
 
-from condal.runtime.consensus import agreed
+from condal.runtime.consensus import root_value
 
 
-class Halt(BaseException):
+class Cancelled(BaseException):
     """Raised where a solve is to end: no error, and nothing that a piece of the user's may catch.
 
     `asked` tells whether someone asked for it; else the time is up.
     """
 
-    def __init__(self, alarm: Alarm, *, asked: bool) -> None:
+    def __init__(self, alarm: Deadline, *, asked: bool) -> None:
         super().__init__("asked to stop" if asked else "the time is up")
         self.alarm, self.asked = alarm, asked
 
@@ -70,7 +70,7 @@ class Stopper:
                 self._solves -= 1
 
 
-class Alarm:
+class Deadline:
     """What `heed` looks at: the time `until` which there is, and who may ask to stop.
 
     An alarm that is set while another is on listens for that one, too.
@@ -80,19 +80,19 @@ class Alarm:
         self.stoppers, self.until = stoppers, until
         self.patient = False  # the time is not looked at
         self.held = 0
-        self._outer: Alarm | None = None
+        self._outer: Deadline | None = None
 
     def look(self) -> None:
         """Raise Halt, if there is reason to."""
         listening = list(takewhile(lambda alarm: not alarm.held, self._nested()))
-        reasons = agreed([alarm._reason() for alarm in listening])
+        reasons = root_value([alarm._reason() for alarm in listening])
         for alarm, reason in zip(listening, reasons, strict=True):
             if reason is not None:
-                raise Halt(alarm, asked=reason == "asked")
+                raise Cancelled(alarm, asked=reason == "asked")
 
-    def _nested(self) -> Iterator[Alarm]:
+    def _nested(self) -> Iterator[Deadline]:
         """It, and those that it listens for."""
-        alarm: Alarm | None = self
+        alarm: Deadline | None = self
         while alarm is not None:
             yield alarm
             alarm = alarm._outer
@@ -107,7 +107,7 @@ class Alarm:
     def left(self) -> float:
         """The seconds that there are."""
         until = min((alarm.until for alarm in self._nested() if not alarm.patient), default=inf)
-        return agreed(until - time.perf_counter())
+        return root_value(until - time.perf_counter())
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -129,10 +129,10 @@ class Alarm:
             self._outer = None
 
 
-_alarm: ContextVar[Alarm | None] = ContextVar("alarm", default=None)
+_alarm: ContextVar[Deadline | None] = ContextVar("alarm", default=None)
 
 
-def heed() -> None:
+def check_cancelled() -> None:
     """Raise Halt where the solve that is under way in this thread is to end."""
     alarm = _alarm.get()
     if alarm is not None:
@@ -146,7 +146,7 @@ def seconds_left() -> float:
 
 
 @contextmanager
-def unbroken() -> Iterator[None]:
+def uninterrupted() -> Iterator[None]:
     """What is done as one: a stop waits until it is done."""
     alarm = _alarm.get()
     if alarm is None:

@@ -15,19 +15,19 @@ _Word = TypeVar("_Word")
 _first: ContextVar[Callable[[Any], Any] | None] = ContextVar("first", default=None)
 
 
-def agreed(value: _Word) -> _Word:
+def root_value(value: _Word) -> _Word:
     """The value; that of the first process, where several solve together."""
     first = _first.get()
     return value if first is None else first(value)
 
 
-def is_shared() -> bool:
+def is_distributed() -> bool:
     """Whether several processes solve together: none may go its own way."""
     return _first.get() is not None
 
 
 @contextmanager
-def agreeing(first: Callable[[Any], Any]) -> Iterator[None]:
+def root_values(first: Callable[[Any], Any]) -> Iterator[None]:
     """The time in which `first`, given what this process thinks, tells what the first one does."""
     token = _first.set(first)
     try:

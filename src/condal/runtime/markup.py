@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape as escaped
 
-from condal.runtime.text import visible
+from condal.runtime.text import escape_controls
 
 _LINE = "1px solid rgba(128,128,128,0.3)"
 _TABLE = "border-collapse:collapse;color:inherit;background:transparent;margin:0.3em 0"
@@ -18,8 +18,8 @@ def pairs(caption: str, rows: Iterable[tuple[str, str]]) -> str:
     """Names and values, a row each."""
     cells = "".join(
         f'<tr style="background:transparent"><th scope="row" style="{_CELL};text-align:left;'
-        f'font-weight:normal;opacity:0.7">{escape(name)}</th>'
-        f'<td style="{_CELL};text-align:left;{_DIGITS}">{escape(value)}</td></tr>'
+        f'font-weight:normal;opacity:0.7">{escape_html(name)}</th>'
+        f'<td style="{_CELL};text-align:left;{_DIGITS}">{escape_html(value)}</td></tr>'
         for name, value in rows
     )
     return _table(caption, cells)
@@ -29,13 +29,14 @@ def grid(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> st
     """Rows of numbers under the names of their columns."""
     names = "".join(
         f'<th scope="col" style="{_CELL};text-align:right;font-weight:normal;opacity:0.7">'
-        f"{escape(name)}</th>"
+        f"{escape_html(name)}</th>"
         for name in head
     )
     cells = "".join(
         '<tr style="background:transparent">'
         + "".join(
-            f'<td style="{_CELL};text-align:right;{_DIGITS}">{escape(cell)}</td>' for cell in row
+            f'<td style="{_CELL};text-align:right;{_DIGITS}">{escape_html(cell)}</td>'
+            for cell in row
         )
         + "</tr>"
         for row in rows
@@ -44,10 +45,10 @@ def grid(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> st
 
 
 def _table(caption: str, cells: str) -> str:
-    title = f'<caption style="{_CAPTION}">{escape(caption)}</caption>'
+    title = f'<caption style="{_CAPTION}">{escape_html(caption)}</caption>'
     return f'<table style="{_TABLE}">{title}<tbody>{cells}</tbody></table>'
 
 
-def escape(text: str) -> str:
+def escape_html(text: str) -> str:
     """The text as HTML shows it, with what would act on a page spelt out."""
-    return escaped(visible(text))
+    return escaped(escape_controls(text))

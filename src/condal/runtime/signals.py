@@ -17,7 +17,7 @@ ABORTED, TERMINATED = 130, 143
 DEFAULTS = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
 
 
-class Interrupts:
+class SignalHandler:
     """Stops at the first signal the solve that listens to the stopper, and is left by an exception
     at the second: KeyboardInterrupt, or `last`, and SystemExit for SIGTERM. Where no solve listens
     the first raises KeyboardInterrupt.
@@ -46,7 +46,7 @@ class Interrupts:
         """Whether there was a second signal."""
         return self._count > 1
 
-    def __enter__(self) -> Interrupts:
+    def __enter__(self) -> SignalHandler:
         if threading.current_thread() is not threading.main_thread():
             return self
         ours = [number for number, kind in DEFAULTS.items() if signal.getsignal(number) == kind]

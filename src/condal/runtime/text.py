@@ -9,12 +9,12 @@ import re
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def printable(text: str) -> str:
+def escape_terminal(text: str) -> str:
     """The text on one line, for a terminal: control characters and broken encodings spelt out."""
     return "".join(c if c.isprintable() else _spelt(c) for c in text)
 
 
-def visible(text: str) -> str:
+def escape_controls(text: str) -> str:
     """The text for a page: only what acts is spelt out."""
     return _ACTING.sub(lambda found: _spelt(found[0]), text)
 

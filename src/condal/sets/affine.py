@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from scipy.linalg import qr, solve_triangular
 
 from condal.errors import ProblemError
-from condal.linalg.norms import length
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import NEAR, norm_above, one_factor, written
 from condal.linalg.roundoff import UNIT_ROUNDOFF, gamma
@@ -72,7 +72,7 @@ class Affine(Projected):
         z = self.prox(np.zeros(rows.shape[1]), 1.0)
         # The rows that are left out are combinations of those that are kept.
         shares = np.abs(solve_triangular(self._R, R[:rank, rank:]))
-        size = length(z)
+        size = stable_norm(z)
         sizes = size + np.abs(goals[left]) + (size + np.abs(self.d)) @ shares
         wrong = np.abs(rows[left] @ z - goals[left]) > rounding * sizes
         if np.any(wrong):

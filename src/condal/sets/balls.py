@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.linalg.norms import length
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.linalg.rounding import one_factor, written
 from condal.runtime.arguments import finite_array, require_positive
@@ -42,7 +42,7 @@ class Ball(Projected):
     def _outside(self, z: Array) -> tuple[Array, float]:
         """z - centre, and the part of it that is too much."""
         r = z - self.centre
-        away = length(r)
+        away = stable_norm(r)
         return r, (1 - self.radius / away if away > self.radius else 0.0)
 
     def prox(self, z: Array, t: float) -> Array:
@@ -52,11 +52,11 @@ class Ball(Projected):
 
     def conjugate(self, y: Array) -> float:
         """<centre, y> + radius |y|."""
-        return float(self.centre @ y + self.radius * length(y))
+        return float(self.centre @ y + self.radius * stable_norm(y))
 
     def conjugate_size(self, y: Array) -> float:
         """<|centre|, |y|> + radius |y|."""
-        return float(np.abs(self.centre) @ np.abs(y) + self.radius * length(y))
+        return float(np.abs(self.centre) @ np.abs(y) + self.radius * stable_norm(y))
 
     def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
         """lam times what lies outside."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.blocked import cut
+from condal.linalg.blocked import split_in_blocks
 from condal.linalg.points import Array
 from condal.runtime.arguments import finite_array
 from condal.sets.projected import Projected
@@ -36,7 +36,7 @@ class Equal(Projected):
     @cached_property
     def pieces(self) -> Sequence[tuple[slice, Proximable]]:
         """{b} in each."""
-        return cut(self, self.size, lambda here: Equal(self.b[here]))
+        return split_in_blocks(self, self.size, lambda here: Equal(self.b[here]))
 
     def prox(self, z: Array, t: float) -> Array:
         """b."""
@@ -90,7 +90,7 @@ class Box(Projected):
     @cached_property
     def pieces(self) -> Sequence[tuple[slice, Proximable]]:
         """The box of each."""
-        return cut(self, self.size, lambda here: Box(self.low[here], self.high[here]))
+        return split_in_blocks(self, self.size, lambda here: Box(self.low[here], self.high[here]))
 
     def prox(self, z: Array, t: float) -> Array:
         """z clipped to the bounds."""

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from condal.linalg.norms import length
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.linalg.rounding import NEAR, norm_above, one_factor, written
-from condal.linalg.triangles import (
-    checked_vector,
-    matrix_of,
-    spectral_error,
-    spectrum,
-    with_spectrum,
+from condal.linalg.svec import (
+    checked_svec,
+    smat,
+    svec_eigenvalue_error,
+    svec_eigh,
+    svec_from_spectrum,
 )
 from condal.runtime.arguments import require_whole
 from condal.sets.projected import Projected
@@ -49,7 +49,7 @@ class _SelfDual(Projected):
 
     def conjugate(self, y: Array) -> float:
         """0 in -K, up to rounding, else inf."""
-        return 0.0 if self._excess(-y) <= NEAR * length(y) else inf
+        return 0.0 if self._excess(-y) <= NEAR * stable_norm(y) else inf
 
     def conjugate_size(self, y: Array) -> float:
         """0: the conjugate has no terms to round."""
@@ -84,12 +84,12 @@ class SecondOrder(_SelfDual):
         return self._size
 
     def _excess(self, z: Array) -> float:
-        return length(z[1:]) - float(z[0])
+        return stable_norm(z[1:]) - float(z[0])
 
     def prox(self, z: Array, t: float) -> Array:
         """z in K, 0 in -K, else the nearest point of the surface."""
         s, u = float(z[0]), z[1:]
-        width = length(u)
+        width = stable_norm(u)
         if width <= s:
             return z
         if width <= -s:
@@ -123,24 +123,24 @@ class PSDCone(_SelfDual):
 
     def vector(self, x: Any) -> Array:
         """z, from the symmetric matrix x."""
-        return checked_vector(x, self.n, "x")
+        return checked_svec(x, self.n, "x")
 
     def matrix(self, z: Array) -> Array:
         """x, from z."""
-        return matrix_of(np.asarray(z, dtype=np.float64), self.n)
+        return smat(np.asarray(z, dtype=np.float64), self.n)
 
     def _excess(self, z: Array) -> float:
-        return float(-np.linalg.eigvalsh(matrix_of(z, self.n))[0])
+        return float(-np.linalg.eigvalsh(smat(z, self.n))[0])
 
     def prox(self, z: Array, t: float) -> Array:
         """The matrix without its negative eigenvalues."""
-        values, vectors = spectrum(z, self.n)
+        values, vectors = svec_eigh(z, self.n)
         if values[0] >= 0:
             return z
         if values[-1] <= 0:
             return np.zeros_like(z)
-        return with_spectrum(np.maximum(values, 0.0), vectors)
+        return svec_from_spectrum(np.maximum(values, 0.0), vectors)
 
     def dual_error(self, y: Array) -> float:
         """By how much an eigenvalue may pass 0, in all n directions."""
-        return sqrt(self.n) * max(0.0, self._excess(-y) + spectral_error(y, self.n))
+        return sqrt(self.n) * max(0.0, self._excess(-y) + svec_eigenvalue_error(y, self.n))

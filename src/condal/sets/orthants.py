@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from condal.linalg.blocked import PIECE, cut
+from condal.linalg.blocked import BLOCK_LENGTH, split_in_blocks
 from condal.linalg.points import Array
 from condal.runtime.arguments import require_whole
 from condal.sets.projected import Projected
 from condal.types import Proximable
 
-_ZEROS = np.zeros(PIECE)
+_ZEROS = np.zeros(BLOCK_LENGTH)
 _ZEROS.flags.writeable = False
 
 
@@ -36,7 +36,7 @@ class _Orthant(Projected):
     @cached_property
     def pieces(self) -> Sequence[tuple[slice, Proximable]]:
         """The same cone, of fewer dimensions."""
-        return cut(self, self.size, lambda here: type(self)(here.stop - here.start))
+        return split_in_blocks(self, self.size, lambda here: type(self)(here.stop - here.start))
 
     def prox(self, z: Array, t: float) -> Array:
         """z without its wrong signs."""
@@ -85,4 +85,4 @@ class NonPositive(_Orthant):
 
 def _zeros(size: int) -> Any:
     # The maximum of two arrays is three times as fast as that of an array and a number.
-    return _ZEROS[:size] if size <= PIECE else 0.0
+    return _ZEROS[:size] if size <= BLOCK_LENGTH else 0.0

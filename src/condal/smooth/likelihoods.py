@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import expit
 
 from condal.errors import ProblemError
-from condal.linalg.norms import length
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.linalg.rounding import Errors
 from condal.linalg.roundoff import gamma
@@ -57,7 +57,7 @@ class Logistic:
     def errors(self, u: Array) -> Errors:
         """A few roundings of each term, all of them positive, and those of the sum."""
         each = 2 * FUNCTION + 8
-        value, steepest = self.value(u), length(self.gradient(u))
+        value, steepest = self.value(u), stable_norm(self.gradient(u))
         return Errors(gamma(u.size + each) * value, gamma(each) * steepest)
 
     def magnitude(self, size: float) -> float:
@@ -135,7 +135,7 @@ class Poisson:
         slope = 1 + self.counts / self.background
         terms += below * (slope + 0.5 * self._curvature * below)
         slopes = 1 + self.counts / rate + self._curvature * below
-        value, steepest = self.weight * float(terms.sum()), self.weight * length(slopes)
+        value, steepest = self.weight * float(terms.sum()), self.weight * stable_norm(slopes)
         return Errors(gamma(u.size + FUNCTION + 16) * value, gamma(FUNCTION + 8) * steepest)
 
     def magnitude(self, size: float) -> float:

@@ -12,9 +12,9 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.eigenvalue_bounds import semidefinite
-from condal.linalg.guarded import with_guarded
+from condal.linalg.guarded import guard_operators
 from condal.linalg.lanczos import Recurrence
-from condal.linalg.norms import length
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.linalg.rounding import Errors, product_roundings
@@ -74,7 +74,7 @@ class Quadratic:
     @cached_property
     def _ends(self) -> tuple[float, float]:
         """A number that the smallest eigenvalue of Q is not above, and a bound on |Q|."""
-        n, Q = self.Q.n, with_guarded(self.Q, "Q", "the operator Q")
+        n, Q = self.Q.n, guard_operators(self.Q, "Q", "the operator Q")
         if n <= SMALL:
             values = np.linalg.eigvalsh(Q @ np.eye(n))
             return float(values[0]), float(max(-values[0], values[-1]))
@@ -114,10 +114,10 @@ class Quadratic:
         """
         sizes = self.Q.absolute_product(np.abs(u))
         if sizes is None:
-            sizes = np.full(u.size, self._ends[1] * length(u))
+            sizes = np.full(u.size, self._ends[1] * stable_norm(u))
         part = self.weight * gamma(product_roundings(self.Q) + u.size + 8)
         value = part * float(np.abs(u) @ (0.5 * sizes + np.abs(self.c)))
-        steepest = part * length(sizes + np.abs(self.c))
+        steepest = part * stable_norm(sizes + np.abs(self.c))
         lacking = 0.0 if self._psd is None else self.weight * max(0.0, -float(self._psd.value))
         return Errors(value, steepest, lacking, self._trusting)
 
@@ -220,7 +220,7 @@ class FactoredQuadratic:
         largest = 0.0 if self.d is None else float(self.d.max(initial=0.0))
         return Errors(
             gamma(u.size + 8) * value,
-            gamma(4) * self.weight * length(r),
+            gamma(4) * self.weight * stable_norm(r),
             departure=gamma(4) * self.weight * largest,
         )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.linalg.norms import length
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.linalg.rounding import Errors
 from condal.linalg.roundoff import gamma
@@ -111,4 +111,4 @@ class Huber:
 
 def _of_residuals(value: float, gradient: Array) -> Errors:
     """A few roundings of each residual and of its function, which is positive, and of the sum."""
-    return Errors(gamma(gradient.size + 16) * value, gamma(8) * length(gradient))
+    return Errors(gamma(gradient.size + 16) * value, gamma(8) * stable_norm(gradient))

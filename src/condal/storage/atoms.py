@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.points import Array, Point, combine, nothing_like
+from condal.linalg.points import Array, Point, combine, zero_like
 
 
 class Atoms:
@@ -45,7 +45,7 @@ class Atoms:
         """The atoms that s joins as, each a point of the whole space; they add up to s."""
         if not (self._by_block and isinstance(s, tuple)):
             return (s,)
-        zero = [nothing_like(part) for part in s]
+        zero = [zero_like(part) for part in s]
         return tuple((*zero[:i], part, *zero[i + 1 :]) for i, part in enumerate(s))
 
     def whole(self) -> tuple[Point, ...]:
@@ -53,7 +53,7 @@ class Atoms:
         if not self._by_block:
             return tuple(self.points)
         first = tuple(self.points[int(np.argmax(self.blocks == b))] for b in np.unique(self.blocks))
-        zero = [nothing_like(part) for part in first]
+        zero = [zero_like(part) for part in first]
         return tuple(
             (*zero[:b], point, *zero[b + 1 :])
             for b, point in zip(self.blocks, self.points, strict=True)

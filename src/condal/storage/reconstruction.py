@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import hypot, inf
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from condal.linalg.norms import length
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Point
 from condal.types import Storage
 
@@ -98,7 +98,7 @@ def reconstruction(x: Storage, problem: Problem, Mx: Array, Ax: Array) -> Recons
     point, found = x.reconstructed()
     if found is None:
         return None
-    sizes = length(Mx), length(Ax)
-    off = length(problem.f.M(point) - Mx), length(problem.A(point) - Ax)
+    sizes = stable_norm(Mx), stable_norm(Ax)
+    off = stable_norm(problem.f.M(point) - Mx), stable_norm(problem.A(point) - Ax)
     missing = None if found.missing is None else found.missing / (found.trace or 1.0)
     return Reconstruction(found.R, found.rank, missing, hypot(*off) / (hypot(*sizes) or 1.0))

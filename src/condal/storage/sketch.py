@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular, svd
 
-from condal.linalg.blocked import slices
+from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, LowRank, Point, dense
 from condal.runtime.arguments import require_whole
 from condal.storage.factored import spectral
@@ -74,7 +74,7 @@ class Sketch:
         """S <- (1 - eta) S + eta s Omega."""
         s = spectral(s)
         right = (eta * s.weights)[:, None] * (s.U.T @ self._omega)
-        for here in slices(*self._S.shape):  # once through memory
+        for here in block_slices(*self._S.shape):  # once through memory
             part = self._S[here]
             part *= 1 - eta
             part += s.U[here] @ right

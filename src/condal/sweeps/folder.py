@@ -30,7 +30,7 @@ MANIFEST, TABLE, POINTS = "condal-sweep.json", "table.jsonl", "points"
 FIELDS = frozenset(one.name for one in fields(Entry)) - {"folder"} | {"digest", "name"}
 
 
-class Folder:
+class SweepFolder:
     """OUT, opened or begun, with what is in it; by one sweep at a time."""
 
     def __init__(self, path: PathLike, family: str) -> None:

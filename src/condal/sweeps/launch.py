@@ -15,7 +15,7 @@ from condal.io.safe_files import PathLike
 from condal.problem import Model, Problem
 from condal.result import Result, Row
 from condal.runtime.arguments import require_whole
-from condal.sweeps.folder import Folder
+from condal.sweeps.folder import SweepFolder
 from condal.sweeps.run import run, undisturbed
 from condal.sweeps.table import Table
 from condal.sweeps.tasks import Grid, Parameters, chains, spelt
@@ -79,7 +79,7 @@ def sweep(
         "seed": seed,
     }
     listed, hired = chains(points, options, along), Workers.of(workers)
-    folder = Folder(out, name or _named(family))
+    folder = SweepFolder(out, name or _named(family))
     work = _Solving(family, options)
     return run(work, listed, folder, workers=hired, watch=Silent() if watch is None else watch)
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from condal.errors import CondalError
 from condal.result import Result, Status
-from condal.sweeps.folder import Folder
+from condal.sweeps.folder import SweepFolder
 from condal.sweeps.table import Entry, Table
 from condal.sweeps.tasks import Parameters, Task
 from condal.sweeps.watch import Watch
@@ -34,7 +34,12 @@ class Outcome:
 
 
 def run(
-    work: Work, chains: Sequence[Sequence[Task]], folder: Folder, *, workers: Workers, watch: Watch
+    work: Work,
+    chains: Sequence[Sequence[Task]],
+    folder: SweepFolder,
+    *,
+    workers: Workers,
+    watch: Watch,
 ) -> Table:
     """Do what the folder lacks: the chains beside each other, each in its order."""
     with ExitStack() as stack:
@@ -60,7 +65,7 @@ class _Chain:
     """Tasks in their order, each to start from the last before it that has a point."""
 
     tasks: list[Task]
-    folder: Folder
+    folder: SweepFolder
     entries: dict[str, Entry]
     watch: Watch
     desk: Desk

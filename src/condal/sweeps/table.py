@@ -19,7 +19,7 @@ from condal.io.safe_files import PathLike
 from condal.report.progress import clock
 from condal.result import Result, Status
 from condal.runtime.markup import grid
-from condal.runtime.text import printable
+from condal.runtime.text import escape_terminal
 
 FAILED = "failed"
 SOLVED = Status.SOLVED.name.lower()
@@ -151,7 +151,7 @@ class Table:
     def __str__(self) -> str:
         """The rows in 80 columns."""
         head, rows = self._shown()
-        lines = [list(map(printable, line)) for line in (head, *rows)]
+        lines = [list(map(escape_terminal, line)) for line in (head, *rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         while sum(widths) + 2 * len(widths) - 2 > WIDTH and max(widths) > NARROWEST:
             widths[widths.index(max(widths))] -= 1  # that of a long text, which is cut off
@@ -165,7 +165,7 @@ class Table:
         if self.failed:
             count = "1 point" if len(self.failed) == 1 else f"{len(self.failed)} points"
             why = f"{count} failed, the first by: {self.failed[0].error}"
-            told += ["", *textwrap.wrap(printable(why), WIDTH)]
+            told += ["", *textwrap.wrap(escape_terminal(why), WIDTH)]
         return "\n".join(told)
 
     __repr__ = __str__

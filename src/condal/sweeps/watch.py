@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any, Protocol, TextIO
 
 from condal.report.progress import clock
-from condal.runtime.text import printable
+from condal.runtime.text import escape_terminal
 
 WIDTH = 47  # of what is done, in a line of 80 columns
 
@@ -97,10 +97,10 @@ class Lines:
 
     def _write(self, line: str) -> None:
         if self._status is not None:
-            self._status.console.print(printable(line), highlight=False, markup=False)
+            self._status.console.print(escape_terminal(line), highlight=False, markup=False)
             return
         with suppress(OSError):  # the solves go on when nobody reads
-            self._stream.write(f"{printable(line)}\n")
+            self._stream.write(f"{escape_terminal(line)}\n")
             self._stream.flush()
 
 

@@ -15,7 +15,7 @@ from condal import distributed, methods
 from condal.distributed import sketch
 from condal.distributed.memory import require_memory
 from condal.distributed.normals import normals
-from condal.distributed.sharded_array import Owned
+from condal.distributed.sharded_array import ShardedArray
 from condal.errors import ProblemError
 from condal.linalg.points import LowRank
 from condal.methods.rules import Const, Smoothed
@@ -62,7 +62,7 @@ def test_a_sketch_of_nothing_is_in_rows(team):
 
 def test_an_array_of_many_ranks_is_neither_true_nor_false(team):
     with pytest.raises(TypeError, match="neither true nor false"):
-        bool(Owned(np.zeros(2), team) == 0)
+        bool(ShardedArray(np.zeros(2), team) == 0)
 
 
 def test_a_model_that_was_solved_is_let_go(team):

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from condal.distributed import max_cut
 from condal.distributed.oracle import Slepc
-from condal.runtime.cancellation import Alarm, Halt
+from condal.runtime.cancellation import Cancelled, Deadline
 
 N = 60
 
@@ -26,7 +26,7 @@ class Stopping:
         return self.V @ v
 
 
-@pytest.mark.parametrize("error", [Halt(Alarm(), asked=True), MemoryError()], ids=repr)
+@pytest.mark.parametrize("error", [Cancelled(Deadline(), asked=True), MemoryError()], ids=repr)
 def test_it_works_again(error, team):
     rng = np.random.default_rng(1)
     half = sp.csr_array(np.triu(rng.random((N, N)) < 0.2, 1).astype(float))

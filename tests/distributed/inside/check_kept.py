@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from condal import distributed
-from condal.distributed import DistributedSketch, Owned, max_cut
+from condal.distributed import DistributedSketch, ShardedArray, max_cut
 from condal.distributed.checkpoint import folder as folders
 from condal.distributed.checkpoint import kind
 from condal.distributed.checkpoint.folder import read, write
@@ -38,7 +38,7 @@ def whole(k: int):
 def tree(k: int, team: Team):
     """Rows of these, one of them twice, among what is the same on all ranks."""
     begin, end = team.range(N)
-    y, U, z = (Owned(array[begin:end].copy(order="K"), team) for array in whole(k))
+    y, U, z = (ShardedArray(array[begin:end].copy(order="K"), team) for array in whole(k))
     x = DistributedSketch(N, 2, team=team, seed=k)
     return {"k": k, "y": y, "again": y, "U": [U, (z,)], "same": np.arange(5.0) + k, "x": x}
 

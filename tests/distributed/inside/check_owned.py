@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from condal.distributed.normals import BLOCK, normals
-from condal.distributed.sharded_array import Owned
-from condal.linalg.blocked import along, toward, weighted_squares
-from condal.linalg.norms import length, summands
+from condal.distributed.sharded_array import ShardedArray
+from condal.linalg.blocked import axpy, lerp, weighted_squares
+from condal.linalg.norms import stable_norm, sum_roundings
 
 N = 97
 
@@ -20,7 +20,7 @@ def whole():
 
 def owned(team, array):
     begin, end = team.range(len(array))
-    return Owned(array[begin:end].copy(), team)
+    return ShardedArray(array[begin:end].copy(), team)
 
 
 def together(team, found):
@@ -32,8 +32,8 @@ def test_entry_by_entry(team, whole):
     u, v, w = (owned(team, one) for one in (a, b, c))
     assert np.array_equal(together(team, 2.0 * u - v / 3 + abs(w)), 2.0 * a - b / 3 + abs(c))
     assert np.array_equal(together(team, np.where(u > 0, v, 0.0)), np.where(a > 0, b, 0.0))
-    assert np.array_equal(together(team, along(u, v, 0.3)), along(a, b, 0.3))
-    assert np.array_equal(together(team, toward(u, v, 0.3)), toward(a, b, 0.3))
+    assert np.array_equal(together(team, axpy(u, v, 0.3)), axpy(a, b, 0.3))
+    assert np.array_equal(together(team, lerp(u, v, 0.3)), lerp(a, b, 0.3))
     u[v > 0] = 0.0
     u *= 2.0
     assert np.array_equal(together(team, u), 2.0 * np.where(b > 0, 0.0, a))
@@ -55,7 +55,7 @@ def test_sums_over_the_rows_are_the_same_bits_on_each_rank(team, whole):
     for found, wanted in (
         (u @ v, whole[:, 0] @ whole[:, 1]),
         (np.linalg.norm(u), np.linalg.norm(whole[:, 0])),
-        (length(u), np.linalg.norm(whole[:, 0])),
+        (stable_norm(u), np.linalg.norm(whole[:, 0])),
         (U.T @ v, whole.T @ whole[:, 1]),
         (U.T @ U, whole.T @ whole),
         (np.einsum("ij,ij->j", U, U), (whole**2).sum(axis=0)),
@@ -75,8 +75,8 @@ def test_sums_over_the_rows_are_the_same_bits_on_each_rank(team, whole):
 def test_a_sum_has_no_more_roundings_than_it_says(team, whole):
     u = owned(team, whole[:, 0])
     longest = -(-N // team.size)
-    assert summands(u) == longest + team.size
-    assert summands(whole[:, 0]) == N
+    assert sum_roundings(u) == longest + team.size
+    assert sum_roundings(whole[:, 0]) == N
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,14 @@ import scipy.sparse as sp
 from condal.distributed.diagonal import DistributedDiagonal
 from condal.distributed.domain import DistributedSpectrahedron
 from condal.distributed.halo import renumbered
-from condal.distributed.matrix import Rows
+from condal.distributed.matrix import ShardedRows
 from condal.distributed.oracle import Slepc
-from condal.distributed.sharded_array import Owned
+from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.sketch import DistributedSketch
 from condal.errors import ProblemError
 from condal.linalg.points import LowRank
 from condal.linalg.symmetric import Symmetric
-from condal.runtime.cancellation import Alarm, Halt, Stopper
+from condal.runtime.cancellation import Cancelled, Deadline, Stopper
 
 N = 203
 
@@ -32,12 +32,12 @@ def matrix():
 
 def own(team, array):
     begin, end = team.range(len(array))
-    return Owned(array[begin:end].copy(), team)
+    return ShardedArray(array[begin:end].copy(), team)
 
 
 def rows(team, matrix):
     begin, end = team.range(matrix.shape[0])
-    return Rows(sp.csr_array(matrix[begin:end]), team)
+    return ShardedRows(sp.csr_array(matrix[begin:end]), team)
 
 
 def together(team, found):
@@ -57,7 +57,7 @@ def test_rows_that_are_not_a_ranks_own_are_refused_by_all(team, matrix):
     with pytest.raises(
         ProblemError, match=r"must be a CSR array of \d+ rows; got csr_array of shape"
     ):
-        Rows(wrong, team)
+        ShardedRows(wrong, team)
 
 
 @pytest.mark.parametrize("tol", [0.0, 1e-3, 1.0])
@@ -85,10 +85,10 @@ def test_many_equal_eigenvalues_and_no_matrix_at_all(team):
 def test_a_stop_in_a_product_leaves_a_solver_that_works(team, matrix):
     V, oracle, stopper = Symmetric(N, sparse=(rows(team, matrix),)), Slepc(N, team=team), Stopper()
     wanted = oracle.smallest(V, 1e-6).value
-    with team.solving(), Alarm(stopper).on():
+    with team.solving(), Deadline(stopper).on():
         oracle.smallest(V, 1e-6)
         stopper.stop()
-        with pytest.raises(Halt):
+        with pytest.raises(Cancelled):
             oracle.smallest(V, 1e-6)
     assert oracle.smallest(V, 1e-6).value == pytest.approx(wanted, abs=1e-6)
 

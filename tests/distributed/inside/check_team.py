@@ -6,8 +6,8 @@ import pytest
 
 from condal.distributed.team import Team
 from condal.errors import CondalError, FormatError, ProblemError
-from condal.runtime.cancellation import Alarm, Halt, Stopper, heed, seconds_left
-from condal.runtime.consensus import agreed
+from condal.runtime.cancellation import Cancelled, Deadline, Stopper, check_cancelled, seconds_left
+from condal.runtime.consensus import root_value
 
 
 def raised(error, here):
@@ -67,23 +67,23 @@ def test_more_ranks_than_rows_are_refused(team):
 
 
 def test_all_go_the_way_of_the_first(team):
-    assert agreed(team.rank) == team.rank
+    assert root_value(team.rank) == team.rank
     with team.solving():
-        assert agreed(team.rank) == 0
-    assert agreed(team.rank) == team.rank
+        assert root_value(team.rank) == 0
+    assert root_value(team.rank) == team.rank
 
 
 def test_a_stop_that_the_first_hears_is_heard_by_all_and_no_other(team):
     first, others = Stopper(), Stopper()
     (first if team.rank == 0 else others).stop()
-    with team.solving(), Alarm(others).on():
-        heed()  # rank 0 was not asked by this one
-    with team.solving(), Alarm(first).on(), pytest.raises(Halt):
-        heed()
+    with team.solving(), Deadline(others).on():
+        check_cancelled()  # rank 0 was not asked by this one
+    with team.solving(), Deadline(first).on(), pytest.raises(Cancelled):
+        check_cancelled()
 
 
 def test_the_clock_is_that_of_the_first(team):
-    with team.solving(), Alarm(until=float(team.rank)).on():
+    with team.solving(), Deadline(until=float(team.rank)).on():
         left = team.gathered(seconds_left())
         assert len(set(left)) == 1
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from condal.distributed.matrix import Rows
+from condal.distributed.matrix import ShardedRows
 from condal.distributed.oracle import Slepc
-from condal.distributed.sharded_array import Owned
+from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.team import Team
 
 Words = npt.NDArray[np.uint64]
@@ -28,17 +28,17 @@ def told(value: Any) -> Sequence[str] | None:
     """Words for what ranks hold together, the same on any number of them; None for all else."""
     if isinstance(value, Team | Slepc):
         return (type(value).__qualname__,)
-    if isinstance(value, Owned):
+    if isinstance(value, ShardedArray):
         total = sum(value.team.gathered(len(value)))
         begin, _ = value.team.range(total)
         shape = (total, *value.shape[1:])
         return ("rows", str(value.dtype), str(shape), *_sums(value.team, _entries(value, begin)))
-    if isinstance(value, Rows):
+    if isinstance(value, ShardedRows):
         return ("matrix", str(value.n), repr(value.factor), *_sums(value.team, _sparse(value)))
     return None
 
 
-def _entries(value: Owned, begin: int) -> Iterator[tuple[Any, ...]]:
+def _entries(value: ShardedArray, begin: int) -> Iterator[tuple[Any, ...]]:
     """Rows, columns and numbers, some at a time."""
     local = value.local.reshape(len(value), -1)
     width = max(1, local.shape[1])
@@ -49,7 +49,7 @@ def _entries(value: Owned, begin: int) -> Iterator[tuple[Any, ...]]:
         yield rows, np.tile(np.arange(local.shape[1]), len(piece)), piece.ravel()
 
 
-def _sparse(matrix: Rows) -> Iterator[tuple[Any, ...]]:
+def _sparse(matrix: ShardedRows) -> Iterator[tuple[Any, ...]]:
     rows, columns, numbers = matrix.entries()
     for first in range(0, len(numbers), PIECE):
         here = slice(first, first + PIECE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from condal.distributed.sharded_array import Owned
+from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.sketch import DistributedSketch
 from condal.distributed.team import Team
 from condal.io.checkpoint.known import name_of
@@ -24,7 +24,7 @@ class Shares:
     def __init__(self, team: Team, arrays: Sequence[Array] = ()) -> None:
         self.team = team
         self.arrays = list(arrays)
-        self._made = [Owned(array, team) for array in self.arrays]
+        self._made = [ShardedArray(array, team) for array in self.arrays]
         self._numbers: dict[int, int] = {}
         self._alive: list[Any] = []  # an id is that of one array for as long as it is alive
 
@@ -32,7 +32,7 @@ class Shares:
         """The number of rows, or the word for the ranks."""
         if isinstance(value, Team):
             return {TEAM: None}
-        if not isinstance(value, Owned):
+        if not isinstance(value, ShardedArray):
             return None
         number = self._numbers.setdefault(id(value.local), len(self.arrays))
         if number == len(self.arrays):
@@ -44,7 +44,7 @@ class Shares:
         """The rows of a number, and these ranks."""
         return {ROWS: self._rows, TEAM: self._team}
 
-    def _rows(self, number: Any, depth: int) -> Owned:
+    def _rows(self, number: Any, depth: int) -> ShardedArray:
         if type(number) is not int or not 0 <= number < len(self._made):
             raise ValueError("there are no such rows")
         return self._made[number]

@@ -10,7 +10,7 @@ from condal.sets import Separable
 from condal.types import LinearMap, Proximable
 
 
-class Rows(NamedTuple):
+class ConstraintRows(NamedTuple):
     """A map and the function of its images, with the letters of both."""
 
     A: LinearMap
@@ -18,7 +18,7 @@ class Rows(NamedTuple):
     letters: tuple[str, str]
 
 
-def rows_of(A: LinearMap, h: Proximable) -> list[Rows]:
+def rows_of(A: LinearMap, h: Proximable) -> list[ConstraintRows]:
     """The pairs that h(Ax) is the sum of: one that is finite everywhere is g(Bx), another Ax in
     K."""
     if (
@@ -28,4 +28,4 @@ def rows_of(A: LinearMap, h: Proximable) -> list[Rows]:
     ):
         pairs = zip(A.maps, h.parts, strict=True)
         return [row for m, part in pairs for row in rows_of(m, part)]
-    return [Rows(A, h, ("B", "g") if h.lipschitz < inf else ("A", "K"))]
+    return [ConstraintRows(A, h, ("B", "g") if h.lipschitz < inf else ("A", "K"))]

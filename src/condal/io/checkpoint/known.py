@@ -1,6 +1,6 @@
 """The classes that a checkpoint may hold, each by a name: a file can name no other.
 
-A name is that of the module and of the class, as `lowrank.Own`. Nothing is imported because a file
+A name is `module.Class`, such as `method.LowRankState`. Nothing is imported because a file
 says so: a name that is not here is refused.
 """
 
@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from condal.certificates.certificate import Certificate
-from condal.certificates.ledger import Answer
+from condal.certificates.ledger import CertifiedPoint
 from condal.driver.counting import Counts
 from condal.linalg.points import LowRank, Outer
 from condal.linalg.proof import Proof
@@ -60,24 +60,24 @@ STATES: tuple[type, ...] = (
     State,
     Warm,
     anderson.Anderson,
-    cgal.Own,
+    cgal.CGALState,
     cgs.Prox,
     hull.Hull,
     ial.Loops,
-    interior.Best,
-    interior.Own,
-    lowrank.Own,
-    primal_dual.Own,
-    splitting.Own,
-    upd.Answer,
-    upd.Own,
+    interior.BestInteriorPoint,
+    interior.InteriorState,
+    lowrank.LowRankState,
+    primal_dual.PrimalDualState,
+    splitting.SplittingState,
+    upd.OracleAnswer,
+    upd.UPDState,
 )
 POINTS: tuple[type, ...] = (LowRank, Outer)
 STORAGES: tuple[type, ...] = (Atoms, Blocks, Dense, Factor, Factored, Sketch, TwoSidedSketch)
 DRIVER: tuple[type, ...] = (
     auto.Choice,
-    auto.Progress,
-    Answer,
+    auto.StallDetector,
+    CertifiedPoint,
     Certificate,
     Counts,
     History,

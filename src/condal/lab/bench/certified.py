@@ -9,7 +9,7 @@ from scipy.linalg import eigh
 
 from condal.certificates.certificate import Certificate, certify
 from condal.lab.bench.job import MEMBER
-from condal.lab.bench.peers.peer import Answer
+from condal.lab.bench.peers.peer import PeerAnswer
 from condal.linalg.points import Array, LowRank, Point, dense
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Model, Problem, problem_of
@@ -48,7 +48,7 @@ class Certified:
         return self.error <= tol and self.outside <= MEMBER
 
 
-def certified(model: Problem | Model, answer: Answer, *, tol: float) -> Certified:
+def certified(model: Problem | Model, answer: PeerAnswer, *, tol: float) -> Certified:
     """The certificate of the answer: its x moved to the domain, repaired where there is a way.
 
     Where it gives no dual, or one that proves too little, a dual is made of x if that can be. The

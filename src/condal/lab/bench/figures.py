@@ -36,7 +36,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class FigureVerdict:
     """reached, missed by so much, or not measured."""
 
     text: str
@@ -50,12 +50,12 @@ class Verdict:
         return asdict(self)
 
 
-def verdicts(results: Results) -> list[Verdict]:
+def verdicts(results: Results) -> list[FigureVerdict]:
     """Every figure of the set, judged by the results."""
     return [judge(figure, results) for figure in FIGURES if figure.set == results.set]
 
 
-def judge(figure: Figure, results: Results) -> Verdict:
+def judge(figure: Figure, results: Results) -> FigureVerdict:
     """The verdict: a figure that ours fails to answer is missed, one without a peer is not."""
     found = figure.measure(results)
     value, limit = found.value, figure.limit
@@ -67,7 +67,7 @@ def judge(figure: Figure, results: Results) -> Verdict:
         verdict = "reached"
     else:
         verdict = f"missed by {value / limit:.2g}x"
-    return Verdict(figure.text, limit, value, verdict, found.remark)
+    return FigureVerdict(figure.text, limit, value, verdict, found.remark)
 
 
 def against_peer(case: str, peer: str) -> Callable[[Results], Measured]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from condal.lab.bench.cases import Set
-from condal.lab.bench.figures import Verdict
+from condal.lab.bench.figures import FigureVerdict
 from condal.lab.bench.job import MEMBER, Run
 from condal.lab.bench.results import OURS, Results
 
@@ -74,14 +74,14 @@ def heading(one: Set, results: Results, case: str) -> str:
     return f"{known.name}: {known.title}, to {power(tol)}{optimum}{drawn}"
 
 
-def judged(verdict: Verdict) -> tuple[str, str, str, str]:
+def judged(verdict: FigureVerdict) -> tuple[str, str, str, str]:
     """The cells of a figure."""
     value = "-" if verdict.value is None else f"{verdict.value:.3g}"
     text = verdict.text + (f" ({verdict.remark})" if verdict.remark else "")
     return text, f"{verdict.limit:g}", value, verdict.verdict
 
 
-def page(one: Set, results: Results, found: Sequence[Verdict]) -> str:
+def page(one: Set, results: Results, found: Sequence[FigureVerdict]) -> str:
     """The tables, the figures and what they were made on, in Markdown."""
     blocks = [f"# {one.name}: {one.title}"]
     for case in results.cases:
@@ -136,7 +136,7 @@ def power(value: float, digits: int = 0) -> str:
     return f"{mantissa}e{int(exponent)}"
 
 
-def shown(found: Iterable[Verdict]) -> tuple[list[Verdict], int]:
+def shown(found: Iterable[FigureVerdict]) -> tuple[list[FigureVerdict], int]:
     """The verdicts that there is something to say of, and how many others there are."""
     listed = list(found)
     told = [one for one in listed if one.verdict != "not measured" or one.value is not None]

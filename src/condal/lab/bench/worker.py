@@ -19,7 +19,7 @@ import numpy as np
 from condal.lab.bench import memory
 from condal.lab.bench.certified import Certified, certified
 from condal.lab.bench.job import Job, Run
-from condal.lab.bench.peers import Answer, Limits, Refusal, Task, TimeExceeded, Usage, solver
+from condal.lab.bench.peers import Limits, PeerAnswer, Refusal, Task, TimeExceeded, Usage, solver
 from condal.lab.bench.sets import SETS
 from condal.problem import Model, Problem
 
@@ -56,7 +56,7 @@ def measured(task: Task, seconds: float) -> Usage:
     return used
 
 
-def _told(blank: dict[str, Any], model: Problem | Model, answer: Answer, usage: Usage) -> Run:
+def _told(blank: dict[str, Any], model: Problem | Model, answer: PeerAnswer, usage: Usage) -> Run:
     facts: dict[str, Any] = {"cpu": usage.cpu, "wall": usage.wall, "memory": usage.memory}
     facts["repeats"] = [usage.cpu]
     try:

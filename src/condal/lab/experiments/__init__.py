@@ -1,13 +1,13 @@
 """The paper's experiments: tuned trials of every method, figures, and its claims compared."""
 
 from condal.lab.experiments.catalogue import EXPERIMENTS, Experiment, named
-from condal.lab.experiments.folder import Folder
+from condal.lab.experiments.folder import ExperimentFolder
 from condal.lab.experiments.report import Report, produce, require_data, require_matplotlib
 
 __all__ = [
     "EXPERIMENTS",
     "Experiment",
-    "Folder",
+    "ExperimentFolder",
     "Report",
     "named",
     "produce",

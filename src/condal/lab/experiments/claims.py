@@ -11,7 +11,7 @@ from condal.lab.experiments.contenders import CONTENDERS
 from condal.lab.experiments.study import Study
 
 
-class Verdict(Enum):
+class ClaimVerdict(Enum):
     """What a measurement makes of a claim."""
 
     HOLDS = "holds"
@@ -19,7 +19,7 @@ class Verdict(Enum):
     UNTESTED = "not tested here"
 
     @classmethod
-    def of(cls, truth: bool | None) -> Verdict:
+    def of(cls, truth: bool | None) -> ClaimVerdict:
         """None is for what could not be measured."""
         if truth is None:
             return cls.UNTESTED
@@ -33,7 +33,7 @@ class Claim:
     where: str
     text: str
     measured: str
-    verdict: Verdict
+    verdict: ClaimVerdict
     instance: str = ""
 
 

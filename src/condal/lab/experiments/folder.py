@@ -27,7 +27,7 @@ class Known:
     reference: Reference
 
 
-class Folder:
+class ExperimentFolder:
     """OUT, opened or begun; refused if it is another program's or another version's."""
 
     def __init__(self, path: str | Path) -> None:

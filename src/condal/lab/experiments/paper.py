@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import isfinite
 
-from condal.lab.experiments.claims import Claim, Verdict, label
+from condal.lab.experiments.claims import Claim, ClaimVerdict, label
 from condal.lab.experiments.curve import decay
 from condal.lab.experiments.study import Study
 
@@ -147,7 +147,7 @@ def atoms_converge(name: str, *, linearly: bool) -> Test:
 
 def judged(study: Study, where: str, text: str, measured: str, truth: bool | None) -> Claim:
     """The claim with its verdict; None is for what could not be measured."""
-    return Claim(where, text, measured, Verdict.of(truth), study.instance)
+    return Claim(where, text, measured, ClaimVerdict.of(truth), study.instance)
 
 
 def _slopes(study: Study, name: str) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from condal.lab.experiments import claims, paper
 from condal.lab.experiments.catalogue import EXPERIMENTS, Experiment
 from condal.lab.experiments.claims import Claim
 from condal.lab.experiments.data import find
-from condal.lab.experiments.folder import Folder
+from condal.lab.experiments.folder import ExperimentFolder
 from condal.lab.experiments.instances import Instance
 from condal.lab.experiments.run import run
 from condal.runtime import extras
@@ -33,7 +33,7 @@ def require_matplotlib() -> None:
     extras.require("matplotlib", what="the figures need matplotlib", extra="experiments")
 
 
-def require_data(experiment: Experiment, folder: Folder, data: str | None) -> None:
+def require_data(experiment: Experiment, folder: ExperimentFolder, data: str | None) -> None:
     """Raise ProblemError now if a file that will be read cannot be had."""
     for plan in experiment.plans:
         if plan.needs is not None and folder.reference(plan.name) is None:
@@ -42,7 +42,7 @@ def require_data(experiment: Experiment, folder: Folder, data: str | None) -> No
 
 def produce(
     experiment: Experiment,
-    folder: Folder,
+    folder: ExperimentFolder,
     *,
     quick: bool,
     data: str | None,

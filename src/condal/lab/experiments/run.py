@@ -10,7 +10,7 @@ from typing import Any
 from condal.errors import CondalError
 from condal.lab.experiments.contenders import CONTENDERS, Contender
 from condal.lab.experiments.curve import score
-from condal.lab.experiments.folder import Folder, Known
+from condal.lab.experiments.folder import ExperimentFolder, Known
 from condal.lab.experiments.instances import Instance
 from condal.lab.experiments.reference import reference
 from condal.lab.experiments.study import Study, Tuned
@@ -34,7 +34,7 @@ def run(
     cases: Sequence[Case],
     build: Build,
     contenders: Sequence[str],
-    folder: Folder,
+    folder: ExperimentFolder,
     *,
     workers: Workers,
     watch: Watch,
@@ -63,7 +63,7 @@ class _Run:
         self,
         cases: Sequence[Case],
         contenders: Sequence[str],
-        folder: Folder,
+        folder: ExperimentFolder,
         bench: _Bench,
         watch: Watch,
     ) -> None:

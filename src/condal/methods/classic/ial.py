@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, ClassVar
 
-from condal.linalg.blocked import along
+from condal.linalg.blocked import axpy
 from condal.methods.lagrangian import Segment, best_atom, require_penalty, residual
 from condal.methods.rules import AccuracyRule, Classical, FractionOfGap, PrimalRule
 from condal.methods.state import State, Warm
 from condal.runtime.arguments import require_positive
-from condal.runtime.cancellation import unbroken
+from condal.runtime.cancellation import uninterrupted
 from condal.types import Keeps, Storage
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class IAL:
             if k > 1 and gap + tol <= target:
                 # The subproblem is solved: a step of the method of multipliers.
                 eta, sigma = 0.0, lam
-                y = along(y, residual(h, Ax, y, lam), sigma)
+                y = axpy(y, residual(h, Ax, y, lam), sigma)
                 outer, inner = outer + 1, 0
             else:
                 inner, sigma = inner + 1, 0.0
@@ -84,7 +84,7 @@ class IAL:
                 eta = 1.0 if k == 1 else self.eta(inner, segment.slope)
                 Mx, Ax = segment.images(eta)
             own = Loops(outer, inner)
-            with unbroken():  # x and what the state says of it move as one
+            with uninterrupted():  # x and what the state says of it move as one
                 if sigma == 0.0:
                     x.move(s, eta)
                 value = f.value(Mx)

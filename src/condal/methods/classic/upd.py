@@ -22,7 +22,7 @@ from condal.methods.lagrangian import multiplier
 from condal.methods.preconditions import require_linear
 from condal.methods.state import State, Warm
 from condal.runtime.arguments import require_positive
-from condal.runtime.cancellation import unbroken
+from condal.runtime.cancellation import uninterrupted
 from condal.types import Keeps, Storage
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ ORACLE = 0.01  # the oracle's error, of the error that the line search forgives
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class OracleAnswer:
     """x*(y): the oracle's answer at y, its images, and G0(y)."""
 
     y: Array
@@ -44,12 +44,12 @@ class Answer:
 
 
 @dataclass(frozen=True, eq=False)
-class Own:
+class UPDState:
     """M, the sum of the weights so far, the answer to go on from, and AUPD's t."""
 
     M: float
     total: float
-    answer: Answer | None
+    answer: OracleAnswer | None
     t: float = 1.0
 
 
@@ -90,10 +90,10 @@ class UPD:
             if found is None:
                 return
             M, answer, after = found
-            with unbroken():  # x and what the state says of it move as one
+            with uninterrupted():  # x and what the state says of it move as one
                 average.add(answer, 1 / M)
                 answer = after
-                own = Own(M, average.total, answer)
+                own = UPDState(M, average.total, answer)
                 state = average.state(k, answer.y, answer, tol, own)
             yield state
 
@@ -137,10 +137,10 @@ class AUPD:
             t_next = (1 + sqrt(1 + 4 * t**2)) / 2
             asked, tol = tol, ORACLE * self.eps / t_next
             hat = _ask(problem, after.y + (t - 1) / t_next * (after.y - y), tol, after.s)
-            with unbroken():
+            with uninterrupted():
                 average.add(before, t / M)
                 y, t = after.y, t_next
-                state = average.state(k, y, after, asked, Own(M, average.total, hat, t))
+                state = average.state(k, y, after, asked, UPDState(M, average.total, hat, t))
             yield state
 
 
@@ -151,20 +151,20 @@ def _start(problem: Problem, warm: Warm | None, method: str) -> State:
     return State(0, state.Mx, state.Ax, y, y, None, state.value, state.gap, state.lower, own=_FIRST)
 
 
-_FIRST = Own(M=1.0, total=0.0, answer=None)
+_FIRST = UPDState(M=1.0, total=0.0, answer=None)
 
 
-def _ask(problem: Problem, y: Array, tol: float, guess: Point | None) -> Answer:
+def _ask(problem: Problem, y: Array, tol: float, guess: Point | None) -> OracleAnswer:
     f, A = problem.f, problem.A
     g = f.gradient(np.zeros(f.M.size))
     s = problem.X.lmo(add(f.M.adjoint(g), A.adjoint(y)), tol, guess=guess)
     Ms, As = f.M(s), A(s)
-    return Answer(y, s, Ms, As, -f.value(Ms) - float(y @ As))
+    return OracleAnswer(y, s, Ms, As, -f.value(Ms) - float(y @ As))
 
 
 def _search(
-    problem: Problem, at: Answer, M: float, forgiven: float, tol: float
-) -> tuple[float, Answer, Answer] | None:
+    problem: Problem, at: OracleAnswer, M: float, forgiven: float, tol: float
+) -> tuple[float, OracleAnswer, OracleAnswer] | None:
     """The smallest M 2^i whose step is accepted, and the answers before and after it.
 
     Where the oracle erred by more than it was allowed, G0(y) was seen too low and no step would be
@@ -193,14 +193,14 @@ class _Average:
         self.Mx, self.Ax, self.total = state.Mx, state.Ax, state.own.total
         self.eta = 1.0
 
-    def add(self, answer: Answer, weight: float) -> None:
+    def add(self, answer: OracleAnswer, weight: float) -> None:
         self.total += weight
         self.eta = weight / self.total
         self.x.move(answer.s, self.eta)
         self.Mx = self.Mx + self.eta * (answer.Ms - self.Mx)
         self.Ax = self.Ax + self.eta * (answer.As - self.Ax)
 
-    def state(self, k: int, y: Array, at: Answer, tol: float, own: Own) -> State:
+    def state(self, k: int, y: Array, at: OracleAnswer, tol: float, own: UPDState) -> State:
         value = self.problem.f.value(self.Mx)
         gap = value + float(at.y @ self.Ax) + at.G0
         lower = -at.G0 - self.problem.h.conjugate(at.y) - tol

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.cone_slices import Section, sections
+from condal.linalg.cone_slices import ConeSlice, sections
 from condal.linalg.norms import row_squares
 from condal.linalg.points import Array, Indices
 from condal.methods.interior.bounds import FAR, bounds
@@ -48,7 +48,7 @@ class Assembly:
     """The columns, rows and slacks, as they are found."""
 
     def __init__(
-        self, flat: Flattening, parts: tuple[Section, ...], A: Any, c: Array, h: Proximable
+        self, flat: Flattening, parts: tuple[ConeSlice, ...], A: Any, c: Array, h: Proximable
     ) -> None:
         self.flat, self.A, self.c = flat, A, c
         ends = np.cumsum([part.length for part in parts])
@@ -64,7 +64,7 @@ class Assembly:
         for part, here in self.places:
             self._begin(part, here)
 
-    def _begin(self, part: Section, here: slice) -> None:
+    def _begin(self, part: ConeSlice, here: slice) -> None:
         """Where a section begins, and what bounds it."""
         every = np.arange(here.start, here.stop)
         if part.kind == "box":

@@ -16,9 +16,9 @@ import numpy as np
 from scipy.linalg import cho_solve
 from scipy.linalg.lapack import dpotrf
 
-from condal.linalg.cone_slices import Section
+from condal.linalg.cone_slices import ConeSlice
 from condal.linalg.points import Array
-from condal.methods.interior.cones import Place, Step, place_of
+from condal.methods.interior.cones import ConePoint, Step, place_of
 from condal.methods.interior.standard import StandardForm, share_of
 
 REFINED = 3  # times that a direction is put right, at most
@@ -37,7 +37,7 @@ class Path:
     """A place in each cone, and y."""
 
     form: StandardForm
-    places: tuple[Place, ...]
+    places: tuple[ConePoint, ...]
     y: Array
 
     @classmethod
@@ -196,7 +196,7 @@ def _first_dual(form: StandardForm, mu: float) -> Array:
     return y
 
 
-def _costs(form: StandardForm, y: Array) -> list[tuple[Section, Array]]:
+def _costs(form: StandardForm, y: Array) -> list[tuple[ConeSlice, Array]]:
     """c - A'y of each section that a sum bounds."""
     costs = [cone.reduced(y) for cone in form.cones]
     found, others = [], iter(costs[1:])
@@ -209,7 +209,7 @@ def _costs(form: StandardForm, y: Array) -> list[tuple[Section, Array]]:
     return found
 
 
-def _ends(section: Section, cost: Array) -> tuple[float, float]:
+def _ends(section: ConeSlice, cost: Array) -> tuple[float, float]:
     """The smallest and the largest eigenvalue."""
     if section.kind == "psd":
         values = np.linalg.eigvalsh(cost.reshape(section.n, section.n))

@@ -16,16 +16,16 @@ import numpy as np
 
 from condal.linalg.points import Array
 from condal.methods.interior.orthant import Orthant
-from condal.methods.interior.place import Place, Step
+from condal.methods.interior.place import ConePoint, Step
 from condal.methods.interior.psd import Psd
 from condal.methods.interior.schur import Schur
 from condal.methods.interior.second_order import SecondOrder
 from condal.methods.interior.standard import Cone
 
-__all__ = ["Orthant", "Place", "Psd", "SecondOrder", "Step", "place_of"]
+__all__ = ["ConePoint", "Orthant", "Psd", "SecondOrder", "Step", "place_of"]
 
 
-def place_of(cone: Cone, y: Array, mu: float) -> Place:
+def place_of(cone: Cone, y: Array, mu: float) -> ConePoint:
     """Where u begins, with z = c - A'y, which must be inside. What a cap adds is near mu."""
     cost = cone.reduced(y)
     if cone.kind == "psd":

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.cone_slices import Section, sections
+from condal.linalg.cone_slices import ConeSlice, sections
 from condal.linalg.points import Array, Point
 from condal.linalg.roundoff import gamma
 from condal.methods.interior.assembly import standard_form
@@ -27,7 +27,7 @@ from condal.methods.interior.central import Path
 from condal.methods.interior.schur import plan
 from condal.methods.preconditions import require_linear
 from condal.methods.state import State, Warm
-from condal.runtime.cancellation import heed
+from condal.runtime.cancellation import check_cancelled
 from condal.types import Keeps, Storage
 
 if TYPE_CHECKING:
@@ -94,11 +94,11 @@ class InteriorPoint:
         if state.last:
             return
         own, path, k = state.own, Path.first(standard_form(problem)), state.k
-        best, since = Best(), 0
+        best, since = BestInteriorPoint(), 0
         if own is not None:
             path, best, since = own.path(path), own.best, own.since
         while since < PATIENCE:
-            heed()
+            check_cancelled()
             moved = path.advanced()
             if moved is None:
                 break
@@ -107,7 +107,7 @@ class InteriorPoint:
             best, better = best.after(problem, state, point)
             since = 0 if better else since + 1
             x.load(point)
-            yield replace(state, own=Own.of(path, best, since))
+            yield replace(state, own=InteriorState.of(path, best, since))
         if best.point is not None and best.state is not None:
             x.load(best.point)
             if path.form.clash is not None:
@@ -115,17 +115,17 @@ class InteriorPoint:
 
 
 @dataclass(frozen=True, eq=False)
-class Own:
+class InteriorState:
     """The numbers of each place and y, without what the problem says again; the best so far, and
     how many steps have led nowhere."""
 
     places: tuple[dict[str, Array], ...]
     y: Array
-    best: Best
+    best: BestInteriorPoint
     since: int
 
     @classmethod
-    def of(cls, path: Path, best: Best, since: int) -> Own:
+    def of(cls, path: Path, best: BestInteriorPoint, since: int) -> InteriorState:
         """Those of a path."""
         places = tuple(
             {name: part for name, part in _fields(place) if isinstance(part, np.ndarray)}
@@ -148,7 +148,7 @@ def _fields(place: Any) -> Iterator[tuple[str, Any]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Best:
+class BestInteriorPoint:
     """The least gap and infeasibility so far, the highest bound, and the state and the point of the
     least error, the larger of the two."""
 
@@ -159,7 +159,7 @@ class Best:
     state: State | None = None
     point: Point | None = None
 
-    def after(self, problem: Problem, state: State, point: Point) -> tuple[Best, bool]:
+    def after(self, problem: Problem, state: State, point: Point) -> tuple[BestInteriorPoint, bool]:
         """The best with a state and its point, and whether that gets anywhere."""
         unit = problem.unit(state.value)
         gap = abs(state.value - state.lower) / unit
@@ -181,7 +181,7 @@ class Best:
         return found, better
 
 
-def _nanoseconds(A: Any, parts: tuple[Section, ...]) -> float:
+def _nanoseconds(A: Any, parts: tuple[ConeSlice, ...]) -> float:
     """Of the Schur complement, its factor, the products of matrices, and of the calls."""
     rows, columns = A.shape[0] + len(parts), sp.csc_array(A)
     total = FACTOR * rows**3 + WRITE * rows**2 + READ * A.nnz + CALLS

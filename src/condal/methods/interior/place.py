@@ -26,7 +26,7 @@ class Aim:
     wv: Array | None = None
 
 
-class Place(Protocol):
+class ConePoint(Protocol):
     """u inside a cone, z inside its dual."""
 
     @property
@@ -63,5 +63,5 @@ class Place(Protocol):
     def gap_at(self, step: Step, primal: float, dual: float) -> float:
         """The gap so far along it."""
 
-    def moved(self, step: Step, primal: float, dual: float, y: Array) -> Place | None:
+    def moved(self, step: Step, primal: float, dual: float, y: Array) -> ConePoint | None:
         """The next place, its z made of y; None if that is none inside."""

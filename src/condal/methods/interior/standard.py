@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from condal.linalg.cone_slices import Section
+from condal.linalg.cone_slices import ConeSlice
 from condal.linalg.points import Array, Indices, LowRank, Point
 from condal.methods.projection.vectorise import Flattening
 
@@ -63,7 +63,7 @@ class StandardForm:
     constant: float
     rows: Indices
     sums: int
-    places: tuple[tuple[Section, slice], ...]
+    places: tuple[tuple[ConeSlice, slice], ...]
     columns: Indices
     shift: Array
     flat: Flattening
@@ -106,13 +106,13 @@ class StandardForm:
         return x, _factored(self.flat.point(x), iter(factors))
 
 
-def share_of(section: Section) -> float:
+def share_of(section: ConeSlice) -> float:
     """What each eigenvalue of u begins with, of a section that a sum bounds."""
     parts = 1 if section.kind == "second-order" else section.n
     return section.bound / (parts + section.at_most)
 
 
-def _fitted(section: Section, total: float) -> float:
+def _fitted(section: ConeSlice, total: float) -> float:
     """The factor that makes the total what the section asks for."""
     return 1.0 if section.at_most and total <= section.bound else section.bound / total
 

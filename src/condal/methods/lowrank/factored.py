@@ -12,7 +12,7 @@ from condal.linalg.gradients import Gradient, add
 from condal.linalg.points import Array, Point
 from condal.methods.lagrangian import lagrangian, multiplier
 from condal.methods.lowrank.factor_layout import Layout
-from condal.methods.lowrank.geometry import Blocks, Geometry, Rows, Sphere
+from condal.methods.lowrank.geometry import Blocks, Geometry, Sphere, UnitRows
 from condal.methods.lowrank.trust_region import dot, norm
 from condal.types import Spectral
 
@@ -24,7 +24,7 @@ PROBE = 1e-7  # how far to look for a derivative, of the size of what is looked 
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class FactorPoint:
     """L_lam(R R', y) at R: half its value, half its gradient, and what made them."""
 
     function: FactoredLagrangian
@@ -62,7 +62,7 @@ class FactoredLagrangian:
     y: Array
     lam: float
 
-    def at(self, R: Array) -> Place:
+    def at(self, R: Array) -> FactorPoint:
         """The value and derivatives at R."""
         problem, f = self.problem, self.problem.f
         x = self.layout.point(R)
@@ -87,9 +87,9 @@ class FactoredLagrangian:
         weights /= weights.mean()  # so that a radius means the same from one place to the next
         gradient = VR
         add_scaled_rows(gradient, -shift, R)
-        return Place(self, R, x, value / 2, Mx, Ax, g, w, V, shift, gradient, weights)
+        return FactorPoint(self, R, x, value / 2, Mx, Ax, g, w, V, shift, gradient, weights)
 
-    def settled(self, place: Place) -> bool:
+    def settled(self, place: FactorPoint) -> bool:
         """Whether another dual or penalty would change nothing."""
         h = self.problem.h
         far = h.distance(place.Ax) > 1e-12 * (1.0 + norm(place.Ax[None, :]))
@@ -97,7 +97,7 @@ class FactoredLagrangian:
             far = norm((place.w - self.y)[None, :]) > 1e-9 * (1.0 + norm(place.w[None, :]))
         return self.eliminated or not far or self.lam > MAX_LAM
 
-    def change(self, place: Place, D: Array) -> Gradient | None:
+    def change(self, place: FactorPoint, D: Array) -> Gradient | None:
         """The derivative of V as x moves along R D' + D R'; None where V does not change."""
         problem, f = self.problem, self.problem.f
         curved, priced = f.L > 0, not self.eliminated and problem.A.size > 0
@@ -131,16 +131,16 @@ def surface_of(problem: Problem) -> tuple[Geometry, Array | None, Layout]:
         total = float((b / d).sum())
         slack = 1e-9 * X.trace
         if abs(total - X.trace) <= slack or (X.at_most and total <= X.trace):
-            return Rows(b / d), d, Layout.exact(X)
+            return UnitRows(b / d), d, Layout.exact(X)
     return Sphere(X.trace), None, layout
 
 
-def scale_of(place: Place) -> float:
+def scale_of(place: FactorPoint) -> float:
     """The size of the objective; that of a normalised problem is at most about 1."""
     return max(abs(2 * place.value), 1e-3)
 
 
-def residual_of(place: Place) -> float:
+def residual_of(place: FactorPoint) -> float:
     """|half the gradient| |R| relative to the size of the objective."""
     size = norm(place.R)
     return norm(place.gradient) * size / scale_of(place)

@@ -55,7 +55,7 @@ class Sphere:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class UnitRows:
     """|R_i|^2 = squares_i: x psd of that diagonal.
 
     A number of `squares` may belong to several rows of R, one below the other, as the two of a

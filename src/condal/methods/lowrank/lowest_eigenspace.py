@@ -11,7 +11,7 @@ from condal.linalg.gradients import add
 from condal.linalg.points import Array, LowRank
 from condal.linalg.symmetric import Symmetric
 from condal.methods.lowrank.factor_layout import Block
-from condal.methods.lowrank.factored import Place, scale_of
+from condal.methods.lowrank.factored import FactorPoint, scale_of
 
 if TYPE_CHECKING:
     from condal.problem import Problem
@@ -20,7 +20,7 @@ MOST_NEW = 2**21  # numbers of eigenvectors to ask for
 
 
 @dataclass(frozen=True, eq=False)
-class Bottom:
+class LowestEigenspace:
     """The smallest eigenvectors of v = grad f + A'w, and what they say of the optimum.
 
     `vectors` are rows of R, each column an eigenvector of one block. `promised` is what the
@@ -34,7 +34,7 @@ class Bottom:
     lower: float
 
     @classmethod
-    def of(cls, problem: Problem, place: Place, w: Array, target: float) -> Bottom:
+    def of(cls, problem: Problem, place: FactorPoint, w: Array, target: float) -> LowestEigenspace:
         """The eigenvectors at a place, for the dual w; the values within a tenth of `target`."""
         f, layout, ones = problem.f, place.function.layout, np.ones(place.R.shape[1])
         V = add(f.M.adjoint(place.g), problem.A.adjoint(w))

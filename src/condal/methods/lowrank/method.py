@@ -24,14 +24,14 @@ from condal.methods.lagrangian import require_penalty
 from condal.methods.lowrank.factor_layout import Layout
 from condal.methods.lowrank.factored import (
     FactoredLagrangian,
-    Place,
+    FactorPoint,
     residual_of,
     scale_of,
     surface_of,
 )
-from condal.methods.lowrank.geometry import Rows
+from condal.methods.lowrank.geometry import UnitRows
 from condal.methods.lowrank.initial_factor import first_atoms
-from condal.methods.lowrank.lowest_eigenspace import MOST_NEW, Bottom
+from condal.methods.lowrank.lowest_eigenspace import MOST_NEW, LowestEigenspace
 from condal.methods.lowrank.trust_region import FORCING, first_radius, norm, step
 from condal.methods.preconditions import require_blocks
 from condal.methods.projection.relaxation import FIRST_OMEGA, Sweeps, next_omega
@@ -60,7 +60,7 @@ MAX_BYTES = 4 * 2**30  # what they may take, for the method to be chosen by itse
 
 
 @dataclass(frozen=True, eq=False)
-class Own:
+class LowRankState:
     """R, the trust radius, the residual aimed at, lam, and the last round's infeasibility.
 
     `fresh` is how many more steps new columns are given before the round may end: beside a saddle
@@ -167,7 +167,7 @@ class LowRankCGAL:
         state = replace(state, k=0 if warm is None else warm.k)
         close = self.aim is not None and self.aim < FIRST_TARGET
         target = FIRST_AIMED if close else FIRST_TARGET
-        return replace(state, own=Own(geometry.on(R), None, target, self.lam))
+        return replace(state, own=LowRankState(geometry.on(R), None, target, self.lam))
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after some sweeps or a trust region step; end where rounding stops it."""
@@ -180,7 +180,7 @@ class LowRankCGAL:
         place = function.at(own.R)
         radius = first_radius(place) if own.radius is None else own.radius
         sweeps = None
-        if isinstance(geometry, Rows) and isinstance(place.V, Symmetric) and problem.f.L == 0:
+        if isinstance(geometry, UnitRows) and isinstance(place.V, Symmetric) and problem.f.L == 0:
             sweeps = Sweeps.of(place.V, geometry.squares)
 
         ks = count(state.k + 1)
@@ -206,7 +206,7 @@ class LowRankCGAL:
                 y = w = -place.shift.reshape(rows.size, -1)[:, 0] / rows
             if ended or (residual_of(place) <= own.target and own.fresh == 0):
                 w = place.w if rows is None else w
-                bottom = Bottom.of(problem, place, w, own.target)
+                bottom = LowestEigenspace.of(problem, place, w, own.target)
                 gap, lower = bottom.gap, bottom.lower
                 y = w
                 place, own, radius = self._next_round(function, place, bottom, own, radius)
@@ -221,8 +221,13 @@ class LowRankCGAL:
                 return
 
     def _next_round(
-        self, function: FactoredLagrangian, place: Place, bottom: Bottom, own: Own, radius: float
-    ) -> tuple[Place, Own, float]:
+        self,
+        function: FactoredLagrangian,
+        place: FactorPoint,
+        bottom: LowestEigenspace,
+        own: LowRankState,
+        radius: float,
+    ) -> tuple[FactorPoint, LowRankState, float]:
         """Where the next round begins: with more columns, fewer, or the same and a lower target."""
         problem, R, residual = function.problem, place.R, residual_of(place)
         infeasibility = problem.h.distance(place.Ax)
@@ -250,11 +255,11 @@ class LowRankCGAL:
         fresh = FRESH_STEPS if grown else 0
         hoped = (place.value, 0.5 * promised * scale_of(place)) if grown else None
         target = min(target, own.target)
-        own = Own(place.R, radius, target, lam, infeasibility, fresh, hoped, own.omega)
+        own = LowRankState(place.R, radius, target, lam, infeasibility, fresh, hoped, own.omega)
         return place, own, radius
 
 
-def _swept(own: Own, before: float, residual: float) -> Own:
+def _swept(own: LowRankState, before: float, residual: float) -> LowRankState:
     """The omega of the next sweeps; None where they no longer pay."""
     assert own.omega is not None
     omega = next_omega(own.omega, (residual / max(before, TINY)) ** (1 / SWEEPS))
@@ -262,7 +267,7 @@ def _swept(own: Own, before: float, residual: float) -> Own:
     return replace(own, omega=None if mark[1] >= PATIENCE else omega, mark=mark)
 
 
-def _enough(place: Place, target: float) -> float:
+def _enough(place: FactorPoint, target: float) -> float:
     """How far a subproblem is solved: further at the end, and no further than is aimed at."""
     residual = residual_of(place)
     close = max(min(FORCING, sqrt(residual)), 0.3 * target / max(residual, TINY))

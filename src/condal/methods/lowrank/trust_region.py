@@ -12,7 +12,7 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from condal.linalg.blocked import slices
+from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array
 from condal.methods.lowrank.geometry import Geometry
 
@@ -20,7 +20,7 @@ MAX_INNER = 200
 FORCING = 0.1
 
 
-class Place(Protocol):
+class QuadraticModel(Protocol):
     """What is known of the function at R."""
 
     @property
@@ -43,8 +43,8 @@ class Place(Protocol):
         """Half the second derivative at R along a tangent D, tangent."""
 
 
-P = TypeVar("P", bound=Place)
-P_co = TypeVar("P_co", bound=Place, covariant=True)
+P = TypeVar("P", bound=QuadraticModel)
+P_co = TypeVar("P_co", bound=QuadraticModel, covariant=True)
 
 
 class Function(Protocol[P_co]):
@@ -91,13 +91,13 @@ def step(function: Function[P], place: P, radius: float, enough: float) -> Step[
     return Step(new if accepted else place, radius, accepted, False)
 
 
-def first_radius(place: Place) -> float:
+def first_radius(place: QuadraticModel) -> float:
     """An eighth of |R|, in the norm of the preconditioner."""
     return float(np.sqrt(np.einsum("i,ij,ij->", place.weights, place.R, place.R))) / 8
 
 
 def _subproblem(
-    geometry: Geometry, place: Place, radius: float, enough: float
+    geometry: Geometry, place: QuadraticModel, radius: float, enough: float
 ) -> tuple[Array, float, bool]:
     """The step, the gain it predicts, and whether it ends at the edge of the region.
 
@@ -141,7 +141,7 @@ def _subproblem(
 def _add(to: Array, t: float, what: Array) -> None:
     """to += t what, in one pass; `to` is contiguous."""
     total, added = to.reshape(-1), what.reshape(-1)
-    for here in slices(total.size):
+    for here in block_slices(total.size):
         total[here] += t * added[here]
 
 

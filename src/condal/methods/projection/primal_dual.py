@@ -43,7 +43,7 @@ LARGEST = 500  # side of a matrix that is decomposed at each step
 
 
 @dataclass(frozen=True, eq=False)
-class Own:
+class PrimalDualState:
     """x and y, their sums since the last beginning, and where that was, with its error.
 
     `balance` is sigma / tau but for the curvature of f, and `usual` what it was at first; `last` is
@@ -67,13 +67,13 @@ class Own:
     L: float = inf
 
     @classmethod
-    def first(cls, x: Array, y: Array, balance: float) -> Own:
+    def first(cls, x: Array, y: Array, balance: float) -> PrimalDualState:
         """Begun at x and y."""
         return cls(x, y, balance, balance, x, y, np.zeros_like(x), np.zeros_like(y))
 
-    def anew(self, x: Array, y: Array, balance: float, error: float) -> Own:
+    def anew(self, x: Array, y: Array, balance: float, error: float) -> PrimalDualState:
         """Begun anew at x and y, of that error."""
-        begun = Own.first(x, y, balance)
+        begun = PrimalDualState.first(x, y, balance)
         return replace(begun, usual=self.usual, first_error=error, last_error=error, L=self.L)
 
 
@@ -136,7 +136,7 @@ class PrimalDual:
             x = warm.x
         first = flat.vector(X.project(flat.point(flat.vector(x))))
         y = problem.h.dual_point(state.y)
-        return replace(state, own=Own.first(first, y, self.balance / _square(X)))
+        return replace(state, own=PrimalDualState.first(first, y, self.balance / _square(X)))
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after some steps; end where rounding stops it."""
@@ -144,7 +144,7 @@ class PrimalDual:
         if state.last:
             return
         own, s = state.own, state.s
-        assert isinstance(own, Own)
+        assert isinstance(own, PrimalDualState)
         flat = Flattening.of(problem)
         descend = _primal_dual if problem.A.size else _accelerated
         for k in count(state.k + 1):
@@ -162,7 +162,9 @@ class PrimalDual:
                 return
 
 
-def _primal_dual(problem: Problem, flat: Flattening, own: Own, steps: int) -> Own:
+def _primal_dual(
+    problem: Problem, flat: Flattening, own: PrimalDualState, steps: int
+) -> PrimalDualState:
     """Some steps; their sums are kept."""
     f, A, h = problem.f, problem.A, problem.h
     x, y, sum_x, sum_y = own.x, own.y, own.sum_x.copy(), own.sum_y.copy()
@@ -179,7 +181,9 @@ def _primal_dual(problem: Problem, flat: Flattening, own: Own, steps: int) -> Ow
     return replace(own, x=x, y=y, sum_x=sum_x, sum_y=sum_y, since=own.since + steps, L=L)
 
 
-def _accelerated(problem: Problem, flat: Flattening, own: Own, steps: int) -> Own:
+def _accelerated(
+    problem: Problem, flat: Flattening, own: PrimalDualState, steps: int
+) -> PrimalDualState:
     """Some steps with momentum, which is given up where it leads uphill."""
     f = problem.f
     x, last, t, L = own.x, own.x if own.last is None else own.last, own.t, min(own.L, f.L)
@@ -233,7 +237,7 @@ def _see(problem: Problem, flat: Flattening, x: Array, y: Array, guess: Point | 
     return Pair(x, y, point, Mx, Ax, s, value, gap, lower, error)
 
 
-def _begun_anew(own: Own, pair: Pair, steps: int) -> Own:
+def _begun_anew(own: PrimalDualState, pair: Pair, steps: int) -> PrimalDualState:
     """From the better of the last pair and the average, where that is reason enough."""
     error = pair.error
     much, growing = error <= MUCH * own.first_error, error > own.last_error

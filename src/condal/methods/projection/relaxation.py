@@ -17,10 +17,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from condal.linalg.blocked import slices
+from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, Indices
 from condal.linalg.symmetric import SCATTERED, Symmetric
-from condal.runtime.cancellation import heed
+from condal.runtime.cancellation import check_cancelled
 
 FIRST_OMEGA = 1.9
 MAX_OMEGA = 1.99
@@ -83,15 +83,15 @@ class Sweeps:
         shape = R.shape
         R = R.reshape(self.order.size, -1)
         unit: Array = np.empty(R.shape, dtype)
-        for here in slices(*R.shape):
+        for here in block_slices(*R.shape):
             unit[here] = R[self.order[here]] / self.lengths[here]
         whole = unit.reshape(shape)
         for _ in range(sweeps):
-            heed()
+            check_cancelled()
             for here, block in zip(self.rows, self.blocks[dtype], strict=True):
                 _move(unit[here], (block @ whole).reshape(-1, unit.shape[1]), omega)
         out = np.empty(R.shape)
-        for here in slices(*R.shape):
+        for here in block_slices(*R.shape):
             rows = unit[here].astype(np.float64)
             out[self.order[here]] = rows * (self.lengths[here] / _sizes(rows))
         return out.reshape(shape)

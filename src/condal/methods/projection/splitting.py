@@ -48,7 +48,7 @@ LARGEST = 2000  # n up to which the method may be chosen by itself
 
 
 @dataclass(frozen=True, eq=False)
-class Own:
+class SplittingState:
     """u and rho, and what a step begins from: y_L, the last z, the point and |x - z|.
 
     `ratio` sums log(primal/dual residual) over the `seen` steps since rho was looked at; it is at
@@ -113,7 +113,7 @@ class Splitting:
         x = X.trace / X.n * np.eye(X.n)
         if warm is not None and warm.x is not None:
             x = np.asarray(dense(warm.x))
-        own = Own(x.ravel(), None, self.rho / X.size**2)
+        own = SplittingState(x.ravel(), None, self.rho / X.size**2)
         return replace(State.start(problem, warm), own=own)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
@@ -124,7 +124,7 @@ class Splitting:
             return
         own, s = state.own, state.s
         assert isinstance(X, Spectral)
-        assert isinstance(own, Own)
+        assert isinstance(own, SplittingState)
         n, g, matrix = X.n, Composite.of(problem, X.n), slice(0, X.n**2)
         u, tied = (own.u, own.tied) if own.tied is not None else g.start(own.u, state.y, own.rho)
         own, c = replace(own, u=u), np.zeros_like(u)
@@ -158,7 +158,7 @@ class Splitting:
             if ended:
                 return
 
-    def _stepped(self, own: Own, z: Array, residual: Array) -> Own:
+    def _stepped(self, own: SplittingState, z: Array, residual: Array) -> SplittingState:
         """u + alpha (x - z), accelerated; or without that, if it made the residual grow."""
         size = _norm(residual)
         if own.plain is not None and size > WORSE * own.residual:
@@ -177,7 +177,7 @@ class Splitting:
         )
 
 
-def _balanced(own: Own, z: Array, c: Array) -> Own:
+def _balanced(own: SplittingState, z: Array, c: Array) -> SplittingState:
     """With a rho for which |x - z| and the change of rho z are equal parts of what they belong to.
 
     z and the multiplier rho (u - z) stay what they are, whatever rho is.

@@ -15,7 +15,7 @@ import numpy as np
 from condal.certificates.rounding import adjoint_rounding, dual_rounding
 from condal.linalg.eigenvalue_bounds import smallest_eigenvalue_bound
 from condal.linalg.gradients import add
-from condal.linalg.norms import length
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.linalg.rounding import norm_above
 from condal.linalg.roundoff import gamma
@@ -72,7 +72,7 @@ def _least(part: Part, v: Any) -> float:
     v = np.asarray(v)
     if part.kind == "orthant":
         return float((v - gamma(2) * np.abs(v)).min())
-    width = length(v[1:]) * (1 + gamma(part.n + 6))
+    width = stable_norm(v[1:]) * (1 + gamma(part.n + 6))
     return float(v[0] - width) - gamma(2) * (abs(float(v[0])) + width)
 
 

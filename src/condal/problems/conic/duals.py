@@ -17,7 +17,7 @@ from scipy.optimize import linprog
 
 from condal.domains import Spectrahedron
 from condal.linalg.gradients import add
-from condal.linalg.norms import length
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.problems.conic.folded import Part
@@ -82,4 +82,4 @@ def smallest(part: Part, v: Any, tol: float) -> float:
         size = 1.0 if sums is None else float(sums.max(initial=0.0))
         return float(Spectrahedron(part.n).lowest(v, 1, max(tol, ACCURACY * size))[0][0])
     v = np.asarray(v)
-    return float(v.min()) if part.kind == "orthant" else float(v[0]) - length(v[1:])
+    return float(v.min()) if part.kind == "orthant" else float(v[0]) - stable_norm(v[1:])

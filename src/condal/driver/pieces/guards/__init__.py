@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from condal.domains.lifted import taken
+from condal.domains.lifted import from_user
 from condal.driver.pieces.guards.domains import guarded_domain, unguarded
 from condal.driver.pieces.guards.functions import GuardedFunction, GuardedObjective
 from condal.driver.pieces.guards.maps import GuardedMap
 from condal.driver.pieces.letters import rows_of
 from condal.errors import PieceError, ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.guarded import GuardedOperator, Piece
+from condal.linalg.guarded import GuardedOperator, UserPiece
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
 from condal.maps import Stack
@@ -109,7 +109,7 @@ def _rebuilt(piece: Any, letter: str) -> Any:
 
 def _repair(problem: Problem) -> Callable[[Point], Point] | None:
     """The repair, if it is the user's own."""
-    call, piece = problem.repair, Piece("repair")
+    call, piece = problem.repair, UserPiece("repair")
     if call is None or _of_condal(call):
         return call
     like = _zero(problem)
@@ -124,7 +124,7 @@ def _repair(problem: Problem) -> Callable[[Point], Point] | None:
 
 def _propose(problem: Problem) -> Callable[[Point], tuple[Point, Array]] | None:
     """The proposal, if it is the user's own."""
-    call, piece = problem.propose, Piece("propose")
+    call, piece = problem.propose, UserPiece("propose")
     if call is None or _of_condal(call):
         return call
     like = _zero(problem)
@@ -138,10 +138,10 @@ def _propose(problem: Problem) -> Callable[[Point], tuple[Point, Array]] | None:
     return propose
 
 
-def _point(X: Domain, x: Any, piece: Piece, like: Gradient) -> Point:
+def _point(X: Domain, x: Any, piece: UserPiece, like: Gradient) -> Point:
     """The point of X that the user means by x, looked at."""
     try:
-        point = taken(X, x)
+        point = from_user(X, x)
     except ProblemError as error:
         raise PieceError(
             f"{piece.name} returned no point of X: {error}", piece=piece.letter

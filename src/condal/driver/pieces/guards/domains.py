@@ -9,7 +9,7 @@ import numpy as np
 
 from condal.domains.wrapped import Wrapped, WrappedSpectral
 from condal.linalg.gradients import Gradient, functional
-from condal.linalg.guarded import Piece
+from condal.linalg.guarded import UserPiece
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric
@@ -33,8 +33,11 @@ class GuardedDomain(Wrapped):
 
     def __init__(self, X: Domain, letter: str) -> None:
         super().__init__(X)
-        self._lmo, self._bound = Piece(letter, "the oracle lmo"), Piece(letter, "the bound")
-        self._distance, self._size = Piece(letter, "the distance"), Piece(letter, "the size")
+        self._lmo, self._bound = UserPiece(letter, "the oracle lmo"), UserPiece(letter, "the bound")
+        self._distance, self._size = (
+            UserPiece(letter, "the distance"),
+            UserPiece(letter, "the size"),
+        )
 
     @property
     def diameter(self) -> float:
@@ -79,7 +82,7 @@ class GuardedProjectable(GuardedDomain):
 
     def __init__(self, X: Domain, letter: str) -> None:
         super().__init__(X, letter)
-        self._project = Piece(letter, "the projection")
+        self._project = UserPiece(letter, "the projection")
 
     def project(self, v: Any) -> Point:
         """X's nearest point."""

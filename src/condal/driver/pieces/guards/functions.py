@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from condal.driver.pieces.guards.maps import Guard
-from condal.linalg.guarded import Piece
+from condal.linalg.guarded import UserPiece
 from condal.linalg.points import Array
 from condal.linalg.rounding import Errors, Rounded
 from condal.types import LinearMap, Proximable, Smooth
@@ -38,8 +38,14 @@ class GuardedObjective:
 
     def __init__(self, f: Smooth, letter: str, again: Guard) -> None:
         self.f, self._letter, self._again = f, letter, again
-        self._value, self._gradient = Piece(letter, "the value"), Piece(letter, "the gradient")
-        self._rest, self._errors = Piece(letter, "the constant L"), Piece(letter, "the errors")
+        self._value, self._gradient = (
+            UserPiece(letter, "the value"),
+            UserPiece(letter, "the gradient"),
+        )
+        self._rest, self._errors = (
+            UserPiece(letter, "the constant L"),
+            UserPiece(letter, "the errors"),
+        )
 
     @once
     def M(self) -> LinearMap:
@@ -92,7 +98,7 @@ class GuardedFunction:
     def __init__(self, h: Proximable, letter: str, again: Guard) -> None:
         self.h, self._letter, self._again = h, letter, again
         self._verbs = {
-            verb: Piece(letter, f"the {name}")
+            verb: UserPiece(letter, f"the {name}")
             for verb, name in (
                 ("prox", "prox"),
                 ("value", "value"),
@@ -214,6 +220,6 @@ class GuardedFunction:
 
     def scaled(self, rows: Array, c: float) -> Proximable:
         """h scaled, guarded."""
-        with Piece(self._letter, "the scaled form").asked():
+        with UserPiece(self._letter, "the scaled form").asked():
             h = self.h.scaled(rows, c)
         return self._again(h, self._letter)

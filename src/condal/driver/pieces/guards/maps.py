@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from condal.linalg.gradients import Gradient
-from condal.linalg.guarded import Piece
+from condal.linalg.guarded import UserPiece
 from condal.linalg.points import Array, Point
 from condal.types import LinearMap
 
@@ -20,8 +20,8 @@ class GuardedMap:
 
     def __init__(self, A: LinearMap, letter: str, again: Guard) -> None:
         self.A, self._letter, self._again = A, letter, again
-        self._image, self._adjoint = Piece(letter), Piece(letter, "the adjoint")
-        self._rest = Piece(letter, "the norms")
+        self._image, self._adjoint = UserPiece(letter), UserPiece(letter, "the adjoint")
+        self._rest = UserPiece(letter, "the norms")
         with self._adjoint.asked():
             self._like = A.adjoint(np.zeros(A.size))  # what gradients look like
 
@@ -48,7 +48,7 @@ class GuardedMap:
 
     def scaled(self, rows: Array) -> LinearMap:
         """A scaled, guarded."""
-        with Piece(self._letter, "the scaled form").asked():
+        with UserPiece(self._letter, "the scaled form").asked():
             A = self.A.scaled(rows)
         return self._again(A, self._letter)
 
@@ -60,7 +60,7 @@ class GuardedMap:
 
     def as_matrix(self) -> Any | None:
         """That of A."""
-        with Piece(self._letter, "the matrix").asked():
+        with UserPiece(self._letter, "the matrix").asked():
             return self.A.as_matrix()
 
     def __call__(self, x: Point) -> Array:

@@ -7,7 +7,7 @@ from condal.lab.bench.peers.cvxopt import CVXOPT
 from condal.lab.bench.peers.factored import Lorads, Mixing, Sdplr
 from condal.lab.bench.peers.interior import Csdp, Dsdp, Sdpa
 from condal.lab.bench.peers.ours import Ours
-from condal.lab.bench.peers.peer import Answer, Limits, Peer, Refusal, Task, TimeExceeded, Usage
+from condal.lab.bench.peers.peer import Limits, Peer, PeerAnswer, Refusal, Task, TimeExceeded, Usage
 from condal.lab.bench.peers.pymanopt import Pymanopt
 from condal.lab.bench.peers.scs import SCS
 
@@ -61,9 +61,9 @@ def chosen(names: str | None) -> dict[str, str]:
 __all__ = [
     "OURS",
     "PEERS",
-    "Answer",
     "Limits",
     "Peer",
+    "PeerAnswer",
     "Refusal",
     "Task",
     "TimeExceeded",

@@ -7,7 +7,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from condal.lab.bench.peers.conic import Cone, Conic, ConicTask
-from condal.lab.bench.peers.peer import Answer
+from condal.lab.bench.peers.peer import PeerAnswer
 from condal.lab.bench.standard import Standard
 
 
@@ -31,9 +31,9 @@ def task(form: Standard, tol: float) -> ConicTask:
     def run() -> Any:
         return clarabel.DefaultSolver(none, form.b, G, cone.right, cones, settings).solve()
 
-    def read(found: Any) -> Answer:
+    def read(found: Any) -> PeerAnswer:
         x = form.whole(cone.psd(found.z), upper=True)
-        return Answer(x, cone.dual(found.x), said=str(found.status))
+        return PeerAnswer(x, cone.dual(found.x), said=str(found.status))
 
     return ConicTask(run, read)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.lab.bench.peers.peer import Answer, Limits, package_version, require_memory
+from condal.lab.bench.peers.peer import Limits, PeerAnswer, package_version, require_memory
 from condal.lab.bench.standard import NUMBER, Standard, standard
 from condal.linalg.points import Array
 from condal.problem import Model, Problem, problem_of
@@ -52,14 +52,14 @@ class ConicTask:
     """`run` is the package's call, and `read` its answer."""
 
     run: Callable[[], Any]
-    read: Callable[[Any], Answer]
+    read: Callable[[Any], PeerAnswer]
     found: Any = None
 
     def solve(self) -> None:
         """Set-up and iterations."""
         self.found = self.run()
 
-    def answer(self) -> Answer:
+    def answer(self) -> PeerAnswer:
         """x, y from its multipliers."""
         return self.read(self.found)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from condal.io.formats.sdpa import write_sdpa
 from condal.lab.bench.peers.files import sdpa_problem
-from condal.lab.bench.peers.peer import Answer, Limits, Refusal, package_version
+from condal.lab.bench.peers.peer import Limits, PeerAnswer, Refusal, package_version
 from condal.lab.bench.standard import Standard, standard
 from condal.problem import Model, Problem, problem_of
 
@@ -32,7 +32,7 @@ class CoptTask:
                 raise Refusal("more than its free size, 2000 rows") from None
             raise
 
-    def answer(self) -> Answer:
+    def answer(self) -> PeerAnswer:
         """x, y; x comes as its lower triangle, column by column."""
         import coptpy
 
@@ -43,7 +43,7 @@ class CoptTask:
         x += np.tril(x, -1).T
         y = self.form.dual(np.asarray(self.model.getPsdDuals()))
         optimal = self.model.status == coptpy.COPT.OPTIMAL
-        return Answer(x, y, said="optimal" if optimal else f"status {self.model.status}")
+        return PeerAnswer(x, y, said="optimal" if optimal else f"status {self.model.status}")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.lab.bench.peers.conic import Cone, Conic, ConicTask
-from condal.lab.bench.peers.peer import Answer
+from condal.lab.bench.peers.peer import PeerAnswer
 from condal.lab.bench.standard import Standard
 
 
@@ -31,13 +31,13 @@ def task(form: Standard, tol: float) -> ConicTask:
     def run() -> Any:
         return solvers.conelp(matrix(form.b), sparse, matrix(cone.right), dims, options=options)
 
-    def read(found: Any) -> Answer:
+    def read(found: Any) -> PeerAnswer:
         said = str(found["status"])
         if found["x"] is None or found["z"] is None:
-            return Answer(said=said)
+            return PeerAnswer(said=said)
         columns = cone.psd(found["z"]).reshape(form.n, form.n).T
         x = np.tril(columns) + np.tril(columns, -1).T  # its lower triangle is what is meant
-        return Answer(x, cone.dual(found["x"]), said=said)
+        return PeerAnswer(x, cone.dual(found["x"]), said=said)
 
     return ConicTask(run, read)
 

@@ -21,7 +21,7 @@ from condal.lab.bench.peers.files import (
     on_path,
     sdpa_problem,
 )
-from condal.lab.bench.peers.peer import Answer, Limits, require_cut
+from condal.lab.bench.peers.peer import Limits, PeerAnswer, require_cut
 from condal.lab.bench.standard import Standard, standard
 from condal.linalg.points import LowRank
 from condal.problem import Model, Problem, problem_of
@@ -77,10 +77,10 @@ class Lorads:
         problem = problem_of(model)
         write_sdpa(limits.folder / PROBLEM, sdpa_problem(standard(problem)))
 
-        def read(folder: Path, log: str) -> Answer:
+        def read(folder: Path, log: str) -> PeerAnswer:
             found = _CLAIM.findall(log)
             claim = problem.sense * float(found[-1]) if found else None
-            return Answer(claim=claim, said=last_line(log, "End Program", "Status", "Gap"))
+            return PeerAnswer(claim=claim, said=last_line(log, "End Program", "Status", "Gap"))
 
         tolerances = ["--phase1Tol", f"{max(tol, 1e-3):g}", "--phase2Tol", f"{tol:g}"]
         limit = ["--timeSecLimit", f"{limits.seconds:g}"]
@@ -105,15 +105,15 @@ class Mixing:
         W.eliminate_zeros()
         write_rudy(limits.folder / "graph", W)
 
-        def read(folder: Path, log: str) -> Answer:
+        def read(folder: Path, log: str) -> PeerAnswer:
             R = np.loadtxt(folder / "graph.sol", ndmin=2)
-            return Answer(LowRank(R, np.ones(R.shape[1])), said=last_line(log, "iter"))
+            return PeerAnswer(LowRank(R, np.ones(R.shape[1])), said=last_line(log, "iter"))
 
         options = ["-s", "maxcut", "-e", f"{tol:g}", "-t", "max"]
         return Program(["mixing", *options, "graph"], limits, read)
 
 
-def read_factors(path: Path, form: Standard) -> Answer:
+def read_factors(path: Path, form: Standard) -> PeerAnswer:
     """x = R R' and y of the solution that SDPLR writes: its dual has C - sum_i z_i A_i psd."""
     text = read_text(path)
     words = text.data.split()
@@ -128,4 +128,4 @@ def read_factors(path: Path, form: Standard) -> Answer:
     rank = int(head[6])
     entries = np.array(words[10 + m : 10 + m + form.n * rank], dtype="S").astype(np.float64)
     R = entries.reshape(rank, form.n).T.copy()
-    return Answer(LowRank(R, np.ones(rank)), form.dual(-z))
+    return PeerAnswer(LowRank(R, np.ones(rank)), form.dual(-z))

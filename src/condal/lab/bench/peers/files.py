@@ -19,7 +19,7 @@ from condal.errors import CondalError
 from condal.io.formats.sdpa import SdpaProblem
 from condal.io.formats.sdpa_solution import SdpaSolution
 from condal.lab.bench import launch
-from condal.lab.bench.peers.peer import Answer, Limits, TimeExceeded, Usage
+from condal.lab.bench.peers.peer import Limits, PeerAnswer, TimeExceeded, Usage
 from condal.lab.bench.standard import Standard
 
 PROBLEM, SOLUTION = "problem.dat-s", "solution"  # the names of a program's files
@@ -52,7 +52,7 @@ class Program:
 
     command: list[str]
     limits: Limits
-    read: Callable[[Path, str], Answer]
+    read: Callable[[Path, str], PeerAnswer]
     usage: Usage | None = None
     log: str = ""
 
@@ -71,10 +71,10 @@ class Program:
             raise CondalError(f"could not be run: {done.stderr.decode(errors='replace')[-200:]}")
         self._judge(json.loads(report.read_text(encoding="ascii")))
 
-    def answer(self) -> Answer:
+    def answer(self) -> PeerAnswer:
         """What it wrote."""
         found = self.read(self.limits.folder, self.log)
-        return Answer(found.x, found.y, found.claim, found.said, self.usage)
+        return PeerAnswer(found.x, found.y, found.claim, found.said, self.usage)
 
     @property
     def _clock(self) -> float:
@@ -118,9 +118,9 @@ def banner(command: list[str], marker: str) -> str | None:
     return after[0].strip("(),") if after else "unknown"
 
 
-def solved(form: Standard, solution: SdpaSolution, said: str) -> Answer:
+def solved(form: Standard, solution: SdpaSolution, said: str) -> PeerAnswer:
     """x and y of the problem, from z and X of the file."""
-    return Answer(solution.X[0], form.dual(solution.z), said=said)
+    return PeerAnswer(solution.X[0], form.dual(solution.z), said=said)
 
 
 def last_line(log: str, *markers: str) -> str:

@@ -17,7 +17,7 @@ from condal.lab.bench.peers.files import (
     sdpa_problem,
     solved,
 )
-from condal.lab.bench.peers.peer import Answer, Limits, require_memory
+from condal.lab.bench.peers.peer import Limits, PeerAnswer, require_memory
 from condal.lab.bench.standard import NUMBER, Standard, standard
 from condal.problem import Model, Problem, problem_of
 
@@ -45,7 +45,7 @@ class Csdp:
         lines = "".join(f"{name}={value:g}\n" for name, value in values.items())
         (limits.folder / "param.csdp").write_text(lines, encoding="ascii")
 
-        def read(folder: Path, log: str) -> Answer:
+        def read(folder: Path, log: str) -> PeerAnswer:
             solution = read_solution(folder / SOLUTION, sdpa_problem(form).sizes)
             return solved(form, solution, last_line(log, "Success", "Failure", "Declaring"))
 
@@ -73,7 +73,7 @@ class Sdpa:
         lines = "".join(f"{value} value\n" for value in (*values, "%+10.16e"))
         (limits.folder / "param.sdpa").write_text(lines, encoding="ascii")
 
-        def read(folder: Path, log: str) -> Answer:
+        def read(folder: Path, log: str) -> PeerAnswer:
             solution = read_result(folder / SOLUTION, sdpa_problem(form).sizes)
             return solved(form, solution, last_line(log, "phase.value"))
 
@@ -99,7 +99,7 @@ class Dsdp:
         """The file."""
         form = _written(model, limits, matrices=6)
 
-        def read(folder: Path, log: str) -> Answer:
+        def read(folder: Path, log: str) -> PeerAnswer:
             solution = read_solution(folder / SOLUTION, sdpa_problem(form).sizes)
             return solved(form, solution, last_line(log, "DSDP Converged", "DSDP Terminated"))
 

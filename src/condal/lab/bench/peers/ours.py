@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import condal
-from condal.lab.bench.peers.peer import Answer, Limits
+from condal.lab.bench.peers.peer import Limits, PeerAnswer
 from condal.problem import Model, Problem
 from condal.problems.conic import ConicModel, conic_model
 from condal.result import Result
@@ -25,12 +25,12 @@ class OursTask:
         fresh = conic_model(model.program) if isinstance(model, ConicModel) else model
         self.result = condal.solve(fresh, tol=self.tol)
 
-    def answer(self) -> Answer:
+    def answer(self) -> PeerAnswer:
         """x and y as they came, with the certificate that the solve has paid for."""
         assert self.result is not None
         result = self.result
         said = f"{result.status.name.lower()} by {result.method}"
-        return Answer(result.x, result.y, said=said, certificate=result.certificate)
+        return PeerAnswer(result.x, result.y, said=said, certificate=result.certificate)
 
 
 @dataclass(frozen=True)

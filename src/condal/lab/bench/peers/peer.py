@@ -36,7 +36,7 @@ class Usage:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class PeerAnswer:
     """A point and a dual of the problem, as far as the peer gives them.
 
     `claim` is the objective in the user's sense that it reports, `said` how it ended, in its own
@@ -58,7 +58,7 @@ class Task(Protocol):
     def solve(self) -> None:
         """The part that is timed."""
 
-    def answer(self) -> Answer:
+    def answer(self) -> PeerAnswer:
         """What was found, in condal's terms."""
 
 

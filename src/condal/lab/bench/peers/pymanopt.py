@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.lab.bench.peers.peer import Answer, Limits, package_version, require_cut
+from condal.lab.bench.peers.peer import Limits, PeerAnswer, package_version, require_cut
 from condal.linalg.points import LowRank
 from condal.problem import Model, Problem, problem_of
 
@@ -26,10 +26,10 @@ class PymanoptTask:
         """The trust region, from a random point."""
         self.found = self.run()
 
-    def answer(self) -> Answer:
+    def answer(self) -> PeerAnswer:
         """x; the method knows no dual."""
         R = np.ascontiguousarray(self.found.point.T)
-        return Answer(LowRank(R, np.ones(R.shape[1])), said=self.found.stopping_criterion)
+        return PeerAnswer(LowRank(R, np.ones(R.shape[1])), said=self.found.stopping_criterion)
 
 
 @dataclass(frozen=True)

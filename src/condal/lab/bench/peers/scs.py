@@ -7,7 +7,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from condal.lab.bench.peers.conic import Cone, Conic, ConicTask
-from condal.lab.bench.peers.peer import Answer
+from condal.lab.bench.peers.peer import PeerAnswer
 from condal.lab.bench.standard import Standard
 
 VECTORS = 25  # of the length of the data, that its workspace amounts to
@@ -29,9 +29,9 @@ def task(form: Standard, tol: float) -> ConicTask:
     def run() -> Any:
         return scs.SCS(data, cones, eps_abs=tol, eps_rel=tol, verbose=False).solve()
 
-    def read(found: Any) -> Answer:
+    def read(found: Any) -> PeerAnswer:
         x = form.whole(cone.psd(found["y"]), upper=False)
-        return Answer(x, cone.dual(found["x"]), said=str(found["info"]["status"]))
+        return PeerAnswer(x, cone.dual(found["x"]), said=str(found["info"]["status"]))
 
     return ConicTask(run, read)
 

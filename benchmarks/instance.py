@@ -53,7 +53,7 @@ def modelled(title: str, model: Callable[[], Any], rivals: Mapping[str, Any]) ->
         if repair is not None:
             x = from_user(X, repair(to_user(X, x)))
         seen = EvaluatedPoint.of(problem, x)
-        apart = max(seen.infeasibility, seen.distance_to_X / X.size)
+        apart = max(seen.infeasibility, seen.distance_to_X / X.max_norm)
         return {"value": seen.objective, "infeasibility": apart}
 
     return Instance(title, ours, rivals, judge)

@@ -174,7 +174,7 @@ def test_the_blocks_that_are_shown_have_the_certificate(kind, method):
     size = 1 + abs(result.objective)
     assert again.objective == pytest.approx(result.objective, abs=1e-9 * size)
     assert again.bound >= result.bound - 1e-6 * size
-    assert again.distance_to_X <= 1e-6 * problem.X.size
+    assert again.distance_to_X <= 1e-6 * problem.X.max_norm
 
 
 @pytest.mark.parametrize(("kind", "method"), CASES)

@@ -110,7 +110,7 @@ def test_what_is_shown_certifies_what_was_said(case, constrained):
     def dual(y):  # the bound of any y <= 0 where <a, x> >= least is asked for
         return case.minimum(add(C.M.adjoint(np.ones(1)), a.M.adjoint(np.array([y])))) - least * y
 
-    optimum, unit = dual(0.0), problem.unit(result.objective)
+    optimum, unit = dual(0.0), problem.gap_unit(result.objective)
     if constrained:
         found = minimize_scalar(lambda y: -dual(y), bounds=(-100.0, 0.0), options={"xatol": 1e-9})
         optimum = max(optimum, -found.fun)
@@ -120,7 +120,7 @@ def test_what_is_shown_certifies_what_was_said(case, constrained):
         assert again.infeasibility == pytest.approx(result.infeasibility, abs=1e-9)
         assert again.bound == pytest.approx(result.bound, abs=1e-5 * unit)
         assert again.bound <= optimum + 1e-7 * unit
-        assert again.distance_to_X <= 1e-6 * case.X.size
+        assert again.distance_to_X <= 1e-6 * case.X.max_norm
 
 
 def arrays(x):

@@ -455,7 +455,7 @@ def test_gset(name, relaxation, options):
 
 
 @pytest.mark.parametrize(
-    ("value", "up", "shown"),
+    ("value", "up", "to_user"),
     [
         (12044.0, False, "12,044"),
         (12044.478526, False, "12,044.48"),
@@ -480,7 +480,7 @@ def test_a_share_is_never_rounded_up():
 
 
 @pytest.mark.parametrize(
-    ("count", "shown"),
+    ("count", "to_user"),
     [(0, "0 bytes"), (864, "860 bytes"), (999_999, "1 MB"), (1_740_000_000, "1.7 GB")],
 )
 def test_size(count, shown):

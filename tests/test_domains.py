@@ -82,7 +82,7 @@ def _size(X, v):
     if isinstance(v, tuple):
         return sum(_size(part, w) for part, w in zip(X.parts, v, strict=True))
     full = v.to_dense() if isinstance(v, Symmetric) else v
-    return X.size * float(np.linalg.norm(full))
+    return X.max_norm * float(np.linalg.norm(full))
 
 
 def test_every_public_domain_is_listed():
@@ -133,8 +133,8 @@ def test_a_guess_changes_nothing_but_the_work(case):
 def test_the_oracle_answers_with_members(case):
     for v in gradients(case, 4):
         s = case.X.lmo(v)
-        assert case.X.distance(s) <= 1e-13 * case.X.size
-        assert length(s) <= case.X.size * (1 + 1e-13)
+        assert case.X.distance(s) <= 1e-13 * case.X.max_norm
+        assert length(s) <= case.X.max_norm * (1 + 1e-13)
 
 
 @cases
@@ -157,10 +157,12 @@ def _flat(v):
 @cases
 def test_members_are_at_distance_zero_and_within_size(case):
     for x in case.members(np.random.default_rng(6)):
-        assert case.X.distance(x) <= 1e-13 * case.X.size
-        assert length(x) <= case.X.size * (1 + 1e-13)
+        assert case.X.distance(x) <= 1e-13 * case.X.max_norm
+        assert length(x) <= case.X.max_norm * (1 + 1e-13)
     if case.attained:
-        assert max(length(x) for x in case.members(np.random.default_rng(6))) >= 0.99 * case.X.size
+        assert (
+            max(length(x) for x in case.members(np.random.default_rng(6))) >= 0.99 * case.X.max_norm
+        )
 
 
 @cases
@@ -214,7 +216,7 @@ def nearest(X, x):
         # The point of least norm in a hull, by way of the cone over it.
         w, _ = nnls(np.vstack([away / unit, np.ones(len(atoms))]), np.append(0.0 * x, 1.0))
         p = x + away @ (w / w.sum())
-        if (p - x) @ (p - X.lmo(p - x)) <= 1e-13 * (1 + length(p - x)) * X.size:
+        if (p - x) @ (p - X.lmo(p - x)) <= 1e-13 * (1 + length(p - x)) * X.max_norm:
             return p
     raise AssertionError("no projection found")
 
@@ -238,9 +240,9 @@ def true_distance(X, x):
         )
     positive = np.maximum(z, 0.0)
     at_most = isinstance(X, CutOrthant) or (isinstance(X, Spectrahedron) and X.at_most)
-    if at_most and positive.sum() <= X.size:
+    if at_most and positive.sum() <= X.max_norm:
         return float(np.linalg.norm(z - positive))
-    return float(np.linalg.norm(z - onto_simplex(z, X.size)))
+    return float(np.linalg.norm(z - onto_simplex(z, X.max_norm)))
 
 
 @cases
@@ -248,7 +250,7 @@ def true_distance(X, x):
 def test_distance_is_an_upper_bound(case, far):
     rng = np.random.default_rng(9)
     for x, d in zip(case.members(rng), case.space.points(rng), strict=False):
-        y = combination(1.0, x, far * case.X.size, d)
+        y = combination(1.0, x, far * case.X.max_norm, d)
         true = true_distance(case.X, y)
         assert true * (1 - 1e-10) - 1e-13 <= case.X.distance(y) <= 30 * true + 1e-12
 
@@ -501,16 +503,18 @@ def test_the_angle_at_a_projection_is_obtuse(case):
     """<v - p, x - p> <= 0 for the worst x of X, whatever X is made of; members stay."""
     rng = np.random.default_rng(11)
     for scale in (0.0, 0.3, 30.0):
-        v = combination(scale * case.X.size, case.space.points(rng)[0], 0.0, case.members(rng)[0])
+        v = combination(
+            scale * case.X.max_norm, case.space.points(rng)[0], 0.0, case.members(rng)[0]
+        )
         p = case.X.project(v)
-        assert case.X.distance(p) <= 1e-13 * case.X.size * (1 + scale)
+        assert case.X.distance(p) <= 1e-13 * case.X.max_norm * (1 + scale)
         away = combination(1.0, p, -1.0, v)
         s = case.X.lmo(functional(away))
         angle = dot(functional(away), p) - dot(functional(away), s)
-        assert angle <= 1e-11 * (1 + scale) ** 2 * case.X.size**2
+        assert angle <= 1e-11 * (1 + scale) ** 2 * case.X.max_norm**2
     for x in case.members(rng):
         p = case.X.project(combination(1.0, x, 0.0, x))
-        assert length(combination(1.0, p, -1.0, x)) <= 1e-12 * case.X.size
+        assert length(combination(1.0, p, -1.0, x)) <= 1e-12 * case.X.max_norm
 
 
 def test_a_product_projects_if_all_of_its_parts_do():

@@ -145,7 +145,7 @@ def test_an_independent_solver_agrees(name, method):
         if (name, other) in CASES:
             feasible = solved(name, other)
             # what is infeasible may be better, by the price of the constraints
-            price = np.linalg.norm(result.y) * feasible.infeasibility * problem.reach
+            price = np.linalg.norm(result.y) * feasible.infeasibility * problem.infeasibility_unit
             assert problem.sense * (feasible.objective - result.bound) >= -1.001 * price - 1e-9
 
 
@@ -163,7 +163,7 @@ def test_the_point_that_is_shown_has_the_certificate(name, method):
         size = 1 + abs(result.objective)
         assert again.objective == pytest.approx(result.objective, abs=1e-9 * size)
         assert again.infeasibility == pytest.approx(result.infeasibility, abs=1e-9)
-        assert again.distance_to_X <= 1e-6 * problem.X.size
+        assert again.distance_to_X <= 1e-6 * problem.X.max_norm
         # of the same dual, proved more tightly or as tightly
         assert problem.sense * (again.bound - result.bound) >= -1e-6 * size
 

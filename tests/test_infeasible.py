@@ -18,7 +18,7 @@ def test_infeasibility_is_proved_only_where_it_is_true():
         known = PLANTED[name]()
         for seed in range(10):
             Ax = known.problem.A.size * np.random.default_rng(seed).standard_normal(known.y.size)
-            for d in (known.problem.h.outward(Ax), known.problem.h.dual_point(Ax), known.y):
+            for d in (known.problem.h.normal_residual(Ax), known.problem.h.dual_point(Ax), known.y):
                 assert infeasibility_proof(known.problem, d, **EVERY) is None
 
 
@@ -32,7 +32,7 @@ def test_a_nonsmooth_term_makes_nothing_infeasible():
     )
     for seed in range(20):
         Ax = problem.A(np.random.default_rng(seed).dirichlet(np.ones(3)))
-        assert infeasibility_proof(problem, problem.h.outward(Ax), **EVERY) is None
+        assert infeasibility_proof(problem, problem.h.normal_residual(Ax), **EVERY) is None
     assert condal.solve(problem, condal.CGAL(1.0), tol=1e-3, max_iters=3000).infeasible is None
 
 
@@ -47,7 +47,7 @@ class Offset(condal.L1):
     def conjugate(self, y):
         return super().conjugate(y) - self.more
 
-    def conjugate_size(self, y):
+    def conjugate_abs_sum(self, y):
         return self.more
 
     def _of_size(self, size):
@@ -143,7 +143,11 @@ def test_no_feasible_composite_problem_is_called_infeasible(g, method):
         guarded = guards.guarded(problem)
         for _ in range(20):
             Ax = problem.A(rng.dirichlet(np.ones(n))) + rng.standard_normal(problem.A.size)
-            for d in (guarded.h.outward(Ax), guarded.h.dual_point(Ax), problem.h.dual_point(Ax)):
+            for d in (
+                guarded.h.normal_residual(Ax),
+                guarded.h.dual_point(Ax),
+                problem.h.dual_point(Ax),
+            ):
                 assert infeasibility_proof(guarded, d, **EVERY) is None
 
 

@@ -150,7 +150,7 @@ def test_points_of_either_form_are_taken():
 )
 def test_a_hermitian_point_of_another_shape_is_refused(x, text):
     with pytest.raises(ProblemError, match=text):
-        Hermitian(3).taken(x)
+        Hermitian(3).from_user(x)
 
 
 def test_the_oracle_finds_the_complex_eigenvector():
@@ -288,7 +288,7 @@ def test_the_oracle_finds_the_leading_singular_vectors(shape):
 )
 def test_a_rectangle_of_another_shape_is_refused(x):
     with pytest.raises(ProblemError, match=r"x must be 2 x 3, as the domain is; got shape"):
-        NuclearBall(2, 3).taken(x)
+        NuclearBall(2, 3).from_user(x)
 
 
 def test_what_does_not_act_on_rectangles_is_refused():

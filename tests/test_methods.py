@@ -291,7 +291,7 @@ def test_solve_counts_the_calls_and_goes_on_from_a_result(name):
     again = condal.solve(known.problem, case.method, tol=1e-13, max_iters=60, warm_start=first)
     assert again.status is not condal.Status.SOLVED or again.gap <= 1e-13
     # What a warm start may lose is what the first steps of a method forget; it must not go astray.
-    unit = known.problem.f.magnitude(known.problem.X.size)
+    unit = known.problem.f.variation(known.problem.X.max_norm)
     assert (
         abs(again.objective - known.optimum)
         <= 3 * abs(first.objective - known.optimum) + 0.1 * unit

@@ -149,7 +149,7 @@ def test_the_point_that_is_shown_has_the_certificate(name, method):
         assert again.objective == pytest.approx(result.objective, abs=1e-9 * size)
         assert again.infeasibility == pytest.approx(result.infeasibility, abs=1e-9)
         assert again.bound >= result.bound - 1e-6 * size
-        assert again.distance_to_X <= 1e-6 * problem.X.size
+        assert again.distance_to_X <= 1e-6 * problem.X.max_norm
 
 
 @pytest.mark.parametrize(("name", "method"), CASES)

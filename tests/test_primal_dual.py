@@ -62,7 +62,7 @@ def test_planted_optima_are_found_over_every_domain_with_a_projection(case):
     problem, optimum, _ = planted(case)
     result = condal.solve(problem, PrimalDual(), tol=1e-5, max_iters=2000)
     assert result.status is condal.Status.SOLVED
-    size = problem.f.magnitude(problem.X.size)
+    size = problem.f.variation(problem.X.max_norm)
     assert result.objective == pytest.approx(optimum, rel=1e-3, abs=1e-4 * size)
     assert result.bound <= optimum + 1e-9 * size
 
@@ -73,7 +73,7 @@ def test_iterates_are_members_and_bounds_are_below_the_optimum(case):
     normalised, scaling = normalise(problem)
     x = Factor()
     for state in islice(PrimalDual(steps=3).iterates(normalised, x), 30):
-        assert problem.X.distance(x.point()) <= 1e-12 * problem.X.size
+        assert problem.X.distance(x.point()) <= 1e-12 * problem.X.max_norm
         assert state.lower <= optimum * scaling.c + 1e-12
         assert np.isfinite(normalised.h.conjugate(state.y))
         np.testing.assert_allclose(normalised.A(x.point()), state.Ax, atol=1e-12)
@@ -308,7 +308,7 @@ def test_large_matrices_are_left_to_others(monkeypatch):
 class Mine:
     """A user's domain with a projection: the unit ball."""
 
-    diameter, size = 2.0, 1.0
+    diameter, max_norm = 2.0, 1.0
 
     def lmo(self, v, tol=0.0, guess=None):
         return -v / np.linalg.norm(v)

@@ -59,7 +59,9 @@ def test_images_of_a_and_b_stand_one_under_the_other():
     np.testing.assert_array_equal(problem.A(x)[2:], given["B"](x))
     f, g = given["f"], given["g"]
     assert problem.objective(x) == f.value(f.M(x)) + g.value(given["B"](x))
-    assert problem.infeasibility(x) == given["K"].distance(given["A"](x)) / problem.reach
+    assert (
+        problem.infeasibility(x) == given["K"].distance(given["A"](x)) / problem.infeasibility_unit
+    )
 
 
 def test_a_constraint_or_a_function_alone_is_not_wrapped():

@@ -291,7 +291,7 @@ class Bowl:
     def scaled(self, c):
         return type(self)(self.c, c * self.weight)
 
-    def magnitude(self, size):
+    def variation(self, max_norm):
         return self.weight * size * (float(np.linalg.norm(self.c)) + size)
 
 

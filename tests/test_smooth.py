@@ -91,7 +91,7 @@ def test_L_is_attained():
 def test_scaled(case, c):
     scaled = case.f.scaled(c)
     assert pytest.approx(c * case.f.L) == scaled.L
-    assert scaled.magnitude(2.0) == pytest.approx(c * case.f.magnitude(2.0))
+    assert scaled.variation(2.0) == pytest.approx(c * case.f.variation(2.0))
     for x, _ in pairs(case, 3):
         assert value(scaled, x) == pytest.approx(c * value(case.f, x), rel=1e-12, abs=1e-12)
         np.testing.assert_allclose(
@@ -116,9 +116,9 @@ def test_magnitude_bounds_the_variation_of_f(case, size):
     zero = value(case.f, combination(0.0, points[0], 0.0, points[0]))
     changes = [abs(value(case.f, combination(size / length(x), x, 0.0, x)) - zero) for x in points]
     if case.exact:
-        assert max(changes) <= case.f.magnitude(size) * (1 + 1e-10)
+        assert max(changes) <= case.f.variation(size) * (1 + 1e-10)
     if not isinstance(case.f, Function):  # of which only a curvature is known
-        assert case.f.magnitude(size) <= 20 * max(changes)
+        assert case.f.variation(size) <= 20 * max(changes)
 
 
 def sum_of(space, weights):
@@ -255,7 +255,7 @@ def test_a_users_function_need_not_be_defined_at_0():
     f = Function(
         lambda u: -float(np.log(u).sum()), lambda u: -1 / np.asarray([np.nan] * 2), L=4.0, size=2
     )
-    assert f.magnitude(3.0) == pytest.approx(18.0)
+    assert f.variation(3.0) == pytest.approx(18.0)
 
 
 def test_linear_may_be_scaled_by_a_negative_number():

@@ -66,7 +66,7 @@ def is_below(X, v, exact):
     value = proved(X, v)
     assert Fraction(value) <= exact
     assert value == pytest.approx(
-        float(exact), rel=1e-12, abs=1e-300 + 1e-13 * X.size * np.abs(v).max()
+        float(exact), rel=1e-12, abs=1e-300 + 1e-13 * X.max_norm * np.abs(v).max()
     )
 
 
@@ -137,9 +137,9 @@ def test_bounds_hold_whatever_the_scale():
         v = case.space.gradient(rng)
         for scale in (1e-200, 1e-60, 1e60, 1e150):
             value = proved(case.X, scale * v) / scale
-            assert value <= case.minimum(v) + 1e-13 * np.abs(v).sum() * case.X.size
-            assert value >= case.minimum(v) - 1e-8 * np.abs(v).sum() * case.X.size
-            assert dot(v, case.X.lmo(scale * v)) <= value + 1e-8 * np.abs(v).sum() * case.X.size
+            assert value <= case.minimum(v) + 1e-13 * np.abs(v).sum() * case.X.max_norm
+            assert value >= case.minimum(v) - 1e-8 * np.abs(v).sum() * case.X.max_norm
+            assert dot(v, case.X.lmo(scale * v)) <= value + 1e-8 * np.abs(v).sum() * case.X.max_norm
 
 
 # Projections.
@@ -147,7 +147,7 @@ def test_bounds_hold_whatever_the_scale():
 
 def directions(case, rng):
     for scale in (0.0, 1e-6, 0.3, 1.0, 20.0, 1e6, 1e12):
-        yield scale * case.X.size * case.space.gradient(rng)
+        yield scale * case.X.max_norm * case.space.gradient(rng)
     yield from case.members(rng)
 
 
@@ -157,10 +157,10 @@ def test_no_member_is_nearer_than_the_projection(case):
     rng = np.random.default_rng(1)
     for v in directions(case, rng):
         p = case.X.project(v)
-        unit = case.X.size + float(np.linalg.norm(v))
-        assert case.X.distance(p) <= 1e-13 * case.X.size + 1e-15 * unit
+        unit = case.X.max_norm + float(np.linalg.norm(v))
+        assert case.X.distance(p) <= 1e-13 * case.X.max_norm + 1e-15 * unit
         worst = case.X.lmo(p - v)  # the member that is the farthest along v - p
-        assert (v - p) @ (worst - p) <= 1e-13 * unit * (unit + case.X.size)
+        assert (v - p) @ (worst - p) <= 1e-13 * unit * (unit + case.X.max_norm)
         for x in case.members(rng):
             assert np.linalg.norm(v - p) <= np.linalg.norm(v - x) + 1e-15 * unit
 
@@ -169,10 +169,10 @@ def test_no_member_is_nearer_than_the_projection(case):
 def test_members_are_their_own_projections(case):
     rng = np.random.default_rng(2)
     for x in case.members(rng):
-        np.testing.assert_allclose(case.X.project(x), x, atol=1e-14 * case.X.size)
+        np.testing.assert_allclose(case.X.project(x), x, atol=1e-14 * case.X.max_norm)
     for v in directions(case, rng):
         p = case.X.project(v)
-        np.testing.assert_allclose(case.X.project(p), p, atol=1e-13 * case.X.size)
+        np.testing.assert_allclose(case.X.project(p), p, atol=1e-13 * case.X.max_norm)
         assert not np.shares_memory(p, v)
 
 
@@ -191,7 +191,7 @@ def test_projections_bring_nothing_apart(case):
     rng = np.random.default_rng(3)
     found = [(v, case.X.project(v)) for v in directions(case, rng)]
     for (v, p), (w, q) in combinations(found, 2):
-        unit = case.X.size + float(np.linalg.norm(v) + np.linalg.norm(w))
+        unit = case.X.max_norm + float(np.linalg.norm(v) + np.linalg.norm(w))
         assert np.linalg.norm(p - q) <= np.linalg.norm(v - w) + 1e-14 * unit
 
 
@@ -222,8 +222,8 @@ def test_a_falling_sequence_falls_and_is_the_nearest(z):
 def test_ties_are_safe(case):
     for v in (np.zeros(case.X.n), np.ones(case.X.n), -np.ones(case.X.n)):
         s = case.X.lmo(v)
-        assert case.X.distance(s) <= 1e-13 * case.X.size
-        assert dot(v, s) == pytest.approx(case.minimum(v), abs=1e-12 * case.X.size * case.X.n)
+        assert case.X.distance(s) <= 1e-13 * case.X.max_norm
+        assert dot(v, s) == pytest.approx(case.minimum(v), abs=1e-12 * case.X.max_norm * case.X.n)
 
 
 def programmed(v, X):
@@ -271,7 +271,7 @@ def test_shortest_paths_are_those_of_scipy():
     v = np.random.default_rng(5).random(X.n) + 0.1
     graph = sp.csr_array((v, (tails, heads)), shape=(900, 900))
     assert dot(v, X.lmo(v)) == pytest.approx(shortest_path(graph, indices=0)[899], rel=1e-12)
-    assert X.size == pytest.approx(np.sqrt(58))
+    assert X.max_norm == pytest.approx(np.sqrt(58))
 
 
 def test_a_polytope_of_many_rows_agrees_with_its_dual():
@@ -295,7 +295,7 @@ def test_a_small_polytope_is_not_taken_for_rounding():
 def test_bounds_that_are_found_are_proved():
     X = Polytope([[1.0, 1.0], [-1.0, 1.0], [0.0, -1.0]], [1.0, 1.0, 0.0])
     assert X.diameter == pytest.approx(np.sqrt(5), rel=1e-9)  # of the box [-1, 1] x [0, 1]
-    assert X.size == pytest.approx(np.sqrt(2), rel=1e-9)
+    assert X.max_norm == pytest.approx(np.sqrt(2), rel=1e-9)
     assert X.diameter >= np.sqrt(5)
 
 

@@ -145,28 +145,28 @@ class Problem:
 
     def infeasibility(self, x: Any) -> float:
         """dist(Ax, K) / reach."""
-        return self.h.distance(self.A(from_user(self.X, x))) / self.reach
+        return self.h.distance(self.A(from_user(self.X, x))) / self.infeasibility_unit
 
     @cached_property
-    def reach(self) -> float:
+    def infeasibility_unit(self) -> float:
         """The unit of infeasibility: max(1, dist(0, K)); where |A| max |x| is less than 1, that
         takes the place of 1. For Ax = b, dist(0, K) is |b|."""
-        attainable = min(1.0, self.A.norm * self.X.size)
+        attainable = min(1.0, self.A.norm * self.X.max_norm)
         return max(attainable or 1.0, self.h.distance(zeros_of(self.A)))
 
-    def unit(self, objective: float) -> float:
+    def gap_unit(self, objective: float) -> float:
         """What tol is relative to: |objective|, or 1 where that is less and f can reach it."""
         return max(self._attainable, abs(objective))
 
     @cached_property
     def _attainable(self) -> float:
         # |C||x| overestimates what <C, x> can be: a hundredth of it is within reach.
-        return min(1.0, 0.01 * self.magnitude) or 1.0
+        return min(1.0, 0.01 * self.objective_range) or 1.0
 
     @cached_property
-    def magnitude(self) -> float:
+    def objective_range(self) -> float:
         """How much f(x) + g(Bx) can vary over X, or more, to scale the problem by."""
-        size, total = self.X.size, self.f.magnitude(self.X.size)
+        size, total = self.X.max_norm, self.f.variation(self.X.max_norm)
         finite = [(here, h.lipschitz) for here, h in self.h.pieces if h.lipschitz < inf]
         if finite:
             norm, rows = self.A.norm, self.A.row_norms()

@@ -28,7 +28,7 @@ class Domain(Protocol):
         """D_X, an upper bound on |x - x'| over X."""
 
     @property
-    def size(self) -> float:
+    def max_norm(self) -> float:
         """max |x| over X, to scale problems by."""
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
@@ -103,10 +103,10 @@ def projects(X: Domain) -> bool:
 class Lifted(Domain, Protocol):
     """X, the points of which stand for others: Hermitian or rectangular matrices (`lifting`)."""
 
-    def shown(self, x: Point) -> Any:
+    def to_user(self, x: Point) -> Any:
         """What the point x stands for."""
 
-    def taken(self, x: Any) -> Point:
+    def from_user(self, x: Any) -> Point:
         """A point that stands for x; a point of X as it is."""
 
 
@@ -168,8 +168,8 @@ class Smooth(Protocol):
     def scaled(self, c: float) -> Smooth:
         """c f, for c > 0."""
 
-    def magnitude(self, size: float) -> float:
-        """How much f can vary where |x| <= size, to scale problems by."""
+    def variation(self, max_norm: float) -> float:
+        """How much f can vary where |x| <= max_norm, to scale problems by."""
 
 
 class Proximable(Protocol):
@@ -205,13 +205,13 @@ class Proximable(Protocol):
     def distance(self, z: Array) -> float:
         """The distance from z to dom h: to K for a set."""
 
-    def outward(self, z: Array) -> Array:
+    def normal_residual(self, z: Array) -> Array:
         """z less the nearest point of dom h: a normal of dom h, 0 where h is finite at z."""
 
     def support(self, d: Array) -> float:
         """sup <d, z> over dom h: h*(d) for a set; 0 at 0, else inf, if h is finite everywhere."""
 
-    def support_size(self, d: Array) -> float:
+    def support_abs_sum(self, d: Array) -> float:
         """The sum of the absolute values of the terms of support(d)."""
 
     def support_error(self, d: Array) -> float:
@@ -220,7 +220,7 @@ class Proximable(Protocol):
     def conjugate(self, y: Array) -> float:
         """h*(y) = sup_z <y, z> - h(z); inf outside its domain."""
 
-    def conjugate_size(self, y: Array) -> float:
+    def conjugate_abs_sum(self, y: Array) -> float:
         """The sum of the absolute values of the terms of h*(y): what its rounding is part of."""
 
     def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:

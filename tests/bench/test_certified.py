@@ -95,7 +95,7 @@ def test_a_dual_that_is_not_finite_is_none(solved):
 
 @pytest.mark.parametrize(("outside", "solves"), [(0.9e-6, True), (1.1e-6, False), (0.1, False)])
 def test_an_answer_far_from_the_domain_solves_nothing(solved, outside, solves):
-    far = replace(solved.certificate, distance_to_X=outside * CUT.problem.X.size)
+    far = replace(solved.certificate, distance_to_X=outside * CUT.problem.X.max_norm)
     found = certified(CUT, PeerAnswer(solved.x, certificate=far), tol=1e-3)
     assert found.outside == pytest.approx(outside)
     assert found.error >= outside * (1 - 1e-9)

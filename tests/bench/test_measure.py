@@ -170,7 +170,7 @@ def test_an_answer_outside_of_the_domain_is_not_solved(monkeypatch):
 
             def answer():
                 found = given()
-                far = replace(found.certificate, distance_to_X=1e-5 * model.problem.X.size)
+                far = replace(found.certificate, distance_to_X=1e-5 * model.problem.X.max_norm)
                 return replace(found, certificate=far)
 
             task.answer = answer

@@ -57,7 +57,7 @@ def assert_solution(model, result, sense):
     value = float((program.c @ x)[0])
     unit = max(1.0, abs(value))
     assert value == pytest.approx(result.objective, abs=20 * TOL * unit)
-    room = 50 * TOL * max(1.0, np.abs(program.b).max(initial=0.0), model.problem.reach)
+    room = 50 * TOL * max(1.0, np.abs(program.b).max(initial=0.0), model.problem.infeasibility_unit)
     assert np.abs(program.A @ x - program.b).max(initial=0.0) <= room
     y = model.dual(result)
     assert program.b @ y == pytest.approx(value, abs=100 * TOL * unit)

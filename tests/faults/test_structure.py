@@ -100,7 +100,7 @@ def check_claims(structure, problem, result, tol):
         assert problem.infeasibility(result.x) <= tol
         assert result.objective == pytest.approx(problem.objective(result.x), abs=1e-12 * unit)
         again = condal.certify(problem, result.x, result.y)
-        assert again.distance_to_X <= 1e-6 * problem.X.size
+        assert again.distance_to_X <= 1e-6 * problem.X.max_norm
 
 
 @pytest.mark.parametrize("name", [name for name in STRUCTURES if STRUCTURES[name].regular])

@@ -72,15 +72,15 @@ def prox_is_firmly_nonexpansive(case: ProximableCase) -> None:
 
 
 def domain_is_where_the_distance_is_0(case: ProximableCase) -> None:
-    """`outward` leads there, and is normal to it."""
+    """`normal_residual` leads there, and is normal to it."""
     rng, h = np.random.default_rng(3), case.h
     for z in vectors(case, rng):
         member = case.member(rng)
         small = 1e-13 * (1 + np.linalg.norm(member))
         assert h.distance(member) <= small
-        assert np.linalg.norm(h.outward(member)) <= small
+        assert np.linalg.norm(h.normal_residual(member)) <= small
         assert np.isfinite(h.value(z))
-        out = h.outward(z)
+        out = h.normal_residual(z)
         assert np.linalg.norm(out) == pytest.approx(h.distance(z), rel=1e-9, abs=1e-9)
         assert h.distance(z - out) <= 1e-11 * (1 + np.linalg.norm(z))
         assert float(out @ (member - (z - out))) <= tolerance(z, member)
@@ -88,11 +88,11 @@ def domain_is_where_the_distance_is_0(case: ProximableCase) -> None:
 
 def support_is_the_supremum_over_the_domain(case: ProximableCase) -> None:
     """support(d) >= <d, z> for all z in dom h, and no larger than what far points of it reach; it
-    is finite at what `outward` gives."""
+    is finite at what `normal_residual` gives."""
     rng, h = np.random.default_rng(13), case.h
     assert h.support(np.zeros(h.size)) == h.support_error(np.zeros(h.size)) == 0.0
     for v in vectors(case, rng):
-        out = h.outward(v)
+        out = h.normal_residual(v)
         assert np.isfinite(h.support(out))
         assert 0.0 <= h.support_error(out) <= 1e-11 * (1 + np.linalg.norm(out))
         for d in (v, out):
@@ -100,9 +100,9 @@ def support_is_the_supremum_over_the_domain(case: ProximableCase) -> None:
             for z in (case.member(rng), v - out):
                 assert float(d @ z) <= found + tolerance(d, z)
             if np.isfinite(found):
-                assert abs(found) <= h.support_size(d) * (1 + 1e-12)
+                assert abs(found) <= h.support_abs_sum(d) * (1 + 1e-12)
                 assert h.support(2.0 * d) == pytest.approx(2.0 * found, rel=1e-12)
-            few, many = (float(d @ (z - h.outward(z))) for z in (1e3 * d, 1e6 * d))
+            few, many = (float(d @ (z - h.normal_residual(z))) for z in (1e3 * d, 1e6 * d))
             if np.isfinite(found):
                 assert found == pytest.approx(many, rel=1e-5, abs=2e-4 * (1 + float(d @ d)))
             else:
@@ -204,13 +204,13 @@ def pieces_obey_their_law(h: Any, rng: np.random.Generator) -> None:
         joined = [getattr(part, name)(at[here], *args) for here, part in h.pieces]
         whole = getattr(h, name)(at, *args)
         np.testing.assert_array_equal(np.concatenate([*joined, np.zeros(0)]), whole)
-    out = h.outward(z)
+    out = h.normal_residual(z)
     for name, at in [
         ("value", z),
         ("conjugate", inside),
-        ("conjugate_size", inside),
+        ("conjugate_abs_sum", inside),
         ("support", out),
-        ("support_size", out),
+        ("support_abs_sum", out),
     ]:
         total = sum(getattr(part, name)(at[here]) for here, part in h.pieces)
         assert total == pytest.approx(getattr(h, name)(at), rel=1e-9, abs=1e-12)
@@ -239,7 +239,7 @@ def scaled_is_c_h_of_z_over_rows(case: ProximableCase) -> None:
         there = h.dual_point(rows * y / c)
         np.testing.assert_allclose(there, rows * y / c, rtol=1e-12, atol=1e-11)
         assert scaled.conjugate(y) == pytest.approx(c * h.conjugate(there), rel=1e-9, abs=1e-9)
-        out = scaled.outward(z)  # the domain of h(. / rows) is rows * dom h
+        out = scaled.normal_residual(z)  # the domain of h(. / rows) is rows * dom h
         assert scaled.support(out) == pytest.approx(h.support(rows * out), rel=1e-9, abs=1e-9)
         t = step(rng)
         p = scaled.prox(z, t)
@@ -282,7 +282,7 @@ def arguments_are_left_alone(case: ProximableCase) -> None:
     z.flags.writeable = rows.flags.writeable = False
     before = h.conjugate(h.dual_point(z))
     assert h.scaled(rows, 1.0).distance(z) == pytest.approx(h.distance(z))
-    for result in (h.prox(z, 0.3), h.multiplier(z, 2.0), h.outward(z)):
+    for result in (h.prox(z, 0.3), h.multiplier(z, 2.0), h.normal_residual(z)):
         assert result.shape == z.shape
     assert h.conjugate(h.dual_point(z)) == before
 

@@ -85,15 +85,18 @@ def _is_dual(y: np.ndarray, problem: Any) -> bool:
 
 def with_numpy(found: Findings, case: Case, problem: Any, result: Result) -> None:
     """Objective, infeasibility and membership of x are what NumPy makes of them."""
-    value, size = case.value(result.x), max(problem.magnitude, abs(result.objective))
+    value, size = case.value(result.x), max(problem.objective_range, abs(result.objective))
     same = abs(value - result.objective) <= ROUNDING * size + 1e-300
     found.ask(same, f"the objective is {value!r}, not {result.objective!r}")
-    missed, told = case.missed(result.x), result.infeasibility * problem.reach
-    reach = float(problem.A.norm * problem.X.size) + missed + problem.reach
+    missed, told = case.missed(result.x), result.infeasibility * problem.infeasibility_unit
+    reach = float(problem.A.norm * problem.X.max_norm) + missed + problem.infeasibility_unit
     found.ask(abs(missed - told) <= ROUNDING * reach, f"Ax misses K by {missed!r}, not {told!r}")
     farthest = problem.h.distance(np.zeros(problem.A.size))
-    found.ask(problem.reach <= max(1.0, farthest) * (1 + 1e-12), f"reach is {problem.reach}")
-    off, told = case.off(result.x), result.certificate.distance_to_X / (problem.X.size or 1.0)
+    found.ask(
+        problem.infeasibility_unit <= max(1.0, farthest) * (1 + 1e-12),
+        f"reach is {problem.infeasibility_unit}",
+    )
+    off, told = case.off(result.x), result.certificate.distance_to_X / (problem.X.max_norm or 1.0)
     limit = MEMBER if result.status is Status.SOLVED else MEMBER + 2 * told
     found.ask(off <= limit, f"x is outside of X by {off:.3g} of its size; told {told:.3g}")
 
@@ -102,13 +105,13 @@ def with_certify(found: Findings, problem: Any, result: Result, tol: float) -> N
     """`certify`, of x and y alone, proves as much."""
     again = condal.certify(problem, result.x, result.y)
     sense = problem.sense
-    unit = problem.unit(result.objective)
+    unit = problem.gap_unit(result.objective)
     aim = tol * unit
     lost = sense * (result.bound - again.bound)
     if np.isfinite(result.bound):
         room = 0.1 * max(aim, abs(result.bound - result.objective)) + 2 * PROOF * unit
-        found.ask(lost <= room + ROUNDING * problem.magnitude, f"certify has {again.bound!r}")
-    same = abs(again.objective - result.objective) <= ROUNDING * problem.magnitude + 1e-300
+        found.ask(lost <= room + ROUNDING * problem.objective_range, f"certify has {again.bound!r}")
+    same = abs(again.objective - result.objective) <= ROUNDING * problem.objective_range + 1e-300
     found.ask(same, f"certify has the objective {again.objective!r}")
 
 
@@ -117,7 +120,7 @@ def of_any_duals(problem: Any, result: Result) -> list[float]:
     if not problem.A.size:
         return []
     rng = np.random.default_rng(len(result.history))
-    unit = problem.magnitude / (float(problem.A.norm * problem.X.size) or 1.0)
+    unit = problem.objective_range / (float(problem.A.norm * problem.X.max_norm) or 1.0)
     some = rng.standard_normal(problem.A.size) * unit
     duals = [some, 10.0 ** rng.integers(-8, 9) * some, result.y + 1e-3 * some, 1e3 * result.y]
     return [condal.certify(problem, result.x, y).bound for y in duals]
@@ -136,7 +139,7 @@ def with_what_is_known(
         found.ask(result.status is not Status.INFEASIBLE, "INFEASIBLE, but a point is known")
     elif case.margin > 0:
         found.judged = True
-        forgiven = tol * problem.reach
+        forgiven = tol * problem.infeasibility_unit
         solved = result.status is Status.SOLVED
         found.ask(not solved or case.margin <= 1.001 * forgiven, "SOLVED, but it is infeasible")
         if case.margin > CLEARLY * forgiven and result.status is not Status.INFEASIBLE:
@@ -166,8 +169,8 @@ def with_rival(
         return
     if said.status != "solved" or case.margin > 0:
         return
-    sense, unit = case.sense, problem.unit(result.objective)
-    if said.width > 0.1 * max(tol * unit, 1e-6 * problem.magnitude):
+    sense, unit = case.sense, problem.gap_unit(result.objective)
+    if said.width > 0.1 * max(tol * unit, 1e-6 * problem.objective_range):
         return  # it is not accurate enough to tell
     found.judged = True
     found.ask(
@@ -176,15 +179,16 @@ def with_rival(
     )
     if result.status is Status.INFEASIBLE:
         found.ask(
-            result.infeasible is not None and result.infeasible.value <= SURELY * problem.reach,
+            result.infeasible is not None
+            and result.infeasible.value <= SURELY * problem.infeasibility_unit,
             "INFEASIBLE by a wide margin, but the rival solves it",
         )
     elif result.status is Status.SOLVED:
         over = sense * result.objective - said.high
         found.ask(over <= tol * unit * (1 + 1e-9), f"SOLVED, {over!r} above the optimum")
         # f(x) >= f* - |y*| dist(Ax, K), y* the optimal multipliers, if x is in X
-        outside = 2 * MEMBER * problem.magnitude
-        owed = 2 * said.price * result.infeasibility * problem.reach + outside
+        outside = 2 * MEMBER * problem.objective_range
+        owed = 2 * said.price * result.infeasibility * problem.infeasibility_unit + outside
         under = said.low - sense * result.objective
         found.ask(under <= owed, f"SOLVED, {under!r} below the optimum, and {owed!r} is owed")
     else:

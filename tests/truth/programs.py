@@ -232,8 +232,8 @@ def _falls(found: Findings, model: Any, heard: Heard) -> None:
 def _agrees(found: Findings, model: Any, result: Any, heard: Heard, tol: float) -> None:
     """Bound, objective, rows and cones, where the rival has a solution."""
     program, sense = model.program, -1.0 if model.program.maximise else 1.0
-    unit = model.problem.unit(result.objective)
-    if heard.width > 0.1 * max(tol * unit, 1e-6 * model.problem.magnitude):
+    unit = model.problem.gap_unit(result.objective)
+    if heard.width > 0.1 * max(tol * unit, 1e-6 * model.problem.objective_range):
         found.judged = False
         return
     bound = sense * result.bound

@@ -142,7 +142,7 @@ def test_proofs_that_claim_a_little_too_much_are_seen(family, monkeypatch):
 
     def false(problem, *args, **options):
         lower, proof = true(problem, *args, **options)
-        return lower + 1e-6 * problem.magnitude, proof
+        return lower + 1e-6 * problem.objective_range, proof
 
     monkeypatch.setattr(certify, "lower_bound", false)
     assert any(attempt(family, seed, 1.0).wrong for seed in range(12))

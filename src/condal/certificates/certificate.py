@@ -127,7 +127,7 @@ def certify(
     if tangent is not None:
         tangent = require_tangent(problem, tangent)
     seen = EvaluatedPoint.of(problem, from_user(problem.X, x))
-    slack = 1e-8 * problem.unit(seen.objective) if slack is None else slack
+    slack = 1e-8 * problem.gap_unit(seen.objective) if slack is None else slack
     return certificate_of(
         problem, seen, y, tangent=tangent, slack=slack, failure=failure, seed=seed
     )
@@ -197,7 +197,7 @@ class EvaluatedPoint:
             Mx,
             Ax,
             problem.sense * (problem.f.value(Mx) + problem.h.value(Ax)) + 0.0,  # 0 for -0
-            problem.h.distance(Ax) / problem.reach,
+            problem.h.distance(Ax) / problem.infeasibility_unit,
             problem.X.distance(x),
         )
 
@@ -222,14 +222,14 @@ def lower_bound(
     proof = problem.X.bound(
         v, slack=slack, failure=failure, seed=seed, enough=enough - (value - slope - support)
     )
-    sizes = abs(value) + float(np.abs(g) @ np.abs(u)) + abs(proof.value) + h.conjugate_size(w)
+    sizes = abs(value) + float(np.abs(g) @ np.abs(u)) + abs(proof.value) + h.conjugate_abs_sum(w)
     rounding = gamma(sum_roundings(u) + sum_roundings(w) + 8) * sizes
-    little = LITTLE * slack / (problem.X.size or 1.0)  # X = {0} has no size
+    little = LITTLE * slack / (problem.X.max_norm or 1.0)  # X = {0} has no size
     adjoints = adjoint_rounding(f.M, g, little), adjoint_rounding(problem.A, w, little)
-    rounding += problem.X.size * sum(adjoints)
-    rounding += problem.X.size * dual_rounding(problem.A, h.dual_error(w))
+    rounding += problem.X.max_norm * sum(adjoints)
+    rounding += problem.X.max_norm * dual_rounding(problem.A, h.dual_error(w))
     off = errors_of(f, u, value, g)
-    rounding += tangent_rounding(f.M, off, stable_norm(u), problem.X.size)
+    rounding += tangent_rounding(f.M, off, stable_norm(u), problem.X.max_norm)
     if off.trusting:
         proof = replace(proof, how=f"{proof.how}, trusting {off.trusting}")
     return value - slope + proof.value - support - rounding, proof
@@ -260,8 +260,8 @@ def infeasibility_proof(
     if gradient is None:
         return None
     least = X.bound(gradient, slack=slack, failure=failure, seed=seed)
-    rounding = gamma(sum_roundings(d) + 8) * (abs(least.value) + h.support_size(d))
-    rounding += X.size * (adjoint_rounding(A, d) + dual_rounding(A, h.support_error(d)))
+    rounding = gamma(sum_roundings(d) + 8) * (abs(least.value) + h.support_abs_sum(d))
+    rounding += X.max_norm * (adjoint_rounding(A, d) + dual_rounding(A, h.support_error(d)))
     separation = least.value - support - rounding
     if not separation > 0:
         return None

@@ -54,8 +54,8 @@ class Trial:
         self.problem, self.result, self.seen, self.seed = problem, result, seen, seed
         self.certified = certified
         self.claimed, self.sense = result.certificate, problem.sense
-        self.unit = problem.unit(seen.objective)
-        self.room = ROUNDING * self.unit + UNIT * _finite(problem.magnitude)
+        self.unit = problem.gap_unit(seen.objective)
+        self.room = ROUNDING * self.unit + UNIT * _finite(problem.objective_range)
         self.certificate: Certificate | None = None
 
     def claims(self, tol: float | None) -> Iterator[Claim]:
@@ -80,9 +80,9 @@ class Trial:
 
     def _member(self) -> Claim:
         found, claimed = self.seen.distance_to_X, self.claimed.distance_to_X
-        room = ROUNDING * self.problem.X.size
+        room = ROUNDING * self.problem.X.max_norm
         if found <= claimed + room:
-            far = found > MEMBER * self.problem.X.size
+            far = found > MEMBER * self.problem.X.max_norm
             return Claim(
                 "point", True, f"{found:.2g} from X, as claimed" if far else "a point of X"
             )
@@ -96,7 +96,7 @@ class Trial:
 
     def _infeasibility(self) -> Claim:
         found, claimed = self.seen.infeasibility, self.claimed.infeasibility
-        image = self.problem.A.norm * self.problem.X.size / self.problem.reach
+        image = self.problem.A.norm * self.problem.X.max_norm / self.problem.infeasibility_unit
         room = ROUNDING + 1e-6 * abs(found) + UNIT * _finite(image)
         if found == claimed or abs(found - claimed) <= room:
             return Claim("infeasibility", True, f"{found:.3g}, as claimed")
@@ -179,7 +179,7 @@ class Trial:
         if not infeasibility <= tol * (1 + 1e-6) + ROUNDING:
             text = f"an infeasibility of {infeasibility:.3g} is not within tol {tol:g}"
             return Claim(name, False, text)
-        if not self.seen.distance_to_X <= min(MEMBER, tol) * self.problem.X.size:
+        if not self.seen.distance_to_X <= min(MEMBER, tol) * self.problem.X.max_norm:
             return Claim(name, False, "the point is not in X")
         return Claim(name, True, f"a gap of {gap / self.unit:.3g}, within tol {tol:g}")
 

@@ -38,7 +38,7 @@ class L2Ball(ClosedForm):
         return 2.0 * self.radius
 
     @property
-    def size(self) -> float:
+    def max_norm(self) -> float:
         """|centre| + radius."""
         return stable_norm(self.centre) + self.radius
 
@@ -86,7 +86,7 @@ class GroupL1Ball(ClosedForm):
         return 2.0 * self.radius
 
     @property
-    def size(self) -> float:
+    def max_norm(self) -> float:
         """The radius."""
         return self.radius
 
@@ -142,10 +142,10 @@ class KSparse(ClosedForm):
     @property
     def diameter(self) -> float:
         """2 radius sqrt(k)."""
-        return 2.0 * self.size
+        return 2.0 * self.max_norm
 
     @property
-    def size(self) -> float:
+    def max_norm(self) -> float:
         """radius sqrt(k)."""
         return self.radius * float(np.sqrt(self.k))
 

@@ -44,7 +44,7 @@ class Birkhoff(Flat):
         return float(np.sqrt(2.0 * self.side)) if self.side > 1 else 0.0
 
     @property
-    def size(self) -> float:
+    def max_norm(self) -> float:
         """sqrt(side)."""
         return float(np.sqrt(self.side))
 

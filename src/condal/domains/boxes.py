@@ -46,7 +46,7 @@ class Box(ClosedForm):
         return stable_norm(self.high - self.low)
 
     @property
-    def size(self) -> float:
+    def max_norm(self) -> float:
         """The norm of the larger of |low_i| and |high_i|."""
         return stable_norm(np.maximum(np.abs(self.low), np.abs(self.high)))
 

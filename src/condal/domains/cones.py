@@ -38,7 +38,7 @@ class CutOrthant(_Cut):
         return float(np.sqrt(min(self.n, 2))) * self.height
 
     @property
-    def size(self) -> float:
+    def max_norm(self) -> float:
         """The height."""
         return self.height
 
@@ -79,7 +79,7 @@ class CutCone(_Cut):
         return min(self.n, 2) * self.height
 
     @property
-    def size(self) -> float:
+    def max_norm(self) -> float:
         """sqrt(2) height, at the rim; the height for n = 1."""
         return float(np.sqrt(min(self.n, 2))) * self.height
 

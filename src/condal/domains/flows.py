@@ -102,7 +102,7 @@ class FlowPolytope(Flat):
         return float(np.sqrt(2.0 * self._apart))
 
     @property
-    def size(self) -> float:
+    def max_norm(self) -> float:
         """The root of the number of edges of the longest path."""
         return float(np.sqrt(self._longest))
 

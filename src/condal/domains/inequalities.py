@@ -167,7 +167,7 @@ class Polytope(Flat):
         return stable_norm(self._most - self._least)
 
     @property
-    def size(self) -> float:
+    def max_norm(self) -> float:
         """The norm of the larger of |low_i| and |high_i|, likewise: an upper bound."""
         return stable_norm(np.maximum(np.abs(self._least), np.abs(self._most)))
 

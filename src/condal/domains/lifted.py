@@ -146,11 +146,11 @@ def to_user(X: Domain, x: Point) -> Any:
     if isinstance(X, Product):
         assert isinstance(x, tuple)
         return tuple(to_user(part, p) for part, p in zip(X.parts, x, strict=True))
-    return X.shown(x) if isinstance(X, Lifted) else x
+    return X.to_user(x) if isinstance(X, Lifted) else x
 
 
 def from_user(X: Domain, x: Any) -> Point:
     """The point of X that a user means by x."""
     if isinstance(X, Product) and isinstance(x, tuple) and len(x) == len(X.parts):
         return tuple(from_user(part, p) for part, p in zip(X.parts, x, strict=True))
-    return X.taken(x) if isinstance(X, Lifted) else x
+    return X.from_user(x) if isinstance(X, Lifted) else x

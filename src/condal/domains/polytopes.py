@@ -40,7 +40,7 @@ class Permutahedron(ClosedForm):
         return stable_norm(self.vector - self.vector[::-1])
 
     @property
-    def size(self) -> float:
+    def max_norm(self) -> float:
         """|vector|."""
         return stable_norm(self.vector)
 
@@ -94,7 +94,7 @@ class Hull(Flat):
         )
 
     @cached_property
-    def size(self) -> float:
+    def max_norm(self) -> float:
         """The largest norm of a vertex."""
         return float(np.linalg.norm(self.vertices, axis=1).max())
 

@@ -35,9 +35,9 @@ class Product:
         return float(np.sqrt(sum(part.diameter**2 for part in self.parts)))
 
     @property
-    def size(self) -> float:
+    def max_norm(self) -> float:
         """sqrt(sum size_i^2)."""
-        return float(np.sqrt(sum(part.size**2 for part in self.parts)))
+        return float(np.sqrt(sum(part.max_norm**2 for part in self.parts)))
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
         """The oracles of the parts, tol shared between them."""

@@ -52,7 +52,7 @@ class Spectrahedron:
         return float(np.sqrt(2.0)) * self.trace
 
     @property
-    def size(self) -> float:
+    def max_norm(self) -> float:
         """The trace."""
         return self.trace
 

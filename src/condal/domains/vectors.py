@@ -28,7 +28,7 @@ class _Vertices(ClosedForm):
         require_positive(self.radius, "radius")
 
     @property
-    def size(self) -> float:
+    def max_norm(self) -> float:
         """The radius."""
         return self.radius
 
@@ -93,7 +93,7 @@ class Simplices(ClosedForm):
         return float(np.sqrt(2.0 * np.count_nonzero(self.sizes > 1)))
 
     @property
-    def size(self) -> float:
+    def max_norm(self) -> float:
         """The root of the number of parts."""
         return float(np.sqrt(self.sizes.size))
 

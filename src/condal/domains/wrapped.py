@@ -23,9 +23,9 @@ class Wrapped:
         return self.X.diameter
 
     @property
-    def size(self) -> float:
+    def max_norm(self) -> float:
         """That of X."""
-        return self.X.size
+        return self.X.max_norm
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
         """X's answer."""

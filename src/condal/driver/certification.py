@@ -66,7 +66,7 @@ class CertificationSchedule:
         self.separator: Array | None = None  # the normal of K behind that proof
         self._next_look, self._next_doubt, self._next_proposal = 1, 256, 8
         self._next_infeasibility, self._last_infeasibility, self._next_reach = 32, np.inf, 1
-        self._reach = 2 * problem.magnitude  # a bound so far above a value is one of nothing
+        self._reach = 2 * problem.objective_range  # a bound so far above a value is one of nothing
         self._certified: CertifiedPoint | None = None
         self._of_proposal = False  # whether it is of a proposal, and so no point of the method's
         self._proved_w: Array | None = None
@@ -121,7 +121,7 @@ class CertificationSchedule:
         if exact and self._missed(row.objective, row) > CLOSE:
             return None
         point, seen, tangent = self._seen(x)
-        aim = self.tol * self.problem.unit(seen.objective)
+        aim = self.tol * self.problem.gap_unit(seen.objective)
         missed = aim * self._missed(seen.objective, row)
         if missed > CLOSE * aim:
             return None
@@ -133,7 +133,7 @@ class CertificationSchedule:
 
     def _missed(self, objective: float, row: Row) -> float:
         """The gap to the estimated bound, as a part of what is asked for."""
-        aim = self.tol * self.problem.unit(objective)
+        aim = self.tol * self.problem.gap_unit(objective)
         return self.problem.sense * (objective - row.bound) / aim
 
     def none_is_feasible(self, state: State, row: Row) -> bool:
@@ -165,7 +165,7 @@ class CertificationSchedule:
         passed the objective by more: no proof that it is solved can come of that."""
         if row.infeasibility > self.tol:
             return True
-        aim = self.tol * self.problem.unit(row.objective)
+        aim = self.tol * self.problem.gap_unit(row.objective)
         return row.infeasibility > EXACT and self._above(row) > aim
 
     def _above(self, row: Row) -> float:
@@ -196,7 +196,7 @@ class CertificationSchedule:
             return self.unproved(None)
         w = self.w if self.w is not None else state.y
         point, seen, tangent = self._seen(x)
-        aim = self.tol * self.problem.unit(seen.objective)
+        aim = self.tol * self.problem.gap_unit(seen.objective)
         missed = abs(seen.objective - sense * self.lower / self.scaling.c)
         try:
             gap = max(aim, missed) if missed < np.inf else aim
@@ -216,7 +216,7 @@ class CertificationSchedule:
         if self.problem.repair is not None:
             # The objective with infeasibility at its price, less the bound, is the Frank-Wolfe gap.
             missed = min(missed, abs(state.gap) / self.scaling.c)
-        return missed <= 1.5 * self.tol * self.problem.unit(row.objective)
+        return missed <= 1.5 * self.tol * self.problem.gap_unit(row.objective)
 
     def _crossed(self, row: Row) -> bool:
         """Whether the bound passes the objective: by infeasibility, or because it is false."""
@@ -231,15 +231,15 @@ class CertificationSchedule:
     def solves(self, certificate: Certificate, *, times: float = 1.0) -> bool:
         """Whether the certificate proves what was asked for, or so many times as much."""
         tol = times * self.tol
-        aim = tol * self.problem.unit(certificate.objective)
-        member = certificate.distance_to_X <= min(1e-6, tol) * self.problem.X.size
+        aim = tol * self.problem.gap_unit(certificate.objective)
+        member = certificate.distance_to_X <= min(1e-6, tol) * self.problem.X.max_norm
         within = abs(certificate.bound - certificate.objective) <= aim
         return member and within and certificate.infeasibility <= tol
 
     def _proposal_solves(self, point: Point, y: Array) -> bool:
         """Whether the proposed pair is proved to solve; the dual of the best bound is kept."""
         seen = EvaluatedPoint.of(self.problem, point)
-        aim = self.tol * self.problem.unit(seen.objective)
+        aim = self.tol * self.problem.gap_unit(seen.objective)
         certificate = self.prover.certificate(seen, y, aim)
         if self.problem.sense * (certificate.bound - self._proposed[0]) > 0:
             self._proposed = certificate.bound, y
@@ -300,7 +300,7 @@ class CertificationSchedule:
         Ax, h = self.scaling.image(state.Ax), self.problem.h
         w = state.w if self.w is None else self.w
         owed = self._above(row) - 0.5 * self._reach
-        for d in (h.outward(Ax), normal_part(h, self.scaling.dual(w))):
+        for d in (h.normal_residual(Ax), normal_part(h, self.scaling.dual(w))):
             room = float(d @ Ax) - h.support(d)  # no separation is wider: Ax is a point of A(X)
             if not room > 0:
                 continue

@@ -32,7 +32,7 @@ class Recorder:
             objective,
             bound,
             relative_gap(objective, bound),
-            distance / self.problem.reach,
+            distance / self.problem.infeasibility_unit,
             state.lam,
             state.eta,
             state.sigma,

@@ -43,9 +43,9 @@ class Scaling:
 
 def normalise(problem: Problem) -> tuple[Problem, Scaling]:
     """The normalised problem, and what undoes it."""
-    size = problem.X.size
+    size = problem.X.max_norm
     with np.errstate(over="ignore", under="ignore"):
-        magnitude, norms = problem.magnitude, problem.A.row_norms()
+        magnitude, norms = problem.objective_range, problem.A.row_norms()
     _require_held(size, "the size of X", "measure x in other units")
     _require_held(magnitude, "the objective's size over X", "scale the objective")
     there = norms[norms > 0]

@@ -42,12 +42,12 @@ class Stop:
     def is_spent(self, problem: Problem, row: Row) -> bool:
         """Whether the gap is near the rounding of any proof of it, and more was asked for."""
         times = self.times_too_fine(problem, row.objective)
-        near = ALMOST * times * self.tol * problem.unit(row.objective)
+        near = ALMOST * times * self.tol * problem.gap_unit(row.objective)
         return times > 1.0 and abs(row.objective - row.bound) <= near
 
     def times_too_fine(self, problem: Problem, objective: float) -> float:
         """How many times what is asked for the rounding of any proof of it is; 1, if it is less."""
-        return max(1.0, FINEST * problem.magnitude / (self.tol * problem.unit(objective)))
+        return max(1.0, FINEST * problem.objective_range / (self.tol * problem.gap_unit(objective)))
 
 
 def _is_number(value: Any) -> bool:

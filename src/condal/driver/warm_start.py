@@ -39,5 +39,5 @@ def warm_from(result: Result, problem: Problem, scaling: Scaling) -> Warm:
     if not result.method.split(", then ")[-1].startswith("cgal"):
         lam = nan  # the penalty of another method is no penalty for this one
     # Of another domain, only the dual helps.
-    near = distance <= NEAR * problem.X.size
+    near = distance <= NEAR * problem.X.max_norm
     return Warm(x if near else None, scaling.normalised_dual(result.y), k, lam)

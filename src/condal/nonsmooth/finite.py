@@ -89,11 +89,11 @@ class Finite(ABC):
         """0: g is finite everywhere."""
         return 0.0
 
-    def outward(self, z: Array) -> Array:
+    def normal_residual(self, z: Array) -> Array:
         """0: g is finite everywhere."""
         return np.zeros_like(z)
 
-    def conjugate_size(self, y: Array) -> float:
+    def conjugate_abs_sum(self, y: Array) -> float:
         """0: the conjugate has no terms to round."""
         return 0.0
 
@@ -105,7 +105,7 @@ class Finite(ABC):
         """0 at d = 0, else inf: g is finite everywhere."""
         return inf if np.any(d) else 0.0
 
-    def support_size(self, d: Array) -> float:
+    def support_abs_sum(self, d: Array) -> float:
         """0: there are no terms to round."""
         return 0.0
 

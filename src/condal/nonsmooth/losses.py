@@ -46,7 +46,7 @@ class _Kinked(Coordinatewise):
             return total(self._kink, y)
         return inf
 
-    def conjugate_size(self, y: Array) -> float:
+    def conjugate_abs_sum(self, y: Array) -> float:
         """<|c|, |y|>."""
         return total(np.abs(self._kink), np.abs(y))
 
@@ -180,7 +180,7 @@ class EpsilonInsensitive(Coordinatewise):
             return float(self.c @ y + self.epsilon @ np.abs(y))
         return inf
 
-    def conjugate_size(self, y: Array) -> float:
+    def conjugate_abs_sum(self, y: Array) -> float:
         """<|c| + epsilon, |y|>."""
         return float((np.abs(self.c) + self.epsilon) @ np.abs(y))
 

@@ -58,7 +58,7 @@ class Assignments:
         return self._inner.diameter
 
     @property
-    def size(self) -> float:
+    def max_norm(self) -> float:
         """n."""
         return self.trace
 

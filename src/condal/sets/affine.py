@@ -119,7 +119,7 @@ class Affine(Projected):
         """The size of the terms of y - C'u: what its rounding is part of."""
         return float(np.linalg.norm(np.abs(u) @ np.abs(self.C) + np.abs(y)))
 
-    def conjugate_size(self, y: Array) -> float:
+    def conjugate_abs_sum(self, y: Array) -> float:
         """<|d|, |u|>."""
         return float(np.abs(self.d) @ np.abs(self._coefficients(y)))
 

@@ -54,7 +54,7 @@ class Ball(Projected):
         """<centre, y> + radius |y|."""
         return float(self.centre @ y + self.radius * stable_norm(y))
 
-    def conjugate_size(self, y: Array) -> float:
+    def conjugate_abs_sum(self, y: Array) -> float:
         """<|centre|, |y|> + radius |y|."""
         return float(np.abs(self.centre) @ np.abs(y) + self.radius * stable_norm(y))
 

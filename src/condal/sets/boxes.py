@@ -46,7 +46,7 @@ class Equal(Projected):
         """<b, y>."""
         return float(self.b @ y)
 
-    def conjugate_size(self, y: Array) -> float:
+    def conjugate_abs_sum(self, y: Array) -> float:
         """<|b|, |y|>."""
         return float(np.abs(self.b) @ np.abs(y))
 
@@ -101,7 +101,7 @@ class Box(Projected):
         up, down = y > 0, y < 0
         return float(self.high[up] @ y[up] + self.low[down] @ y[down])
 
-    def conjugate_size(self, y: Array) -> float:
+    def conjugate_abs_sum(self, y: Array) -> float:
         """sum_i |low_i y_i| or |high_i y_i|, as the sign of y_i has it."""
         up, down = y > 0, y < 0
         return float(np.abs(self.high[up]) @ y[up] - np.abs(self.low[down]) @ y[down])

@@ -51,7 +51,7 @@ class _SelfDual(Projected):
         """0 in -K, up to rounding, else inf."""
         return 0.0 if self._excess(-y) <= NEAR * stable_norm(y) else inf
 
-    def conjugate_size(self, y: Array) -> float:
+    def conjugate_abs_sum(self, y: Array) -> float:
         """0: the conjugate has no terms to round."""
         return 0.0
 

@@ -47,7 +47,7 @@ class _Orthant(Projected):
         """0 where sign * y <= 0, else inf."""
         return float("inf") if self._forbidden(y) else 0.0
 
-    def conjugate_size(self, y: Array) -> float:
+    def conjugate_abs_sum(self, y: Array) -> float:
         """0: the conjugate has no terms to round."""
         return 0.0
 

@@ -21,7 +21,7 @@ class Projected(ABC):
         """sup <y, z> over K."""
 
     @abstractmethod
-    def conjugate_size(self, y: Array) -> float:
+    def conjugate_abs_sum(self, y: Array) -> float:
         """The sum of the absolute values of its terms."""
 
     @abstractmethod
@@ -36,7 +36,7 @@ class Projected(ABC):
         """|z - its projection|."""
         return float(np.linalg.norm(z - self.prox(z, 1.0)))
 
-    def outward(self, z: Array) -> Array:
+    def normal_residual(self, z: Array) -> Array:
         """z less its projection."""
         return self.dual_point(z - self.prox(z, 1.0))
 
@@ -48,9 +48,9 @@ class Projected(ABC):
         """h*(d)."""
         return self.conjugate(d)
 
-    def support_size(self, d: Array) -> float:
+    def support_abs_sum(self, d: Array) -> float:
         """That of h*(d)."""
-        return self.conjugate_size(d)
+        return self.conjugate_abs_sum(d)
 
     def support_error(self, d: Array) -> float:
         """That of h*."""

@@ -66,18 +66,20 @@ class Separable:
         distances = [h.distance(part) for h, part in zip(self.parts, self._split(z), strict=True)]
         return float(np.linalg.norm(distances))
 
-    def outward(self, z: Array) -> Array:
+    def normal_residual(self, z: Array) -> Array:
         """Part by part."""
         pieces = zip(self.parts, self._split(z), strict=True)
-        return np.concatenate([np.zeros(0), *(h.outward(part) for h, part in pieces)])
+        return np.concatenate([np.zeros(0), *(h.normal_residual(part) for h, part in pieces)])
 
     def support(self, d: Array) -> float:
         """The sum over the parts."""
         return sum(h.support(part) for h, part in zip(self.parts, self._split(d), strict=True))
 
-    def support_size(self, d: Array) -> float:
+    def support_abs_sum(self, d: Array) -> float:
         """The sum over the parts."""
-        return sum(h.support_size(part) for h, part in zip(self.parts, self._split(d), strict=True))
+        return sum(
+            h.support_abs_sum(part) for h, part in zip(self.parts, self._split(d), strict=True)
+        )
 
     def support_error(self, d: Array) -> float:
         """The root of the sum of squares."""
@@ -88,10 +90,10 @@ class Separable:
         """The sum over the parts."""
         return sum(h.conjugate(part) for h, part in zip(self.parts, self._split(y), strict=True))
 
-    def conjugate_size(self, y: Array) -> float:
+    def conjugate_abs_sum(self, y: Array) -> float:
         """The sum over the parts."""
         pieces = zip(self.parts, self._split(y), strict=True)
-        return sum(h.conjugate_size(part) for h, part in pieces)
+        return sum(h.conjugate_abs_sum(part) for h, part in pieces)
 
     def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
         """Part by part."""

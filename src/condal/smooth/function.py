@@ -98,13 +98,13 @@ class Function:
             )
         return found
 
-    def magnitude(self, size: float) -> float:
+    def variation(self, max_norm: float) -> float:
         """What its slope at u = 0 and its L allow, or its L alone where it has none there."""
         try:
             slope = float(np.linalg.norm(self.gradient(np.zeros(self.M.size))))
         except PieceError:
             slope = 0.0
-        return slope * float(self.M.norm) * size + 0.5 * self.L * size**2
+        return slope * float(self.M.norm) * max_norm + 0.5 * self.L * max_norm**2
 
     def scaled(self, c: float) -> Function:
         """c phi."""

@@ -60,9 +60,9 @@ class Logistic:
         value, steepest = self.value(u), stable_norm(self.gradient(u))
         return Errors(gamma(u.size + each) * value, gamma(each) * steepest)
 
-    def magnitude(self, size: float) -> float:
+    def variation(self, max_norm: float) -> float:
         """What its slope at 0 and its curvature allow, or its largest slope."""
-        reach, root = float(self.M.norm * size), sqrt(self.labels.size)
+        reach, root = float(self.M.norm * max_norm), sqrt(self.labels.size)
         return self.weight * min(0.5 * root * reach + 0.125 * reach**2, root * reach)
 
     def scaled(self, c: float) -> Logistic:
@@ -138,10 +138,10 @@ class Poisson:
         value, steepest = self.weight * float(terms.sum()), self.weight * stable_norm(slopes)
         return Errors(gamma(u.size + FUNCTION + 16) * value, gamma(FUNCTION + 8) * steepest)
 
-    def magnitude(self, size: float) -> float:
+    def variation(self, max_norm: float) -> float:
         """What its slope at 0 and its curvature allow."""
         slope = float(np.linalg.norm(self.gradient(np.zeros(self.counts.size))))
-        return slope * float(self.M.norm) * size + 0.5 * self.L * size**2
+        return slope * float(self.M.norm) * max_norm + 0.5 * self.L * max_norm**2
 
     def scaled(self, c: float) -> Poisson:
         """The same with another weight."""

@@ -49,9 +49,9 @@ class Linear:
         """None: nothing is computed."""
         return Errors(0.0, 0.0)
 
-    def magnitude(self, size: float) -> float:
-        """|C| size."""
-        return self.M.norm * size
+    def variation(self, max_norm: float) -> float:
+        """|C| max_norm."""
+        return self.M.norm * max_norm
 
     def scaled(self, c: float) -> Linear:
         """<c C, x>; c may be negative."""

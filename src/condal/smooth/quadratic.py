@@ -127,9 +127,13 @@ class Quadratic:
             return "the products of the operator Q" if self.Q.operators else ""
         return "that Q is psd" + (" and the products of its operator" if self.Q.operators else "")
 
-    def magnitude(self, size: float) -> float:
-        """weight (|c| size + |Q| size^2 / 2)."""
-        return self.weight * (float(np.linalg.norm(self.c)) + 0.5 * self._ends[1] * size) * size
+    def variation(self, max_norm: float) -> float:
+        """weight (|c| max_norm + |Q| max_norm^2 / 2)."""
+        return (
+            self.weight
+            * (float(np.linalg.norm(self.c)) + 0.5 * self._ends[1] * max_norm)
+            * max_norm
+        )
 
     def scaled(self, c: float) -> Quadratic:
         """The same with another weight."""
@@ -224,10 +228,10 @@ class FactoredQuadratic:
             departure=gamma(4) * self.weight * largest,
         )
 
-    def magnitude(self, size: float) -> float:
-        """weight (|c| size + |Q| size^2 / 2)."""
+    def variation(self, max_norm: float) -> float:
+        """weight (|c| max_norm + |Q| max_norm^2 / 2)."""
         steepest = 0.0 if self.c is None else inner_with(self.c).norm
-        return self.weight * (steepest + 0.5 * self._norm2 * size) * size
+        return self.weight * (steepest + 0.5 * self._norm2 * max_norm) * max_norm
 
     def scaled(self, c: float) -> FactoredQuadratic:
         """The same with another weight."""

@@ -49,9 +49,9 @@ class LeastSquares:
         """Those of the residual are a part of it, and of its squares nothing cancels."""
         return _of_residuals(self.value(u), self.gradient(u))
 
-    def magnitude(self, size: float) -> float:
-        """weight |M| size (|c| + |M| size / 2)."""
-        reach = float(self.M.norm * size)
+    def variation(self, max_norm: float) -> float:
+        """weight |M| max_norm (|c| + |M| max_norm / 2)."""
+        reach = float(self.M.norm * max_norm)
         return self.weight * reach * (float(np.linalg.norm(self.c)) + 0.5 * reach)
 
     def scaled(self, c: float) -> LeastSquares:
@@ -97,9 +97,9 @@ class Huber:
         """As of least squares: |r| - delta/2 is at least |r|/2 past delta."""
         return _of_residuals(self.value(u), self.gradient(u))
 
-    def magnitude(self, size: float) -> float:
+    def variation(self, max_norm: float) -> float:
         """What its slope at 0 and its curvature allow, or its largest slope."""
-        reach = float(self.M.norm * size)
+        reach = float(self.M.norm * max_norm)
         near = float(np.linalg.norm(self.gradient(np.zeros(self.c.size)))) * reach
         near += 0.5 * self.weight * reach**2
         return min(near, self.weight * self.delta * sqrt(self.c.size) * reach)

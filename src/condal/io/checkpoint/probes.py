@@ -31,7 +31,7 @@ def probes(problem: Problem) -> list[float]:
         lambda: f.value(_positive(f.M.size)),
         lambda: _across(f.gradient(_positive(f.M.size))),
         lambda: _across(h.prox(wave(h.size), 1.0)),
-        lambda: X.size,
+        lambda: X.max_norm,
         lambda: X.diameter,
         lambda: A.norm,
     ]

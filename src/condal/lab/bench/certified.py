@@ -61,12 +61,12 @@ def certified(model: Problem | Model, answer: PeerAnswer, *, tol: float) -> Cert
         claim = float("nan") if answer.claim is None else answer.claim
         return Certified(CLAIM, objective=claim)
     x = feasible(problem, answer.x)
-    slack = PROOF * tol * problem.unit(problem.objective(x))
+    slack = PROOF * tol * problem.gap_unit(problem.objective(x))
     found = Certified(
         "x alone",
         objective=problem.objective(x),
         infeasibility=problem.infeasibility(x),
-        outside=problem.X.distance(x) / problem.X.size,
+        outside=problem.X.distance(x) / problem.X.max_norm,
     )
     if answer.y is not None and np.isfinite(answer.y).all():
         found = _told(problem, certify(problem, x, answer.y, slack=slack), ITS_OWN)
@@ -84,7 +84,7 @@ def _told(problem: Problem, found: Certificate, what: str) -> Certified:
         found.gap,
         found.infeasibility,
         found.because,
-        found.distance_to_X / problem.X.size,
+        found.distance_to_X / problem.X.max_norm,
     )
 
 

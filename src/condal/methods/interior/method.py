@@ -161,9 +161,9 @@ class BestInteriorPoint:
 
     def after(self, problem: Problem, state: State, point: Point) -> tuple[BestInteriorPoint, bool]:
         """The best with a state and its point, and whether that gets anywhere."""
-        unit = problem.unit(state.value)
+        unit = problem.gap_unit(state.value)
         gap = abs(state.value - state.lower) / unit
-        infeasibility = problem.h.distance(state.Ax) / problem.reach
+        infeasibility = problem.h.distance(state.Ax) / problem.infeasibility_unit
         error = max(gap, infeasibility)
         better = (
             ROUNDING < gap < BETTER * self.gap
@@ -211,6 +211,6 @@ def _shown(problem: Problem, path: Path, k: int) -> tuple[State, Point]:
     Mx, Ax = np.array([form.cost @ vector]), form.matrix @ vector
     value, y = f.value(Mx), problem.h.dual_point(form.dual(path.y))
     # A bound that rounding takes away again is none: y may go to infinity.
-    lower = path.lower - gamma(problem.A.terms + 8) * problem.X.size * form.rounding(y)
+    lower = path.lower - gamma(problem.A.terms + 8) * problem.X.max_norm * form.rounding(y)
     gap = value + float(y @ Ax) - lower - problem.h.conjugate(y)
     return State(k, Mx, Ax, y, y, None, value, gap, lower), point

@@ -28,7 +28,7 @@ def first_atoms(problem: Problem, layout: Layout, R: Array) -> Array:
     R = BESIDE / sqrt(R.size) * R
     for block, v in zip(layout.blocks, layout.parts(V), strict=True):
         X = block.X
-        values, vectors = X.lowest(v, R.shape[1], 0.01 * f.magnitude(X.size) / X.size)
+        values, vectors = X.lowest(v, R.shape[1], 0.01 * f.variation(X.max_norm) / X.max_norm)
         falling = np.maximum(-values, 0.0)
         R[block.rows, : values.size] += vectors * np.sqrt(falling / max(falling.sum(), TINY))
         R[block.every] *= sqrt(X.trace)

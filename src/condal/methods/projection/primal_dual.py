@@ -265,4 +265,4 @@ def _norm(v: Array) -> float:
 
 def _square(X: Domain) -> float:
     """The square of the size of X; 1 for X = {0}, where any step is as good."""
-    return X.size**2 or 1.0
+    return X.max_norm**2 or 1.0

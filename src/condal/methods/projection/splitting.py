@@ -113,7 +113,7 @@ class Splitting:
         x = X.trace / X.n * np.eye(X.n)
         if warm is not None and warm.x is not None:
             x = np.asarray(dense(warm.x))
-        own = SplittingState(x.ravel(), None, self.rho / X.size**2)
+        own = SplittingState(x.ravel(), None, self.rho / X.max_norm**2)
         return replace(State.start(problem, warm), own=own)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
@@ -131,7 +131,7 @@ class Splitting:
         c[matrix] = _cost(problem).to_dense().ravel()
 
         for k in count(state.k + 1):
-            tol = EXACT * min(own.residual, X.size)
+            tol = EXACT * min(own.residual, X.max_norm)
             near = g.prox(own.u, own.rho, tied, tol=tol)
             tied = near.tied
             own = _balanced(own, near.z, c)
@@ -144,7 +144,7 @@ class Splitting:
             y = problem.h.dual_point(near.y)  # which rounding may have left
             residual = image - near.z
             own = self._stepped(replace(own, tied=tied, point=point), near.z, residual)
-            relative = _norm(residual) / X.size
+            relative = _norm(residual) / X.max_norm
             ended = relative <= ROUNDING
             gap, lower = inf, -inf
             if k % LOOK == 0 or ended:

@@ -47,7 +47,7 @@ def combine(shape: Shape, y: Array, *, of_objective: bool = False) -> Combinatio
     of c + A'y; rounding is accounted for."""
     y = shape.K.dual_point(y)
     support = shape.K.support(y)
-    most = support + gamma(y.size + 8) * (abs(support) + shape.K.support_size(y))
+    most = support + gamma(y.size + 8) * (abs(support) + shape.K.support_abs_sum(y))
     least = []
     for part, A, c in zip(shape.folded.parts, shape.maps, shape.costs, strict=True):
         v = A.adjoint(y)

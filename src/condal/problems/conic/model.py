@@ -96,7 +96,7 @@ class ConicModel:
 
     def _within_tol(self, result: Result) -> bool:
         """Whether the gap is still what was asked for, with the bound that holds of the program."""
-        aim = (result.tol or 0.0) * self.problem.unit(result.objective)
+        aim = (result.tol or 0.0) * self.problem.gap_unit(result.objective)
         return abs(result.bound - result.objective) <= aim
 
     def _of_any_trace(self, result: Result) -> Result:

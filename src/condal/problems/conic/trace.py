@@ -172,7 +172,7 @@ def _empty_row(shape: Shape) -> Combination | None:
     """A row without entries that asks for something else than 0."""
     entries = sum(np.diff(part.A.indptr) for part in shape.folded.parts)
     # The normal at 0 points from K to 0: all that K has is on its other side.
-    asked = shape.K.outward(np.zeros(shape.K.size)) * (entries == 0)
+    asked = shape.K.normal_residual(np.zeros(shape.K.size)) * (entries == 0)
     return combine(shape, asked) if asked.any() else None
 
 
@@ -201,7 +201,7 @@ def _by_level(shape: Shape, found: list[Combination], search: Search) -> TraceBo
         return replace(_bound(traces(found, count, level), found, how), level=level)
     lowest = -last.most
     norms = np.sqrt(sum(A.row_norms() ** 2 for A in shape.maps))
-    reach = abs(shape.K.outward(np.zeros(norms.size))) / np.where(norms > 0, norms, 1.0)
+    reach = abs(shape.K.normal_residual(np.zeros(norms.size))) / np.where(norms > 0, norms, 1.0)
     room = 10.0 * float(reach.max()) * float(last.least.max())
     for _ in range(LEVELS):
         level = lowest + room

@@ -161,13 +161,13 @@ def _check_prox(
             most=tol,
             wrong=f"{said}multiplier(z, lam) is not lam (z - prox(z, 1/lam))",
         )
-        gone = abs(h.distance(z) - float(np.linalg.norm(h.outward(z))))
+        gone = abs(h.distance(z) - float(np.linalg.norm(h.normal_residual(z))))
         notes.note(
             letter,
             "distance",
             relative(gone, size),
             most=tol,
-            wrong=f"{said}outward(z) is not as long as distance(z)",
+            wrong=f"{said}normal_residual(z) is not as long as distance(z)",
         )
         found.append((z, p, w, h.value(p), h.conjugate(w), size))
     for z, p, w, value, conjugate, size in found:
@@ -215,7 +215,7 @@ def _check_support(
     """It is above <d, z> for all z of the domain: what proofs of infeasibility rest on."""
     members = [h.prox(z, 0.6) for z in starts]
     for z in [*starts, np.zeros(h.size)]:
-        d = h.outward(z)
+        d = h.normal_residual(z)
         support = h.support(d)
         for p in members:
             notes.note(

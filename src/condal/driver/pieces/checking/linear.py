@@ -33,7 +33,7 @@ def check_domain(X: Domain, samples: Samples, notes: Notes, *, tol: float, seed:
         notes.note(
             "X",
             "oracle in X",
-            relative(X.distance(s), X.size),
+            relative(X.distance(s), X.max_norm),
             most=tol,
             wrong="the oracle lmo gave a point that is not in X",
         )
@@ -67,7 +67,7 @@ def check_domain(X: Domain, samples: Samples, notes: Notes, *, tol: float, seed:
         notes.note(
             "X",
             "size",
-            relative(length(x) - X.size, X.size),
+            relative(length(x) - X.max_norm, X.max_norm),
             most=ROUNDING,
             wrong="a point of X is longer than its size says",
         )
@@ -75,7 +75,7 @@ def check_domain(X: Domain, samples: Samples, notes: Notes, *, tol: float, seed:
             notes.note(
                 "X",
                 "diameter",
-                relative(between(x, z) - X.diameter, X.diameter, X.size),
+                relative(between(x, z) - X.diameter, X.diameter, X.max_norm),
                 most=ROUNDING,
                 wrong="two points of X are farther apart than its diameter says",
             )

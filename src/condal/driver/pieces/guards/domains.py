@@ -46,10 +46,10 @@ class GuardedDomain(Wrapped):
             return self._size.number(super().diameter)
 
     @property
-    def size(self) -> float:
+    def max_norm(self) -> float:
         """That of X."""
         with self._size.asked():
-            return self._size.number(super().size)
+            return self._size.number(super().max_norm)
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
         """X's answer."""

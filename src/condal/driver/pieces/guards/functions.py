@@ -86,10 +86,10 @@ class GuardedObjective:
             f = self.f.scaled(c)
         return self._again(f, self._letter)
 
-    def magnitude(self, size: float) -> float:
+    def variation(self, max_norm: float) -> float:
         """That of f."""
         with self._value.asked():
-            return self._value.number(self.f.magnitude(size))
+            return self._value.number(self.f.variation(max_norm))
 
 
 class GuardedFunction:
@@ -103,12 +103,12 @@ class GuardedFunction:
                 ("prox", "prox"),
                 ("value", "value"),
                 ("distance", "distance"),
-                ("outward", "normal"),
+                ("normal_residual", "normal"),
                 ("support", "support"),
-                ("support_size", "size of the support"),
+                ("support_abs_sum", "size of the support"),
                 ("support_error", "error of the support"),
                 ("conjugate", "conjugate"),
-                ("conjugate_size", "size of the conjugate"),
+                ("conjugate_abs_sum", "size of the conjugate"),
                 ("multiplier", "multiplier"),
                 ("dual_point", "dual point"),
                 ("dual_error", "dual error"),
@@ -165,9 +165,9 @@ class GuardedFunction:
         """That of h."""
         return self._number("distance", z)
 
-    def outward(self, z: Array) -> Array:
+    def normal_residual(self, z: Array) -> Array:
         """That of h."""
-        return self._array("outward", z)
+        return self._array("normal_residual", z)
 
     def support(self, d: Array) -> float:
         """That of h; else what follows from the rest.
@@ -182,12 +182,12 @@ class GuardedFunction:
         if self.lipschitz < inf:
             return inf
         here, far = self.conjugate(d), self.conjugate(FAR * d) / FAR
-        same = here == far or abs(here - far) <= SAME * self.conjugate_size(d)
+        same = here == far or abs(here - far) <= SAME * self.conjugate_abs_sum(d)
         return here if same else inf
 
-    def support_size(self, d: Array) -> float:
+    def support_abs_sum(self, d: Array) -> float:
         """That of h; else that of the conjugate, for a set."""
-        return self._of_the_support("support_size", "conjugate_size", d)
+        return self._of_the_support("support_abs_sum", "conjugate_abs_sum", d)
 
     def support_error(self, d: Array) -> float:
         """That of h; else that of the conjugate, for a set."""
@@ -202,9 +202,9 @@ class GuardedFunction:
         """That of h."""
         return self._number("conjugate", y)
 
-    def conjugate_size(self, y: Array) -> float:
+    def conjugate_abs_sum(self, y: Array) -> float:
         """That of h."""
-        return self._number("conjugate_size", y)
+        return self._number("conjugate_abs_sum", y)
 
     def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
         """That of h."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import condal
-
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+from locations import DATA
 
 needs_data = pytest.mark.skipif(
     not DATA.is_dir(), reason="the public instances are not beside this clone (../shared/data)"

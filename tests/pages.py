@@ -7,9 +7,9 @@ import importlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from locations import ROOT
+
 # What the fences of a page may be: `text` after a block is what the block prints.
 RUN, SHOWN = ("python", "sh"), ("text", "{toctree}", "{names}", "{commands}", "{include}")
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d*)?(?:e[-+]?\d+)?(?!\w)")

@@ -200,7 +200,7 @@ class Result:
 
     @property
     def infeasibility(self) -> float:
-        """dist(Ax, K) / `Problem.infeasibility_unit`: max(1, dist(0, K)), unless no Ax is as large as 1."""
+        """dist(Ax, K) / `Problem.infeasibility_unit`, which is max(1, dist(0, K)) in most cases."""
         return self.certificate.infeasibility
 
     @property

@@ -9,11 +9,11 @@ from __future__ import annotations
 I, F, O = "test_input.py", "test_input_forms.py", "test_input_options.py"
 S, W, U = "test_structure.py", "test_structure_operators.py", "test_structure_scales.py"
 E, R = "test_numerics.py", "test_numerics_sketch.py"
-CONTROL, RESUME = "test_control.py", "checkpoint/test_resume_solve.py"
+CONTROL, RESUME = "driver/test_control.py", "io/checkpoint/test_resume_solve.py"
 DISK, ABOUT, BOX = (
-    "checkpoint/test_crashes.py",
-    "checkpoint/test_about.py",
-    "checkpoint/test_container.py",
+    "io/checkpoint/test_crashes.py",
+    "io/checkpoint/test_about.py",
+    "io/checkpoint/test_container.py",
 )
 FILES, COMMAND = "faults/test_files.py", "faults/test_files_command.py"
 
@@ -119,11 +119,11 @@ STRUCTURE = {
     ],
     "an operator that gives NaN": [
         f"{W}::test_an_operator_that_returns_nan_is_named",
-        "test_faults.py::test_operators_within_our_own_pieces",
+        "driver/test_faults.py::test_operators_within_our_own_pieces",
     ],
     "an operator that raises": [
         f"{W}::test_an_operator_that_raises_is_named_and_what_was_reached_is_kept",
-        "test_operator_faults.py::test_the_operator_is_named_when_it_is_made_something_of",
+        "linalg/test_operator_faults.py::test_the_operator_is_named_when_it_is_made_something_of",
     ],
     "an operator that changes its mind": [
         f"{W}::test_an_operator_that_is_not_deterministic_is_found_by_the_public_checker",
@@ -170,7 +170,7 @@ CONTROLLED = {
     ],
     "killed anywhere in writing": [
         f"{DISK}::test_killed_before_any_line_of_a_write_the_last_good_one_is_there",
-        "checkpoint/test_kills.py::test_a_solve_that_is_killed_goes_on_and_is_never_wrong",
+        "io/checkpoint/test_kills.py::test_a_solve_that_is_killed_goes_on_and_is_never_wrong",
     ],
     "a full disk": [
         f"{DISK}::test_a_full_disk_leaves_the_last_good_one",
@@ -182,18 +182,18 @@ CONTROLLED = {
     ],
     "a resumed run is the uninterrupted one": [
         f"{RESUME}::test_a_resumed_solve_is_that_of_one_that_was_left_alone",
-        "checkpoint/test_known_classes.py::test_a_method_goes_on_from_a_checkpoint_bit_for_bit",
+        "io/checkpoint/test_known_classes.py::test_a_method_goes_on_from_a_checkpoint_bit_for_bit",
     ],
     "resumed with other data": [
         f"{ABOUT}::test_other_data_are_refused",
         f"{RESUME}::test_other_data_are_refused",
-        "test_cli_resume.py::test_resume_with_other_data_is_refused",
+        "cli/test_cli_resume.py::test_resume_with_other_data_is_refused",
     ],
     "resumed by another version": [f"{ABOUT}::test_another_condal_is_refused"],
     "resumed with another dtype": [f"{ABOUT}::test_another_dtype_is_refused"],
     "two writers": [
-        "checkpoint/test_writers.py::test_a_second_writer_is_refused_while_the_first_lives",
-        "checkpoint/test_writers.py::test_two_processes_at_once_never_mix",
+        "io/checkpoint/test_writers.py::test_a_second_writer_is_refused_while_the_first_lives",
+        "io/checkpoint/test_writers.py::test_two_processes_at_once_never_mix",
     ],
 }
 
@@ -245,29 +245,29 @@ IN_FILES = {phrase: [f"{FILES}::test_files_with[{phrase}]"] for phrase in CELLS}
 
 IN_CHECKPOINTS = {
     "no pickle": [
-        "checkpoint/test_packing.py::test_what_is_not_condals_own_is_refused_by_name",
+        "io/checkpoint/test_packing.py::test_what_is_not_condals_own_is_refused_by_name",
         f"{FILES}::test_pickle_payload",
     ],
     "a header with lengths and digests": [
         f"{BOX}::test_the_layout_is_what_the_page_says",
         f"{BOX}::test_a_header_that_fits_its_digest_but_not_its_file_is_refused",
-        "checkpoint/test_bad_disk.py::test_a_byte_that_changes_is_seen_wherever_it_is",
+        "io/checkpoint/test_bad_disk.py::test_a_byte_that_changes_is_seen_wherever_it_is",
     ],
     "on the disk before it takes the name": [
         f"{DISK}::test_what_takes_the_name_is_on_the_disk_before_and_the_folder_after"
     ],
     "two generations": [f"{BOX}::test_two_generations_are_kept_and_no_more"],
     "k, the whole state and the bounds": [
-        "checkpoint/test_known_classes.py::test_a_method_goes_on_from_a_checkpoint_bit_for_bit",
+        "io/checkpoint/test_known_classes.py::test_a_method_goes_on_from_a_checkpoint_bit_for_bit",
         f"{RESUME}::test_a_resumed_solve_is_that_of_one_that_was_left_alone",
     ],
     "the storage, with the random matrix of a sketch": [
-        "checkpoint/test_known_classes.py::test_a_storage_goes_on_from_a_checkpoint_bit_for_bit",
-        "checkpoint/test_packing.py::test_a_sketch_keeps_its_random_matrix_only_if_it_has_one",
+        "io/checkpoint/test_known_classes.py::test_a_storage_goes_on_from_a_checkpoint_bit_for_bit",
+        "io/checkpoint/test_packing.py::test_a_sketch_keeps_its_random_matrix_only_if_it_has_one",
     ],
-    "options": ["test_cli_resume.py::test_every_application_is_resumed_with_its_own_options"],
+    "options": ["cli/test_cli_resume.py::test_every_application_is_resumed_with_its_own_options"],
     "a hash of the problem": [
-        "checkpoint/test_fingerprint.py::test_one_number_in_its_last_bit_makes_another_fingerprint"
+        "io/checkpoint/test_fingerprint.py::test_one_number_in_its_last_bit_makes_another_fingerprint"
     ],
     "versions": [
         f"{ABOUT}::test_it_says_what_it_is_of",

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from lines import LINES
 
-TESTS = Path(__file__).resolve().parents[1]
+from locations import TESTS
+
 PHRASES = [(group, phrase) for group, lines in LINES.items() for phrase in lines]
 
 

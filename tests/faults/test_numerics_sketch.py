@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from condal import LowRank, Spectrahedron, Status
 from condal.linalg.lifting import rectangle, square_point
 from condal.storage import Sketch, TwoSidedSketch
 from known import PLANTED, torus
+from locations import TESTS
 
 
 def unit(n, seed=0):
@@ -160,7 +160,7 @@ print(json.dumps(found))
 
 def test_1_thread_against_2():
     """Sums in another order differ by rounding: the answers agree to the tolerance."""
-    tests = str(Path(__file__).resolve().parents[1])
+    tests = str(TESTS)
     found = []
     for threads in ("1", "2"):
         run = subprocess.run(

@@ -78,8 +78,8 @@ def certify(
     application, chosen = _application(saved, result, kind, own)
     if saved.digest is not None and digest_of(problem) != saved.digest:
         raise FormatError(
-            f"is not the file that {escape_terminal(result)} is a result of: its contents differ from "
-            f"those of {saved.file}, or were changed since",
+            f"is not the file that {escape_terminal(result)} is a result of: its contents differ "
+            f"from those of {saved.file}, or were changed since",
             path=problem,
         )
     model = application.build(problem, chosen)
@@ -88,9 +88,8 @@ def certify(
         claim = found_again(application, model, saved, chosen)
         verdict = Verdict((*verdict.claims, claim), verdict.certificate)
     if not quiet:
-        click.echo(
-            f"\n{escape_terminal(saved.result.problem_name)} of {escape_terminal(Path(problem).name)}\n"
-        )
+        name, file = saved.result.problem_name, Path(problem).name
+        click.echo(f"\n{escape_terminal(name)} of {escape_terminal(file)}\n")
         click.echo(table(_rows(verdict.claims)))
         click.echo(f"\n{_sentence(verdict)}")
     context.exit(PROVED if verdict.proved else REFUTED)

@@ -95,7 +95,7 @@ def experiment(
                 click.echo(summary(report))
     except KeyboardInterrupt:
         click.echo(
-            f"\nstopped; what is done is kept in {escape_terminal(out)}, and the same command goes on"
+            f"\nstopped; finished runs are in {escape_terminal(out)}: repeat the command to resume"
         )
         context.exit(STOPPED)
 

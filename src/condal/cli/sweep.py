@@ -106,7 +106,7 @@ def sweep(
         table = run(work, tasks, folder, workers=Workers.of(workers), watch=Lines())
     except KeyboardInterrupt:
         click.echo(
-            f"\nstopped; what is done is kept in {escape_terminal(out)}, and the same command goes on"
+            f"\nstopped; finished runs are in {escape_terminal(out)}: repeat the command to resume"
         )
         context.exit(STOPPED)
     table.to_csv(folder.path / CSV)

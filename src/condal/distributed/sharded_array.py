@@ -126,8 +126,8 @@ class ShardedArray(NDArrayOperatorsMixin):
             return value.local
         if np.ndim(value) >= self.ndim and np.shape(value)[0] != 1:
             raise TypeError(
-                f"a NumPy array of shape {np.shape(value)} has no place among the rows of an ShardedArray "
-                "array: which rank's is it?"
+                f"a NumPy array of shape {np.shape(value)} cannot be combined with a ShardedArray: "
+                "no rank owns its rows"
             )
         return value
 

@@ -18,7 +18,7 @@ Build = Callable[[], "Problem | Model"]
 class Case:
     """An instance, and how near to its optimum everyone is to come.
 
-    `needs` names a file of `condal.experiments.data`: `read` makes the instance of it, `build`
+    `needs` names a file of `condal.lab.experiments.data`: `read` makes the instance of it, `build`
     makes what stands in for it, or the instance itself where no file is needed; None where nothing
     can stand in. `tols` are the tolerances of the peers that are asked for another, `also` those
     that ours is tried at too; `alone` keeps the peers out. `optimum` is what is known of it.

@@ -70,7 +70,7 @@ def once(job: Job) -> Run:
         question, reply = Path(folder, "job.json"), Path(folder, "run.json")
         question.write_text(json.dumps(asdict(job)), encoding="utf-8")
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "condal.bench.worker", str(question), str(reply)],
+            [sys.executable, "-P", "-m", "condal.lab.bench.worker", str(question), str(reply)],
             env={**os.environ, **ONE_THREAD, "TMPDIR": folder},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

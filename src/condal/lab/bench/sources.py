@@ -1,4 +1,4 @@
-"""The public files of the instances: those that `condal.experiments.data` knows."""
+"""The public files of the instances: those that `condal.lab.experiments.data` knows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process that makes one run: python -m condal.bench.worker JOB ANSWER.
+"""The process that makes one run: python -m condal.lab.bench.worker JOB ANSWER.
 
 The instance and the peer's data are made, the solve is timed, and its answer certified.
 """

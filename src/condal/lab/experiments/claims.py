@@ -61,7 +61,7 @@ def page(
             [(c.instance, c.text, c.where, c.measured, f"**{c.verdict.value}**") for c in claims],
         ),
         "## What the words mean",
-        "The same for every run, in `condal.experiments.paper`:",
+        "The same for every run, in `condal.lab.experiments.paper`:",
         "\n".join(f"* {line}" for line in criteria),
         "## The instances",
         _table(

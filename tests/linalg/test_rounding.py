@@ -292,7 +292,7 @@ class Bowl:
         return type(self)(self.c, c * self.weight)
 
     def variation(self, max_norm):
-        return self.weight * size * (float(np.linalg.norm(self.c)) + size)
+        return self.weight * max_norm * (float(np.linalg.norm(self.c)) + max_norm)
 
 
 class CarefulBowl(Bowl):

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bits import same
+from test_methods import CASES, built
 
 import condal
 from condal import methods, storage
@@ -19,7 +20,6 @@ from condal.linalg.points import LowRank
 from condal.methods import rules
 from condal.result import Row
 from condal.storage import Atoms, Blocks, Dense, Factor, Factored, Sketch, TwoSidedSketch
-from test_methods import CASES, built
 
 GROUPS = (known.METHODS, known.RULES, known.STATES, known.POINTS, known.STORAGES, known.DRIVER)
 

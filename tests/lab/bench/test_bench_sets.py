@@ -127,7 +127,7 @@ def test_other_contents_are_not_taken_for_the_real_ones(tmp_path):
 
 def test_to_locate_a_file_changes_nothing(tmp_path):
     # As the module makes it: another test may have located files before.
-    spec = find_spec("condal.experiments.data")
+    spec = find_spec("condal.lab.experiments.data")
     fresh = module_from_spec(spec)
     spec.loader.exec_module(fresh)
     before = set(fresh.SOURCES)

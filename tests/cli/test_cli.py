@@ -25,8 +25,7 @@ from condal.io.formats import write_rudy
 from condal.problems import max_cut
 from condal.result import History, Status
 from condal.runtime.text import escape_terminal
-
-DATA = Path(__file__).parents[2] / "shared" / "data"
+from locations import DATA
 
 KEYS = {
     "problem": str,

@@ -152,7 +152,7 @@ def test_ctrl_c_stops_at_once_and_keeps_what_is_done(tmp_path):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 1, err
-    assert f"stopped; what is done is kept in {tmp_path}, and the same command goes on" in out
+    assert f"stopped; finished runs are in {tmp_path}: repeat the command to resume" in out
     assert "Traceback" not in err
     assert list((tmp_path / "trials").rglob("*.json"))
 

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from laws.functions import FUNCTIONS
 from laws.maps import MAPS
 from laws.sets import SETS
 from laws.smooth import SMOOTH
+from locations import TESTS
 
 
 def of(value: Any) -> str:
@@ -249,13 +249,13 @@ def test_one_that_is_part_of_itself_comes_to_an_end():
 SCRIPT = """
 from known import planted_sdp, planted_simplex
 import condal, numpy as np
-from condal.checkpoint.fingerprint import fingerprint
+from condal.io.checkpoint.fingerprint import fingerprint
 print(fingerprint(planted_sdp().problem), fingerprint(planted_simplex().problem))
 """
 
 
 def test_it_is_the_same_in_another_process():
-    path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
+    path = os.pathsep.join([str(TESTS), *sys.path])
     run = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         env=os.environ | {"PYTHONHASHSEED": "7", "PYTHONPATH": path},

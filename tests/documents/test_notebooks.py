@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import warnings
-from pathlib import Path
 
 import nbformat
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from locations import ROOT
+
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SECONDS = 120  # that a cell may take, on a busy machine
 NEEDS = {"cvxpy": "condal.cvxpy", "clustering": "condal.sklearn"}

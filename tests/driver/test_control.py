@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,6 +31,7 @@ from condal.runtime.cancellation import (
 )
 from condal.runtime.signals import NOTICE, SignalHandler
 from known import random_graph
+from locations import TESTS
 
 N = 60
 KILLS = {signal.SIGINT: KeyboardInterrupt, signal.SIGTERM: SystemExit}
@@ -272,7 +272,7 @@ print(result.status.name, result.certificate.certified, result.bound >= result.o
 
 @pytest.mark.parametrize("number", KILLS)
 def test_a_signal_from_outside_ends_the_solve_and_writes_the_checkpoint(number, tmp_path):
-    here = str(Path(__file__).parent)
+    here = str(TESTS)
     with subprocess.Popen(
         [sys.executable, "-c", SCRIPT.format(here=here)],
         stdout=subprocess.PIPE,

@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Callable
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,9 +24,8 @@ from condal.lab.experiments.trial import Budget
 from condal.sweeps.workers import Workers
 from known import planted_sdp, torus
 from laws import public_classes
+from locations import TESTS
 from repeated import MODELS, SOLVES, STORAGES, digest, digests, in_turn
-
-HERE = Path(__file__).resolve()
 
 
 def test_every_storage_and_every_application_is_tried():
@@ -71,7 +69,7 @@ def test_processes_of_other_hash_seeds():
     halves = list(SOLVES)[::2], list(SOLVES)[1::2]
     running = [
         subprocess.Popen(
-            [sys.executable, str(HERE.with_name("repeated.py")), *names],
+            [sys.executable, str(TESTS / "repeated.py"), *names],
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONHASHSEED": seed},
             text=True,

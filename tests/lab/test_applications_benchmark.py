@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # benchmarks/ is no package of ours
+from locations import ROOT
+
+sys.path.insert(0, str(ROOT))  # benchmarks/ is no package of ours
 
 from benchmarks import applications, timed
 from benchmarks.instances import INSTANCES

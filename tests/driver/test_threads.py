@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,9 +20,9 @@ from condal.driver.pieces.guards import guarded
 from condal.linalg.eigen import _start_vector
 from condal.linalg.svec import svec_indices
 from known import Hidden, torus
+from locations import SOURCE
 from repeated import CASES, MODELS, SOLVES, answered, by_method, digest, in_turn
 
-SOURCE = Path(condal.__file__).parent
 PATIENCE = 60.0  # seconds after which a thread is said to hang
 
 

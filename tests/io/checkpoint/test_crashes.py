@@ -242,7 +242,7 @@ def test_a_disk_that_cannot_be_read_is_taken_for_damage(tmp_path, monkeypatch):
 LIMITED = """
 import resource, sys
 import numpy as np
-from condal.checkpoint.file import read, write
+from condal.io.checkpoint.file import read, write
 from condal.errors import FormatError
 path = sys.argv[1]
 write(path, {"k": 1}, np.zeros(10))

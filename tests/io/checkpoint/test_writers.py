@@ -18,7 +18,7 @@ from condal.io.checkpoint.lock import locked
 
 HOLDING = """
 import sys
-from condal.checkpoint.lock import locked
+from condal.io.checkpoint.lock import locked
 with locked(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.readline()
@@ -26,8 +26,8 @@ with locked(sys.argv[1]):
 WRITING = """
 import sys
 import numpy as np
-from condal.checkpoint.file import write
-from condal.checkpoint.lock import locked
+from condal.io.checkpoint.file import write
+from condal.io.checkpoint.lock import locked
 from condal.errors import FormatError
 path, mine = sys.argv[1], int(sys.argv[2])
 wrote = refused = 0

@@ -20,10 +20,8 @@ from audit import checks
 from audit.lock import LOCK, read
 
 import commands
-import condal
+from locations import ROOT, SOURCE, TESTS
 
-ROOT = Path(__file__).resolve().parents[1]
-SOURCE = Path(condal.__file__).parent
 LOCKED = Path(sys.prefix).resolve() == (ROOT / ".venv").resolve()  # as `make test` makes it
 AS_LOCKED = ("installed", "licence")
 DIGEST = "--hash=sha256:" + "0" * 64
@@ -281,7 +279,7 @@ def test_no_command_and_no_solve_uses_the_network_or_another_process(tmp_path, m
         text=True,
         timeout=240,
         check=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])},
     )
     seen, codes = json.loads(ended.stdout.splitlines()[-1])
     assert seen == []

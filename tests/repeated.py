@@ -26,7 +26,7 @@ from condal.problem import Problem
 from condal.problems.conic import conic_model
 from conic_programs import cone_program, level_program, several_blocks, slack_program
 from known import planted_sdp, random_graph, torus
-from test_methods import CASES
+from method_cases import CASES
 
 MEASURED = {"seconds", "cpu_seconds", "oracle_cpu_seconds"}  # by the clock
 

@@ -454,7 +454,7 @@ def test_gset(name, relaxation, options):
 
 
 @pytest.mark.parametrize(
-    ("value", "up", "to_user"),
+    ("value", "up", "shown"),
     [
         (12044.0, False, "12,044"),
         (12044.478526, False, "12,044.48"),
@@ -479,7 +479,7 @@ def test_a_share_is_never_rounded_up():
 
 
 @pytest.mark.parametrize(
-    ("count", "to_user"),
+    ("count", "shown"),
     [(0, "0 bytes"), (864, "860 bytes"), (999_999, "1 MB"), (1_740_000_000, "1.7 GB")],
 )
 def test_size(count, shown):

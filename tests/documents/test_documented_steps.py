@@ -143,7 +143,7 @@ def test_what_a_block_prints_is_compared():
 
 
 @pytest.mark.parametrize(
-    ("to_user", "printed", "same"),
+    ("shown", "printed", "same"),
     [
         ("gap 0.00096", "gap  0.00091\n", True),
         ("bound 774.06 (dense)", "bound 774.1 (dense)", True),

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from commands import FILES, NEEDED
 from condal.cli.app import cli
 from condal.io.results import load
 from condal.report.figures import of_picture
-from test_cli_solve import FILES, NEEDED
 
 WITHOUT = {"sdp"}  # its unknowns stand for nothing that could be drawn
 

@@ -146,7 +146,7 @@ def test_a_result_its_certificate_and_its_history_show_themselves():
     assert "none was proved" in condal.Certificate(1.0, float("inf"), 0.0, "")._repr_html_()
 
 
-@pytest.mark.parametrize(("count", "to_user"), [(0, 0), (3, 3), (10, 10), (11, 11), (500, 11)])
+@pytest.mark.parametrize(("count", "shown"), [(0, 0), (3, 3), (10, 10), (11, 11), (500, 11)])
 def test_a_history_shows_its_first_and_last_rows(count, shown):
     history = History()
     for k in range(count):

@@ -90,7 +90,7 @@ def test_a_row_and_a_ctrl_c_fit_in_80_columns(value):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "to_user"),
+    ("seconds", "shown"),
     [(0.0, "0.0 s"), (99.94, "99.9 s"), (99.96, "1:40"), (245.2, "4:05"), (3723.0, "1:02:03")],
 )
 def test_clock(seconds, shown):

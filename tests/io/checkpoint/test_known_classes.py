@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bits import same
-from test_methods import CASES, built
 
 import condal
 from condal import methods, storage
@@ -20,6 +19,7 @@ from condal.linalg.points import LowRank
 from condal.methods import rules
 from condal.result import Row
 from condal.storage import Atoms, Blocks, Dense, Factor, Factored, Sketch, TwoSidedSketch
+from method_cases import CASES, built
 
 GROUPS = (known.METHODS, known.RULES, known.STATES, known.POINTS, known.STORAGES, known.DRIVER)
 

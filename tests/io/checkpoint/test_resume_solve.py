@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from bits import same
-from test_methods import CASES, new_storage
 
 import condal
 from condal import Status, storage
@@ -22,6 +21,7 @@ from condal.methods.state import State
 from condal.problems import matrix_completion, max_cut, theta
 from condal.runtime.cancellation import Stopper
 from known import random_graph
+from method_cases import CASES, new_storage
 
 SECONDS = condal.History.columns.index("seconds")
 

@@ -45,17 +45,17 @@ def measured(case: str, instance: Instance, *, quick: bool) -> list[dict[str, An
     for solver in (OURS, *instance.rivals):
         for times in TIGHTER:
             eps = GOAL / times
-            found = {"case": case, "application": instance.title, "solver": solver, "eps": eps}
-            found |= {"what": instance.what, "limit": limit, "goal": instance.goal}
-            found["load"] = os.getloadavg()[0]
-            found |= go(case, solver, eps, limit)
-            _judge(found, best)
+            row = {"case": case, "application": instance.title, "solver": solver, "eps": eps}
+            row |= {"what": instance.what, "limit": limit, "goal": instance.goal}
+            row["load"] = os.getloadavg()[0]
+            row |= go(case, solver, eps, limit)
+            _judge(row, best)
             if rows and rows[-1]["solver"] == solver:
-                if "cpu" not in found:
+                if "cpu" not in row:
                     break  # keep the earlier, less accurate answer
                 rows.pop()
-            rows.append(found)
-            if found["outcome"] != "short":
+            rows.append(row)
+            if row["outcome"] != "short":
                 break
     for most in () if quick else REPEATS:
         for row in rows:  # alternate: a busy machine slows whichever solver runs at the time
@@ -108,20 +108,20 @@ def ratio_of(ours: float | None, its: float) -> str:
 
 def notes(rows: list[dict[str, Any]]) -> list[str]:
     """Say why an answer is missing, which tolerance was used, and what share of time is CVXPY's."""
-    said = []
+    remarks = []
     for row in rows:
         who = f"{row['application']}, {row['solver']}"
         if "cpu" not in row:
-            said.append(f"{who}: {row['outcome']}, {row['said']}")
+            remarks.append(f"{who}: {row['outcome']}, {row['said']}")
         elif row["solver"] == OURS and row["said"] != "SOLVED":
-            said.append(f"{who}: {row['said']}")
+            remarks.append(f"{who}: {row['said']}")
         if row["eps"] < GOAL:
-            said.append(f"{who} was asked for {power(row['eps'])}")
+            remarks.append(f"{who} was asked for {power(row['eps'])}")
         if row.get("engine_seconds") is not None and row["engine_seconds"] < 0.5 * row["wall"]:
-            said.append(
+            remarks.append(
                 f"{who}: {seconds(row['engine_seconds'])} s of wall time in the solver itself"
             )
-    return said
+    return remarks
 
 
 def page(rows: list[dict[str, Any]]) -> str:
@@ -156,15 +156,17 @@ def main() -> None:
         if name not in cases:
             raise SystemExit(f"no application {name!r}; the applications are {', '.join(cases)}")
     file = RESULTS / "applications.json"
-    kept = json.loads(file.read_text(encoding="utf-8"))["rows"] if named and file.is_file() else []
-    rows = [] if quick else [row for row in kept if row["case"] not in chosen]
+    recorded = (
+        json.loads(file.read_text(encoding="utf-8"))["rows"] if named and file.is_file() else []
+    )
+    rows = [] if quick else [row for row in recorded if row["case"] not in chosen]
     for name in chosen:
         if name == "movielens" and not RATINGS.is_file():
             print("movielens: skipped, its data are missing")
             continue
-        found = measured(name, INSTANCES[name](), quick=quick)
-        print(text(found), flush=True)
-        rows += found
+        measured_rows = measured(name, INSTANCES[name](), quick=quick)
+        print(text(measured_rows), flush=True)
+        rows += measured_rows
         if not quick:
             rows.sort(key=lambda row: cases.index(row["case"]))
             write("applications", rows)

@@ -32,8 +32,8 @@ def written(W: Any) -> Any:
 
 def timed(call: Callable[[], Any]) -> tuple[float, Any]:
     began = time.process_time()
-    found = call()
-    return time.process_time() - began, found
+    value = call()
+    return time.process_time() - began, value
 
 
 def measure(name: str, W: Any, tol: float) -> dict[str, Any]:

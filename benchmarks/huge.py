@@ -41,8 +41,8 @@ def graph(n: int) -> Any:
     """Return a random graph of n vertices, using little memory: weights count repeated edges."""
     rng, m = np.random.default_rng(0), n * DEGREE // 2
     i, j = (rng.integers(0, n, m, dtype=np.int32) for _ in range(2))
-    kept = i != j
-    half = sp.csr_array((np.ones(int(kept.sum())), (i[kept], j[kept])), shape=(n, n))
+    proper = i != j
+    half = sp.csr_array((np.ones(int(proper.sum())), (i[proper], j[proper])), shape=(n, n))
     return half + half.T
 
 
@@ -135,6 +135,6 @@ def _line(cells: Any) -> str:
 
 if __name__ == "__main__":
     asked, side, limit, answer = sys.argv[1:]
-    found = work(asked, int(side), float(limit))
-    finite = {key: None if value != value else value for key, value in found.items()}
+    record = work(asked, int(side), float(limit))
+    finite = {key: None if value != value else value for key, value in record.items()}
     Path(answer).write_text(json.dumps(finite), encoding="utf-8")

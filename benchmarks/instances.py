@@ -148,8 +148,8 @@ def trace_norm(rows: int, m: int, n: int) -> Instance:
 def component(n: int) -> Instance:
     """Three hidden factors, each on a tenth of the variables, plus noise: 2 n observations."""
     rng = np.random.default_rng(0)
-    part = max(1, n // 10)
-    hidden = (np.arange(n) // part == np.arange(3)[:, None]) * np.array([[4.0], [3.0], [2.0]])
+    group = max(1, n // 10)
+    hidden = (np.arange(n) // group == np.arange(3)[:, None]) * np.array([[4.0], [3.0], [2.0]])
     data = rng.standard_normal((2 * n, 3)) @ hidden + 3 * rng.standard_normal((2 * n, n))
     S = np.cov(data.T)
     title = f"sparse PCA, n = {n}"

@@ -68,12 +68,12 @@ def main() -> None:
             done = alone("benchmarks.large", kind, n, seconds, reply, timeout=4 * seconds + 900)
             if not reply.is_file():
                 raise SystemExit(f"{kind}, n = {n}: {(done.stdout + done.stderr)[-2000:]}")
-            found = json.loads(reply.read_text(encoding="utf-8"))
-        kept = {**_earlier(), (kind, n): found}
-        rows = [kept[key] for key in sorted(kept, key=lambda key: (key[1], key[0]))]
+            row = json.loads(reply.read_text(encoding="utf-8"))
+        by_case = {**_earlier(), (kind, n): row}
+        rows = [by_case[key] for key in sorted(by_case, key=lambda key: (key[1], key[0]))]
         write("large", rows)
         (RESULTS / "large.md").write_text(_page(rows), encoding="utf-8")
-        print(_page([found]))
+        print(_page([row]))
 
 
 def work(kind: str, n: int, seconds: float) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def _measured(
 ) -> tuple[dict[str, Any], Result]:
     problem = model.problem
     storage, before = Sketch(problem.X.n, R), peak()
-    told = sum(estimate(problem, method, storage).values())
+    estimated = sum(estimate(problem, method, storage).values())
     began = time.perf_counter()
     result = solve(model, tol=tol, method=method, storage=storage, max_seconds=seconds)
     row = {
@@ -148,7 +148,7 @@ def _measured(
         "cpu_seconds": result.cpu_seconds,
         "data_mb": before / 1e6,
         "peak_mb": peak() / 1e6,
-        "estimate_mb": told / 1e6,
+        "estimate_mb": estimated / 1e6,
         "reconstruction": str(result.reconstruction),
     }
     return row, result
@@ -158,8 +158,8 @@ def _complex(rng: np.random.Generator, shape: tuple[int, int]) -> NDArray[np.com
     return rng.standard_normal(shape) + 1j * rng.standard_normal(shape)
 
 
-def _share(part: float) -> str:
-    return f"{100 * part:.3g}%"
+def _share(share: float) -> str:
+    return f"{100 * share:.3g}%"
 
 
 def _earlier() -> dict[tuple[str, int], dict[str, Any]]:
@@ -171,7 +171,7 @@ def _earlier() -> dict[tuple[str, int], dict[str, Any]]:
 def _page(rows: list[dict[str, Any]]) -> str:
     lines = [*ABOUT, ""]
     for row in rows:
-        beside = row["peak_mb"] - row["data_mb"]
+        beyond_data = row["peak_mb"] - row["data_mb"]
         lines += [
             f"## {row['kind']}, n = {row['n']:,}, p = {row['p']:,}, R = {row['R']}",
             "",
@@ -183,7 +183,7 @@ def _page(rows: list[dict[str, Any]]) -> str:
             f"which proves nothing, gave the bound {row['estimated_bound']:.6g}",
             f"* {row['iterations']} iterations, {row['products']} products, "
             f"{row['wall_seconds']:.0f} s of wall time, {row['cpu_seconds']:.0f} s of CPU time",
-            f"* peak {row['peak_mb']:.0f} MB, of which {beside:.0f} MB beyond the data; "
+            f"* peak {row['peak_mb']:.0f} MB, of which {beyond_data:.0f} MB beyond the data; "
             f"the estimate before the start was {row['estimate_mb']:.0f} MB",
             f"* {row['rounded']}, in {row['rounding_cpu_seconds']:.0f} s of CPU time",
             f"* {row['reconstruction']}",

@@ -56,9 +56,9 @@ def inner(n: int, p: int, rank: int) -> Case:
     A = condal.Inner.from_triplets(n, owner, rows=i, cols=j, values=v)
     both = [
         sp.csr_array(
-            (np.tile(v[here], 2), (np.r_[i[here], j[here]], np.r_[j[here], i[here]])), (n, n)
+            (np.tile(v[block], 2), (np.r_[i[block], j[block]], np.r_[j[block], i[block]])), (n, n)
         )
-        for here in (slice(3 * k, 3 * k + 3) for k in range(LOOPED))
+        for block in (slice(3 * k, 3 * k + 3) for k in range(LOOPED))
     ]
     return Case(
         f"Inner {p:,}",
@@ -156,9 +156,9 @@ def constructions() -> Iterator[dict[str, Any]]:
     v = rng.standard_normal(3 * p)
     matrices = [
         sp.coo_array(
-            (np.tile(v[here], 2), (np.r_[i[here], j[here]], np.r_[j[here], i[here]])), (n, n)
+            (np.tile(v[block], 2), (np.r_[i[block], j[block]], np.r_[j[block], i[block]])), (n, n)
         )
-        for here in (slice(3 * k, 3 * k + 3) for k in range(p))
+        for block in (slice(3 * k, 3 * k + 3) for k in range(p))
     ]
     owner = np.repeat(np.arange(p), 3)
     made = condal.Inner(matrices)

@@ -84,10 +84,10 @@ def ranks(graph: str, iterations: int, options: list[str]) -> dict[str, Any] | N
     engine().PETSc.Log.begin()
     rows: list[dict[str, float]] = []
     say = _noting(rows, clock, None if "--answer" in options else iterations)
-    found: dict[str, Any] = {}
+    answer: dict[str, Any] = {}
     try:
         result = distributed.solve(model, R=R, tol=1e-9, max_iters=iterations, callback=say)
-        found = {"objective": result.objective, "bound": result.bound}
+        answer = {"objective": result.objective, "bound": result.bound}
     except Enough:
         pass
     memory = team.largest(float(peak()))
@@ -99,7 +99,7 @@ def ranks(graph: str, iterations: int, options: list[str]) -> dict[str, Any] | N
         return None
     return {
         **_means(rows, fastest=short),
-        **found,
+        **answer,
         "size": asdict(size),
         "halo": halo,
         "machine": asdict(machine),
@@ -154,16 +154,16 @@ def _events() -> dict[str, float]:
         return {}
     PETSc = engine().PETSc
     names = (*EVENTS, "MatMult", "VecScatterBegin", "EPSSolve")
-    found = {name: PETSc.Log.Event(name).getPerfInfo() for name in names}
-    times = {f"{name}_seconds": info["time"] for name, info in found.items()}
+    events = {name: PETSc.Log.Event(name).getPerfInfo() for name in names}
+    times = {f"{name}_seconds": info["time"] for name, info in events.items()}
     return {
         **times,
-        "flops": found["MatMult"]["flops"],
-        "messages": found["VecScatterBegin"]["numMessages"],
-        "sent": found["VecScatterBegin"]["messageLength"],
-        "reductions": found["EPSSolve"]["numReductions"],
-        "slepc_flops": found["EPSSolve"]["flops"],
-        "slepc_messages": found["EPSSolve"]["numMessages"],
+        "flops": events["MatMult"]["flops"],
+        "messages": events["VecScatterBegin"]["numMessages"],
+        "sent": events["VecScatterBegin"]["messageLength"],
+        "reductions": events["EPSSolve"]["numReductions"],
+        "slepc_flops": events["EPSSolve"]["flops"],
+        "slepc_messages": events["EPSSolve"]["numMessages"],
     }
 
 
@@ -182,9 +182,9 @@ def main() -> None:
     options = [word for word in sys.argv if word.startswith("--")]
     graph, count, reply = [word for word in sys.argv[1:] if not word.startswith("--")]
     iterations = int(count)
-    found = alone(graph, iterations) if "--alone" in options else ranks(graph, iterations, options)
-    if found is not None:
-        Path(reply).write_text(json.dumps(found), encoding="utf-8")
+    record = alone(graph, iterations) if "--alone" in options else ranks(graph, iterations, options)
+    if record is not None:
+        Path(reply).write_text(json.dumps(record), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -28,13 +28,13 @@ def gradients(W: Any, at: tuple[int, ...]) -> list[tuple[int, Any, Any]]:
     """Return (k, v_k, s_{k-1}) along a CGAL run: real inputs of the oracle, with its warm start."""
     problem, _ = normalise(condal.problems.max_cut(W).problem)
     states = condal.CGAL().iterates(problem, Sketch(W.shape[0], 1))
-    found, guess = [], None
+    inputs, guess = [], None
     for state in islice(states, max(at)):
         if state.k in at:
             v = add(problem.f.M.adjoint(problem.f.gradient(state.Mx)), problem.A.adjoint(state.w))
-            found.append((state.k, v, guess))
+            inputs.append((state.k, v, guess))
         guess = state.s.U[:, 0]
-    return found
+    return inputs
 
 
 def measure(solve: Any, exact: float) -> tuple[float, float]:

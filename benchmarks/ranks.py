@@ -112,25 +112,25 @@ def main() -> None:
     """
     small, again = "--quick" in sys.argv, "--again" in sys.argv
     only = tuple(word[7:] for word in sys.argv if word.startswith("--only="))
-    kept = {} if small else {_name(row): row for row in _recorded()}
+    records = {} if small else {_name(row): row for row in _recorded()}
     with tempfile.TemporaryDirectory() as folder:
         for case in quick() if small else cases():
             name = _name(vars(case))
             if only and not name.startswith(only):
                 continue
-            found, before = run(case, Path(folder)), kept.get(name)
-            print(name, found["seconds"], f"load {found['load']:.1f}", flush=True)
-            if again and case.how == SHORT and before and before["seconds"] < found["seconds"]:
+            row, before = run(case, Path(folder)), records.get(name)
+            print(name, row["seconds"], f"load {row['load']:.1f}", flush=True)
+            if again and case.how == SHORT and before and before["seconds"] < row["seconds"]:
                 continue
-            kept[name] = found
+            records[name] = row
             if not small:
-                _save(kept)
-    print(ranks_page.page(list(kept.values())))
+                _save(records)
+    print(ranks_page.page(list(records.values())))
 
 
-def _save(kept: dict[str, dict[str, Any]]) -> None:
+def _save(records: dict[str, dict[str, Any]]) -> None:
     names = [_name(vars(case)) for case in cases()]
-    rows = [kept[name] for name in names if name in kept]
+    rows = [records[name] for name in names if name in records]
     write("ranks", rows)
     (RESULTS / "ranks.md").write_text(ranks_page.page(rows), encoding="utf-8")
 

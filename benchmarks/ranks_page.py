@@ -107,7 +107,7 @@ def _parts(row: dict[str, Any]) -> list[str]:
         row["sketch_seconds"],
     )
     share = f"{100 * outside(row):.1f}%"
-    shown = [f"{one:.3g}" for one in times]
+    shown = [f"{value:.3g}" for value in times]
     return [*_case(row), f"{row['products']:.1f}", *shown, share, *_where(row)]
 
 
@@ -121,10 +121,10 @@ def _weak(rows: list[dict[str, Any]]) -> Iterable[list[str]]:
 
 def _families(rows: list[dict[str, Any]]) -> list[tuple[str, float, list[dict[str, Any]]]]:
     """Group the rows by kind and rows per rank; keep groups of several."""
-    found: dict[tuple[str, float], list[dict[str, Any]]] = {}
+    families: dict[tuple[str, float], list[dict[str, Any]]] = {}
     for row in rows:
-        found.setdefault((row["kind"], row["n"] / row["ranks"]), []).append(row)
-    return [(*key, several) for key, several in found.items() if len(several) > 1]
+        families.setdefault((row["kind"], row["n"] / row["ranks"]), []).append(row)
+    return [(*key, several) for key, several in families.items() if len(several) > 1]
 
 
 def _plain(row: dict[str, Any]) -> list[str]:
@@ -168,14 +168,14 @@ def _model(row: dict[str, Any]) -> list[str]:
         (size.fetched, row["halo"]),
         (sum(memory(size).values()), 1e6 * row["peak_mb"]),
     )
-    shown = [f"{model / found:.2f}" if found else "-" for model, found in ratios]
+    shown = [f"{model / measured:.2f}" if measured else "-" for model, measured in ratios]
     return [*_case(row), f"{row['seconds']:.3g}", f"{total:.3g}", *shown]
 
 
 def _machine(row: dict[str, Any]) -> list[str]:
-    one = Machine(**row["machine"])
-    figures = (one.memory / 1e9, 1e9 * one.gather, one.flops / 1e9)
-    words = (1e6 * one.latency, one.network / 1e9) if row["ranks"] > 1 else ()
+    machine = Machine(**row["machine"])
+    figures = (machine.memory / 1e9, 1e9 * machine.gather, machine.flops / 1e9)
+    words = (1e6 * machine.latency, machine.network / 1e9) if row["ranks"] > 1 else ()
     shown = [f"{value:.3g}" for value in figures + words] + ["-"] * (2 - len(words))
     return [f"{row['n']:,}", f"{row['ranks']}", *shown]
 
@@ -186,16 +186,16 @@ def _figures(
     for rows, what in ((plain, "plain"), (short, "short")):
         shares = [outside(row) for row in rows if 0 < row["ranks"] <= 2]
         if shares:
-            most, said = f"{100 * max(shares):.1f}%", _verdict(max(shares) <= OUTSIDE)
+            most, verdict = f"{100 * max(shares):.1f}%", _verdict(max(shares) <= OUTSIDE)
             yield f"* Time outside SLEPc and the products of the maps: at most {most}"
-            yield f"  of an iteration of the {what} runs on 1 and 2 ranks (target 10%: {said})."
+            yield f"  of an iteration of the {what} runs on 1 and 2 ranks (target 10%: {verdict})."
     for kind, each, several in _families(short):
         by = {row["ranks"]: row["seconds"] for row in several}
         if 1 in by and 2 in by:
             growth = by[2] / by[1]
-            said = _verdict(growth <= WEAK)
+            verdict = _verdict(growth <= WEAK)
             yield f"* Weak scaling, {kind} graph, {each:,.0f} rows per rank: an iteration takes"
-            yield f"  {growth:.2f} times as long on 2 ranks as on 1 (target 1.3: {said})."
+            yield f"  {growth:.2f} times as long on 2 ranks as on 1 (target 1.3: {verdict})."
     if answers:
         first = answers[0]
         off = max(

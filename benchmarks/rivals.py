@@ -103,12 +103,12 @@ class SoftImpute:
             L = np.hstack([(1 + beta) * x.U * x.s, -beta * old.U * old.s])
             R = np.hstack([x.V, old.V])
             self.rest.data[:] = self.v - (1 + beta) * x.known + beta * old.known
-            found = self._shrunk(L, R, lam, rng)
-            new = self._value(found, lam)
+            candidate = self._shrunk(L, R, lam, rng)
+            new = self._value(candidate, lam)
             if new > value and beta > 0:
                 old, t = x, 1.0
                 continue
-            x, old, t = found, x, longer
+            x, old, t = candidate, x, longer
             slow = slow + 1 if value - new <= FITTED * new else 0
             if slow >= 2:
                 break
@@ -125,8 +125,8 @@ class SoftImpute:
         n, rank = self.shape[1], np.count_nonzero(keep)
         more = rng.standard_normal((n, SPARE)) / np.sqrt(n)
         self.basis = np.hstack([Wt[: rank + SPARE].T, more])
-        found = Factors((Q @ P)[:, keep], s[keep] - lam, Wt[keep].T, None)
-        return Factors(found.U, found.s, found.V, self._entries(found))
+        shrunk = Factors((Q @ P)[:, keep], s[keep] - lam, Wt[keep].T, None)
+        return Factors(shrunk.U, shrunk.s, shrunk.V, self._entries(shrunk))
 
     def _entries(self, x: Factors) -> Any:
         return entries(x, self.i, self.j)
@@ -149,13 +149,13 @@ def soft_impute(shape: tuple[int, int], train: Any, test: Any, *, seed: int = 0)
     back = np.random.default_rng(seed).random(v.size) < 0.1
     tried = Effects.of(shape, i[~back], j[~back], v[~back], "means")
     left = v - tried.entries(i, j)
-    kept = SoftImpute(shape, i[~back], j[~back], left[~back])
-    top = kept.largest()
+    training = SoftImpute(shape, i[~back], j[~back], left[~back])
+    top = training.largest()
     grid = np.geomspace(top, SMALLEST * top, PENALTIES + 1)[1:]
-    x = best = kept.zero()
+    x = best = training.zero()
     chosen, least, worse = top, float(np.mean(left[back] ** 2)), 0
     for lam in grid:
-        x = kept.fit(lam, x)
+        x = training.fit(lam, x)
         missed = float(np.mean((entries(x, i[back], j[back]) - left[back]) ** 2))
         if missed < least:
             best, chosen, least, worse = x, lam, missed, 0

@@ -48,8 +48,8 @@ AGREE = 2e-3  # relative: the tables have at least three digits
 
 def instances() -> dict[str, Path]:
     """Return the files by name, smallest first."""
-    found = [*DATA.glob("sdplib/*.dat-s.xz"), *DATA.glob("sparse_sdp/*.dat-s.gz")]
-    return {path.name.split(".")[0]: path for path in sorted(found, key=lambda p: p.stat().st_size)}
+    paths = [*DATA.glob("sdplib/*.dat-s.xz"), *DATA.glob("sparse_sdp/*.dat-s.gz")]
+    return {path.name.split(".")[0]: path for path in sorted(paths, key=lambda p: p.stat().st_size)}
 
 
 def table() -> dict[str, Any]:
@@ -128,37 +128,37 @@ def csdp(path: Path, limit: float) -> dict[str, Any]:
         except subprocess.TimeoutExpired:
             return {"csdp_said": f"none in {3 * limit:g} s of wall time"}
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    found = re.search(r"Primal objective value: (\S+)", done.stdout)
+    objective = re.search(r"Primal objective value: (\S+)", done.stdout)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"csdp_cpu": spent, "csdp": float(found[1]) if found else None}
+    return {"csdp_cpu": spent, "csdp": float(objective[1]) if objective else None}
 
 
 def row(name: str, path: Path, limit: float, optima: dict[str, Any]) -> dict[str, Any]:
     """Return one instance: condal, CSDP, and the difference from the table."""
-    found = {"name": name, **measured(path, limit), **csdp(path, limit)}
-    found["table"] = optima.get(name, found.get("csdp"))
-    wanted, value = found["table"], found.get("objective")
+    record = {"name": name, **measured(path, limit), **csdp(path, limit)}
+    record["table"] = optima.get(name, record.get("csdp"))
+    wanted, value = record["table"], record.get("objective")
     if isinstance(wanted, float) and isinstance(value, float) and isfinite(value):
-        found["difference"] = abs(value - wanted) / max(1.0, abs(wanted))
-    return found
+        record["difference"] = abs(value - wanted) / max(1.0, abs(wanted))
+    return record
 
 
-def cells(found: dict[str, Any]) -> tuple[str, ...]:
+def cells(record: dict[str, Any]) -> tuple[str, ...]:
     """Return a line of the table."""
-    difference = found.get("difference")
+    difference = record.get("difference")
     far = "*" if difference is not None and difference > GOAL else ""
     return (
-        found["name"],
-        f"{found.get('m', '')}",
-        f"{found.get('n', '')}",
-        found.get("how", found.get("said", ""))[:60],
-        found["status"],
-        _number(found.get("objective")),
-        _number(found.get("bound")),
-        _number(found["table"]),
+        record["name"],
+        f"{record.get('m', '')}",
+        f"{record.get('n', '')}",
+        record.get("how", record.get("said", ""))[:60],
+        record["status"],
+        _number(record.get("objective")),
+        _number(record.get("bound")),
+        _number(record["table"]),
         "" if difference is None else f"{difference:.1e}{far}",
-        "" if "cpu" not in found else f"{found['cpu']:.2f}",
-        found.get("csdp_said", "") or f"{found.get('csdp_cpu', float('nan')):.2f}",
+        "" if "cpu" not in record else f"{record['cpu']:.2f}",
+        record.get("csdp_said", "") or f"{record.get('csdp_cpu', float('nan')):.2f}",
     )
 
 
@@ -175,13 +175,13 @@ def main() -> None:
     path = RESULTS / "sdplib.json"
     known: dict[str, Any] = {}
     if path.is_file() and "only" in chosen:
-        known = {one["name"]: one for one in json.loads(path.read_text("utf-8"))["rows"]}
+        known = {record["name"]: record for record in json.loads(path.read_text("utf-8"))["rows"]}
     for name in chosen.get("only", ",".join(files)).split(","):
         known[name] = row(name, files[name], limit, optima)
         print("  ".join(cells(known[name])), flush=True)
     rows = [known[name] for name in sorted(known)]
     write("sdplib", rows)
-    text = markdown(HEAD, [cells(one) for one in rows])
+    text = markdown(HEAD, [cells(record) for record in rows])
     (RESULTS / "sdplib.md").write_text(f"# SDPLIB\n\n{text}\n\n{HOW}\n", encoding="utf-8")
 
 

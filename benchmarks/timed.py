@@ -77,21 +77,21 @@ def work(case: str, solver: str, eps: float, seconds: float) -> dict[str, Any]:
     signal.setitimer(signal.ITIMER_PROF, seconds)
     wall, cpu = time.perf_counter(), time.process_time()
     try:
-        found = call(eps)
+        answer = call(eps)
     except Exception as error:  # any failure of a rival is a row of the table
         return _raised(error)
     cpu, wall, memory = time.process_time() - cpu, time.perf_counter() - wall, peak()
     signal.setitimer(signal.ITIMER_PROF, 0)
     record = {"outcome": "solved", "cpu": cpu, "wall": wall, "mb": memory / 1e6, "said": ""}
     if ours:
-        x, result = found
+        x, result = answer
         record |= {"bound": result.bound, "gap": result.gap, "method": result.method}
         record |= {"said": result.status.name, "iterations": result.iterations}
         record |= {"oracle_calls": result.oracle_calls, "matvecs": result.matvecs}
-    elif isinstance(found, tuple):
-        x, record["said"], record["engine_seconds"] = found
+    elif isinstance(answer, tuple):
+        x, record["said"], record["engine_seconds"] = answer
     else:
-        x = found
+        x = answer
     if x is None:
         return {**record, "outcome": "failed"}
     return {**record, **instance.judge(x)}

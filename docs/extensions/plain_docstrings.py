@@ -3,7 +3,7 @@
     tol : float
         SOLVED means |bound - objective| <= tol max(1, |objective|).
 
-Characters that are special in reStructuredText are escaped, so |objective| is no substitution. A
+Characters that are special in reStructuredText are escaped: |objective| stays as it is. A
 name in backticks becomes a link if the site has a page for it, and code otherwise. An indented
 paragraph is shown as it is. Roles (:math:), directives (`.. math::`) and doctests pass unchanged.
 """

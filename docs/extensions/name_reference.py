@@ -22,7 +22,8 @@ from public_names import names_of
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from condal import rounding, types
+from condal import types
+from condal.linalg import rounding
 
 SETS = (types.Proximable,)
 INTERFACES: dict[str, tuple[type, ...]] = {

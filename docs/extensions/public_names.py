@@ -80,7 +80,19 @@ def _listed(module: ModuleType) -> list[str]:
 
 
 def _home(obj: Any) -> str:
-    """Return the module whose page documents an object of `condal`."""
+    """Return the module whose page documents an object of `condal`.
+
+    That is a module that lists the object (`condal.formats` lists what `condal.io.formats` defines),
+    or else the innermost module with a page that holds its definition.
+    """
     inside = f"{getattr(obj, '__module__', '')}."
-    homes = [m for m in modules() if m != "condal" and inside.startswith(f"{m}.")]
-    return max(homes, key=len, default="condal")
+    pages = [m for m in modules() if m != "condal"]
+    listing = [m for m in pages if id(obj) in _listed_objects(m)]
+    holding = [m for m in pages if inside.startswith(f"{m}.")]
+    return max(listing or holding, key=len, default="condal")
+
+
+@cache
+def _listed_objects(module: str) -> frozenset[int]:
+    imported = import_module(module)
+    return frozenset(id(getattr(imported, name)) for name in _listed(imported))

@@ -21,7 +21,8 @@ NAMES = (
     "sdplib",
     "huge",
 )
-BY_NAME = ("large", "ranks")  # take hours, or need an idle machine: run only if named
+# These take hours, or need an idle machine.
+BY_NAME = ("large", "modules_visited", "ranks", "startup")
 
 if __name__ == "__main__":
     if {"-h", "--help"} & set(sys.argv):

@@ -150,16 +150,16 @@ def test_import_condal_imports_numpy_and_scipy_alone():
 
 EXTRAS = {
     "click": ("cli/",),
-    "rich": ("cli/", "progress.py", "sweeps/watch.py"),
+    "rich": ("cli/", "report/progress.py", "sweeps/watch.py"),
     "jinja2": ("report/",),
-    "matplotlib": ("bench/", "drawing/", "experiments/", "report/", "result.py"),
-    "pooch": ("experiments/data.py",),
+    "matplotlib": ("lab/", "report/", "result.py"),
+    "pooch": ("lab/experiments/data.py",),
     "cvxpy": ("cvxpy/",),
-    "sklearn": ("sklearn.py",),
+    "sklearn": ("sklearn/",),
     "pandas": ("result.py", "sweeps/table.py"),
     "distributed": ("sweeps/cluster.py",),
     "networkx": ("problems/graphs.py",),
-    **dict.fromkeys(("clarabel", "coptpy", "cvxopt", "pymanopt", "scs"), ("bench/peers/",)),
+    **dict.fromkeys(("clarabel", "coptpy", "cvxopt", "pymanopt", "scs"), ("lab/bench/peers/",)),
 }
 
 
@@ -222,10 +222,10 @@ def test_the_library_works_without_any_extra():
 NETWORK = {"asyncio", "ftplib", "http", "pooch", "requests", "smtplib", "socket", "socketserver"}
 NETWORK |= {"distributed", "ssl", "telnetlib", "urllib", "urllib3", "webbrowser", "xmlrpc"}
 MAY_TALK = {
-    "experiments/data.py": {"pooch"},  # the explicit download of public files, by their digests
-    "interrupts.py": {"socket"},  # a pair of sockets within the process, which a signal wakes
+    "lab/experiments/data.py": {"pooch"},  # the explicit download of public files, by their digests
+    "runtime/signals.py": {"socket"},  # a pair of sockets within the process, which a signal wakes
     "sweeps/cluster.py": {"distributed"},  # a Dask cluster, to whose address a sweep was told to go
-    "watch/server.py": {"http"},  # the live page, on 127.0.0.1
+    "report/live/server.py": {"http"},  # the live page, on 127.0.0.1
 }
 
 
@@ -298,8 +298,8 @@ CALLS = {  # never, whatever it is called by
     "Markup",
 }
 PROCESSES = {
-    "bench/measure.py": "each peer is timed in a process of its own, started by a list of words",
-    "bench/peers/files.py": "peers that are programs, started by a list of words",
+    "lab/bench/measure.py": "each peer runs in its own process, started by a list of words",
+    "lab/bench/peers/files.py": "peers that are programs, started by a list of words",
     "sweeps/processes.py": "the workers of sweeps and experiments, which are condal itself",
 }
 PICKLES = {

@@ -29,7 +29,12 @@ from killing import DONE, KILLED, killed_at, needs_fork
 
 CODE = {
     str(Path(condal.__file__).parent / name)
-    for name in ("regular.py", "checkpoint/file.py", "checkpoint/place.py", "checkpoint/lock.py")
+    for name in (
+        "io/safe_files.py",
+        "io/checkpoint/file.py",
+        "io/checkpoint/place.py",
+        "io/checkpoint/lock.py",
+    )
 }
 
 

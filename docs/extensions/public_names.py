@@ -82,7 +82,8 @@ def _listed(module: ModuleType) -> list[str]:
 def _home(obj: Any) -> str:
     """Return the module whose page documents an object of `condal`.
 
-    That is a module that lists the object, as `condal.formats` lists the readers, or else the innermost module with a page that holds its definition.
+    That is a module that lists the object, as `condal.formats` lists the readers, or else the
+    innermost module with a page that holds its definition.
     """
     inside = f"{getattr(obj, '__module__', '')}."
     pages = [m for m in modules() if m != "condal"]

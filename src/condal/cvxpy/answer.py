@@ -17,7 +17,7 @@ from condal.cvxpy.signs import refuting_row
 from condal.cvxpy.solving import solved
 from condal.errors import ProblemError
 from condal.linalg.points import Array
-from condal.problems.conic import UnboundedTraceError
+from condal.problems.conic.trace import UnboundedTraceError
 from condal.report.progress import Progress
 from condal.result import Result, Status
 

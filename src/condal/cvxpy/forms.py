@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from condal.cvxpy.elimination import Elimination, eliminate, rounded
 from condal.cvxpy.svec import ZERO, Layout
 from condal.linalg.points import Array
-from condal.problems.conic import Program
+from condal.problems.conic.program import Program
 
 
 class Pair(NamedTuple):

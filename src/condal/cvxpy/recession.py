@@ -18,8 +18,8 @@ from condal.cvxpy.options import Options
 from condal.cvxpy.solving import flat
 from condal.linalg.norms import row_squares
 from condal.linalg.points import Array
-from condal.problems.conic import Program, conic_model
-from condal.problems.conic.program import trace_of
+from condal.problems.conic.model import conic_model
+from condal.problems.conic.program import Program, trace_of
 
 CLEARLY = 1e-5  # of the cost's length: how negative a direction is
 TOL = 1e-6

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from condal.linalg.points import Array
-from condal.problems.conic import Block, Program
+from condal.problems.conic.program import Block, Program
 
 
 def refuting_row(program: Program) -> Array | None:

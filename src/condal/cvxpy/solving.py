@@ -9,7 +9,8 @@ import numpy as np
 
 from condal.cvxpy.options import Options
 from condal.linalg.points import Array
-from condal.problems.conic import ConicModel, Program, conic_model
+from condal.problems.conic.model import ConicModel, conic_model
+from condal.problems.conic.program import Program
 from condal.report.progress import Progress
 from condal.result import Result, Status
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.linalg import eigvalsh
 
 from condal.linalg.points import Array, Indices
-from condal.problems.conic import Block
+from condal.problems.conic.program import Block
 
 ZERO, CONE, PSD = 0, 1, 2  # the kinds of a row
 

@@ -10,13 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.certificates.certificate import Certificate, certify
-from condal.domains import Hermitian
+from condal.domains.lifted import Hermitian
 from condal.errors import ProblemError
 from condal.linalg.lifting import is_complex
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.sparse import require_sound
 from condal.linalg.symmetrize import symmetric
-from condal.maps import Diagonal
+from condal.maps.entries import Diagonal
 from condal.problem import Problem
 from condal.problems.answers import generator, point_of
 from condal.problems.factors import factor_of, leading
@@ -24,8 +24,8 @@ from condal.problems.graphs import is_networkx
 from condal.problems.inputs import array_of, described, stored
 from condal.problems.unit_diagonal import unit_diagonal
 from condal.result import Result
-from condal.sets import Equal
-from condal.smooth import Linear
+from condal.sets.boxes import Equal
+from condal.smooth.linear import Linear
 
 POWERS = 100  # iterations at the most
 ENOUGH = 1e-12  # of the value: a gain that is none

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from condal.domains import Spectrahedron
+from condal.domains.spectral import Spectrahedron
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, LowRank, Point, dense
 from condal.linalg.proof import Proof

@@ -22,7 +22,7 @@ from condal.problems.lloyd import PointRows, best_clustering
 from condal.problems.partitions import Partition, numbered, settle, within
 from condal.result import Result
 from condal.runtime.arguments import require_positive
-from condal.smooth import Linear
+from condal.smooth.linear import Linear
 
 Null: TypeAlias = Literal["uniform", "degrees"]
 

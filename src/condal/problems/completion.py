@@ -12,13 +12,13 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import scipy.sparse as sp
 
-from condal.domains import NuclearBall
+from condal.domains.lifted import NuclearBall
 from condal.driver.solve import solve
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices, Outer
 from condal.linalg.sparse import require_sound
-from condal.maps import Entries
-from condal.nonsmooth import AbsoluteLoss
+from condal.maps.entries import Entries
+from condal.nonsmooth.losses import AbsoluteLoss
 from condal.problem import Problem
 from condal.problems.answers import rectangle_of
 from condal.problems.inputs import array_of, described, require_choice, require_flag
@@ -26,7 +26,7 @@ from condal.problems.row_column_effects import Effects, Fit
 from condal.problems.tuning import Trial, best_of_growing
 from condal.result import Result, Status
 from condal.runtime.arguments import finite_array, require_positive, require_whole
-from condal.smooth import Huber, LeastSquares
+from condal.smooth.residuals import Huber, LeastSquares
 
 Watch: TypeAlias = Callable[[float, float], Any]
 Loss: TypeAlias = Literal["squares", "huber", "absolute"]

@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from condal.domains import Spectrahedron
+from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.eigen import Automatic
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
-from condal.maps import Cost
+from condal.maps.inner import Cost
 from condal.problem import Problem
 from condal.problems.answers import point_of
 from condal.problems.factors import leading
 from condal.problems.inputs import real_array, require_real
 from condal.result import Result
 from condal.runtime.arguments import require_positive
-from condal.sets import Equal
-from condal.smooth import Linear
+from condal.sets.boxes import Equal
+from condal.smooth.linear import Linear
 
 NEGLIGIBLE = 1e-12
 

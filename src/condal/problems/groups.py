@@ -12,15 +12,18 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from condal.domains import Spectrahedron
+from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import LowRank, Point, dense
-from condal.maps import Diagonal, Entries, Stack, Triangle
+from condal.maps.combined import Stack
+from condal.maps.entries import Diagonal, Entries
+from condal.maps.triangle import Triangle
 from condal.problems.graphs import edges
 from condal.problems.inputs import require_choice
 from condal.problems.unit_diagonal import unit_diagonal
 from condal.runtime.arguments import require_whole
-from condal.sets import Box, Equal, Separable
+from condal.sets.boxes import Box, Equal
+from condal.sets.separable import Separable
 from condal.types import LinearMap, Proximable
 
 Pairs: TypeAlias = Literal["none", "edges", "all"]

@@ -20,7 +20,7 @@ from condal.problems.labels import checked_labels
 from condal.problems.partitions import Partition, numbered, settle, within
 from condal.result import Result
 from condal.runtime.arguments import require_whole
-from condal.smooth import Linear
+from condal.smooth.linear import Linear
 
 LARGEST = 2000  # vertices up to which bounds on the entries of x are asked for by default
 

@@ -10,13 +10,15 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.spatial.distance import pdist, squareform
 
-from condal.domains import Spectrahedron
+from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.eigen import Automatic
 from condal.linalg.points import Array, LowRank, Point, dense
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
-from condal.maps import RowSums, Stack, Triangle
+from condal.maps.combined import Stack
+from condal.maps.entries import RowSums
+from condal.maps.triangle import Triangle
 from condal.problem import Problem
 from condal.problems.answers import excess, generator, point_of
 from condal.problems.inputs import real_array
@@ -24,8 +26,10 @@ from condal.problems.labels import checked_labels
 from condal.problems.lloyd import Distances, PointRows, best_clustering, cost_of, lloyd
 from condal.result import Result
 from condal.runtime.arguments import require_whole
-from condal.sets import Equal, NonNegative, Separable
-from condal.smooth import Linear
+from condal.sets.boxes import Equal
+from condal.sets.orthants import NonNegative
+from condal.sets.separable import Separable
+from condal.smooth.linear import Linear
 
 # lam as a multiple of what the blocks need: where W cannot remove all, a lower one costs less.
 BELOW = (1.0, 1.03, 1.1, 1.3)

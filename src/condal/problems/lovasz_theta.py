@@ -10,11 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 
-from condal.domains import Spectrahedron
+from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, dense
 from condal.linalg.symmetric import Symmetric
-from condal.maps import Entries, Triangle
+from condal.maps.entries import Entries
+from condal.maps.triangle import Triangle
 from condal.problem import Problem
 from condal.problems.answers import generator, point_of, trials_of
 from condal.problems.factors import factor_of
@@ -22,8 +23,8 @@ from condal.problems.graphs import adjacency, edges
 from condal.problems.inputs import array_of, described, require_flag
 from condal.problems.stable import improve, take_in_order
 from condal.result import Result
-from condal.sets import Box, Equal
-from condal.smooth import Linear
+from condal.sets.boxes import Box, Equal
+from condal.smooth.linear import Linear
 
 NEGLIGIBLE = (1e-5, 1e-3, 1e-1)  # of the mean of diag x, 1/n: rows that may be noise
 COMPLEMENT = " of the complement"  # of the name of a model

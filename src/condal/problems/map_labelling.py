@@ -10,18 +10,20 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.domains import Product, Simplex, Simplices
 from condal.domains.couplings import coupled
+from condal.domains.product import Product
+from condal.domains.vectors import Simplex, Simplices
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices, Point, dense
-from condal.maps import Across, Matrix
+from condal.maps.combined import Across
+from condal.maps.vectors import Matrix
 from condal.problem import Problem
 from condal.problems.answers import parts_of
 from condal.problems.inputs import array_of, described, real_array
 from condal.problems.labels import checked_states
 from condal.result import Result
-from condal.sets import Equal
-from condal.smooth import Linear
+from condal.sets.boxes import Equal
+from condal.smooth.linear import Linear
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,11 +11,11 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.linalg import LinearOperator
 
-from condal.domains import Birkhoff
+from condal.domains.birkhoff import Birkhoff
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
 from condal.linalg.sparse import require_sound
-from condal.maps import Operator
+from condal.maps.operator import Operator
 from condal.problem import Problem
 from condal.problems.answers import vector_of
 from condal.problems.graphs import weights_of
@@ -23,7 +23,7 @@ from condal.problems.inputs import require_real
 from condal.problems.permutations import checked_permutation
 from condal.result import Result
 from condal.runtime.arguments import finite_array
-from condal.smooth import LeastSquares
+from condal.smooth.residuals import LeastSquares
 
 SPARSE = 0.2  # of the entries: a matrix that is fuller is multiplied as a dense one
 

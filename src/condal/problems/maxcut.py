@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.domains import Spectrahedron
+from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
-from condal.maps import Diagonal
+from condal.maps.entries import Diagonal
 from condal.problem import Problem
 from condal.problems.answers import generator, point_of, trials_of
 from condal.problems.factors import factor_of
@@ -21,8 +21,8 @@ from condal.problems.graphs import adjacency
 from condal.problems.signs import best_signs, checked_signs
 from condal.problems.unit_diagonal import unit_diagonal
 from condal.result import Result
-from condal.sets import Equal
-from condal.smooth import Linear
+from condal.sets.boxes import Equal
+from condal.smooth.linear import Linear
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,20 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from condal.domains import Hermitian, Spectrahedron
+from condal.domains.lifted import Hermitian
+from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.eigen import Automatic
 from condal.linalg.eigenvalue_bounds import smallest_eigenvalue_bound
 from condal.linalg.lifting import real_vectors
 from condal.linalg.points import Array, LowRank
-from condal.maps import Quadratics
 from condal.maps.diffraction import CodedDiffraction
+from condal.maps.quadratics import Quadratics
 from condal.problem import Problem
 from condal.problems.answers import point_of
 from condal.problems.factors import factor_of
 from condal.result import Result
 from condal.runtime.arguments import finite_array, require_positive
-from condal.smooth import LeastSquares
+from condal.smooth.residuals import LeastSquares
 
 ROOM = 1.05  # times the trace that the intensities allow: noise must not cut the signal short
 SINGULAR = 1e-3  # of the mean intensity a unit signal can make: measurements that miss a part

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from condal.domains import Simplex
+from condal.domains.vectors import Simplex
 from condal.errors import ProblemError
 from condal.linalg.points import Array
-from condal.maps import Matrix
-from condal.nonsmooth import AbsoluteLoss
+from condal.maps.vectors import Matrix
+from condal.nonsmooth.losses import AbsoluteLoss
 from condal.problem import Problem
 from condal.problems.answers import vector_of
 from condal.problems.inputs import real_array, require_real
 from condal.result import Result
 from condal.runtime.arguments import finite_array, require_positive
-from condal.sets import Box
-from condal.smooth import FactoredQuadratic, Quadratic
+from condal.sets.boxes import Box
+from condal.smooth.quadratic import FactoredQuadratic, Quadratic
 
 
 @dataclass(frozen=True, eq=False)

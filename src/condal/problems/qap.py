@@ -18,7 +18,9 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.sparse import require_sound
 from condal.linalg.symmetric import Symmetric
-from condal.maps import Entries, Stack, Triangle
+from condal.maps.combined import Stack
+from condal.maps.entries import Entries
+from condal.maps.triangle import Triangle
 from condal.problem import Problem
 from condal.problems.answers import excess, generator, point_of
 from condal.problems.assignments import Assignments
@@ -27,8 +29,10 @@ from condal.problems.graphs import weights_of
 from condal.problems.inputs import real_array, require_choice
 from condal.problems.permutations import checked_permutation, exchange
 from condal.result import Result
-from condal.sets import Box, Equal, NonNegative, Separable
-from condal.smooth import Linear
+from condal.sets.boxes import Box, Equal
+from condal.sets.orthants import NonNegative
+from condal.sets.separable import Separable
+from condal.smooth.linear import Linear
 
 NonNegativity: TypeAlias = Literal["all", "costs"]
 

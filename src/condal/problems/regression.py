@@ -9,19 +9,19 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import scipy.sparse as sp
 
-from condal.domains import L1Ball
+from condal.domains.vectors import L1Ball
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices, Point
-from condal.maps import Matrix
 from condal.maps.operator import as_map
-from condal.nonsmooth import AbsoluteLoss
+from condal.maps.vectors import Matrix
+from condal.nonsmooth.losses import AbsoluteLoss
 from condal.problem import Problem
 from condal.problems.answers import vector_of
 from condal.problems.inputs import real_array, require_choice, require_flag, require_real
 from condal.result import Result
 from condal.runtime.arguments import require_positive
-from condal.sets import Equal
-from condal.smooth import LeastSquares
+from condal.sets.boxes import Equal
+from condal.smooth.residuals import LeastSquares
 from condal.types import LinearMap
 
 Loss: TypeAlias = Literal["squares", "absolute"]

@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from condal.domains import Spectrahedron
+from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.linalg.symmetrize import symmetric
-from condal.maps import Triangle
-from condal.nonsmooth import L1
+from condal.maps.triangle import Triangle
+from condal.nonsmooth.norms import L1
 from condal.problem import Problem
 from condal.problems.answers import point_of
 from condal.problems.factors import leading
 from condal.problems.inputs import described, real_array
 from condal.result import Result
 from condal.runtime.arguments import require_positive, require_whole
-from condal.smooth import Linear
+from condal.smooth.linear import Linear
 
 NEGLIGIBLE = 1e-3  # of the largest entry of a leading eigenvector: what a solution leaves of 0
 

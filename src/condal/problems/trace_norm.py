@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.domains import NuclearBall
+from condal.domains.lifted import NuclearBall
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Outer
-from condal.maps import LeftProduct
+from condal.maps.products import LeftProduct
 from condal.problem import Problem
 from condal.problems.answers import rectangle_of
 from condal.problems.inputs import real_array, require_real
 from condal.result import Result
 from condal.runtime.arguments import require_positive
-from condal.smooth import LeastSquares
+from condal.smooth.residuals import LeastSquares
 
 NEGLIGIBLE = 1e-3  # of the largest singular value: an answer is not more exact than that
 

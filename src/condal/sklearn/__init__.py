@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from condal.driver.solve import solve
 from condal.linalg.points import Array
-from condal.problems import k_means
+from condal.problems.kmeans import k_means
 from condal.result import Status
 
 try:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import eigvalsh
 from scipy.optimize import linprog
 
-from condal.domains import Spectrahedron
+from condal.domains.spectral import Spectrahedron
 from condal.linalg.gradients import add
 from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array

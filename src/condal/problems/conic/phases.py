@@ -16,18 +16,23 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.domains import CutOrthant, Product
+from condal.domains.cones import CutOrthant
+from condal.domains.product import Product
 from condal.driver.solve import solve
 from condal.linalg.norms import row_squares
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
-from condal.maps import Across, Inner, Matrix
+from condal.maps.combined import Across
+from condal.maps.inner import Inner
+from condal.maps.vectors import Matrix
 from condal.problem import Problem
 from condal.problems.conic.exact import trace_places
 from condal.problems.conic.structure import Shape
 from condal.result import Result, Row, Status
-from condal.sets import Box, SecondOrder, Separable
-from condal.smooth import Linear
+from condal.sets.boxes import Box
+from condal.sets.cones import SecondOrder
+from condal.sets.separable import Separable
+from condal.smooth.linear import Linear
 from condal.types import LinearMap, Proximable
 
 TOL = 1e-9

@@ -11,14 +11,23 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.domains import CutCone, CutOrthant, Product, Simplex, Spectrahedron
+from condal.domains.cones import CutCone, CutOrthant
+from condal.domains.product import Product
+from condal.domains.spectral import Spectrahedron
+from condal.domains.vectors import Simplex
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
-from condal.maps import Across, Diagonal, Inner, Matrix, Quadratics, Stack
+from condal.maps.combined import Across, Stack
+from condal.maps.entries import Diagonal
+from condal.maps.inner import Inner
+from condal.maps.quadratics import Quadratics
+from condal.maps.vectors import Matrix
 from condal.problem import Problem
 from condal.problems.conic.folded import Folded, Part
-from condal.sets import Box, Equal, SecondOrder, Separable
-from condal.smooth import Linear
+from condal.sets.boxes import Box, Equal
+from condal.sets.cones import SecondOrder
+from condal.sets.separable import Separable
+from condal.smooth.linear import Linear
 from condal.types import Domain, LinearMap, Proximable
 
 DENSE = 4  # entries a row of a matrix from which it pays to know that its rank is one

@@ -1,4 +1,4 @@
-"""Generalised eigenvectors with a bound on the norm, as a semidefinite program."""
+"""Generalised eigenvectors of bounded norm, as a semidefinite program."""
 
 from __future__ import annotations
 
@@ -24,28 +24,57 @@ from condal.runtime.arguments import require_positive
 from condal.sets.boxes import Equal
 from condal.smooth.linear import Linear
 
-NEGLIGIBLE = 1e-12
+NEGLIGIBLE = 1e-12  # relative size of rounding errors
 
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """A vector with u' Psi u = 1 and |u|^2 <= alpha; `objective` is u' Phi u."""
+    r"""A vector u with :math:`u^T \Psi u = 1` and :math:`\|u\|^2 \le \alpha`.
+
+    Attributes
+    ----------
+    objective : float
+        :math:`u^T \Phi u`.
+    vector : ndarray
+        u.
+    """
 
     objective: float
     vector: Array
 
     def __repr__(self) -> str:
         size = float(self.vector @ self.vector)
-        return f"Direction(objective={self.objective:.10g}, squared norm {size:.6g})"
+        return f"Direction(objective={self.objective:.10g}, squared_norm={size:.6g})"
 
 
 @dataclass(frozen=True, eq=False)
-class GeneralizedEigenvector:
-    """maximise <Phi, x> subject to <Psi, x> = 1, tr x <= alpha, x psd.
+class GeneralisedEigenvector:
+    r"""The semidefinite relaxation of a generalised eigenvector of bounded norm.
 
-    The relaxation of: maximise u' Phi u subject to u' Psi u = 1, |u|^2 <= alpha. It loses nothing:
-    two constraints leave a solution of rank one. It is infeasible if and only if
-    alpha lambda_max(Psi) < 1.
+    .. math::
+
+        \max_x \; \langle \Phi, x \rangle
+        \quad \text{subject to} \quad \langle \Psi, x \rangle = 1,
+        \; \operatorname{tr} x \le \alpha, \; x \succeq 0.
+
+    It relaxes: maximise :math:`u^T \Phi u` subject to :math:`u^T \Psi u = 1`,
+    :math:`\|u\|^2 \le \alpha`. The relaxation is exact, because two constraints leave a solution of
+    rank one. It is infeasible if and only if :math:`\alpha \lambda_{\max}(\Psi) < 1`.
+    `generalised_eigenvector` builds the model.
+
+    Parameters
+    ----------
+    Phi, Psi : Symmetric
+        The matrices.
+    alpha : float
+        The bound on :math:`\|u\|^2`.
+    name : str, optional
+        The name in results and reports.
+
+    References
+    ----------
+    .. [1] J. F. Sturm and S. Zhang, "On cones of nonnegative quadratic functions", *Math. Oper.
+       Res.* 28, 2003.
     """
 
     Phi: Symmetric = field(repr=False)
@@ -71,21 +100,47 @@ class GeneralizedEigenvector:
         )
 
     def bound(self, y: float) -> float:
-        """y + alpha max(0, lambda_max(Phi - y Psi)): no u has more, whichever number y is.
+        r"""Return :math:`y + \alpha \max(0, \lambda_{\max}(\Phi - y \Psi))`, an upper bound.
 
-        For u' Phi u = y u' Psi u + u' (Phi - y Psi) u, where u' Psi u = 1 and |u|^2 <= alpha. It is
-        convex in y, and the least over all y is the optimum. An eigenvalue computed, not proved:
-        what is proved of an answer is the bound of its Result.
+        It holds for any y, by :math:`u^T \Phi u = y u^T \Psi u + u^T (\Phi - y \Psi) u`. It is
+        convex in y, and its minimum is the optimum. The eigenvalue is computed, not proved: the
+        proved bound of an answer is that of its `Result`.
+
+        Parameters
+        ----------
+        y : float
+            The multiplier.
+
+        Returns
+        -------
+        float
+            The bound.
         """
         y = float(real_array(y, "y", ndim=0))
         largest = _largest(self.Phi + self.Psi.scaled(-y))[0]
         return y + self.alpha * max(0.0, largest)
 
     def vector(self, result: Result) -> Direction:
-        """A feasible u, as good as x is: u' Phi u >= <Phi, x> if x is feasible.
+        r"""Return a feasible u with :math:`u^T \Phi u \ge \langle \Phi, x \rangle`.
 
-        Sturm and Zhang (2003): x = sum_i p_i p_i' with the same p_i' Psi p_i / |p_i|^2 for all i,
-        so that x is an average of rank-one points that are all as feasible as x; the best is taken.
+        x is split into :math:`\sum_i p_i p_i^T` with equal :math:`p_i^T \Psi p_i / \|p_i\|^2`
+        (Sturm and Zhang 2003), an average of rank-one points as feasible as x. The best of these is
+        returned.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `condal.solve` for this model.
+
+        Returns
+        -------
+        Direction
+            The vector and its objective.
+
+        Raises
+        ------
+        ProblemError
+            If no vector is feasible.
         """
         x = point_of(result, self.Psi.n)
         top, p = _largest(self.Psi)
@@ -99,15 +154,16 @@ class GeneralizedEigenvector:
         factor = leading(x)
         sizes = (factor * factor).sum(axis=0)
         factor = factor[:, sizes > NEGLIGIBLE * sizes.max(initial=0.0)]
-        if factor.shape[1] == 0:  # x = 0: nothing is known but that p is feasible
+        if factor.shape[1] == 0:  # x = 0: p is feasible
             factor = p[:, None]
-        found = [self._feasible(q, p) for q in _even(self.Psi, factor).T]
+        vectors = [self._feasible(q, p) for q in _even(self.Psi, factor).T]
         return max(
-            (Direction(float(u @ (self.Phi @ u)), u) for u in found), key=lambda d: d.objective
+            (Direction(float(u @ (self.Phi @ u)), u) for u in vectors),
+            key=lambda direction: direction.objective,
         )
 
     def _feasible(self, q: Array, p: Array) -> Array:
-        """q, moved towards p, the leading eigenvector of Psi, where it must; u' Psi u = 1."""
+        """Return q with u' Psi u = 1, moved towards the leading p of Psi if necessary."""
         q = q / np.linalg.norm(q)
 
         def excess(a: Array, b: Array) -> float:
@@ -122,23 +178,52 @@ class GeneralizedEigenvector:
         return np.asarray(q / np.sqrt(q @ (self.Psi @ q)))
 
 
-def generalized_eigenvector(
+def generalised_eigenvector(
     Phi: Any, Psi: Any, alpha: float, *, name: str = "generalised eigenvector"
-) -> GeneralizedEigenvector:
-    """The model of: maximise u' Phi u subject to u' Psi u = 1 and |u|^2 <= alpha.
+) -> GeneralisedEigenvector:
+    r"""Return the model of a generalised eigenvector of bounded norm.
+
+    .. math::
+
+        \max_u \; u^T \Phi u
+        \quad \text{subject to} \quad u^T \Psi u = 1, \; \|u\|^2 \le \alpha
 
     Parameters
     ----------
-    Phi, Psi : symmetric matrices of one size: NumPy, SciPy sparse, or LinearOperator.
-    alpha : how large |u|^2 may be, at least 1 / lambda_max(Psi) for there to be such a u.
+    Phi, Psi : array, sparse matrix or LinearOperator
+        Symmetric matrices of equal size.
+    alpha : float
+        The bound on :math:`\|u\|^2`, at least :math:`1 / \lambda_{\max}(\Psi)`.
+    name : str, optional
+        The name in results and reports.
+
+    Returns
+    -------
+    GeneralisedEigenvector
+        The model, for `condal.solve`.
+
+    Raises
+    ------
+    ProblemError
+        If a matrix is not symmetric and real, or the sizes differ.
+
+    Examples
+    --------
+    >>> import condal, numpy
+    >>> model = condal.problems.generalised_eigenvector(
+    ...     numpy.diag([1.0, 2.0]), numpy.diag([1.0, 0.5]), alpha=4.0
+    ... )
+    >>> direction = model.vector(condal.solve(model, tol=1e-6))
+    >>> f"{direction.objective:.3f}"
+    '4.000'
     """
     phi, psi = _matrix(Phi, "Phi"), _matrix(Psi, "Psi")
     if phi.n != psi.n:
         raise ProblemError(
-            f"Phi and Psi must be of one size; got {phi.n} x {phi.n} and {psi.n} x {psi.n}"
+            f"Phi and Psi must have the same size; got {phi.n} x {phi.n} and {psi.n} x {psi.n}"
         )
     require_positive(alpha, "alpha")
-    return GeneralizedEigenvector(phi, psi, float(alpha), name)
+    return GeneralisedEigenvector(phi, psi, float(alpha), name)
 
 
 def _matrix(given: Any, name: str) -> Symmetric:
@@ -149,25 +234,25 @@ def _matrix(given: Any, name: str) -> Symmetric:
 
 
 def _largest(V: Symmetric) -> tuple[float, Array]:
-    """The largest eigenvalue of V and its vector."""
+    """Return the largest eigenvalue of V and its eigenvector."""
     pair = Automatic().smallest(V.scaled(-1.0))
     return -pair.value, pair.vector
 
 
 def _even(Psi: Symmetric, R: Array) -> Array:
-    """R Q, Q orthogonal, with p' Psi p / |p|^2 the same for all columns p."""
+    """Return R Q, Q orthogonal, with equal p' Psi p / |p|^2 for all columns p."""
     image = Psi @ R
     mean = float(np.sum(R * image) / np.sum(R * R))
     R, G = R.copy(), R.T @ image - mean * (R.T @ R)
     for _ in range(R.shape[1] - 1):
         i, j = int(np.argmax(np.diagonal(G))), int(np.argmin(np.diagonal(G)))
         a, b, c = G[i, i], G[i, j], G[j, j]
-        if a <= 0 or c >= 0:  # what is left is rounding
+        if a <= 0 or c >= 0:  # only rounding remains
             break
-        # Columns i and j turn so that i gets a + 2 b t + c t^2 = 0: one is done each time.
+        # Rotate columns i and j so that a + 2 b t + c t^2 = 0 for column i, which is then done.
         t = (b + np.sqrt(b * b - a * c)) / -c
-        turn = np.array([[1.0, -t], [t, 1.0]]) / np.hypot(1.0, t)
-        R[:, [i, j]] = R[:, [i, j]] @ turn
-        G[:, [i, j]] = G[:, [i, j]] @ turn
-        G[[i, j]] = turn.T @ G[[i, j]]
+        rotation = np.array([[1.0, -t], [t, 1.0]]) / np.hypot(1.0, t)
+        R[:, [i, j]] = R[:, [i, j]] @ rotation
+        G[:, [i, j]] = G[:, [i, j]] @ rotation
+        G[[i, j]] = rotation.T @ G[[i, j]]
     return R

@@ -78,7 +78,7 @@ def test_the_rounding_is_a_point_that_no_power_iteration_improves(seed):
     # stationary: each phase is that of what pulls at it
     assert np.mean(np.abs(pull / np.abs(pull) - found.phases)) <= 1e-2
     assert found.value == pytest.approx(model.value(found.phases))
-    assert "60 of them" in repr(found)
+    assert "n=60" in repr(found)
 
 
 def test_power_iterations_never_lose():
@@ -219,7 +219,7 @@ def test_only_phases_and_angles_have_a_value(phases):
 def test_the_result_of_another_model_is_not_rounded():
     model = angular_synchronisation(measured(6, 4.0, 0.1)[0])
     other = condal.solve(angular_synchronisation(measured(7, 4.0, 0.1)[0]))
-    with pytest.raises(condal.ProblemError, match="the result is of another model"):
+    with pytest.raises(condal.ProblemError, match="the result belongs to another model"):
         model.round(other)
     with pytest.raises(condal.ProblemError, match="trials must be a whole number, at least 1"):
         model.round(other, trials=0)

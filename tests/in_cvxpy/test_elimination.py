@@ -233,9 +233,9 @@ def test_scales_far_apart():
     assert np.allclose((asked.A @ (found.p - found.E @ s) + s - asked.b)[found.basis], 0.0)
 
 
-def test_many_variables_tied_together_are_refused():
+def test_many_coupled_variables_are_refused():
     asked = Asked(np.ones((3, 5_000)), np.ones(3), np.zeros(5_000), Layout(nonneg=3))
-    with pytest.raises(ProblemError, match="5000 variables without a cone of their own are tied"):
+    with pytest.raises(ProblemError, match="5000 variables without a cone of their own are coupled"):
         _ = Primal(asked).elimination
 
 

@@ -235,7 +235,9 @@ def test_scales_far_apart():
 
 def test_many_coupled_variables_are_refused():
     asked = Asked(np.ones((3, 5_000)), np.ones(3), np.zeros(5_000), Layout(nonneg=3))
-    with pytest.raises(ProblemError, match="5000 variables without a cone of their own are coupled"):
+    with pytest.raises(
+        ProblemError, match="5000 variables without a cone of their own are coupled"
+    ):
         _ = Primal(asked).elimination
 
 

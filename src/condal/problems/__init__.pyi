@@ -7,9 +7,13 @@ from condal.problems.completion import Completed as Completed
 from condal.problems.completion import MatrixCompletion as MatrixCompletion
 from condal.problems.completion import known_entries as known_entries
 from condal.problems.completion import matrix_completion as matrix_completion
-from condal.problems.geneig import Direction as Direction
-from condal.problems.geneig import GeneralisedEigenvector as GeneralisedEigenvector
-from condal.problems.geneig import generalised_eigenvector as generalised_eigenvector
+from condal.problems.generalised_eigenvectors import Direction as Direction
+from condal.problems.generalised_eigenvectors import (
+    GeneralisedEigenvector as GeneralisedEigenvector,
+)
+from condal.problems.generalised_eigenvectors import (
+    generalised_eigenvector as generalised_eigenvector,
+)
 from condal.problems.kcut import MaxKCut as MaxKCut
 from condal.problems.kcut import max_k_cut as max_k_cut
 from condal.problems.kmeans import Clustering as Clustering

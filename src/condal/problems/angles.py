@@ -99,10 +99,10 @@ class AngularSynchronisation:
 
     References
     ----------
-    .. [1] A. Singer, "Angular synchronization by eigenvectors and semidefinite programming", *Appl.
-       Comput. Harmon. Anal.* 30, 2011.
+    .. [1] A. Singer, "Angular synchronization by eigenvectors and semidefinite programming",
+       *Applied and Computational Harmonic Analysis* 30, 2011.
     .. [2] A. S. Bandeira, N. Boumal and A. Singer, "Tightness of the maximum likelihood
-       semidefinite relaxation for angular synchronization", *Math. Program.* 163, 2017.
+       semidefinite relaxation for angular synchronization", *Mathematical Programming* 163, 2017.
     """
 
     C: Any = field(repr=False)

@@ -71,7 +71,7 @@ class KMeans:
 
     with :math:`D` the squared distances. A clustering is the feasible point :math:`\sum_C 1_C 1_C^T
     / |C|`, and its cost is its objective: the optimum is a lower bound on the cost of every
-    clustering into k clusters. `k_means` builds the model.
+    clustering into k clusters. `round` denoises the points by x [2]_. `k_means` builds the model.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class KMeans:
     References
     ----------
     .. [1] J. Peng and Y. Wei, "Approximating k-means-type clustering via semidefinite programming",
-       *SIAM J. Optim.* 18, 2007.
+       *SIAM Journal on Optimization* 18, 2007.
     .. [2] D. G. Mixon, S. Villar and R. Ward, "Clustering subgaussian mixtures by semidefinite
        programming", *Inf. Inference* 6, 2017.
     """
@@ -178,8 +178,8 @@ class KMeans:
     def round(self, result: Result, *, trials: int = 10, seed: int = 0) -> Clustering:
         """Round a solution to a clustering, improved by Lloyd's method on the points.
 
-        The rows of x average the points of a cluster, so that denoised points lie near its centre
-        [2]_. Each trial is a k-means++ start on the denoised points, or on the rows of x if only
+        The rows of x average the points of a cluster, so that denoised points lie near its centre.
+        Each trial is a k-means++ start on the denoised points, or on the rows of x if only
         distances are known.
 
         Parameters

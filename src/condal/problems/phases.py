@@ -89,7 +89,8 @@ class PhaseRetrieval:
     References
     ----------
     .. [1] E. J. Candes, T. Strohmer and V. Voroninski, "PhaseLift: exact and stable signal recovery
-       from magnitude measurements via convex programming", *Comm. Pure Appl. Math.* 66, 2013.
+       from magnitude measurements via convex programming", *Communications on Pure and Applied
+       Mathematics* 66, 2013.
     """
 
     A: Quadratics = field(repr=False)

@@ -84,9 +84,9 @@ class QuadraticAssignment:
     References
     ----------
     .. [1] Q. Zhao, S. E. Karisch, F. Rendl and H. Wolkowicz, "Semidefinite programming relaxations
-       for the quadratic assignment problem", *J. Comb. Optim.* 2, 1998.
-    .. [2] D. E. Oliveira, H. Wolkowicz and Y. Xu, "ADMM for the SDP relaxation of the QAP", *Math.
-       Program. Comput.* 10, 2018.
+       for the quadratic assignment problem", *Journal of Combinatorial Optimization* 2, 1998.
+    .. [2] D. E. Oliveira, H. Wolkowicz and Y. Xu, "ADMM for the SDP relaxation of the QAP",
+       *Mathematical Programming Computation* 10, 2018.
     """
 
     A: Array = field(repr=False)

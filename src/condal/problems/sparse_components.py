@@ -85,7 +85,7 @@ class SparsePCA:
     References
     ----------
     .. [1] A. d'Aspremont, L. El Ghaoui, M. I. Jordan and G. R. G. Lanckriet, "A direct formulation
-       for sparse PCA using semidefinite programming", *SIAM Rev.* 49, 2007.
+       for sparse PCA using semidefinite programming", *SIAM Review* 49, 2007.
     """
 
     S: Array = field(repr=False)

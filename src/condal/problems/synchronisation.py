@@ -75,8 +75,8 @@ class SignSynchronisation:
 
     References
     ----------
-    .. [1] A. S. Bandeira, "Random Laplacian matrices and convex relaxations", *Found. Comput.
-       Math.* 18, 2018.
+    .. [1] A. S. Bandeira, "Random Laplacian matrices and convex relaxations", *Foundations of
+       Computational Mathematics* 18, 2018.
     """
 
     C: Any = field(repr=False)

@@ -83,7 +83,7 @@ class SDPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     References
     ----------
     .. [1] J. Peng and Y. Wei, "Approximating k-means-type clustering via semidefinite programming",
-       *SIAM J. Optim.* 18, 2007.
+       *SIAM Journal on Optimization* 18, 2007.
 
     Examples
     --------

@@ -59,7 +59,7 @@ class GeneralisedEigenvector:
 
     It relaxes: maximise :math:`u^T \Phi u` subject to :math:`u^T \Psi u = 1`,
     :math:`\|u\|^2 \le \alpha`. The relaxation is exact, because two constraints leave a solution of
-    rank one. It is infeasible if and only if :math:`\alpha \lambda_{\max}(\Psi) < 1`.
+    rank one [1]_. It is infeasible if and only if :math:`\alpha \lambda_{\max}(\Psi) < 1`.
     `generalised_eigenvector` builds the model.
 
     Parameters
@@ -73,8 +73,8 @@ class GeneralisedEigenvector:
 
     References
     ----------
-    .. [1] J. F. Sturm and S. Zhang, "On cones of nonnegative quadratic functions", *Math. Oper.
-       Res.* 28, 2003.
+    .. [1] J. F. Sturm and S. Zhang, "On cones of nonnegative quadratic functions", *Mathematics of
+       Operations Research* 28, 2003.
     """
 
     Phi: Symmetric = field(repr=False)

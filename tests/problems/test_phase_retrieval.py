@@ -144,7 +144,7 @@ A = random_numbers((6, 2), seed=16)
     [
         ({}, "give the measurements either as the matrix a= or as masks="),
         ({"a": A, "masks": np.ones((3, 1, 2))}, "either as the matrix a= or as masks="),
-        ({"a": A[:5]}, "there are 5 measurements, but 6 intensities: give one for each"),
+        ({"a": A[:5]}, "there are 5 measurements, but 6 intensities: there must be one for each"),
         ({"a": A, "intensities": -np.ones(6)}, "none may be negative.*the smallest is -1"),
         ({"a": A, "intensities": np.zeros(6)}, "not all may be 0; the smallest is 0"),
         ({"a": A, "intensities": np.full(6, np.nan)}, "intensities has the value nan at index 0"),

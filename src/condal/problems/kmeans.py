@@ -172,7 +172,7 @@ class KMeans:
             0.02 means at most 2% above the best clustering into k clusters; inf means no proof.
         """
         point_of(result, self.n)
-        # No cost is negative; rounding or a weak proof may say so.
+        # No cost is negative, but rounding or a weak proof may give a negative number.
         return excess(max(0.0, self.cost(labels)), max(0.0, float(result.bound)), "clustering")
 
     def round(self, result: Result, *, trials: int = 10, seed: int = 0) -> Clustering:

@@ -129,7 +129,7 @@ class GraphMatching:
 
         P = vector_of(result, self.n**2).reshape(self.n, self.n)
         permutation = linear_sum_assignment(-P)[1]
-        # No sum of squares is negative; a weak proof may say so.
+        # No sum of squares is negative, but a weak proof may give a negative bound.
         bound = max(0.0, float(result.bound))
         return Matching(self.disagreement(permutation), bound, permutation)
 

@@ -200,7 +200,7 @@ def phase_retrieval(
     b = b.flatten()
     if b.size != A.size:
         raise ProblemError(
-            f"there are {A.size} measurements, but {b.size} intensities: give one for each"
+            f"there are {A.size} measurements, but {b.size} intensities: there must be one for each"
         )
     if np.any(b < 0) or not b.any():
         raise ProblemError(

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.certificates.certificate import Certificate, certify
+from condal.domains.lifted import Hermitian
 from condal.errors import ProblemError
 from condal.linalg.lifting import is_complex
 from condal.linalg.points import Array, LowRank, Point
@@ -116,8 +117,9 @@ class AngularSynchronisation:
     @cached_property
     def problem(self) -> Problem:
         """The relaxation; its domain is tr x = n."""
+        X = Hermitian(self.n, float(self.n))
         return unit_diagonal_program(
-            Linear(self.C), self.n, hermitian=True, propose=self.propose, name=self.name
+            Linear(self.C), X, self.n, hermitian=True, propose=self.propose, name=self.name
         )
 
     def propose(self, x: Point) -> tuple[Any, Array]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
@@ -92,7 +93,8 @@ class MaxCut:
         degrees = np.asarray(self.W.sum(axis=1)).ravel()
         laplacian = sp.dia_array((degrees[None, :], [0]), shape=self.W.shape).tocsr() - self.W
         f = Linear(Symmetric(self.n, sparse=(sp.csr_array(0.25 * laplacian),)))
-        return unit_diagonal_program(f, self.n, name=self.name)
+        X = Spectrahedron(self.n, float(self.n))
+        return unit_diagonal_program(f, X, self.n, name=self.name)
 
     def repair(self, x: Point) -> Point:
         """Return x scaled to diag x = 1."""

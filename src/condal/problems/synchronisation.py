@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from condal.certificates.certificate import Certificate, certify
+from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.symmetric import Symmetric
@@ -91,7 +92,8 @@ class SignSynchronisation:
     def problem(self) -> Problem:
         """The relaxation; its domain is tr x = n."""
         f = Linear(Symmetric(self.n, sparse=(self.C,)))
-        return unit_diagonal_program(f, self.n, propose=self.propose, name=self.name)
+        X = Spectrahedron(self.n, float(self.n))
+        return unit_diagonal_program(f, X, self.n, propose=self.propose, name=self.name)
 
     def propose(self, x: Point) -> tuple[Point, Array]:
         """Return s s' for the signs of the leading eigenvector of x, and its dual."""

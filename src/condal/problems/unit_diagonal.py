@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condal.domains.lifted import Hermitian
-from condal.domains.spectral import Spectrahedron
 from condal.linalg.blocked import weighted_squares
 from condal.linalg.lifting import is_complex
 from condal.linalg.points import Array, LowRank, Point, dense
@@ -17,21 +15,26 @@ from condal.problem import Problem
 from condal.sets.boxes import Equal
 from condal.types import Smooth
 
+if TYPE_CHECKING:
+    from condal.domains.lifted import Hermitian
+    from condal.domains.spectral import Spectrahedron
+
 MIN_DIAGONAL = 1e-300  # rows with a smaller diagonal entry count as zero
 
 
 def unit_diagonal_program(
     f: Smooth,
+    X: Spectrahedron | Hermitian,
     n: int,
     *,
     hermitian: bool = False,
     propose: Callable[[Point], tuple[Point, Array]] | None = None,
     name: str,
 ) -> Problem:
-    """Return the problem: maximise f(x) subject to diag x = 1, x psd; its domain is tr x = n."""
+    """Return the problem: maximise f(x), diag x = 1, x in X = {x psd, n x n : tr x = n}."""
     return Problem.of(
         f=f,
-        X=(Hermitian if hermitian else Spectrahedron)(n, trace=float(n)),
+        X=X,
         A=Diagonal(n, hermitian=hermitian),
         K=Equal(np.ones(n)),
         maximise=True,

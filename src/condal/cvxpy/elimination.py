@@ -48,7 +48,7 @@ class Elimination:
 
 
 def eliminate(A: Any, b: Array, c: Array, kinds: Indices) -> Elimination:
-    """Write x by s where Ax + s = b and the objective is <c, x>.
+    """Express x by s where Ax + s = b and the objective is <c, x>.
 
     s is 0 in rows of kind ZERO, where M has no entries. The kinds ascend from row to row.
     """

@@ -125,8 +125,8 @@ def max_k_cut(
         The number of groups, at least 2; k = 2 is max-cut.
     pairs : {"none", "edges", "all"}, optional
         The pairs with :math:`x_{ij} \ge -1/(k-1)`: "edges" (default up to 2,000 vertices), "all"
-        for the best bound on small graphs, or "none" (default above), which still rounds well but
-        gives a weak bound for k > 2.
+        for the best bound on small graphs, or "none" (default for more), which still rounds well
+        but gives a weak bound for k > 2.
     name : str, optional
         The name in results and reports.
 

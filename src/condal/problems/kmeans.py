@@ -222,7 +222,7 @@ def k_means(
 
     Parameters
     ----------
-    points : array_like, n x d
+    points : array_like, n x d, optional
         One point per row.
     k : int
         The number of clusters, from 1 to n.

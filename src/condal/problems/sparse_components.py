@@ -209,8 +209,8 @@ def sparse_pca(
     covariance : array_like, n x n, optional
         A symmetric covariance. Give covariance or data.
     rho : float
-        The price of :math:`|x_{ij}|`, positive. From the largest off-diagonal covariance on, a
-        component has a single variable.
+        The price of :math:`|x_{ij}|`, positive. From the largest absolute off-diagonal covariance on,
+        a component has a single variable.
     data : array_like, m x n, optional
         One observation per row; its covariance about the mean is used.
     name : str, optional

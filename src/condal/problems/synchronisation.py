@@ -106,7 +106,7 @@ class SignSynchronisation:
         return np.asarray(s * (self.C @ s))
 
     def value(self, signs: Any) -> float:
-        """Return s'C s: twice the agreeing measurements minus the disagreeing ones."""
+        """Return s'C s: twice the difference of agreeing and disagreeing measurements."""
         s = checked_signs(signs, self.n)
         return float(s @ (self.C @ s))
 

@@ -29,7 +29,7 @@ def in_notebook() -> bool:
 
 
 class Bar:
-    """The last `Row` as two bars, of the gap and of the infeasibility, updated 5 times per second.
+    """The last `Row` as two bars, of the gap and of the infeasibility, at most 5 times per second.
 
     Each factor of 10 in the error is a sixth of the bar.
     """

@@ -28,9 +28,9 @@ class Progress:
 
     On a terminal, a thread redraws one line at most 10 times per second; an iteration costs one
     assignment. In a notebook, bars show the gap and the infeasibility. Elsewhere, without rich, or
-    if it is called outside `solve` and `with`, a row is printed whenever k passes a power of 2, or
-    10 seconds plus a quarter of the elapsed time after the previous row. Ctrl-C, or an interrupt of
-    the kernel, ends the solve with the best answer so far.
+    if it is called outside `solve` and `with`, rows are printed: when k passes a power of 2, or
+    when 10 seconds, and a quarter of the time before, have passed since the last row. Ctrl-C, or an
+    interrupt of the kernel, ends the solve with the best answer so far.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import condal
 from condal.problems import Phases, angular_synchronisation
-from condal.problems.factors import leading
+from condal.problems.factors import leading_factor
 from condal.problems.unit_diagonal import unit_diagonal
 
 
@@ -168,7 +168,7 @@ def test_complex_points_are_scaled_to_a_diagonal_of_ones(kind):
     np.testing.assert_allclose(repaired, repaired.conj().T)
     assert np.linalg.eigvalsh(repaired)[0] >= -1e-12
     np.testing.assert_allclose(np.asarray(unit_diagonal(repaired)), repaired, atol=1e-14)
-    top = leading(x, 1)[:, 0]
+    top = leading_factor(x, 1)[:, 0]
     values, vectors = np.linalg.eigh(np.asarray(x))
     assert np.linalg.norm(top) ** 2 == pytest.approx(values[-1])
     assert abs(np.vdot(top, vectors[:, -1])) == pytest.approx(np.linalg.norm(top))

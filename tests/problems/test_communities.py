@@ -14,7 +14,7 @@ import scipy.sparse as sp
 import condal
 from condal.problems import Partition, communities
 from condal.problems.labels import agreement
-from condal.problems.partitions import settle, within
+from condal.problems.partitions import improve_partition, weight_within
 from known import random_graph
 
 
@@ -131,13 +131,13 @@ def test_moves_never_lose_and_end_where_none_gains(seed):
     W = sp.csr_array(random_graph(30, 6.0, seed))
     c = rng.uniform(0.2, 0.6, 30)
     labels = rng.integers(0, 4, 30)
-    moved = settle(W, c, labels, 4)
-    value = within(W, c, moved)
-    assert value >= within(W, c, labels)
+    moved = improve_partition(W, c, labels, 4)
+    value = weight_within(W, c, moved)
+    assert value >= weight_within(W, c, labels)
     for v, group in itertools.product(range(30), range(4)):
         other = moved.copy()
         other[v] = group
-        assert within(W, c, other) <= value + 1e-9
+        assert weight_within(W, c, other) <= value + 1e-9
 
 
 def test_agreement_is_up_to_the_names_of_groups():

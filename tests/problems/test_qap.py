@@ -17,7 +17,7 @@ from condal.linalg.points import LowRank
 from condal.linalg.symmetric import Symmetric
 from condal.problems import assignments, quadratic_assignment
 from condal.problems.assignments import Assignments
-from condal.problems.permutations import changes, exchange
+from condal.problems.permutations import exchange_costs, improve_by_exchanges
 from condal.types import Spectral
 from known import DATA, needs_data
 
@@ -115,13 +115,13 @@ def test_changes_are_what_an_exchange_changes(seed):
     A, B = instance(6, seed, loops=True)
     p = np.random.default_rng(seed).permutation(6)
     model = quadratic_assignment(A, B)
-    change = changes(A, B[np.ix_(p, p)])
+    change = exchange_costs(A, B[np.ix_(p, p)])
     for r, s in itertools.product(range(6), repeat=2):
         q = p.copy()
         q[r], q[s] = p[s], p[r]
         assert change[r, s] == pytest.approx(model.cost(q) - model.cost(p), abs=1e-9)
-    settled = exchange(A, B, p)
-    assert changes(A, B[np.ix_(settled, settled)]).min() >= -1e-9
+    settled = improve_by_exchanges(A, B, p)
+    assert exchange_costs(A, B[np.ix_(settled, settled)]).min() >= -1e-9
     assert model.cost(settled) <= model.cost(p)
 
 

@@ -13,7 +13,7 @@ from scipy.linalg import eigh
 
 import condal
 from condal.problems import theta
-from condal.problems.stable import improve, take_in_order
+from condal.problems.stable import improve_stable_set, take_in_order
 from condal.storage import Sketch
 from known import random_graph
 
@@ -118,7 +118,7 @@ def test_improvement_leaves_no_vertex_to_add_and_no_exchange_of_one_for_two(seed
     W = sp.csr_array(random_graph(40, 6.0, seed))
     order = np.random.default_rng(seed).permutation(40)
     taken = take_in_order(W, order)
-    chosen = improve(W, taken)
+    chosen = improve_stable_set(W, taken)
     joined = W.toarray() != 0
     assert chosen.sum() >= taken.sum()
     assert not joined[np.ix_(chosen, chosen)].any()

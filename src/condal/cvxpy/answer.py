@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from cvxpy import settings
 
-from condal.cvxpy.forms import Asked, Dual, Pair, Primal
+from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal
 from condal.cvxpy.options import Options
 from condal.cvxpy.recession import least_direction
 from condal.cvxpy.signs import refuting_row
-from condal.cvxpy.solving import solved
+from condal.cvxpy.solving import solve_program
 from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.problems.conic.trace import UnboundedTraceError
@@ -64,10 +64,12 @@ class CvxpyAnswer:
     setup_seconds: float = 0.0
 
 
-def answered(asked: Asked, options: Options, progress: Progress | None = None) -> CvxpyAnswer:
+def answer_problem(
+    problem: CvxpyProblem, options: Options, progress: Progress | None = None
+) -> CvxpyAnswer:
     """Return the answer to a CVXPY problem; raise ProblemError if nothing bounds the trace."""
     start = time.perf_counter()
-    answer = _Question(asked, options, progress).answer()
+    answer = _Question(problem, options, progress).answer()
     spent = time.perf_counter() - start
     return replace(answer, setup_seconds=max(spent - answer.seconds, 0.0))
 
@@ -76,15 +78,15 @@ def answered(asked: Asked, options: Options, progress: Progress | None = None) -
 class _Question:
     """A CVXPY problem, the options and the progress display."""
 
-    asked: Asked
+    problem: CvxpyProblem
     options: Options
     progress: Progress | None
 
     def answer(self) -> CvxpyAnswer:
-        if not self.asked.layout.blocks:
+        if not self.problem.layout.blocks:
             return self._of_equations()
         attempts = [self._by_primal, self._by_dual]
-        in_s, in_z = self.asked.fewest
+        in_s, in_z = self.problem.fewest
         if self.options.trace_bound is not None:  # it bounds s
             attempts = attempts[:1]
         elif in_s > max(MAX_PRIMAL_CONSTRAINTS, DUAL_ADVANTAGE * in_z):
@@ -99,57 +101,57 @@ class _Question:
             if answer.status != settings.USER_LIMIT or not _poor(answer.result):
                 return answer
             if not faults:  # there may be no solution
-                return self._endless() or answer
+                return self._answer_by_direction() or answer
         if not any(isinstance(fault, UnboundedTraceError) for fault in faults):
             raise faults[0]
-        ended = self._endless()
+        ended = self._answer_by_direction()
         if ended is None:
-            raise ProblemError(self._unbounded())
+            raise ProblemError(self._unbounded_message())
         return ended
 
     def _of_equations(self) -> CvxpyAnswer:
         """Answer a problem without cones, which the elimination solves."""
-        form, asked = Primal(self.asked), self.asked
+        form, problem = Primal(self.problem), self.problem
         if form.elimination.contradictions.size:
             return CvxpyAnswer(settings.INFEASIBLE, z=form.contradiction())
         if form.elimination.ray is not None:
             return CvxpyAnswer(settings.UNBOUNDED)
         x, z = form.pair(np.zeros(0), np.zeros(0))
-        return CvxpyAnswer(settings.OPTIMAL, float(asked.c @ x), x, z)
+        return CvxpyAnswer(settings.OPTIMAL, float(problem.c @ x), x, z)
 
     def _by_primal(self) -> CvxpyAnswer:
         """Answer by the program in s."""
-        form = Primal(self.asked)
+        form = Primal(self.problem)
         if form.elimination.contradictions.size:
             return CvxpyAnswer(settings.INFEASIBLE, z=form.contradiction())
         if form.elimination.ray is not None:
-            return CvxpyAnswer(self._unseen(form))
+            return CvxpyAnswer(self._status_if_unbounded(form))
         refuting = refuting_row(form.program)
         if refuting is not None:
             return CvxpyAnswer(settings.INFEASIBLE, z=form.separating(-refuting))
-        solution = solved(form.program, self.options, self.progress)
-        ended = _ended(solution.result)
+        solution = solve_program(form.program, self.options, self.progress)
+        ended = _answer_without_point(solution.result)
         if solution.result.status is Status.INFEASIBLE:
             z = form.separating(-solution.separator)
-            return replace(ended, status=self._refuted(z), z=z)
+            return replace(ended, status=self._refutation_status(z), z=z)
         if solution.result.status is Status.UNBOUNDED:
             return ended
         return self._with_pair(ended, form.pair(solution.blocks, solution.dual))
 
     def _by_dual(self) -> CvxpyAnswer:
         """Answer by the program in z."""
-        form = Dual(self.asked)
+        form = Dual(self.problem)
         if form.elimination.ray is not None:
             return CvxpyAnswer(settings.INFEASIBLE, z=form.contradiction())
         if refuting_row(form.program) is not None:
-            return CvxpyAnswer(self._unseen(Primal(self.asked)))
-        solution = solved(form.program, self.options, self.progress)
-        ended = _ended(solution.result)
+            return CvxpyAnswer(self._status_if_unbounded(Primal(self.problem)))
+        solution = solve_program(form.program, self.options, self.progress)
+        ended = _answer_without_point(solution.result)
         if solution.result.status is Status.UNBOUNDED:
             z = None if solution.ray is None else form.separating(solution.ray)
             return replace(ended, status=settings.INFEASIBLE, z=z)
         if solution.result.status is Status.INFEASIBLE:  # unbounded, if there is a feasible x
-            return replace(ended, status=self._unseen(Primal(self.asked)))
+            return replace(ended, status=self._status_if_unbounded(Primal(self.problem)))
         return self._with_pair(ended, form.pair(solution.blocks, -solution.dual))
 
     def _with_pair(self, ended: CvxpyAnswer, pair: Pair) -> CvxpyAnswer:
@@ -158,23 +160,23 @@ class _Question:
         At a limit, they may be near a solution without a proof. If a method that can do no more
         leaves them far from one, ProblemError is raised.
         """
-        status, value = ended.status, float(self.asked.c @ pair.x)
-        if status == settings.USER_LIMIT and self.asked.error(pair) <= self.options.tol:
+        status, value = ended.status, float(self.problem.c @ pair.x)
+        if status == settings.USER_LIMIT and self.problem.error(pair) <= self.options.tol:
             status = settings.OPTIMAL_INACCURATE
-        elif status == settings.OPTIMAL_INACCURATE and self.asked.error(pair) > POOR_ERROR:
-            error = self.asked.error(pair)
+        elif status == settings.OPTIMAL_INACCURATE and self.problem.error(pair) > POOR_ERROR:
+            error = self.problem.error(pair)
             raise ProblemError(
                 f"{NO_ANSWER}: x and its duals have an error of {error:.1g}. {ADVICE}"
             )
         return replace(ended, status=status, value=value, x=pair.x, z=pair.z)
 
-    def _refuted(self, z: Array) -> str:
+    def _refutation_status(self, z: Array) -> str:
         """Return the status for a z that refutes x: inaccurate if rounding may explain it."""
-        b = self.asked.b
+        b = self.problem.b
         clear = -float(b @ z) > MIN_REFUTATION * float(np.abs(b) @ np.abs(z))
         return str(settings.INFEASIBLE if clear else settings.INFEASIBLE_INACCURATE)
 
-    def _unseen(self, form: Primal) -> str:
+    def _status_if_unbounded(self, form: Primal) -> str:
         """Return the status of an objective that is unbounded if there is a feasible point."""
         program = form.program
         feasibility = replace(program, c=sp.csr_array(program.c.shape), offset=0.0)
@@ -182,7 +184,7 @@ class _Question:
         for bound in (self.options.trace_bound, *(factor * size for factor in SIZE_GUESSES)):
             options = replace(self.options, trace_bound=bound, max_iters=FEASIBILITY_ITERATIONS)
             try:
-                status = solved(feasibility, options).result.status
+                status = solve_program(feasibility, options).result.status
             except ProblemError:
                 continue
             if status is Status.SOLVED:
@@ -191,22 +193,22 @@ class _Question:
                 return str(settings.INFEASIBLE)
         return str(settings.INFEASIBLE_OR_UNBOUNDED)
 
-    def _endless(self) -> CvxpyAnswer | None:
+    def _answer_by_direction(self) -> CvxpyAnswer | None:
         """Return the answer that a direction of the cone gives: no x, or no best x."""
-        form = Dual(self.asked)
+        form = Dual(self.problem)
         direction = least_direction(form.program, self.options)
         if direction is not None and direction.falls:
             return CvxpyAnswer(settings.INFEASIBLE_INACCURATE, z=form.separating(direction.x))
-        direction = least_direction(Primal(self.asked).program, self.options)
+        direction = least_direction(Primal(self.problem).program, self.options)
         falls = direction is not None and direction.falls
         return CvxpyAnswer(settings.UNBOUNDED_INACCURATE) if falls else None
 
-    def _unbounded(self) -> str:
+    def _unbounded_message(self) -> str:
         """Return an error text that names the unbounded variables and the remedies."""
-        form, where = Primal(self.asked), ""
+        form, where = Primal(self.problem), ""
         direction = least_direction(form.program, self.options)
         if direction is not None:
-            where = f" of {', '.join(self.asked.moved(form.direction(direction.x)))}"
+            where = f" of {', '.join(self.problem.moved(form.direction(direction.x)))}"
         return (
             f"no bound was found on the size{where}: neither the constraints nor the objective "
             "imply one, and a proof needs it. Add a constraint, such as trace(X) <= 100 or "
@@ -220,7 +222,7 @@ def _poor(result: Result | None) -> bool:
     return result is None or max(result.gap, result.infeasibility) > POOR_ERROR
 
 
-def _ended(result: Result) -> CvxpyAnswer:
+def _answer_without_point(result: Result) -> CvxpyAnswer:
     """Return the answer of a result without x and z; raise ProblemError if there is none."""
     if result.status in (Status.INFEASIBLE, Status.UNBOUNDED):
         return CvxpyAnswer(STATUSES[result.status], result=result, seconds=result.seconds)

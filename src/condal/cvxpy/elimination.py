@@ -62,13 +62,13 @@ def eliminate(A: Any, b: Array, c: Array, kinds: Indices) -> Elimination:
             cover.pieces()
     E, rest = cover.E, np.flatnonzero(~cover.used)
     rest_rows = cover.A[rest]
-    M = _pruned(sp.csr_array(rest_rows @ E), abs(rest_rows) @ _largest(E))
+    M = _prune(sp.csr_array(rest_rows @ E), abs(rest_rows) @ _largest(E))
     cone_rows = np.flatnonzero(kinds[rest] != ZERO)
     M = sp.csr_array((np.ones(cone_rows.size), (cone_rows, rest[cone_rows])), shape=M.shape) - M
     M.data[kinds[M.indices] == ZERO] = 0.0
     M.eliminate_zeros()
     terms = np.abs(b[rest]) + abs(rest_rows) @ np.abs(cover.p)
-    g = rounded(b[rest] - rest_rows @ cover.p, terms)
+    g = drop_rounding(b[rest] - rest_rows @ cover.p, terms)
     contradicts = (np.diff(M.indptr) == 0) & (np.abs(g) > MAX_INCONSISTENCY * terms)
     large = np.linalg.norm(cover.ray) > MIN_RAY * np.linalg.norm(c)
     return Elimination(
@@ -110,7 +110,7 @@ class _Cover:
             self.E, self.p = S, S @ self.b
         else:
             E = sp.csr_array(self.E + S - (S @ self.A) @ self.E)
-            self.E = _pruned(E, _largest(E))
+            self.E = _prune(E, _largest(E))
             self.p = self.p + S @ (self.b - self.A @ self.p)
         self.used[rows] = True
         self.covered[cols] = True
@@ -151,7 +151,7 @@ class _Cover:
         diagonal[rows] = 0.0
         self.L = sp.dia_array((diagonal[None], [0]), shape=(m, m)).tocsr()
         self.L = self.L - sp.csr_array((ratios, (others, rows)), shape=(m, m))
-        self.T = _pruned(sp.csr_array(self.L @ self.A), abs(self.L) @ _largest(self.A))
+        self.T = _prune(sp.csr_array(self.L @ self.A), abs(self.L) @ _largest(self.A))
         self.c = c - self.A[rows].T @ (c[cols] / pivots)
         self.covered[cols] = True
         self._count()
@@ -216,7 +216,7 @@ class _Cover:
         )
         rows = np.concatenate([rows for _, rows, _ in inverses])
         cols = np.concatenate([cols for cols, _, _ in inverses])
-        self.step(_pruned(S, _largest(S)), rows, cols)
+        self.step(_prune(S, _largest(S)), rows, cols)
 
     def _singles(self) -> tuple[Indices, Indices, Array]:
         """Return the rows with one remaining entry that is not small, its column and value."""
@@ -254,14 +254,14 @@ class _Cover:
         return sp.csr_array((values, (cols, rows)), shape=(n, m))
 
 
-def _pruned(M: Any, scale: Array) -> Any:
+def _prune(M: Any, scale: Array) -> Any:
     """Return M without entries that are rounding relative to the scale of their row."""
-    M.data = rounded(M.data, np.repeat(scale, np.diff(M.indptr)))
+    M.data = drop_rounding(M.data, np.repeat(scale, np.diff(M.indptr)))
     M.eliminate_zeros()
     return M
 
 
-def rounded(v: Array, terms: Array) -> Array:
+def drop_rounding(v: Array, terms: Array) -> Array:
     """Return v with 0 where it is rounding relative to the sum of absolute terms."""
     return np.where(np.abs(v) <= TERM_ROUNDING * terms, 0.0, v)
 

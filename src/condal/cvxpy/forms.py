@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from condal.cvxpy.elimination import Elimination, eliminate, rounded
+from condal.cvxpy.elimination import Elimination, drop_rounding, eliminate
 from condal.cvxpy.svec import ZERO, Layout
 from condal.linalg.points import Array
 from condal.problems.conic.program import Program
@@ -23,7 +23,7 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class CvxpyProblem:
     """min <c, x> subject to Ax + s = b, s in K, with the rows of K in the order of `layout`.
 
     `names` holds the first column and the name of each of the user's variables.
@@ -69,12 +69,12 @@ class Primal:
     others.
     """
 
-    asked: Asked
+    problem: CvxpyProblem
 
     @cached_property
     def elimination(self) -> Elimination:
-        asked = self.asked
-        return eliminate(asked.A, asked.b, asked.c, asked.layout.kinds)
+        problem = self.problem
+        return eliminate(problem.A, problem.b, problem.c, problem.layout.kinds)
 
     @cached_property
     def _constraining(self) -> Any:
@@ -84,12 +84,12 @@ class Primal:
     @cached_property
     def program(self) -> Program:
         """The program in s."""
-        elimination, layout = self.elimination, self.asked.layout
+        elimination, layout = self.elimination, self.problem.layout
         M, g = elimination.M[self._constraining], elimination.g[self._constraining]
-        c = self.asked.c
+        c = self.problem.c
         cost = -(elimination.E.T @ c)[layout.zero :]
         if elimination.E.nnz > elimination.basis.size:  # otherwise each entry is one product
-            cost = rounded(cost, (abs(elimination.E).T @ np.abs(c))[layout.zero :])
+            cost = drop_rounding(cost, (abs(elimination.E).T @ np.abs(c))[layout.zero :])
         return Program(
             c=layout.spread(sp.coo_array(cost[None])),
             A=layout.spread(M[:, layout.zero :]),
@@ -101,33 +101,33 @@ class Primal:
 
     def pair(self, blocks: Array, y: Array) -> Pair:
         """Return x and z from the program's x and multipliers."""
-        elimination, asked = self.elimination, self.asked
-        s, z = np.zeros(asked.b.size), np.zeros(asked.b.size)
-        s[asked.layout.zero :] = asked.layout.gathered(blocks)
+        elimination, problem = self.elimination, self.problem
+        s, z = np.zeros(problem.b.size), np.zeros(problem.b.size)
+        s[problem.layout.zero :] = problem.layout.gathered(blocks)
         z[elimination.rest[self._constraining]] = -y
-        return Pair(elimination.p - elimination.E @ s, self._completed(z, asked.c))
+        return Pair(elimination.p - elimination.E @ s, self._completed(z, problem.c))
 
     def direction(self, blocks: Array) -> Array:
         """Return the direction of x for a direction of the program."""
-        E, zero = self.elimination.E, self.asked.layout.zero
-        return np.asarray(-(E[:, zero:] @ self.asked.layout.gathered(blocks)))
+        E, zero = self.elimination.E, self.problem.layout.zero
+        return np.asarray(-(E[:, zero:] @ self.problem.layout.gathered(blocks)))
 
     def separating(self, y: Array) -> Array:
         """Return z, A'z = 0 and <b, z> < 0, from multipliers that prove infeasibility."""
-        z = np.zeros(self.asked.b.size)
+        z = np.zeros(self.problem.b.size)
         z[self.elimination.rest[self._constraining]] = -y
-        return self._completed(z, np.zeros(self.asked.c.size))
+        return self._completed(z, np.zeros(self.problem.c.size))
 
     def contradiction(self) -> Array:
         """Return z, A'z = 0 and <b, z> < 0, from a row that states 0 = g."""
-        elimination, z = self.elimination, np.zeros(self.asked.b.size)
+        elimination, z = self.elimination, np.zeros(self.problem.b.size)
         row = elimination.contradictions[0]
         z[row] = -np.sign(elimination.g[np.searchsorted(elimination.rest, row)])
-        return self._completed(z, np.zeros(self.asked.c.size))
+        return self._completed(z, np.zeros(self.problem.c.size))
 
     def _completed(self, z: Array, c: Array) -> Array:
         """Return z with the rows of the basis set so that c + A'z = 0."""
-        return np.asarray(z - self.elimination.E.T @ (c + self.asked.A.T @ z))
+        return np.asarray(z - self.elimination.E.T @ (c + self.problem.A.T @ z))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,31 +139,31 @@ class Dual:
     of these rows, with slack -c - A'y, give x: x = E'b0 + M'y satisfies A0 x = b0.
     """
 
-    asked: Asked
+    problem: CvxpyProblem
 
     @cached_property
     def _split(self) -> tuple[Any, Any, Array, Array]:
-        A, b, zero = self.asked.A, self.asked.b, self.asked.layout.zero
+        A, b, zero = self.problem.A, self.problem.b, self.problem.layout.zero
         return A[:zero], A[zero:], b[:zero], b[zero:]
 
     @cached_property
     def elimination(self) -> Elimination:
         """w = -E (c + A1'z); a ray of it proves that the equations contradict each other."""
         A0, _, b0, _ = self._split
-        n = self.asked.c.size
+        n = self.problem.c.size
         return eliminate(A0.T, np.zeros(n), b0, np.full(n, ZERO + 1))
 
     @cached_property
     def program(self) -> Program:
         """The program in z."""
-        elimination, layout = self.elimination, self.asked.layout
-        (_, A1, b0, b1), c = self._split, self.asked.c
+        elimination, layout = self.elimination, self.problem.layout
+        (_, A1, b0, b1), c = self._split, self.problem.c
         x0 = elimination.E.T @ b0
-        cost = rounded(A1 @ x0 - b1, abs(A1) @ np.abs(x0) + np.abs(b1))
+        cost = drop_rounding(A1 @ x0 - b1, abs(A1) @ np.abs(x0) + np.abs(b1))
         return Program(
             c=layout.spread(sp.coo_array(cost[None])),
             A=layout.spread(elimination.M @ A1.T),
-            b=-rounded(elimination.M @ c, abs(elimination.M) @ np.abs(c)),
+            b=-drop_rounding(elimination.M @ c, abs(elimination.M) @ np.abs(c)),
             blocks=layout.blocks,
             offset=float(c @ x0),
             maximise=True,
@@ -172,15 +172,15 @@ class Dual:
 
     def pair(self, blocks: Array, y: Array) -> Pair:
         """Return x and z from the program's x and multipliers."""
-        elimination, asked = self.elimination, self.asked
+        elimination, problem = self.elimination, self.problem
         _, A1, b0, _ = self._split
-        z1 = asked.layout.gathered(blocks)
-        z = np.concatenate([-(elimination.E @ (asked.c + A1.T @ z1)), z1])
+        z1 = problem.layout.gathered(blocks)
+        z = np.concatenate([-(elimination.E @ (problem.c + A1.T @ z1)), z1])
         return Pair(elimination.E.T @ b0 + elimination.M.T @ y, z)
 
     def separating(self, blocks: Array) -> Array:
         """Return z, A'z = 0 and <b, z> < 0, from a ray, which proves that no x is feasible."""
-        z1 = self.asked.layout.gathered(blocks)
+        z1 = self.problem.layout.gathered(blocks)
         return np.concatenate([-(self.elimination.E @ (self._split[1].T @ z1)), z1])
 
     def contradiction(self) -> Array:

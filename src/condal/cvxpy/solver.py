@@ -15,8 +15,8 @@ from cvxpy.reductions.solvers.solver import expand_cones
 from cvxpy.reductions.solvers.utilities import extract_dual_value, get_dual_values
 from cvxpy.utilities.psd_utils import TriangleKind
 
-from condal.cvxpy.answer import CvxpyAnswer, answered
-from condal.cvxpy.forms import Asked
+from condal.cvxpy.answer import CvxpyAnswer, answer_problem
+from condal.cvxpy.forms import CvxpyProblem
 from condal.cvxpy.options import Options
 from condal.cvxpy.svec import Layout
 from condal.errors import ProblemError
@@ -132,7 +132,7 @@ class CONDAL(ConicSolver):  # type: ignore[misc]
         solver_cache: dict[str, Any] | None = None,
     ) -> CvxpyAnswer:
         """Return the answer to min <c, x>, Ax + s = b, s in K."""
-        asked = Asked(
+        problem = CvxpyProblem(
             sp.csr_array(data[settings.A]),
             data[settings.B],
             data[settings.C],
@@ -142,9 +142,9 @@ class CONDAL(ConicSolver):  # type: ignore[misc]
         try:
             options = self.options.updated(solver_opts)
             if not verbose:
-                return answered(asked, options)
+                return answer_problem(problem, options)
             with Progress() as progress:
-                return answered(asked, options, progress)
+                return answer_problem(problem, options, progress)
         except ProblemError as error:
             raise SolverError(f"CONDAL: {error}") from error
 

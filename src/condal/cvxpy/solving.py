@@ -47,7 +47,7 @@ class Solved:
         return None if verdict is None or verdict.ray is None else verdict.ray.x
 
 
-def solved(program: Program, options: Options, progress: Progress | None = None) -> Solved:
+def solve_program(program: Program, options: Options, progress: Progress | None = None) -> Solved:
     """Solve the program to a relative gap of tol in the user's units, including the offset.
 
     Raise ProblemError if nothing bounds the trace.

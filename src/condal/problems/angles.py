@@ -18,9 +18,9 @@ from condal.linalg.sparse import require_sound
 from condal.linalg.symmetrize import symmetric
 from condal.problem import Problem
 from condal.problems.answers import generator, point_of
-from condal.problems.factors import factor_of, leading
+from condal.problems.factors import factor_of, leading_factor
 from condal.problems.graphs import is_networkx
-from condal.problems.inputs import array_of, described, stored
+from condal.problems.inputs import array_of, describe, is_matrix_like
 from condal.problems.unit_diagonal import unit_diagonal_program
 from condal.result import Result
 from condal.smooth.linear import Linear
@@ -124,7 +124,7 @@ class AngularSynchronisation:
 
     def propose(self, x: Point) -> tuple[Any, Array]:
         """Return z z* for the phases of the leading eigenvector, and its dual."""
-        z = self._powers(_unit(leading(x, 1)))[:, 0]
+        z = self._powers(_unit(leading_factor(x, 1)))[:, 0]
         return LowRank(z[:, None], np.ones(1)), self.dual(z)
 
     def dual(self, phases: Any) -> Array:
@@ -179,7 +179,9 @@ class AngularSynchronisation:
         rng, x = generator(trials, seed), point_of(result, self.n)
         R = factor_of(x)
         real, imaginary = rng.standard_normal((2, R.shape[1], trials - 1))
-        Z = self._powers(_unit(np.column_stack([leading(x, 1), R @ (real + 1j * imaginary)])))
+        Z = self._powers(
+            _unit(np.column_stack([leading_factor(x, 1), R @ (real + 1j * imaginary)]))
+        )
         best = Z[:, int(np.argmax(self._values(Z, self.C @ Z)))].copy()
         return Phases(self.value(best), float(result.bound), best)
 
@@ -243,7 +245,7 @@ def angular_synchronisation(
             "is measured: pass numpy.exp(1j * T) where there is an edge and 0 elsewhere, with T "
             "the differences, T' = -T; networkx.to_numpy_array(graph) gives the weights"
         )
-    if not stored(C):
+    if not is_matrix_like(C):
         raise ProblemError(
             f"C must be a SciPy sparse matrix or a NumPy array; got {type(C).__name__}"
         )
@@ -272,7 +274,7 @@ def _numbers(C: Any) -> Any:
     try:
         table = table.astype(complex)
     except (TypeError, ValueError, OverflowError):
-        raise ProblemError(f"C must be {wanted}; got {described(C)}") from None
+        raise ProblemError(f"C must be {wanted}; got {describe(C)}") from None
     return table if table.imag.any() else table.real
 
 
@@ -307,5 +309,5 @@ def _phases(given: Any, n: int) -> Any:
         else ~(np.abs(np.abs(z) - 1.0) <= MODULUS_TOLERANCE)
     )
     if z.shape != (n,) or off.any():
-        raise ProblemError(f"wanted {wanted}; got {described(given, off)}")
+        raise ProblemError(f"wanted {wanted}; got {describe(given, off)}")
     return z / np.abs(z)

@@ -8,7 +8,7 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
-from condal.problems.inputs import described
+from condal.problems.inputs import describe
 from condal.result import Result
 from condal.runtime.arguments import require_whole
 
@@ -76,7 +76,7 @@ def excess(cost: float, bound: float, what: str) -> float:
 
 def _point(result: Any, wanted: tuple[int, ...], text: str) -> Any:
     if not isinstance(result, Result):
-        raise ProblemError(f"wanted a result, as condal.solve returns it; got {described(result)}")
+        raise ProblemError(f"wanted a result, as condal.solve returns it; got {describe(result)}")
     if result.x is None:
         raise ProblemError("the result has no point to round: the solve ended too early")
     shape = getattr(result.x, "shape", None)

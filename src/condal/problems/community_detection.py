@@ -13,13 +13,13 @@ from condal.linalg.points import Array, Point, dense
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
 from condal.problems.answers import generator, point_of
-from condal.problems.factors import leading
+from condal.problems.factors import leading_factor
 from condal.problems.graphs import adjacency
 from condal.problems.groups import Groups, Pairs, checked_groups
 from condal.problems.inputs import require_choice
 from condal.problems.labels import checked_labels
 from condal.problems.lloyd import PointRows, best_clustering
-from condal.problems.partitions import Partition, numbered, settle, within
+from condal.problems.partitions import Partition, improve_partition, renumber, weight_within
 from condal.result import Result
 from condal.runtime.arguments import require_positive
 from condal.smooth.linear import Linear
@@ -79,7 +79,7 @@ class Communities:
     def quality(self, labels: Any) -> float:
         """Return the sum of W_ij - c_i c_j within groups, relative to the total weight."""
         whole = checked_labels(labels, self.n, self.k)
-        return within(self.W, self.c, whole) / float(self.W.sum())
+        return weight_within(self.W, self.c, whole) / float(self.W.sum())
 
     def quality_bound(self, result: Result) -> float:
         """Return the proved upper bound on the quality of every partition."""
@@ -113,7 +113,7 @@ class Communities:
         """
         rng, x = generator(trials, seed), point_of(result, self.n)
         bound = self.quality_bound(result)
-        rows = None if self.k is None else PointRows(leading(x, max(1, self.k - 1)))
+        rows = None if self.k is None else PointRows(leading_factor(x, max(1, self.k - 1)))
         partitions: list[Partition] = []
         for _ in range(trials):
             if rows is None:
@@ -121,7 +121,7 @@ class Communities:
             else:
                 labels = best_clustering(rows, min(self.k or 1, self.n), rng)
             groups = self.k or int(labels.max()) + 2  # one more for vertices that fit no group
-            labels = numbered(settle(self.W, self.c, labels, groups))
+            labels = renumber(improve_partition(self.W, self.c, labels, groups))
             partitions.append(Partition(self.quality(labels), bound, labels))
         return max(partitions, key=lambda partition: partition.value)
 

@@ -21,7 +21,7 @@ from condal.maps.entries import Entries
 from condal.nonsmooth.losses import AbsoluteLoss
 from condal.problem import Problem
 from condal.problems.answers import rectangle_of
-from condal.problems.inputs import array_of, described, require_choice, require_flag
+from condal.problems.inputs import array_of, describe, require_choice, require_flag
 from condal.problems.row_column_effects import Effects, Fit
 from condal.problems.tuning import Trial, best_of_growing
 from condal.result import Result, Status
@@ -257,7 +257,7 @@ def matrix_completion(
     require_whole(seed, "seed", least=0)
     shape = (int(i.max()) + 1, int(j.max()) + 1) if shape is None else shape
     if np.shape(shape) != (2,):
-        raise ProblemError(f"shape must be (m, n), two whole numbers; got {described(shape)}")
+        raise ProblemError(f"shape must be (m, n), two whole numbers; got {describe(shape)}")
     m, n = shape
     require_whole(m, "the number of rows", least=int(i.max()) + 1)
     require_whole(n, "the number of columns", least=int(j.max()) + 1)
@@ -388,7 +388,7 @@ def _indices(given: Any, name: str) -> Indices:
     indices = array_of(given, name, "whole numbers from 0, one per entry")
     if indices.ndim != 1 or indices.dtype.kind not in "iu" or np.any(indices < 0):
         raise ProblemError(
-            f"{name} must be whole numbers from 0, one per entry; got {described(given)}"
+            f"{name} must be whole numbers from 0, one per entry; got {describe(given)}"
         )
     return indices.astype(np.intp)
 

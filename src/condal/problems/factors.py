@@ -18,7 +18,7 @@ def factor_of(x: Point) -> Any:
     return x.factor() if isinstance(x, LowRank) else _root(x)
 
 
-def leading(x: Point, count: int | None = None) -> Any:
+def leading_factor(x: Point, count: int | None = None) -> Any:
     """Return the factor with orthogonal columns: eigenvectors times roots of eigenvalues.
 
     The longest column comes first; the first `count` columns are the best factor of that rank.

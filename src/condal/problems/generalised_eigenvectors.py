@@ -17,7 +17,7 @@ from condal.linalg.symmetrize import symmetric
 from condal.maps.inner import Cost
 from condal.problem import Problem
 from condal.problems.answers import point_of
-from condal.problems.factors import leading
+from condal.problems.factors import leading_factor
 from condal.problems.inputs import real_array, require_real
 from condal.result import Result
 from condal.runtime.arguments import require_positive
@@ -151,7 +151,7 @@ class GeneralisedEigenvector:
                 if top > 0
                 else "no vector has u' Psi u = 1: Psi has no positive eigenvalue"
             )
-        factor = leading(x)
+        factor = leading_factor(x)
         sizes = (factor * factor).sum(axis=0)
         factor = factor[:, sizes > NEGLIGIBLE * sizes.max(initial=0.0)]
         if factor.shape[1] == 0:  # x = 0: p is feasible

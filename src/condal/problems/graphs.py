@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from condal.errors import ProblemError
 from condal.linalg.sparse import require_sound
 from condal.linalg.symmetrize import symmetric
-from condal.problems.inputs import array_of, described, require_real, stored
+from condal.problems.inputs import array_of, describe, is_matrix_like, require_real
 from condal.runtime.arguments import finite_array
 
 
@@ -46,7 +46,7 @@ def weights_of(graph: Any, name: str) -> Any:
     """
     if is_networkx(graph):
         return _from_networkx(graph)
-    if not stored(graph):
+    if not is_matrix_like(graph):
         raise ProblemError(
             f"{name} must be a SciPy sparse matrix, a NumPy array or a NetworkX graph; "
             f"got {type(graph).__name__}"
@@ -88,7 +88,7 @@ def _from_networkx(graph: Any) -> Any:
     for i, j, weight in graph.edges(data="weight", default=1):
         if not isinstance(weight, Real | Decimal | np.bool_):
             raise ProblemError(
-                f"the weights of the graph must be real numbers; got {described(weight)} on the "
+                f"the weights of the graph must be real numbers; got {describe(weight)} on the "
                 f"edge ({i!r}, {j!r})"
             )
     import networkx as nx

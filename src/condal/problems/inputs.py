@@ -15,7 +15,7 @@ from condal.runtime.arguments import finite_array
 MAX_SHOWN_CHARACTERS = 60
 
 
-def described(given: Any, wrong: Any = None) -> str:
+def describe(given: Any, wrong: Any = None) -> str:
     """Describe a given value for an error message.
 
     A scalar is shown itself. An array-like value is described by its type, its shape and the first
@@ -43,7 +43,7 @@ def array_of(given: Any, name: str, wanted: str) -> Any:
     try:
         return np.asarray(given)
     except (TypeError, ValueError):
-        raise ProblemError(f"{name} must be {wanted}; got {described(given)}") from None
+        raise ProblemError(f"{name} must be {wanted}; got {describe(given)}") from None
 
 
 def real_array(given: Any, name: str, *, ndim: int | None = None) -> Array:
@@ -67,17 +67,17 @@ def require_real(given: Any, name: str) -> None:
 def require_flag(value: Any, name: str) -> None:
     """Raise ProblemError unless value is True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise ProblemError(f"{name} must be True or False; got {described(value)}")
+        raise ProblemError(f"{name} must be True or False; got {describe(value)}")
 
 
 def require_choice(value: Any, name: str, choices: Sequence[str]) -> None:
     """Raise ProblemError unless value is one of the choices."""
     if not isinstance(value, str) or value not in choices:
         *most, last = map(repr, choices)
-        raise ProblemError(f"{name} must be {', '.join(most)} or {last}; got {described(value)}")
+        raise ProblemError(f"{name} must be {', '.join(most)} or {last}; got {describe(value)}")
 
 
-def stored(given: Any) -> bool:
+def is_matrix_like(given: Any) -> bool:
     """Return whether `given` is a SciPy sparse matrix or anything that numpy.asarray converts."""
     return bool(
         sp.issparse(given) or isinstance(given, list | tuple) or hasattr(given, "__array__")

@@ -17,7 +17,7 @@ from condal.problems.factors import factor_of
 from condal.problems.graphs import adjacency
 from condal.problems.groups import Groups, Pairs, checked_groups
 from condal.problems.labels import checked_labels
-from condal.problems.partitions import Partition, numbered, settle, within
+from condal.problems.partitions import Partition, improve_partition, renumber, weight_within
 from condal.result import Result
 from condal.runtime.arguments import require_whole
 from condal.smooth.linear import Linear
@@ -79,7 +79,7 @@ class MaxKCut:
     def weight(self, labels: Any) -> float:
         """Return the weight of the edges between the groups."""
         whole = checked_labels(labels, self.n, self.k)
-        return 0.5 * (float(self.W.sum()) - within(self.W, np.zeros(self.n), whole))
+        return 0.5 * (float(self.W.sum()) - weight_within(self.W, np.zeros(self.n), whole))
 
     def round(self, result: Result, *, trials: int = 50, seed: int = 0) -> Partition:
         """Round a solution to a partition, improved by moves of single vertices.
@@ -106,7 +106,7 @@ class MaxKCut:
         partitions: list[Partition] = []
         for _ in range(trials):
             labels = np.argmax(R @ rng.standard_normal((R.shape[1], self.k)), axis=1)
-            labels = numbered(settle(against, nothing, labels, self.k))
+            labels = renumber(improve_partition(against, nothing, labels, self.k))
             partitions.append(Partition(self.weight(labels), float(result.bound), labels))
         return max(partitions, key=lambda partition: partition.value)
 

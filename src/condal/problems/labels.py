@@ -8,7 +8,7 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.points import Indices
-from condal.problems.inputs import array_of, described
+from condal.problems.inputs import array_of, describe
 
 
 def checked_labels(labels: Any, n: int, k: int | None, each: str = "vertex") -> Any:
@@ -23,7 +23,7 @@ def checked_labels(labels: Any, n: int, k: int | None, each: str = "vertex") -> 
     else:
         wrong = np.full(values.shape, values.dtype.kind not in "biuSU")
     if values.shape != (n,) or wrong.any():
-        raise ProblemError(f"labels must be {wanted}; got {described(labels, wrong)}")
+        raise ProblemError(f"labels must be {wanted}; got {describe(labels, wrong)}")
     names, whole = np.unique(values, return_inverse=True)
     if k is not None and names.size > k:
         raise ProblemError(f"labels has {names.size} different values, but the model has k = {k}")
@@ -37,7 +37,7 @@ def checked_states(labels: Any, states: Indices) -> Indices:
     whole = states_of_nodes.dtype.kind in "iu"
     if states_of_nodes.shape != states.shape or not whole:
         wrong = np.full(states_of_nodes.shape, not whole)
-        raise ProblemError(f"labels must be {wanted}; got {described(labels, wrong)}")
+        raise ProblemError(f"labels must be {wanted}; got {describe(labels, wrong)}")
     wrong = (states_of_nodes < 0) | (states_of_nodes >= states)
     if wrong.any():
         i = int(np.argmax(wrong))

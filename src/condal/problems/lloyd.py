@@ -95,7 +95,9 @@ class Distances:
 
 def best_clustering(cloud: Cloud, k: int, rng: np.random.Generator, *, starts: int = 1) -> Any:
     """Return the labels of the cheapest of several k-means++ starts, each after Lloyd."""
-    labels, costs = lloyd(cloud, np.stack([spread(cloud, k, rng) for _ in range(starts)]), k)
+    labels, costs = lloyd(
+        cloud, np.stack([kmeans_plus_plus(cloud, k, rng) for _ in range(starts)]), k
+    )
     return labels[int(np.argmin(costs))]
 
 
@@ -125,7 +127,7 @@ def cost_of(cloud: Cloud, labels: Any, k: int) -> float:
     return float(cloud.to_centres(labels[None], k)[1][0])
 
 
-def spread(cloud: Cloud, k: int, rng: np.random.Generator) -> Any:
+def kmeans_plus_plus(cloud: Cloud, k: int, rng: np.random.Generator) -> Any:
     """Return the labels of a k-means++ start.
 
     Each centre is a point drawn in proportion to its squared distance from the earlier centres.

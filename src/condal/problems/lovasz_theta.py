@@ -20,8 +20,8 @@ from condal.problem import Problem
 from condal.problems.answers import generator, point_of, preview, trials_of
 from condal.problems.factors import factor_of
 from condal.problems.graphs import adjacency, edges
-from condal.problems.inputs import array_of, described, require_flag
-from condal.problems.stable import improve, take_in_order
+from condal.problems.inputs import array_of, describe, require_flag
+from condal.problems.stable import improve_stable_set, take_in_order
 from condal.result import Result
 from condal.sets.boxes import Box, Equal
 from condal.smooth.linear import Linear
@@ -189,7 +189,9 @@ class Theta:
         best = np.zeros(self.n, dtype=bool)
         for trial in range(trials):
             scores = (R * R).sum(axis=1) if trial == 0 else R @ rng.standard_normal(R.shape[1])
-            chosen = improve(self.W, take_in_order(self.W, np.argsort(-scores, kind="stable")))
+            chosen = improve_stable_set(
+                self.W, take_in_order(self.W, np.argsort(-scores, kind="stable"))
+            )
             best = max(best, chosen, key=np.count_nonzero)
         vertices = np.flatnonzero(best)
         return StableSet(int(vertices.size), float(result.bound), vertices)
@@ -201,7 +203,7 @@ class Theta:
         whole = indices.dtype.kind in "iu" or indices.size == 0
         wrong = (indices < 0) | (indices >= self.n) if whole else np.ones(indices.shape, dtype=bool)
         if indices.ndim != 1 or wrong.any():
-            raise ProblemError(f"vertices must be {wanted}; got {described(vertices, wrong)}")
+            raise ProblemError(f"vertices must be {wanted}; got {describe(vertices, wrong)}")
         chosen = np.zeros(self.n, dtype=bool)
         chosen[indices.astype(np.intp)] = True
         return bool((self.W[chosen][:, chosen]).nnz == 0)

@@ -19,7 +19,7 @@ from condal.maps.combined import Across
 from condal.maps.vectors import Matrix
 from condal.problem import Problem
 from condal.problems.answers import parts_of
-from condal.problems.inputs import array_of, described, real_array
+from condal.problems.inputs import array_of, describe, real_array
 from condal.problems.labels import checked_states
 from condal.result import Result
 from condal.sets.boxes import Equal
@@ -284,7 +284,7 @@ def _rows(unary: Any) -> list[Any]:
     """Return the rows of a table, or the vector of each node."""
     table = np.asarray(unary) if hasattr(unary, "__array__") else unary
     if isinstance(table, str) or not isinstance(table, Iterable) or getattr(table, "ndim", 1) == 0:
-        raise ProblemError(f"unary must be a row of costs for each node; got {described(unary)}")
+        raise ProblemError(f"unary must be a row of costs for each node; got {describe(unary)}")
     return list(table)
 
 
@@ -298,7 +298,7 @@ def _ends(edges: Any, nodes: int) -> Indices:
     whole = ends.dtype.kind in "iu"
     if ends.ndim != 2 or ends.shape[1] != 2 or not whole:
         wrong = np.full(ends.shape, not whole)
-        raise ProblemError(f"edges must be {wanted}; got {described(edges, wrong)}")
+        raise ProblemError(f"edges must be {wanted}; got {describe(edges, wrong)}")
     wrong = ((ends < 0) | (ends >= nodes)).any(axis=1) | (ends[:, 0] == ends[:, 1])
     if wrong.any():
         i = int(np.argmax(wrong))
@@ -318,7 +318,7 @@ def _tables(pairwise: Any, edges: Indices, unary: Sequence[Array]) -> Sequence[A
     else:
         raise ProblemError(
             f"pairwise must hold a matrix for each of the {len(edges)} edges, or be one for all; "
-            f"got {described(pairwise)}"
+            f"got {describe(pairwise)}"
         )
     if len(tables) != len(edges):
         raise ProblemError(

@@ -54,7 +54,7 @@ class Partition:
         return f"Partition(value={self.value:.10g}, bound={self.bound:.10g}, sizes={sizes})"
 
 
-def within(S: Any, c: Array, labels: Any) -> float:
+def weight_within(S: Any, c: Array, labels: Any) -> float:
     """Return the sum of S_ij - c_i c_j over pairs i, j within groups."""
     entries = S.tocoo()
     inside = labels[entries.row] == labels[entries.col]
@@ -62,7 +62,7 @@ def within(S: Any, c: Array, labels: Any) -> float:
     return float(entries.data[inside].sum() - shares @ shares)
 
 
-def settle(S: Any, c: Array, labels: Any, k: int) -> Any:
+def improve_partition(S: Any, c: Array, labels: Any, k: int) -> Any:
     """Move single vertices, each to the group of largest gain, until no move gains.
 
     The diagonal of S must be 0, and some of the k groups may be empty. Each sweep computes all
@@ -91,6 +91,6 @@ def settle(S: Any, c: Array, labels: Any, k: int) -> Any:
     return labels
 
 
-def numbered(labels: Any) -> Any:
+def renumber(labels: Any) -> Any:
     """Renumber the nonempty groups as 0, 1, ... in the order of their labels."""
     return np.unique(labels, return_inverse=True)[1].ravel()

@@ -8,7 +8,7 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array
-from condal.problems.inputs import array_of, described
+from condal.problems.inputs import array_of, describe
 
 
 def checked_permutation(permutation: Any, n: int) -> Any:
@@ -17,27 +17,27 @@ def checked_permutation(permutation: Any, n: int) -> Any:
     p = array_of(permutation, "permutation", f"{n} whole numbers")
     if p.shape != (n,) or p.dtype.kind not in "iu":
         wrong = np.full(p.shape, p.dtype.kind not in "iu")
-        raise ProblemError(f"{wanted}; got {described(permutation, wrong)}")
+        raise ProblemError(f"{wanted}; got {describe(permutation, wrong)}")
     first = np.unique(p, return_index=True)[1]
     wrong = (p < 0) | (p >= n) | ~np.isin(np.arange(n), first)
     if wrong.any():
-        raise ProblemError(f"{wanted}; got {described(permutation, wrong)}")
+        raise ProblemError(f"{wanted}; got {describe(permutation, wrong)}")
     return p
 
 
-def exchange(A: Array, B: Array, p: Any) -> Any:
+def improve_by_exchanges(A: Array, B: Array, p: Any) -> Any:
     """Return p after greedy exchanges of two values, the largest saving first."""
     p = np.array(p)
     rounding = 1e-12 * float(np.abs(A).sum() * np.abs(B).max(initial=0.0))
     while True:
-        change = changes(A, B[np.ix_(p, p)])
+        change = exchange_costs(A, B[np.ix_(p, p)])
         r, s = np.unravel_index(int(np.argmin(change)), change.shape)
         if change[r, s] >= -rounding:
             return p
         p[r], p[s] = p[s], p[r]
 
 
-def changes(A: Array, D: Array) -> Array:
+def exchange_costs(A: Array, D: Array) -> Array:
     """Return the change of sum_ij A_ij D_ij when rows r and s of D, and its columns, are swapped.
 
     All pairs r, s are computed at once.

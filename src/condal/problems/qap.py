@@ -22,10 +22,10 @@ from condal.maps.triangle import Triangle
 from condal.problem import Problem
 from condal.problems.answers import excess, generator, point_of, preview
 from condal.problems.assignments import Assignments
-from condal.problems.factors import leading
+from condal.problems.factors import leading_factor
 from condal.problems.graphs import square_weights
 from condal.problems.inputs import require_choice
-from condal.problems.permutations import checked_permutation, exchange
+from condal.problems.permutations import checked_permutation, improve_by_exchanges
 from condal.result import Result
 from condal.sets.boxes import Box, Equal
 from condal.sets.orthants import NonNegative
@@ -203,14 +203,16 @@ class QuadraticAssignment:
 
         n = self.n
         mean = Entries(n * n, np.arange(n * n), np.arange(n * n))(x).reshape(n, n)
-        R = leading(x, n)
+        R = leading_factor(x, n)
         permutations: list[Any] = []
         for trial in range(trials):
             near = mean
             if trial > 0:
                 noise = (trial / trials) * rng.standard_normal((n, n))
                 near = (R @ rng.standard_normal(R.shape[1])).reshape(n, n) + noise
-            permutations.append(exchange(self.A, self.B, linear_sum_assignment(-near)[1]))
+            permutations.append(
+                improve_by_exchanges(self.A, self.B, linear_sum_assignment(-near)[1])
+            )
         return min(permutations, key=self.cost)
 
 

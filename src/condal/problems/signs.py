@@ -9,7 +9,7 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
-from condal.problems.inputs import array_of, described
+from condal.problems.inputs import array_of, describe
 
 MAX_BATCH_SIGNS = 2**22  # per batch of columns, at 40 bytes per sign and per four neighbours
 LEVEL_SHARE = 0.75  # of the largest gain in a column: larger gains flip first
@@ -27,7 +27,7 @@ def checked_signs(signs: Any, n: int) -> Array:
     numbers = values.dtype.kind in "iuf"
     wrong = np.abs(values) != 1 if numbers else np.ones(values.shape, dtype=bool)
     if values.shape != (n,) or wrong.any():
-        raise ProblemError(f"signs must be {wanted}; got {described(signs, wrong)}")
+        raise ProblemError(f"signs must be {wanted}; got {describe(signs, wrong)}")
     return values.astype(np.float64)
 
 

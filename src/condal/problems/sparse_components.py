@@ -17,8 +17,8 @@ from condal.maps.triangle import Triangle
 from condal.nonsmooth.norms import L1
 from condal.problem import Problem
 from condal.problems.answers import point_of
-from condal.problems.factors import leading
-from condal.problems.inputs import described, real_array
+from condal.problems.factors import leading_factor
+from condal.problems.inputs import describe, real_array
 from condal.result import Result
 from condal.runtime.arguments import require_positive, require_whole
 from condal.smooth.linear import Linear
@@ -142,7 +142,7 @@ class SparsePCA:
         Component
             The best candidate.
         """
-        v = leading(point_of(result, self.n), 1)[:, 0]
+        v = leading_factor(point_of(result, self.n), 1)[:, 0]
         order = np.argsort(-np.abs(v), kind="stable")
         count = int(np.count_nonzero(np.abs(v) >= NEGLIGIBLE * np.abs(v).max()))
         sizes: Any = range(1, count + 1)
@@ -172,7 +172,7 @@ class SparsePCA:
         """
         if not isinstance(component, Component):
             raise ProblemError(
-                f"wanted a component, as model.component returns it; got {described(component)}"
+                f"wanted a component, as model.component returns it; got {describe(component)}"
             )
         if component.vector.shape != (self.n,):
             raise ProblemError(
@@ -209,8 +209,8 @@ def sparse_pca(
     covariance : array_like, n x n, optional
         A symmetric covariance. Give covariance or data.
     rho : float
-        The price of :math:`|x_{ij}|`, positive. From the largest absolute off-diagonal covariance on,
-        a component has a single variable.
+        The price of :math:`|x_{ij}|`, positive. From the largest absolute off-diagonal covariance
+        on, a component has a single variable.
     data : array_like, m x n, optional
         One observation per row; its covariance about the mean is used.
     name : str, optional

@@ -17,7 +17,7 @@ def take_in_order(W: Any, order: Any) -> Any:
     return chosen
 
 
-def improve(W: Any, chosen: Any) -> Any:
+def improve_stable_set(W: Any, chosen: Any) -> Any:
     """Add free vertices and exchange one vertex for two until neither is possible.
 
     Only vertices with exactly one neighbour in the set can replace it; `tight` counts neighbours.

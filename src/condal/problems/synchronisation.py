@@ -15,7 +15,7 @@ from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
 from condal.problems.answers import generator, point_of, trials_of
-from condal.problems.factors import factor_of, leading
+from condal.problems.factors import factor_of, leading_factor
 from condal.problems.graphs import adjacency
 from condal.problems.signs import best_signs, checked_signs, flipped, signs_of
 from condal.problems.unit_diagonal import unit_diagonal_program
@@ -97,7 +97,7 @@ class SignSynchronisation:
 
     def propose(self, x: Point) -> tuple[Point, Array]:
         """Return s s' for the signs of the leading eigenvector of x, and its dual."""
-        s = flipped(self.C, signs_of(leading(x, 1)))[:, 0]
+        s = flipped(self.C, signs_of(leading_factor(x, 1)))[:, 0]
         return LowRank(s[:, None], np.ones(1)), self.dual(s)
 
     def dual(self, signs: Any) -> Array:
@@ -152,7 +152,7 @@ class SignSynchronisation:
         trials = trials_of(trials, 50, self.n)
         rng, x = generator(trials, seed), point_of(result, self.n)
         best = best_signs(
-            self.C, factor_of(x), trials=trials, rng=rng, first=signs_of(leading(x, 1))
+            self.C, factor_of(x), trials=trials, rng=rng, first=signs_of(leading_factor(x, 1))
         )[1]
         return Signs(self.value(best), float(result.bound), best)
 

@@ -41,7 +41,7 @@ Psi = 10 * sum(power(angle) for angle in others) + hum
 alphas = [0.05, 0.2, 1.0]
 solved = []
 for alpha in alphas:
-    model = condal.problems.generalized_eigenvector(Phi, Psi, alpha, name=f"alpha = {alpha:g}")
+    model = condal.problems.generalised_eigenvector(Phi, Psi, alpha, name=f"alpha = {alpha:g}")
     result = condal.solve(model, tol=1e-3)
     print(result)
     best = model.vector(result)

@@ -130,5 +130,5 @@ def test_what_does_not_fit_the_model_is_refused():
     np.testing.assert_allclose(fit.predict(sp.csr_array(a)), fit.predict(a), atol=1e-12)
     np.testing.assert_allclose(fit.predict(pd.DataFrame(a)), fit.predict(a))
     other = trace_regression(a, Y[:, :3], radius=1.0)
-    with pytest.raises(condal.ProblemError, match="the result is of another model"):
+    with pytest.raises(condal.ProblemError, match="the result belongs to another model"):
         other.fit(condal.solve(model, tol=1e-2))

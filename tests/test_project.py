@@ -10,6 +10,7 @@ import pytest
 from audit.lock import LOCK, read
 
 import condal
+from fast import FAST
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -31,3 +32,7 @@ def test_a_hook_has_the_version_of_the_lock(tool):
     hooks = (ROOT / ".pre-commit-config.yaml").read_text()
     revision = re.search(rf"/{tool}(?:-pre-commit)?\n +rev: v(\S+)\n", hooks)[1]
     assert revision == str({entry.name: entry.version for entry in read(LOCK.read_text())}[tool])
+
+
+def test_every_fast_file_exists():
+    assert FAST - {path.stem for path in Path(__file__).parent.rglob("test_*.py")} == set()

@@ -16,6 +16,7 @@ from condal.methods import corrective
 from condal.operators import Symmetric
 from condal.points import LowRank
 from condal.types import Proof
+from forwarding import Forwarding
 from known import PLANTED, planted_sdp
 
 N = 6
@@ -26,21 +27,15 @@ class Breaks(Exception):
     """What the user's code raises."""
 
 
-class Faulty:
+class Faulty(Forwarding):
     """A piece that answers as another does, but for one verb from one call on."""
 
-    def __new__(cls, inner, *args, **options):
-        """A class with the names of `inner`: Python 3.12 looks for those of a protocol there."""
-        names = [name for name in dir(inner) if not (name.startswith("_") or hasattr(cls, name))]
-        forwarded = {name: property(lambda self, name=name: self._of(name)) for name in names}
-        return super().__new__(type(cls.__name__, (cls,), forwarded))
-
     def __init__(self, inner, verb, fault, at, *, once=False):
-        self._inner, self._verb, self._fault, self._at, self._once = inner, verb, fault, at, once
+        self._verb, self._fault, self._at, self._once = verb, fault, at, once
         self.calls = 0
 
-    def _of(self, name):
-        value = getattr(self._inner, name)
+    def _forward(self, name):
+        value = super()._forward(name)
         return self._watched(value) if name == self._verb else value
 
     def _watched(self, value):

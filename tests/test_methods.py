@@ -33,6 +33,7 @@ from condal.nonsmooth import L1
 from condal.scaling import normalise
 from condal.state import Warm
 from condal.storage import automatic
+from forwarding import Forwarding
 from known import PLANTED, Known, planted_sdp, torus
 
 
@@ -198,7 +199,7 @@ def new_storage(case: Case, known: Known) -> Any:
     return automatic(problem.X, problem.A.size + problem.f.M.size, keeps=case.method.keeps)
 
 
-class Counting:
+class Counting(Forwarding):
     """A domain that counts what is asked of it."""
 
     def __init__(self, X: Any) -> None:
@@ -215,9 +216,6 @@ class Counting:
     def project(self, v: Any, *given: Any, **options: Any) -> Any:
         self.calls += 1
         return self.X.project(v, *given, **options)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.X, name)
 
 
 def value(problem: condal.Problem, state: Any) -> float:

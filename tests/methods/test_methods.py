@@ -28,6 +28,7 @@ from condal.methods import (
 from condal.methods.rules import Decr, Exact, LineSearch
 from condal.methods.state import Warm
 from condal.storage import automatic
+from forwarding import Forwarding
 from known import PLANTED, planted_sdp, torus
 from method_cases import (
     CASES,
@@ -44,7 +45,7 @@ from method_cases import (
 cases = pytest.mark.parametrize("name", CASES)
 
 
-class Counting:
+class Counting(Forwarding):
     """A domain that counts what is asked of it."""
 
     def __init__(self, X: Any) -> None:
@@ -61,9 +62,6 @@ class Counting:
     def project(self, v: Any, *given: Any, **options: Any) -> Any:
         self.calls += 1
         return self.X.project(v, *given, **options)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.X, name)
 
 
 def value(problem: condal.Problem, state: Any) -> float:

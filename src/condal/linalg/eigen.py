@@ -153,8 +153,7 @@ class Automatic:
 
     def smallest(self, V: Symmetric, tol: float = 0.0, guess: Array | None = None) -> Eigenpair:
         """By the engine that fits n."""
-        full = V.dense is not None or V.lower is not None
-        below = max(self.dense_below, self.full_below) if full else self.dense_below
+        below = max(self.dense_below, self.full_below) if V.has_dense else self.dense_below
         engine: Engine = Dense() if V.n < below else Lanczos()
         return engine.smallest(V, tol, guess)
 
@@ -185,7 +184,7 @@ def lowest(
     if beside is not None and beside.shape[1] < V.n:
         start = start - beside @ np.linalg.lstsq(beside.T @ beside, beside.T @ start, rcond=None)[0]
     keep = max(2, min(MAX_SEVERAL_STEPS, MAX_SEVERAL_BYTES // (8 * V.n)))
-    V, order = V.gathered()
+    V, order = V.reordered()
     start = start if order is None else start[order]
     run = Recurrence(V, start / np.linalg.norm(start), keep=keep)
     test, before = 20, np.inf

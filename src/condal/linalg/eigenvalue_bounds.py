@@ -195,7 +195,7 @@ def probabilistic(
     """
     start = np.random.default_rng([seed, V.n]).standard_normal(V.n)
     # The start is as random in any order of the rows.
-    V = V.gathered()[0]
+    V = V.reordered()[0]
     return from_random_start(V, start, slack=slack, failure=failure, enough=enough)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Point
-from condal.linalg.symmetric import Symmetric, require_one_space
+from condal.linalg.symmetric import Symmetric, require_same_space
 
 Gradient: TypeAlias = Array | Symmetric | tuple["Gradient", ...]
 
@@ -21,7 +21,7 @@ def add(a: Gradient | None, b: Gradient | None) -> Gradient:
         return b
     if b is None:
         return a
-    require_one_space(_shape(a), _shape(b))
+    require_same_space(_shape(a), _shape(b))
     if isinstance(a, tuple) and isinstance(b, tuple):
         return tuple(add(p, q) for p, q in zip(a, b, strict=True))
     if isinstance(a, Symmetric) and isinstance(b, Symmetric):

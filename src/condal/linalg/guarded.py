@@ -7,14 +7,12 @@ below all that multiplies by an operator of the user's, as that is first done wh
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import PieceError
@@ -131,11 +129,8 @@ class UserPiece:
             self.wrong(_kind(v), f"a condal.operators.Symmetric of side {like.n}")
         if v.n != like.n:
             self.wrong(f"a Symmetric of side {v.n}", f"one of side {like.n}")
-        for field in fields(Symmetric):
-            # Half of `lower` is never read, and an operator has no numbers to look at.
-            for part in _numbers(getattr(v, field.name) if field.name != "lower" else None):
-                if not _finite(part):
-                    self.wrong("a Symmetric with nan or inf in it", "one of finite numbers")
+        if not all(_finite(numbers) for term in v.terms for numbers in term.arrays()):
+            self.wrong("a Symmetric with nan or inf in it", "one of finite numbers")
         return v
 
     def _blocks(self, x: Any, count: int) -> tuple[Any, ...]:
@@ -197,25 +192,12 @@ def named_operator(op: LinearOperator, name: str) -> GuardedOperator:
 
 def guard_operators(v: Symmetric, letter: str, called: str = "") -> Symmetric:
     """V, its operators guarded."""
-    if not v.operators:
-        return v
-    return replace(v, operators=tuple(GuardedOperator(op, letter, called) for op in v.operators))
+    return v.map_operators(lambda op: GuardedOperator(op, letter, called))
 
 
 def _finite(values: Any) -> bool:
     """Whether all are: the sum of their squares is finite only then, and is soon made."""
     return isfinite(np.vdot(values, values)) or bool(np.isfinite(values).all())
-
-
-def _numbers(part: Any) -> Iterator[Any]:
-    """The arrays of a part of a Symmetric."""
-    if isinstance(part, tuple):
-        for one in part:
-            yield from _numbers(one)
-    elif sp.issparse(part):
-        yield part.data
-    elif isinstance(part, np.ndarray):
-        yield part
 
 
 def _kind(value: Any) -> str:

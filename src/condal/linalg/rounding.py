@@ -15,7 +15,6 @@ from condal.errors import ProblemError
 from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.linalg.roundoff import gamma
-from condal.linalg.symmetric import Symmetric
 
 NEAR = 1e-12  # of the size of a point: far more than rounding, far less than is ever asked for
 
@@ -49,12 +48,6 @@ class Rounded(Protocol):
 
     def errors(self, u: Array) -> Errors | None:
         """By how much phi and its gradient may be off at u; None if that is not known."""
-
-
-def product_roundings(V: Symmetric) -> int:
-    """How many roundings a term of V v has had, at most, whatever the order of the sums."""
-    grams = sum(2 * w.size + 2 for _, w in V.grams)
-    return V.n + len(V.sparse) + 2 * len(V.pairs) + grams + 8
 
 
 def written(w: Array, out: Array | None) -> Array:

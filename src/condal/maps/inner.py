@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.linalg.norms import row_norms, stable_norm
+from condal.linalg.norms import row_norms
 from condal.linalg.points import Array, Point
-from condal.linalg.roundoff import gamma
 from condal.linalg.symmetric import Symmetric
 from condal.maps.entries import Entries
 from condal.maps.norms import operator_norm
@@ -143,15 +142,7 @@ class Cost:
     @cached_property
     def norm(self) -> float:
         """|C|_F, or an estimate from products for a matrix-free C."""
-        C = self.C
-        if C.operators:
-            block = np.random.default_rng(0).standard_normal((C.n, min(C.n, 16)))
-            return stable_norm(np.ravel(C @ block)) / float(np.sqrt(block.shape[1]))
-        if C.factorable:
-            return stable_norm(C.to_sparse().data)
-        if C.dense is None and C.lower is None and not C.grams:
-            return _length_with_pairs(C)
-        return stable_norm(np.ravel(C.to_dense()))
+        return self.C.frobenius_norm()
 
     def scaled(self, rows: Array) -> Cost:
         """<rows C, x>."""
@@ -183,27 +174,6 @@ class Cost:
     def adjoint(self, y: Array) -> Symmetric:
         """y C."""
         return self.C.scaled(float(y[0]))
-
-
-def _length_with_pairs(C: Symmetric) -> float:
-    """|S + sum of (u v' + v u')/2|_F by inner products, never below it: n^2 numbers may be many."""
-    S = Symmetric(C.n, C.sparse, C.diagonal).to_sparse()
-    sizes = [stable_norm(u) * stable_norm(v) for u, v in C.pairs]
-    largest = max(stable_norm(S.data), *sizes)
-    if not 0.0 < largest < np.inf:
-        return largest
-    # Of unit vectors, each pair with a part of the largest: squares neither over- nor underflow.
-    kept = [i for i, size in enumerate(sizes) if size > 0]
-    if not kept:
-        return largest
-    parts = np.array([sizes[i] for i in kept]) / largest
-    U, V = (np.stack([C.pairs[i][k] / stable_norm(C.pairs[i][k]) for i in kept]) for k in (0, 1))
-    S = S / largest
-    products = 0.5 * ((U @ U.T) * (V @ V.T) + (U @ V.T) * (V @ U.T))
-    mixed = np.einsum("ki,ik->k", U, S @ V.T)
-    square = float(S.data @ S.data) + 2 * float(parts @ mixed) + float(parts @ products @ parts)
-    rounding = gamma(C.n + S.nnz + 16) * (1.0 + float(parts.sum())) ** 2
-    return largest * float(np.sqrt(max(square, 0.0) + rounding))
 
 
 def _diagonal_array(d: Array) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, Indices, LowRank, Point
 from condal.linalg.symmetric import Symmetric
+from condal.linalg.terms import DenseTerm, LowerTerm
 from condal.linalg.triangles import block_rows
 from condal.maps.combined import Scaled
 from condal.maps.entries import Entries
@@ -105,7 +106,8 @@ class Triangle:
         """v and that, its dense part among it."""
         rest = Symmetric(self.n) if v is None else v
         assert isinstance(rest, Symmetric)
-        dense = [part for part in (rest.dense, rest.lower) if part is not None]
+        dense = [term.matrix for term in rest.terms if isinstance(term, DenseTerm)]
+        others = [term for term in rest.terms if not isinstance(term, DenseTerm)]
         lower, (i, _, roots), (below, above) = np.empty((self.n, self.n)), self._near, self._flat
         near = self.factor * y[self.size - i.size :] / roots
         flat = lower.reshape(-1)
@@ -114,9 +116,9 @@ class Triangle:
         for rows, here in self._far:
             far, block = lower[rows, : rows.start], lower[rows, : rows.stop]
             np.multiply(y[here].reshape(far.shape), self.factor / ROOT, out=far)
-            for part in dense:
-                block += part[rows, : rows.stop]
-        return replace(rest, dense=None, lower=lower)
+            for matrix in dense:
+                block += matrix[rows, : rows.stop]
+        return Symmetric(self.n, [*others, LowerTerm(lower)])
 
     @cached_property
     def _far(self) -> list[tuple[slice, slice]]:

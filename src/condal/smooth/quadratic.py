@@ -17,7 +17,7 @@ from condal.linalg.lanczos import Recurrence
 from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
-from condal.linalg.rounding import Errors, product_roundings
+from condal.linalg.rounding import Errors
 from condal.linalg.roundoff import UNIT_ROUNDOFF, gamma
 from condal.linalg.symmetrize import symmetric
 from condal.maps import Identity, Scaled, Stack
@@ -115,7 +115,7 @@ class Quadratic:
         sizes = self.Q.absolute_product(np.abs(u))
         if sizes is None:
             sizes = np.full(u.size, self._ends[1] * stable_norm(u))
-        part = self.weight * gamma(product_roundings(self.Q) + u.size + 8)
+        part = self.weight * gamma(self.Q.product_roundings() + u.size + 8)
         value = part * float(np.abs(u) @ (0.5 * sizes + np.abs(self.c)))
         steepest = part * stable_norm(sizes + np.abs(self.c))
         lacking = 0.0 if self._psd is None else self.weight * max(0.0, -float(self._psd.value))

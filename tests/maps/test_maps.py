@@ -14,6 +14,7 @@ from condal.errors import ProblemError
 from condal.linalg.gradients import dot
 from condal.linalg.images import adjoint_onto, step
 from condal.linalg.lifting import square_point
+from condal.linalg.operator_norm import operator_norm
 from condal.linalg.points import LowRank, dense
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.triangles import BLOCK_ROWS
@@ -33,7 +34,6 @@ from condal.maps import (
     check_adjoint,
     quadratics,
 )
-from condal.maps.norms import operator_norm
 from laws import (
     MAPS,
     Counted,

@@ -11,10 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.norms import row_norms
+from condal.linalg.operator_norm import operator_norm
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
 from condal.maps.entries import Entries
-from condal.maps.norms import operator_norm
 from condal.maps.pattern import Pattern
 from condal.maps.triplets import from_matrices, from_rows, from_triplets
 

@@ -11,9 +11,9 @@ from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
+from condal.linalg.operator_norm import operator_norm
 from condal.linalg.points import Array, Point
 from condal.maps.combined import Scaled
-from condal.maps.norms import operator_norm
 from condal.maps.vectors import Matrix
 from condal.runtime.arguments import refuse_complex, require_positive
 from condal.types import LinearMap

@@ -11,11 +11,11 @@ import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.linalg.norms import row_norms
+from condal.linalg.operator_norm import operator_norm
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.sparse import stored_rows
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Scaled
-from condal.maps.norms import operator_norm
 from condal.runtime.arguments import finite_array, refuse_complex, require_whole
 
 MOST_ENTRIES = 1.5e7  # of the map, written down as a matrix

@@ -21,11 +21,11 @@ from condal.linalg.lifting import (
     real_vectors,
     require_finite_parts,
 )
+from condal.linalg.operator_norm import operator_norm
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.sparse import require_sound, stored_rows
 from condal.linalg.symmetric import Symmetric
 from condal.maps.diffraction import CodedDiffraction
-from condal.maps.norms import operator_norm
 from condal.runtime.arguments import finite_array
 
 ROWS = 4096  # of a piece: its images stay in the cache until they are squared and summed

@@ -13,10 +13,10 @@ from scipy.sparse.linalg import LinearOperator
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
 from condal.linalg.norms import row_norms
+from condal.linalg.operator_norm import operator_norm
 from condal.linalg.points import Array, Point
 from condal.linalg.sparse import require_sound
 from condal.maps.combined import Scaled
-from condal.maps.norms import operator_norm
 from condal.maps.triplets import indices, require_within
 from condal.runtime.arguments import finite_array, require_whole
 

@@ -1,4 +1,4 @@
-"""Sparse matrices as users give them: their indices, which SciPy follows without a look."""
+"""Checks of the sparse matrices that users pass: SciPy does not check their indices."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from condal.runtime.arguments import finite_array
 
 
 def require_sound(a: Any, name: str) -> None:
-    """Raise ProblemError if an index of the sparse matrix a lies outside of it, or its pointers do
-    not rise: a product would read, or write, memory that is not its own."""
+    """Raise ProblemError if an index of the sparse matrix a is out of range or indptr decreases.
+
+    A product would read or write memory outside of the arrays.
+    """
     if a.format == "coo":
         for places, side, kind in zip(_coordinates(a), a.shape, ("row", "column"), strict=False):
             _require_within(places, side, name, kind)
@@ -38,8 +40,10 @@ def require_sound(a: Any, name: str) -> None:
 
 
 def stored_rows(a: Any, name: str) -> Any:
-    """The sparse matrix a in CSR and memory of its own, entries that are given twice added up;
-    ProblemError if it is not sound, or its entries are no finite numbers."""
+    """Return a CSR copy of the sparse matrix a with duplicate entries summed.
+
+    Raise ProblemError if a is not sound or an entry is not finite.
+    """
     require_sound(a, name)
     finite_array(a.tocoo().data, f"{name} (its stored entries)")
     stored = sp.csr_array(a, dtype=np.float64, copy=True)

@@ -105,7 +105,7 @@ def semidefinite(V: Symmetric) -> Proof | None:
     V = V.explicit()
     sums = V.absolute_row_sums()
     assert sums is not None
-    trace, unit = float(V.diagonals()[1].sum()), 8 * gamma(V.n + 1) * float(sums.max())
+    trace, unit = float(V.absolute_diag().sum()), 8 * gamma(V.n + 1) * float(sums.max())
     below = [-unit * 8**k for k in range(4)]
     for tau in (4 * gamma(V.n + 1) * trace + unit, *below):
         proof = prove(V, tau)
@@ -249,8 +249,7 @@ def gershgorin(V: Symmetric) -> Proof | None:
     sums = V.absolute_row_sums()
     if sums is None:
         return None
-    diagonal, absolute = V.diagonals()
-    worst = float((diagonal - (sums - absolute)).min())
+    worst = float((V.diag() - (sums - V.absolute_diag())).min())
     return Proof(worst - 8 * (V.n + 4) * UNIT_ROUNDOFF * float(sums.max()), "Gershgorin discs")
 
 

@@ -7,6 +7,7 @@ multiplied as soon as a map or an objective is built.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
@@ -163,24 +164,22 @@ class GuardedOperator(LinearOperator):  # type: ignore[misc]
         self._backward = Products(letter, "the adjoint", called, advice)
 
     def _matvec(self, x: Any) -> Any:
-        with self._forward.asked():
-            image = self.op.matvec(x)
-        return self._forward.array(np.asarray(image), (*self.shape[:1], *np.shape(x)[1:]))
+        return _checked(self._forward, self.op.matvec, x, self.shape[0])
 
     def _rmatvec(self, y: Any) -> Any:
-        with self._backward.asked():
-            image = self.op.rmatvec(y)
-        return self._backward.array(np.asarray(image), (*self.shape[1:], *np.shape(y)[1:]))
+        return _checked(self._backward, self.op.rmatvec, y, self.shape[1])
 
     def _matmat(self, X: Any) -> Any:
-        with self._forward.asked():
-            image = self.op.matmat(X)
-        return self._forward.array(np.asarray(image), (self.shape[0], X.shape[1]))
+        return _checked(self._forward, self.op.matmat, X, self.shape[0])
 
     def _rmatmat(self, Y: Any) -> Any:
-        with self._backward.asked():
-            image = self.op.rmatmat(Y)
-        return self._backward.array(np.asarray(image), (self.shape[1], Y.shape[1]))
+        return _checked(self._backward, self.op.rmatmat, Y, self.shape[1])
+
+
+def _checked(piece: UserPiece, product: Callable[[Any], Any], x: Any, rows: int) -> Array:
+    with piece.asked():
+        image = product(x)
+    return piece.array(np.asarray(image), (rows, *np.shape(x)[1:]))
 
 
 def named_operator(op: LinearOperator, name: str) -> GuardedOperator:

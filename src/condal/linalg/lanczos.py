@@ -7,6 +7,7 @@ the extreme ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
@@ -81,11 +82,7 @@ class Recurrence:
 
     def values(self) -> Array:
         """Return all Ritz values in ascending order."""
-        return np.asarray(
-            eigh_tridiagonal(
-                self.alpha, self.beta[: self.steps - 1], eigvals_only=True, check_finite=False
-            )
-        )
+        return np.asarray(self._ritz(self.steps, eigvals_only=True))
 
     def ends(self) -> tuple[float, float]:
         """Return the smallest and the largest Ritz value."""
@@ -93,17 +90,13 @@ class Recurrence:
         if m == 1:  # older LAPACK wrappers refuse this
             return self.alpha[0], self.alpha[0]
         least, most = (
-            eigh_tridiagonal(
-                self.alpha,
-                self.beta[: m - 1],
-                eigvals_only=True,
-                select="i",
-                select_range=(i, i),
-                check_finite=False,
-            )
-            for i in (0, m - 1)
+            self._ritz(m, eigvals_only=True, select="i", select_range=(i, i)) for i in (0, m - 1)
         )
         return float(least[0]), float(most[0])
+
+    def _ritz(self, m: int, **options: Any) -> Any:
+        """Eigenvalues, and eigenvectors, of the leading m x m block of T."""
+        return eigh_tridiagonal(self.alpha[:m], self.beta[: m - 1], check_finite=False, **options)
 
     def smallest(self, tol: float) -> Ritz:
         """Return the smallest Ritz pair; it has converged if its estimated error is within tol."""
@@ -111,9 +104,7 @@ class Recurrence:
         if m == 1:
             residual = self.beta[0]
             return Ritz(self.alpha[0], np.ones(1), residual, residual, 0.0, self.ended)
-        values, vectors = eigh_tridiagonal(
-            self.alpha, self.beta[: m - 1], select="i", select_range=(0, 1), check_finite=False
-        )
+        values, vectors = self._ritz(m, select="i", select_range=(0, 1))
         residual = self.beta[-1] * abs(float(vectors[-1, 0]))
         separation = float(values[1] - values[0])
         # Kato and Temple: the error is at most residual^2 / separation.
@@ -127,13 +118,7 @@ class Recurrence:
         m = min(self.steps, self._keep)
         if m == 1:
             return np.asarray(self._basis[:1].T)
-        _, coefficients = eigh_tridiagonal(
-            self.alpha[:m],
-            self.beta[: m - 1],
-            select="i",
-            select_range=(0, min(count, m) - 1),
-            check_finite=False,
-        )
+        _, coefficients = self._ritz(m, select="i", select_range=(0, min(count, m) - 1))
         return np.asarray(self._basis[:m].T @ coefficients)
 
     def combine(self, coefficients: Array) -> Array:

@@ -14,6 +14,7 @@ Everything computed and proved for real symmetric matrices therefore holds for t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -69,21 +70,17 @@ def real_matrix(a: Any) -> Any:
 
 
 def _real_operator(a: LinearOperator) -> LinearOperator:
-    def image(v: Array) -> Array:
-        return real_vectors(np.asarray(a.matvec(complex_vectors(np.ravel(v)))))
+    def on_reals(product: Callable[[Any], Any]) -> Callable[[Array], Array]:
+        return lambda v: real_vectors(np.asarray(product(complex_vectors(v))))
 
-    def images(V: Array) -> Array:
-        return real_vectors(np.asarray(a.matmat(complex_vectors(V))))
-
-    def back(v: Array) -> Array:
-        return real_vectors(np.asarray(a.rmatvec(complex_vectors(np.ravel(v)))))
-
-    def backs(V: Array) -> Array:
-        return real_vectors(np.asarray(a.rmatmat(complex_vectors(V))))
-
-    shape = (2 * a.shape[0], 2 * a.shape[1])
+    matvec, rmatvec = on_reals(a.matvec), on_reals(a.rmatvec)
     real = LinearOperator(
-        shape, matvec=image, matmat=images, rmatvec=back, rmatmat=backs, dtype=np.float64
+        (2 * a.shape[0], 2 * a.shape[1]),
+        matvec=lambda v: matvec(np.ravel(v)),
+        rmatvec=lambda v: rmatvec(np.ravel(v)),
+        matmat=on_reals(a.matmat),
+        rmatmat=on_reals(a.rmatmat),
+        dtype=np.float64,
     )
     real.of = a
     return real

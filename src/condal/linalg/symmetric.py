@@ -245,14 +245,13 @@ class Symmetric:
             return None
         return sum((term.absolute_product(v) for term in self.terms), np.zeros(self.n))
 
-    def diagonals(self) -> tuple[Array, Array]:
-        """Return diag V and the sum of the absolute values of its summands.
+    def diag(self) -> Array:
+        """Return diag V; an operator counts as 0, as its diagonal is unknown."""
+        return sum((term.diagonal() for term in self.terms), np.zeros(self.n))
 
-        An operator counts as 0: its diagonal is unknown.
-        """
-        every = [term.diagonals() for term in self.terms]
-        exact, absolute = zip(*every, strict=True) if every else ((), ())
-        return sum(exact, np.zeros(self.n)), sum(absolute, np.zeros(self.n))
+    def absolute_diag(self) -> Array:
+        """Return the sum of the absolute values of the summands of diag V."""
+        return sum((term.absolute_diagonal() for term in self.terms), np.zeros(self.n))
 
     def assembly_error(self) -> float:
         """Return a bound on the spectral norm of V less its assembled matrix."""

@@ -7,7 +7,7 @@ how often that matrix and a product are rounded. `Symmetric` adds terms up.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -40,16 +40,20 @@ class Term(ABC):
         """Return c T."""
 
     @abstractmethod
-    def diagonals(self) -> tuple[Array, Array]:
-        """Return diag T and the sum of the absolute values of its summands."""
+    def diagonal(self) -> Array:
+        """Return diag T."""
+
+    def absolute_diagonal(self) -> Array:
+        """Return the sum of the absolute values of the summands of diag T."""
+        return np.abs(self.diagonal())
 
     @abstractmethod
     def absolute_product(self, v: Array) -> Array:
         """Return an upper bound on |T| v for v >= 0."""
 
-    @abstractmethod
-    def arrays(self) -> Iterator[Array]:
-        """Yield the stored numbers that are read."""
+    def arrays(self) -> Iterable[Array]:
+        """Return the stored numbers that must be finite."""
+        return ()
 
     def roundings(self) -> tuple[int, int]:
         """Return how many roundings T adds to an entry of a sum of terms, and to one of a product.
@@ -91,15 +95,14 @@ class SparseTerm(Term):
         # The pattern is shared: its indices are sorted already.
         return SparseTerm(sp.csr_array((c * S.data, S.indices, S.indptr), shape=S.shape))
 
-    def diagonals(self) -> tuple[Array, Array]:
-        diagonal = self.matrix.diagonal()
-        return diagonal, np.abs(diagonal)
+    def diagonal(self) -> Array:
+        return np.asarray(self.matrix.diagonal())
 
     def absolute_product(self, v: Array) -> Array:
         return np.asarray(abs(self.matrix) @ v)
 
-    def arrays(self) -> Iterator[Array]:
-        yield self.matrix.data
+    def arrays(self) -> Iterable[Array]:
+        return (self.matrix.data,)
 
     def roundings(self) -> tuple[int, int]:
         return 1, 1
@@ -131,14 +134,14 @@ class DiagonalTerm(Term):
     def scaled(self, c: float) -> DiagonalTerm:
         return DiagonalTerm(c * self.d)
 
-    def diagonals(self) -> tuple[Array, Array]:
-        return self.d, np.abs(self.d)
+    def diagonal(self) -> Array:
+        return self.d
 
     def absolute_product(self, v: Array) -> Array:
         return np.abs(self.d) * v
 
-    def arrays(self) -> Iterator[Array]:
-        yield self.d
+    def arrays(self) -> Iterable[Array]:
+        return (self.d,)
 
     def plus(self, other: Term) -> DiagonalTerm | None:
         return DiagonalTerm(self.d + other.d) if isinstance(other, DiagonalTerm) else None
@@ -175,17 +178,18 @@ class PairTerm(Term):
     def scaled(self, c: float) -> PairTerm:
         return PairTerm(tuple((c * a, b) for a, b in self.pairs))
 
-    def diagonals(self) -> tuple[Array, Array]:
-        products = [a * b for a, b in self.pairs]
-        return np.sum(products, axis=0), np.sum(np.abs(products), axis=0)
+    def diagonal(self) -> Array:
+        return np.sum([a * b for a, b in self.pairs], axis=0)
+
+    def absolute_diagonal(self) -> Array:
+        return np.sum([np.abs(a * b) for a, b in self.pairs], axis=0)
 
     def absolute_product(self, v: Array) -> Array:
         sizes = [(np.abs(a), np.abs(b)) for a, b in self.pairs]
         return np.sum([0.5 * (a * (b @ v) + b * (a @ v)) for a, b in sizes], axis=0)
 
-    def arrays(self) -> Iterator[Array]:
-        for pair in self.pairs:
-            yield from pair
+    def arrays(self) -> Iterable[Array]:
+        return (vector for pair in self.pairs for vector in pair)
 
     def roundings(self) -> tuple[int, int]:
         return len(self.pairs), 2 * len(self.pairs)
@@ -216,9 +220,8 @@ class DenseTerm(Term):
     def scaled(self, c: float) -> DenseTerm:
         return type(self)(c * self.full)
 
-    def diagonals(self) -> tuple[Array, Array]:
-        diagonal = np.diagonal(self.matrix)
-        return diagonal, np.abs(diagonal)
+    def diagonal(self) -> Array:
+        return np.diagonal(self.matrix)
 
     def absolute_product(self, v: Array) -> Array:
         full, out = self.full, np.empty(v.size)
@@ -226,8 +229,8 @@ class DenseTerm(Term):
             out[rows] = np.abs(full[rows]) @ v
         return out
 
-    def arrays(self) -> Iterator[Array]:
-        yield self.matrix
+    def arrays(self) -> Iterable[Array]:
+        return (self.matrix,)
 
     def plus(self, other: Term) -> DenseTerm | None:
         if not isinstance(other, DenseTerm):
@@ -253,8 +256,8 @@ class LowerTerm(DenseTerm):
     def add_dense(self, out: Array | None) -> Array:
         return _onto(out, self.full)
 
-    def arrays(self) -> Iterator[Array]:
-        return iter(())  # what lies above the blocks may be anything
+    def arrays(self) -> Iterable[Array]:
+        return ()  # what lies above the blocks may be anything
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,17 +277,19 @@ class GramTerm(Term):
     def scaled(self, c: float) -> GramTerm:
         return GramTerm(self.a, c * self.w)
 
-    def diagonals(self) -> tuple[Array, Array]:
+    def diagonal(self) -> Array:
         squares = self.a.multiply(self.a) if sp.issparse(self.a) else self.a * self.a
-        return squares.T @ self.w, squares.T @ np.abs(self.w)
+        return np.asarray(squares.T @ self.w)
+
+    def absolute_diagonal(self) -> Array:
+        return GramTerm(self.a, np.abs(self.w)).diagonal()
 
     def absolute_product(self, v: Array) -> Array:
         sums = abs(self.a).T @ (np.abs(self.w) * (abs(self.a) @ v))
         return np.asarray(sums * (1 + 4 * gamma(sum(self.a.shape) + 4)))  # long sums: round up
 
-    def arrays(self) -> Iterator[Array]:
-        yield self.a.data if sp.issparse(self.a) else self.a
-        yield self.w
+    def arrays(self) -> Iterable[Array]:
+        return self.a.data if sp.issparse(self.a) else self.a, self.w
 
     def roundings(self) -> tuple[int, int]:
         return self.w.size + 2, 2 * self.w.size + 2
@@ -309,15 +314,12 @@ class OperatorTerm(Term):
     def scaled(self, c: float) -> OperatorTerm:
         return OperatorTerm(c * self.operator)
 
-    def diagonals(self) -> tuple[Array, Array]:
+    def diagonal(self) -> Array:
         """Zeros: the diagonal is unknown."""
-        return np.zeros(self.operator.shape[0]), np.zeros(self.operator.shape[0])
+        return np.zeros(self.operator.shape[0])
 
     def absolute_product(self, v: Array) -> Array:
         return np.full(v.size, np.inf)
-
-    def arrays(self) -> Iterator[Array]:
-        return iter(())
 
     def explicit(self) -> Term:
         return SparseTerm(sp.csr_array(self.add_dense(None)))

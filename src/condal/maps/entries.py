@@ -39,6 +39,8 @@ class Diagonal(BasicMap):
     array([1., 3.])
     """
 
+    terms = 1
+
     n: int
     hermitian: bool = False
 
@@ -56,10 +58,6 @@ class Diagonal(BasicMap):
     @property
     def _each(self) -> int:
         return 2 if self.hermitian else 1
-
-    @property
-    def terms(self) -> int:
-        return 1
 
     @property
     def diagonal_rows(self) -> Array:
@@ -97,6 +95,8 @@ class RowSums(BasicMap):
         The side of x.
     """
 
+    terms = 2
+
     n: int
 
     def __post_init__(self) -> None:
@@ -110,10 +110,6 @@ class RowSums(BasicMap):
     def norm(self) -> float:
         """sqrt(n): A'y = (y 1' + 1 y')/2, and AA' has the largest eigenvalue n, at y = 1."""
         return float(np.sqrt(self.n))
-
-    @property
-    def terms(self) -> int:
-        return 2
 
     def row_norms(self) -> Array:
         return np.full(self.n, np.sqrt((self.n + 1) / 2))

@@ -158,11 +158,10 @@ class Cost(BasicMap):
         The matrix.
     """
 
-    C: Symmetric
+    size = 1
+    terms = 1
 
-    @property
-    def size(self) -> int:
-        return 1
+    C: Symmetric
 
     @cached_property
     def norm(self) -> float:
@@ -171,10 +170,6 @@ class Cost(BasicMap):
 
     def scaled(self, rows: Array) -> Cost:
         return Cost(self.C.scaled(float(rows[0])))
-
-    @property
-    def terms(self) -> int:
-        return 1
 
     def row_norms(self) -> Array:
         return np.array([self.norm])

@@ -64,6 +64,8 @@ class Quadratics(BasicMap):
     array([8., 1.])
     """
 
+    terms = 1  # a gradient stores a and scale y apart
+
     a: Any
     scale: Any = None
     lengths: Any = None
@@ -128,11 +130,6 @@ class Quadratics(BasicMap):
         ):
             object.__setattr__(new, name, value)
         return new
-
-    @property
-    def terms(self) -> int:
-        """1, as a gradient stores a and scale y apart."""
-        return 1
 
     def row_norms(self) -> Array:
         """|scale_i| |a_i|^2; sqrt(2) times this for complex rows."""

@@ -48,6 +48,8 @@ class Triangle(BasicMap):
     array([1.   , 2.828, 3.   ])
     """
 
+    terms = 1
+
     n: int
     factor: float = 1.0
 
@@ -68,10 +70,6 @@ class Triangle(BasicMap):
         if rows.min() == rows.max():
             return Triangle(self.n, self.factor * float(rows[0]))
         return Scaled(self, rows)
-
-    @property
-    def terms(self) -> int:
-        return 1
 
     def row_norms(self) -> Array:
         return np.full(self.size, abs(self.factor))

@@ -96,6 +96,9 @@ class Identity(BasicMap):
         The length of x.
     """
 
+    norm = 1.0
+    terms = 1
+
     n: int
 
     def __post_init__(self) -> None:
@@ -104,14 +107,6 @@ class Identity(BasicMap):
     @property
     def size(self) -> int:
         return self.n
-
-    @property
-    def norm(self) -> float:
-        return 1.0
-
-    @property
-    def terms(self) -> int:
-        return 1
 
     def row_norms(self) -> Array:
         return np.ones(self.n)

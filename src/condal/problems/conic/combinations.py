@@ -63,7 +63,7 @@ def _least(part: Part, v: Any) -> float:
     """l with <v, x> >= l tr x on the cone of the part; -inf where that takes chance to prove."""
     if isinstance(v, Symmetric):
         if v.factorable and not v.sparse:
-            diagonal = v.diagonals()[0]
+            diagonal = v.diag()
             return float((diagonal - gamma(2) * np.abs(diagonal)).min())
         sums = v.absolute_row_sums()
         size = inf if sums is None else float(sums.max())

@@ -190,11 +190,11 @@ def probabilistic(
 
     After k steps theta_min - lambda_min <= e (lambda_max - lambda_min) but for a probability of
     1.648 sqrt(n) exp(-sqrt(e)(2k - 1)) (Kuczynski and Wozniakowski 1992). The same holds at the
-    other end, so the spread of the Ritz values bounds that of V. Rounded Lanczos behaves as exact
-    Lanczos on a larger matrix with its eigenvalues in tiny clusters (Greenbaum 1989); the factor k
-    under the root covers this. The number of steps depends on the data: look i gets a share of
-    1/(2 i^2) of the failures, which leaves 1/8 for a space that is invariant as far as rounding
-    shows (see `_below_ritz`).
+    other end, so the spread of the Ritz values bounds the spread of the spectrum. Rounded Lanczos
+    behaves as exact Lanczos on a larger matrix with its eigenvalues in tiny clusters (Greenbaum
+    1989); the factor k under the root covers this. The number of steps depends on the data: look i
+    gets a share of 1/(2 i^2) of the failures, which leaves 1/8 for a space that is invariant as far
+    as rounding shows (see `_below_ritz`).
     """
     start = np.random.default_rng([seed, V.n]).standard_normal(V.n)
     # The start is equally random in any order of the rows.

@@ -46,7 +46,7 @@ class LowRank:
 
     @property
     def rank(self) -> int:
-        """r, the number of columns kept: an upper bound on the rank of x."""
+        """r, the number of columns: an upper bound on the rank of x."""
         return int(self.U.shape[1])
 
     @property
@@ -94,7 +94,7 @@ class Outer:
 
     @property
     def rank(self) -> int:
-        """r, the number of columns kept: an upper bound on the rank of x."""
+        """r, the number of columns: an upper bound on the rank of x."""
         return int(self.weights.size)
 
     def entries(self, rows: Any, cols: Any) -> Array:

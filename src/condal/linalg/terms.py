@@ -56,9 +56,9 @@ class Term(ABC):
         return ()
 
     def roundings(self) -> tuple[int, int]:
-        """Return how many roundings T adds to an entry of a sum of terms, and to one of a product.
+        """Return the roundings that T adds to an entry of the assembled V, and to one of V v.
 
-        Each term costs a few more, which `Symmetric` counts for all of them together.
+        `Symmetric` adds a constant that covers the terms with 0.
         """
         return 0, 0
 
@@ -73,7 +73,7 @@ class Term(ABC):
 
 @dataclass(frozen=True, eq=False)
 class SparseTerm(Term):
-    """A sparse matrix; of a distributed one only the product and `scaled` exist."""
+    """A sparse matrix; a distributed one supports only products and `scaled`."""
 
     order = 0
     is_sparse = True

@@ -344,6 +344,19 @@ def test_a_merged_gradient_is_the_same_in_fewer_parts():
     assert merged.merged() is merged
 
 
+def test_an_operator_with_other_terms_keeps_its_class():
+    class Counted(Symmetric):
+        pass
+
+    identity = sp.csr_array(sp.eye_array(3))
+    operator = aslinearoperator(np.eye(3))
+    V = Counted(3, sparse=(identity,), diagonal=np.ones(3), operators=(operator,))
+    for changed in (V.merged(), V.explicit(), V.map_operators(lambda op: 2 * op)):
+        assert type(changed) is Counted
+    np.testing.assert_array_equal(V.map_operators(lambda op: 2 * op).to_dense(), 4 * np.eye(3))
+    assert Symmetric(3).map_operators(lambda op: 1 / 0).terms == ()
+
+
 def test_a_scaled_matrix_shares_the_pattern_of_the_first_and_no_more():
     S = sp.csr_array(np.array([[0.0, 1.0, 2.0], [1.0, 3.0, 0.0], [2.0, 0.0, 0.0]]))
     twice = Symmetric(3, sparse=(S,)).scaled(2.0).sparse[0]

@@ -14,7 +14,7 @@ from condal.errors import ProblemError
 from condal.linalg.gradients import dot
 from condal.linalg.images import adjoint_onto, step
 from condal.linalg.lifting import square_point
-from condal.linalg.operator_norm import operator_norm
+from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import LowRank, dense
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.triangles import BLOCK_ROWS

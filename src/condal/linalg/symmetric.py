@@ -8,6 +8,7 @@ into one matrix.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from math import inf
 from typing import Any
 
@@ -15,9 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Indices, LowRank
-from condal.linalg.roundoff import UNIT_ROUNDOFF, gamma
+from condal.linalg.roundoff import UNIT_ROUNDOFF
 from condal.linalg.terms import (
     DenseTerm,
     DiagonalTerm,
@@ -32,7 +32,6 @@ from condal.linalg.terms import (
 from condal.runtime.cancellation import check_cancelled
 
 MIN_REORDERED_SIDE = 50_000  # a vector of this length no longer fits in the cache
-NORM_PROBES = 16  # random vectors that estimate the norm of a matrix-free operator
 
 
 class Symmetric:
@@ -167,24 +166,26 @@ class Symmetric:
 
     def scaled(self, c: float) -> Symmetric:
         """Return c V."""
-        return self if c == 1.0 else self._mapped(lambda term: term.scaled(c))
+        return self if c == 1.0 else Symmetric(self.n, [term.scaled(c) for term in self.terms])
 
     def map_operators(self, wrap: Callable[[Any], Any]) -> Symmetric:
         """Return V with each matrix-free operator replaced by `wrap` of it."""
-        return self._mapped(
-            lambda term: (
-                OperatorTerm(wrap(term.operator)) if isinstance(term, OperatorTerm) else term
-            )
-        )
+        if not self.operators:
+            return self
+        rest = [term for term in self.terms if not isinstance(term, OperatorTerm)]
+        return self._with_terms([*rest, *(OperatorTerm(wrap(op)) for op in self.operators)])
 
     def explicit(self) -> Symmetric:
         """Return V with its operators multiplied out: the entries of every term are known."""
-        return self._mapped(lambda term: term.explicit())
+        if not self.operators:
+            return self
+        return self._with_terms([term.explicit() for term in self.terms])
 
-    def _mapped(self, change: Callable[[Term], Term]) -> Symmetric:
-        terms = [change(term) for term in self.terms]
-        same = all(new is old for new, old in zip(terms, self.terms, strict=True))
-        return self if same else Symmetric(self.n, terms)
+    def _with_terms(self, terms: Iterable[Term]) -> Symmetric:
+        """Return an operator of the same class with other terms."""
+        new = copy(self)
+        new.terms = combined(terms)
+        return new
 
     def quadratic(self, x: LowRank | Array) -> float:
         """Return <V, x>."""
@@ -216,7 +217,7 @@ class Symmetric:
             return self
         rest = [term for term in self.terms if not term.is_sparse]
         matrix = sp.csr_array(Symmetric(self.n, light).to_sparse())
-        return Symmetric(self.n, [SparseTerm(matrix), *rest])
+        return self._with_terms([SparseTerm(matrix), *rest])
 
     def reordered(self) -> tuple[Symmetric, Indices | None]:
         """Return P V P' as one sparse matrix and the order P that brings neighbours together.
@@ -233,7 +234,7 @@ class Symmetric:
         order = reverse_cuthill_mckee(sp.csr_matrix(S), symmetric_mode=True).astype(np.int64)
         S = sp.csr_array(S[order][:, order])
         S.sort_indices()
-        return Symmetric(self.n, sparse=(S,)), order
+        return self._with_terms([SparseTerm(S)]), order
 
     def absolute_row_sums(self) -> Array | None:
         """Return an upper bound on each row sum of |V|; None for a matrix-free V."""
@@ -262,37 +263,6 @@ class Symmetric:
     def product_roundings(self) -> int:
         """Return how many roundings a summand of V v undergoes at most, in any order."""
         return self.n + 8 + sum(term.roundings()[1] for term in self.terms)
-
-    def frobenius_norm(self) -> float:
-        """Return |V|_F rounded up a little; an estimate from products for a matrix-free V."""
-        if self.operators:
-            block = np.random.default_rng(0).standard_normal((self.n, min(self.n, NORM_PROBES)))
-            return stable_norm(np.ravel(self @ block)) / float(np.sqrt(block.shape[1]))
-        if self.factorable:
-            return stable_norm(self.to_sparse().data)
-        if all(term.is_sparse or isinstance(term, PairTerm) for term in self.terms):
-            return self._norm_with_pairs()
-        return stable_norm(np.ravel(self.to_dense()))
-
-    def _norm_with_pairs(self) -> float:
-        """|S + sum of (a b' + b a')/2|_F by inner products, as n^2 entries may be too many."""
-        S = Symmetric(self.n, [term for term in self.terms if term.is_sparse]).to_sparse()
-        sized = [(stable_norm(a), stable_norm(b), a, b) for a, b in self.pairs]
-        largest = max(stable_norm(S.data), *(p * q for p, q, _, _ in sized))
-        sized = [pair for pair in sized if pair[0] * pair[1] > 0]
-        if not 0.0 < largest < inf or not sized:
-            return largest
-        # Unit vectors, each with a share of the largest: no square overflows or underflows.
-        shares = np.array([p * q for p, q, _, _ in sized]) / largest
-        U = np.stack([a / p for p, _, a, _ in sized])
-        V = np.stack([b / q for _, q, _, b in sized])
-        S = S / largest
-        products = 0.5 * ((U @ U.T) * (V @ V.T) + (U @ V.T) * (V @ U.T))
-        mixed = np.einsum("ki,ik->k", U, S @ V.T)
-        square = float(S.data @ S.data) + 2 * float(shares @ mixed)
-        square += float(shares @ products @ shares)
-        rounding = gamma(self.n + S.nnz + 16) * (1.0 + float(shares.sum())) ** 2
-        return largest * float(np.sqrt(max(square, 0.0) + rounding))
 
 
 def require_same_space(a: Any, b: Any) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.norms import row_norms
-from condal.linalg.operator_norm import operator_norm
+from condal.linalg.operator_norms import frobenius_norm, operator_norm
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import BasicMap
@@ -166,7 +166,7 @@ class Cost(BasicMap):
     @cached_property
     def norm(self) -> float:
         """|C|_F; an estimate from products for a matrix-free C."""
-        return self.C.frobenius_norm()
+        return frobenius_norm(self.C)
 
     def scaled(self, rows: Array) -> Cost:
         return Cost(self.C.scaled(float(rows[0])))

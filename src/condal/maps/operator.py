@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.operator_norm import operator_norm
+from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, Point
 from condal.maps.combined import BasicMap
 from condal.maps.vectors import Matrix

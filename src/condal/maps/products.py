@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.linalg.norms import row_norms
-from condal.linalg.operator_norm import operator_norm
+from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.sparse import stored_rows
 from condal.linalg.symmetric import Symmetric

@@ -21,7 +21,7 @@ from condal.linalg.lifting import (
     real_vectors,
     require_finite_parts,
 )
-from condal.linalg.operator_norm import operator_norm
+from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.sparse import require_sound, stored_rows
 from condal.linalg.symmetric import Symmetric

@@ -1,4 +1,4 @@
-"""Checks of the sparse matrices that users pass: SciPy does not check their indices."""
+"""Checked copies of the matrices that users pass: SciPy does not check sparse indices."""
 
 from __future__ import annotations
 
@@ -49,6 +49,24 @@ def stored_rows(a: Any, name: str) -> Any:
     stored = sp.csr_array(a, dtype=np.float64, copy=True)
     stored.sum_duplicates()
     return stored
+
+
+def stored_matrix(a: Any, name: str) -> Any:
+    """Return a checked copy of a dense or sparse matrix, which must be at least 1 x 1."""
+    if sp.issparse(a):
+        stored = stored_rows(a, name)
+    else:
+        stored = np.ascontiguousarray(finite_array(a, name, ndim=2)).copy()
+    if 0 in stored.shape:
+        raise ProblemError(f"{name} must be at least 1 x 1; got shape {stored.shape}")
+    return stored
+
+
+def max_column_entries(a: Any) -> int:
+    """Return the most entries of a column of a dense or CSR matrix."""
+    if sp.issparse(a):
+        return int(np.bincount(a.indices, minlength=1).max(initial=0))
+    return int(a.shape[0])
 
 
 def _coordinates(a: Any) -> tuple[Any, ...]:

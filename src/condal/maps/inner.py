@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from condal.linalg.norms import row_norms
 from condal.linalg.operator_norms import frobenius_norm, operator_norm
 from condal.linalg.points import Array, Point
+from condal.linalg.sparse import max_column_entries
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import BasicMap
 from condal.maps.entries import Entries
@@ -128,8 +129,7 @@ class Inner(BasicMap):
     @cached_property
     def terms(self) -> int:
         """The most matrices that share an entry, plus the two triangles."""
-        shared = np.bincount(self._G.indices, minlength=1).max(initial=0)
-        return int(shared) + self._entries.terms
+        return max_column_entries(self._G) + self._entries.terms
 
     def row_norms(self) -> Array:
         return row_norms(self._isometric_rows)

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.errors import ProblemError
 from condal.linalg.norms import row_norms
 from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, LowRank, Point
-from condal.linalg.sparse import stored_rows
+from condal.linalg.sparse import max_column_entries, stored_matrix
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import BasicMap
-from condal.runtime.arguments import finite_array, refuse_complex, require_whole
+from condal.runtime.arguments import refuse_complex, require_whole
 
 MAX_MATRIX_ENTRIES = 1.5e7  # of the map as a sparse matrix
 
@@ -41,7 +40,9 @@ class LeftProduct(BasicMap):
 
     def __post_init__(self) -> None:
         require_whole(self.n, "n")
-        object.__setattr__(self, "a", _stored(self.a))
+        name = "the matrix a of LeftProduct"
+        refuse_complex(getattr(self.a, "dtype", None), name)
+        object.__setattr__(self, "a", stored_matrix(self.a, name))
 
     @property
     def m(self) -> int:
@@ -64,10 +65,7 @@ class LeftProduct(BasicMap):
 
     @cached_property
     def terms(self) -> int:
-        """The most entries in a column of a."""
-        if not sp.issparse(self.a):
-            return int(self.a.shape[0])
-        return int(np.bincount(self.a.indices, minlength=1).max(initial=0))
+        return max_column_entries(self.a)
 
     def row_norms(self) -> Array:
         return np.repeat(np.sqrt(0.5) * row_norms(self.a), self.n)
@@ -104,16 +102,3 @@ class LeftProduct(BasicMap):
         ends = np.concatenate([[0], np.cumsum(np.repeat([n, m], [m, n]))])
         kind = np.int32 if ends[-1] <= np.iinfo(np.int32).max else np.int64
         return np.concatenate([upper, lower]).astype(kind), ends.astype(kind)
-
-
-def _stored(a: Any) -> Any:
-    """Return a checked copy of the user's matrix."""
-    name = "the matrix a of LeftProduct"
-    if sp.issparse(a):
-        refuse_complex(a.dtype, name)
-        stored = stored_rows(a, name)
-    else:
-        stored = np.ascontiguousarray(finite_array(a, name, ndim=2)).copy()
-    if 0 in stored.shape:
-        raise ProblemError(f"{name} must be at least 1 x 1; got shape {stored.shape}")
-    return stored

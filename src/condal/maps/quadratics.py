@@ -21,9 +21,10 @@ from condal.linalg.lifting import (
     real_vectors,
     require_finite_parts,
 )
+from condal.linalg.norms import row_norms
 from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, LowRank, Point
-from condal.linalg.sparse import require_sound, stored_rows
+from condal.linalg.sparse import require_sound, stored_matrix
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import BasicMap
 from condal.maps.diffraction import CodedDiffraction
@@ -217,15 +218,12 @@ class Quadratics(BasicMap):
         """|a_i|."""
         if self.lengths is not None:
             return np.abs(self.lengths)
+        if not self._hidden:
+            return row_norms(self.a)[:: self.each]  # the two rows of a complex row have one norm
         squares = np.zeros(self.a.shape[0])
-        if self._hidden:
-            for _, Z in self._products(np.eye(self.n)):
-                squares += (Z * Z).sum(axis=1)
-        else:
-            for rows, a in self._row_blocks:
-                both = a.multiply(a) if sp.issparse(a) else a * a
-                squares[rows] = np.asarray(both.sum(axis=1)).ravel()
-        return np.sqrt(squares[:: self.each])  # the two rows of a complex row have one norm
+        for _, Z in self._products(np.eye(self.n)):
+            squares += (Z * Z).sum(axis=1)
+        return np.sqrt(squares[:: self.each])
 
     @cached_property
     def _row_blocks(self) -> list[tuple[slice, Any]]:
@@ -276,12 +274,8 @@ def _stored(a: Any) -> tuple[Any, int]:
         if not isinstance(a, LinearOperator):
             require_finite_parts(a, name)
         return _stored(real_matrix(a))[0], 2
-    if isinstance(a, LinearOperator):
-        stored: Any = a
-    elif sp.issparse(a):
-        stored = stored_rows(a, name)
-    else:
-        stored = np.ascontiguousarray(finite_array(a, name, ndim=2)).copy()
-    if 0 in stored.shape:
-        raise ProblemError(f"{name} must be at least 1 x 1; got shape {stored.shape}")
-    return stored, 1
+    if not isinstance(a, LinearOperator):
+        return stored_matrix(a, name), 1
+    if 0 in a.shape:
+        raise ProblemError(f"{name} must be at least 1 x 1; got shape {a.shape}")
+    return a, 1

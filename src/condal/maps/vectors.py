@@ -15,7 +15,7 @@ from condal.linalg.gradients import Gradient
 from condal.linalg.norms import row_norms
 from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, Point
-from condal.linalg.sparse import require_sound
+from condal.linalg.sparse import max_column_entries, require_sound
 from condal.maps.combined import BasicMap
 from condal.maps.triplets import indices, require_within
 from condal.runtime.arguments import finite_array, require_whole
@@ -68,10 +68,7 @@ class Matrix(BasicMap):
 
     @cached_property
     def terms(self) -> int:
-        """The most entries of a column."""
-        if sp.issparse(self.a):
-            return int(np.bincount(self.a.indices, minlength=1).max(initial=0))
-        return self.size
+        return max_column_entries(self.a)
 
     def row_norms(self) -> Array:
         return row_norms(self.a)

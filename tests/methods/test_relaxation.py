@@ -135,7 +135,7 @@ def test_omega_never_falls_and_stays_below_two():
 
 
 def test_a_large_graph_is_ordered_and_swept_all_the_same(monkeypatch):
-    monkeypatch.setattr("condal.methods.projection.relaxation.SCATTERED", 100)
+    monkeypatch.setattr("condal.methods.projection.relaxation.MIN_REORDERED_SIDE", 100)
     C, squares = weighted(GRAPHS["random"]), rng.uniform(0.5, 2.0, 300)
     sweeps, R = sweeps_of(C, squares, monkeypatch), factor(300, squares)
     np.testing.assert_array_equal(np.sort(sweeps.order), np.arange(300))

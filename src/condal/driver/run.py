@@ -20,7 +20,7 @@ from condal.driver.run_record import RunRecord
 from condal.driver.scaling import normalise
 from condal.driver.stop import ALMOST, Stop
 from condal.errors import PieceError
-from condal.linalg.eigenvalue_bounds import FLOPS_A_SECOND
+from condal.linalg.eigenvalue_bounds import FLOPS_PER_SECOND
 from condal.methods.choice import StallDetector
 from condal.methods.state import State, Warm
 from condal.problem import Problem
@@ -128,7 +128,7 @@ class Run:
             if log.warm is not None and log.warm.x is not None:
                 log.x.load(log.warm.x)
             log.state = method.start(self.normalised, log.warm)
-            self.checks.point_seconds = getattr(log.x, "flops", 0.0) / FLOPS_A_SECOND
+            self.checks.point_seconds = getattr(log.x, "flops", 0.0) / FLOPS_PER_SECOND
             log.progress = StallDetector(log.state.k, log.tried[log.at].patience)
         self.first = log.state.k if self.first is None else self.first
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf, log, sqrt
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,11 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.linalg.eigenvalue_bounds import semidefinite
 from condal.linalg.guarded import guard_operators
-from condal.linalg.lanczos import Recurrence
+from condal.linalg.lanczos import Recurrence, missed_share
 from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
-from condal.linalg.rounding import Errors, product_roundings
+from condal.linalg.rounding import Errors
 from condal.linalg.roundoff import UNIT_ROUNDOFF, gamma
 from condal.linalg.symmetrize import symmetric
 from condal.maps import Identity, Scaled, Stack
@@ -85,8 +85,7 @@ class Quadratic:
         run = Recurrence(Q.scaled(1 / unit), start, keep=2)
         run.grow_to(STEPS)
         least, most = (unit * end for end in run.ends())
-        # Kuczynski and Wozniakowski (1992), as for `operator_norm`.
-        missed = 0.0 if run.ended else (log(1.648 * sqrt(n) / FAILURE) / (2 * run.steps - 1)) ** 2
+        missed = 0.0 if run.ended else missed_share(n, run.steps, FAILURE)
         return least, max(-least, most) + missed * (most - min(least, 0.0)) / (1 - missed)
 
     @cached_property
@@ -115,7 +114,7 @@ class Quadratic:
         sizes = self.Q.absolute_product(np.abs(u))
         if sizes is None:
             sizes = np.full(u.size, self._ends[1] * stable_norm(u))
-        part = self.weight * gamma(product_roundings(self.Q) + u.size + 8)
+        part = self.weight * gamma(self.Q.product_roundings() + u.size + 8)
         value = part * float(np.abs(u) @ (0.5 * sizes + np.abs(self.c)))
         steepest = part * stable_norm(sizes + np.abs(self.c))
         lacking = 0.0 if self._psd is None else self.weight * max(0.0, -float(self._psd.value))

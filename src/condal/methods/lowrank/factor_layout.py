@@ -111,7 +111,7 @@ class Layout:
 
     def diagonal(self, V: Gradient) -> Array:
         """That of V for each row, and 0 for those of slack."""
-        diagonals = [v.diagonals()[0][:, None] for v in self.parts(V)]
+        diagonals = [v.diag()[:, None] for v in self.parts(V)]
         return diagonals[0][:, 0] if self.plain else self.stacked(diagonals)[:, 0]
 
     def along(self, R: Array, D: Array) -> Point:

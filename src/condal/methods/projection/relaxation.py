@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, Indices
-from condal.linalg.symmetric import SCATTERED, Symmetric
+from condal.linalg.symmetric import MIN_REORDERED_SIDE, Symmetric
 from condal.runtime.cancellation import check_cancelled
 
 FIRST_OMEGA = 1.9
@@ -60,7 +60,7 @@ class Sweeps:
         colours = colouring(graph, most=1 + joined.nnz // LEAST_WORK)
         if colours is None:
             return None
-        if C.n >= SCATTERED:  # neighbours near each other, also within a colour
+        if C.n >= MIN_REORDERED_SIDE:  # neighbours near each other, also within a colour
             place = np.argsort(reverse_cuthill_mckee(sp.csr_matrix(graph), symmetric_mode=True))
             colours = [colour[np.argsort(place[colour])] for colour in colours]
         order = np.concatenate(colours)

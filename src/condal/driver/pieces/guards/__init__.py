@@ -66,8 +66,7 @@ def _seen(value: Any, letter: str) -> Any:
             value if ours or isinstance(value, GuardedOperator) else GuardedOperator(value, letter)
         )
     if isinstance(value, Symmetric):
-        operators = tuple(_seen(op, letter) for op in value.operators)
-        return replace(value, operators=operators) if operators else value
+        return value.map_operators(lambda op: _seen(op, letter))
     if isinstance(value, tuple | list):
         parts = [_seen(part, letter) for part in value]
         return value if _same(parts, value) else type(value)(parts)

@@ -77,7 +77,7 @@ class GuardedObjective:
         with self._errors.asked():
             errors = self.f.errors(u)
         if not isinstance(errors, Errors | None):
-            self._errors.wrong(f"a {type(errors).__name__}", "a condal.rounding.Errors")
+            self._errors.wrong(f"a {type(errors).__name__}", "a condal.linalg.rounding.Errors")
         return errors
 
     def scaled(self, c: float) -> Smooth:

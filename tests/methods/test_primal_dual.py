@@ -217,7 +217,7 @@ def test_a_restart_begins_at_the_better_of_the_last_pair_and_the_average():
     problem, _ = normalise(PLANTED["simplex-equal"]().problem)
     begun = 0
     for state in islice(PrimalDual().iterates(problem, Factor()), 15):
-        own = state.own
+        own = state.carry
         if own.since == 0:
             begun += 1
             np.testing.assert_array_equal(own.y, state.y)

@@ -16,6 +16,7 @@ from condal.methods.lagrangian import multiplier, slope_along, zero_of
 from condal.types import AtomStorage, Storage
 
 if TYPE_CHECKING:
+    from condal.methods.primal_step import Segment
     from condal.problem import Problem
 
 NEWTON_STEPS = 50
@@ -43,25 +44,27 @@ class Hull:
         return empty._with(problem, x.whole())
 
     def corrected(
-        self, problem: Problem, x: Storage, s: Point, y: Array, lam: float, gap: float
-    ) -> tuple[Hull, Array, Array]:
-        """The hull with s, without the atoms of no weight, and the images of its best point.
+        self, x: AtomStorage, segment: Segment, eta: float
+    ) -> tuple[Array, Hull, Array, Array]:
+        """Minimise L_lam(., y) over the hull of the atoms of x and s, from x + eta (s - x).
 
-        x has just moved to s; its weights are set to those of the best point.
+        Return the weights of all atoms, the hull of those with positive weight, and the images of
+        the minimiser. x itself does not move.
         """
-        assert isinstance(x, AtomStorage)
-        fresh = x.split(s)
-        forgotten = len(x.weights) == len(fresh)  # a step of length 1 left nothing else
-        hull = (Hull(self.MS[:, :0], self.AS[:, :0]) if forgotten else self)._with(problem, fresh)
-        theta = hull._merged(x.blocks, x.weights)
-        if gap <= ROUNDING * lam * float(np.abs(hull.AS).max(initial=1.0)) and not forgotten:
-            theta[-len(fresh) :] = 0.0  # an atom that rounding chose: it would stay for ever
-            theta /= np.bincount(x.blocks, weights=theta)[x.blocks]
-        theta = hull._best(problem, x.blocks, theta, y, lam, gap)
-        x.reweigh(theta)
-        kept = theta > 0
+        problem, y, lam, gap = segment.problem, segment.y, segment.lam, segment.atom.gap
+        new_atoms = x.split(segment.atom.s)
+        new, old = len(new_atoms), 0 if eta == 1.0 else x.weights.size  # as x.move(s, eta) does
+        hull = Hull(self.MS[:, :old], self.AS[:, :old])._with(problem, new_atoms)
+        blocks = np.append(x.blocks[:old], np.arange(new))
+        theta = np.append(x.weights[:old] * (1 - eta), np.full(new, eta))
+        theta = hull._merged(blocks, theta)
+        if gap <= ROUNDING * lam * float(np.abs(hull.AS).max(initial=1.0)) and old:
+            theta[old:] = 0.0  # rounding chose this atom: it would never leave
+            theta /= np.bincount(blocks, weights=theta)[blocks]
+        theta = hull._best(problem, blocks, theta, y, lam, gap)
+        active = theta > 0
         images = hull.MS @ theta, hull.AS @ theta
-        return Hull(hull.MS[:, kept], hull.AS[:, kept]), *images
+        return theta, Hull(hull.MS[:, active], hull.AS[:, active]), *images
 
     def _with(self, problem: Problem, atoms: tuple[Point, ...]) -> Hull:
         MS = [self.MS, *(problem.f.M(s)[:, None] for s in atoms)]

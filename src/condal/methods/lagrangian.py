@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from condal.errors import ProblemError
 from condal.linalg.blocked import axpy
 from condal.linalg.gradients import add, dot
-from condal.linalg.images import adjoint_onto, difference, step
+from condal.linalg.images import adjoint_onto
 from condal.linalg.points import Array, Point
 from condal.runtime.arguments import require_positive
 from condal.types import Proximable
@@ -51,13 +52,17 @@ def _multiplier(h: Proximable, Ax: Array, y: Array, lam: float, w: Array) -> Non
     h.multiplier(w, lam, out=w)
 
 
-def residual(h: Proximable, Ax: Array, y: Array, lam: float) -> Array:
-    """d = Ax - r, the gradient of L_lam in y."""
+def residual(
+    h: Proximable, Ax: Array, y: Array, lam: float, held: NDArray[np.bool_] | None = None
+) -> Array:
+    """d = Ax - r, the gradient of L_lam in y; 0 in the `held` rows."""
     d = np.empty_like(Ax)
     for here, part in h.pieces:
         z = np.multiply(y[here], 1 / lam, out=d[here])
         z += Ax[here]
         np.subtract(Ax[here], part.prox(z, 1 / lam), out=z)
+    if held is not None:
+        d[held] = 0.0
     return d
 
 
@@ -66,6 +71,28 @@ def lagrangian(problem: Problem, Mx: Array, Ax: Array, y: Array, lam: float) -> 
     r = problem.h.prox(Ax + y / lam, 1 / lam)
     d = Ax - r
     return problem.f.value(Mx) + problem.h.value(r) + float(y @ d) + 0.5 * lam * float(d @ d)
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """(L_f + lam |A|^2) D_X^2, the curvature of L_lam(., y) over X, as a function of lam."""
+
+    smooth: float  # L_f D_X^2
+    penalty: float  # |A|^2 D_X^2
+
+    @classmethod
+    def of(cls, problem: Problem) -> Curvature:
+        """Return the curvature of a problem."""
+        D_X = problem.X.diameter
+        return cls(problem.f.L * D_X**2, (problem.A.norm * D_X) ** 2)
+
+    def at(self, lam: float) -> float:
+        """(L_f + lam |A|^2) D_X^2."""
+        return self.smooth + lam * self.penalty
+
+    def share(self, lam: float) -> float:
+        """Return the share of the curvature that the penalty causes, in [0, 1]."""
+        return lam * self.penalty / self.at(lam) if self.penalty else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,35 +141,6 @@ def _priced(h: Proximable, Ax: Array, y: Array, lam: float) -> tuple[Array, floa
         w_Ax += float(w[here] @ Ax[here])
         conjugate += part.conjugate(w[here])
     return w, w_Ax, conjugate
-
-
-class Segment:
-    """x + t (s - x), from x to an atom s, for t in [0, 1]."""
-
-    def __init__(
-        self, problem: Problem, Mx: Array, Ax: Array, atom: Atom, y: Array, lam: float
-    ) -> None:
-        self.problem, self.Mx, self.Ax, self.atom, self.y, self.lam = problem, Mx, Ax, atom, y, lam
-        self._way: tuple[Array, Array] | None = None  # M(s - x), A(s - x): few steps ask for them
-        self._slope: Callable[[float], float] | None = None
-
-    def slope(self, t: float) -> float:
-        """d/dt L_lam(x + t (s - x), y)."""
-        if t == 0.0:
-            return -self.atom.gap
-        if self._way is None or self._slope is None:
-            f, A, s = self.problem.f, self.problem.A, self.atom.s
-            dM, dA = self._way = difference(f.M, self.Mx, s), difference(A, self.Ax, s)
-            self._slope = slope_along(self.problem, self.Mx, dM, self.Ax, dA, self.y, self.lam)
-        return self._slope(t)
-
-    def images(self, t: float) -> tuple[Array, Array]:
-        """M and A of x + t (s - x)."""
-        if self._way is None:
-            f, A, s = self.problem.f, self.problem.A, self.atom.s
-            return step(f.M, self.Mx, s, t), step(A, self.Ax, s, t)
-        dM, dA = self._way
-        return axpy(self.Mx, dM, t), axpy(self.Ax, dA, t)
 
 
 def slope_along(

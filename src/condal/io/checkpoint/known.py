@@ -1,6 +1,6 @@
 """The classes that a checkpoint may hold, each by a name: a file can name no other.
 
-A name is `module.Class`, such as `method.LowRankState`. Nothing is imported because a file
+A name is `module.Class`, such as `rounds.LowRankState`. Nothing is imported because a file
 says so: a name that is not here is refused.
 """
 
@@ -21,6 +21,7 @@ from condal.methods import choice as auto
 from condal.methods.classic import cgs, gdmm, ial, unconstrained, upd
 from condal.methods.interior import method as interior
 from condal.methods.lowrank import method as lowrank
+from condal.methods.lowrank import rounds
 from condal.methods.projection import anderson, primal_dual, splitting
 from condal.methods.state import State, Warm
 from condal.result import History, Row, Status
@@ -45,6 +46,7 @@ RULES: tuple[type, ...] = (
     rules.Balanced,
     rules.Classical,
     rules.Const,
+    rules.Corrective,
     rules.Decr,
     rules.Exact,
     rules.Fixed,
@@ -66,7 +68,7 @@ STATES: tuple[type, ...] = (
     ial.Loops,
     interior.BestInteriorPoint,
     interior.InteriorState,
-    lowrank.LowRankState,
+    rounds.LowRankState,
     primal_dual.PrimalDualState,
     splitting.SplittingState,
     upd.OracleAnswer,

@@ -58,7 +58,7 @@ class CGS:
         state = State.start(problem, None)
         if warm is None or warm.x is None:
             return state
-        return replace(state, own=_seen(problem, dense(warm.x)))
+        return replace(state, carry=_seen(problem, dense(warm.x)))
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each gradient of F."""
@@ -67,11 +67,11 @@ class CGS:
         state = start or self.start(problem)
         Mx, Ax, s = state.Mx, state.Ax, state.s
         zero = np.zeros(A.size)
-        if state.own is None:
+        if state.carry is None:
             s = X.lmo(_gradient(problem, f.gradient(Mx), multiplier(h, Ax, zero, lam)))
             own = _seen(problem, dense(s))
         else:
-            own = state.own
+            own = state.carry
 
         for k in count(state.k + 1):
             gamma, beta = 3 / (k + 2), 3 * L / (k + 1)

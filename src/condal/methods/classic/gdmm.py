@@ -13,7 +13,7 @@ from condal.errors import ProblemError
 from condal.methods.cgal import CGAL
 from condal.methods.lagrangian import require_penalty
 from condal.methods.preconditions import require_linear
-from condal.methods.rules import Fixed, LineSearch, Whole
+from condal.methods.rules import Corrective, Fixed, Whole
 from condal.methods.state import State, Warm
 from condal.runtime.arguments import require_fraction
 from condal.types import Keeps, Storage
@@ -49,7 +49,7 @@ class GDMM:
 
     @property
     def _method(self) -> CGAL:
-        return CGAL(Fixed(self.lam), eta=LineSearch(), sigma=Whole(self.rho), corrective=True)
+        return CGAL(Fixed(self.lam), eta=Corrective(), sigma=Whole(self.rho))
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
         """k = 0, or the point and dual of `warm`."""

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, ClassVar
 
+from condal.errors import ProblemError
 from condal.linalg.blocked import axpy
-from condal.methods.lagrangian import Segment, best_atom, require_penalty, residual
-from condal.methods.rules import AccuracyRule, Classical, FractionOfGap, PrimalRule
+from condal.methods.lagrangian import best_atom, require_penalty, residual
+from condal.methods.primal_step import Segment
+from condal.methods.rules import AccuracyRule, Classical, Corrective, FractionOfGap, PrimalRule
 from condal.methods.state import State, Warm
 from condal.runtime.arguments import require_positive
 from condal.runtime.cancellation import uninterrupted
@@ -55,10 +57,12 @@ class IAL:
     def __post_init__(self) -> None:
         require_penalty(self.lam, "lam")
         require_positive(self.eps0, "eps0")
+        if isinstance(self.eta, Corrective):
+            raise ProblemError("IAL takes eta=Classical() or LineSearch(); got Corrective()")
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
         """The first subproblem, at the dual of `warm` if there is one."""
-        return State.start(problem, warm, own=Loops())
+        return State.start(problem, warm, carry=Loops())
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each call of the oracle."""
@@ -66,7 +70,7 @@ class IAL:
         curvature = (f.L + lam * problem.A.norm**2) * problem.X.diameter**2
         state = start or self.start(problem)
         Mx, Ax, y, s, gap = state.Mx, state.Ax, state.y, state.s, state.gap
-        outer, inner = state.own.outer, state.own.inner
+        outer, inner = state.carry.outer, state.carry.inner
 
         for k in count(state.k + 1):
             target = self.eps0 / outer

@@ -82,7 +82,7 @@ class UPD:
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each accepted step; end where no step is accepted."""
         state = start or self.start(problem)
-        own, average, tol = state.own, _Average(problem, x, state), ORACLE * self.eps
+        own, average, tol = state.carry, _Average(problem, x, state), ORACLE * self.eps
         answer = own.answer or _ask(problem, state.y, tol, state.s)
         M = own.M
         for k in count(state.k + 1):
@@ -126,7 +126,7 @@ class AUPD:
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each accepted step; end where no step is accepted."""
         state = start or self.start(problem)
-        own, average, y = state.own, _Average(problem, x, state), state.y
+        own, average, y = state.carry, _Average(problem, x, state), state.y
         M, t, tol = own.M, own.t, ORACLE * self.eps / own.t
         hat = own.answer or _ask(problem, y, tol, state.s)
         for k in count(state.k + 1):
@@ -146,9 +146,11 @@ class AUPD:
 
 def _start(problem: Problem, warm: Warm | None, method: str) -> State:
     require_linear(problem, method)
-    state = State.start(problem, None if warm is None else Warm(None, warm.y, warm.k), own=None)
+    state = State.start(problem, None if warm is None else Warm(None, warm.y, warm.k), carry=None)
     y = problem.h.dual_point(state.y)
-    return State(0, state.Mx, state.Ax, y, y, None, state.value, state.gap, state.lower, own=_FIRST)
+    return State(
+        0, state.Mx, state.Ax, y, y, None, state.value, state.gap, state.lower, carry=_FIRST
+    )
 
 
 _FIRST = UPDState(M=1.0, total=0.0, answer=None)
@@ -190,7 +192,7 @@ class _Average:
 
     def __init__(self, problem: Problem, x: Storage, state: State) -> None:
         self.problem, self.x = problem, x
-        self.Mx, self.Ax, self.total = state.Mx, state.Ax, state.own.total
+        self.Mx, self.Ax, self.total = state.Mx, state.Ax, state.carry.total
         self.eta = 1.0
 
     def add(self, answer: OracleAnswer, weight: float) -> None:
@@ -204,4 +206,4 @@ class _Average:
         value = self.problem.f.value(self.Mx)
         gap = value + float(at.y @ self.Ax) + at.G0
         lower = -at.G0 - self.problem.h.conjugate(at.y) - tol
-        return State(k, self.Mx, self.Ax, y, at.y, at.s, value, gap, lower, eta=self.eta, own=own)
+        return State(k, self.Mx, self.Ax, y, at.y, at.s, value, gap, lower, eta=self.eta, carry=own)

@@ -93,7 +93,7 @@ class InteriorPoint:
         state = start or self.start(problem)
         if state.last:
             return
-        own, path, k = state.own, Path.first(standard_form(problem)), state.k
+        own, path, k = state.carry, Path.first(standard_form(problem)), state.k
         best, since = BestInteriorPoint(), 0
         if own is not None:
             path, best, since = own.path(path), own.best, own.since
@@ -107,7 +107,7 @@ class InteriorPoint:
             best, better = best.after(problem, state, point)
             since = 0 if better else since + 1
             x.load(point)
-            yield replace(state, own=InteriorState.of(path, best, since))
+            yield replace(state, carry=InteriorState.of(path, best, since))
         if best.point is not None and best.state is not None:
             x.load(best.point)
             if path.form.clash is not None:

@@ -16,7 +16,7 @@ from condal.methods.lowrank.factored import FactorPoint, scale_of
 if TYPE_CHECKING:
     from condal.problem import Problem
 
-MOST_NEW = 2**21  # numbers of eigenvectors to ask for
+MAX_NEW_NUMBERS = 2**21  # in the eigenvectors that are asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class _Ground:
     def of(cls, block: Block, v: Symmetric, R: Array, here: float, tol: float) -> _Ground:
         """From <v, x> = `here`."""
         X, U = block.X, R[block.rows]
-        width = max(2, min(R.shape[1] // 2, MOST_NEW // X.n))
+        width = max(2, min(R.shape[1] // 2, MAX_NEW_NUMBERS // X.n))
         values, vectors = X.lowest(v, width, tol / X.trace, beside=U)
         level = here / X.trace
         # The level is a Rayleigh quotient too: where the oracle found no smaller one, it errs.

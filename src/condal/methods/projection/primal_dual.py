@@ -136,14 +136,14 @@ class PrimalDual:
             x = warm.x
         first = flat.vector(X.project(flat.point(flat.vector(x))))
         y = problem.h.dual_point(state.y)
-        return replace(state, own=PrimalDualState.first(first, y, self.balance / _square(X)))
+        return replace(state, carry=PrimalDualState.first(first, y, self.balance / _square(X)))
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after some steps; end where rounding stops it."""
         state = start or self.start(problem)
         if state.last:
             return
-        own, s = state.own, state.s
+        own, s = state.carry, state.s
         assert isinstance(own, PrimalDualState)
         flat = Flattening.of(problem)
         descend = _primal_dual if problem.A.size else _accelerated
@@ -157,7 +157,7 @@ class PrimalDual:
             s = pair.s
             x.load(pair.point)
             y, Mx, Ax, ended = pair.y, pair.Mx, pair.Ax, pair.error <= ROUNDING
-            yield State(k, Mx, Ax, y, y, s, pair.value, pair.gap, pair.lower, own=own, last=ended)
+            yield State(k, Mx, Ax, y, y, s, pair.value, pair.gap, pair.lower, carry=own, last=ended)
             if ended:
                 return
 

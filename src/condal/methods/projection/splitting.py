@@ -114,7 +114,7 @@ class Splitting:
         if warm is not None and warm.x is not None:
             x = np.asarray(dense(warm.x))
         own = SplittingState(x.ravel(), None, self.rho / X.max_norm**2)
-        return replace(State.start(problem, warm), own=own)
+        return replace(State.start(problem, warm), carry=own)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each projection onto X; end where rounding stops it."""
@@ -122,7 +122,7 @@ class Splitting:
         state = start or self.start(problem)
         if state.last:
             return
-        own, s = state.own, state.s
+        own, s = state.carry, state.s
         assert isinstance(X, Spectral)
         assert isinstance(own, SplittingState)
         n, g, matrix = X.n, Composite.of(problem, X.n), slice(0, X.n**2)
@@ -154,7 +154,7 @@ class Splitting:
                 least = dot(v, s) - slack
                 gap, lower = value + float(y @ Ax) - least, least - problem.h.conjugate(y)
             x.load(point)
-            yield State(k, Mx, Ax, y, y, s, value, gap, lower, own=own, last=ended)
+            yield State(k, Mx, Ax, y, y, s, value, gap, lower, carry=own, last=ended)
             if ended:
                 return
 

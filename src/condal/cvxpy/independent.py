@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from condal.errors import ProblemError
+from condal.linalg.independent_rows import independent_rows
 from condal.linalg.points import Array, Indices
 
 LARGEST = 4_000, 4e7  # columns, and numbers, of a piece
@@ -47,19 +48,7 @@ def independent(T: Any, rows: Indices, cols: Indices, *, first: Any) -> Piece:
     """Independent rows of T[rows, cols], as many as its rank; of `first` where they can be."""
     _require_room(rows.size, cols.size)
     dense = T[rows][:, cols].toarray()
-    unit = (dense / np.linalg.norm(dense, axis=1)[:, None]).T
-    chosen: list[int] = []
-    Q = np.zeros((cols.size, 0))
-    for group in (np.flatnonzero(first), np.flatnonzero(~first)):
-        if group.size == 0 or len(chosen) == cols.size:
-            continue
-        beside = unit[:, group]
-        for _ in range(2):  # twice is enough
-            beside = beside - Q @ (Q.T @ beside)
-        R, pivots = la.qr(beside, mode="r", pivoting=True)
-        rank = int((np.abs(np.diagonal(R)) > DEPENDENT).sum())
-        chosen += group[pivots[:rank]].tolist()
-        Q = la.qr(unit[:, chosen], mode="economic")[0]
+    chosen = independent_rows(dense, tol=DEPENDENT, first=first)
     Q, R = la.qr(dense[chosen].T, mode="economic")
     inverse = Q @ la.solve_triangular(R, np.eye(len(chosen)), trans="T")
     return Piece(rows[chosen], Q, inverse)

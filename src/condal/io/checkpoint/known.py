@@ -18,30 +18,17 @@ from condal.linalg.points import LowRank, Outer
 from condal.linalg.proof import Proof
 from condal.methods import cgal, hull, rules
 from condal.methods import choice as auto
-from condal.methods.classic import cgs, gdmm, ial, unconstrained, upd
+from condal.methods.classic import cgs, ial, upd
 from condal.methods.interior import method as interior
-from condal.methods.lowrank import method as lowrank
 from condal.methods.lowrank import rounds
 from condal.methods.projection import anderson, primal_dual, splitting
+from condal.methods.registry import method_classes
 from condal.methods.state import State, Warm
 from condal.result import History, Row, Status
 from condal.storage import Atoms, Blocks, Dense, Factor, Factored, Sketch, TwoSidedSketch
 from condal.storage.reconstruction import Reconstruction
 
-METHODS: tuple[type, ...] = (
-    cgal.CGAL,
-    cgs.CGS,
-    gdmm.GDMM,
-    ial.IAL,
-    interior.InteriorPoint,
-    lowrank.LowRankCGAL,
-    primal_dual.PrimalDual,
-    splitting.Splitting,
-    unconstrained.SketchyCGM,
-    unconstrained.SmoothedCG,
-    upd.AUPD,
-    upd.UPD,
-)
+METHODS: tuple[type, ...] = method_classes()
 RULES: tuple[type, ...] = (
     rules.Balanced,
     rules.Classical,

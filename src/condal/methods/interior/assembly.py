@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import cho_solve
 
 from condal.errors import ProblemError
 from condal.linalg.cone_slices import ConeSlice, sections
+from condal.linalg.independent_rows import independent_rows_of_gram
 from condal.linalg.norms import row_squares
 from condal.linalg.points import Array, Indices
 from condal.methods.interior.bounds import FAR, bounds
-from condal.methods.interior.independence import independent
 from condal.methods.interior.standard import Cone, StandardForm, share_of
+from condal.methods.projection.splitting_rows import gram_of
 from condal.methods.projection.vectorise import Flattening
 from condal.types import Proximable
 
 if TYPE_CHECKING:
     from condal.problem import Problem
 
-ROOM = 0.1  # of what its row can reach: the least slack to begin with
+MIN_FIRST_SLACK = 0.1  # of what its row can reach
+DEPENDENT = 1e-12  # of the square of a row: what the rows that span it leave of it
+CLASH = 1e-9  # of the terms: how far b of a dependent row may differ from that of the others
+PREFERENCE = 10.0  # factor on the rows that bound X, so that these are kept
 
 
 def standard_form(problem: Problem) -> StandardForm:
@@ -130,7 +136,7 @@ class Assembly:
         cap = np.where(low[slack] > -inf, high[slack] - low[slack], inf)
         reach = np.sqrt(row_squares(A)) * float(np.linalg.norm(self.first))
         image = A @ self.first
-        first = np.maximum(sign * (b - image)[slack], ROOM * reach[slack])
+        first = np.maximum(sign * (b - image)[slack], MIN_FIRST_SLACK * reach[slack])
         first = np.where(first > 0, first, 1.0)
         first = np.where(first < 0.9 * cap, first, 0.5 * np.minimum(cap, FAR))
         left = np.flatnonzero([slack for _, _, slack in self.sums])
@@ -158,7 +164,10 @@ class Assembly:
             at = np.flatnonzero((rows >= here.start) & (rows < here.stop))
             columns = sp.csr_array((np.full(at.size, -1.0), (at, np.arange(at.size))), (m, at.size))
             inner = np.zeros(at.size)
-            inner[0] = max(float(np.linalg.norm(image[at])), ROOM * float(reach[at].max())) or 1.0
+            inner[0] = (
+                max(float(np.linalg.norm(image[at])), MIN_FIRST_SLACK * float(reach[at].max()))
+                or 1.0
+            )
             found.append(
                 Cone("second-order", at.size, np.zeros(at.size), columns, inner, np.zeros(0))
             )
@@ -173,3 +182,32 @@ def _sizes(cone: Cone) -> Array:
 def _with_rows(cone: Cone, kept: Indices) -> Cone:
     A = cone.A if kept.size == cone.A.shape[0] else sp.csr_array(cone.A[kept])
     return Cone(cone.kind, cone.n, cone.c, A, cone.first, cone.cap)
+
+
+def independent(parts: Sequence[Any], b: Array, *, last: int) -> tuple[Indices, Array | None]:
+    """Return independent rows of A = (A_1, A_2, ...) that span all others, and any clash.
+
+    The rows are in order; the `last` rows are preferred. The clash is a y with A'y = 0 and
+    <b, y> = 1, and exists if the b of the other rows contradicts that of the independent ones.
+    """
+    m = b.size
+    if m == 0:
+        return np.arange(0), None
+    norms = np.sqrt(sum(row_squares(A) for A in parts))
+    factors = 1.0 / np.where(norms > 0, norms, 1.0)
+    factors[m - last :] *= PREFERENCE
+    gram = sum(gram_of(sp.csr_array(A.multiply(factors[:, None]))).toarray() for A in parts)
+    rows, others = independent_rows_of_gram(gram, tol=DEPENDENT)
+    if not others.size:
+        return rows, None
+    factor = np.linalg.cholesky(gram[np.ix_(rows, rows)])
+    combinations = cho_solve((factor, True), gram[np.ix_(rows, others)])
+    right = factors * b
+    terms = 1.0 + np.abs(right[others]) + np.abs(combinations).T @ np.abs(right[rows])
+    errors = right[others] - combinations.T @ right[rows]
+    worst = int(np.argmax(np.abs(errors) - CLASH * terms))
+    if abs(errors[worst]) <= CLASH * terms[worst]:
+        return rows, None
+    clash = np.zeros(m)
+    clash[others[worst]], clash[rows] = 1.0, -combinations[:, worst]
+    return rows, factors * clash / errors[worst]

@@ -96,7 +96,7 @@ def test_domains_of_an_oracle_alone_have_their_atoms_weighed(monkeypatch):
     f = condal.Linear((np.ones(3), np.ones(2)))
     mixed = condal.Problem.of(f, condal.Product(condal.Simplex(3), condal.Hull(np.eye(2))))
     assert names(mixed) == ["cgal-fc", "cgal-ls"]
-    monkeypatch.setattr(auto, "FEW_ROWS", 0)  # images of an atom that are too long to keep
+    monkeypatch.setattr(auto, "MAX_IMAGE_ROWS", 0)  # images of an atom that are too long to keep
     assert names(hull) == ["cgal-ls"]
 
 

@@ -400,7 +400,7 @@ def test_it_suits_small_linear_problems(monkeypatch):
         ("MOST_ROWS", 11),
         ("MOST_ENTRIES", 3),
         ("LARGEST", 11),
-        ("MOST_SECONDS", 0.0),
+        ("MAX_STEP_SECONDS", 0.0),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(method, name, most)

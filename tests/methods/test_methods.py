@@ -290,11 +290,11 @@ def test_a_method_that_can_do_no_more_ends_as_stalled():
         (AUPD(), curved, "AUPD needs a linear objective: got LeastSquares"),
         (GDMM(), curved, "GDMM needs a linear objective: got LeastSquares"),
         (GDMM(), sdp, "GDMM needs a Product of polytopes"),
-        (CGS(), sdp, "CGS needs a problem without a constraint Ax in K: got one of 12 rows"),
+        (CGS(), sdp, "CGS needs a problem without a constraint Ax in K: got one with 12 rows"),
         (SmoothedCG(), sdp, "smoothed conditional gradient needs a problem without a constraint"),
         (PrimalDual(), oracle_alone, "the primal-dual method needs a domain with a projection"),
         (SketchyCGM(), sdp, "storage-optimal CGM needs a smooth objective over X alone"),
-        (SketchyCGM(), lipschitz_simplex, "needs a smooth objective over X alone: got Ax of 5"),
+        (SketchyCGM(), lipschitz_simplex, "needs a smooth objective over X alone: got Ax with 5"),
     ],
 )
 def test_a_method_that_does_not_apply_says_so_in_one_line(method, known, text):

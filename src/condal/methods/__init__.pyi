@@ -9,7 +9,7 @@ from condal.methods.classic.unconstrained import SketchyCGM as SketchyCGM
 from condal.methods.classic.unconstrained import SmoothedCG as SmoothedCG
 from condal.methods.classic.upd import AUPD as AUPD
 from condal.methods.classic.upd import UPD as UPD
-from condal.methods.interior import InteriorPoint as InteriorPoint
+from condal.methods.interior.method import InteriorPoint as InteriorPoint
 from condal.methods.lowrank.method import LowRankCGAL as LowRankCGAL
 from condal.methods.projection.primal_dual import PrimalDual as PrimalDual
 from condal.methods.projection.splitting import Splitting as Splitting

@@ -37,7 +37,7 @@ MOST_ROWS = 5000
 MOST_ENTRIES = 10_000_000
 MATRICES = 20  # of the size of x, at the worst moment
 LARGEST = 1000  # side of a matrix
-MOST_SECONDS = 2.0
+MAX_STEP_SECONDS = 2.0
 FACTOR = 0.04  # ns: a third of a multiplication and an addition
 WRITE = 8.0  # ns, of an entry of the Schur complement, all that is done with it
 READ = 20.0  # ns, of an entry of A, all the times it is read
@@ -59,7 +59,7 @@ class InteriorPoint:
 
     def suits(self, problem: Problem) -> bool:
         """Whether it applies, and its steps take a second or so."""
-        return self.seconds(problem) <= MOST_SECONDS
+        return self.seconds(problem) <= MAX_STEP_SECONDS
 
     def seconds(self, problem: Problem) -> float:
         """What a step takes on one core, about: inf if it does not apply, or far too long."""

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.sparse.linalg import splu
 
 from condal.linalg.norms import row_squares
 from condal.linalg.points import Array, Indices
@@ -236,6 +235,8 @@ def _solver(gram: Any, diagonal: Array) -> Callable[[Array], Array]:
             system[np.arange(p), np.arange(p)] += ridged
             factor = cho_factor(system, overwrite_a=True, check_finite=False)
             return lambda b: np.asarray(cho_solve(factor, b, check_finite=False))
+        from scipy.sparse.linalg import splu
+
         system = sp.csc_matrix(gram + sp.dia_array((ridged[None, :], [0]), shape=(p, p)))
         sparse = splu(system, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
         return lambda b: np.asarray(sparse.solve(b))

@@ -24,17 +24,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GDMM:
-    """minimise <c, x> over an intersection of polytopes, as x = (x_1, x_2, ...) in their product.
+    r"""Minimise :math:`\langle c, x \rangle` over an intersection of polytopes.
 
-    The blocks agree by a constraint such as x_1 - x_2 = 0. Each iteration takes the greedy atom of
-    every block, minimises L_lam(., y) over the product of the hulls of the blocks' active atoms,
-    and then takes the dual step sigma = rho lam. For domains whose oracle picks from finitely many
-    atoms: elsewhere the active sets grow.
+    x = (x_1, x_2, ...) lies in the product of the polytopes, and a constraint such as
+    x_1 - x_2 = 0 makes the blocks agree. Each iteration takes the greedy atom of every block,
+    minimises :math:`L_\lambda(\cdot, y)` over the product of the hulls of the active atoms, and
+    takes the dual step :math:`\sigma = \rho \lambda`. It suits domains with finitely many atoms; on
+    other domains the active sets grow.
 
     Parameters
     ----------
-    lam : the penalty, the same for ever.
-    rho : the dual step, as a part of lam, in (0, 1].
+    lam : float
+        The constant penalty.
+    rho : float
+        The dual step relative to lam, in (0, 1].
+
+    References
+    ----------
+    I. E.-H. Yen, X. Huang, K. Zhong, R. Zhang, P. Ravikumar, I. S. Dhillon. Dual decomposed
+    learning with factorwise oracle for structural SVM of large output domain. NeurIPS 2016.
     """
 
     name: ClassVar[str] = "gdmm"
@@ -52,7 +60,7 @@ class GDMM:
         return CGAL(Fixed(self.lam), eta=Corrective(), sigma=Whole(self.rho))
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
-        """k = 0, or the point and dual of `warm`."""
+        """Return the state at k = 0, or with the point and dual of `warm`."""
         require_linear(problem, "GDMM")
         if not isinstance(problem.f.M.adjoint(np.ones(problem.f.M.size)), tuple):
             raise ProblemError(

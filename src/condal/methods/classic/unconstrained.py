@@ -1,6 +1,6 @@
-"""Conditional gradients where there is no constraint Ax in K: Lan's smoothing, and a sketch alone.
+"""Conditional gradients without a constraint Ax in K: Lan's smoothing, and SketchyCGM.
 
-Both are values of CGAL once the problem is known: what differs is what they ask of it.
+For a given problem both are values of CGAL; they differ in what they require of the problem.
 """
 
 from __future__ import annotations
@@ -22,15 +22,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SmoothedCG:
-    """Lan (2014): conditional gradient steps on f + h_beta, h smoothed by Nesterov's method.
+    r"""Conditional gradient steps on :math:`f + h_\beta`, where h is smoothed by Nesterov's method.
 
-    h_beta(z) = max over w of <w, z> - h*(w) - beta |w|^2 / 2, with 0 <= h - h_beta <= beta D_Y^2/2
-    where |w| <= D_Y on dom h*, D_Y the Lipschitz constant of h.
+    :math:`h_\beta(z) = \max_w \langle w, z \rangle - h^*(w) - \beta |w|^2 / 2`, with
+    :math:`0 \le h - h_\beta \le \beta D_Y^2 / 2`, where D_Y is the Lipschitz constant of h.
 
     Parameters
     ----------
-    beta : the smoothing, the same for ever; None for beta_k = |A| D_X / (D_Y sqrt(k + 1)).
-    eta : the step.
+    beta : float or None
+        The constant smoothing; None for :math:`\beta_k = |A| D_X / (D_Y \sqrt{k + 1})`.
+    eta : PrimalRule
+        The step.
+
+    References
+    ----------
+    G. Lan. The complexity of large-scale convex programming under a linear optimization oracle.
+    arXiv:1309.5550, 2013.
     """
 
     name: ClassVar[str] = "smoothed-cg"
@@ -44,7 +51,7 @@ class SmoothedCG:
             require_positive(self.beta, "beta")
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
-        """k = 0, or the point of `warm`; the dual centre of the smoothing stays 0."""
+        """Return the state at k = 0, or with the point of `warm`; the dual is 0."""
         require_lipschitz(problem, "Lan's smoothed conditional gradient")
         centred = None if warm is None else Warm(warm.x, 0 * warm.y, warm.k)
         return self._smoothed(problem).start(problem, centred)
@@ -54,19 +61,29 @@ class SmoothedCG:
         return self._smoothed(problem).iterates(problem, x, start or self.start(problem))
 
     def _smoothed(self, problem: Problem) -> CGAL:
-        """CGAL whose dual never moves, lam = 1/beta."""
+        """CGAL with a dual that never moves and lam = 1/beta."""
         if self.beta is not None:
             return CGAL(Fixed(1 / self.beta), eta=self.eta, sigma=Never())
-        reach = problem.A.norm * problem.X.diameter
-        lam0 = problem.h.lipschitz / reach if reach > 0 else 0.0
+        image_diameter = problem.A.norm * problem.X.diameter
+        lam0 = problem.h.lipschitz / image_diameter if image_diameter > 0 else 0.0
         return CGAL(Given(lam0 or 1.0), eta=self.eta, sigma=Never())
 
 
 @dataclass(frozen=True)
 class SketchyCGM:
-    """Yurtsever, Udell, Tropp and Cevher (2017): minimise phi(Mx) over X with x kept as a sketch.
+    r"""Minimise :math:`\varphi(Mx)` over X, with x kept as a sketch.
 
-    No Ax in K and no h: the images Mx and a sketch of x are all that is stored.
+    There is no Ax in K and no h. The method stores only the images Mx and a sketch of x.
+
+    Parameters
+    ----------
+    eta : PrimalRule
+        The step.
+
+    References
+    ----------
+    A. Yurtsever, M. Udell, J. A. Tropp, V. Cevher. Sketchy decisions: convex low-rank matrix
+    optimization with optimal storage. AISTATS 2017.
     """
 
     name: ClassVar[str] = "sketchy-cgm"
@@ -75,7 +92,7 @@ class SketchyCGM:
     eta: PrimalRule = field(default_factory=LineSearch)
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
-        """k = 0, or the point of `warm`."""
+        """Return the state at k = 0, or with the point of `warm`."""
         require_unconstrained(problem, "storage-optimal CGM")
         return CGAL(eta=self.eta).start(problem, warm)
 

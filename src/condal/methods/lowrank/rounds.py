@@ -110,7 +110,7 @@ class Rounds:
         assert carry.radius is not None
         target = SETTLED * carry.target if carry.fresh else carry.target
         moved = step(self.point.function, self.point, carry.radius, _accuracy(self.point, target))
-        self.point, self.stuck = moved.place, moved.stuck
+        self.point, self.stuck = moved.point, moved.stuck
         self.carry = replace(carry, radius=moved.radius)
 
     def settle(self) -> bool:

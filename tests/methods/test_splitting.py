@@ -186,7 +186,7 @@ def test_it_suits_linear_objectives_over_small_spectral_domains():
     assert not Splitting().suits(large)
 
 
-@pytest.mark.parametrize(("name", "most"), [("MOST_ENTRIES", 22), ("MOST_SYSTEM", 24.0)])
+@pytest.mark.parametrize(("name", "most"), [("MAX_ENTRIES", 22), ("MAX_SYSTEM", 24.0)])
 def test_it_suits_what_fits(name, most, monkeypatch):
     problem = planted_inner(4, 5, box=False)[0]
     assert Splitting().suits(problem)

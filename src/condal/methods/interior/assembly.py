@@ -18,7 +18,7 @@ from condal.linalg.points import Array, Indices
 from condal.methods.interior.bounds import FAR, bounds
 from condal.methods.interior.standard import Cone, StandardForm, share_of
 from condal.methods.projection.splitting_rows import gram_of
-from condal.methods.projection.vectorise import Flattening
+from condal.methods.projection.vectorise import Vectoriser
 from condal.types import Proximable
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def standard_form(problem: Problem) -> StandardForm:
             "the interior-point method needs sections of cones, boxes and products of these, and "
             f"A as a matrix: this problem has {what}; use condal.CGAL()"
         )
-    flat = Flattening.of(problem)
+    flat = Vectoriser.of(problem)
     if A is None:
         A = sp.csr_array((0, flat.size))
     f = problem.f
@@ -54,7 +54,7 @@ class Assembly:
     """The columns, rows and slacks, as they are found."""
 
     def __init__(
-        self, flat: Flattening, parts: tuple[ConeSlice, ...], A: Any, c: Array, h: Proximable
+        self, flat: Vectoriser, parts: tuple[ConeSlice, ...], A: Any, c: Array, h: Proximable
     ) -> None:
         self.flat, self.A, self.c = flat, A, c
         ends = np.cumsum([part.length for part in parts])

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from condal.linalg.cone_slices import ConeSlice
 from condal.linalg.points import Array, Indices, LowRank, Point
-from condal.methods.projection.vectorise import Flattening
+from condal.methods.projection.vectorise import Vectoriser
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class StandardForm:
     places: tuple[tuple[ConeSlice, slice], ...]
     columns: Indices
     shift: Array
-    flat: Flattening
+    flat: Vectoriser
     matrix: Any
     cost: Array
     clash: Array | None

@@ -1,4 +1,4 @@
-"""From a problem to its standard form: columns, rows and slacks."""
+"""The standard form of a problem: columns, rows and slacks."""
 
 from __future__ import annotations
 
@@ -31,15 +31,16 @@ PREFERENCE = 10.0  # factor on the rows that bound X, so that these are kept
 
 
 def standard_form(problem: Problem) -> StandardForm:
-    """That of a linear f, sections of cones, and a K of coordinates and second-order cones."""
+    """Return the form of a linear f over cone slices, with K of bounds and second-order cones."""
     parts = sections(problem.X)
     A = problem.A.as_matrix() if problem.A.size else None
     if parts is None or (A is None and problem.A.size):
-        hidden = "an A that an operator hides, or one too large to write down"
-        what = "a domain that is none of these" if parts is None else hidden
+        obstacle = "an A that an operator hides, or one too large to write down"
+        if parts is None:
+            obstacle = "a domain that is none of these"
         raise ProblemError(
             "the interior-point method needs sections of cones, boxes and products of these, and "
-            f"A as a matrix: this problem has {what}; use condal.CGAL()"
+            f"A as a matrix: this problem has {obstacle}; use condal.CGAL()"
         )
     flat = Vectoriser.of(problem)
     if A is None:
@@ -51,7 +52,7 @@ def standard_form(problem: Problem) -> StandardForm:
 
 
 class Assembly:
-    """The columns, rows and slacks, as they are found."""
+    """Collects the columns, rows and slacks."""
 
     def __init__(
         self, flat: Vectoriser, parts: tuple[ConeSlice, ...], A: Any, c: Array, h: Proximable
@@ -71,7 +72,7 @@ class Assembly:
             self._begin(part, here)
 
     def _begin(self, part: ConeSlice, here: slice) -> None:
-        """Where a section begins, and what bounds it."""
+        """Set the initial point of a slice, and its bounds."""
         every = np.arange(here.start, here.stop)
         if part.kind == "box":
             assert part.low is not None
@@ -90,7 +91,7 @@ class Assembly:
         self.sums.append((every, part.bound, share if part.at_most else 0.0))
 
     def form(self) -> StandardForm:
-        """The form, without the rows that others make up."""
+        """Return the standard form, without dependent rows."""
         asked = (self.low > -inf) | (self.high < inf)
         rows = np.flatnonzero(asked)
         e = len(self.sums)
@@ -101,16 +102,16 @@ class Assembly:
         A = sp.csc_array(sp.vstack([self.A[rows], E]))
         right = np.where(self.low > -inf, self.low, self.high)[rows]
         b = np.concatenate([right, np.ones(e)]) - A @ self.shift
-        found = self._cones(A, b, rows)
-        scaled = [sp.csr_array(cone.A.multiply(_sizes(cone)[None, :])) for cone in found]
+        cones = self._cones(A, b, rows)
+        scaled = [sp.csr_array(cone.A.multiply(_sizes(cone)[None, :])) for cone in cones]
         kept, clash = independent(scaled, b, last=e)
         every = np.concatenate([rows, np.full(e, -1)])
         if clash is not None:
-            spread = np.zeros(self.A.shape[0])
-            spread[rows] = clash[: rows.size]
-            clash = spread
+            full = np.zeros(self.A.shape[0])
+            full[rows] = clash[: rows.size]
+            clash = full
         return StandardForm(
-            tuple(_with_rows(cone, kept) for cone in found),
+            tuple(_with_rows(cone, kept) for cone in cones),
             b[kept],
             float(self.c @ self.shift),
             every[kept][every[kept] >= 0],
@@ -125,7 +126,7 @@ class Assembly:
         )
 
     def _cones(self, A: Any, b: Array, rows: Indices) -> list[Cone]:
-        """The orthant of all entries and slacks, and then the other cones."""
+        """The orthant of all entries and slacks, then the other cones."""
         m, linear = A.shape[0], np.flatnonzero(self.linear)
         low, high = self.low[rows], self.high[rows]
         inside = np.zeros(rows.size, dtype=bool)
@@ -134,19 +135,19 @@ class Assembly:
         slack = np.flatnonzero((low < high) & ~inside)
         sign = np.where(low[slack] > -inf, -1.0, 1.0)
         cap = np.where(low[slack] > -inf, high[slack] - low[slack], inf)
-        reach = np.sqrt(row_squares(A)) * float(np.linalg.norm(self.first))
+        row_reach = np.sqrt(row_squares(A)) * float(np.linalg.norm(self.first))
         image = A @ self.first
-        first = np.maximum(sign * (b - image)[slack], MIN_FIRST_SLACK * reach[slack])
+        first = np.maximum(sign * (b - image)[slack], MIN_FIRST_SLACK * row_reach[slack])
         first = np.where(first > 0, first, 1.0)
         first = np.where(first < 0.9 * cap, first, 0.5 * np.minimum(cap, FAR))
-        left = np.flatnonzero([slack for _, _, slack in self.sums])
-        places = np.concatenate([slack, rows.size + left])
-        signs = np.concatenate([sign, [1.0 / self.sums[i][1] for i in left]])
+        open_sums = np.flatnonzero([slack for _, _, slack in self.sums])
+        places = np.concatenate([slack, rows.size + open_sums])
+        signs = np.concatenate([sign, [1.0 / self.sums[i][1] for i in open_sums]])
         shape = (m, places.size)
         slacks = sp.csc_array((signs, (places, np.arange(places.size))), shape)
-        shares = np.array([self.sums[i][2] for i in left], dtype=np.float64)
+        shares = np.array([self.sums[i][2] for i in open_sums], dtype=np.float64)
         firsts = [self.first[linear], first, shares]
-        caps = [self.cap[linear], cap, np.full(left.size, inf)]
+        caps = [self.cap[linear], cap, np.full(open_sums.size, inf)]
         orthant = Cone(
             "orthant",
             linear.size + places.size,
@@ -155,27 +156,27 @@ class Assembly:
             np.concatenate(firsts),
             np.concatenate(caps),
         )
-        found = [orthant]
+        cones = [orthant]
         for part, here in self.places:
             if part.kind == "psd" or part.kind == "second-order":
-                kept = self.c[here], sp.csr_array(A[:, here]), self.first[here]
-                found.append(Cone(part.kind, part.n, *kept, np.zeros(0)))
+                columns = self.c[here], sp.csr_array(A[:, here]), self.first[here]
+                cones.append(Cone(part.kind, part.n, *columns, np.zeros(0)))
         for here in self.cones:
             at = np.flatnonzero((rows >= here.start) & (rows < here.stop))
-            columns = sp.csr_array((np.full(at.size, -1.0), (at, np.arange(at.size))), (m, at.size))
+            minus = sp.csr_array((np.full(at.size, -1.0), (at, np.arange(at.size))), (m, at.size))
             inner = np.zeros(at.size)
             inner[0] = (
-                max(float(np.linalg.norm(image[at])), MIN_FIRST_SLACK * float(reach[at].max()))
+                max(float(np.linalg.norm(image[at])), MIN_FIRST_SLACK * float(row_reach[at].max()))
                 or 1.0
             )
-            found.append(
-                Cone("second-order", at.size, np.zeros(at.size), columns, inner, np.zeros(0))
+            cones.append(
+                Cone("second-order", at.size, np.zeros(at.size), minus, inner, np.zeros(0))
             )
-        return found
+        return cones
 
 
 def _sizes(cone: Cone) -> Array:
-    """Of the entries of u, where it begins."""
+    """The sizes of the entries of the initial u."""
     return cone.first if cone.kind == "orthant" else np.full(cone.c.size, cone.first[0])
 
 

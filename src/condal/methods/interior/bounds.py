@@ -1,4 +1,4 @@
-"""K as bounds on the coordinates of z, and second-order cones among them."""
+"""K as bounds on the coordinates of z and second-order cones."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.types import Proximable
 
-FAR = 1e10  # times the longest Ax of a normalised problem: beyond it a bound is none
+FAR = 1e10  # times the longest Ax of a normalised problem: a farther bound is not active
 
 
 def bounds(h: Proximable) -> tuple[Array, Array, list[slice]]:
-    """low <= z <= high for each coordinate of dom h, and where it has second-order cones."""
+    """Return low <= z <= high for the coordinates of dom h, and its second-order cones."""
     low, high = np.full(h.size, -inf), np.full(h.size, inf)
     cones = []
-    for here, piece in h.pieces:
+    for rows, piece in h.pieces:
         if piece.lipschitz < inf:
-            wanted = "a nonsmooth term g"
+            obstacle = "a nonsmooth term g"
         elif getattr(piece, "cone", None) == "second-order":
-            low[here], high[here] = 0.0, 0.0
-            cones.append(here)
+            low[rows], high[rows] = 0.0, 0.0
+            cones.append(rows)
             continue
         elif piece.separable:
             below = piece.prox(np.full(piece.size, -FAR), 1.0)
             above = piece.prox(np.full(piece.size, FAR), 1.0)
-            low[here] = np.where(below > -FAR, below, -inf)
-            high[here] = np.where(above < FAR, above, inf)
+            low[rows] = np.where(below > -FAR, below, -inf)
+            high[rows] = np.where(above < FAR, above, inf)
             continue
         else:
-            wanted = f"a set without coordinates, {type(piece).__name__}"
+            obstacle = f"a set without coordinates, {type(piece).__name__}"
         raise ProblemError(
             "the interior-point method needs K of bounds on coordinates and of second-order "
-            f"cones: this problem has {wanted}; use condal.CGAL()"
+            f"cones: this problem has {obstacle}; use condal.CGAL()"
         )
     return low, high, cones

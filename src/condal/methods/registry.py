@@ -46,10 +46,10 @@ METHODS: dict[str, NamedMethod] = {
     "ial": NamedMethod("classic.ial.IAL"),
     "upd": NamedMethod("classic.upd.UPD"),
     "aupd": NamedMethod("classic.upd.AUPD"),
-    "gdmm": NamedMethod("classic.gdmm.GDMM", command_line=False),
+    "gdmm": NamedMethod("classic.variants.GDMM", command_line=False),
     "cgs": NamedMethod("classic.cgs.CGS", command_line=False),
-    "smoothed-cg": NamedMethod("classic.unconstrained.SmoothedCG", command_line=False),
-    "sketchy-cgm": NamedMethod("classic.unconstrained.SketchyCGM", command_line=False),
+    "smoothed-cg": NamedMethod("classic.variants.SmoothedCG", command_line=False),
+    "sketchy-cgm": NamedMethod("classic.variants.SketchyCGM", command_line=False),
 }
 
 

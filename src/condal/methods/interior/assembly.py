@@ -15,7 +15,6 @@ from condal.linalg.cone_slices import ConeSlice, sections
 from condal.linalg.independent_rows import independent_rows_of_gram
 from condal.linalg.norms import row_squares
 from condal.linalg.points import Array, Indices
-from condal.methods.interior.bounds import FAR, bounds
 from condal.methods.interior.standard import Cone, StandardForm, share_of
 from condal.methods.projection.splitting_rows import gram_of
 from condal.methods.projection.vectorise import Vectoriser
@@ -24,6 +23,7 @@ from condal.types import Proximable
 if TYPE_CHECKING:
     from condal.problem import Problem
 
+FAR = 1e10  # times the longest Ax of a normalised problem: a farther bound is not active
 MIN_FIRST_SLACK = 0.1  # of what its row can reach
 DEPENDENT = 1e-12  # of the square of a row: what the rows that span it leave of it
 CLASH = 1e-9  # of the terms: how far b of a dependent row may differ from that of the others
@@ -212,3 +212,29 @@ def independent(parts: Sequence[Any], b: Array, *, last: int) -> tuple[Indices, 
     clash = np.zeros(m)
     clash[others[worst]], clash[rows] = 1.0, -combinations[:, worst]
     return rows, factors * clash / errors[worst]
+
+
+def bounds(h: Proximable) -> tuple[Array, Array, list[slice]]:
+    """Return low <= z <= high for the coordinates of dom h, and its second-order cones."""
+    low, high = np.full(h.size, -inf), np.full(h.size, inf)
+    cones = []
+    for rows, piece in h.pieces:
+        if piece.lipschitz < inf:
+            obstacle = "a nonsmooth term g"
+        elif getattr(piece, "cone", None) == "second-order":
+            low[rows], high[rows] = 0.0, 0.0
+            cones.append(rows)
+            continue
+        elif piece.separable:
+            below = piece.prox(np.full(piece.size, -FAR), 1.0)
+            above = piece.prox(np.full(piece.size, FAR), 1.0)
+            low[rows] = np.where(below > -FAR, below, -inf)
+            high[rows] = np.where(above < FAR, above, inf)
+            continue
+        else:
+            obstacle = f"a set without coordinates, {type(piece).__name__}"
+        raise ProblemError(
+            "the interior-point method needs K of bounds on coordinates and of second-order "
+            f"cones: this problem has {obstacle}; use condal.CGAL()"
+        )
+    return low, high, cones

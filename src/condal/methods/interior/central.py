@@ -18,8 +18,12 @@ from scipy.linalg.lapack import dpotrf
 
 from condal.linalg.cone_slices import ConeSlice
 from condal.linalg.points import Array
-from condal.methods.interior.cones import ConePoint, Step, place_of
-from condal.methods.interior.standard import StandardForm, share_of
+from condal.methods.interior.cone_point import ConePoint, Step
+from condal.methods.interior.orthant import Orthant
+from condal.methods.interior.psd import Psd
+from condal.methods.interior.schur import Schur
+from condal.methods.interior.second_order import SecondOrder
+from condal.methods.interior.standard import Cone, StandardForm, share_of
 
 MAX_REFINEMENTS = 3  # of a direction
 DIRECTION_ERROR = 1e-2  # of the residual: the accepted error of A du
@@ -45,7 +49,7 @@ class Path:
         """Start with u in the middle of X and a y that makes z about mu / u."""
         mu = _first_mu(form)
         y = _first_dual(form, mu)
-        return cls(form, tuple(place_of(cone, y, mu) for cone in form.cones), y)
+        return cls(form, tuple(_first_point(cone, y, mu) for cone in form.cones), y)
 
     @cached_property
     def gap(self) -> float:
@@ -161,6 +165,22 @@ class _System:
         """Return M^-1 right."""
         scaled = cho_solve((self.factor, True), self.scale * right, check_finite=False)
         return np.asarray(self.scale * scaled)
+
+
+def _first_point(cone: Cone, y: Array, mu: float) -> ConePoint:
+    """The first point, with z = c - A'y, which must be inside; caps add about mu."""
+    cost = cone.reduced(y)
+    if cone.kind == "psd":
+        n = cone.n
+        first = Psd.of(cone, Schur.of(cone.A, n), cone.first.reshape(n, n), cost.reshape(n, n))
+        assert first is not None
+        return first
+    if cone.kind == "second-order":
+        return SecondOrder(cone, cone.first, cost)
+    capped, w = cone.cap < inf, cone.cap - cone.first
+    more = np.where(capped, np.maximum(mu / np.minimum(cone.first, w), np.abs(cost)), 0.0)
+    z = np.where(capped, more + np.maximum(cost, 0.0), cost)
+    return Orthant(cone, cone.first, w, z, z - cost)
 
 
 def _first_mu(form: StandardForm) -> float:

@@ -1,4 +1,12 @@
-"""A pair of points inside a cone and its dual, and a step from it."""
+"""Pairs of points inside a cone and its dual, and the Newton step for u z = mu from them.
+
+    du = r - H dz,    dz = -A'dy
+
+for each cone, with H positive definite: X . Z^-1 for matrices (Helmberg et al. 1996, Kojima et al.
+1997, Monteiro 1997), 1 / (z/u + v/w) for 0 <= u <= cap, w = cap - u, whose duals are z and v, and
+the square of the Nesterov-Todd scaling for second-order cones. A H A', summed over the cones, is
+the Schur complement.
+"""
 
 from __future__ import annotations
 

@@ -21,8 +21,7 @@ from condal.errors import ProblemError
 from condal.linalg.cone_slices import ConeSlice, sections
 from condal.linalg.points import Array, Point
 from condal.linalg.roundoff import gamma
-from condal.methods.interior.assembly import standard_form
-from condal.methods.interior.bounds import bounds
+from condal.methods.interior.assembly import bounds, standard_form
 from condal.methods.interior.central import Path
 from condal.methods.interior.schur import plan
 from condal.methods.preconditions import require_linear

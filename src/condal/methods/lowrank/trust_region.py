@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,59 +16,24 @@ from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array
 from condal.methods.lowrank.geometry import Geometry
 
+if TYPE_CHECKING:
+    from condal.methods.lowrank.factored import FactoredLagrangian, FactorPoint
+
 MAX_INNER_STEPS = 200
 FORCING = 0.1  # of the gradient: the largest residual of a subproblem
 
 
-class QuadraticModel(Protocol):
-    """The value and derivatives of a function at R."""
-
-    @property
-    def R(self) -> Array:
-        """The point."""
-
-    @property
-    def value(self) -> float:
-        """Half the value."""
-
-    @property
-    def gradient(self) -> Array:
-        """Half the gradient, tangent."""
-
-    @property
-    def weights(self) -> Array:
-        """The preconditioner: positive numbers near the diagonal of the Hessian, one per row."""
-
-    def hessian(self, D: Array) -> Array:
-        """Return half the second derivative at R along a tangent D, projected to tangent."""
-
-
-P = TypeVar("P", bound=QuadraticModel)
-P_co = TypeVar("P_co", bound=QuadraticModel, covariant=True)
-
-
-class Function(Protocol[P_co]):
-    """A function on a surface."""
-
-    @property
-    def geometry(self) -> Geometry:
-        """The surface."""
-
-    def at(self, R: Array) -> P_co:
-        """Return the value and derivatives at R."""
-
-
 @dataclass(frozen=True, eq=False)
-class Step(Generic[P]):
+class Step:
     """The point after a step (the old one if the step was refused), and the next radius."""
 
-    point: P
+    point: FactorPoint
     radius: float
     accepted: bool
     stuck: bool
 
 
-def step(function: Function[P], point: P, radius: float, accuracy: float) -> Step[P]:
+def step(function: FactoredLagrangian, point: FactorPoint, radius: float, accuracy: float) -> Step:
     """Take one step; its subproblem is solved to a residual of norm `accuracy`.
 
     `stuck` means that rounding hides any progress.
@@ -91,13 +56,13 @@ def step(function: Function[P], point: P, radius: float, accuracy: float) -> Ste
     return Step(new if accepted else point, radius, accepted, False)
 
 
-def first_radius(point: QuadraticModel) -> float:
+def first_radius(point: FactorPoint) -> float:
     """Return an eighth of |R|, in the norm of the preconditioner."""
     return float(np.sqrt(np.einsum("i,ij,ij->", point.weights, point.R, point.R))) / 8
 
 
 def _subproblem(
-    geometry: Geometry, point: QuadraticModel, radius: float, accuracy: float
+    geometry: Geometry, point: FactorPoint, radius: float, accuracy: float
 ) -> tuple[Array, float, bool]:
     """The step, its predicted gain, and whether it ends at the edge of the region.
 

@@ -34,6 +34,7 @@ from condal.methods.rules import (
     Smoothed,
 )
 from condal.methods.state import State, Warm
+from condal.methods.tree_dual import tree_dual
 from condal.runtime.arguments import require_fraction
 from condal.types import Keeps, Storage
 
@@ -170,7 +171,7 @@ class CGAL:
         if isinstance(penalty, Balanced) and warm is not None and isfinite(warm.lam):
             lam0 = warm.lam / penalty.at(warm.k, 1.0)
         if warm is None:
-            warm = self.suggested(lambda: _suggested_dual(problem))
+            warm = self.suggested(lambda: tree_dual(problem))
         elif isinstance(self.sigma, Never):
             warm = replace(warm, y=np.zeros_like(warm.y))
         elif isinstance(self.sigma, Smoothed):
@@ -194,7 +195,9 @@ class CGAL:
         Mx, Ax, y, s, gap = state.Mx, state.Ax, state.y, state.s, state.gap
         lam0, hull = state.carry.lam0, state.carry.hull
         if hull is None and isinstance(self.eta, Corrective):
-            hull = _hull(problem, x)
+            from condal.methods.hull import Hull
+
+            hull = Hull.of(problem, x)
         held = self.sigma.held(h) if isinstance(self.sigma, Smoothed) else None
 
         for k in count(state.k + 1):
@@ -221,18 +224,6 @@ class CGAL:
             yield State(
                 k, Mx, Ax, y, w, s, value, gap, atom.lower, lam, eta, sigma, carry, u=step.u
             )
-
-
-def _suggested_dual(problem: Problem) -> Array | None:
-    from condal.methods.tree_dual import tree_dual
-
-    return tree_dual(problem)
-
-
-def _hull(problem: Problem, x: Storage) -> Hull:
-    from condal.methods.hull import Hull
-
-    return Hull.of(problem, x)
 
 
 def hcgm(lam0: float | None = None) -> CGAL:

@@ -68,25 +68,25 @@ class Assembly:
         self.shift, self.first = np.zeros(flat.size), np.zeros(flat.size)
         self.cap, self.linear = np.full(flat.size, inf), np.zeros(flat.size, dtype=bool)
         self.sums: list[tuple[Indices, float, float]] = []  # places, their sum, and its slack
-        for part, here in self.places:
-            self._begin(part, here)
+        for part, entries in self.places:
+            self._begin(part, entries)
 
-    def _begin(self, part: ConeSlice, here: slice) -> None:
+    def _begin(self, part: ConeSlice, entries: slice) -> None:
         """Set the initial point of a slice, and its bounds."""
-        every = np.arange(here.start, here.stop)
+        every = np.arange(entries.start, entries.stop)
         if part.kind == "box":
             assert part.low is not None
             assert part.high is not None
-            self.shift[here], self.cap[here] = part.low, part.high - part.low
-            self.first[here] = 0.5 * self.cap[here]
-            self.linear[here] = self.cap[here] > 0
+            self.shift[entries], self.cap[entries] = part.low, part.high - part.low
+            self.first[entries] = 0.5 * self.cap[entries]
+            self.linear[entries] = self.cap[entries] > 0
             return
         if part.kind == "psd":
             every = every[:: part.n + 1]
         elif part.kind == "second-order":
             every = every[:1]
         else:
-            self.linear[here] = True
+            self.linear[entries] = True
         self.first[every] = share = share_of(part)
         self.sums.append((every, part.bound, share if part.at_most else 0.0))
 
@@ -130,8 +130,8 @@ class Assembly:
         m, linear = A.shape[0], np.flatnonzero(self.linear)
         low, high = self.low[rows], self.high[rows]
         inside = np.zeros(rows.size, dtype=bool)
-        for here in self.cones:
-            inside |= (rows >= here.start) & (rows < here.stop)
+        for entries in self.cones:
+            inside |= (rows >= entries.start) & (rows < entries.stop)
         slack = np.flatnonzero((low < high) & ~inside)
         sign = np.where(low[slack] > -inf, -1.0, 1.0)
         cap = np.where(low[slack] > -inf, high[slack] - low[slack], inf)
@@ -157,12 +157,12 @@ class Assembly:
             np.concatenate(caps),
         )
         cones = [orthant]
-        for part, here in self.places:
+        for part, entries in self.places:
             if part.kind == "psd" or part.kind == "second-order":
-                columns = self.c[here], sp.csr_array(A[:, here]), self.first[here]
+                columns = self.c[entries], sp.csr_array(A[:, entries]), self.first[entries]
                 cones.append(Cone(part.kind, part.n, *columns, np.zeros(0)))
-        for here in self.cones:
-            at = np.flatnonzero((rows >= here.start) & (rows < here.stop))
+        for entries in self.cones:
+            at = np.flatnonzero((rows >= entries.start) & (rows < entries.stop))
             minus = sp.csr_array((np.full(at.size, -1.0), (at, np.arange(at.size))), (m, at.size))
             inner = np.zeros(at.size)
             inner[0] = (

@@ -225,9 +225,9 @@ def _costs(form: StandardForm, y: Array) -> list[tuple[ConeSlice, Array]]:
     """c - A'y of each section with a sum."""
     costs = [cone.reduced(y) for cone in form.cones]
     bounded, others = [], iter(costs[1:])
-    for section, here in form.places:
+    for section, entries in form.places:
         if section.kind == "orthant":
-            begin, end = np.searchsorted(form.columns, [here.start, here.stop])
+            begin, end = np.searchsorted(form.columns, [entries.start, entries.stop])
             bounded.append((section, costs[0][begin:end]))
         elif section.kind != "box":
             bounded.append((section, next(others)))

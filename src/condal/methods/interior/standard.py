@@ -93,16 +93,16 @@ class StandardForm:
         x = self.shift.copy()
         x[self.columns] += parts[0][: self.columns.size]
         others, factors = iter(parts[1:]), []
-        for section, here in self.places:
+        for section, entries in self.places:
             if section.kind == "orthant":
-                x[here] *= _fitted(section, float(x[here].sum()))
+                x[entries] *= _fitted(section, float(x[entries].sum()))
             elif section.kind == "second-order":
                 cone = next(others)
-                x[here] = _fitted(section, float(cone[0])) * cone
+                x[entries] = _fitted(section, float(cone[0])) * cone
             elif section.kind == "psd":
                 factor = next(others)
                 factor = sqrt(_fitted(section, float(np.vdot(factor, factor)))) * factor
-                x[here] = (factor @ factor.T).ravel()
+                x[entries] = (factor @ factor.T).ravel()
                 factors.append(factor)
         return x, _factored(self.flat.point(x), iter(factors))
 

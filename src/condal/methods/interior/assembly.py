@@ -165,10 +165,8 @@ class Assembly:
             at = np.flatnonzero((rows >= entries.start) & (rows < entries.stop))
             minus = sp.csr_array((np.full(at.size, -1.0), (at, np.arange(at.size))), (m, at.size))
             inner = np.zeros(at.size)
-            inner[0] = (
-                max(float(np.linalg.norm(image[at])), MIN_FIRST_SLACK * float(row_reach[at].max()))
-                or 1.0
-            )
+            least = MIN_FIRST_SLACK * float(row_reach[at].max())
+            inner[0] = max(float(np.linalg.norm(image[at])), least) or 1.0
             cones.append(
                 Cone("second-order", at.size, np.zeros(at.size), minus, inner, np.zeros(0))
             )

@@ -211,12 +211,8 @@ def _accelerated(
 ) -> PrimalDualState:
     """Take some steps with momentum, which restarts where it leads uphill."""
     f = problem.f
-    x, last, t, L = (
-        carry.x,
-        carry.x if carry.last is None else carry.last,
-        carry.t,
-        min(carry.L, f.L),
-    )
+    x, t, L = carry.x, carry.t, min(carry.L, f.L)
+    last = x if carry.last is None else carry.last
     for _ in range(steps):
         longer = 0.5 * (1 + sqrt(1 + 4 * t * t))
         ahead = x + (t - 1) / longer * (x - last)

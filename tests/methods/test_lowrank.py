@@ -106,7 +106,7 @@ def test_the_trust_region_never_goes_up_and_reaches_a_minimum():
     for _ in range(60):
         before = place.value
         moved = step(F, place, radius, 0.0)
-        place, radius = moved.place, moved.radius
+        place, radius = moved.point, moved.radius
         assert place.value <= before + 1e-14 * abs(before)
         if moved.stuck:
             break

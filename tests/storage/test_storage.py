@@ -583,7 +583,7 @@ def test_every_storage_takes_what_the_oracle_gives():
         (Factored(7), Spectrahedron(30), r"one for n = 30, such as Factored\(30\)"),
         (Sketch(7, 3), Spectrahedron(30), "one for n = 30"),
         (Factored(7), Simplex(7), r"pass Dense\(\) or Atoms\(\), or leave it out"),
-        (Dense(), Product(Simplex(2), Simplex(2)), r"pass Blocks\(...\), a storage a block"),
+        (Dense(), Product(Simplex(2), Simplex(2)), r"pass Blocks\(...\), one storage per block"),
         (Sketch(4, 1), Product(Simplex(2), Simplex(2)), "does not fit the domain Product"),
         (TwoSidedSketch(2, 3, 1), NuclearBall(3, 2), r"such as TwoSidedSketch\(3, 2, R\)"),
         (TwoSidedSketch(2, 3, 1), Spectrahedron(5), r"one for n = 5, such as Factored\(5\)"),

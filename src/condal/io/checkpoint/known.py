@@ -1,6 +1,6 @@
 """The classes that a checkpoint may hold, each by a name: a file can name no other.
 
-A name is `module.Class`, such as `method.LowRankState`. Nothing is imported because a file
+A name is `module.Class`, such as `rounds.LowRankState`. Nothing is imported because a file
 says so: a name that is not here is refused.
 """
 
@@ -18,33 +18,22 @@ from condal.linalg.points import LowRank, Outer
 from condal.linalg.proof import Proof
 from condal.methods import cgal, hull, rules
 from condal.methods import choice as auto
-from condal.methods.classic import cgs, gdmm, ial, unconstrained, upd
+from condal.methods.classic import cgs, ial, upd
 from condal.methods.interior import method as interior
-from condal.methods.lowrank import method as lowrank
+from condal.methods.lowrank import rounds
 from condal.methods.projection import anderson, primal_dual, splitting
+from condal.methods.registry import method_classes
 from condal.methods.state import State, Warm
 from condal.result import History, Row, Status
 from condal.storage import Atoms, Blocks, Dense, Factor, Factored, Sketch, TwoSidedSketch
 from condal.storage.reconstruction import Reconstruction
 
-METHODS: tuple[type, ...] = (
-    cgal.CGAL,
-    cgs.CGS,
-    gdmm.GDMM,
-    ial.IAL,
-    interior.InteriorPoint,
-    lowrank.LowRankCGAL,
-    primal_dual.PrimalDual,
-    splitting.Splitting,
-    unconstrained.SketchyCGM,
-    unconstrained.SmoothedCG,
-    upd.AUPD,
-    upd.UPD,
-)
+METHODS: tuple[type, ...] = method_classes()
 RULES: tuple[type, ...] = (
     rules.Balanced,
     rules.Classical,
     rules.Const,
+    rules.Corrective,
     rules.Decr,
     rules.Exact,
     rules.Fixed,
@@ -61,12 +50,12 @@ STATES: tuple[type, ...] = (
     Warm,
     anderson.Anderson,
     cgal.CGALState,
-    cgs.Prox,
+    cgs.CGSState,
     hull.Hull,
-    ial.Loops,
+    ial.IALState,
     interior.BestInteriorPoint,
     interior.InteriorState,
-    lowrank.LowRankState,
+    rounds.LowRankState,
     primal_dual.PrimalDualState,
     splitting.SplittingState,
     upd.OracleAnswer,

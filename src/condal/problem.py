@@ -20,9 +20,10 @@ from condal.linalg.symmetric import Symmetric
 from condal.maps import Identity, Stack
 from condal.maps.operator import as_map
 from condal.runtime.arguments import require_whole
-from condal.sets import Separable
+from condal.sets.defaults import complete_proximable
+from condal.sets.separable import Separable
 from condal.smooth import Linear
-from condal.types import Domain, Lifted, LinearMap, Proximable, Smooth
+from condal.types import Domain, Lifted, LinearMap, Provable, Smooth
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,7 @@ class Problem:
     f: Smooth
     X: Domain
     A: LinearMap
-    h: Proximable
+    h: Provable
     maximise: bool = False
     repair: Callable[[Point], Point] | None = None
     propose: Callable[[Point], tuple[Point, Array]] | None = None
@@ -67,10 +68,10 @@ class Problem:
         f: Smooth | None = None,
         X: Domain | None = None,
         A: LinearMap | None = None,
-        K: Proximable | None = None,
+        K: Provable | None = None,
         *,
         B: LinearMap | None = None,
-        g: Proximable | None = None,
+        g: Provable | None = None,
         maximise: bool = False,
         repair: Callable[[Point], Point] | None = None,
         propose: Callable[[Point], tuple[Point, Array]] | None = None,
@@ -118,15 +119,15 @@ class Problem:
                     "to maximise a concave function, minimise its negative"
                 )
             f = f.scaled(-1.0)
-        rows: list[tuple[LinearMap, Proximable]] = []
+        rows: list[tuple[LinearMap, Provable]] = []
         if A is not None and K is not None:
             _require_fit(X, A, "A", "the constraint map A")
-            rows.append((A, _sized(K, A, "A and K", "K is a set")))
+            rows.append((A, _sized(K, A, "A and K", "K is a set", "the set K")))
         if g is not None:
             B = _identity(f) if B is None else B
             _require_fit(X, B, "B", "the map B")
-            rows.append((B, _sized(g, B, "B and g", "g is a function")))
-        Ah: tuple[LinearMap, Proximable]
+            rows.append((B, _sized(g, B, "B and g", "g is a function", "the function g")))
+        Ah: tuple[LinearMap, Provable]
         if len(rows) == 1:
             Ah = rows[0]
         else:
@@ -239,14 +240,15 @@ def _shape(v: Gradient) -> str:
     return f"shape {v.shape}"
 
 
-def _sized(h: Proximable, M: LinearMap, parts: str, kind: str) -> Proximable:
-    """h as a function of the images of M; ProblemError if it is one of others."""
+def _sized(h: Any, M: LinearMap, parts: str, kind: str, name: str) -> Provable:
+    """Return h as a function of the images of M, complete; ProblemError if sizes differ."""
     misfit = f"{parts} do not fit: {parts[0]} makes images of length {M.size}"
     if hasattr(h, "sized"):
         try:
             h = h.sized(M.size)
         except ProblemError as error:
             raise ProblemError(f"{misfit}; {error}") from None
+    h = complete_proximable(h, name)
     if h.size != M.size:
         raise ProblemError(f"{misfit}, but {kind} of vectors of length {h.size}")
     return h

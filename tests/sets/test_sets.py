@@ -245,7 +245,7 @@ def test_the_callers_bounds_are_copied():
         (lambda: PSDCone(2).vector([[0, 1], [0, 0]]), "x must be symmetric"),
         (lambda: Affine([[1.0, 2.0]], [1.0, 2.0]), r"C has 1 rows, but d has shape \(2,\)"),
         (lambda: Affine(np.zeros((0, 2)), []), r"at least 1 x 1; got shape \(0, 2\)"),
-        (lambda: Affine(np.zeros((1, 2)), [0.0]), "C is 0: it asks nothing of z"),
+        (lambda: Affine(np.zeros((1, 2)), [0.0]), "C is 0: it does not restrict z"),
         (lambda: Affine([1.0, np.inf], [1.0]), "C has the value inf at index 1"),
         (
             lambda: Affine([[1.0, 1.0], [2.0, 2.0]], [1.0, 3.0]),

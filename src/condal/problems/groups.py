@@ -21,7 +21,7 @@ from condal.problems.inputs import require_choice
 from condal.problems.unit_diagonal import unit_diagonal
 from condal.runtime.arguments import require_whole
 from condal.sets import Box, Equal, Separable
-from condal.types import LinearMap, Proximable
+from condal.types import LinearMap, Provable
 
 Pairs: TypeAlias = Literal["none", "edges", "all"]
 
@@ -64,7 +64,7 @@ class Groups:
         return Stack(Diagonal(self.n), Entries(self.n, *edges(self.W)))
 
     @cached_property
-    def K(self) -> Proximable:
+    def K(self) -> Provable:
         """1 on the diagonal, at least `low` off it."""
         ones = Equal(np.ones(self.n))
         if self._free:

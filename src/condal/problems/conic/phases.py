@@ -28,7 +28,7 @@ from condal.problems.conic.structure import Shape
 from condal.result import Result, Row, Status
 from condal.sets import Box, SecondOrder, Separable
 from condal.smooth import Linear
-from condal.types import LinearMap, Proximable
+from condal.types import LinearMap, Provable
 
 TOL = 1e-9
 ZERO = 1e-7  # of the rows' lengths: a minimum below it is none
@@ -73,7 +73,7 @@ class _Phase:
         self.scale = 1.0 / np.where(norms > 0, norms, 1.0)
         low = np.where(np.isfinite(folded.low), 0.0, -inf)[: folded.bounded]
         high = np.where(np.isfinite(folded.high), 0.0, inf)[: folded.bounded]
-        rows: list[Proximable] = [Box(low, high)] if low.size else []
+        rows: list[Provable] = [Box(low, high)] if low.size else []
         rows += [SecondOrder(here.stop - here.start) for here in folded.cones]
         rows.append(Box([-inf, 1.0], [0.0, 1.0]) if of_objective else Box([1.0], [1.0]))
         p = self.scale.size

@@ -19,7 +19,7 @@ from condal.problem import Problem
 from condal.problems.conic.folded import Folded, Part
 from condal.sets import Box, Equal, SecondOrder, Separable
 from condal.smooth import Linear
-from condal.types import Domain, LinearMap, Proximable
+from condal.types import Domain, LinearMap, Provable
 
 DENSE = 4  # entries a row of a matrix from which it pays to know that its rank is one
 
@@ -35,7 +35,7 @@ class Shape:
     folded: Folded
     maps: tuple[LinearMap, ...] = field(repr=False)
     costs: tuple[Any, ...] = field(repr=False)
-    K: Proximable = field(repr=False)
+    K: Provable = field(repr=False)
 
     @classmethod
     def of(cls, folded: Folded) -> Shape:
@@ -73,7 +73,7 @@ def _domain(part: Part, trace: float, exact: bool) -> Domain:
     return CutCone(part.n, trace)
 
 
-def rows_of(folded: Folded) -> Proximable:
+def rows_of(folded: Folded) -> Provable:
     """K of the rows: a point, a box, and cones."""
     low, high = folded.low[: folded.bounded], folded.high[: folded.bounded]
     first = Equal(low) if np.array_equal(low, high) else Box(low, high)

@@ -11,18 +11,21 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from condal.domains.lifted import from_user
+from condal.domains.user import complete_domain
 from condal.errors import CondalError, PieceError, ProblemError
 from condal.linalg.gradients import Gradient
 from condal.linalg.guarded import Products, guard_operators
 from condal.linalg.images import zeros_of
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
-from condal.maps import Identity, Stack
+from condal.maps.combined import Stack
 from condal.maps.operator import as_map
+from condal.maps.vectors import Identity
 from condal.runtime.arguments import require_whole
 from condal.sets.defaults import complete_proximable
 from condal.sets.separable import Separable
-from condal.smooth import Linear
+from condal.smooth.function import complete_smooth
+from condal.smooth.linear import Linear
 from condal.types import Domain, Lifted, LinearMap, Provable, Smooth
 
 
@@ -110,7 +113,8 @@ class Problem:
         if B is not None and g is None:
             raise ProblemError("B and g go together: give both for g(Bx), or g alone for g(x)")
         A, B = (M if M is None else as_map(M, part) for M, part in ((A, "A"), (B, "B")))
-        f = _zero(X, A, B) if f is None else f
+        f = _zero(X, A, B) if f is None else complete_smooth(f, X, A, B)
+        X = complete_domain(X, f.M.adjoint(zeros_of(f.M)))
         _require_fit(X, f.M, "f", "the objective f")
         if maximise:
             if not isinstance(f, Linear):

@@ -14,6 +14,7 @@ from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, Point
 from condal.maps.combined import Scaled
 from condal.maps.norms import operator_norm
+from condal.maps.user import complete_map
 from condal.maps.vectors import Matrix
 from condal.runtime.arguments import refuse_complex, require_positive
 from condal.types import LinearMap
@@ -102,7 +103,7 @@ def as_map(a: Any, name: str = "op") -> LinearMap:
     """a, if it is a map; the Operator of a LinearOperator, the Matrix of any other array."""
     if isinstance(a, LinearOperator):  # which has an `adjoint` of another kind
         return Operator(a, name=name)
-    return a if hasattr(a, "adjoint") else Matrix(a)
+    return complete_map(a, name) if hasattr(a, "adjoint") else Matrix(a)
 
 
 def _real(image: Any) -> Array:

@@ -10,9 +10,9 @@ import numpy as np
 
 from condal.errors import PieceError, ProblemError
 from condal.linalg.points import Array
-from condal.maps import Identity
 from condal.maps.operator import as_map
-from condal.runtime.arguments import require_positive
+from condal.maps.vectors import Identity
+from condal.runtime.arguments import has_member, require_members, require_positive
 from condal.types import LinearMap
 
 
@@ -49,7 +49,7 @@ class Function:
             require_positive(L, "L")
         if (M is None) == (size is None):
             raise ProblemError("Function takes one of M, the map in phi(Mx), and size, that of x")
-        self.M: LinearMap = as_map(M, "M") if M is not None else Identity(_whole(size))
+        self.M: LinearMap = Identity(size) if size is not None else as_map(M, "M")
         self._value, self._gradient = value, gradient
         self._L, self._weight = float(L), 1.0
 
@@ -113,6 +113,33 @@ class Function:
         return found
 
 
-def _whole(size: int | None) -> int:
-    assert size is not None
-    return size
+def complete_smooth(f: Any, X: Any, *maps: LinearMap | None) -> Any:
+    """Return f, or a `Function` of its `value`, `gradient` and `L` if it lacks other members.
+
+    Without `M`, f acts on x itself, a vector whose length is `f.size`, or that of the other pieces.
+    """
+    purposes = {
+        "value(u)": "phi(u), a number",
+        "gradient(u)": "the gradient of phi at u",
+        "L": "a Lipschitz constant of the gradient of f, of which step sizes are made",
+    }
+    require_members(f, "the objective f", purposes)
+    if all(has_member(f, name) for name in ("M", "scaled", "variation")):
+        return f
+    M = getattr(f, "M", None)
+    size = _length_of_x(f, X, maps) if M is None else None
+    return Function(f.value, f.gradient, L=f.L, M=M, size=size)
+
+
+def _length_of_x(f: Any, X: Any, maps: tuple[LinearMap | None, ...]) -> int:
+    for M in maps:
+        gradient = None if M is None else M.adjoint(np.zeros(M.size))
+        if isinstance(gradient, np.ndarray):
+            return int(gradient.size)
+    for piece, name in ((f, "size"), (X, "n")):
+        if isinstance(getattr(piece, name, None), int | np.integer):
+            return int(getattr(piece, name))
+    raise ProblemError(
+        f"the objective f, a {type(f).__name__}, does not say how long x is: add size, "
+        "that length, or M, the linear map in f(x) = phi(Mx)"
+    )

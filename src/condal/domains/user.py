@@ -1,0 +1,155 @@
+"""A user's domain with only an oracle: defaults for what it lacks, and what that costs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from inspect import signature
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from condal.domains.product import Product
+from condal.linalg.cone_slices import ConeSlice, sections
+from condal.linalg.gradients import Gradient
+from condal.linalg.points import LowRank, Point
+from condal.linalg.proof import Proof
+from condal.linalg.symmetric import Symmetric
+from condal.runtime.arguments import has_member
+from condal.types import DomainLike
+
+MEMBERS = ("diameter", "max_norm", "bound", "distance", "check")
+SAMPLES = 16  # oracle calls that estimate max |x|
+TO_PROVE = {
+    "bound": (
+        "bound(v, *, slack, failure, seed, enough), which returns a condal.types.Proof of a lower "
+        "bound on <v, x> over X"
+    ),
+    "max_norm": "max_norm, an upper bound on |x| over X",
+}
+
+
+class UserDomain:
+    """A user's domain, with defaults for the members of `Domain` that it lacks.
+
+    Without `bound` or `max_norm` nothing can be proved: `unprovable` says so. Without `max_norm`,
+    |x| is estimated from the oracle. Without `distance`, proofs say that they trust the oracle.
+    """
+
+    of_user = True
+
+    def __init__(self, X: Any, like: Gradient | None) -> None:
+        self.X, self._like = X, like
+        self._has = {name: has_member(X, name) for name in MEMBERS}
+        self._takes_tol = _takes_three(X.lmo)
+        missing = [text for name, text in TO_PROVE.items() if not self._has[name]]
+        self.unprovable = ""
+        if missing:
+            self.unprovable = (
+                f"nothing is proved: the domain X, a {type(X).__name__}, lacks what a proof needs; "
+                f"add {' and '.join(missing)}"
+            )
+
+    @property
+    def diameter(self) -> float:
+        return self.X.diameter if self._has["diameter"] else 2.0 * self.max_norm
+
+    @property
+    def max_norm(self) -> float:
+        return self.X.max_norm if self._has["max_norm"] else self._estimated_norm
+
+    @cached_property
+    def _estimated_norm(self) -> float:
+        """The largest |x| that the oracle returns in random directions; 1 if they are all 0."""
+        rng = np.random.default_rng(0)
+        if self._like is None:
+            return 1.0
+        return max(_norm(self.lmo(_random(self._like, rng))) for _ in range(SAMPLES)) or 1.0
+
+    def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
+        return self.X.lmo(v, tol, guess) if self._takes_tol else self.X.lmo(v)
+
+    def bound(
+        self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
+    ) -> Proof:
+        if self.unprovable:
+            return Proof(-inf, self.unprovable)
+        proof = self.X.bound(v, slack=slack, failure=failure, seed=seed, enough=enough)
+        known = self._has["distance"] or has_member(self.X, "project")
+        if known or not isinstance(proof, Proof):
+            return proof
+        return replace(proof, how=f"{proof.how}, trusting that the oracle lmo returns points of X")
+
+    def distance(self, x: Point) -> float:
+        if self._has["distance"]:
+            return self.X.distance(x)
+        if has_member(self.X, "project"):
+            return float(np.linalg.norm(np.asarray(x) - np.asarray(self.X.project(np.asarray(x)))))
+        return 0.0
+
+    def check(self, v: Gradient, name: str) -> None:
+        if self._has["check"]:
+            self.X.check(v, name)
+
+    @property
+    def sections(self) -> tuple[ConeSlice, ...] | None:
+        return sections(self.X)
+
+
+class UserProjectable(UserDomain):
+    """The same with a projection."""
+
+    def project(self, v: Any) -> Point:
+        return self.X.project(v)
+
+
+def complete_domain(X: DomainLike, like: Gradient | None) -> Any:
+    """Return X, or an adapter if X lacks members of `Domain`; `like` is a gradient on its space."""
+    if isinstance(X, Product):
+        blocks = like if isinstance(like, tuple) else (None,) * len(X.parts)
+        if len(blocks) != len(X.parts):
+            return X  # the check of the fit says what is wrong
+        pairs = zip(X.parts, blocks, strict=True)
+        parts = [complete_domain(part, block) for part, block in pairs]
+        same = all(new is old for new, old in zip(parts, X.parts, strict=True))
+        return X if same else Product(*parts)
+    if all(has_member(X, name) for name in MEMBERS) and _takes_three(X.lmo):
+        return X
+    return (UserProjectable if has_member(X, "project") else UserDomain)(X, like)
+
+
+def why_unprovable(X: Any) -> str:
+    """Return why nothing can be proved over X, in words that say what to add; else empty."""
+    inner = [*getattr(X, "parts", ()), *([X.X] if hasattr(X, "X") else [])]
+    return next(filter(None, [getattr(X, "unprovable", ""), *map(why_unprovable, inner)]), "")
+
+
+def _takes_three(lmo: Any) -> bool:
+    """Return whether lmo takes tol and guess, too."""
+    try:
+        signature(lmo).bind(None, 0.0, None)
+    except TypeError:
+        return False
+    except ValueError:  # a builtin without a signature
+        return True
+    return True
+
+
+def _random(like: Gradient, rng: np.random.Generator) -> Any:
+    """Return a random gradient of the same space."""
+    if isinstance(like, tuple):
+        return tuple(_random(block, rng) for block in like)
+    if isinstance(like, Symmetric):
+        return Symmetric(like.n, diagonal=rng.standard_normal(like.n))
+    return rng.standard_normal(np.shape(like))
+
+
+def _norm(x: Any) -> float:
+    """Return |x|, the Euclidean norm."""
+    if isinstance(x, tuple):
+        return float(np.linalg.norm([_norm(block) for block in x]))
+    if isinstance(x, LowRank):
+        gram = (x.U.T @ x.U) ** 2
+        return float(np.sqrt(abs(float(x.weights @ gram @ x.weights))))
+    return float(np.linalg.norm(x))

@@ -23,7 +23,11 @@ INSTANCES: dict[Any, tuple[str, list[Any], str]] = {
     nonsmooth: ("prox", [case.h for case in FUNCTIONS], "FUNCTIONS in tests/laws/functions.py"),
     smooth: ("gradient", [case.f for case in SMOOTH], "SMOOTH in tests/laws/smooth.py"),
     maps: ("row_norms", [case.A for case in MAPS], "MAPS in tests/laws/maps.py"),
-    methods: ("iterates", [case.method for case in CASES.values()], "CASES in method_cases.py"),
+    methods: (
+        "iterates",
+        [case.method for case in CASES.values()],
+        "CASES in tests/method_cases.py",
+    ),
     eigen: ("smallest", ENGINES, "ENGINES in tests/laws/spectra.py"),
     storage: (
         "move",

@@ -34,4 +34,4 @@ def test_a_new_class_is_asked_for_by_name(monkeypatch):
     monkeypatch.setattr(domains, "Torus", Torus, raising=False)
     monkeypatch.setattr(domains, "__all__", [*domains.__all__, "Torus"])
     text = "add an instance of condal.domains.Torus to DOMAINS in tests/laws/domains.py"
-    assert missing_instances(domains) == [text]
+    assert text in missing_instances(domains)

@@ -21,11 +21,11 @@ EACH = 8  # problems of a family
 SECONDS = 1.0
 MADE_BY_OTHERS = {"total_variation"}  # functions that return one of the other classes
 WHERE = {  # what to do for a class that no family has
-    domains: "give `rules` to its case in tests/laws/domains.py",
-    sets: "let `holding` in tests/truth/holding.py choose it",
-    nonsmooth: "add it to tests/truth/terms.py",
-    smooth: "add it to tests/truth/costs.py",
-    problems: "add a family to tests/truth/models.py or discrete.py",
+    domains: "give its case in tests/laws `rules`; of matrices, a Region in tests/truth/regions.py",
+    sets: "add a Kept to tests/truth/constraints.py, and let `holding` choose it",
+    nonsmooth: "add a Term to tests/truth/terms.py, and let `random_term` choose it",
+    smooth: "add a Cost to tests/truth/costs.py, and let `random_smooth` choose it",
+    problems: "add a family to MODELS in tests/truth/models.py, or to discrete.py",
 }
 
 

@@ -12,10 +12,10 @@ from condal.types import LinearMap
 
 
 def with_data(M: Any, values: Any, name: str, owner: str) -> tuple[LinearMap, Array]:
-    """M as a linear map, and a copy of the values: one for each number of its images."""
-    found, data = as_map(M, "M"), finite_array(values, name, ndim=1).copy()
-    if data.size != found.size:
+    """Return M as a linear map, and a copy of the values, one per entry of its images."""
+    A, data = as_map(M, "M"), finite_array(values, name, ndim=1).copy()
+    if data.size != A.size:
         raise ProblemError(
-            f"{owner}: M makes images of length {found.size}, but {name} has length {data.size}"
+            f"{owner}: M makes images of length {A.size}, but {name} has length {data.size}"
         )
-    return found, data
+    return A, data

@@ -19,7 +19,17 @@ from condal.smooth.images import with_data
 
 @dataclass(frozen=True, eq=False)
 class LeastSquares:
-    """f(x) = weight/2 |Mx - c|^2: M a matrix, a LinearOperator, or any linear map."""
+    r"""Least squares, :math:`f(x) = \tfrac{w}{2} \|Mx - c\|^2`.
+
+    Parameters
+    ----------
+    M : array_like, sparse array, LinearOperator or linear map
+        The map.
+    c : array_like
+        The data, one number per entry of Mx.
+    weight : float
+        The weight :math:`w`.
+    """
 
     M: Any
     c: Any
@@ -33,37 +43,43 @@ class LeastSquares:
 
     @cached_property
     def L(self) -> float:
-        """weight |M|^2."""
         return float(self.weight * self.M.norm**2)
 
     def value(self, u: Array) -> float:
-        """weight/2 |u - c|^2."""
         r = u - self.c
         return 0.5 * self.weight * float(r @ r)
 
     def gradient(self, u: Array) -> Array:
-        """weight (u - c)."""
         return np.asarray(self.weight * (u - self.c))
 
     def errors(self, u: Array) -> Errors:
-        """Those of the residual are a part of it, and of its squares nothing cancels."""
+        """A fraction of the residual, and of its squares, which do not cancel."""
         return _of_residuals(self.value(u), self.gradient(u))
 
     def variation(self, max_norm: float) -> float:
-        """weight |M| max_norm (|c| + |M| max_norm / 2)."""
         reach = float(self.M.norm * max_norm)
         return self.weight * reach * (float(np.linalg.norm(self.c)) + 0.5 * reach)
 
     def scaled(self, c: float) -> LeastSquares:
-        """The same with another weight."""
         return replace(self, weight=self.weight * c)
 
 
 @dataclass(frozen=True, eq=False)
 class Huber:
-    """f(x) = weight sum_i H(r_i), r = Mx - c; H(r) = r^2/2, or delta (|r| - delta/2) past delta.
+    r"""The Huber loss :math:`f(x) = w \sum_i H((Mx - c)_i)`, least squares with bounded slopes.
 
-    Least squares that outliers pull at with no more than delta.
+    :math:`H(r) = r^2 / 2` for :math:`|r| \le \delta`, else :math:`\delta (|r| - \delta / 2)`.
+
+    Parameters
+    ----------
+    M : array_like, sparse array, LinearOperator or linear map
+        The map.
+    c : array_like
+        The data, one number per entry of Mx.
+    delta : float
+        The largest slope :math:`\delta` of H.
+    weight : float
+        The weight :math:`w`.
     """
 
     M: Any
@@ -80,32 +96,28 @@ class Huber:
 
     @cached_property
     def L(self) -> float:
-        """weight |M|^2."""
         return float(self.weight * self.M.norm**2)
 
     def value(self, u: Array) -> float:
-        """weight sum_i H(u_i - c_i)."""
         r = np.abs(u - self.c)
         near = np.minimum(r, self.delta)
         return self.weight * float(near @ (r - 0.5 * near))
 
     def gradient(self, u: Array) -> Array:
-        """weight (u - c), cut at delta."""
         return np.asarray(self.weight * np.clip(u - self.c, -self.delta, self.delta))
 
     def errors(self, u: Array) -> Errors:
-        """As of least squares: |r| - delta/2 is at least |r|/2 past delta."""
+        """As for least squares: |r| - delta/2 is at least |r|/2 beyond delta."""
         return _of_residuals(self.value(u), self.gradient(u))
 
     def variation(self, max_norm: float) -> float:
-        """What its slope at 0 and its curvature allow, or its largest slope."""
+        """What the slope at 0 and the curvature allow, or the largest slope."""
         reach = float(self.M.norm * max_norm)
         near = float(np.linalg.norm(self.gradient(np.zeros(self.c.size)))) * reach
         near += 0.5 * self.weight * reach**2
         return min(near, self.weight * self.delta * sqrt(self.c.size) * reach)
 
     def scaled(self, c: float) -> Huber:
-        """The same with another weight."""
         return replace(self, weight=self.weight * c)
 
 

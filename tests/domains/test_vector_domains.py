@@ -400,7 +400,7 @@ def test_the_check_names_both_shapes():
         ),
         (
             lambda: FlowPolytope([0, 1, 2], [1, 2, 1], source=0, sink=2),
-            "the graph has a cycle, which leads to vertex 1: a flow could circulate in it without end",
+            "the graph has a cycle, which leads to vertex 1: a flow could circulate in it",
         ),
         (lambda: FlowPolytope([0], [0], source=0, sink=1), "the graph has a cycle"),
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from inspect import signature
@@ -104,19 +105,26 @@ class UserProjectable(UserDomain):
         return self.X.project(v)
 
 
-def complete_domain(X: DomainLike, like: Gradient | None) -> Any:
-    """Return X, or an adapter if X lacks members of `Domain`; `like` is a gradient on its space."""
+def complete_domain(X: DomainLike, gradient: Callable[[], Gradient | None]) -> Any:
+    """Return X, or an adapter if X lacks members of `Domain`; `gradient` makes one on its space."""
+    return X if _is_complete(X) else _completed(X, gradient())
+
+
+def _is_complete(X: Any) -> bool:
     if isinstance(X, Product):
-        blocks = like if isinstance(like, tuple) else (None,) * len(X.parts)
-        if len(blocks) != len(X.parts):
-            return X  # the check of the fit says what is wrong
-        pairs = zip(X.parts, blocks, strict=True)
-        parts = [complete_domain(part, block) for part, block in pairs]
-        same = all(new is old for new, old in zip(parts, X.parts, strict=True))
-        return X if same else Product(*parts)
-    if all(has_member(X, name) for name in MEMBERS) and _takes_three(X.lmo):
+        return all(_is_complete(part) for part in X.parts)
+    return all(has_member(X, name) for name in MEMBERS) and _takes_three(X.lmo)
+
+
+def _completed(X: Any, like: Gradient | None) -> Any:
+    if _is_complete(X):
         return X
-    return (UserProjectable if has_member(X, "project") else UserDomain)(X, like)
+    if not isinstance(X, Product):
+        return (UserProjectable if has_member(X, "project") else UserDomain)(X, like)
+    blocks: Any = (None,) * len(X.parts)  # if they do not fit, the check of the fit says so
+    if isinstance(like, tuple) and len(like) == len(X.parts):
+        blocks = like
+    return Product(*(_completed(part, block) for part, block in zip(X.parts, blocks, strict=True)))
 
 
 def why_unprovable(X: Any) -> str:

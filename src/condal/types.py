@@ -50,35 +50,14 @@ class Domain(DomainLike, Protocol):
         """An upper bound on |x| over X; problems are scaled by it."""
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
-        """Return a point s of X with <v, s> <= min over X of <v, .> + tol.
-
-        Parameters
-        ----------
-        v : array, Symmetric, or tuple of these
-            The linear function to minimise.
-        tol : float
-            How far <v, s> may be above the minimum.
-        guess : Point, optional
-            A point near which a minimiser is expected.
-        """
+        """Return s in X with <v, s> <= min over X of <v, .> + tol, near `guess` if possible."""
 
     def bound(
         self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
     ) -> Proof:
-        """Prove a lower bound on min over X of <v, .>.
+        """Prove a lower bound on min over X of <v, .>, wrong with probability at most `failure`.
 
-        Parameters
-        ----------
-        v : array, Symmetric, or tuple of these
-            The linear function.
-        slack : float
-            How far below the minimum the bound may be, if that can be achieved.
-        failure : float
-            The probability with which the bound may be wrong.
-        seed : int
-            The seed of a randomised proof.
-        enough : float
-            A bound that need not be improved.
+        It should be within `slack` of the minimum if possible, and need not exceed `enough`.
         """
 
     def distance(self, x: Point) -> float:
@@ -110,10 +89,10 @@ class Spectral(Domain, Protocol):
     def lowest(
         self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
     ) -> tuple[Array, Array]:
-        """Estimate at most `count` smallest eigenvalues of v, ascending, and their eigenvectors.
+        """Estimate at most `count` smallest eigenvalues of v, ascending, the first within tol.
 
-        The first eigenvalue is within tol; the eigenvectors are orthonormal columns. The search is
-        orthogonal to the columns of `beside`, where v is known.
+        Their eigenvectors are orthonormal columns. The search is orthogonal to the columns of
+        `beside`, where v is known.
         """
 
     def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:

@@ -90,10 +90,6 @@ class GroupL1Ball(ClosedForm):
         return f"GroupL1Ball({self._count} groups of {self.n} entries, {self.radius:g})"
 
     @property
-    def diameter(self) -> float:
-        return 2.0 * self.radius
-
-    @property
     def max_norm(self) -> float:
         return self.radius
 
@@ -154,10 +150,6 @@ class KSparse(ClosedForm):
         require_positive(self.radius, "radius")
         if self.k > self.n:
             raise ProblemError(f"k must be at most n = {self.n}; got {self.k}")
-
-    @property
-    def diameter(self) -> float:
-        return 2.0 * self.max_norm
 
     @property
     def max_norm(self) -> float:

@@ -25,6 +25,16 @@ class Flat(ABC):
     n: int
     project: Callable[[Array], Array]  # for the default `distance`
 
+    @property
+    @abstractmethod
+    def max_norm(self) -> float:
+        """An upper bound on |x| over X."""
+
+    @property
+    def diameter(self) -> float:
+        """2 max |x|, for a symmetric X."""
+        return 2.0 * self.max_norm
+
     def distance(self, x: Point) -> float:
         """|x - project(x)|."""
         z = self._finite(x, "x")

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from condal.domains.product import Product
-from condal.linalg.cone_slices import ConeSlice, sections
 from condal.linalg.gradients import Gradient
-from condal.linalg.points import LowRank, Point
+from condal.linalg.points import Point
 from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric
+from condal.maps.checks import size_of
 from condal.runtime.arguments import has_member
 from condal.types import DomainLike
 
@@ -66,7 +66,7 @@ class UserDomain:
         rng = np.random.default_rng(0)
         if self._like is None:
             return 1.0
-        return max(_norm(self.lmo(_random(self._like, rng))) for _ in range(SAMPLES)) or 1.0
+        return max(size_of(self.lmo(_random(self._like, rng)), rng) for _ in range(SAMPLES)) or 1.0
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
         return self.X.lmo(v, tol, guess) if self._takes_tol else self.X.lmo(v)
@@ -92,10 +92,6 @@ class UserDomain:
     def check(self, v: Gradient, name: str) -> None:
         if self._has["check"]:
             self.X.check(v, name)
-
-    @property
-    def sections(self) -> tuple[ConeSlice, ...] | None:
-        return sections(self.X)
 
 
 class UserProjectable(UserDomain):
@@ -151,13 +147,3 @@ def _random(like: Gradient, rng: np.random.Generator) -> Any:
     if isinstance(like, Symmetric):
         return Symmetric(like.n, diagonal=rng.standard_normal(like.n))
     return rng.standard_normal(np.shape(like))
-
-
-def _norm(x: Any) -> float:
-    """Return |x|, the Euclidean norm."""
-    if isinstance(x, tuple):
-        return float(np.linalg.norm([_norm(block) for block in x]))
-    if isinstance(x, LowRank):
-        gram = (x.U.T @ x.U) ** 2
-        return float(np.sqrt(abs(float(x.weights @ gram @ x.weights))))
-    return float(np.linalg.norm(x))

@@ -154,10 +154,6 @@ class L1Ball(_Vertices):
         The radius :math:`r`.
     """
 
-    @property
-    def diameter(self) -> float:
-        return 2.0 * self.radius
-
     def _minimum(self, v: Array) -> tuple[Array, int]:
         return np.array([-self.radius * float(np.abs(v).max())]), 1
 

@@ -1,8 +1,9 @@
-"""Norms: g* is the indicator of the unit ball of the dual norm, scaled by the weights."""
+"""Norms, whose g* is the indicator of the ball of the dual norm, and total variation."""
 
 from __future__ import annotations
 
-from math import inf
+from collections.abc import Sequence
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from condal.nonsmooth.finite import (
     total,
 )
 from condal.nonsmooth.levels import level, onto_l1_ball
+from condal.runtime.arguments import require_whole
 
 
 class L1(Coordinatewise, Unsized):
@@ -201,3 +203,36 @@ class GroupL1(Finite):
                 f"{rows[i]:g} and {factors[self.groups][i]:g} in the group of entry {i}"
             )
         return GroupL1(self.groups, c * self.t / factors)
+
+
+def total_variation(
+    shape: Sequence[int], t: float = 1.0, *, isotropic: bool = True
+) -> GroupL1 | L1:
+    r"""Return g such that g(Bx) is t times the total variation of x.
+
+    B = `FiniteDifferences(shape)` returns the differences along the first axis for all entries,
+    then along the second axis, and so on. With :math:`d_i` the differences of entry i,
+
+    .. math:: g(Bx) = t \sum_i \|d_i\|_2 \quad\text{(isotropic)} \qquad\text{or}\qquad
+              t \sum_i \|d_i\|_1.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        The shape of the array x.
+    t : float
+        The weight.
+    isotropic : bool
+        Whether to use Euclidean norms.
+
+    Returns
+    -------
+    GroupL1 or L1
+        The function g.
+    """
+    for side in shape:
+        require_whole(side, "a side of shape")
+    entries, axes = prod(shape), len(shape)
+    if isotropic and axes > 1:
+        return GroupL1(np.tile(np.arange(entries), axes), t)
+    return L1(t, axes * entries)

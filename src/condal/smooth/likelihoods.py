@@ -15,7 +15,7 @@ from condal.linalg.points import Array
 from condal.linalg.rounding import Errors
 from condal.linalg.roundoff import gamma
 from condal.runtime.arguments import finite_array, require_positive
-from condal.smooth.images import with_data
+from condal.smooth.residuals import with_data
 
 LOG_ULPS = 8  # roundings of a logarithm or an exponential: 4 units in the last place
 

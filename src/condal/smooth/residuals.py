@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from condal.errors import ProblemError
 from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.linalg.rounding import Errors
 from condal.linalg.roundoff import gamma
-from condal.runtime.arguments import require_positive
-from condal.smooth.images import with_data
+from condal.maps.operator import as_map
+from condal.runtime.arguments import finite_array, require_positive
+from condal.types import LinearMap
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,3 +126,13 @@ class Huber:
 def _of_residuals(value: float, gradient: Array) -> Errors:
     """A few roundings of each residual and of its function, which is positive, and of the sum."""
     return Errors(gamma(gradient.size + 16) * value, gamma(8) * stable_norm(gradient))
+
+
+def with_data(M: Any, values: Any, name: str, owner: str) -> tuple[LinearMap, Array]:
+    """Return M as a linear map, and a copy of the values, one per entry of its images."""
+    A, data = as_map(M, "M"), finite_array(values, name, ndim=1).copy()
+    if data.size != A.size:
+        raise ProblemError(
+            f"{owner}: M makes images of length {A.size}, but {name} has length {data.size}"
+        )
+    return A, data

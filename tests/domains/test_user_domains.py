@@ -211,6 +211,17 @@ def test_a_map_of_three_members():
     np.testing.assert_allclose(A.row_norms(), np.linalg.norm(sums, axis=1))
 
 
+def test_a_scaled_form_of_its_own_is_completed_too():
+    class Own(Sums):
+        def scaled(self, rows):
+            scaled = Sums()
+            scaled.adjoint = lambda y: Sums.adjoint(self, rows * y)
+            return scaled
+
+    A = problem_over(Complete(), A=Own(), K=condal.Equal(np.zeros(3))).A
+    np.testing.assert_allclose(A.scaled(np.full(3, 2.0)).row_norms(), 2 * A.row_norms())
+
+
 def test_a_map_of_matrices():
     problem = condal.Problem.of(
         condal.Linear(np.ones((4, 4))),

@@ -59,6 +59,22 @@ def test_a_set_of_three_members_is_solved_and_its_proof_says_what_it_trusts():
     assert NORMAL @ result.x == pytest.approx(0.5, abs=1e-3)
 
 
+def test_scaled_forms_and_pieces_of_its_own_are_completed_too():
+    class Scaled(HalfSpace):
+        def scaled(self, rows, c):
+            return Scaled(self.a, self.c * rows[0])
+
+        @property
+        def pieces(self):
+            return [(slice(0, self.size), HalfSpace(self.a, self.c))]
+
+    h = complete_proximable(Scaled(NORMAL, 0.5), "the set K")
+    assert h.scaled(np.full(3, 2.0), 1.0).support(NORMAL) == pytest.approx(1.0)
+    assert h.pieces[0][1].support(NORMAL) == pytest.approx(0.5)
+    result = solved(A=condal.Identity(3), K=Scaled(NORMAL, 0.5))
+    assert result.status is condal.Status.SOLVED
+
+
 def test_a_function_of_five_members_gives_the_same_optimum_as_ours():
     result, ours = solved(g=Absolute()), solved(g=condal.L1(1.0))
     assert result.status is ours.status is condal.Status.SOLVED

@@ -28,8 +28,8 @@ class UserMap:
 
     of_user = True
 
-    def __init__(self, A: Any) -> None:
-        self.A, self.size = A, int(A.size)
+    def __init__(self, A: Any, name: str) -> None:
+        self.A, self.size, self._name = A, int(A.size), name
         self._has = {name: has_member(A, name) for name in OPTIONAL}
 
     def __call__(self, x: Point) -> Array:
@@ -72,14 +72,16 @@ class UserMap:
         return self.A.as_matrix() if self._has["as_matrix"] else None
 
     def scaled(self, rows: Array) -> LinearMap:
-        return self.A.scaled(rows) if self._has["scaled"] else Scaled(self, rows)
+        if self._has["scaled"]:
+            return complete_map(self.A.scaled(rows), self._name)
+        return Scaled(self, rows)
 
 
 def complete_map(A: MapLike, name: str) -> Any:
     """Return A, or a `UserMap` if A lacks members; ProblemError names those it must have."""
     purposes = {"size": "the length of Ax", "__call__(x)": "Ax"}
     require_members(A, f"the map {name}", purposes)
-    return A if all(has_member(A, member) for member in OPTIONAL) else UserMap(A)
+    return A if all(has_member(A, member) for member in OPTIONAL) else UserMap(A, name)
 
 
 def _as_point(v: Any) -> Any:

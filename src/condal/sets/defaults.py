@@ -164,7 +164,7 @@ class Rescaled(ProximableDefaults):
 
 
 OPTIONAL = (
-    *("separable", "fixed", "value", "distance", "multiplier", "scaled"),
+    *("separable", "fixed", "value", "distance", "multiplier"),
     *("conjugate_abs_sum", "dual_point", "dual_error"),
     *("normal_residual", "support", "support_abs_sum", "support_error"),
 )
@@ -176,13 +176,14 @@ class UserProximable(ProximableDefaults):
     of_user = True
 
     def __init__(self, h: Any, what: str) -> None:
-        self.h, self.size = h, h.size
+        self.h, self.size, self._what = h, h.size, what
         for name in OPTIONAL:
             if has_member(h, name):
                 setattr(self, name, getattr(h, name))
         if not has_member(h, "scaled"):
             self.separable = False  # the default `scaled` takes one factor
-        exact = has_member(h, "conjugate_abs_sum") and has_member(h, "dual_error")
+        self._strict = has_member(h, "dual_error")  # then `conjugate` is taken at its word
+        exact = self._strict and has_member(h, "conjugate_abs_sum")
         self.trusting = "" if exact else f"the conjugate of {what} to rounding"
 
     @property
@@ -192,7 +193,15 @@ class UserProximable(ProximableDefaults):
     @cached_property
     def pieces(self) -> Sequence[tuple[slice, Provable]]:
         pieces = getattr(self.h, "pieces", [(slice(0, self.size), self.h)])
-        return [(part, self if piece is self.h else piece) for part, piece in pieces]
+        return [(part, self if h is self.h else self._complete(h)) for part, h in pieces]
+
+    def _complete(self, h: Any) -> Any:
+        return complete_proximable(h, self._what)
+
+    def scaled(self, rows: Array, c: float) -> Provable:
+        if has_member(self.h, "scaled"):
+            return self._complete(self.h.scaled(rows, c))
+        return super().scaled(rows, c)
 
     def prox(self, z: Array, t: float) -> Array:
         return self.h.prox(z, t)
@@ -200,7 +209,8 @@ class UserProximable(ProximableDefaults):
     def conjugate(self, y: Array) -> float:
         """h*(y), or h* at a point nearer to 0 by rounding: a strict comparison may miss y."""
         value = self.h.conjugate(y)
-        return self.h.conjugate((1 - NEAR) * y) if value == inf else value
+        shifted = value == inf and not self._strict
+        return self.h.conjugate((1 - NEAR) * y) if shifted else value
 
     def dual_error(self, y: Array) -> float:
         return 2 * NEAR * norm_above(y) if self.h.conjugate(y) == inf else 0.0
@@ -216,7 +226,7 @@ def complete_proximable(h: ProximableLike, what: str) -> Any:
     if has_member(h, "value") and not has_member(h, "distance"):
         purposes["lipschitz"] = "the Lipschitz constant of a function g, inf for a set"
     require_members(h, what, purposes)
-    if all(has_member(h, name) for name in (*OPTIONAL, "lipschitz", "pieces")):
+    if all(has_member(h, name) for name in (*OPTIONAL, "lipschitz", "pieces", "scaled")):
         return h
     return UserProximable(h, what)
 

@@ -14,6 +14,7 @@ from builders import BUILDERS, MODELS, PIECES, probe, same
 from condal import Status, storage
 from known import PLANTED
 from laws.listed import INSTANCES
+from method_cases import CASES
 
 # Whole numbers, so that every type of number holds them exactly.
 TYPES = {
@@ -182,15 +183,8 @@ def test_the_callers_arrays_are_never_changed_by_a_solve(name):
         np.testing.assert_array_equal(given[arg], old)
 
 
-METHODS = {
-    "default": None,
-    "cgal": condal.CGAL(),
-    "corrective": condal.methods.corrective(),
-    "lowrank": condal.methods.LowRankCGAL(),
-    "splitting": condal.methods.Splitting(),
-    "primal-dual": condal.methods.PrimalDual(),
-    "interior-point": condal.methods.InteriorPoint(),
-    "upd": condal.methods.UPD(1e-2),
+METHODS = {"default": None} | {
+    name: case.method for name, case in CASES.items() if case.known is PLANTED["sdp-equal"]
 }
 
 

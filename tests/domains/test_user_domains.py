@@ -130,9 +130,8 @@ def test_a_projection_is_used_for_the_method_and_the_distance():
 
 
 def test_a_method_that_projects_says_what_to_add():
-    with pytest.raises(
-        ProblemError, match=r"needs a domain with a projection: add project\(v\), the nearest"
-    ):
+    text = r"needs a domain with a projection: add project\(v\), the nearest"
+    with pytest.raises(ProblemError, match=text):
         condal.solve(constrained(Oracle()), condal.methods.PrimalDual())
 
 

@@ -17,7 +17,7 @@ from condal.linalg.points import Point
 from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric
 from condal.maps.checks import size_of
-from condal.runtime.arguments import has_member
+from condal.runtime.arguments import copy_members, has_member
 from condal.types import DomainLike
 
 MEMBERS = ("diameter", "max_norm", "bound", "distance", "check")
@@ -42,9 +42,9 @@ class UserDomain:
 
     def __init__(self, X: Any, like: Gradient | None) -> None:
         self.X, self._like = X, like
-        self._has = {name: has_member(X, name) for name in MEMBERS}
         self._takes_tol = _takes_three(X.lmo)
-        missing = [text for name, text in TO_PROVE.items() if not self._has[name]]
+        copy_members(self, X, ("diameter", "max_norm", "distance", "check"))
+        missing = [text for name, text in TO_PROVE.items() if not has_member(X, name)]
         self.unprovable = ""
         if missing:
             self.unprovable = (
@@ -52,16 +52,12 @@ class UserDomain:
                 f"add {' and '.join(missing)}"
             )
 
-    @property
+    @cached_property
     def diameter(self) -> float:
-        return self.X.diameter if self._has["diameter"] else 2.0 * self.max_norm
-
-    @property
-    def max_norm(self) -> float:
-        return self.X.max_norm if self._has["max_norm"] else self._estimated_norm
+        return 2.0 * self.max_norm
 
     @cached_property
-    def _estimated_norm(self) -> float:
+    def max_norm(self) -> float:
         """The largest |x| that the oracle returns in random directions; 1 if they are all 0."""
         rng = np.random.default_rng(0)
         if self._like is None:
@@ -77,25 +73,23 @@ class UserDomain:
         if self.unprovable:
             return Proof(-inf, self.unprovable)
         proof = self.X.bound(v, slack=slack, failure=failure, seed=seed, enough=enough)
-        known = self._has["distance"] or has_member(self.X, "project")
+        known = has_member(self.X, "distance") or has_member(self.X, "project")
         if known or not isinstance(proof, Proof):
             return proof
         return replace(proof, how=f"{proof.how}, trusting that the oracle lmo returns points of X")
 
     def distance(self, x: Point) -> float:
-        if self._has["distance"]:
-            return self.X.distance(x)
-        if has_member(self.X, "project"):
-            return float(np.linalg.norm(np.asarray(x) - np.asarray(self.X.project(np.asarray(x)))))
         return 0.0
 
     def check(self, v: Gradient, name: str) -> None:
-        if self._has["check"]:
-            self.X.check(v, name)
+        """Nothing: a gradient of another space fails in the oracle."""
 
 
 class UserProjectable(UserDomain):
     """The same with a projection."""
+
+    def distance(self, x: Point) -> float:
+        return float(np.linalg.norm(np.asarray(x) - np.asarray(self.X.project(np.asarray(x)))))
 
     def project(self, v: Any) -> Point:
         return self.X.project(v)

@@ -13,11 +13,11 @@ from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Scaled
 from condal.maps.norms import operator_norm
-from condal.runtime.arguments import has_member, require_members
+from condal.runtime.arguments import copy_members, has_member, require_members
 from condal.types import LinearMap, MapLike
 
 MAX_ROWS_MEASURED = 2000  # one adjoint per row; the norms of more rows are bounded by |A|
-OPTIONAL = ("norm", "terms", "diagonal_rows", "row_norms", "as_matrix", "scaled")
+OPTIONAL = ("norm", "terms", "diagonal_rows", "row_norms", "as_matrix")
 
 
 class UserMap:
@@ -27,10 +27,12 @@ class UserMap:
     """
 
     of_user = True
+    diagonal_rows: Array | None = None
 
     def __init__(self, A: Any, name: str) -> None:
-        self.A, self.size, self._name = A, int(A.size), name
-        self._has = {name: has_member(A, name) for name in OPTIONAL}
+        self.A, self._name = A, name
+        self.size = self.terms = int(A.size)
+        copy_members(self, A, OPTIONAL)
 
     def __call__(self, x: Point) -> Array:
         return self.A(x)
@@ -38,12 +40,8 @@ class UserMap:
     def adjoint(self, y: Array) -> Gradient | None:
         return self.A.adjoint(y)
 
-    @property
-    def norm(self) -> float:
-        return self.A.norm if self._has["norm"] else self._estimated_norm
-
     @cached_property
-    def _estimated_norm(self) -> float:
+    def norm(self) -> float:
         def product(y: Any) -> Array:
             return self.A(_as_point(self.A.adjoint(np.ravel(y))))
 
@@ -51,16 +49,8 @@ class UserMap:
         gram = LinearOperator(shape, matvec=product, rmatvec=product, dtype=np.float64)
         return float(np.sqrt(operator_norm(gram, type(self.A).__name__)))
 
-    @property
-    def terms(self) -> int:
-        return self.A.terms if self._has["terms"] else self.size
-
-    @property
-    def diagonal_rows(self) -> Array | None:
-        return self.A.diagonal_rows if self._has["diagonal_rows"] else None
-
     def row_norms(self) -> Array:
-        return self.A.row_norms() if self._has["row_norms"] else self._row_norms.copy()
+        return self._row_norms.copy()
 
     @cached_property
     def _row_norms(self) -> Array:
@@ -69,10 +59,10 @@ class UserMap:
         return np.array([_norm(self.A.adjoint(unit)) for unit in np.eye(self.size)])
 
     def as_matrix(self) -> Any | None:
-        return self.A.as_matrix() if self._has["as_matrix"] else None
+        return None
 
     def scaled(self, rows: Array) -> LinearMap:
-        if self._has["scaled"]:
+        if has_member(self.A, "scaled"):
             return complete_map(self.A.scaled(rows), self._name)
         return Scaled(self, rows)
 
@@ -81,7 +71,7 @@ def complete_map(A: MapLike, name: str) -> Any:
     """Return A, or a `UserMap` if A lacks members; ProblemError names those it must have."""
     purposes = {"size": "the length of Ax", "__call__(x)": "Ax"}
     require_members(A, f"the map {name}", purposes)
-    return A if all(has_member(A, member) for member in OPTIONAL) else UserMap(A, name)
+    return A if all(has_member(A, member) for member in (*OPTIONAL, "scaled")) else UserMap(A, name)
 
 
 def _as_point(v: Any) -> Any:

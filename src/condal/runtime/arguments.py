@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -91,6 +91,13 @@ def has_member(piece: Any, name: str) -> bool:
         return hasattr(piece, name)
     except Exception:  # a property of the user's raised: the solve will meet it and name it
         return True
+
+
+def copy_members(adapter: Any, piece: Any, names: Iterable[str]) -> None:
+    """Let the members that a user's object has take the place of the defaults of its adapter."""
+    for name in names:
+        if has_member(piece, name):
+            setattr(adapter, name, getattr(piece, name))
 
 
 def require_members(piece: Any, what: str, purposes: dict[str, str]) -> None:

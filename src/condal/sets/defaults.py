@@ -12,7 +12,7 @@ import numpy as np
 
 from condal.linalg.points import Array
 from condal.linalg.rounding import NEAR, norm_above, one_factor, written
-from condal.runtime.arguments import has_member, require_members
+from condal.runtime.arguments import copy_members, has_member, require_members
 from condal.types import Provable, Proximable, ProximableLike
 
 FAR = 2.0**30  # a power of 2: multiplying by it does not round
@@ -177,9 +177,7 @@ class UserProximable(ProximableDefaults):
 
     def __init__(self, h: Any, what: str) -> None:
         self.h, self.size, self._what = h, h.size, what
-        for name in OPTIONAL:
-            if has_member(h, name):
-                setattr(self, name, getattr(h, name))
+        copy_members(self, h, OPTIONAL)
         if not has_member(h, "scaled"):
             self.separable = False  # the default `scaled` takes one factor
         self._strict = has_member(h, "dual_error")  # then `conjugate` is taken at its word

@@ -304,7 +304,7 @@ def test_the_diameter_of_many_vertices_is_bounded_by_their_mean(monkeypatch):
     exact = Hull(V).diameter
     monkeypatch.setattr("condal.domains.polytopes.MAX_VERTICES_PAIRED", 10)
     assert exact <= Hull(V).diameter <= 2 * exact
-    monkeypatch.setattr("condal.domains.polytopes.PAIRED", 7)
+    monkeypatch.setattr("condal.domains.polytopes.BLOCK_ROWS", 7)
     monkeypatch.setattr("condal.domains.polytopes.MAX_VERTICES_PAIRED", 100)
     assert Hull(V).diameter == pytest.approx(exact, rel=1e-15)
 

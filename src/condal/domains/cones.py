@@ -100,7 +100,7 @@ class CutCone(_Cut):
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
         terms = np.array([float(v[0]), -stable_norm(v[1:])])
-        # Near 0, the sum is negative up to rounding, which its terms bound.
+        # If the sum may be negative by rounding, keep its terms: they bound the rounding.
         rounding = gamma(self.n + 8) * float(np.abs(terms).sum())
         inside = float(terms.sum()) > rounding
         return (np.zeros(1), 0) if inside else (self.height * terms, self.n + 6)

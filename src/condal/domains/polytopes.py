@@ -18,7 +18,7 @@ from condal.linalg.roundoff import gamma
 from condal.runtime.arguments import finite_array
 
 MAX_VERTICES_PAIRED = 4000  # up to which the diameter is computed from all pairs
-PAIRED = 256  # rows of a block of pairs
+BLOCK_ROWS = 256  # vertices whose pairs are computed at a time
 
 
 class Permutahedron(ClosedForm):
@@ -93,9 +93,13 @@ class Hull(Flat):
         if len(V) > MAX_VERTICES_PAIRED:
             return 2.0 * float(np.linalg.norm(V, axis=1).max())
         return max(
-            float(np.linalg.norm(V[a : a + PAIRED, None] - V[None, b : b + PAIRED], axis=2).max())
-            for a in range(0, len(V), PAIRED)
-            for b in range(0, a + 1, PAIRED)
+            float(
+                np.linalg.norm(
+                    V[a : a + BLOCK_ROWS, None] - V[None, b : b + BLOCK_ROWS], axis=2
+                ).max()
+            )
+            for a in range(0, len(V), BLOCK_ROWS)
+            for b in range(0, a + 1, BLOCK_ROWS)
         )
 
     @cached_property

@@ -17,7 +17,7 @@ from condal.linalg.roundoff import gamma
 from condal.runtime.arguments import finite_array, require_positive
 from condal.smooth.residuals import with_data
 
-LOG_ULPS = 8  # roundings of a logarithm or an exponential: 4 units in the last place
+LOG_ROUNDINGS = 8  # of a logarithm or an exponential: 4 units in the last place
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Logistic:
 
     def errors(self, u: Array) -> Errors:
         """A few roundings of each term, all of them positive, and those of the sum."""
-        each = 2 * LOG_ULPS + 8
+        each = 2 * LOG_ROUNDINGS + 8
         value, steepest = self.value(u), stable_norm(self.gradient(u))
         return Errors(gamma(u.size + each) * value, gamma(each) * steepest)
 
@@ -147,7 +147,9 @@ class Poisson:
         terms += below * (slope + 0.5 * self._curvature * below)
         slopes = 1 + self.counts / rate + self._curvature * below
         value, steepest = self.weight * float(terms.sum()), self.weight * stable_norm(slopes)
-        return Errors(gamma(u.size + LOG_ULPS + 16) * value, gamma(LOG_ULPS + 8) * steepest)
+        return Errors(
+            gamma(u.size + LOG_ROUNDINGS + 16) * value, gamma(LOG_ROUNDINGS + 8) * steepest
+        )
 
     def variation(self, max_norm: float) -> float:
         """What the slope at 0 and the curvature allow."""

@@ -14,6 +14,7 @@ from condal.linalg.gradients import Gradient
 from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, Point
 from condal.maps.combined import BasicMap
+from condal.maps.user import complete_map
 from condal.maps.vectors import Matrix
 from condal.runtime.arguments import refuse_complex, require_positive
 from condal.types import LinearMap
@@ -109,7 +110,7 @@ def as_map(a: Any, name: str = "op") -> LinearMap:
     """Return a map unchanged, the Operator of a LinearOperator or the Matrix of an array."""
     if isinstance(a, LinearOperator):  # first: its `adjoint` is of another kind
         return Operator(a, name=name)
-    return a if hasattr(a, "adjoint") else Matrix(a)
+    return complete_map(a, name) if hasattr(a, "adjoint") else Matrix(a)
 
 
 def _real(image: Any) -> Array:

@@ -151,8 +151,8 @@ class PrimalDual:
         X = problem.X
         if not isinstance(X, Projectable):
             raise ProblemError(
-                "the primal-dual method needs a domain with a projection: this problem has "
-                "another; use condal.CGAL()"
+                "the primal-dual method needs a domain with a projection: add project(v), the "
+                "nearest point of X to v, to a domain of your own, or use condal.CGAL()"
             )
         flat = Vectoriser.of(problem)
         state = State.start(problem, warm)

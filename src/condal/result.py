@@ -81,7 +81,7 @@ class History:
     """A row an iteration; `history["gap"]` is a column."""
 
     columns = Row._fields
-    kept: ClassVar[tuple[str, ...]] = ("table",)
+    checkpoint_fields: ClassVar[tuple[str, ...]] = ("table",)
 
     def __init__(self) -> None:
         self._table = np.empty((16, len(self.columns)))  # numbers, as a solve may have millions

@@ -59,7 +59,7 @@ class CertifiedPoint:
 class ProofLedger:
     """Certificates and separators of a problem."""
 
-    kept: ClassVar[tuple[str, ...]] = ("seed", "count", "last", "separated", "seconds")
+    checkpoint_fields: ClassVar[tuple[str, ...]] = ("seed", "count", "last", "separated", "seconds")
 
     def __init__(self, problem: Problem, seed: int) -> None:
         self.problem, self.seed = problem, seed
@@ -71,11 +71,11 @@ class ProofLedger:
 
     def memory(self) -> dict[str, Any]:
         """What is behind it, for a checkpoint."""
-        return {name: getattr(self, name) for name in self.kept}
+        return {name: getattr(self, name) for name in self.checkpoint_fields}
 
     def recall(self, memory: dict[str, Any]) -> None:
         """Go on from that."""
-        for name in self.kept:
+        for name in self.checkpoint_fields:
             setattr(self, name, memory[name])
 
     def certificate(

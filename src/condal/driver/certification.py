@@ -35,7 +35,7 @@ class CertificationSchedule:
     the infeasibility does not fall, or when the problem has a pair of its own to propose.
     """
 
-    kept: ClassVar[tuple[str, ...]] = (
+    checkpoint_fields: ClassVar[tuple[str, ...]] = (
         "lower",
         "w",
         "u",
@@ -74,12 +74,12 @@ class CertificationSchedule:
 
     def memory(self) -> dict[str, Any]:
         """All that it has seen, for a checkpoint."""
-        own = {name: getattr(self, name) for name in self.kept}
+        own = {name: getattr(self, name) for name in self.checkpoint_fields}
         return {**own, "prover": self.prover.memory()}
 
     def recall(self, memory: dict[str, Any]) -> None:
         """Go on from that. What it says is proved is not believed, but proved again."""
-        for name in self.kept:
+        for name in self.checkpoint_fields:
             setattr(self, name, memory[name])
         self.prover.recall(memory["prover"])
         if self._certified is not None:

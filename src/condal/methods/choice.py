@@ -142,7 +142,13 @@ def _fixes_diagonal(problem: Problem, n: int) -> bool:
 class StallDetector:
     """Whether a method still gets anywhere: by halves of the larger of gap and infeasibility."""
 
-    kept: ClassVar[tuple[str, ...]] = ("_first", "_halved", "_least", "_patience", "stalled")
+    checkpoint_fields: ClassVar[tuple[str, ...]] = (
+        "_first",
+        "_halved",
+        "_least",
+        "_patience",
+        "stalled",
+    )
 
     def __init__(self, k: int, patience: int = PATIENCE) -> None:
         self._first = self._halved = k

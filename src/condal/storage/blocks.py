@@ -12,7 +12,7 @@ from condal.types import Storage
 class Blocks:
     """A storage a block, for a Product."""
 
-    kept: ClassVar[tuple[str, ...]] = ("parts",)
+    checkpoint_fields: ClassVar[tuple[str, ...]] = ("parts",)
 
     def __init__(self, *parts: Storage) -> None:
         self.parts = parts

@@ -14,7 +14,7 @@ from condal.runtime.arguments import require_whole
 class Factored:
     """x = U diag(w) U', kept exactly: a column an atom, recompressed to n columns past 2n."""
 
-    kept: ClassVar[tuple[str, ...]] = ("n", "filled")
+    checkpoint_fields: ClassVar[tuple[str, ...]] = ("n", "filled")
 
     def __init__(self, n: int) -> None:
         require_whole(n, "n")

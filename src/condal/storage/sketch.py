@@ -23,7 +23,7 @@ class Sketch:
     kept in real numbers, twice that.
     """
 
-    kept: ClassVar[tuple[str, ...]] = ("n", "R", "_seed", "_omega", "_S", "_trace")
+    checkpoint_fields: ClassVar[tuple[str, ...]] = ("n", "R", "_seed", "_omega", "_S", "_trace")
 
     def __init__(self, n: int, R: int, *, seed: int = 0) -> None:
         require_whole(n, "n")

@@ -21,7 +21,15 @@ class TwoSidedSketch:
     for x of such a rank. Its singular values add up to no more than those of x are known to.
     """
 
-    kept: ClassVar[tuple[str, ...]] = ("shape", "R", "_seed", "_tests", "_Y", "_W", "_trace")
+    checkpoint_fields: ClassVar[tuple[str, ...]] = (
+        "shape",
+        "R",
+        "_seed",
+        "_tests",
+        "_Y",
+        "_W",
+        "_trace",
+    )
 
     def __init__(self, m: int, n: int, R: int, *, seed: int = 0) -> None:
         require_whole(m, "m")

@@ -13,7 +13,7 @@ from condal.linalg.points import Array, Point, combine, dense
 class Dense:
     """x as one array: n for a vector, n x n for a symmetric matrix."""
 
-    kept: ClassVar[tuple[str, ...]] = ("_x",)
+    checkpoint_fields: ClassVar[tuple[str, ...]] = ("_x",)
 
     def __init__(self) -> None:
         self._x: Array | None = None
@@ -41,7 +41,7 @@ class Dense:
 class Factor:
     """x as it was last loaded: for methods that carry a factor of it themselves."""
 
-    kept: ClassVar[tuple[str, ...]] = ("_x",)
+    checkpoint_fields: ClassVar[tuple[str, ...]] = ("_x",)
 
     def __init__(self) -> None:
         self._x: Point | None = None

@@ -106,7 +106,7 @@ def attributes(cls: Any) -> tuple[str, ...]:
     """The names of what is held of an instance."""
     if is_dataclass(cls):
         return tuple(field.name for field in fields(cls))
-    return tuple(cls._fields if kind_of(cls) == "row" else cls.kept)
+    return tuple(cls._fields if kind_of(cls) == "row" else cls.checkpoint_fields)
 
 
 def is_whole(cls: type) -> bool:

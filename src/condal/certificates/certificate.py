@@ -32,9 +32,9 @@ from condal.problem import Model, Problem, problem_of
 from condal.runtime.arguments import finite_array
 from condal.runtime.markup import pairs
 from condal.sets import Equal
-from condal.types import Proximable
 
 DEFAULT_FAILURE = 1e-6
+DEFAULT_SLACK = 1e-8  # of the objective: what the proof of a certificate may lose
 LITTLE = 0.02  # of the slack of a proof: rounding that is not worth a closer look
 
 
@@ -93,6 +93,11 @@ def relative_gap(objective: float, bound: float) -> float:
     return abs(bound - objective) / max(1.0, abs(objective))
 
 
+def allowed_gap(problem: Problem, objective: float, tol: float) -> float:
+    """tol * `Problem.gap_unit`: the absolute gap that a relative tolerance allows."""
+    return tol * problem.gap_unit(objective)
+
+
 def certify(
     model: Problem | Model,
     x: Any,
@@ -127,7 +132,7 @@ def certify(
     if tangent is not None:
         tangent = require_tangent(problem, tangent)
     seen = EvaluatedPoint.of(problem, from_user(problem.X, x))
-    slack = 1e-8 * problem.gap_unit(seen.objective) if slack is None else slack
+    slack = allowed_gap(problem, seen.objective, DEFAULT_SLACK) if slack is None else slack
     return certificate_of(
         problem, seen, y, tangent=tangent, slack=slack, failure=failure, seed=seed
     )
@@ -233,39 +238,6 @@ def lower_bound(
     if off.trusting:
         proof = replace(proof, how=f"{proof.how}, trusting {off.trusting}")
     return value - slope + proof.value - support - rounding, proof
-
-
-def normal_part(h: Proximable, y: Array) -> Array:
-    """The normal of dom h in the dual y: 0 for the parts of h that are finite everywhere."""
-    d = h.dual_point(y).copy()
-    for here, part in h.pieces:
-        if part.lipschitz < inf:
-            d[here] = 0.0
-    return d
-
-
-def infeasibility_proof(
-    problem: Problem, d: Array, *, slack: float, failure: float, seed: int
-) -> Proof | None:
-    """A proof that no x in X has Ax in K = dom h, from a normal d of K; None if d proves nothing.
-
-    min_X <A'd, .> > sup_K <d, .> separates A(X) from K. The proof's value is a lower bound on the
-    distance between the two. Where h is finite everywhere, d must be 0.
-    """
-    A, X, h = problem.A, problem.X, problem.h
-    size, support = float(np.linalg.norm(d)), h.support(d)
-    if size == 0.0 or not np.isfinite(support):
-        return None
-    gradient = A.adjoint(d)
-    if gradient is None:
-        return None
-    least = X.bound(gradient, slack=slack, failure=failure, seed=seed)
-    rounding = gamma(sum_roundings(d) + 8) * (abs(least.value) + h.support_abs_sum(d))
-    rounding += X.max_norm * (adjoint_rounding(A, d) + dual_rounding(A, h.support_error(d)))
-    separation = least.value - support - rounding
-    if not separation > 0:
-        return None
-    return Proof(separation / size, least.how, least.failure)
 
 
 def dimacs_errors(

@@ -14,8 +14,9 @@ from condal.certificates.certificate import (
     EvaluatedPoint,
     certificate_of,
     dimacs_errors,
-    infeasibility_proof,
 )
+from condal.certificates.infeasibility import infeasibility_proof
+from condal.certificates.membership import is_member
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.problem import Problem
@@ -24,7 +25,6 @@ from condal.result import Result, Status
 ROUNDING = 1e-9  # of an objective or an infeasibility, computed on another machine
 UNIT = 1e-13  # of sums of that size: what their order changes
 SLACK = 1e-8  # of the objective: what a proof may lose against the best that y can prove
-MEMBER = 1e-6  # of the size of X: how near to it is in it, as `solve` has it
 STEPS = 0.01, 1e-4  # of what was claimed: what the first proof may lose, and the second
 
 
@@ -82,7 +82,7 @@ class Trial:
         found, claimed = self.seen.distance_to_X, self.claimed.distance_to_X
         room = ROUNDING * self.problem.X.max_norm
         if found <= claimed + room:
-            far = found > MEMBER * self.problem.X.max_norm
+            far = not is_member(self.problem.X, found)
             return Claim(
                 "point", True, f"{found:.2g} from X, as claimed" if far else "a point of X"
             )
@@ -179,7 +179,7 @@ class Trial:
         if not infeasibility <= tol * (1 + 1e-6) + ROUNDING:
             text = f"an infeasibility of {infeasibility:.3g} is not within tol {tol:g}"
             return Claim(name, False, text)
-        if not self.seen.distance_to_X <= min(MEMBER, tol) * self.problem.X.max_norm:
+        if not is_member(self.problem.X, self.seen.distance_to_X, tol):
             return Claim(name, False, "the point is not in X")
         return Claim(name, True, f"a gap of {gap / self.unit:.3g}, within tol {tol:g}")
 

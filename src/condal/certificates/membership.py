@@ -1,7 +1,8 @@
-"""Whether what is given for a point is of the space of X at all: no proof bears one that is not."""
+"""Whether a point lies in X, and whether it is of the space of X at all."""
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,13 @@ from condal.errors import ProblemError
 from condal.linalg.points import LowRank
 from condal.types import Domain, Spectral
 
-ROUNDING = 1e-9  # of the largest entry: an asymmetry that is no more
+MEMBER_TOL = 1e-6  # of max |x| over X: a point within this distance of X counts as in X
+ASYMMETRY_ROUNDING = 1e-9  # of the largest entry: an asymmetry that is rounding
+
+
+def is_member(X: Domain, distance: float, tol: float = inf) -> bool:
+    """Return whether a point at this distance from X counts as a point of X."""
+    return distance <= min(MEMBER_TOL, tol) * X.max_norm
 
 
 def require_point(X: Domain, x: Any) -> None:
@@ -41,5 +48,5 @@ def require_point(X: Domain, x: Any) -> None:
         raise ProblemError(f"x must be {X.n} x {X.n}; got shape {side}")
     if isinstance(x, np.ndarray) and x.size:
         apart = float(np.abs(x - x.T).max())
-        if apart > ROUNDING * float(np.abs(x).max()):
+        if apart > ASYMMETRY_ROUNDING * float(np.abs(x).max()):
             raise ProblemError(f"x must be symmetric; the largest |x - x'| is {apart:.3g}")

@@ -83,14 +83,14 @@ def solve(
             RunRecord((Choice(method, "it was asked for"),)),
             seed=seed,
             storage=DistributedSketch(_sizes(whole)["n"], R, team=team, seed=seed),
-            keeper=keeper,
+            writer=keeper,
             stopper=stopper,
         )
         dual = getattr(problem, "first_dual", None)
         if dual is not None:
             warm = method.suggested(lambda: run.scaling.normalised_dual(dual()))
             if warm is not None:
-                run.warm(warm)
+                run.start_from(warm)
         return _gone(run, callback, stack)
 
 
@@ -123,7 +123,7 @@ def resume(
         log, checks, options = keeper.read()
         stop = Stop(options["tol"] if tol is None else tol, max_iters, max_seconds)
         keeper.options["tol"] = float(stop.tol)
-        run = Run(whole, stop, log, seed=options["seed"], keeper=keeper, stopper=stopper)
+        run = Run(whole, stop, log, seed=options["seed"], writer=keeper, stopper=stopper)
         run.recall(checks)
         return _gone(run, callback, stack)
 
@@ -147,7 +147,7 @@ def _gone(run: Run, callback: Callback | None, stack: ExitStack) -> Result:
     """What it comes to; the vectors of its oracle are let go, by all ranks at once."""
     if isinstance(callback, AbstractContextManager):
         stack.enter_context(callback)
-    result, X = run.go(None if callback is None else _Heard(callback)), run.problem.X
+    result, X = run.run(None if callback is None else _Heard(callback)), run.problem.X
     if isinstance(X, DistributedSpectrahedron):
         X.release()
     return result

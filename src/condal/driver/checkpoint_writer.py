@@ -101,8 +101,8 @@ class CheckpointWriter:
             raise FormatError("holds no solve; give another, or begin anew", path=self.path)
         self._described = contents.about["problem"]
         self.options = dict(options)
-        checks = known.pop("checks", None)
-        return RunRecord.unpacked(known, self.path), checks, options
+        certification = known.pop("certification", None)
+        return RunRecord.unpacked(known, self.path), certification, options
 
     def due(self) -> bool:
         """Whether it is time to write."""

@@ -99,14 +99,14 @@ def solve(
                 RunRecord(tried),
                 seed=seed,
                 storage=storage,
-                keeper=keeper,
+                writer=keeper,
                 stopper=stopper,
                 max_bytes=max_bytes,
             )
         except PieceError as fault:  # while the problem is looked at and scaled
             return _unbegun(fault, whole, "none" if method is None else method.name)
         if warm_start is not None:
-            run.warm(warm_from(warm_start, user_problem, run.scaling))
+            run.start_from(warm_from(warm_start, user_problem, run.scaling))
         return _gone(run, callback, stack)
 
 
@@ -153,7 +153,7 @@ def resume(
                 stop,
                 log,
                 seed=options["seed"],
-                keeper=keeper,
+                writer=keeper,
                 stopper=stopper,
                 max_bytes=options["max_bytes"],
             )
@@ -166,7 +166,7 @@ def resume(
 def _gone(run: Run, callback: Callback | None, stack: ExitStack) -> Result:
     if isinstance(callback, AbstractContextManager):
         stack.enter_context(callback)
-    return run.go(callback)
+    return run.run(callback)
 
 
 def _require(*given: tuple[Any, str, str]) -> None:

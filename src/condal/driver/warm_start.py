@@ -5,14 +5,13 @@ from __future__ import annotations
 from math import nan
 
 from condal.certificates.certificate import EvaluatedPoint
+from condal.certificates.membership import is_member
 from condal.domains.lifted import from_user
 from condal.driver.scaling import Scaling
 from condal.errors import PieceError, ProblemError
 from condal.methods.state import Warm
 from condal.problem import Problem
 from condal.result import Result
-
-NEAR = 1e-6  # of the size of X: a point that is farther off is none of X
 
 
 def warm_from(result: Result, problem: Problem, scaling: Scaling) -> Warm:
@@ -39,5 +38,5 @@ def warm_from(result: Result, problem: Problem, scaling: Scaling) -> Warm:
     if not result.method.split(", then ")[-1].startswith("cgal"):
         lam = nan  # the penalty of another method is no penalty for this one
     # Of another domain, only the dual helps.
-    near = distance <= NEAR * problem.X.max_norm
-    return Warm(x if near else None, scaling.normalised_dual(result.y), k, lam)
+    inside = is_member(problem.X, distance)
+    return Warm(x if inside else None, scaling.normalised_dual(result.y), k, lam)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.certificates.certificate import Certificate, infeasibility_proof
+from condal.certificates.certificate import Certificate
+from condal.certificates.infeasibility import infeasibility_proof
 from condal.driver.solve import resume, solve
 from condal.errors import ProblemError
 from condal.linalg.points import Array, dense

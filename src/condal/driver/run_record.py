@@ -41,6 +41,11 @@ class RunRecord:
     cpu_seconds: float = 0.0
     ended: Status | None = None
 
+    @property
+    def method(self) -> str:
+        """The names of the methods that were tried."""
+        return ", then ".join(self.names)
+
     def result(
         self, problem: Problem, answer: CertifiedPoint, status: Status, **more: Any
     ) -> Result:
@@ -55,7 +60,7 @@ class RunRecord:
             oracle_calls=self.counts.oracle_calls,
             matvecs=self.counts.matvecs,
             problem_name=problem.name,
-            method=", then ".join(self.names),
+            method=self.method,
             why="; ".join(self.why),
             oracle_cpu_seconds=self.counts.oracle_cpu_seconds,
             cpu_seconds=self.cpu_seconds,

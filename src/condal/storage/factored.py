@@ -9,6 +9,8 @@ from scipy.linalg import eigh
 
 from condal.linalg.points import Array, LowRank, Point, dense
 from condal.runtime.arguments import require_whole
+from condal.storage.whole import FLOAT_BYTES
+from condal.types import Domain
 
 
 class Factored:
@@ -77,6 +79,15 @@ class Factored:
     def point(self) -> LowRank:
         """x as it is kept."""
         return LowRank(self._columns[: self._count].T.copy(), self._weights[: self._count].copy())
+
+    def bytes(self, X: Domain) -> int:
+        """At most what it takes."""
+        return self.bytes_for(self.n)
+
+    @staticmethod
+    def bytes_for(n: int) -> int:
+        """What 2n columns take, and twice that to compress them."""
+        return 3 * FLOAT_BYTES * n * 2 * n
 
 
 def spectral(x: Point) -> LowRank:

@@ -11,6 +11,8 @@ from condal.linalg.lifting import square_point
 from condal.linalg.points import Array, LowRank, Outer, Point, dense
 from condal.runtime.arguments import require_whole
 from condal.storage.reconstruction import RANK, Spectrum
+from condal.storage.sketch import Sketch
+from condal.types import Domain
 
 
 class TwoSidedSketch:
@@ -47,6 +49,15 @@ class TwoSidedSketch:
     def flops(self) -> float:
         """What it takes to make a point."""
         return 8.0 * self.n * self._Y.shape[1] ** 2
+
+    def bytes(self, X: Domain) -> int:
+        """At most what it takes."""
+        return self.bytes_for(self.n, self.R)
+
+    @staticmethod
+    def bytes_for(n: int, R: int) -> int:
+        """What about 4R columns of n = rows + cols numbers take, and as much to reconstruct x."""
+        return 2 * Sketch.bytes_for(n, R)
 
     @property
     def n(self) -> int:

@@ -23,8 +23,8 @@ def is_member(X: Domain, distance: float, tol: float = inf) -> bool:
 def require_point(X: Domain, x: Any) -> None:
     """Raise ProblemError unless x is finite, real, and of the shape of the points of X.
 
-    A matrix must be symmetric: functions that read one triangle of it, and others that read both,
-    would speak of different points.
+    A matrix must be symmetric: functions that read one triangle and functions that read both would
+    otherwise see different points.
     """
     parts = getattr(X, "parts", None)
     if parts is not None:
@@ -47,6 +47,6 @@ def require_point(X: Domain, x: Any) -> None:
     if side != (X.n, X.n):
         raise ProblemError(f"x must be {X.n} x {X.n}; got shape {side}")
     if isinstance(x, np.ndarray) and x.size:
-        apart = float(np.abs(x - x.T).max())
-        if apart > ASYMMETRY_ROUNDING * float(np.abs(x).max()):
-            raise ProblemError(f"x must be symmetric; the largest |x - x'| is {apart:.3g}")
+        asymmetry = float(np.abs(x - x.T).max())
+        if asymmetry > ASYMMETRY_ROUNDING * float(np.abs(x).max()):
+            raise ProblemError(f"x must be symmetric; the largest |x - x'| is {asymmetry:.3g}")

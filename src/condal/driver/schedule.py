@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, NamedTuple
 
+from condal.certificates.certificate import EXACT_INFEASIBILITY
+
 FEASIBILITY_MARGIN = 1.05  # times tol: a larger infeasibility is not worth a proof of the gap
 NEAR_GAP = 1.5  # times the requested gap: a larger estimate is not worth a look at the point
 CLOSE_GAP = 0.95  # times the requested gap: a smaller estimate is worth a proof
-EXACT_INFEASIBILITY = 1e-12  # rounding, which a repair would not change
 STUCK_RATIO = 0.7  # infeasibility over that of half as many iterations: no progress above this
 
 LOOK_GROWTH = 0.01  # of k: iterations between two looks at a point

@@ -13,13 +13,13 @@ from condal.linalg.guarded import NAMES
 from condal.linalg.points import Array, Point
 from condal.types import Proximable, Smooth
 
-STEPS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # of a difference: the best of them counts
-SLOPE = 1e-5  # how well the best of them tells a derivative
-ROUNDING = 1e-9
+DIFFERENCE_STEPS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # the best of them counts
+SLOPE_TOL = 1e-5  # how well the best of them approximates a derivative
+LIPSCHITZ_ROUNDING = 1e-9
 
 
 def check_objective(f: Smooth, samples: Samples, notes: Notes, *, tol: float) -> None:
-    """The gradient is one, f is convex, and L is a Lipschitz constant of its gradient."""
+    """Check the gradient of f, its convexity, and L as a Lipschitz constant of its gradient."""
     points = samples.points
     images = [f.M(x) for x in points]
     values = [f.value(u) for u in images]
@@ -36,7 +36,7 @@ def check_objective(f: Smooth, samples: Samples, notes: Notes, *, tol: float) ->
                 "the objective f is wrong: it gives another value or gradient when it is asked "
                 "again"
             )
-    inside = images[-1]  # a mixture of the others: near it, f is known in all their directions
+    inside = images[-1]  # a mixture of the others: f is finite around it in their directions
     for i, u in enumerate(images):
         _check_slope(f, inside, u - inside, spread, notes)
         for j in range(len(images)):
@@ -49,14 +49,16 @@ def check_objective(f: Smooth, samples: Samples, notes: Notes, *, tol: float) ->
 
 
 def _check_slope(f: Smooth, u: Array, d: Array, spread: float, notes: Notes) -> None:
-    """<grad, d> against differences of values along d."""
+    """Check <grad, d> against differences of values along d."""
     slope = float(f.gradient(u) @ d)
-    errors = [abs((f.value(u + t * d) - f.value(u - t * d)) / (2 * t) - slope) for t in STEPS]
+    errors = [
+        abs((f.value(u + t * d) - f.value(u - t * d)) / (2 * t) - slope) for t in DIFFERENCE_STEPS
+    ]
     notes.note(
         "f",
         "gradient",
         relative(float(np.min(errors)), spread, abs(slope)),
-        most=SLOPE,
+        most=SLOPE_TOL,
         wrong="the gradient is not the derivative of the value",
     )
 
@@ -72,7 +74,7 @@ def _check_pair(
     notes: Notes,
     tol: float,
 ) -> None:
-    """f is above its tangents, and below the parabolas of curvature L on them."""
+    """Check that f is above its tangents, and below the parabolas of curvature L on them."""
     i, j = pair
     above = values[j] - values[i] - float(slopes[i] @ (images[j] - images[i]))
     notes.note(
@@ -101,7 +103,7 @@ def check_function(
     tol: float,
     rng: np.random.Generator,
 ) -> None:
-    """The prox is one, the conjugate fits it, and what h says of itself is true."""
+    """Check the prox of h, its conjugate, and its other constants."""
     size = max(1.0, *(float(np.abs(image).max(initial=0.0)) for image in images))
     starts = [image + 2 * size * rng.standard_normal(h.size) for image in images]
     _check_prox(letter, h, [*images, *starts], notes, tol)
@@ -136,7 +138,7 @@ def _check_prox(
 ) -> None:
     t = 0.6
     lam = 1 / t
-    found = []
+    tried = []
     for z in starts:
         before = z.copy()
         p, w = h.prox(z, t), h.multiplier(z, lam)
@@ -169,8 +171,8 @@ def _check_prox(
             most=tol,
             wrong=f"{said}normal_residual(z) is not as long as distance(z)",
         )
-        found.append((z, p, w, h.value(p), h.conjugate(w), size))
-    for z, p, w, value, conjugate, size in found:
+        tried.append((z, p, w, h.value(p), h.conjugate(w), size))
+    for z, p, w, value, conjugate, size in tried:
         young = value + conjugate - float(p @ w)
         notes.note(
             letter,
@@ -180,7 +182,7 @@ def _check_prox(
             wrong=f"{said}h(p) + h*(w) = <p, w> does not hold for p = prox(z), w = multiplier(z)",
         )
         mine = value + 0.5 * lam * float((p - z) @ (p - z))
-        for _, q, y, other, support, longer in found:
+        for _, q, y, other, support, longer in tried:
             theirs = other + 0.5 * lam * float((q - z) @ (q - z))
             scale = lam * max(size, longer) ** 2
             notes.note(
@@ -204,7 +206,7 @@ def _check_prox(
                     letter,
                     "lipschitz",
                     relative(abs(value - other) - step, step, abs(value)),
-                    most=ROUNDING,
+                    most=LIPSCHITZ_ROUNDING,
                     wrong=f"{said}its values differ by more than its lipschitz constant allows",
                 )
 
@@ -212,7 +214,7 @@ def _check_prox(
 def _check_support(
     letter: str, h: Proximable, starts: list[Array], notes: Notes, tol: float
 ) -> None:
-    """It is above <d, z> for all z of the domain: what proofs of infeasibility rest on."""
+    """Check that the support is above <d, z> for z in dom h, as proofs of infeasibility need."""
     members = [h.prox(z, 0.6) for z in starts]
     for z in [*starts, np.zeros(h.size)]:
         d = h.normal_residual(z)
@@ -228,7 +230,7 @@ def _check_support(
 
 
 def _check_pieces(letter: str, h: Proximable, z: Array) -> None:
-    """They follow each other, and know all that h does."""
+    """Check that the pieces cover h and have its prox."""
     places = [i for here, _ in h.pieces for i in range(h.size)[here]]
     if places != list(range(h.size)):
         raise ProblemError(f"{NAMES[letter]} is wrong: its pieces do not cover 0..{h.size - 1}")

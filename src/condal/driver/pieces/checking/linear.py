@@ -21,11 +21,11 @@ from condal.linalg.points import combine
 from condal.maps import check_adjoint
 from condal.types import Domain, LinearMap
 
-ROUNDING = 1e-9
+BOUND_ROUNDING = 1e-9
 
 
 def check_domain(X: Domain, samples: Samples, notes: Notes, *, tol: float, seed: int) -> None:
-    """The oracle gives members, and the best of all that are tried; the bound is one."""
+    """Check that the oracle gives the best of all points tried, and that bounds and norms hold."""
     points = samples.points
     for v, s in zip(samples.gradients, samples.answers, strict=True):
         values, value = pairings(v, points), dot(v, s)
@@ -49,7 +49,7 @@ def check_domain(X: Domain, samples: Samples, notes: Notes, *, tol: float, seed:
             "X",
             "bound below",
             relative(proof.value - float(values.min()), scale),
-            most=ROUNDING,
+            most=BOUND_ROUNDING,
             wrong="the bound is above <v, x> for a point x of X",
         )
         before = copied(v)
@@ -66,18 +66,18 @@ def check_domain(X: Domain, samples: Samples, notes: Notes, *, tol: float, seed:
     for i, x in enumerate(points):
         notes.note(
             "X",
-            "size",
+            "max_norm",
             relative(length(x) - X.max_norm, X.max_norm),
-            most=ROUNDING,
-            wrong="a point of X is longer than its size says",
+            most=BOUND_ROUNDING,
+            wrong="a point of X has a larger norm than max_norm",
         )
         for z in points[:i]:
             notes.note(
                 "X",
                 "diameter",
                 relative(between(x, z) - X.diameter, X.diameter, X.max_norm),
-                most=ROUNDING,
-                wrong="two points of X are farther apart than its diameter says",
+                most=BOUND_ROUNDING,
+                wrong="two points of X are farther apart than its diameter",
             )
 
 
@@ -90,7 +90,7 @@ def check_map(
     tol: float,
     rng: np.random.Generator,
 ) -> None:
-    """A is linear, its adjoint is one, and its norms are upper bounds."""
+    """Check that A is linear, its adjoint fits, and its norms are upper bounds."""
     points = samples.points
     try:
         worst = check_adjoint(A, points, seed=int(rng.integers(2**31)), tol=tol)
@@ -121,8 +121,8 @@ def check_map(
             letter,
             "norm",
             relative(long - A.norm * size, A.norm * size, long),
-            most=ROUNDING,
-            wrong="an image is longer than the norm says",
+            most=BOUND_ROUNDING,
+            wrong="an image is longer than the norm allows",
         )
         over = float(np.max(np.abs(image) - rows * size, initial=0.0))
         notes.note(
@@ -130,7 +130,7 @@ def check_map(
             "row norms",
             relative(over, long),
             most=tol,
-            wrong="an entry of an image is larger than row_norms says",
+            wrong="an entry of an image is larger than row_norms allows",
         )
         again, other = A(x), scaled(x) - factors * image
         if not (same(before, copied(x)) and np.array_equal(again, image)):

@@ -1,4 +1,4 @@
-"""What was checked, and how far off it was."""
+"""The errors of the laws that were checked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from condal.linalg.guarded import NAMES
 
 @dataclass(frozen=True)
 class Check:
-    """One law of one piece: its worst error on all that it was tried with, relative."""
+    """One law of one piece, with its worst relative error over all trials."""
 
     piece: str
     law: str
@@ -40,17 +40,17 @@ class Report:
 
 @dataclass
 class Notes:
-    """The errors so far; one above what is allowed ends the check."""
+    """The worst errors so far; one that is too large ends the check."""
 
     worst: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def note(self, piece: str, law: str, error: float, *, most: float, wrong: str) -> None:
-        """One more error of a law; ProblemError says what is `wrong` if it is above `most`."""
-        if not error <= most:  # nan among them
+        """Note the error of a law; raise ProblemError that says `wrong`, if it is above `most`."""
+        if not error <= most:  # true of nan, too
             raise ProblemError(f"{NAMES[piece]} is wrong: {wrong} (by {error:.2g})")
         before = self.worst.get((piece, law), 0.0)
         self.worst[piece, law] = float(max(before, np.maximum(error, 0.0)))
 
     def report(self, name: str) -> Report:
-        """All that was noted."""
+        """Return the worst error of each law."""
         return Report(name, tuple(Check(*key, error) for key, error in self.worst.items()))

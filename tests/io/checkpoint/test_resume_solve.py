@@ -340,7 +340,7 @@ def test_one_that_is_there_is_not_overwritten(tmp_path):
     model, path = max_cut(GRAPH), tmp_path / "a"
     condal.solve(model, condal.CGAL(), max_iters=3, checkpoint=path)
     before = path.read_bytes()
-    with pytest.raises(FormatError, match=r"is there already, and is not overwritten: go on from"):
+    with pytest.raises(FormatError, match=r"exists already, and is not overwritten: continue it"):
         condal.solve(model, condal.CGAL(), max_iters=3, checkpoint=path)
     assert path.read_bytes() == before
 

@@ -173,7 +173,7 @@ class Run:
                         self._check_limits()
                         self._write_checkpoint_if_due()
         except Cancelled as cancelled:  # in an iteration that is given up, before it has touched x
-            if cancelled.alarm is not self.deadline:
+            if cancelled.deadline is not self.deadline:
                 raise
             asked = cancelled.asked
             self.reasons = StopReasons(interrupted=asked, out_of_time=not asked)

@@ -1,15 +1,15 @@
-"""Which condal this is, the same as in pyproject.toml, and what it computes with."""
+"""The versions of condal and of the libraries that it computes with."""
 
 import platform
 
 import numpy as np
 import scipy
 
-__version__ = "0.1.0"
+__version__ = "0.1.0"  # as in pyproject.toml
 
 
 def versions() -> dict[str, str]:
-    """Those of condal, Python, NumPy and SciPy."""
+    """Return the versions of condal, Python, NumPy and SciPy."""
     return {
         "condal": __version__,
         "python": platform.python_version(),

@@ -83,11 +83,6 @@ def same(before: Any, after: Any) -> bool:
     return bool(np.array_equal(before, after))
 
 
-def relative(error: float, *sizes: float) -> float:
-    """Return the error over the largest of the sizes; 0 where both are 0."""
-    return error / max(*sizes, np.finfo(float).tiny) if error else 0.0
-
-
 def pairings(v: Gradient, points: list[Point]) -> Array:
     """Return <v, x> for each point."""
     return np.array([dot(v, x) for x in points])

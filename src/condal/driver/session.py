@@ -62,10 +62,10 @@ def resumed_run(
     record, certification, options = writer.read()
     stop = Stop(options["tol"] if tol is None else tol, **limits)
     writer.options["tol"] = float(stop.tol)
-    kept = {"seed": options["seed"], "max_bytes": options["max_bytes"]}
+    same = {"seed": options["seed"], "max_bytes": options["max_bytes"]}
     try:
         problem = prepare(writer.problem)
-        run = Run(problem, stop, record, writer=writer, stopper=stopper, **kept)
+        run = Run(problem, stop, record, writer=writer, stopper=stopper, **same)
         run.recall(certification)
     except PieceError as fault:
         fault.result = unbegun(writer.problem, record.method, str(fault))

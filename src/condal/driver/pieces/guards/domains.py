@@ -33,11 +33,9 @@ class GuardedDomain(Wrapped):
 
     def __init__(self, X: Domain, letter: str) -> None:
         super().__init__(X)
-        self._lmo, self._bound = UserPiece(letter, "the oracle lmo"), UserPiece(letter, "the bound")
-        self._distance, self._size = (
-            UserPiece(letter, "the distance"),
-            UserPiece(letter, "the size"),
-        )
+        names = "the oracle lmo", "the bound", "the distance", "the size"
+        pieces = [UserPiece(letter, name) for name in names]
+        self._lmo, self._bound, self._distance, self._size = pieces
 
     @property
     def diameter(self) -> float:

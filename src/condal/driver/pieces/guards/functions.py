@@ -20,6 +20,21 @@ CONJUGATE_ROUNDING = 1e-12  # of the terms of h*: the rounding of one of its val
 
 T = TypeVar("T")
 
+_VERBS = {
+    "prox": "prox",
+    "value": "value",
+    "distance": "distance",
+    "normal_residual": "normal",
+    "support": "support",
+    "support_abs_sum": "size of the support",
+    "support_error": "error of the support",
+    "conjugate": "conjugate",
+    "conjugate_abs_sum": "size of the conjugate",
+    "multiplier": "multiplier",
+    "dual_point": "dual point",
+    "dual_error": "dual error",
+}
+
 
 class once(cached_property[T]):
     """A cached_property without the class-wide lock of Python 3.11.
@@ -40,14 +55,9 @@ class GuardedObjective:
 
     def __init__(self, f: Smooth, letter: str, again: Guard) -> None:
         self.f, self._letter, self._again = f, letter, again
-        self._value, self._gradient = (
-            UserPiece(letter, "the value"),
-            UserPiece(letter, "the gradient"),
-        )
-        self._rest, self._errors = (
-            UserPiece(letter, "the constant L"),
-            UserPiece(letter, "the errors"),
-        )
+        names = "the value", "the gradient", "the constant L", "the errors"
+        pieces = [UserPiece(letter, name) for name in names]
+        self._value, self._gradient, self._constant, self._errors = pieces
 
     @once
     def M(self) -> LinearMap:
@@ -55,8 +65,8 @@ class GuardedObjective:
 
     @property
     def L(self) -> float:
-        with self._rest.asked():
-            return self._rest.number(self.f.L)
+        with self._constant.asked():
+            return self._constant.number(self.f.L)
 
     def value(self, u: Array) -> float:
         with self._value.asked():
@@ -87,50 +97,39 @@ class GuardedObjective:
             return self._value.number(self.f.variation(max_norm))
 
 
+def _given(name: str) -> Any:
+    """Return a property that is that of h."""
+    return property(lambda self: getattr(self.h, name))
+
+
+def _number(verb: str) -> Any:
+    """Return a method that asks h for a number, and checks it."""
+    return lambda self, z: self._number(verb, z)
+
+
+def _array(verb: str) -> Any:
+    """Return a method that asks h for an array, and checks it."""
+    return lambda self, z, *args, **options: self._array(verb, z, *args, **options)
+
+
 class GuardedFunction:
     """h, whose prox, values and multipliers are checked."""
 
     def __init__(self, h: Proximable, letter: str, again: Guard) -> None:
         self.h, self._letter, self._again = h, letter, again
-        self._verbs = {
-            verb: UserPiece(letter, f"the {name}")
-            for verb, name in (
-                ("prox", "prox"),
-                ("value", "value"),
-                ("distance", "distance"),
-                ("normal_residual", "normal"),
-                ("support", "support"),
-                ("support_abs_sum", "size of the support"),
-                ("support_error", "error of the support"),
-                ("conjugate", "conjugate"),
-                ("conjugate_abs_sum", "size of the conjugate"),
-                ("multiplier", "multiplier"),
-                ("dual_point", "dual point"),
-                ("dual_error", "dual error"),
-            )
-        }
+        self._verbs = {verb: UserPiece(letter, f"the {name}") for verb, name in _VERBS.items()}
 
-    @property
-    def size(self) -> int:
-        return self.h.size
-
-    @property
-    def separable(self) -> bool:
-        return self.h.separable
-
-    @property
-    def lipschitz(self) -> float:
-        return self.h.lipschitz
-
-    @property
-    def fixed(self) -> Array | None:
-        return self.h.fixed
+    size, separable, lipschitz, fixed = map(_given, ("size", "separable", "lipschitz", "fixed"))
+    prox, normal_residual = _array("prox"), _array("normal_residual")
+    multiplier, dual_point = _array("multiplier"), _array("dual_point")
+    value, distance, dual_error = _number("value"), _number("distance"), _number("dual_error")
+    conjugate, conjugate_abs_sum = _number("conjugate"), _number("conjugate_abs_sum")
 
     @once
     def pieces(self) -> Sequence[tuple[slice, Proximable]]:
         return [
-            (here, self if part is self.h else self._again(part, self._letter))
-            for here, part in self.h.pieces
+            (places, self if piece is self.h else self._again(piece, self._letter))
+            for places, piece in self.h.pieces
         ]
 
     def _asked(self, verb: str, *args: Any, **options: Any) -> Any:
@@ -142,18 +141,6 @@ class GuardedFunction:
 
     def _array(self, verb: str, z: Array, *args: Any, **options: Any) -> Array:
         return self._verbs[verb].array(self._asked(verb, z, *args, **options), z.shape)
-
-    def prox(self, z: Array, t: float) -> Array:
-        return self._array("prox", z, t)
-
-    def value(self, z: Array) -> float:
-        return self._number("value", z)
-
-    def distance(self, z: Array) -> float:
-        return self._number("distance", z)
-
-    def normal_residual(self, z: Array) -> Array:
-        return self._array("normal_residual", z)
 
     def support(self, d: Array) -> float:
         """Return the support of dom h; where h has none, derive it.
@@ -181,21 +168,6 @@ class GuardedFunction:
         if hasattr(self.h, verb):
             return self._number(verb, d)
         return self._number(conjugate, d) if np.any(d) else 0.0
-
-    def conjugate(self, y: Array) -> float:
-        return self._number("conjugate", y)
-
-    def conjugate_abs_sum(self, y: Array) -> float:
-        return self._number("conjugate_abs_sum", y)
-
-    def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
-        return self._array("multiplier", z, lam, out=out)
-
-    def dual_point(self, y: Array) -> Array:
-        return self._array("dual_point", y)
-
-    def dual_error(self, y: Array) -> float:
-        return self._number("dual_error", y)
 
     def scaled(self, rows: Array, c: float) -> Proximable:
         with UserPiece(self._letter, "the scaled form").asked():

@@ -21,7 +21,7 @@ class GuardedMap:
     def __init__(self, A: LinearMap, letter: str, again: Guard) -> None:
         self.A, self._letter, self._again = A, letter, again
         self._image, self._adjoint = UserPiece(letter), UserPiece(letter, "the adjoint")
-        self._rest = UserPiece(letter, "the norms")
+        self._norms = UserPiece(letter, "the norms")
         with self._adjoint.asked():
             self._like = A.adjoint(np.zeros(A.size))  # the space of its gradients
 
@@ -31,8 +31,8 @@ class GuardedMap:
 
     @property
     def norm(self) -> float:
-        with self._rest.asked():
-            return self._rest.number(self.A.norm)
+        with self._norms.asked():
+            return self._norms.number(self.A.norm)
 
     @property
     def terms(self) -> int:
@@ -48,9 +48,9 @@ class GuardedMap:
         return self._again(A, self._letter)
 
     def row_norms(self) -> Array:
-        with self._rest.asked():
+        with self._norms.asked():
             norms = self.A.row_norms()
-        return self._rest.array(norms, (self.size,))
+        return self._norms.array(norms, (self.size,))
 
     def as_matrix(self) -> Any | None:
         with UserPiece(self._letter, "the matrix").asked():

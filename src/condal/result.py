@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -137,7 +137,7 @@ class History:
     """
 
     columns = Row._fields
-    checkpoint_fields: ClassVar[tuple[str, ...]] = ("table",)
+    checkpoint_fields = ("table",)
 
     def __init__(self) -> None:
         self._table = np.empty((16, len(self.columns)))  # numbers, as a solve may have millions

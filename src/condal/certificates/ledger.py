@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from math import inf, nan
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -65,7 +65,7 @@ class CertifiedPoint:
 class ProofLedger:
     """Proves certificates and separations of a problem, and keeps the last of each."""
 
-    checkpoint_fields: ClassVar[tuple[str, ...]] = (
+    checkpoint_fields = (
         "seed",
         "count",
         "seconds",

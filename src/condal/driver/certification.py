@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Certifier:
     point at which it takes the tangent of f, unless f is linear.
     """
 
-    checkpoint_fields: ClassVar[tuple[str, ...]] = ("lower", "w", "u", "proved_w", "schedule")
+    checkpoint_fields = ("lower", "w", "u", "proved_w", "schedule")
 
     def __init__(
         self, problem: Problem, normalised: Problem, scaling: Scaling, tol: float, seed: int

@@ -19,7 +19,6 @@ from condal.driver.scaling import normalise
 from condal.driver.stop import INACCURATE_TIMES, Stop, StopReasons
 from condal.errors import PieceError
 from condal.linalg.eigenvalue_bounds import FLOPS_A_SECOND
-from condal.methods.choice import StallDetector
 from condal.methods.state import State, Warm
 from condal.problem import Problem
 from condal.result import Result, Row, Status
@@ -98,54 +97,29 @@ class Run:
 
     def _has_next_method(self) -> bool:
         status = self.reasons.status
-        return status is None or (status in EXHAUSTED and self._more and self.fault is None)
-
-    @property
-    def _more(self) -> bool:
-        """Whether another method can follow."""
-        return self.record.at + 1 < len(self.record.tried)
+        may_follow = self.record.has_more and self.fault is None
+        return status is None or (status in EXHAUSTED and may_follow)
 
     def _start_method(self) -> None:
         """Start the next method; one that a checkpoint holds is already under way."""
         record = self.record
         if self.reasons.status is not None:
-            self._hand_over()
+            record.hand_over(self.scaling)
         self.reasons = StopReasons()
         try:
             if record.state is None:
-                self._initialise(record.tried[record.at].method)
+                x = self._storage_for(record.choice.method)
+                record.begin(self.normalised, x)
+                self.certifier.point_seconds = getattr(x, "flops", 0.0) / FLOPS_A_SECOND
         except PieceError as fault:
             self._note_fault(fault)
         else:
             assert record.state is not None
             self.first_k = record.state.k if self.first_k is None else self.first_k
 
-    def _hand_over(self) -> None:
-        """Let the next method begin where this one stopped."""
-        record, answer = self.record, self.record.answer
-        assert record.state is not None
-        assert answer is not None
-        gap, infeasibility = answer.certificate.gap, answer.certificate.infeasibility
-        if answer.x is not None:
-            # A dual that proves next to nothing would be a burden.
-            y = answer.y if gap < 1.0 else np.zeros_like(answer.y)
-            record.warm = Warm(answer.x, self.scaling.normalised_dual(y), record.state.k)
-        record.why.append(f"it stopped at a gap of {gap:.1g}, infeasible by {infeasibility:.1g}")
-        record.at, record.state, record.x = record.at + 1, None, None
-
-    def _initialise(self, method: Method) -> None:
-        """Choose the storage of a method, and compute its first state."""
-        record, choice = self.record, self.record.tried[self.record.at]
-        record.x = self._storage_for(method) if self.storage is None else self.storage
-        record.names.append(method.name)
-        record.why.append(f"{method.name}: {choice.why}")
-        if record.warm is not None and record.warm.x is not None:
-            record.x.load(record.warm.x)
-        record.state = method.start(self.normalised, record.warm)
-        self.certifier.point_seconds = getattr(record.x, "flops", 0.0) / FLOPS_A_SECOND
-        record.progress = StallDetector(record.state.k, choice.patience)
-
     def _storage_for(self, method: Method) -> Storage:
+        if self.storage is not None:
+            return self.storage
         X, rows = unguarded(self.problem.X), self.problem.A.size + self.problem.f.M.size
         storage = automatic(X, rows, keeps=method.keeps, seed=self.seed, max_bytes=self.max_bytes)
         require_fit(storage, X)
@@ -157,7 +131,7 @@ class Run:
             return
         record, reasons = self.record, self.reasons
         assert record.x is not None
-        states = record.tried[record.at].method.iterates(self.normalised, record.x, record.state)
+        states = record.choice.method.iterates(self.normalised, record.x, record.state)
         try:
             with self.deadline.on():
                 self._check_resumed_state()
@@ -250,9 +224,8 @@ class Run:
         """Stop a method that makes no progress, if another may, or no proof can be closer."""
         record = self.record
         if record.progress is not None and record.progress.stalled:
-            self.reasons.stalled = self._more or self.stop.at_rounding(
-                self.problem, record.history.last
-            )
+            exact = self.stop.at_rounding(self.problem, record.history.last)
+            self.reasons.stalled = record.has_more or exact
 
     def _check_limits(self) -> None:
         """Stop at the iteration limit."""

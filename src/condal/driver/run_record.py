@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+import numpy as np
+
 from condal.certificates.ledger import CertifiedPoint
 from condal.domains.lifted import to_user
 from condal.driver.counting import Counts
+from condal.driver.scaling import Scaling
 from condal.errors import FormatError
 from condal.methods.choice import Choice, StallDetector
 from condal.methods.state import State, Warm
@@ -42,6 +45,40 @@ class RunRecord:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     ended: Status | None = None
+
+    @property
+    def choice(self) -> Choice:
+        """The current method, and why it was chosen."""
+        return self.tried[self.at]
+
+    @property
+    def has_more(self) -> bool:
+        """Whether another method can follow."""
+        return self.at + 1 < len(self.tried)
+
+    def begin(self, problem: Problem, x: Storage) -> None:
+        """Begin the current method from the warm start, with x in this storage."""
+        method = self.choice.method
+        self.x = x
+        self.names.append(method.name)
+        self.why.append(f"{method.name}: {self.choice.why}")
+        if self.warm is not None and self.warm.x is not None:
+            x.load(self.warm.x)
+        self.state = method.start(problem, self.warm)
+        self.progress = StallDetector(self.state.k, self.choice.patience)
+
+    def hand_over(self, scaling: Scaling) -> None:
+        """Let the next method begin where the current one stopped."""
+        answer = self.answer
+        assert self.state is not None
+        assert answer is not None
+        gap, infeasibility = answer.certificate.gap, answer.certificate.infeasibility
+        if answer.x is not None:
+            # A dual that proves next to nothing would be a burden.
+            y = answer.y if gap < 1.0 else np.zeros_like(answer.y)
+            self.warm = Warm(answer.x, scaling.normalised_dual(y), self.state.k)
+        self.why.append(f"it stopped at a gap of {gap:.1g}, infeasible by {infeasibility:.1g}")
+        self.at, self.state, self.x = self.at + 1, None, None
 
     @property
     def method(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
@@ -23,15 +22,7 @@ class TwoSidedSketch:
     for x of such a rank. Its singular values add up to no more than those of x are known to.
     """
 
-    checkpoint_fields: ClassVar[tuple[str, ...]] = (
-        "shape",
-        "R",
-        "_seed",
-        "_tests",
-        "_Y",
-        "_W",
-        "_trace",
-    )
+    checkpoint_fields = ("shape", "R", "_seed", "_tests", "_Y", "_W", "_trace")
 
     def __init__(self, m: int, n: int, R: int, *, seed: int = 0) -> None:
         require_whole(m, "m")

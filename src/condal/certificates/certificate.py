@@ -31,7 +31,7 @@ from condal.linalg.roundoff import gamma
 from condal.problem import Model, Problem, problem_of
 from condal.runtime.arguments import finite_array
 from condal.runtime.markup import pairs
-from condal.sets import Equal
+from condal.sets.boxes import Equal
 
 DEFAULT_FAILURE = 1e-6
 DEFAULT_SLACK = 1e-8  # of the objective: what the proof of a certificate may lose

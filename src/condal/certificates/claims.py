@@ -32,7 +32,17 @@ PROOF_STEPS = 0.01, 1e-4  # of the claim: what the first proof may lose, and the
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a result, whether it holds, and what was found."""
+    """One statement of a result.
+
+    Parameters
+    ----------
+    name : str
+        What the statement is about, such as ``"bound"``.
+    holds : bool
+        Whether it is true.
+    found : str
+        What was found, in words.
+    """
 
     name: str
     holds: bool

@@ -42,7 +42,15 @@ class Settled(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What was found of each claim, and the certificate that was recomputed, if one was."""
+    """What a verification found.
+
+    Parameters
+    ----------
+    claims : tuple of Claim
+        The claims, each with whether it holds.
+    certificate : Certificate, optional
+        The recomputed certificate, if there is a point.
+    """
 
     claims: tuple[Claim, ...]
     certificate: Certificate | None = None

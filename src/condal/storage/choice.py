@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from condal.domains import Hermitian, NuclearBall, Product
+from condal.domains.lifted import Hermitian, NuclearBall
+from condal.domains.product import Product
 from condal.domains.wrapped import Wrapped
 from condal.errors import ProblemError
 from condal.storage.atoms import Atoms

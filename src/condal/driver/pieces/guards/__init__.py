@@ -25,10 +25,10 @@ from condal.linalg.gradients import Gradient
 from condal.linalg.guarded import GuardedOperator, UserPiece
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
-from condal.maps import Stack
+from condal.maps.combined import Stack
 from condal.maps.diffraction import CodedDiffraction
 from condal.problem import Problem
-from condal.sets import Separable
+from condal.sets.separable import Separable
 from condal.types import Domain, LinearMap, Proximable
 
 __all__ = ["guarded", "unguarded"]

@@ -1,15 +1,15 @@
-"""The versions of condal and of the libraries that it computes with."""
+"""Which condal this is, the same as in pyproject.toml, and what it computes with."""
 
 import platform
 
 import numpy as np
 import scipy
 
-__version__ = "0.1.0"  # as in pyproject.toml
+__version__ = "0.1.0"
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of condal, Python, NumPy and SciPy."""
+    """Those of condal, Python, NumPy and SciPy."""
     return {
         "condal": __version__,
         "python": platform.python_version(),

@@ -9,9 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from condal.cli.memory import describe, first
+from condal.cli.memory import describe
 from condal.cli.text import number
 from condal.driver.memory import in_all, size
+from condal.driver.plan import make_plan
 from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.methods import LowRankCGAL
@@ -64,9 +65,10 @@ def _plan(W: Any) -> list[tuple[str, str]]:
     ):  # weights whose sum is beyond the largest number
         problem = max_cut(W).problem
         try:
-            method, storage = first(problem, None, None, tol=Stop().tol)
+            chosen = make_plan(problem, None, None, tol=Stop().tol)
         except ProblemError as error:
             return [("memory", str(error))]
+    method, storage = chosen.method, chosen.first_storage(problem, None)
     if isinstance(method, LowRankCGAL):
         kept = method.bytes(problem)
         plan = ("method auto", f"lowrank, a factor of x: about {size(kept)}")

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import re
 
-from condal.driver.memory import (
-    Bytes,
-    dense_bytes,
-    estimate,
-    factored_bytes,
-    fitting,
-    in_all,
-    physical,
-    size,
-    sketch_bytes,
-)
+from condal.driver.memory import available, estimate, in_all, size
+from condal.driver.plan import Plan
 from condal.errors import ProblemError
 from condal.problem import Problem
-from condal.storage import Dense, Factored, Sketch, automatic
-from condal.types import Method, Spectral, Storage
+from condal.storage import Dense, Factored, Sketch
+from condal.types import Spectral, Storage
 
 MUCH = 10**9  # bytes that are worth a word
 SPEC = re.compile(r"auto|dense|factored|sketch:[1-9][0-9]{0,8}")
@@ -48,7 +39,7 @@ def build(spec: str, problem: Problem, noun: str, seed: int) -> Storage | None:
         )
     n = problem.X.n
     kind, _, rank = spec.partition(":")
-    wanted, machine = _bytes(kind, n, int(rank or 0)), physical()
+    wanted, machine = _bytes(kind, n, int(rank or 0)), available()
     if machine is not None and wanted > machine:
         raise ProblemError(
             f"--storage {spec} needs about {size(wanted)} for {n} {noun}, and this machine has "
@@ -59,33 +50,9 @@ def build(spec: str, problem: Problem, noun: str, seed: int) -> Storage | None:
     return Dense() if kind == "dense" else Factored(n)
 
 
-def first(
-    problem: Problem,
-    method: Method | None,
-    storage: Storage | None,
-    *,
-    tol: float,
-    max_memory: Bytes = None,
-) -> tuple[Method, Storage | None]:
-    """The method that `solve` begins with, and what it keeps of x; None for a factor of its own."""
-    tried, max_bytes = fitting(problem, method, storage, tol=tol, max_memory=max_memory)
-    method = tried[0].method
-    if storage is None and method.keeps != "factor":
-        rows = problem.A.size + problem.f.M.size
-        storage = automatic(problem.X, rows, keeps=method.keeps, max_bytes=max_bytes)
-    return method, storage
-
-
-def told(
-    problem: Problem,
-    method: Method | None,
-    storage: Storage | None,
-    *,
-    tol: float,
-    max_memory: Bytes = None,
-) -> str | None:
+def told(problem: Problem, plan: Plan, storage: Storage | None) -> str | None:
     """What the process may take in all, and the largest parts of it, where that is much."""
-    method, storage = first(problem, method, storage, tol=tol, max_memory=max_memory)
+    method, storage = plan.method, plan.first_storage(problem, storage)
     total, parts = in_all(problem, method, storage), estimate(problem, method, storage)
     if total < MUCH:
         return None
@@ -104,5 +71,5 @@ def describe(storage: Storage, n: int) -> tuple[str, int]:
 
 def _bytes(kind: str, n: int, rank: int) -> int:
     if kind == "sketch":
-        return sketch_bytes(n, rank)
-    return factored_bytes(n) if kind == "factored" else dense_bytes(n)
+        return Sketch.bytes_for(n, rank)
+    return Factored.bytes_for(n) if kind == "factored" else Dense.bytes_for(n)

@@ -8,21 +8,10 @@ from typing import Any
 
 from condal.cli.application import Lines
 from condal.cli.text import counted, number, table
-from condal.report.words import ROUNDING
 from condal.result import Result, Status
 from condal.runtime.text import escape_terminal
 
 SOLVED, STOPPED = 0, 1  # exit codes
-
-# What the statuses advise, in the words of the command line.
-_ADVICE = {
-    Status.MAX_ITERS: "stopped at the iteration limit; raise --max-iters or --tol",
-    Status.MAX_SECONDS: "stopped at the time limit; raise --max-seconds or --tol",
-    Status.INTERRUPTED: "interrupted; what follows is proved of where it stopped",
-    Status.INACCURATE: "inaccurate: at rest near the tolerance, which is not proved; raise --tol",
-    Status.STALLED: "stalled: the method can do no more; try another --method",
-    Status.NUMERICAL_ERROR: "stopped: a product was not finite; look for overflow in the weights",
-}
 
 
 def exit_code(result: Result) -> int:
@@ -66,11 +55,11 @@ def page(result: Result, file: str, answer: Lines) -> str:
 def summary(result: Result, answer: Lines) -> Lines:
     """Names and values: the answer, what is proved of it, and what it cost."""
     certificate = result.certificate
-    rows = [("status", _ADVICE.get(result.status, result.status.value))]
+    rows = [("status", result.status.command_text)]
     rows += [("reason", result.reason)] if result.reason else []
     rows += answer
     if certificate.certified:
-        kind = "a feasible point" if result.infeasibility <= ROUNDING else "a nearly feasible point"
+        kind = "a feasible point" if result.certificate.feasible else "a nearly feasible point"
         rows += [
             ("objective", f"{number(result.objective)}, {kind} of the convex problem"),
             ("gap", f"{result.gap:.2g} between objective and bound"),

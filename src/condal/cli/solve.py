@@ -16,6 +16,7 @@ from condal.cli.command import OfApplication, application_of
 from condal.cli.outcome import Outcome, Wishes, outcomes
 from condal.cli.resume import kept_at
 from condal.driver.memory import bytes_of
+from condal.driver.plan import Plan, make_plan
 from condal.driver.stop import Stop
 from condal.methods import registry
 from condal.result import Result
@@ -153,22 +154,29 @@ def solve(
     def run(model: Any, **heard: Any) -> Result:
         kept = kept_at(checkpoint, application, model, own, settings, outcome.warn)
         asked = {**settings, "max_seconds": target.left(max_seconds, began)}
+        plan = None
         if distributed:  # its storage is that of the ranks
             asked["storage"] = "auto"
         else:
-            _tell_memory(outcome, model, settings, max_memory)
-        return solved(application, model, asked, max_memory=max_memory, checkpoint=kept, **heard)
+            plan = _planned(outcome, model, settings, max_memory)
+        limits = {"max_memory": max_memory, "checkpoint": kept}
+        return solved(application, model, asked, plan=plan, **limits, **heard)
 
     outcome.reach(own, settings, run, checkpoint)
 
 
 def solved(
-    application: Application, model: Any, settings: Mapping[str, Any], **more: Any
+    application: Application,
+    model: Any,
+    settings: Mapping[str, Any],
+    *,
+    plan: Plan | None = None,
+    **more: Any,
 ) -> Result:
-    """The model, solved with the settings, in the words of the command line."""
+    """The model, solved with the settings in the words of the command line, or as planned."""
     return application.solve(
         model,
-        METHODS[settings["method"]](),
+        METHODS[settings["method"]]() if plan is None else plan,
         tol=settings["tol"],
         max_iters=settings["max_iters"],
         max_seconds=settings["max_seconds"],
@@ -180,23 +188,20 @@ def solved(
     )
 
 
-def _tell_memory(
+def _planned(
     outcome: Outcome, model: Any, settings: Mapping[str, Any], max_memory: str | None
-) -> None:
-    """What the solve will take, before it begins."""
+) -> Plan | None:
+    """The plan of the solve, if its memory is told before it begins; else `solve` makes it."""
     if outcome.say is None:
-        return
-    problem, spec = model.problem, settings["storage"]
+        return None
+    problem, spec, tol = model.problem, settings["storage"], settings["tol"]
     storage = memory.build(spec, problem, outcome.application.noun, settings["seed"])
-    text = memory.told(
-        problem,
-        METHODS[settings["method"]](),
-        storage,
-        tol=settings["tol"],
-        max_memory=max_memory,
-    )
+    method = METHODS[settings["method"]]()
+    plan = make_plan(problem, method, storage, tol=tol, max_memory=max_memory)
+    text = memory.told(problem, plan, storage)
     if text is not None:
         outcome.say(text)
+    return plan
 
 
 def _inputs(application: Application, own: dict[str, Any]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -155,7 +155,7 @@ def _fixes_diagonal(problem: Problem, n: int) -> bool:
 class StallDetector:
     """Detects a stall: the larger of gap and infeasibility has not halved for too long."""
 
-    kept: ClassVar[tuple[str, ...]] = ("_first", "_halved", "_least", "_patience", "stalled")
+    checkpoint_fields = ("_first", "_halved", "_least", "_patience", "stalled")
 
     def __init__(self, k: int, patience: int = PATIENCE) -> None:
         self._first = self._halved = k

@@ -10,8 +10,6 @@ import numpy as np
 
 from condal.result import Result, Status
 
-ROUNDING = 1e-12  # an infeasibility that is no more
-
 
 @dataclass(frozen=True)
 class VerdictText:
@@ -23,23 +21,22 @@ class VerdictText:
     text: str
 
 
-_VERDICTS = {
-    Status.SOLVED: ("good", "✓", "Solved, and proved"),
-    Status.INFEASIBLE: ("bad", "✕", "Infeasible, and proved"),
-    Status.UNBOUNDED: ("bad", "✕", "Unbounded, and proved"),
-    Status.MAX_ITERS: ("fair", "◷", "Stopped at the iteration limit"),
-    Status.MAX_SECONDS: ("fair", "◷", "Stopped at the time limit"),
-    Status.INTERRUPTED: ("fair", "◼", "Interrupted"),
-    Status.INACCURATE: ("fair", "◆", "At rest near the tolerance"),
-    Status.STALLED: ("fair", "◆", "Stalled before the tolerance"),
-    Status.NUMERICAL_ERROR: ("bad", "!", "Stopped by a numerical error"),
+_MARKS = {
+    Status.SOLVED: ("good", "✓"),
+    Status.INFEASIBLE: ("bad", "✕"),
+    Status.UNBOUNDED: ("bad", "✕"),
+    Status.MAX_ITERS: ("fair", "◷"),
+    Status.MAX_SECONDS: ("fair", "◷"),
+    Status.INTERRUPTED: ("fair", "◼"),
+    Status.INACCURATE: ("fair", "◆"),
+    Status.STALLED: ("fair", "◆"),
+    Status.NUMERICAL_ERROR: ("bad", "!"),
 }
 
 
 def verdict(result: Result) -> VerdictText:
     """The verdict on a result."""
-    tone, mark, title = _VERDICTS[result.status]
-    return VerdictText(tone, mark, title, _short(result))
+    return VerdictText(*_MARKS[result.status], result.status.title, _short(result))
 
 
 def _short(result: Result) -> str:
@@ -50,7 +47,7 @@ def _short(result: Result) -> str:
     if not result.certificate.certified:
         return "No bound was proved: nobody knows how far from the optimum this is."
     gap = f"Objective and proved bound of the convex problem are {_apart(result)} apart"
-    if result.infeasibility <= ROUNDING:
+    if result.certificate.feasible:
         return f"{gap}, and x is feasible."
     return f"{gap}, and x misses the constraints by {result.infeasibility:.2g}."
 
@@ -73,7 +70,7 @@ def proof(result: Result) -> list[str]:
         return ["No bound on the optimum was proved, so nothing is known of the gap.", known]
     objective, bound = number(result.objective), bound_of(result)
     said = [f"Proved: no feasible point has an objective better than {bound}."]
-    if result.infeasibility <= ROUNDING:
+    if result.certificate.feasible:
         said.append(
             f"The point x satisfies the constraints and has the objective {objective}: the optimum "
             f"of the convex problem lies between the two, which are {_apart(result)} apart."

@@ -6,7 +6,9 @@ from typing import ClassVar
 
 from condal.linalg.points import Point
 from condal.storage.reconstruction import Spectrum, reconstructed, together
-from condal.types import Storage
+from condal.storage.sketch import Sketch
+from condal.storage.whole import matrix_sides
+from condal.types import Domain, Storage
 
 
 class Blocks:
@@ -18,7 +20,7 @@ class Blocks:
         The storages, in the order of the blocks.
     """
 
-    kept: ClassVar[tuple[str, ...]] = ("parts",)
+    checkpoint_fields: ClassVar[tuple[str, ...]] = ("parts",)
 
     def __init__(self, *parts: Storage) -> None:
         self.parts = parts
@@ -36,7 +38,23 @@ class Blocks:
     def point(self) -> Point:
         return tuple(part.point() for part in self.parts)
 
+    def bytes(self, X: Domain) -> int:
+        """At most what the storages of the blocks take together."""
+        pairs = zip(getattr(X, "parts", ()), self.parts, strict=True)
+        return sum(storage_bytes(block, part) for block, part in pairs)
+
     def reconstructed(self) -> tuple[Point, Spectrum | None]:
         """Return the tuple of the points, and what is known of the sketched blocks."""
         points, spectra = zip(*(reconstructed(part) for part in self.parts), strict=True)
         return points, together([spectrum for spectrum in spectra if spectrum])
+
+
+def storage_bytes(X: Domain, storage: Storage | None) -> int:
+    """Return the most bytes that a storage takes for points of X.
+
+    Without a storage, or one that does not say, it is the least that any storage takes.
+    """
+    own = getattr(storage, "bytes", None)
+    if own is not None:
+        return int(own(X))
+    return sum(Sketch.bytes_for(n, 1) for n in matrix_sides(X))

@@ -67,15 +67,15 @@ def automatic(
         )
     if not isinstance(X, Spectral):
         return Dense()
-    # The columns of Factored, and twice their size to compress them.
-    if keeps == "x" and 3 * 8 * X.n * 2 * X.n <= max_bytes:
+    if keeps == "x" and Factored.bytes_for(X.n) <= max_bytes:
         return Factored(X.n)
     sufficient = int(np.ceil(np.sqrt(2 * p))) + 1
-    if isinstance(X, NuclearBall):  # about 4 R columns, and as much again to reconstruct
-        affordable = max_bytes // (8 * 16 * X.n)
+    if isinstance(X, NuclearBall):
+        affordable = max_bytes // TwoSidedSketch.bytes_for(X.n, 1)
         return TwoSidedSketch(X.rows, X.cols, max(1, min(sufficient, affordable)), seed=seed)
     quick = max(LEAST_RANK, int(np.sqrt(MAX_POINT_FLOPS / (8 * X.n))))
-    return Sketch(X.n, max(1, min(sufficient, quick, max_bytes // (8 * 8 * X.n))), seed=seed)
+    affordable = max_bytes // Sketch.bytes_for(X.n, 1)
+    return Sketch(X.n, max(1, min(sufficient, quick, affordable)), seed=seed)
 
 
 def require_fit(storage: Storage, X: Domain) -> None:

@@ -13,6 +13,8 @@ from condal.linalg.points import Array, LowRank, Point, dense
 from condal.runtime.arguments import require_whole
 from condal.storage.factored import spectral
 from condal.storage.reconstruction import RANK_THRESHOLD, Spectrum
+from condal.storage.whole import FLOAT_BYTES
+from condal.types import Domain
 
 
 class Sketch:
@@ -36,7 +38,7 @@ class Sketch:
     positive-semidefinite matrix from streaming data. NeurIPS 2017.
     """
 
-    kept: ClassVar[tuple[str, ...]] = ("n", "R", "_seed", "_omega", "_S", "_trace")
+    checkpoint_fields: ClassVar[tuple[str, ...]] = ("n", "R", "_seed", "_omega", "_S", "_trace")
 
     def __init__(self, n: int, R: int, *, seed: int = 0) -> None:
         require_whole(n, "n")
@@ -82,6 +84,15 @@ class Sketch:
     def flops(self) -> float:
         """The floating-point operations of a reconstruction."""
         return 8.0 * self.n * self.R**2
+
+    def bytes(self, X: Domain) -> int:
+        """At most what it takes."""
+        return self.bytes_for(self.n, self.R)
+
+    @staticmethod
+    def bytes_for(n: int, R: int) -> int:
+        """What S and Omega take, and a point while it is made of them."""
+        return 8 * FLOAT_BYTES * n * min(R, n)
 
     def move(self, s: Point, eta: float) -> None:
         """S <- (1 - eta) S + eta s Omega."""

@@ -19,11 +19,11 @@ from killing import DONE, KILLED, killed_at, needs_fork
 CODE = {
     str(Path(condal.__file__).parent / name)
     for name in (
-        "regular.py",
-        "checkpoint/file.py",
-        "checkpoint/place.py",
-        "distributed/kept/folder.py",
-        "distributed/kept/part.py",
+        "io/safe_files.py",
+        "io/checkpoint/file.py",
+        "io/checkpoint/place.py",
+        "distributed/checkpoint/folder.py",
+        "distributed/checkpoint/part.py",
     )
 }
 

@@ -28,8 +28,8 @@ from condal.io.checkpoint.lock import locked
 from killing import DONE, KILLED, killed_at, needs_fork
 
 CODE = {
-    str(Path(condal.__file__).parent / name)
-    for name in ("regular.py", "checkpoint/file.py", "checkpoint/place.py", "checkpoint/lock.py")
+    str(Path(condal.__file__).parent / "io" / name)
+    for name in ("safe_files.py", "checkpoint/file.py", "checkpoint/place.py", "checkpoint/lock.py")
 }
 
 

@@ -109,7 +109,7 @@ def test_resume_with_other_data_is_refused():
 
 
 def test_a_file_that_is_no_checkpoint_is_refused():
-    assert "no checkpoint of condal's" in refused("resume", "graph.txt", "graph.txt")
+    assert "not a condal checkpoint" in refused("resume", "graph.txt", "graph.txt")
     assert "there is no such file" in refused("resume", "none", "graph.txt")
 
 

@@ -162,7 +162,7 @@ BINARY: dict[str, dict[str, Cell]] = {
     },
     "saved result.json": {
         TRAILING: Refused(
-            RECORD + b"more", "is no JSON that condal wrote .*; save the result again"
+            RECORD + b"more", "is not JSON that condal wrote .*; save the result again"
         ),
         BANNED: Refused(
             RECORD.replace(b'"condal result"', b'"other"'), "is no record of a result of"
@@ -184,7 +184,7 @@ BINARY: dict[str, dict[str, Cell]] = {
             RECORD.replace(b'"tol": 0.001', b'"tol": 1e999'), "is no JSON that condal"
         ),
         NAN: Refused(
-            RECORD.replace(b'"tol": 0.001', b'"tol": NaN'), "NaN is no number.*; save the"
+            RECORD.replace(b'"tol": 0.001', b'"tol": NaN'), "NaN is not a number.*; save the"
         ),
         FORTRAN: Refused(
             RECORD.replace(b'"tol": 0.001', b'"tol": 1D-3'), "is no JSON that condal w"

@@ -47,7 +47,7 @@ def test_a_sweep_is_the_solves_and_goes_on_where_it_was():
     other = run(*words)
     assert other.exit_code == 2
     assert re.search(
-        r"are of max-cut of max-cut\.txt \(SHA-256 .*give another folder", other.stderr
+        r"results of max-cut of max-cut\.txt \(SHA-256 .*give another folder", other.stderr
     )
 
 

@@ -15,9 +15,9 @@ from condal.driver.run_record import RunRecord
 from condal.errors import CondalError, FormatError, ProblemError
 from condal.io.checkpoint.about import about_of, described, require_same
 from condal.io.checkpoint.file import Contents, read, write
-from condal.io.checkpoint.lock import locked
-from condal.io.checkpoint.place import previous, resolved
 from condal.io.checkpoint.tree import pack
+from condal.io.container.atomic import previous, resolve_target
+from condal.io.container.lock import locked
 from condal.io.safe_files import PathLike
 from condal.problem import Problem
 from condal.result import Row
@@ -64,7 +64,7 @@ class CheckpointWriter:
 
     def __init__(self, checkpoint: Checkpoint, problem: Problem) -> None:
         self.checkpoint, self.problem = checkpoint, problem
-        self.path = str(resolved(checkpoint.path))  # a callback may go to another folder
+        self.path = str(resolve_target(checkpoint.path))  # a callback may go to another folder
         self.options: dict[str, Any] = dict(checkpoint.options)
         self._described: dict[str, Any] | None = None
         self._next, self._trouble = 0.0, ""
@@ -138,7 +138,7 @@ class CheckpointWriter:
 
     def _require_free(self) -> None:
         """Refuse to begin where a checkpoint is."""
-        target = resolved(self.path)
+        target = resolve_target(self.path)
         if os.path.lexists(target) or os.path.lexists(previous(target)):
             raise FormatError(
                 "is there already, and is not overwritten: go on from it with condal.resume "
@@ -156,7 +156,7 @@ class CheckpointWriter:
 
     def _set_aside(self) -> None:
         """Give what is damaged another name: it must not take the place of the one before."""
-        target = resolved(self.path)
+        target = resolve_target(self.path)
         with suppress(OSError):
             target.replace(target.with_name(target.name + DAMAGED))
 

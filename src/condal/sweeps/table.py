@@ -13,7 +13,7 @@ from typing import Any
 
 from condal.errors import CondalError, ProblemError
 from condal.io.formats.writing import write_text
-from condal.io.results import load
+from condal.io.results.reading import load
 from condal.io.results.rows import cell
 from condal.io.safe_files import PathLike
 from condal.report.progress import clock

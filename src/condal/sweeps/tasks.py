@@ -15,8 +15,7 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from condal.errors import ProblemError
-from condal.io.results.fields import plain
-from condal.io.strict_json import encoded
+from condal.io.strict_json import encoded, plain
 
 Parameters: TypeAlias = dict[str, Any]
 Grid: TypeAlias = Mapping[str, Iterable[Any]]

@@ -337,8 +337,8 @@ def test_a_skeleton_that_pack_does_not_make_is_refused(skeleton):
     arrays = [np.zeros(2), np.array([0, 5]), np.array([0, 1, 2])]
     with pytest.raises(FormatError) as caught:
         unpack(skeleton, arrays, "a.checkpoint")
-    assert str(caught.value).startswith("a.checkpoint: is damaged, or no checkpoint of condal's (")
-    assert str(caught.value).endswith("); give another, or begin anew")
+    assert str(caught.value).startswith("a.checkpoint: is damaged or not a condal checkpoint (")
+    assert str(caught.value).endswith("); give another, or solve again")
 
 
 def test_an_array_that_belongs_to_nothing_is_refused():
@@ -352,7 +352,7 @@ def test_an_array_that_belongs_to_nothing_is_refused():
 )
 def test_a_sparse_matrix_with_an_index_out_of_range_is_refused(indices, indptr):
     arrays = [np.zeros(2), np.array(indices), np.array(indptr)]
-    with pytest.raises(FormatError, match="no checkpoint of condal's"):
+    with pytest.raises(FormatError, match="not a condal checkpoint"):
         unpack({"sparse": ["csr", [2, 2], False, SPARSE]}, arrays, "a.checkpoint")
 
 

@@ -205,7 +205,9 @@ def test_one_that_is_stopped_before_the_next_method_has_a_state_goes_on(monkeypa
         @property
         def stopped(self) -> bool:
             frame = sys._getframe(1)
-            while frame.f_globals["__name__"] == "condal.runtime.cancellation":  # which asks for others
+            while (
+                frame.f_globals["__name__"] == "condal.runtime.cancellation"
+            ):  # which asks for others
                 frame = frame.f_back
             return frame.f_globals["__name__"] == "condal.methods.interior.method"
 

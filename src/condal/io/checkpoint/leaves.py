@@ -8,24 +8,14 @@ from typing import Any
 
 import numpy as np
 
-SAFE = 2**53  # below which every reader of JSON has the integer as it is
-MOST_DIMENSIONS = 32  # of an array: what every NumPy has
+from condal.io.container.arrays import DTYPES, MAX_EXACT_INT, dtype_name
+
 LONGEST = 2**14  # digits of an integer, in hexadecimal
-DTYPES = {  # by their names in a file; each in the byte order of the machine once it is read
-    f"<{code}": np.dtype(code)
-    for code in ("i2", "i4", "i8", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16")
-} | {f"|{code}": np.dtype(code) for code in ("b1", "i1", "u1")}
-
-
-def dtype_name(dtype: Any) -> str | None:
-    """The name of a dtype in a file; None if a checkpoint holds none such."""
-    name = np.dtype(dtype).newbyteorder("<").str
-    return name if name in DTYPES else None
 
 
 def of_int(value: int) -> Any:
     """An integer, in hexadecimal where JSON may not be exact."""
-    return value if abs(value) < SAFE else {"int": hex(value)}
+    return value if abs(value) < MAX_EXACT_INT else {"int": hex(value)}
 
 
 def to_int(text: Any) -> int:
@@ -33,7 +23,7 @@ def to_int(text: Any) -> int:
     if not isinstance(text, str) or len(text) > LONGEST:
         raise ValueError("no integer")
     value = int(text, 16)
-    if hex(value) != text or abs(value) < SAFE:
+    if hex(value) != text or abs(value) < MAX_EXACT_INT:
         raise ValueError("no integer as it is written here")
     return value
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from condal.errors import ProblemError
 from condal.io.checkpoint import leaves, matrices
 from condal.io.checkpoint.known import KNOWN, attributes, is_cache, is_whole, kind_of, name_of
-from condal.io.checkpoint.table import without_gaps
 from condal.io.checkpoint.unpacking import DEEPEST, Beside, Unpacking
+from condal.io.container.arrays import MAX_DIMENSIONS, dtype_name, filled
 
 SCALARS = (np.bool_, np.integer, np.floating, np.complexfloating)
 
@@ -140,9 +140,9 @@ class _Packing:
     def _array(self, array: NDArray[Any]) -> int:
         number = self._array_numbers.get(id(array))
         if number is None:
-            if leaves.dtype_name(array.dtype) is None:
+            if dtype_name(array.dtype) is None:
                 self._refuse(f"a checkpoint holds no array of dtype {array.dtype}")
-            if array.ndim > leaves.MOST_DIMENSIONS:
+            if array.ndim > MAX_DIMENSIONS:
                 self._refuse(f"a checkpoint holds no array of {array.ndim} dimensions")
             number = self._array_numbers[id(array)] = len(self.arrays)
             self._alive.append(array)
@@ -174,15 +174,3 @@ class _Packing:
             f"no checkpoint can be made of {place or 'this'}: {why}; solve without checkpoint=, "
             "or build the method from condal's own rules"
         )
-
-
-def filled(array: NDArray[Any]) -> NDArray[Any]:
-    """The array itself if it has no gaps and the machine's byte order; else a copy, its axes in the
-    same order."""
-    native = array.dtype.newbyteorder("=")
-    whole = array.size == 0 or without_gaps(array.shape, array.strides, array.itemsize)
-    if whole and array.dtype == native:
-        return array
-    copy = np.array(array, dtype=native, order="K")
-    copy.flags.writeable = array.flags.writeable
-    return copy

@@ -8,8 +8,9 @@ from typing import Any, NoReturn, Protocol
 from numpy.typing import NDArray
 
 from condal.errors import FormatError
-from condal.io.checkpoint import leaves, matrices
+from condal.io.checkpoint import CHECKPOINT, leaves, matrices
 from condal.io.checkpoint.known import KNOWN, attributes, is_cache, kind_of
+from condal.io.container.arrays import MAX_EXACT_INT
 
 DEEPEST = 64
 
@@ -71,7 +72,7 @@ class Unpacking:
         if part is None or isinstance(part, bool | str | float):
             return part
         if isinstance(part, int):
-            return part if abs(part) < leaves.SAFE else self._refuse("an integer is too long")
+            return part if abs(part) < MAX_EXACT_INT else self._refuse("an integer is too long")
         if isinstance(part, list):
             return self._done([self._value(each, depth + 1) for each in part])
         if not isinstance(part, dict) or len(part) != 1:
@@ -167,7 +168,4 @@ class Unpacking:
         return cls, part[1]
 
     def _refuse(self, why: str) -> NoReturn:
-        raise FormatError(
-            f"is damaged, or no checkpoint of condal's ({why}); give another, or begin anew",
-            path=self._path,
-        )
+        CHECKPOINT.refuse(why, self._path)

@@ -64,7 +64,9 @@ def _array(**cells: Cell) -> dict[str, Cell]:
     """Of a single array, whatever it is of."""
     return {
         TRAILING: Refused(npy(W) + b"more", "72 bytes, but 76 follow; the file is truncated"),
-        BANNED: Refused(b"\x93NUMPZ" + npy(W)[6:], "is no array as numpy.save writes it; save it"),
+        BANNED: Refused(
+            b"\x93NUMPZ" + npy(W)[6:], "is not an array as numpy.save writes it; save it"
+        ),
         ZERO: NO_INDICES,
         LOWER: NO_TRIANGLES,
         OFF: NO_BLOCKS,
@@ -85,7 +87,9 @@ OF_POINTS: dict[str, Cell] = {
     LOWER: NO_INDICES,
     OFF: NO_BLOCKS,
     TWICE: NoSuchThing("of two members of one name: test_files.py"),
-    COUNT: Refused(npz(U=W, weights=np.ones(3), V=W), "holds 'V', which is none of x|says that U"),
+    COUNT: Refused(
+        npz(U=W, weights=np.ones(3), V=W), "holds 'V', which is not part of x|says that U"
+    ),
     HUGE: NoSuchThing("of a member: test_files.py"),
     OVERFLOW: NoSuchThing("what a solve ended with, be it infinite, is kept"),
     NAN: NoSuchThing("what a solve ended with, be it nan, is kept"),
@@ -165,7 +169,7 @@ BINARY: dict[str, dict[str, Cell]] = {
             RECORD + b"more", "is not JSON that condal wrote .*; save the result again"
         ),
         BANNED: Refused(
-            RECORD.replace(b'"condal result"', b'"other"'), "is no record of a result of"
+            RECORD.replace(b'"condal result"', b'"other"'), "is not the manifest of a condal"
         ),
         ZERO: NO_INDICES,
         LOWER: NO_INDICES,
@@ -181,13 +185,13 @@ BINARY: dict[str, dict[str, Cell]] = {
             "says that U of x is 'float",
         ),
         OVERFLOW: Refused(
-            RECORD.replace(b'"tol": 0.001', b'"tol": 1e999'), "is no JSON that condal"
+            RECORD.replace(b'"tol": 0.001', b'"tol": 1e999'), "is not JSON that condal"
         ),
         NAN: Refused(
             RECORD.replace(b'"tol": 0.001', b'"tol": NaN'), "NaN is not a number.*; save the"
         ),
         FORTRAN: Refused(
-            RECORD.replace(b'"tol": 0.001', b'"tol": 1D-3'), "is no JSON that condal w"
+            RECORD.replace(b'"tol": 0.001', b'"tol": 1D-3'), "is not JSON that condal w"
         ),
     },
     "saved history.csv": {

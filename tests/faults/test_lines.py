@@ -78,7 +78,7 @@ def test_the_groups_are_all_there():
     [
         "test_input.py::test_of_nothing",
         "test_structure.py::test_it_is_solved_right[n = 1_000]",
-        "checkpoint/test_about.py::test_input",
+        "io/checkpoint/test_about.py::test_input",
     ],
 )
 def test_a_test_that_is_not_there_is_missed(test):

@@ -17,7 +17,7 @@ from condal.io.container.atomic import created, replacing_folder, write_errors
 from condal.io.container.manifest import sealed
 from condal.io.formats.arrays import MAX_MEMBERS
 from condal.io.formats.contents import digest_of
-from condal.io.formats.npy import MAX_HEADER, NUMBERS
+from condal.io.formats.npy import MAX_HEADER_BYTES, NUMBERS
 from condal.io.results.folder import check_earlier, check_target
 from condal.io.results.points import accuracy_of, arrays_of, described
 from condal.io.results.readme import readme
@@ -119,7 +119,7 @@ def save(
     arrays, pictures = dict(arrays_of(result.x)), _pictures(picture or {})
     for what, written in (("x", arrays), ("the picture", pictures)):
         # A little less than is read: names and headers are bytes of the file, too.
-        total = sum(array.nbytes + MAX_HEADER for array in written.values())
+        total = sum(array.nbytes + MAX_HEADER_BYTES for array in written.values())
         if total >= MAX_BYTES:
             raise ProblemError(
                 f"{what} has {total} bytes, more than the {MAX_BYTES} that can be read again: "

@@ -136,7 +136,7 @@ def test_one_that_hands_over_from_method_to_method_goes_on(cuts, monkeypatch, tm
     from condal.methods import choice as auto
 
     name = known.name_of(Resting)
-    monkeypatch.setitem(known.KNOWN, name, Resting)
+    monkeypatch.setitem(known.MODULES, name, Resting.__module__)
     tried = (
         auto.Choice(Resting(5), "first", 10),
         auto.Choice(condal.CGAL(), "stalls", 20),

@@ -31,7 +31,8 @@ from condal.io.checkpoint.file import (
     previous_note,
     put,
 )
-from condal.io.checkpoint.tree import pack, unpack
+from condal.io.checkpoint.packing import pack
+from condal.io.checkpoint.unpacking import unpack
 from condal.io.container.array_file import read_file, read_head
 from condal.io.container.atomic import previous, remove, resolve_target, write_errors
 from condal.io.safe_files import opened

@@ -204,10 +204,10 @@ BINARY: dict[str, dict[str, Cell]] = {
         OFF: NO_BLOCKS,
         TWICE: NO_INDICES,
         COUNT: Refused(_without_a_cell(), "has 10 cells; wanted 11", 2),
-        HUGE: Refused(_cell(b"9" * 19), "k is b'9999999999999999999', which is no such number", 2),
+        HUGE: Refused(_cell(b"9" * 19), "k is b'9999999999999999999'; wanted a whole number", 2),
         OVERFLOW: Read(_objective(b"1e999"), _objective(b"1e999")),
         NAN: Read(_objective(b"nan"), _objective(b"nan")),
-        FORTRAN: Refused(_objective(b"1D3"), "objective is b'1D3', which is no such number", 2),
+        FORTRAN: Refused(_objective(b"1D3"), "objective is b'1D3'; wanted a number", 2),
     },
     "saved x.npz": OF_POINTS,
     "saved picture.npz": {

@@ -74,7 +74,7 @@ class DistributedKeeper(CheckpointWriter):
         with self.team.together():
             super()._require_free()
 
-    def _require_kept(self, given: Any) -> None:
+    def _require_packable(self, given: Any) -> None:
         with self.team.together():
             pack(given, Shares(self.team))
 

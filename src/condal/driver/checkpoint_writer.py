@@ -1,4 +1,4 @@
-"""The checkpoint of a solve: where it is, how often it is written, and what it is of."""
+"""Write the checkpoint of a solve at intervals, and read it back."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from condal.runtime.consensus import root_value
 
 EVERY_SECONDS = 60.0
 DAMAGED = ".damaged"
-SHARE = 0.1  # of the time, at most, is spent on writing
+MAX_WRITING_SHARE = 0.1  # of the time
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A file to be written every so many seconds; 0 for after each iteration.
+    """A file that is written every `every_seconds`; after each iteration if that is 0.
 
-    `options` is plain JSON that is kept with it, and `say` is told what went wrong; without it,
-    that is a warning.
+    `options` is plain JSON that is stored with it. `say` is called with what went wrong; without
+    it, that is a warning.
     """
 
     path: PathLike
@@ -55,20 +55,22 @@ class Checkpoint:
 
     @classmethod
     def of(cls, given: PathLike | Checkpoint, every_seconds: float) -> Checkpoint:
-        """That of a path; one that is given is as it is."""
+        """Return a Checkpoint as it is, or make one of a path."""
         return given if isinstance(given, Checkpoint) else cls(given, every_seconds)
 
 
 class CheckpointWriter:
-    """Writes the checkpoint of one solve, alone while it is entered."""
+    """Writes the checkpoint of one solve; it holds the lock while it is entered."""
 
     def __init__(self, checkpoint: Checkpoint, problem: Problem) -> None:
         self.checkpoint, self.problem = checkpoint, problem
-        self.path = str(resolve_target(checkpoint.path))  # a callback may go to another folder
+        self.path = str(
+            resolve_target(checkpoint.path)
+        )  # absolute: a callback may change the working folder
         self.options: dict[str, Any] = dict(checkpoint.options)
         self._described: dict[str, Any] | None = None
         self._next, self._trouble = 0.0, ""
-        self.seconds = 0.0  # what the last one took to write
+        self.seconds = 0.0  # that the last write took
         self._lock: AbstractContextManager[None] | None = None
 
     def __enter__(self) -> CheckpointWriter:
@@ -82,13 +84,16 @@ class CheckpointWriter:
             self._lock.__exit__(*error)
 
     def require_new(self, given: Any) -> None:
-        """Refuse to begin where a checkpoint is, or to keep what could not be kept."""
+        """Refuse to begin where a checkpoint is, or with values that a checkpoint cannot hold."""
         self._require_free()
-        self._require_kept(given)
+        self._require_packable(given)
         self._described = self._describe(self.problem)
 
     def read(self) -> tuple[RunRecord, dict[str, Any], dict[str, Any]]:
-        """The log, what the checks had seen, and the options; refused if it is of another solve."""
+        """Return the record of the run, the state of the certification, and the options.
+
+        A checkpoint of another problem is refused.
+        """
         contents = self._contents()
         same = require_same(contents.about, self.problem, self.path, describe=self._describe)
         for note in (contents.note, same):
@@ -98,7 +103,7 @@ class CheckpointWriter:
             self._set_aside()
         known, options = contents.value, contents.about["options"]
         if not isinstance(known, dict) or not {"tol", "seed", "max_bytes"} <= set(options):
-            raise FormatError("holds no solve; give another, or begin anew", path=self.path)
+            raise FormatError("does not hold a solve; give another, or solve again", path=self.path)
         self._described = contents.about["problem"]
         self.options = dict(options)
         checks = known.pop("checks", None)
@@ -109,7 +114,7 @@ class CheckpointWriter:
         return root_value(time.perf_counter() >= self._next)
 
     def write(self, value: Any, row: Row) -> None:
-        """Write it; where that fails the one before stays, and the solve goes on."""
+        """Write the checkpoint; if that fails, the one before stays and the solve continues."""
         began, every = time.perf_counter(), self.checkpoint.every_seconds
         assert self._described is not None
         about = about_of(
@@ -123,45 +128,40 @@ class CheckpointWriter:
             self._put(about, value)
             self._trouble = ""
         except CondalError as error:
-            if str(error) != self._trouble:  # once, as it may be tried for hours
+            if str(error) != self._trouble:  # said once: it may be tried for hours
                 self._trouble = str(error)
                 self._tell(self._trouble)
         now = time.perf_counter()
         self.seconds = now - began
-        self._next = now + (max(every, self.seconds / SHARE) if every else 0.0)
+        self._next = now + (max(every, self.seconds / MAX_WRITING_SHARE) if every else 0.0)
 
-    # What one process does with one file; many do it otherwise.
+    # What one process does with one file; a subclass does it on many ranks.
 
     def _describe(self, problem: Problem) -> dict[str, Any]:
-        """What the checkpoint is of."""
         return described(problem)
 
     def _require_free(self) -> None:
-        """Refuse to begin where a checkpoint is."""
         target = resolve_target(self.path)
         if os.path.lexists(target) or os.path.lexists(previous(target)):
             raise FormatError(
-                "is there already, and is not overwritten: go on from it with condal.resume "
-                "(condal resume), remove it, or give another path",
+                "exists already and is not overwritten: resume it with condal.resume (condal "
+                "resume), remove it, or give another path",
                 path=self.path,
             )
 
-    def _require_kept(self, given: Any) -> None:
-        """Refuse what could not be kept."""
+    def _require_packable(self, given: Any) -> None:
         pack(given)
 
     def _contents(self) -> Contents:
-        """What is in it."""
         return read(self.path)
 
     def _set_aside(self) -> None:
-        """Give what is damaged another name: it must not take the place of the one before."""
+        """Rename a damaged checkpoint, so that it does not replace the one before."""
         target = resolve_target(self.path)
         with suppress(OSError):
             target.replace(target.with_name(target.name + DAMAGED))
 
     def _put(self, about: dict[str, Any], value: Any) -> None:
-        """Write it."""
         write(self.path, about, value)
 
     def _tell(self, text: str) -> None:

@@ -20,7 +20,7 @@ from condal.distributed.parts import DistributedKeeper, is_parts, read_about
 from condal.distributed.team import Team
 from condal.driver.checkpoint_writer import Checkpoint
 from condal.errors import CondalError, FormatError, ProblemError
-from condal.io.checkpoint.fingerprint import seen
+from condal.io.checkpoint.fingerprint import fingerprint_of
 
 N = 23
 
@@ -242,8 +242,8 @@ def test_the_fingerprint_is_that_of_the_data_on_any_number_of_ranks(team):
     prints = {}
     for size in range(1, team.size + 1):
         if (some := first(team, size)) is not None:
-            prints[size] = seen(model(some, W).problem, shard_words)
-            assert seen(model(some, other).problem, shard_words) != prints[size]
+            prints[size] = fingerprint_of(model(some, W).problem, shard_words)
+            assert fingerprint_of(model(some, other).problem, shard_words) != prints[size]
     assert len(set(prints.values())) == 1
     assert next(iter(prints.values()))[1]  # nothing of it is hidden
 
@@ -292,7 +292,7 @@ def test_a_solve_goes_on_with_its_own_data_alone_and_on_fewer_ranks(shared, team
     with pytest.raises(ProblemError, match="with other data; resume with the data") as caught:
         distributed.resume(path, model(team, other))
     assert len(set(team.gathered(str(caught.value)))) == 1
-    with pytest.raises(FormatError, match="is there already, and is not overwritten"):
+    with pytest.raises(FormatError, match="exists already and is not overwritten"):
         distributed.solve(model(team, W), checkpoint=path)
     if (some := first(team, max(1, team.size - 1))) is not None:
         result = distributed.resume(path, model(some, W), max_iters=4)

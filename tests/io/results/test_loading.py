@@ -298,7 +298,7 @@ def test_files_of_no_use_whose_hashes_are_right(folder, name, data, text):
 @pytest.mark.parametrize(
     ("cell", "place", "text"),
     [
-        (b"=1+2", 1, r"line 2: objective is b'=1\+2', which is no such number"),
+        (b"=1+2", 1, r"line 2: objective is b'=1\+2'; wanted a number"),
         (b"1.5", 0, "line 2: k is b'1.5'"),
         (b"-3", 0, "line 2: k is b'-3'"),
         (b"inf", 2, "line 2: bound is b'inf'"),

@@ -82,7 +82,7 @@ def _array(**cells: Cell) -> dict[str, Cell]:
 
 OF_POINTS: dict[str, Cell] = {
     TRAILING: Refused(POINT[:-1] + b"more", "x.npz: the archive is truncated or damaged.*make it"),
-    BANNED: Refused(b"PK\x05\x06" + POINT[4:], "x.npz: is no .npz file; save one with"),
+    BANNED: Refused(b"PK\x05\x06" + POINT[4:], "x.npz: is not a .npz file; save one with"),
     ZERO: NO_INDICES,
     LOWER: NO_INDICES,
     OFF: NO_BLOCKS,
@@ -132,7 +132,7 @@ BINARY: dict[str, dict[str, Cell]] = {
         TRAILING: Refused(
             npz(a=W)[:-1] + b"more", "the archive is truncated or damaged.*make it ag"
         ),
-        BANNED: Refused(b"PK\x05\x06" + npz(a=W)[4:], "is no .npz file; save one with numpy.savez"),
+        BANNED: Refused(b"PK\x05\x06" + npz(a=W)[4:], "is not a .npz file; save one with"),
         ZERO: NO_INDICES,
         LOWER: NO_TRIANGLES,
         OFF: NO_BLOCKS,
@@ -215,7 +215,7 @@ BINARY: dict[str, dict[str, Cell]] = {
         TRAILING: Refused(
             PICTURE[:-1] + b"more", "picture.npz: the archive is truncated or damaged"
         ),
-        BANNED: Refused(b"PK\x05\x06" + PICTURE[4:], "picture.npz: is no .npz file; save one with"),
+        BANNED: Refused(b"PK\x05\x06" + PICTURE[4:], "picture.npz: is not a .npz file; save"),
         COUNT: NoSuchThing("it may have any arrays"),
     },
     "saved y.npy": {

@@ -143,7 +143,7 @@ def test_crlf_and_bom(form, tmp_path):
 @pytest.mark.parametrize("form", [one for one in FORMATS if not one.text], ids=repr)
 def test_bom_before_what_is_no_text(form, tmp_path):
     path = put(tmp_path, form, BOM + form.files[0])
-    refused(form, path, "is not an array|is no .npz file|is no MATLAB file|damaged")
+    refused(form, path, "is not an array|is not a .npz file|is no MATLAB file|damaged")
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lambda data: lzma.compress(data, preset=0)])
@@ -158,7 +158,7 @@ def test_gzip_and_xz_bomb(form, pack, tmp_path):
 def test_bomb_of_an_archive(name, tmp_path):
     """Arrays of zeros, each of which is small enough, in bytes that they share; or one."""
     form = BY_NAME[name]
-    text = "is to be .* in a file of .*, more than is read; save them with numpy.savez, uncompr"
+    text = "unpacks to .* in a file of .*, more than is read; save them with numpy.savez, uncompr"
     if name != "sparse array":
         refused(form, put(tmp_path, form, sharing(np.zeros(1 << 20, bool), 30)), text)
     bomb = csr(packed=True, indptr=np.zeros(BOMB, bool), indices=np.zeros(BOMB, bool))
@@ -242,8 +242,8 @@ def zipped(members, kind=zipfile.ZIP_DEFLATED):
 @pytest.mark.parametrize(
     ("contents", "text"),
     [
-        (zipped([("../b.npy", npy(W))]), "holds '../b.npy'; wanted arrays alone, as numpy.savez"),
-        (zipped([("/b.npy", npy(W))]), "holds '/b.npy'; wanted arrays alone"),
+        (zipped([("../b.npy", npy(W))]), "holds '../b.npy'; wanted only arrays, as numpy.savez"),
+        (zipped([("/b.npy", npy(W))]), "holds '/b.npy'; wanted only arrays"),
         (zipped([("b.npy", npy(W))] * 2), "holds two arrays of one name; save each once"),
         (zipped([("b.npy", npy(W)[:-8])]), "b.npy: .* 72 bytes, but 64 follow"),
         (zipped([("b.npy", claiming((10**12,)))]), "b.npy: .* 8000000000000 bytes, but 0 follow"),

@@ -113,7 +113,7 @@ def test_a_fault_is_told_and_the_others_go_on(tmp_path, capsys):
     assert table[1].error == "RuntimeError: no luck at all"
     assert 'raise RuntimeError("no luck\\nat all")' in table[1].traceback
     assert table[3].error == (
-        "a worker process died at it, 2 times, perhaps for want of memory"
+        "2 worker processes died at it, perhaps for lack of memory"
     )  # that of seed 2 died once, and was tried again
     assert [row.parameters["seed"] for row in table.failed] == [1, 3]
     with pytest.raises(CondalError, match=r"the point has no result: RuntimeError: no luck"):
@@ -227,11 +227,11 @@ def test_a_folder_has_one_family_one_version_and_one_sweep_at_a_time(tmp_path):
     [
         (families.cuts, [], {}, "there are no points; wanted a dict of lists"),
         (families.cuts, {"seed": []}, {}, "there are no points"),
-        (families.cuts, {"seed": 3}, {}, "'seed' is to have a list of values; got 3"),
-        (families.cuts, {"seed": "abc"}, {}, "'seed' is to have a list of values; got 'abc'"),
+        (families.cuts, {"seed": 3}, {}, "'seed' must have a list of values; got 3"),
+        (families.cuts, {"seed": "abc"}, {}, "'seed' must have a list of values; got 'abc'"),
         (families.cuts, 7, {}, "wanted a dict of lists of values.*; got 7"),
         (families.cuts, [3], {}, "a list of dicts of values.*; got 3 in it"),
-        (families.cuts, {"seed": [1, 1]}, {}, "a point is there twice: seed=1"),
+        (families.cuts, {"seed": [1, 1]}, {}, "a point is given twice: seed=1"),
         (families.cuts, {"seed": [np.eye(2)]}, {}, "parameters must be values of JSON"),
         (families.cuts, SEEDS, {"along": "tol"}, "along must be one of the parameters, seed; got"),
         (families.cuts, SEEDS, {"workers": -1}, "workers takes a number of processes.*got -1"),

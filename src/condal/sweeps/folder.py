@@ -30,11 +30,7 @@ from condal.sweeps.table import COUNTS, FAILED, NUMBERS, Entry
 from condal.sweeps.tasks import Task
 
 MANIFEST, TABLE, POINTS = "condal-sweep.json", "table.jsonl", "points"
-SWEEP = Kind(
-    "condal sweep",
-    remedy="give another folder (--out, out=), or delete this one",
-    other_version="give another folder (--out, out=), or delete this one",
-)
+SWEEP = Kind("condal sweep", remedy="give another folder (--out, out=), or delete this one")
 LINE_FIELDS = frozenset(f.name for f in fields(Entry)) - {"folder"} | {"digest", "name"}
 
 

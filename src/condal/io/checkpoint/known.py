@@ -6,82 +6,47 @@ module is imported only when it is listed here and a file names one of its class
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cached_property
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import Any
 
-Listed: TypeAlias = Mapping[str, tuple[str, ...]]  # names of classes by the paths of their modules
-
-METHODS: Listed = {
-    "condal.methods.cgal": ("CGAL",),
-    "condal.methods.classic.cgs": ("CGS",),
-    "condal.methods.classic.gdmm": ("GDMM",),
-    "condal.methods.classic.ial": ("IAL",),
-    "condal.methods.classic.unconstrained": ("SketchyCGM", "SmoothedCG"),
-    "condal.methods.classic.upd": ("AUPD", "UPD"),
-    "condal.methods.interior.method": ("InteriorPoint",),
-    "condal.methods.lowrank.method": ("LowRankCGAL",),
-    "condal.methods.projection.primal_dual": ("PrimalDual",),
-    "condal.methods.projection.splitting": ("Splitting",),
+CLASSES = {  # by the paths of their modules
+    "condal.certificates.certificate": "Certificate",
+    "condal.certificates.ledger": "CertifiedPoint",
+    "condal.driver.counting": "Counts",
+    "condal.linalg.points": "LowRank Outer",
+    "condal.linalg.proof": "Proof",
+    "condal.methods.cgal": "CGAL CGALState",
+    "condal.methods.choice": "Choice StallDetector",
+    "condal.methods.classic.cgs": "CGS Prox",
+    "condal.methods.classic.gdmm": "GDMM",
+    "condal.methods.classic.ial": "IAL Loops",
+    "condal.methods.classic.unconstrained": "SketchyCGM SmoothedCG",
+    "condal.methods.classic.upd": "AUPD OracleAnswer UPD UPDState",
+    "condal.methods.hull": "Hull",
+    "condal.methods.interior.method": "BestInteriorPoint InteriorPoint InteriorState",
+    "condal.methods.lowrank.method": "LowRankCGAL LowRankState",
+    "condal.methods.projection.anderson": "Anderson",
+    "condal.methods.projection.primal_dual": "PrimalDual PrimalDualState",
+    "condal.methods.projection.splitting": "Splitting SplittingState",
+    "condal.methods.rules": "Balanced Classical Const Decr Exact Fixed FractionOfGap Given "
+    "Harmonic LineSearch Never Smoothed Whole",
+    "condal.methods.state": "State Warm",
+    "condal.result": "History Row Status",
+    "condal.storage.atoms": "Atoms",
+    "condal.storage.blocks": "Blocks",
+    "condal.storage.factored": "Factored",
+    "condal.storage.reconstruction": "Reconstruction",
+    "condal.storage.sketch": "Sketch",
+    "condal.storage.two_sided": "TwoSidedSketch",
+    "condal.storage.whole": "Dense Factor",
 }
-RULES: Listed = {
-    "condal.methods.rules": (
-        "Balanced",
-        "Classical",
-        "Const",
-        "Decr",
-        "Exact",
-        "Fixed",
-        "FractionOfGap",
-        "Given",
-        "Harmonic",
-        "LineSearch",
-        "Never",
-        "Smoothed",
-        "Whole",
-    ),
-}
-STATES: Listed = {
-    "condal.methods.cgal": ("CGALState",),
-    "condal.methods.classic.cgs": ("Prox",),
-    "condal.methods.classic.ial": ("Loops",),
-    "condal.methods.classic.upd": ("OracleAnswer", "UPDState"),
-    "condal.methods.hull": ("Hull",),
-    "condal.methods.interior.method": ("BestInteriorPoint", "InteriorState"),
-    "condal.methods.lowrank.method": ("LowRankState",),
-    "condal.methods.projection.anderson": ("Anderson",),
-    "condal.methods.projection.primal_dual": ("PrimalDualState",),
-    "condal.methods.projection.splitting": ("SplittingState",),
-    "condal.methods.state": ("State", "Warm"),
-}
-STORAGES: Listed = {
-    "condal.storage.atoms": ("Atoms",),
-    "condal.storage.blocks": ("Blocks",),
-    "condal.storage.factored": ("Factored",),
-    "condal.storage.sketch": ("Sketch",),
-    "condal.storage.two_sided": ("TwoSidedSketch",),
-    "condal.storage.whole": ("Dense", "Factor"),
-}
-DRIVER: Listed = {
-    "condal.certificates.certificate": ("Certificate",),
-    "condal.certificates.ledger": ("CertifiedPoint",),
-    "condal.driver.counting": ("Counts",),
-    "condal.linalg.points": ("LowRank", "Outer"),
-    "condal.linalg.proof": ("Proof",),
-    "condal.methods.choice": ("Choice", "StallDetector"),
-    "condal.result": ("History", "Row", "Status"),
-    "condal.storage.reconstruction": ("Reconstruction",),
-}
-GROUPS = (METHODS, RULES, STATES, STORAGES, DRIVER)
-
 MODULES: dict[str, str] = {  # the path of the module of each name
     f"{path.rpartition('.')[2]}.{name}": path
-    for group in GROUPS
-    for path, names in group.items()
-    for name in names
+    for path, names in CLASSES.items()
+    for name in names.split()
 }
 
 

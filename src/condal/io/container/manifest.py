@@ -31,7 +31,7 @@ class Kind:
 
     name: str
     remedy: str
-    other_version: str
+    other_version: str = ""  # as `remedy`, if empty
 
     def stamp(self) -> dict[str, Any]:
         """Return the first fields of a manifest."""
@@ -42,7 +42,7 @@ class Kind:
         writer = shown(writer) if isinstance(writer, str) else "of an unknown version"
         raise FormatVersionError(
             f"was written by condal {writer} in format {shown(number)}; this version reads format "
-            f"{FORMAT_VERSION}: {self.other_version.format(writer=writer)}",
+            f"{FORMAT_VERSION}: {(self.other_version or self.remedy).format(writer=writer)}",
             path=path,
         )
 

@@ -40,29 +40,11 @@ from condal.result import History, Result, Status
 MAX_HISTORY_BYTES = 1 << 30
 MAX_BLOCKS = 1 << 20  # arrays of a point
 STATUSES = {status.name.lower(): status for status in Status}
-FIELDS = [
-    *STAMP,
-    "problem",
-    "application",
-    "file",
-    "status",
-    "reason",
-    "tol",
-    "certificate",
-    "infeasible",
-    "method",
-    "why",
-    "work",
-    "answer",
-    "figures",
-    "options",
-    "settings",
-    "versions",
-    "created",
-    "x",
-    "files",
-    SEAL,
-]
+FIELDS = (
+    *STAMP, "problem", "application", "file", "status", "reason", "tol", "certificate",
+    "infeasible", "method", "why", "work", "answer", "figures", "options", "settings", "versions",
+    "created", "x", "files", SEAL,
+)  # fmt: skip
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 

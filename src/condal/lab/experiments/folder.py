@@ -20,9 +20,7 @@ from condal.lab.experiments.trial import Task, Trial
 
 MANIFEST = "condal-experiments.json"
 EXPERIMENTS = Kind(
-    "condal experiments",
-    remedy="give another folder (--out, out=), or delete this one",
-    other_version="give another folder (--out, out=), or delete this one",
+    "condal experiments", remedy="give another folder (--out, out=), or delete this one"
 )
 
 

@@ -1,4 +1,4 @@
-"""What is installed for development, held against the lock: `make audit`.
+"""Check the packages installed for development against the lock: `make audit`.
 
-All but the last of its checks need no network. `make test` runs these too.
+All checks except the last work offline; `make test` runs those too.
 """

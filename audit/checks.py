@@ -1,4 +1,4 @@
-"""The checks: each gives what is wrong, a line each, and nothing where all is well."""
+"""The checks: each yields one line per error, and nothing if all is well."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from audit.lock import LOCK, ROOT, Locked, here, read
+from audit.lock import LOCK, ROOT, Locked, on_this_system, read
 
 OURS = "condal"
-TOOLS = {"pip", "setuptools", "wheel"}  # what a new environment has of itself
-BETWEEN = re.compile(r"\s+(?:AND|OR)\s+|[()]")
+TOOLS = {"pip", "setuptools", "wheel"}  # installed in every new environment
+LICENCE_SEPARATOR = re.compile(r"\s+(?:AND|OR)\s+|[()]")
 
 
 def digests(locked: list[Locked]) -> Iterator[str]:
-    """Every package has the digest of a file, and none is there twice for one system."""
-    for one in locked:
-        if not one.digests:
-            yield f"{one.name} {one.version} has no digest"
-    names = [one.name for one in locked if one.here]
+    """Every package has the digest of a file, and none is locked twice for one system."""
+    for package in locked:
+        if not package.digests:
+            yield f"{package.name} {package.version} has no digest"
+    names = [package.name for package in locked if package.for_this_system]
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"{name} is locked twice for this system"
 
 
 def hosts(text: str) -> Iterator[str]:
-    """The lock names no place that packages come from: that is each user's own to say."""
+    """The lock names no package source: each user chooses their own."""
     for number, line in enumerate(text.splitlines(), 1):
         if re.search(r"://|@ |--(?:extra-)?index|--find-links|--trusted", line):
-            yield f"line {number} names a place: {line.strip()[:60]}"
+            yield f"line {number} names a package source: {line.strip()[:60]}"
 
 
 def satisfied(locked: list[Locked], project: dict[str, Any]) -> Iterator[str]:
-    """What pyproject.toml asks for, the lock has."""
-    versions = here(locked)
+    """The lock satisfies the requirements of pyproject.toml."""
+    versions = on_this_system(locked)
     for wanted in _required(project, "dev"):
         version = versions.get(canonicalize_name(wanted.name))
         if version is None:
-            yield f"{wanted} is not in the lock: make lock"
+            yield f"{wanted} is not in the lock: run make lock"
         elif not wanted.specifier.contains(version, prereleases=True):
-            yield f"{wanted} is wanted, and {version} is locked: make lock"
+            yield f"{wanted} is required, but {version} is locked: run make lock"
 
 
 def _required(project: dict[str, Any], extra: str) -> Iterator[Requirement]:
-    """What the project and an extra ask for on this system; extras of extras too."""
+    """Yield the requirements of the project and an extra on this system, extras of extras too."""
     table = project["project"]
     waiting, seen = [*table["dependencies"]], set[str]()
     waiting += [f"{OURS}[{extra}]", *project["build-system"]["requires"]]
@@ -67,57 +67,56 @@ def _required(project: dict[str, Any], extra: str) -> Iterator[Requirement]:
 
 
 def withdrawn(locked: list[Locked], listed: str) -> Iterator[str]:
-    """No release of the list is in the lock."""
+    """The lock contains no release on the list of withdrawn ones."""
     bad = {line.strip() for line in listed.splitlines() if not line.startswith("#")}
-    for one in locked:
-        if f"{one.name}=={one.version}" in bad:
-            yield f"{one.name} {one.version} was withdrawn by its authors: make lock"
+    for package in locked:
+        if f"{package.name}=={package.version}" in bad:
+            yield f"{package.name} {package.version} was withdrawn by its authors: run make lock"
 
 
-def found() -> dict[str, Distribution]:
-    """What is installed, by its name."""
-    return {canonicalize_name(one.metadata["Name"]): one for one in distributions()}
+def installed_packages() -> dict[str, Distribution]:
+    """Return the installed packages by name."""
+    return {canonicalize_name(package.metadata["Name"]): package for package in distributions()}
 
 
 def installed(locked: list[Locked], packages: dict[str, Distribution]) -> Iterator[str]:
-    """What is locked is installed, in that version."""
-    for name, version in sorted(here(locked).items()):
+    """Every locked package is installed, in the locked version."""
+    for name, version in sorted(on_this_system(locked).items()):
         if name not in packages:
-            yield f"{name} is locked at {version}, and not installed: make"
+            yield f"{name} is locked at {version}, but not installed: run make"
         elif Version(packages[name].version) != version:
-            yield f"{name} is locked at {version}; installed: {packages[name].version}"
+            yield f"{name} is locked at {version}, but {packages[name].version} is installed"
 
 
-def besides(locked: list[Locked], packages: dict[str, Distribution]) -> list[str]:
-    """What else is installed, by somebody's own hand."""
-    return sorted(packages.keys() - here(locked).keys() - TOOLS - {OURS})
+def not_locked(locked: list[Locked], packages: dict[str, Distribution]) -> list[str]:
+    """Return the names of installed packages that the lock does not contain."""
+    return sorted(packages.keys() - on_this_system(locked).keys() - TOOLS - {OURS})
 
 
 def licences(packages: dict[str, Distribution], allowed: dict[str, Any]) -> Iterator[str]:
-    """Each package says a licence that is allowed."""
-    for name, one in packages.items():
+    """Each package states an allowed licence."""
+    for name, package in packages.items():
         if name in allowed["known"]:
             continue
-        said = _licences(one)
-        spelt = [allowed["spelt"].get(word, word) for word in said]
-        strange = [word for word in spelt if word not in allowed["licences"]]
-        if strange or not spelt:
-            yield f"{name} has the licence {', '.join(strange) or 'of no name'}: is it allowed?"
+        stated = [allowed["spelt"].get(licence, licence) for licence in _licences(package)]
+        unknown = [licence for licence in stated if licence not in allowed["licences"]]
+        if unknown or not stated:
+            yield f"{name} states {', '.join(unknown) or 'no licence'}: is it allowed?"
 
 
 def _licences(package: Distribution) -> list[str]:
-    """By the expression; else the classifiers; else the first line of the field."""
+    """Return the licences: the expression, else the classifiers, else the field's first line."""
     stated: Any = package.metadata
     expression = stated.get("License-Expression")
     if expression:
-        return [word for word in BETWEEN.split(expression) if word]
+        return [word for word in LICENCE_SEPARATOR.split(expression) if word]
     classifiers = stated.get_all("Classifier") or []
-    named = [one.rpartition(" :: ")[2] for one in classifiers if one.startswith("License ::")]
+    named = [line.rpartition(" :: ")[2] for line in classifiers if line.startswith("License ::")]
     return named or (stated.get("License") or "").strip().splitlines()[:1]
 
 
 def agreeing() -> Iterator[str]:
-    """`pip check`: what is installed fits together."""
+    """The installed packages are compatible, by `pip check`."""
     ended = subprocess.run(
         [sys.executable, "-m", "pip", "--disable-pip-version-check", "check"],
         capture_output=True,
@@ -129,19 +128,19 @@ def agreeing() -> Iterator[str]:
 
 
 def offline() -> Iterator[tuple[str, list[str]]]:
-    """Every check that needs no network, by what it says, and what is wrong."""
+    """Yield the title and the errors of every check that needs no network."""
     text, folder = LOCK.read_text(), Path(__file__).parent
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     allowed = tomllib.loads((folder / "allowed.toml").read_text())
-    locked, packages = read(text), found()
-    ours = {name: packages[name] for name in here(locked) if name in packages}
+    locked, packages = read(text), installed_packages()
+    ours = {name: packages[name] for name in on_this_system(locked) if name in packages}
     yield "the lock names no host", list(hosts(text))
-    yield f"each of {len(locked)} entries has digests, and is there once", list(digests(locked))
-    yield "the lock has what pyproject.toml asks for", list(satisfied(locked, project))
+    yield f"each of {len(locked)} entries has digests and occurs once", list(digests(locked))
+    yield "the lock satisfies pyproject.toml", list(satisfied(locked, project))
     listed = (folder / "withdrawn.txt").read_text()
-    yield "no release in it is known to be withdrawn", list(withdrawn(locked, listed))
-    yield "what is locked is installed", list(installed(locked, packages))
-    yield "what is installed fits together (pip check)", list(agreeing())
+    yield "no locked release is known to be withdrawn", list(withdrawn(locked, listed))
+    yield "the locked packages are installed", list(installed(locked, packages))
+    yield "the installed packages are compatible (pip check)", list(agreeing())
     yield (
         f"the licences of {len(ours)} installed packages are allowed",
         list(licences(ours, allowed)),

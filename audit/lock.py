@@ -1,4 +1,4 @@
-"""requirements-dev.lock: every package, for every system, with the digests of its files."""
+"""Read requirements-dev.lock: every package, for every system, with the digests of its files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 
 @dataclass(frozen=True)
 class Locked:
-    """name == version, where the marker holds; the digests of the files that may be it."""
+    """A locked release, the marker of its systems, and the digests of its files."""
 
     name: str
     version: Version
@@ -26,33 +26,33 @@ class Locked:
     digests: tuple[str, ...]
 
     @property
-    def here(self) -> bool:
-        """Whether it is for this system and this Python."""
+    def for_this_system(self) -> bool:
+        """Whether the marker holds on this system and this Python."""
         return self.marker is None or self.marker.evaluate()
 
 
 def read(text: str) -> list[Locked]:
-    """The packages of a lock; ValueError for a line that is neither a package nor a digest."""
-    found: list[Locked] = []
+    """Return the packages of a lock; ValueError for a line that is not a package with digests."""
+    locked: list[Locked] = []
     for entry in re.sub(r"\\\n", "", re.sub(r"(?m)^\s*#.*\n?", "", text)).splitlines():
         if not entry.strip():
             continue
         stated, *digests = re.split(r"\s+(?=--)", entry.strip())
-        package, hashes = ENTRY.fullmatch(stated), [HASH.fullmatch(one) for one in digests]
+        package, hashes = ENTRY.fullmatch(stated), [HASH.fullmatch(digest) for digest in digests]
         if package is None or not all(hashes):
-            raise ValueError(f"neither name==version nor the digest of a file: {entry[:80]}")
+            raise ValueError(f"expected name==version and sha256 digests, got: {entry[:80]}")
         name, version, marker = package.groups()
-        found.append(
+        locked.append(
             Locked(
                 canonicalize_name(name),
                 Version(version),
                 None if marker is None else Marker(marker),
-                tuple(one[1] for one in hashes if one is not None),
+                tuple(match[1] for match in hashes if match is not None),
             )
         )
-    return found
+    return locked
 
 
-def here(locked: list[Locked]) -> dict[str, Version]:
-    """What is to be installed on this system, by its name."""
-    return {one.name: one.version for one in locked if one.here}
+def on_this_system(locked: list[Locked]) -> dict[str, Version]:
+    """Return the versions to install on this system, by name."""
+    return {package.name: package.version for package in locked if package.for_this_system}

@@ -1,1 +1,1 @@
-"""Measured claims: each module prints a table of ratios against its rival, made in one run."""
+"""Measured claims: each module prints a table of ratios against its rival, from one run."""

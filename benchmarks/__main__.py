@@ -1,7 +1,8 @@
-"""All benchmarks, one after the other, or those named: `python -m benchmarks oracle penalty`.
+"""Run all benchmarks in order, or those named: `python -m benchmarks oracle penalty`.
 
-`applications` has options of its own: `--quick`, and `--only=theta,map` for some instances. So has
-`large`, which runs only by its name: `--only=theta-100000`; and `ranks`: `--only=short-random`.
+Some benchmarks have options: `applications` takes `--quick` and `--only=theta,map` for some
+instances. `large` and `ranks` run only by name; they take `--only=theta-100000` and
+`--only=short-random`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ NAMES = (
     "sdplib",
     "huge",
 )
-BY_NAME = ("large", "ranks")  # hours, or a machine to itself: only where it is asked for
+# These take hours, or need an idle machine.
+BY_NAME = ("large", "modules_visited", "ranks", "startup")
 
 if __name__ == "__main__":
     if {"-h", "--help"} & set(sys.argv):
@@ -28,5 +30,5 @@ if __name__ == "__main__":
     for name in [word for word in sys.argv[1:] if not word.startswith("--")] or NAMES:
         if name not in NAMES + BY_NAME:
             known = ", ".join(NAMES + BY_NAME)
-            raise SystemExit(f"no benchmark {name!r}; there are {known}")
+            raise SystemExit(f"no benchmark {name!r}; the benchmarks are {known}")
         import_module(f"benchmarks.{name}").main()

@@ -1,8 +1,8 @@
 """Applications: condal against the obvious alternative to each, from the data to the answer.
 
-Every run has a process of its own, one thread, 8 GB and so many seconds of CPU time; the ratios are
-of CPU time in one run. `--quick` tries everything on tiny instances and records nothing;
-`--only=theta,map` runs these again and leaves what is recorded of the others.
+Each run has its own process, one thread, 8 GB and a limit on CPU time. The ratios compare CPU times
+from one run. `--quick` tries everything on tiny instances and records nothing; `--only=theta,map`
+reruns these and keeps the records of the others.
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ from benchmarks.timed import REFERENCE, run, work
 from condal.lab.bench.table import markdown, power, seconds
 
 OURS = "condal"
-REPEATS = (5.0, 30.0)  # seconds of CPU: what takes less than both is run thrice, than one twice
-MEASURED = ("cpu", "wall", "mb", "engine_seconds")  # of the fastest run
-TIGHTER = (1, 10, 100)  # times as much is asked of a solver until its answer is good enough
+REPEATS = (5.0, 30.0)  # CPU seconds: runs below both limits are made three times, below one twice
+MEASURED = ("cpu", "wall", "mb", "engine_seconds")  # taken from the fastest run
+TIGHTER = (1, 10, 100)  # divisors of eps, tried until the answer is good enough
 HEAD = ("application", "solver", "CPU s", "wall s", "MB", "xCPU", "value", "error")
 HOW = """\
-CPU and wall seconds are from the data to the answer, CVXPY's own work included; MB is the peak of
-the process. xCPU is condal's CPU time over the solver's: less than 1 is in condal's favour.
-`value` is the objective, or the test RMSE of ratings. `error` is the larger of the infeasibility
-and the distance of the objective from the best bound that condal's certificate proves (over 1 or
-the objective), whoever gave the point; of a signal it is its relative error. * is more than was
-asked for: 1e-3, 1e-2 of a signal. Who falls short is asked for a tenth and a hundredth."""
+CPU and wall seconds run from the data to the answer, including CVXPY's own work; MB is the peak
+memory of the process. xCPU is condal's CPU time over the solver's: values below 1 favour condal.
+`value` is the objective, or the test RMSE for ratings. `error` is the larger of the infeasibility
+and the distance of the objective from the best bound that condal's certificate proves (divided by
+the larger of 1 and the objective), whichever solver produced the point; for a signal it is the
+relative error. * marks an error above the target: 1e-3, or 1e-2 for a signal. A solver that misses
+the target is run again at a tenth and a hundredth of the tolerance."""
 
 
 def measured(case: str, instance: Instance, *, quick: bool) -> list[dict[str, Any]]:
-    """A row a solver, ours first; `quick` runs all in this process."""
+    """Return one row per solver, condal first; `quick` runs all in this process."""
     go, limit = (work, 0.0) if quick else (run, instance.seconds)
     rows: list[dict[str, Any]] = []
     best = None
@@ -44,20 +45,20 @@ def measured(case: str, instance: Instance, *, quick: bool) -> list[dict[str, An
     for solver in (OURS, *instance.rivals):
         for times in TIGHTER:
             eps = GOAL / times
-            found = {"case": case, "application": instance.title, "solver": solver, "eps": eps}
-            found |= {"what": instance.what, "limit": limit, "goal": instance.goal}
-            found["load"] = os.getloadavg()[0]
-            found |= go(case, solver, eps, limit)
-            _judge(found, best)
+            row = {"case": case, "application": instance.title, "solver": solver, "eps": eps}
+            row |= {"what": instance.what, "limit": limit, "goal": instance.goal}
+            row["load"] = os.getloadavg()[0]
+            row |= go(case, solver, eps, limit)
+            _judge(row, best)
             if rows and rows[-1]["solver"] == solver:
-                if "cpu" not in found:
-                    break  # what was reached before is more than nothing
+                if "cpu" not in row:
+                    break  # keep the earlier, less accurate answer
                 rows.pop()
-            rows.append(found)
-            if found["outcome"] != "short":
+            rows.append(row)
+            if row["outcome"] != "short":
                 break
     for most in () if quick else REPEATS:
-        for row in rows:  # in turns, for a busy machine slows whoever runs just then
+        for row in rows:  # alternate: a busy machine slows whichever solver runs at the time
             if row.get("cpu", most) < most:
                 more = go(case, row["solver"], row["eps"], limit)
                 if more["outcome"] == "solved" and more["cpu"] < row["cpu"]:
@@ -66,7 +67,7 @@ def measured(case: str, instance: Instance, *, quick: bool) -> list[dict[str, An
 
 
 def _judge(row: dict[str, Any], bound: float | None) -> None:
-    """The error of an answer, and whether it is small enough."""
+    """Compute the error of an answer and whether it is small enough."""
     if row["outcome"] not in ("solved", "short"):
         return
     if row["what"] == "objective" and bound is not None:
@@ -77,7 +78,7 @@ def _judge(row: dict[str, Any], bound: float | None) -> None:
 
 
 def cells(row: dict[str, Any], ours: dict[str, Any]) -> tuple[str, ...]:
-    """A line of the table; what gave no answer says so in the place of its time."""
+    """Return a line of the table; without an answer, the outcome replaces the time."""
     mine = row is ours
     name = row["application"] if mine else ""
     if "cpu" not in row:
@@ -106,25 +107,25 @@ def ratio_of(ours: float | None, its: float) -> str:
 
 
 def notes(rows: list[dict[str, Any]]) -> list[str]:
-    """Why there is no answer, what a solver was asked for, and how much of its time is CVXPY's."""
-    said = []
+    """Say why an answer is missing, which tolerance was used, and what share of time is CVXPY's."""
+    remarks = []
     for row in rows:
         who = f"{row['application']}, {row['solver']}"
         if "cpu" not in row:
-            said.append(f"{who}: {row['outcome']}, {row['said']}")
+            remarks.append(f"{who}: {row['outcome']}, {row['said']}")
         elif row["solver"] == OURS and row["said"] != "SOLVED":
-            said.append(f"{who}: {row['said']}")
+            remarks.append(f"{who}: {row['said']}")
         if row["eps"] < GOAL:
-            said.append(f"{who} was asked for {power(row['eps'])}")
+            remarks.append(f"{who} was asked for {power(row['eps'])}")
         if row.get("engine_seconds") is not None and row["engine_seconds"] < 0.5 * row["wall"]:
-            said.append(
-                f"{who}: {seconds(row['engine_seconds'])} s on the clock in the solver itself"
+            remarks.append(
+                f"{who}: {seconds(row['engine_seconds'])} s of wall time in the solver itself"
             )
-    return said
+    return remarks
 
 
 def page(rows: list[dict[str, Any]]) -> str:
-    """The table and its notes, in Markdown."""
+    """Return the table and its notes in Markdown."""
     first = {row["case"]: row for row in reversed(rows)}
     lines = [cells(row, first[row["case"]]) for row in rows]
     blocks = ["# Applications", markdown(HEAD, lines), HOW]
@@ -132,7 +133,7 @@ def page(rows: list[dict[str, Any]]) -> str:
 
 
 def text(rows: list[dict[str, Any]]) -> str:
-    """The same table for a terminal."""
+    """Return the same table for a terminal."""
     first = {row["case"]: row for row in reversed(rows)}
     lines = [HEAD, *(cells(row, first[row["case"]]) for row in rows)]
     widths = [max(len(line[k]) for line in lines) for k in range(len(HEAD))]
@@ -146,24 +147,26 @@ def text(rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    """All instances, or those named after --only; a case of which the data are absent is left."""
+    """Run all instances, or those named after --only; skip cases whose data are missing."""
     quick = "--quick" in sys.argv
     cases = [name for name in INSTANCES if name.startswith("quick-") == quick]
     named = next((word[7:].split(",") for word in sys.argv if word.startswith("--only=")), None)
     chosen = cases if named is None else named
     for name in chosen:
         if name not in cases:
-            raise SystemExit(f"no application {name!r}; there are {', '.join(cases)}")
+            raise SystemExit(f"no application {name!r}; the applications are {', '.join(cases)}")
     file = RESULTS / "applications.json"
-    kept = json.loads(file.read_text(encoding="utf-8"))["rows"] if named and file.is_file() else []
-    rows = [] if quick else [row for row in kept if row["case"] not in chosen]
+    recorded = (
+        json.loads(file.read_text(encoding="utf-8"))["rows"] if named and file.is_file() else []
+    )
+    rows = [] if quick else [row for row in recorded if row["case"] not in chosen]
     for name in chosen:
         if name == "movielens" and not RATINGS.is_file():
-            print("movielens: left out, its data are not here")
+            print("movielens: skipped, its data are missing")
             continue
-        found = measured(name, INSTANCES[name](), quick=quick)
-        print(text(found), flush=True)
-        rows += found
+        measured_rows = measured(name, INSTANCES[name](), quick=quick)
+        print(text(measured_rows), flush=True)
+        rows += measured_rows
         if not quick:
             rows.sort(key=lambda row: cases.index(row["case"]))
             write("applications", rows)

@@ -1,8 +1,8 @@
 """Max-cut written in CVXPY, once compiled, against `problems.max_cut`.
 
-The claim: `solve_via_data`, all that CVXPY calls after its own compilation, takes at most 2 times
-the CPU time of `condal.solve(max_cut(W))`. Both are run in turns, and the least of each is taken;
-what CVXPY's compilation takes is shown beside it.
+The claim: `solve_via_data`, which is all that CVXPY calls after its own compilation, takes at most
+2 times the CPU time of `condal.solve(max_cut(W))`. The two run alternately, and the minimum of each
+counts. The time of CVXPY's compilation is shown separately.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import condal
 from benchmarks.record import instances, random_graph, save
 from condal.cvxpy import CONDAL
 
-TURNS = 9  # the least of fewer is no steady number where others use the machine
+TURNS = 9  # the minimum of fewer runs is unstable on a shared machine
 
 
 def written(W: Any) -> Any:
@@ -32,12 +32,12 @@ def written(W: Any) -> Any:
 
 def timed(call: Callable[[], Any]) -> tuple[float, Any]:
     began = time.process_time()
-    found = call()
-    return time.process_time() - began, found
+    value = call()
+    return time.process_time() - began, value
 
 
 def measure(name: str, W: Any, tol: float) -> dict[str, Any]:
-    """A row."""
+    """Return one row."""
     problem, solver = written(W), CONDAL(tol=tol)
     compiling, (data, _, _) = timed(lambda: problem.get_problem_data(solver))
     native, plugged = [], []
@@ -62,7 +62,7 @@ def measure(name: str, W: Any, tol: float) -> dict[str, Any]:
 
 
 def main() -> None:
-    """A random graph of 200 vertices, and G1 or one like it."""
+    """Measure a random graph of 200 vertices, and G1 or a similar one."""
     name, graph = next(iter(instances().items()))
     graphs = {"random": random_graph(200, 8.0), name: graph}
     save("cvxpy_maxcut", [measure(*one, tol) for one in graphs.items() for tol in (1e-3, 1e-4)])

@@ -1,9 +1,10 @@
-"""One machine, huge n: max-cut of random graphs of average degree 4, R = 10, to a certified 1e-1.
+"""Huge max-cut on one machine: random graphs of average degree 4, R = 10, to a certified 1e-1.
 
-`python -m benchmarks huge`; `--quick` for n = 10^4 alone, unrecorded; `--only=1e6,1e7` for some
-sizes, the others stay as recorded. Every run generates its graph and solves it in a process of its
-own, whose peak of memory is that of all of it. The rivals: `solve` as it chooses by itself, and
-SketchyCGAL as published (`benchmarks/sketchy.py`), to its own rule for 1e-1, which proves nothing.
+`python -m benchmarks huge`; `--quick` for n = 10^4 only, unrecorded; `--only=1e6,1e7` for some
+sizes, with the others kept as recorded. Each run generates its graph and solves it in its own
+process, and the peak memory includes both. The rivals are `solve` with its default choice, and
+SketchyCGAL as published (`benchmarks/sketchy.py`), stopped by its own rule at 1e-1, which proves
+nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from condal.lab.bench.memory import peak
 from condal.storage import Sketch
 
 R, EPS, DEGREE = 10, 1e-1, 4
-CGAL, CHOSEN, PUBLISHED = "condal, CGAL", "condal, by itself", "SketchyCGAL as published"
+CGAL, CHOSEN, PUBLISHED = "condal, CGAL", "condal, default", "SketchyCGAL as published"
 LIMITS = {
     10**5: {CGAL: 900.0, CHOSEN: 900.0, PUBLISHED: 150.0},
     10**6: {CGAL: 900.0, CHOSEN: 900.0, PUBLISHED: 900.0},
@@ -37,16 +38,16 @@ QUICK = {10**4: {CGAL: 60.0, CHOSEN: 60.0, PUBLISHED: 10.0}}
 
 
 def graph(n: int) -> Any:
-    """A random graph of n vertices, made with little memory: weights count repeated edges."""
+    """Return a random graph of n vertices, using little memory: weights count repeated edges."""
     rng, m = np.random.default_rng(0), n * DEGREE // 2
     i, j = (rng.integers(0, n, m, dtype=np.int32) for _ in range(2))
-    kept = i != j
-    half = sp.csr_array((np.ones(int(kept.sum())), (i[kept], j[kept])), shape=(n, n))
+    proper = i != j
+    half = sp.csr_array((np.ones(int(proper.sum())), (i[proper], j[proper])), shape=(n, n))
     return half + half.T
 
 
 def work(solver: str, n: int, seconds: float) -> dict[str, Any]:
-    """One run, in this process."""
+    """Run one case in this process."""
     W = graph(n)
     row: dict[str, Any] = {"n": n, "edges": int(W.nnz) // 2, "R": R, "solver": solver}
     wall, cpu = time.perf_counter(), time.process_time()
@@ -72,7 +73,7 @@ def _ours(W: Any, solver: str, seconds: float) -> dict[str, Any]:
 
 
 def main() -> None:
-    """All sizes, each solver in turn."""
+    """Run all sizes, one solver after another."""
     quick = "--quick" in sys.argv
     named = [word[7:].split(",") for word in sys.argv if word.startswith("--only=")]
     sizes = QUICK if quick else LIMITS
@@ -103,7 +104,7 @@ def _alone(solver: str, n: int, seconds: float) -> dict[str, Any]:
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """The rows as a page."""
+    """Return the rows as a page."""
     names = ("n", "solver", "outcome", "gap", "infeasibility", "iterations", "products")
     heads = (*names, "wall s", "CPU s", "peak MB", "estimate MB")
     lines = ["# Huge max-cut", "", _said(), "", _line(heads), _line(["---"] * len(heads))]
@@ -120,11 +121,11 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 def _said() -> str:
     return (
-        f"Random graphs of average degree {DEGREE}, to {EPS:g}; a sketch of R = {R}. One thread. "
-        "The memory is the peak of the whole process, graph and Python with it; the estimate is "
-        "what is said before the start. SketchyCGAL is our own writing of the published algorithm; "
-        "its gap is the surrogate that it stops by, at a point that is infeasible by as much as is "
-        "said, and nothing of it is proved."
+        f"Random graphs of average degree {DEGREE}, solved to {EPS:g} with a sketch of R = {R}, on "
+        "one thread. Memory is the peak of the whole process, including the graph and Python; the "
+        "estimate is the one printed before the start. SketchyCGAL is our own implementation of "
+        "the published algorithm. Its gap is the surrogate gap of its stopping rule, at a point "
+        "with the listed infeasibility; nothing about it is proved."
     )
 
 
@@ -134,6 +135,6 @@ def _line(cells: Any) -> str:
 
 if __name__ == "__main__":
     asked, side, limit, answer = sys.argv[1:]
-    found = work(asked, int(side), float(limit))
-    finite = {key: None if value != value else value for key, value in found.items()}
+    record = work(asked, int(side), float(limit))
+    finite = {key: None if value != value else value for key, value in record.items()}
     Path(answer).write_text(json.dumps(finite), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""An application to measure on: what condal's user writes, its rivals, and who judges them."""
+"""An application to measure on: condal's code, its rivals, and the judge of their answers."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ GOAL = 1e-3
 class Instance:
     """`ours`: tol, seconds -> (x, result). `rivals`: eps -> x, or (x, how it ended, seconds).
 
-    Both are timed as a whole, from the data to what the user wants; CVXPY's rivals tell the seconds
-    of the solver behind it. `judge` says of an x its value and infeasibility; where the truth is
-    known, its `error`, which is to be at most `goal`.
+    Both are timed as a whole, from the data to the answer that the user wants. Rivals that use
+    CVXPY also report the seconds of the solver behind it. `judge` returns the value and
+    infeasibility of an x or, if the truth is known, its `error`, which should be at most `goal`.
     """
 
     title: str
@@ -32,18 +32,18 @@ class Instance:
     judge: Callable[[Any], dict[str, float]]
     goal: float = GOAL
     what: str = "objective"
-    seconds: float = 120.0  # of CPU time that a solver has
+    seconds: float = 120.0  # limit on the CPU time of a solver
 
 
 def modelled(title: str, model: Callable[[], Any], rivals: Mapping[str, Any]) -> Instance:
-    """An instance whose answer is judged by its objective and infeasibility, whoever gave it."""
+    """Return an instance that judges any answer by its objective and infeasibility."""
 
     def ours(tol: float, max_seconds: float | None = None) -> tuple[Any, Any]:
         result = condal.solve(model(), tol=tol, max_seconds=max_seconds)
         return result.x, result
 
     def judge(x: Any) -> dict[str, float]:
-        """Of x moved into the domain, and repaired where the model has a repair."""
+        """Judge x after moving it into the domain, and repairing it if the model has a repair."""
         problem = model().problem
         X, repair = problem.X, problem.repair
         if isinstance(X, Spectral):

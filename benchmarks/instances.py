@@ -1,4 +1,4 @@
-"""The applications: data that are drawn by a seed, the model of condal, and the rivals."""
+"""The applications: seeded random data, condal's model, and the rivals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from condal.problems.trace_norm import trace_regression
 
 
 def small_completion(m: int, n: int, known: int) -> Instance:
-    """Rank 3 and noise, the radius that of the truth, so that CVXPY has the same problem."""
+    """Rank 3 plus noise, with the radius of the truth, so that CVXPY has the same problem."""
     rng = np.random.default_rng(0)
     truth = rng.standard_normal((m, 3)) @ (5 * rng.standard_normal((3, n)))
     i, j = np.divmod(rng.choice(m * n, known, replace=False), n)
@@ -66,7 +66,7 @@ def regression(rows: int, n: int, loss: str) -> Instance:
 
 
 def assets(n: int, factors: int) -> Instance:
-    """Returns in percent, factors as of markets, ten sectors of at most a fifth, and trades."""
+    """Returns in percent, market factors, ten sectors of at most a fifth, and trading costs."""
     rng = np.random.default_rng(0)
     data = {
         "expected": 8 + 6 * rng.standard_normal(n),
@@ -85,7 +85,7 @@ def assets(n: int, factors: int) -> Instance:
 
 
 def graphs(n: int) -> Instance:
-    """A random graph, and itself in another order with a twentieth of its edges replaced."""
+    """A random graph, and a renumbered copy with a twentieth of its edges replaced."""
     A = sp.csr_array(random_graph(n, 0.2 * n, seed=1)).toarray()
     rng = np.random.default_rng(2)
     flip = np.triu(rng.random((n, n)) < 0.01, 1)
@@ -99,7 +99,7 @@ def graphs(n: int) -> Instance:
 
 
 def field_of(side: int, states: int) -> Instance:
-    """A grid whose nodes and edges have normal costs: its relaxation is not integral."""
+    """A grid with normally distributed costs on nodes and edges: its relaxation is not integral."""
     rng = np.random.default_rng(0)
     node = np.arange(side * side).reshape(side, side)
     edges = np.concatenate(
@@ -146,10 +146,10 @@ def trace_norm(rows: int, m: int, n: int) -> Instance:
 
 
 def component(n: int) -> Instance:
-    """Three hidden factors, each of a tenth of the variables, and noise: 2 n observations."""
+    """Three hidden factors, each on a tenth of the variables, plus noise: 2 n observations."""
     rng = np.random.default_rng(0)
-    part = max(1, n // 10)
-    hidden = (np.arange(n) // part == np.arange(3)[:, None]) * np.array([[4.0], [3.0], [2.0]])
+    group = max(1, n // 10)
+    hidden = (np.arange(n) // group == np.arange(3)[:, None]) * np.array([[4.0], [3.0], [2.0]])
     data = rng.standard_normal((2 * n, 3)) @ hidden + 3 * rng.standard_normal((2 * n, n))
     S = np.cov(data.T)
     title = f"sparse PCA, n = {n}"
@@ -161,7 +161,7 @@ def component(n: int) -> Instance:
 
 
 def blocks(n: int) -> Instance:
-    """The stochastic block model: three groups, chances 0.15 within and 0.05 between."""
+    """The stochastic block model: three groups, edge probability 0.15 within and 0.05 between."""
     rng = np.random.default_rng(0)
     labels = np.arange(n) % 3
     chance = np.where(labels[:, None] == labels, 0.15, 0.05)

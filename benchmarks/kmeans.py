@@ -1,8 +1,9 @@
 """k-means, 1000 x 1000: an iteration against the products of its oracle and two passes over x.
 
-The claim: an iteration costs at most 3 (a dense symmetric matrix-vector product) (how many products
-the oracle makes) + 2 (a pass over the n x n images). All three are timed in turns, in one run. The
-products grow with k: two windows of a run show how, and a row over all of a run what it comes to.
+The claim: an iteration costs at most 3 (cost of a dense symmetric matrix-vector product) (number of
+products of the oracle) + 2 (cost of a pass over the n x n images). All three are timed alternately,
+in one run. The number of products grows with k: two windows of a run show how, and one row covers
+a whole run.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from condal.driver.scaling import normalise
 from condal.methods.rules import LineSearch
 from condal.storage import Factored
 
-WINDOWS = {20: 30, 200: 30}  # after so many iterations, so many are timed
+WINDOWS = {20: 30, 200: 30}  # {first iteration: number of timed iterations}
 WHOLE = {0: 300}
 
 
 def points() -> tuple[str, Any]:
-    """The MNIST features of Mixon, Villar and Ward where they are, ten blobs where not."""
+    """Return the MNIST features of Mixon, Villar and Ward if available, else ten blobs."""
     file = DATA / "kmeans_mnist" / "data_features.mat"
     if file.is_file():
         return "MNIST features", loadmat(file)["digits"].T
@@ -58,7 +59,7 @@ class Stopwatch:
 
 
 def measure(data: str, model: Any, method: Any, windows: dict[int, int]) -> list[dict[str, Any]]:
-    """A row a window of iterations, each iteration at its mean."""
+    """Return one row per window of iterations, with the mean time per iteration."""
     problem, counts = counted(normalise(model.problem)[0])
     n = model.n
     matrix, vector, image, out = model.D, np.ones(n), model.D.ravel(), np.empty(n * n)
@@ -74,7 +75,7 @@ def measure(data: str, model: Any, method: Any, windows: dict[int, int]) -> list
         sweep = Stopwatch(lambda: np.add(image, other, out=out))
         for _ in range(many):
             step(), sweep(), sweep()
-            for _ in range(10):  # one after the other, as the oracle makes them
+            for _ in range(10):  # in sequence, as the oracle makes them
                 product()
         k = begin + many
         products = (counts.matvecs - before) / many
@@ -97,7 +98,7 @@ def measure(data: str, model: Any, method: Any, windows: dict[int, int]) -> list
 
 
 def main() -> None:
-    """Both steps of CGAL."""
+    """Measure CGAL with both step rules."""
     data, given = points()
     model = condal.problems.k_means(given, 10)
     methods = (condal.CGAL(), condal.CGAL(eta=LineSearch()))

@@ -1,7 +1,8 @@
-"""Theta and phase retrieval with a sketch, n = 10^5 and 10^6: what is proved, by how much memory.
+"""Theta and phase retrieval with a sketch, n = 10^5 and 10^6: what is proved, with how much memory.
 
-python -m benchmarks large runs all, each in a process of its own; --only=theta-100000 some of them;
-the rows of the others are kept. Instances are generated. Nobody else's solver takes these sizes.
+`python -m benchmarks large` runs all cases, each in its own process. `--only=theta-100000` runs
+some of them and keeps the rows of the others. Instances are generated. No other solver handles
+these sizes.
 """
 
 from __future__ import annotations
@@ -40,24 +41,24 @@ TRIALS = 2  # stable sets
 ABOUT = """\
 # Theta and phase retrieval with a sketch
 
-CGAL with a sketch of x, random graphs of average degree 4 and coded diffraction of random images
-through 8 masks, one thread, to the tolerance or to a limit of time, on a machine that others use as
-well: CPU time says more than that of the wall. Each run is a process of its own.
+CGAL with a sketch of x, on random graphs of average degree 4, and on coded diffraction of random
+images through 8 masks. Each run has its own process and one thread, and stops at the tolerance or
+at a time limit. Other users shared the machine, so CPU time is more meaningful than wall time.
 
-* Theta: x = J/n, of objective n, has an infeasibility of sqrt(p)/n alone, so that objective and gap
-  of a point that is not feasible say little. What stands are two numbers that are proved: the bound
-  on theta, and the stable set that was found, a feasible point of its own size. The bound falls at
-  once to that of duals which are alike on all edges, and then rests while the oracle answers with
-  vectors at vertices of high degree, until their duals are right; of n = 10^6 that takes longer
-  than the time that it was given.
-* Phase retrieval, to a gap of 1e-1, where x = 0 has the objective 0.5: the x of so early an
-  iteration has many small eigenvalues, which a sketch of R = 5 does not hold. The bound is by the
-  tangent of f before these were lost, and so bears nothing of that; the signal does.
+* Theta: x = J/n has the objective n but an infeasibility of only sqrt(p)/n, so the objective and
+  the gap of an infeasible point say little. Two proved numbers remain: the bound on theta, and the
+  size of the stable set that was found, which is a feasible point. The bound falls at once to the
+  value for duals that are equal on all edges. It then stagnates while the oracle returns vectors at
+  vertices of high degree, until the duals there are right. For n = 10^6 this takes longer than the
+  time limit.
+* Phase retrieval is solved to a gap of 1e-1, where x = 0 has the objective 0.5. The x of such an
+  early iteration has many small eigenvalues, which a sketch of R = 5 loses. The bound linearises f
+  before the loss and is not affected by it; the signal is.
 """.splitlines()
 
 
 def main() -> None:
-    """Every kind and size, one after the other."""
+    """Run every kind and size in turn."""
     only = [word.removeprefix("--only=") for word in sys.argv if word.startswith("--only=")]
     for (kind, n), seconds in SECONDS.items():
         if only and f"{kind.split()[0]}-{n}" not in only[0].split(","):
@@ -67,39 +68,39 @@ def main() -> None:
             done = alone("benchmarks.large", kind, n, seconds, reply, timeout=4 * seconds + 900)
             if not reply.is_file():
                 raise SystemExit(f"{kind}, n = {n}: {(done.stdout + done.stderr)[-2000:]}")
-            found = json.loads(reply.read_text(encoding="utf-8"))
-        kept = {**_earlier(), (kind, n): found}
-        rows = [kept[key] for key in sorted(kept, key=lambda key: (key[1], key[0]))]
+            row = json.loads(reply.read_text(encoding="utf-8"))
+        by_case = {**_earlier(), (kind, n): row}
+        rows = [by_case[key] for key in sorted(by_case, key=lambda key: (key[1], key[0]))]
         write("large", rows)
         (RESULTS / "large.md").write_text(_page(rows), encoding="utf-8")
-        print(_page([found]))
+        print(_page([row]))
 
 
 def work(kind: str, n: int, seconds: float) -> dict[str, Any]:
-    """One run, in this process."""
+    """Run one case in this process."""
     return (_theta if kind == THETA else _phase)(n, seconds)
 
 
 def _theta(n: int, seconds: float) -> dict[str, Any]:
     model = theta(random_graph(n, 4.0))
     edges = model.problem.A.size
-    # |y| grows as the root of the number of edges, and so does the penalty that it takes.
+    # |y| grows like the square root of the number of edges, and so must the penalty.
     method = CGAL(Balanced(first=0.05 * sqrt(edges)))
-    # A tol that x = J/n does not meet: |x_ij| on all edges is as small as sqrt(edges)/n there.
+    # A tol that x = J/n does not meet: its infeasibility is only sqrt(edges)/n.
     tol = 0.05 * sqrt(edges) / n
     row, result = _measured(THETA, n, model, method, 10, tol=tol, seconds=seconds)
     began = time.process_time()
-    found = model.round(result, trials=TRIALS)
+    size = model.round(result, trials=TRIALS).size
     row |= {
         "p": edges,
-        "rounded": f"stable set of {found.size}: {_share(result.bound / found.size - 1)} below",
+        "rounded": f"stable set of {size}; the bound is {_share(result.bound / size - 1)} above",
         "rounding_cpu_seconds": time.process_time() - began,
     }
     return row
 
 
 def _phase(n: int, seconds: float) -> dict[str, Any]:
-    side = 40 * round(sqrt(n) / 40)  # of small factors, as fast transforms like it
+    side = 40 * round(sqrt(n) / 40)  # a multiple of 40, for fast Fourier transforms
     rng = np.random.default_rng(0)
     u = _complex(rng, (side, side))
     masks = rng.choice([1, -1, 1j, -1j], size=(MASKS, side, side))
@@ -124,7 +125,7 @@ def _measured(
 ) -> tuple[dict[str, Any], Result]:
     problem = model.problem
     storage, before = Sketch(problem.X.n, R), peak()
-    told = sum(estimate(problem, method, storage).values())
+    estimated = sum(estimate(problem, method, storage).values())
     began = time.perf_counter()
     result = solve(model, tol=tol, method=method, storage=storage, max_seconds=seconds)
     row = {
@@ -147,7 +148,7 @@ def _measured(
         "cpu_seconds": result.cpu_seconds,
         "data_mb": before / 1e6,
         "peak_mb": peak() / 1e6,
-        "estimate_mb": told / 1e6,
+        "estimate_mb": estimated / 1e6,
         "reconstruction": str(result.reconstruction),
     }
     return row, result
@@ -157,8 +158,8 @@ def _complex(rng: np.random.Generator, shape: tuple[int, int]) -> NDArray[np.com
     return rng.standard_normal(shape) + 1j * rng.standard_normal(shape)
 
 
-def _share(part: float) -> str:
-    return f"{100 * part:.3g}%"
+def _share(share: float) -> str:
+    return f"{100 * share:.3g}%"
 
 
 def _earlier() -> dict[tuple[str, int], dict[str, Any]]:
@@ -170,20 +171,20 @@ def _earlier() -> dict[tuple[str, int], dict[str, Any]]:
 def _page(rows: list[dict[str, Any]]) -> str:
     lines = [*ABOUT, ""]
     for row in rows:
-        beside = row["peak_mb"] - row["data_mb"]
+        beyond_data = row["peak_mb"] - row["data_mb"]
         lines += [
             f"## {row['kind']}, n = {row['n']:,}, p = {row['p']:,}, R = {row['R']}",
             "",
             f"* {row['status']}: objective {row['objective']:.6g}, proved bound "
             f"{row['bound']:.6g}, gap {row['gap']:.3g}, infeasibility {row['infeasibility']:.3g}; "
             f"{row['proof']}",
-            f"* before it was reconstructed, x had the objective {row['iterate_objective']:.6g} "
-            f"and the infeasibility {row['iterate_infeasibility']:.3g}; the oracle's own word, "
-            f"which proves nothing, made the bound {row['estimated_bound']:.6g}",
+            f"* before the reconstruction, x had the objective {row['iterate_objective']:.6g} "
+            f"and the infeasibility {row['iterate_infeasibility']:.3g}; the oracle's own estimate, "
+            f"which proves nothing, gave the bound {row['estimated_bound']:.6g}",
             f"* {row['iterations']} iterations, {row['products']} products, "
-            f"{row['wall_seconds']:.0f} s of wall, {row['cpu_seconds']:.0f} s of CPU time",
-            f"* peak {row['peak_mb']:.0f} MB, {beside:.0f} MB of it beside the data; the estimate "
-            f"before the start was {row['estimate_mb']:.0f} MB",
+            f"{row['wall_seconds']:.0f} s of wall time, {row['cpu_seconds']:.0f} s of CPU time",
+            f"* peak {row['peak_mb']:.0f} MB, of which {beyond_data:.0f} MB beyond the data; "
+            f"the estimate before the start was {row['estimate_mb']:.0f} MB",
             f"* {row['rounded']}, in {row['rounding_cpu_seconds']:.0f} s of CPU time",
             f"* {row['reconstruction']}",
             "",

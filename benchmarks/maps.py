@@ -1,8 +1,9 @@
-"""Linear maps: images of low-rank points, adjoints, products with the gradient they make.
+"""Linear maps: images of low-rank points, adjoints, and products with the resulting gradient.
 
-Against the memory: `share` is the bytes that an image must touch, a second, over those that
-`np.copyto` moves in the same run on arrays as large. Against a loop over the constraints, as a map
-is written first: `loop_ratio`. Gathers of short rows from beyond the cache cannot reach 1.
+`share` compares with the memory bandwidth: the bytes per second that an image must touch, over
+those that `np.copyto` moves in the same run on arrays of the same size. `loop_ratio` compares with
+a loop over the constraints, the simplest way to write a map. Gathers of short rows from beyond the
+cache cannot reach a share of 1.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from condal.linalg.gradients import add
 from condal.linalg.points import symmetric_product
 from condal.linalg.symmetric import Symmetric
 
-LOOPED = 200  # constraints of the loop: the others take as long each
+LOOPED = 200  # constraints in the timed loop; the time is scaled to all of them
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Case:
     A: Any
     n: int
     rank: int
-    touched: Callable[[int], float]  # bytes of an image of a point of a rank
-    one: Callable[[int, Any, Any], float]  # (Ax)_i of U diag(w) U', as a loop would have it
+    touched: Callable[[int], float]  # rank -> bytes touched by an image
+    one: Callable[[int, Any, Any], float]  # (Ax)_i of U diag(w) U', for the loop
 
 
 def entries(n: int, p: int, rank: int) -> Case:
@@ -55,9 +56,9 @@ def inner(n: int, p: int, rank: int) -> Case:
     A = condal.Inner.from_triplets(n, owner, rows=i, cols=j, values=v)
     both = [
         sp.csr_array(
-            (np.tile(v[here], 2), (np.r_[i[here], j[here]], np.r_[j[here], i[here]])), (n, n)
+            (np.tile(v[block], 2), (np.r_[i[block], j[block]], np.r_[j[block], i[block]])), (n, n)
         )
-        for here in (slice(3 * k, 3 * k + 3) for k in range(LOOPED))
+        for block in (slice(3 * k, 3 * k + 3) for k in range(LOOPED))
     ]
     return Case(
         f"Inner {p:,}",
@@ -98,7 +99,7 @@ def cases() -> Iterator[Case]:
 
 
 def fastest(work: Callable[[], Any]) -> float:
-    """CPU seconds of the fastest of some runs; the first is not counted."""
+    """Return the CPU seconds of the fastest of several runs, not counting the first."""
     work()
     best, began = np.inf, time.process_time()
     for k in range(50):
@@ -111,7 +112,7 @@ def fastest(work: Callable[[], Any]) -> float:
 
 
 def bandwidth(size: float) -> float:
-    """Bytes a second that a copy reads and writes, of arrays that hold `size` bytes together."""
+    """Return the bytes per second that a copy moves between arrays of `size` bytes in total."""
     source = np.zeros(max(1, int(size / 16)))
     target = np.empty_like(source)
     return 16 * source.size / fastest(lambda: np.copyto(target, source))
@@ -149,15 +150,15 @@ def measured(case: Case) -> dict[str, Any]:
 
 
 def constructions() -> Iterator[dict[str, Any]]:
-    """50,000 matrices of three entries: one by one, and at once."""
+    """Time three ways to build a map from 50,000 matrices of three entries."""
     rng, n, p = np.random.default_rng(2), 500, 50_000
     i, j = rng.integers(0, n, (2, 3 * p))
     v = rng.standard_normal(3 * p)
     matrices = [
         sp.coo_array(
-            (np.tile(v[here], 2), (np.r_[i[here], j[here]], np.r_[j[here], i[here]])), (n, n)
+            (np.tile(v[block], 2), (np.r_[i[block], j[block]], np.r_[j[block], i[block]])), (n, n)
         )
-        for here in (slice(3 * k, 3 * k + 3) for k in range(p))
+        for block in (slice(3 * k, 3 * k + 3) for k in range(p))
     ]
     owner = np.repeat(np.arange(p), 3)
     made = condal.Inner(matrices)

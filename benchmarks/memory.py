@@ -1,4 +1,4 @@
-"""Memory: a sketch of R = 10 on a random graph of 100,000 vertices, 50 iterations, in all."""
+"""Memory: a sketch of R = 10 on a random graph of 100,000 vertices, 50 iterations, in total."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ print(json.dumps(dict(
 
 
 def main() -> None:
-    """Each size in a process of its own, so that the peak is its own."""
+    """Run each size in its own process, so that the peaks are separate."""
     rows = []
     for n in (10_000, 100_000):
         output = subprocess.run(

@@ -1,9 +1,9 @@
-"""One run of max-cut on the ranks that there are, or in one process without them: its parts, timed.
+"""Run max-cut once, on the available ranks or in one process without MPI, and time its parts.
 
-mpirun -n 2 python -m benchmarks.on_ranks GRAPH ITERATIONS REPLY: the graph is a file, and the reply
-one of JSON, by the first rank. `--alone` is the rival, `condal.solve`; `--answer` goes on to the
-proof; `--short` has one Krylov space for each call of the oracle; `--lobpcg`, `--gd` and `--jd` are
-other solvers of SLEPc's.
+`mpirun -n 2 python -m benchmarks.on_ranks GRAPH ITERATIONS REPLY`: GRAPH is a file; the first rank
+writes REPLY as JSON. `--alone` runs the rival, `condal.solve`; `--answer` continues to the proof;
+`--short` builds one Krylov space per call of the oracle; `--lobpcg`, `--gd` and `--jd` use other
+solvers of SLEPc.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ EVENTS = ("BVOrthogonalizeV", "BVMultInPlace")
 
 
 class Enough(Exception):
-    """So many iterations were timed."""
+    """Raised when enough iterations have been timed."""
 
 
 class Clock:
-    """Seconds and calls of some functions; what is inside the first that is on is not counted."""
+    """Seconds and calls of some functions; nested calls of the same part are not counted."""
 
     def __init__(self) -> None:
         self.seconds: Counter[str] = Counter()
@@ -45,7 +45,7 @@ class Clock:
         self._on: set[str] = set()
 
     def watch(self, owner: Any, name: str, part: str, *, outside: str = "") -> None:
-        """Time a method of a class as a part; not where it is called by the part `outside`."""
+        """Time a method of a class as a part, except inside calls of the part `outside`."""
         called = getattr(owner, name)
 
         def timed(*given: Any, **named: Any) -> Any:
@@ -64,7 +64,7 @@ class Clock:
 
 
 def ranks(graph: str, iterations: int, options: list[str]) -> dict[str, Any] | None:
-    """The run on ranks; None but on the first."""
+    """Run on ranks; return the record on the first rank and None on the others."""
     short = "--short" in options
     if short:
         oracle.PART, oracle.TRIES = 1e300, 1
@@ -84,10 +84,10 @@ def ranks(graph: str, iterations: int, options: list[str]) -> dict[str, Any] | N
     engine().PETSc.Log.begin()
     rows: list[dict[str, float]] = []
     say = _noting(rows, clock, None if "--answer" in options else iterations)
-    found: dict[str, Any] = {}
+    answer: dict[str, Any] = {}
     try:
         result = distributed.solve(model, R=R, tol=1e-9, max_iters=iterations, callback=say)
-        found = {"objective": result.objective, "bound": result.bound}
+        answer = {"objective": result.objective, "bound": result.bound}
     except Enough:
         pass
     memory = team.largest(float(peak()))
@@ -99,7 +99,7 @@ def ranks(graph: str, iterations: int, options: list[str]) -> dict[str, Any] | N
         return None
     return {
         **_means(rows, fastest=short),
-        **found,
+        **answer,
         "size": asdict(size),
         "halo": halo,
         "machine": asdict(machine),
@@ -109,7 +109,7 @@ def ranks(graph: str, iterations: int, options: list[str]) -> dict[str, Any] | N
 
 
 def alone(graph: str, iterations: int) -> dict[str, Any]:
-    """The rival: one process, without MPI."""
+    """Run the rival: one process, without MPI."""
     model = condal.problems.max_cut(condal.read_graph(graph))
     clock = Clock()
     clock.watch(Symmetric, "__matmul__", "maps")
@@ -149,27 +149,27 @@ def _noting(rows: list[dict[str, float]], clock: Clock, last: int | None) -> Cal
 
 
 def _events() -> dict[str, float]:
-    """What PETSc has counted."""
+    """Return the counters of PETSc."""
     if "petsc4py" not in sys.modules:
         return {}
     PETSc = engine().PETSc
     names = (*EVENTS, "MatMult", "VecScatterBegin", "EPSSolve")
-    found = {name: PETSc.Log.Event(name).getPerfInfo() for name in names}
-    times = {f"{name}_seconds": info["time"] for name, info in found.items()}
+    events = {name: PETSc.Log.Event(name).getPerfInfo() for name in names}
+    times = {f"{name}_seconds": info["time"] for name, info in events.items()}
     return {
         **times,
-        "flops": found["MatMult"]["flops"],
-        "messages": found["VecScatterBegin"]["numMessages"],
-        "sent": found["VecScatterBegin"]["messageLength"],
-        "reductions": found["EPSSolve"]["numReductions"],
-        "slepc_flops": found["EPSSolve"]["flops"],
-        "slepc_messages": found["EPSSolve"]["numMessages"],
+        "flops": events["MatMult"]["flops"],
+        "messages": events["VecScatterBegin"]["numMessages"],
+        "sent": events["VecScatterBegin"]["messageLength"],
+        "reductions": events["EPSSolve"]["numReductions"],
+        "slepc_flops": events["EPSSolve"]["flops"],
+        "slepc_messages": events["EPSSolve"]["numMessages"],
     }
 
 
 def _means(rows: list[dict[str, float]], *, fastest: bool = False) -> dict[str, Any]:
-    """What an iteration takes: the mean from the second on, or the one that took the least time,
-    as others on the machine disturb it."""
+    """Return the cost per iteration: the mean from the second on, or the fastest iteration, which
+    other load on the machine disturbs least."""
     steps = [{key: b[key] - a.get(key, 0.0) for key in b} for a, b in pairwise(rows)]
     if fastest:
         steps = [min(steps, key=lambda step: step["seconds"])]
@@ -182,9 +182,9 @@ def main() -> None:
     options = [word for word in sys.argv if word.startswith("--")]
     graph, count, reply = [word for word in sys.argv[1:] if not word.startswith("--")]
     iterations = int(count)
-    found = alone(graph, iterations) if "--alone" in options else ranks(graph, iterations, options)
-    if found is not None:
-        Path(reply).write_text(json.dumps(found), encoding="utf-8")
+    record = alone(graph, iterations) if "--alone" in options else ranks(graph, iterations, options)
+    if record is not None:
+        Path(reply).write_text(json.dumps(record), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The oracle: one call against SciPy's `eigsh`, engine by engine, and its share of a CGAL run."""
+"""The oracle: one call against SciPy's `eigsh`, by engine, and its share of a CGAL run."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ ENGINES = {
 
 
 def gradients(W: Any, at: tuple[int, ...]) -> list[tuple[int, Any, Any]]:
-    """(k, v_k, s_{k-1}) along a CGAL run: what the oracle is really asked, with its warm start."""
+    """Return (k, v_k, s_{k-1}) along a CGAL run: real inputs of the oracle, with its warm start."""
     problem, _ = normalise(condal.problems.max_cut(W).problem)
     states = condal.CGAL().iterates(problem, Sketch(W.shape[0], 1))
-    found, guess = [], None
+    inputs, guess = [], None
     for state in islice(states, max(at)):
         if state.k in at:
             v = add(problem.f.M.adjoint(problem.f.gradient(state.Mx)), problem.A.adjoint(state.w))
-            found.append((state.k, v, guess))
+            inputs.append((state.k, v, guess))
         guess = state.s.U[:, 0]
-    return found
+    return inputs
 
 
 def measure(solve: Any, exact: float) -> tuple[float, float]:
-    """CPU milliseconds of the fastest of five runs, and the true relative error."""
+    """Return the CPU milliseconds of the fastest of five runs and the true relative error."""
     best, value = np.inf, np.nan
     for _ in range(5):
         began = time.process_time()
@@ -48,7 +48,7 @@ def measure(solve: Any, exact: float) -> tuple[float, float]:
 
 
 def calls() -> None:
-    """One call at a relative accuracy of 1e-2, as asked of both, with the error that came of it."""
+    """Time one call at a relative accuracy of 1e-2 for both, with the resulting error."""
     rows = []
     graphs = instances() | {"random 50,000": random_graph(50_000, 4.0)}
     for name, W in graphs.items():
@@ -71,7 +71,7 @@ def calls() -> None:
 
 
 def share() -> None:
-    """The part of a run that is not spent in the oracle, proofs and set-up included."""
+    """Measure the share of a run spent outside the oracle, including proofs and set-up."""
     rows = []
     for name, W in instances().items():
         if not name.startswith("G1") and not name.startswith("G40"):
@@ -96,7 +96,7 @@ def share() -> None:
 
 
 def main() -> None:
-    """Both tables."""
+    """Write both tables."""
     calls()
     share()
 

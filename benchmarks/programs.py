@@ -1,4 +1,4 @@
-"""The same problems for CVXPY, each as its user would write it, and the engines behind it."""
+"""The same problems in CVXPY, each as a user would write it, and the solvers behind it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from condal.lab.bench.peers import Refusal
 
-MEMORY = 8e9  # bytes that a run may have
+MEMORY = 8e9  # bytes available to a run
 
-Make = Callable[[Any], "tuple[Any, Any, list[Any]]"]  # of cvxpy: objective, variable, constraints
+Make = Callable[[Any], "tuple[Any, Any, list[Any]]"]  # cvxpy -> objective, variable, constraints
 
 
 def _scs(eps: float) -> dict[str, Any]:
@@ -30,7 +30,7 @@ ENGINES = {"SCS": _scs, "Clarabel": _clarabel, "HiGHS": _highs}
 
 
 def by_cvxpy(engine: str, make: Make) -> Callable[[float], Any]:
-    """eps -> (x, how it ended and the engine's own seconds); the model is made in it, too."""
+    """Return eps -> (x, status, seconds of the solver); each call also builds the model."""
 
     def solve(eps: float) -> tuple[Any, str, float]:
         import cvxpy as cp
@@ -45,12 +45,12 @@ def by_cvxpy(engine: str, make: Make) -> Callable[[float], Any]:
 
 
 def engines(make: Make, *names: str) -> dict[str, Callable[[float], Any]]:
-    """The program for each of the engines."""
+    """Return the program for each of the named solvers."""
     return {name: by_cvxpy(name, make) for name in names}
 
 
 def lifted_signal(a: Any, b: Any, trace: float) -> Make:
-    """Phase retrieval: the squares of the rows of M vec x - b, x Hermitian psd, tr x <= trace."""
+    """Phase retrieval: minimise |M vec x - b|^2 over Hermitian psd x, tr x <= trace."""
 
     def make(cp: Any) -> Any:
         p, n = a.shape
@@ -69,7 +69,7 @@ def lifted_signal(a: Any, b: Any, trace: float) -> Make:
 
 
 def nuclear_fit(shape: Any, i: Any, j: Any, v: Any, radius: float) -> Make:
-    """Matrix completion: the mean of the squares of what is missed, over 2."""
+    """Matrix completion: half the mean squared error on the known entries."""
 
     def make(cp: Any) -> Any:
         x = cp.Variable(shape)
@@ -123,7 +123,7 @@ def matching(A: Any, B: Any) -> Make:
 
 
 def local_polytope(problem: Any, sizes: Any) -> Make:
-    """MAP inference: the rows of condal's own problem, and the simplices as rows too."""
+    """MAP inference: the rows of condal's own problem, with the simplices as rows."""
 
     def make(cp: Any) -> Any:
         import scipy.sparse as sp
@@ -138,7 +138,7 @@ def local_polytope(problem: Any, sizes: Any) -> Make:
 
 
 def phases(C: Any) -> Make:
-    """Angular synchronisation, with entries only where something was measured."""
+    """Angular synchronisation, with entries only for measured pairs."""
 
     def make(cp: Any) -> Any:
         x = cp.Variable(C.shape, hermitian=True)

@@ -1,10 +1,10 @@
-"""Max-cut on ranks: the time of an iteration by parts, weak scaling, and the model of its cost.
+"""Max-cut on ranks: the time per iteration by part, weak scaling, and the cost model.
 
-`python -m benchmarks ranks`, by a Python that has MPI, PETSc and SLEPc; `--quick` for small graphs,
-unrecorded. A *short* run asks so little of the oracle that SLEPc builds one Krylov space a call:
-every iteration has the same products, the fewest there can be, and what is beside them has its
-largest share. A *plain* run is what a user gets. The rival is `condal.solve`, CGAL with the same
-sketch, in one process.
+`python -m benchmarks ranks` needs a Python with MPI, PETSc and SLEPc; `--quick` uses small graphs
+and records nothing. A *short* run asks for so little accuracy that SLEPc builds one Krylov space
+per call of the oracle. Every iteration then makes the same, minimal number of products, and the
+remaining work has its largest share. A *plain* run is what a user gets. The rival is
+`condal.solve`, CGAL with the same sketch, in one process.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from condal.sweeps.processes import ONE_THREAD
 
 MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe")
 SHORT, PLAIN, ANSWER = "short", "plain", "answer"
-HALF = 500_000  # rows of a rank
+HALF = 500_000  # rows per rank
 PATIENCE, ENGINE_PATIENCE = 1500.0, 60.0
 
 
 @dataclass(frozen=True)
 class Case:
-    """So many iterations on a graph of n vertices, on ranks; 0 of them for the rival."""
+    """A number of iterations on a graph of n vertices; 0 ranks stands for the rival."""
 
     kind: str
     n: int
@@ -44,7 +44,7 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """All that is measured."""
+    """Return all measured cases."""
     weak = [
         Case(kind, ranks * HALF, ranks, SHORT, 12)
         for kind in ("random", "torus")
@@ -59,22 +59,22 @@ def cases() -> list[Case]:
 
 
 def quick() -> list[Case]:
-    """The same, small."""
+    """Return small cases of the same kinds."""
     ways = ((SHORT, (1, 2, 4)), (PLAIN, (0, 1, 2)), (ANSWER, (1, 2, 4)))
     short = [Case("random", 4000, ranks, how, 6) for how, several in ways for ranks in several]
     return [*short, *(Case("torus", ranks * 2000, ranks, SHORT, 6) for ranks in (1, 2))]
 
 
 def run(case: Case, folder: Path) -> dict[str, Any]:
-    """What a case gives, in processes of its own."""
+    """Run a case in its own processes and return its record."""
     file, reply = folder / f"{case.kind}-{case.n}.npz", folder / "reply.json"
     if not file.is_file():
         sp.save_npz(file, _graph(case.kind, case.n), compressed=False)
     reply.unlink(missing_ok=True)
-    by_itself = case.ranks == 0 or case.how in KINDS  # and ends if it is killed
+    by_itself = case.ranks == 0 or case.how in KINDS  # without mpirun, so that a kill ends it
     start = () if by_itself else (*MPIRUN, "-n", f"{case.ranks}")
     words = [file, case.iterations, reply, "--alone" if case.ranks == 0 else f"--{case.how}"]
-    # Where ranks share a core, one that waits must let the others go on.
+    # If ranks share a core, a waiting rank must yield to the others.
     crowded = {"OMPI_MCA_mpi_yield_when_idle": "1"} if case.ranks > (os.cpu_count() or 1) else {}
     engine = case.how in KINDS
     try:
@@ -105,32 +105,32 @@ def _graph(kind: str, n: int) -> Any:
 
 
 def main() -> None:
-    """All cases, one after the other; `--only=short-random` for those whose name begins so.
+    """Run all cases in turn, or those whose names start with `--only=short-random`.
 
-    The others stay as recorded; so does a short run that took less time before with `--again`: what
-    else the machine has to do can only add to it.
+    The other cases stay as recorded. With `--again`, a faster recorded short run also stays: other
+    load on the machine can only make a run slower.
     """
     small, again = "--quick" in sys.argv, "--again" in sys.argv
     only = tuple(word[7:] for word in sys.argv if word.startswith("--only="))
-    kept = {} if small else {_name(row): row for row in _recorded()}
+    records = {} if small else {_name(row): row for row in _recorded()}
     with tempfile.TemporaryDirectory() as folder:
         for case in quick() if small else cases():
             name = _name(vars(case))
             if only and not name.startswith(only):
                 continue
-            found, before = run(case, Path(folder)), kept.get(name)
-            print(name, found["seconds"], f"load {found['load']:.1f}", flush=True)
-            if again and case.how == SHORT and before and before["seconds"] < found["seconds"]:
+            row, before = run(case, Path(folder)), records.get(name)
+            print(name, row["seconds"], f"load {row['load']:.1f}", flush=True)
+            if again and case.how == SHORT and before and before["seconds"] < row["seconds"]:
                 continue
-            kept[name] = found
+            records[name] = row
             if not small:
-                _save(kept)
-    print(ranks_page.page(list(kept.values())))
+                _save(records)
+    print(ranks_page.page(list(records.values())))
 
 
-def _save(kept: dict[str, dict[str, Any]]) -> None:
+def _save(records: dict[str, dict[str, Any]]) -> None:
     names = [_name(vars(case)) for case in cases()]
-    rows = [kept[name] for name in names if name in kept]
+    rows = [records[name] for name in names if name in records]
     write("ranks", rows)
     (RESULTS / "ranks.md").write_text(ranks_page.page(rows), encoding="utf-8")
 

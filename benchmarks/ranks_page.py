@@ -8,60 +8,62 @@ from typing import Any
 from benchmarks.on_ranks import KINDS
 from condal.distributed.cost import Machine, Size, iteration, memory, seconds
 
-OUTSIDE, WEAK = 0.10, 1.3  # the figures
+OUTSIDE, WEAK = 0.10, 1.3  # the targets
 
 
 def page(rows: list[dict[str, Any]]) -> str:
-    """All of them."""
+    """Return the page with all tables."""
     short = [row for row in rows if row["how"] == "short"]
     plain = [row for row in rows if row["how"] == "plain"]
     answers = [row for row in rows if row["how"] == "answer"]
     text = [
         "# Max-cut on ranks",
         "",
-        "Random graphs of average degree 4, tori of degree 4, R = 10; one thread a rank, 2 cores: "
-        "4 ranks share them. Plain runs are what a user gets; short runs ask so little of the "
-        "oracle that SLEPc builds one Krylov space a call, so that all iterations have the same "
-        "products, the fewest, and the rest its largest share. Times of short runs are those of "
-        "the fastest iteration after the first, of plain runs the mean of these. *Load* is what "
-        "the machine had to do in the last minute, the run itself with it: above the number of "
-        "ranks, others disturbed it.",
+        "Random graphs of average degree 4 and tori of degree 4, R = 10. Each rank has one thread; "
+        "the machine has 2 cores, which 4 ranks share. Plain runs are what a user gets. Short runs "
+        "ask for so little accuracy that SLEPc builds one Krylov space per call of the oracle: all "
+        "iterations make the same, minimal number of products, and the remaining work has its "
+        "largest share. Times of short runs are those of the fastest iteration after the first; "
+        "times of plain runs are means over these iterations. *Load* is the load of the machine in "
+        "the last minute, including the run itself: if it exceeds the number of ranks, other "
+        "processes disturbed the run.",
         "",
         "## Figures",
         "",
         *_figures(plain, short, answers),
         "",
-        "## Short runs: one Krylov space a call of the oracle, the fewest products",
+        "## Short runs: one Krylov space per call of the oracle, the fewest products",
         "",
         *_table(("graph", "n", "ranks", *PARTS, "outside", *WHERE), map(_parts, short)),
         "",
-        "Seconds of an iteration. *Outside* is what is neither in SLEPc nor in a product of the "
-        "maps, the sketch with it. *Shell* is what a product inside SLEPc takes beside PETSc's.",
+        "Times are seconds per iteration. *Outside* is the share spent neither in SLEPc nor in "
+        "products of the maps; it includes the sketch. *Shell* is the time of products inside "
+        "SLEPc beyond PETSc's own.",
         "",
-        "## Weak scaling, as many rows a rank",
+        "## Weak scaling, with a constant number of rows per rank",
         "",
-        *_table(("graph", "rows a rank", "ranks", "s an iteration", "x"), _weak(short)),
+        *_table(("graph", "rows per rank", "ranks", "s per iteration", "x"), _weak(short)),
         "",
         "## Plain runs, and one process without MPI",
         "",
         *_table(
-            ("n", "ranks", "products", "s an iteration", "ms a product", "outside", *WHERE),
+            ("n", "ranks", "products", "s per iteration", "ms per product", "outside", *WHERE),
             map(_plain, plain),
         ),
         "",
-        "## The answer after as many iterations",
+        "## The answer after the same number of iterations",
         "",
         *_table(("ranks", "iterations", "products", "objective", "bound"), map(_answer, answers)),
         "",
         "## SLEPc's solvers: 20 iterations on one rank, within 60 s",
         "",
         *_table(
-            ("n", "solver", "products", "s an iteration", "objective", "bound"),
+            ("n", "solver", "products", "s per iteration", "objective", "bound"),
             map(_engine, (row for row in rows if row["how"] in KINDS)),
         ),
         "",
-        "The objective is that of an infeasible point, and the bound an estimate: the lower the "
-        "bound of as many iterations, the better the oracle.",
+        "The objective belongs to an infeasible point, and the bound is an estimate. After the "
+        "same number of iterations, a lower bound indicates a better oracle.",
         "",
         "## The model against what was measured",
         "",
@@ -70,11 +72,11 @@ def page(rows: list[dict[str, Any]]) -> str:
             map(_model, short),
         ),
         "",
-        "x is the model's figure over the measured one: seconds of all, of the products (shell and "
-        "all), of SLEPc's other work and of the rest; flops of the products, bytes sent and halo "
-        "as PETSc counts them; peak of memory.",
+        "x is the model's figure over the measured one: seconds in total, for the products "
+        "(including the shell), for SLEPc's other work and for the rest; flops of the products, "
+        "bytes sent and halo as counted by PETSc; peak memory.",
         "",
-        "## The machine, as measured beside each run",
+        "## The machine, as measured with each run",
         "",
         *_table(("n", "ranks", *MACHINE), map(_machine, short)),
         "",
@@ -82,14 +84,14 @@ def page(rows: list[dict[str, Any]]) -> str:
     return "\n".join(text)
 
 
-PARTS = ("products", "s", "SLEPc", "of it products", "shell", "orthogonal", "maps", "sketch")
+PARTS = ("products", "s", "SLEPc", "of which products", "shell", "orthogonal", "maps", "sketch")
 WHERE = ("peak MB", "load")
 MODEL = ("all", "products", "SLEPc", "rest", "flops", "sent", "halo", "memory")
-MACHINE = ("GB/s", "ns a read", "Gflop/s", "us latency", "GB/s of messages")
+MACHINE = ("GB/s", "ns per read", "Gflop/s", "us latency", "GB/s of messages")
 
 
 def outside(row: dict[str, Any]) -> float:
-    """The share of an iteration that is neither SLEPc's nor in a product."""
+    """Return the share of an iteration spent neither in SLEPc nor in a product."""
     return 1 - (row["slepc_seconds"] + row["maps_seconds"]) / row["seconds"]
 
 
@@ -105,7 +107,7 @@ def _parts(row: dict[str, Any]) -> list[str]:
         row["sketch_seconds"],
     )
     share = f"{100 * outside(row):.1f}%"
-    shown = [f"{one:.3g}" for one in times]
+    shown = [f"{value:.3g}" for value in times]
     return [*_case(row), f"{row['products']:.1f}", *shown, share, *_where(row)]
 
 
@@ -118,11 +120,11 @@ def _weak(rows: list[dict[str, Any]]) -> Iterable[list[str]]:
 
 
 def _families(rows: list[dict[str, Any]]) -> list[tuple[str, float, list[dict[str, Any]]]]:
-    """Those of as many rows a rank, if one of them is of one rank."""
-    found: dict[tuple[str, float], list[dict[str, Any]]] = {}
+    """Group the rows by kind and rows per rank; keep groups of several."""
+    families: dict[tuple[str, float], list[dict[str, Any]]] = {}
     for row in rows:
-        found.setdefault((row["kind"], row["n"] / row["ranks"]), []).append(row)
-    return [(*key, several) for key, several in found.items() if len(several) > 1]
+        families.setdefault((row["kind"], row["n"] / row["ranks"]), []).append(row)
+    return [(*key, several) for key, several in families.items() if len(several) > 1]
 
 
 def _plain(row: dict[str, Any]) -> list[str]:
@@ -162,18 +164,18 @@ def _model(row: dict[str, Any]) -> list[str]:
         (by["orthogonalisation"], inner),
         (by["vectors"] + by["sketch"] + by["sums"], rest),
         (work["products"].flops - shell, row["flops"]),
-        (work["products"].sent, row["sent"] / 2),  # PETSc counts what is received as well
+        (work["products"].sent, row["sent"] / 2),  # PETSc also counts received bytes
         (size.fetched, row["halo"]),
         (sum(memory(size).values()), 1e6 * row["peak_mb"]),
     )
-    shown = [f"{model / found:.2f}" if found else "-" for model, found in ratios]
+    shown = [f"{model / measured:.2f}" if measured else "-" for model, measured in ratios]
     return [*_case(row), f"{row['seconds']:.3g}", f"{total:.3g}", *shown]
 
 
 def _machine(row: dict[str, Any]) -> list[str]:
-    one = Machine(**row["machine"])
-    figures = (one.memory / 1e9, 1e9 * one.gather, one.flops / 1e9)
-    words = (1e6 * one.latency, one.network / 1e9) if row["ranks"] > 1 else ()
+    machine = Machine(**row["machine"])
+    figures = (machine.memory / 1e9, 1e9 * machine.gather, machine.flops / 1e9)
+    words = (1e6 * machine.latency, machine.network / 1e9) if row["ranks"] > 1 else ()
     shown = [f"{value:.3g}" for value in figures + words] + ["-"] * (2 - len(words))
     return [f"{row['n']:,}", f"{row['ranks']}", *shown]
 
@@ -184,22 +186,22 @@ def _figures(
     for rows, what in ((plain, "plain"), (short, "short")):
         shares = [outside(row) for row in rows if 0 < row["ranks"] <= 2]
         if shares:
-            most, said = f"{100 * max(shares):.1f}%", _verdict(max(shares) <= OUTSIDE)
-            yield f"* Time outside SLEPc and the maps' products: at most {most}"
-            yield f"  of an iteration of the {what} runs on 1 and 2 ranks (10%: {said})."
+            most, verdict = f"{100 * max(shares):.1f}%", _verdict(max(shares) <= OUTSIDE)
+            yield f"* Time outside SLEPc and the products of the maps: at most {most}"
+            yield f"  of an iteration of the {what} runs on 1 and 2 ranks (target 10%: {verdict})."
     for kind, each, several in _families(short):
         by = {row["ranks"]: row["seconds"] for row in several}
         if 1 in by and 2 in by:
             growth = by[2] / by[1]
-            said = _verdict(growth <= WEAK)
-            yield f"* Weak scaling, {kind} graph, {each:,.0f} rows a rank: an iteration takes"
-            yield f"  {growth:.2f} times as long on 2 ranks as on 1 (1.3: {said})."
+            verdict = _verdict(growth <= WEAK)
+            yield f"* Weak scaling, {kind} graph, {each:,.0f} rows per rank: an iteration takes"
+            yield f"  {growth:.2f} times as long on 2 ranks as on 1 (target 1.3: {verdict})."
     if answers:
         first = answers[0]
         off = max(
             abs(row[key] / first[key] - 1) for row in answers for key in ("objective", "bound")
         )
-        yield f"* The answers of 1, 2 and 4 ranks differ by at most {off:.1e} of their size."
+        yield f"* The answers of 1, 2 and 4 ranks differ by at most {off:.1e} (relative)."
 
 
 def _verdict(reached: bool) -> str:

@@ -1,4 +1,4 @@
-"""Instances to measure on, and where results go: with the machine and the versions."""
+"""Benchmark instances, and the results files, which include the machine and the versions."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _cell(value: Any) -> str:
 
 
 def instances() -> dict[str, Any]:
-    """G1, G40 and GD97_b where the data are, generated graphs like them where not; a torus."""
+    """Return G1, G40 and GD97_b, or generated stand-ins if the data are missing, and a torus."""
     torus_50_40 = torus(50, 40)
     if not DATA.is_dir():
         return {
@@ -69,7 +69,7 @@ def instances() -> dict[str, Any]:
 
 
 def torus(rows: int, cols: int, seed: int = 0) -> Any:
-    """A torus with weights +1 and -1."""
+    """Return a torus with weights +1 and -1."""
     rng = np.random.default_rng(seed)
     vertex = np.arange(rows * cols).reshape(rows, cols)
     j = np.concatenate([np.roll(vertex, 1, axis).ravel() for axis in (0, 1)])
@@ -78,7 +78,7 @@ def torus(rows: int, cols: int, seed: int = 0) -> Any:
 
 
 def random_graph(n: int, degree: float, seed: int = 0) -> Any:
-    """A random graph of the given average degree."""
+    """Return a random graph of the given average degree."""
     rng = np.random.default_rng(seed)
     m = int(n * degree / 2)
     i, j = rng.integers(0, n, m), rng.integers(0, n, m)
@@ -89,13 +89,13 @@ def random_graph(n: int, degree: float, seed: int = 0) -> Any:
 
 
 def random_signs(W: Any, seed: int = 0) -> Any:
-    """The graph with weights +1 and -1."""
+    """Return the graph with random weights +1 and -1."""
     upper = sp.coo_array(sp.triu(W))
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], upper.nnz)
     return symmetrised(signs, upper.row, upper.col, W.shape[0])
 
 
 def symmetrised(data: Any, i: Any, j: Any, n: int) -> Any:
-    """Both triangles of a graph given by its edges."""
+    """Return the symmetric matrix of a graph given by its edges."""
     W = sp.coo_array((data, (i, j)), shape=(n, n)).tocsr()
     return W + W.T

@@ -1,4 +1,4 @@
-"""Signals and ratings to be recovered: judged by a truth that no solver is told."""
+"""Signals and ratings to be recovered, judged by a truth that the solvers do not know."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RATINGS = DATA / "movielens" / "ml-latest-small_ratings.csv.xz"
 
 
 def phase(side: int) -> Instance:
-    """A random complex image through 12 random masks of octanary patterns, without noise."""
+    """A random complex image seen through 12 random octanary masks, without noise."""
     rng = np.random.default_rng(0)
     n, many = side * side, (12, side, side)
     turns = np.array([1, -1, 1j, -1j])[rng.integers(0, 4, many)]
@@ -51,7 +51,7 @@ def phase(side: int) -> Instance:
 
 
 def ratings(m: int, n: int, known: int, rank: int = 10) -> tuple[Any, ...]:
-    """Half stars: effects of users and items, a matrix of low rank, and noise; none twice."""
+    """Ratings in half stars: user and item effects, low rank, and noise, without duplicates."""
     rng = np.random.default_rng(0)
     users, items = rng.gamma(0.7, size=m), rng.gamma(0.5, size=n)
     drawn = np.zeros(0, dtype=np.int64)
@@ -69,7 +69,7 @@ def ratings(m: int, n: int, known: int, rank: int = 10) -> tuple[Any, ...]:
 
 
 def movielens() -> tuple[Any, ...]:
-    """ml-latest-small, as its file has it."""
+    """Read ml-latest-small."""
     with lzma.open(RATINGS, "rt") as file:
         table = np.genfromtxt(file, delimiter=",", skip_header=1)
     users, i = np.unique(table[:, 0], return_inverse=True)
@@ -78,7 +78,7 @@ def movielens() -> tuple[Any, ...]:
 
 
 def completion(data: Callable[[], tuple[Any, ...]], title: str) -> Instance:
-    """A tenth is for the test, of which nobody is told; the choice of the radius is timed too."""
+    """Hold out a tenth as a test set; the time includes the choice of the radius."""
     shape, i, j, v = data()
     out = np.random.default_rng(1).random(v.size) < 0.1
     train, test = (i[~out], j[~out], v[~out]), (i[out], j[out])

@@ -1,7 +1,8 @@
-"""The obvious alternatives that no package has: Wirtinger flow and soft-impute, in NumPy.
+"""Alternatives that no package provides: Wirtinger flow and soft-impute, in NumPy.
 
-Both are written to be hard to beat: an exact line search where the papers have a schedule of steps,
-and an accelerated proximal gradient whose singular vectors begin at those of the step before.
+Both are written to be hard to beat: Wirtinger flow uses an exact line search where the papers use a
+step-size schedule, and soft-impute is an accelerated proximal gradient method whose singular
+vectors are warm-started from the previous step.
 """
 
 from __future__ import annotations
@@ -15,20 +16,20 @@ from scipy.sparse.linalg import svds
 
 from condal.problems.row_column_effects import Effects
 
-POWER = 50  # products for the spectral start (Candes, Li and Soltanolkotabi 2015)
+POWER = 50  # power iterations of the spectral start (Candes, Li and Soltanolkotabi 2015)
 STEPS = 2_000
 
 PENALTIES = 12
-SMALLEST = 0.05  # of the largest penalty, from which on the fit is 0
-SPARE = 6  # singular vectors more than the fit has
-FITTED = 1e-4  # of the objective: what a step must gain; less changes no prediction
-WORSE = 2  # penalties in turn that predict worse than the best
+SMALLEST = 0.05  # relative to the smallest penalty for which the fit is 0
+SPARE = 6  # singular vectors beyond the rank of the fit
+FITTED = 1e-4  # smallest relative decrease per step; less does not change predictions
+WORSE = 2  # consecutive penalties that predict worse than the best
 
 
 def wirtinger_flow(a: Any, b: Any, truth: Any, *, error: float = 1e-2, seed: int = 0) -> Any:
-    """u with |(a u)_i|^2 near b_i: steepest descent on |(|a u|^2 - b)|^2 from a spectral start.
+    """Find u with |(a u)_i|^2 near b_i by steepest descent on ||a u|^2 - b|^2, spectral start.
 
-    It is told when it is within `error` of the truth, and so stops at the best of times.
+    It stops as soon as it is within `error` of the truth, which real users do not know.
     """
     rng = np.random.default_rng(seed)
     n = a.shape[1]
@@ -65,7 +66,7 @@ def _apart(u: Any, truth: Any) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """U diag(s) V', and its entries where they are known."""
+    """U diag(s) V', and its values at the known entries."""
 
     U: Any
     s: Any
@@ -74,7 +75,7 @@ class Factors:
 
 
 class SoftImpute:
-    """minimise |P(x) - v|^2 / 2 + lam |x|_*: P the known entries (Mazumder et al. 2010)."""
+    """minimise |P(x) - v|^2 / 2 + lam |x|_*, with P the known entries (Mazumder et al. 2010)."""
 
     def __init__(self, shape: tuple[int, int], i: Any, j: Any, v: Any) -> None:
         order = np.lexsort((j, i))
@@ -84,7 +85,7 @@ class SoftImpute:
         self.basis = svds(self.rest, k=SPARE, random_state=0)[2].T
 
     def largest(self) -> float:
-        """The penalty from which on the fit is 0."""
+        """Return the smallest penalty for which the fit is 0."""
         return float(svds(self.rest, k=1, return_singular_vectors=False)[0])
 
     def zero(self) -> Factors:
@@ -92,7 +93,7 @@ class SoftImpute:
         return Factors(np.zeros((m, 0)), np.zeros(0), np.zeros((n, 0)), np.zeros(self.v.size))
 
     def fit(self, lam: float, start: Factors) -> Factors:
-        """Accelerated proximal gradient, its momentum dropped where the objective rises."""
+        """Run accelerated proximal gradient; reset the momentum when the objective rises."""
         rng = np.random.default_rng(0)
         x = old = Factors(start.U, start.s, start.V, self._entries(start))
         value, t, slow = self._value(x, lam), 1.0, 0
@@ -102,12 +103,12 @@ class SoftImpute:
             L = np.hstack([(1 + beta) * x.U * x.s, -beta * old.U * old.s])
             R = np.hstack([x.V, old.V])
             self.rest.data[:] = self.v - (1 + beta) * x.known + beta * old.known
-            found = self._shrunk(L, R, lam, rng)
-            new = self._value(found, lam)
+            candidate = self._shrunk(L, R, lam, rng)
+            new = self._value(candidate, lam)
             if new > value and beta > 0:
                 old, t = x, 1.0
                 continue
-            x, old, t = found, x, longer
+            x, old, t = candidate, x, longer
             slow = slow + 1 if value - new <= FITTED * new else 0
             if slow >= 2:
                 break
@@ -115,17 +116,17 @@ class SoftImpute:
         return x
 
     def _shrunk(self, L: Any, R: Any, lam: float, rng: Any) -> Factors:
-        """The singular values of L R' + rest, less lam, by two products from the last vectors."""
+        """Soft-threshold L R' + rest by lam, with two products from the last singular vectors."""
         B = self.basis
         Q = np.linalg.qr(L @ (R.T @ B) + self.rest @ B)[0]
         P, s, Wt = np.linalg.svd((R @ (L.T @ Q) + self.rest.T @ Q).T, full_matrices=False)
         keep = s > lam
-        # The next step begins here, with some vectors beyond those that are kept.
+        # The next step starts from these vectors and some random ones.
         n, rank = self.shape[1], np.count_nonzero(keep)
         more = rng.standard_normal((n, SPARE)) / np.sqrt(n)
         self.basis = np.hstack([Wt[: rank + SPARE].T, more])
-        found = Factors((Q @ P)[:, keep], s[keep] - lam, Wt[keep].T, None)
-        return Factors(found.U, found.s, found.V, self._entries(found))
+        shrunk = Factors((Q @ P)[:, keep], s[keep] - lam, Wt[keep].T, None)
+        return Factors(shrunk.U, shrunk.s, shrunk.V, self._entries(shrunk))
 
     def _entries(self, x: Factors) -> Any:
         return entries(x, self.i, self.j)
@@ -135,26 +136,26 @@ class SoftImpute:
 
 
 def entries(x: Factors, i: Any, j: Any) -> Any:
-    """Those of U diag(s) V' at (i_k, j_k)."""
+    """Return the entries of U diag(s) V' at (i_k, j_k)."""
     return (x.U * x.s @ x.V.T)[i, j]
 
 
 def soft_impute(shape: tuple[int, int], train: Any, test: Any, *, seed: int = 0) -> Any:
-    """Predictions at `test` of the penalty that predicts best a tenth that is held back.
+    """Predict at `test` with the penalty that best predicts a held-out tenth.
 
-    Effects of rows and columns are taken out first, and the tenth is held back, as condal does.
+    As in condal, row and column effects are removed first, and a random tenth is held out.
     """
     i, j, v = train
     back = np.random.default_rng(seed).random(v.size) < 0.1
     tried = Effects.of(shape, i[~back], j[~back], v[~back], "means")
     left = v - tried.entries(i, j)
-    kept = SoftImpute(shape, i[~back], j[~back], left[~back])
-    top = kept.largest()
+    training = SoftImpute(shape, i[~back], j[~back], left[~back])
+    top = training.largest()
     grid = np.geomspace(top, SMALLEST * top, PENALTIES + 1)[1:]
-    x = best = kept.zero()
+    x = best = training.zero()
     chosen, least, worse = top, float(np.mean(left[back] ** 2)), 0
     for lam in grid:
-        x = kept.fit(lam, x)
+        x = training.fit(lam, x)
         missed = float(np.mean((entries(x, i[back], j[back]) - left[back]) ** 2))
         if missed < least:
             best, chosen, least, worse = x, lam, missed, 0

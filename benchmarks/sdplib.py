@@ -1,7 +1,7 @@
-"""SDPLIB and sparse SDPs: condal from the file to a proved answer, beside CSDP and the tables.
+"""SDPLIB and sparse SDPs: condal from the file to a proved answer, against CSDP and the tables.
 
-Every run has a process of its own and one thread. `--only=maxG11,theta1` runs some instances again,
-and leaves what is recorded of the others; `--seconds=120` is the limit of each.
+Each run has its own process and one thread. `--only=maxG11,theta1` reruns some instances and keeps
+the records of the others; `--seconds=120` is the limit of each.
 """
 
 from __future__ import annotations
@@ -33,26 +33,27 @@ SECONDS = 120.0
 HEAD = ("name", "m", "n", "trace", "status", "objective", "bound", "table", "rel. diff.", "CPU s")
 HEAD += ("CSDP s",)
 HOW = f"""\
-`table` is SDPLIB's value, or that of SDPA-GMP, of more digits, where the two agree; maxG51 is wrong
-in the former. Of the sparse SDPs it is CSDP's objective. `rel. diff.` is that of condal's objective
-from it, over 1 or its size: * is more than {GOAL:g}. The bound is proved: no feasible X has a
-larger objective. CPU seconds are from the file to the answer at tol = {TOL:g}, the search for a
-bound on the trace included, on one thread of a busy machine; CSDP's are those of its process, with
-its own tolerances."""
-# The table of SDPLIB is wrong of these.
+`table` is the optimum of SDPLIB's table, or that of SDPA-GMP, which has more digits, if the two
+agree; SDPLIB's value for maxG51 is wrong. For the sparse SDPs it is CSDP's objective. `rel. diff.`
+is the difference between condal's objective and this value, relative to the larger of 1 and the
+value; * marks more than {GOAL:g}. The bound is proved: no feasible X has a larger objective. CPU
+seconds run from the file to the answer at tol = {TOL:g}, including the search for a bound on the
+trace, on one thread of a busy machine. CSDP's seconds are those of its process, with its own
+tolerances."""
+# Values that are wrong in the table of SDPLIB.
 CORRECTED = {"maxG51": 4006.2555217}
 WORDS = ("dual infeasible", "primal infeasible")
-AGREE = 2e-3  # of the optimum: the tables have three digits at least
+AGREE = 2e-3  # relative: the tables have at least three digits
 
 
 def instances() -> dict[str, Path]:
-    """The files by name, those of few rows first."""
-    found = [*DATA.glob("sdplib/*.dat-s.xz"), *DATA.glob("sparse_sdp/*.dat-s.gz")]
-    return {path.name.split(".")[0]: path for path in sorted(found, key=lambda p: p.stat().st_size)}
+    """Return the files by name, smallest first."""
+    paths = [*DATA.glob("sdplib/*.dat-s.xz"), *DATA.glob("sparse_sdp/*.dat-s.gz")]
+    return {path.name.split(".")[0]: path for path in sorted(paths, key=lambda p: p.stat().st_size)}
 
 
 def table() -> dict[str, Any]:
-    """The optima that are published, or words."""
+    """Return the published optima, or words such as "dual infeasible"."""
     with (DATA / "sdplib" / "sdplib.csv").open(encoding="utf-8") as file:
         return {row["name"]: _optimum(row) for row in csv.DictReader(file)} | CORRECTED
 
@@ -68,7 +69,7 @@ def _optimum(row: dict[str, str]) -> Any:
 
 
 def ours(path: str, limit: float) -> dict[str, Any]:
-    """What condal says of a file."""
+    """Solve a file with condal and return the record."""
     import condal.conic as conic
     from condal.errors import CondalError
     from condal.io.formats.sdpa import read_sdpa
@@ -94,7 +95,7 @@ def ours(path: str, limit: float) -> dict[str, Any]:
 
 
 def measured(path: Path, limit: float) -> dict[str, Any]:
-    """The same in a process of its own."""
+    """Run `ours` in its own process."""
     try:
         done = alone("benchmarks.sdplib", "--one", path, limit, timeout=3 * limit + 60)
     except subprocess.TimeoutExpired:
@@ -105,7 +106,7 @@ def measured(path: Path, limit: float) -> dict[str, Any]:
 
 
 def csdp(path: Path, limit: float) -> dict[str, Any]:
-    """CSDP's objective and CPU seconds, where it is installed."""
+    """Return CSDP's objective and CPU seconds, if it is installed."""
     program = shutil.which("csdp")
     if program is None:
         return {}
@@ -125,39 +126,39 @@ def csdp(path: Path, limit: float) -> dict[str, Any]:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return {"csdp_said": f"none in {3 * limit:g} s of wall"}
+            return {"csdp_said": f"none in {3 * limit:g} s of wall time"}
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    found = re.search(r"Primal objective value: (\S+)", done.stdout)
+    objective = re.search(r"Primal objective value: (\S+)", done.stdout)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"csdp_cpu": spent, "csdp": float(found[1]) if found else None}
+    return {"csdp_cpu": spent, "csdp": float(objective[1]) if objective else None}
 
 
 def row(name: str, path: Path, limit: float, optima: dict[str, Any]) -> dict[str, Any]:
-    """One instance: ours, CSDP's, and the difference from the table."""
-    found = {"name": name, **measured(path, limit), **csdp(path, limit)}
-    found["table"] = optima.get(name, found.get("csdp"))
-    wanted, value = found["table"], found.get("objective")
+    """Return one instance: condal, CSDP, and the difference from the table."""
+    record = {"name": name, **measured(path, limit), **csdp(path, limit)}
+    record["table"] = optima.get(name, record.get("csdp"))
+    wanted, value = record["table"], record.get("objective")
     if isinstance(wanted, float) and isinstance(value, float) and isfinite(value):
-        found["difference"] = abs(value - wanted) / max(1.0, abs(wanted))
-    return found
+        record["difference"] = abs(value - wanted) / max(1.0, abs(wanted))
+    return record
 
 
-def cells(found: dict[str, Any]) -> tuple[str, ...]:
-    """A line of the table."""
-    difference = found.get("difference")
+def cells(record: dict[str, Any]) -> tuple[str, ...]:
+    """Return a line of the table."""
+    difference = record.get("difference")
     far = "*" if difference is not None and difference > GOAL else ""
     return (
-        found["name"],
-        f"{found.get('m', '')}",
-        f"{found.get('n', '')}",
-        found.get("how", found.get("said", ""))[:60],
-        found["status"],
-        _number(found.get("objective")),
-        _number(found.get("bound")),
-        _number(found["table"]),
+        record["name"],
+        f"{record.get('m', '')}",
+        f"{record.get('n', '')}",
+        record.get("how", record.get("said", ""))[:60],
+        record["status"],
+        _number(record.get("objective")),
+        _number(record.get("bound")),
+        _number(record["table"]),
         "" if difference is None else f"{difference:.1e}{far}",
-        "" if "cpu" not in found else f"{found['cpu']:.2f}",
-        found.get("csdp_said", "") or f"{found.get('csdp_cpu', float('nan')):.2f}",
+        "" if "cpu" not in record else f"{record['cpu']:.2f}",
+        record.get("csdp_said", "") or f"{record.get('csdp_cpu', float('nan')):.2f}",
     )
 
 
@@ -166,7 +167,7 @@ def _number(value: Any) -> str:
 
 
 def main() -> None:
-    """Run, print as it goes, and record."""
+    """Run the instances, print each row, and record all."""
     options = [word.removeprefix("--") for word in sys.argv[1:] if word.startswith("--")]
     chosen = dict(option.split("=", 1) for option in options)
     limit = float(chosen.get("seconds", SECONDS))
@@ -174,13 +175,13 @@ def main() -> None:
     path = RESULTS / "sdplib.json"
     known: dict[str, Any] = {}
     if path.is_file() and "only" in chosen:
-        known = {one["name"]: one for one in json.loads(path.read_text("utf-8"))["rows"]}
+        known = {record["name"]: record for record in json.loads(path.read_text("utf-8"))["rows"]}
     for name in chosen.get("only", ",".join(files)).split(","):
         known[name] = row(name, files[name], limit, optima)
         print("  ".join(cells(known[name])), flush=True)
     rows = [known[name] for name in sorted(known)]
     write("sdplib", rows)
-    text = markdown(HEAD, [cells(one) for one in rows])
+    text = markdown(HEAD, [cells(record) for record in rows])
     (RESULTS / "sdplib.md").write_text(f"# SDPLIB\n\n{text}\n\n{HOW}\n", encoding="utf-8")
 
 

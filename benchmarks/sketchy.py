@@ -1,9 +1,10 @@
-"""SketchyCGAL for max-cut as it is published, in NumPy and SciPy: a rival, without a certificate.
+"""SketchyCGAL for max-cut as published, in NumPy and SciPy: a rival without a certificate.
 
-Yurtsever, Tropp, Fercoq, Udell and Cevher (2021): the problem scaled to tr x = 1, |C|_F = 1 and
-|A| = 1; beta_k = sqrt(k + 1), y = 0 to begin with; the oracle is Lanczos of k^(1/4) log n steps
-from a random start, in two passes; the dual step is at most 1, within the primal one; it stops
-at a relative infeasibility and a relative surrogate of the gap of eps. No code of theirs is in it.
+Yurtsever, Tropp, Fercoq, Udell and Cevher (2021). The problem is scaled to tr x = 1, |C|_F = 1 and
+|A| = 1; beta_k = sqrt(k + 1); y starts at 0. The oracle is Lanczos with k^(1/4) log n steps from a
+random start, in two passes. The dual step size is at most 1 and bounded by the primal step. The
+method stops when the relative infeasibility and the relative surrogate gap reach eps. The code is
+our own.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from scipy.linalg import eigh_tridiagonal
 
 
 def solve(W: Any, R: int, eps: float, seconds: float, *, seed: int = 0) -> dict[str, Any]:
-    """How far it comes in the time: `stopped` says whether by its own rule."""
+    """Run within the time limit; `stopped` says whether its own stopping rule ended it."""
     n, rng = W.shape[0], np.random.default_rng(seed)
     degrees = np.asarray(W.sum(axis=1)).ravel()
     C = sp.csr_array(0.25 * (W - sp.dia_array((degrees[None, :], [0]), shape=W.shape)))
@@ -58,7 +59,7 @@ def solve(W: Any, R: int, eps: float, seconds: float, *, seed: int = 0) -> dict[
 
 
 def _lanczos(C: Any, diagonal: Any, steps: int, start: Any) -> tuple[float, Any, int]:
-    """The smallest Ritz pair of C + Diag(diagonal) and the products taken: two passes, O(n)."""
+    """Return the smallest Ritz pair of C + Diag(diagonal) and the products: two passes, O(n)."""
     first = start / np.linalg.norm(start)
     alpha: list[float] = []
     beta: list[float] = []

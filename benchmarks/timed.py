@@ -1,7 +1,7 @@
-"""One run of one solver in a process of its own: so much CPU time, so much memory, one thread.
+"""Run one solver once in its own process, with limits on CPU time and memory and one thread.
 
-python -m benchmarks.timed JOB REPLY, both files of JSON. A crash, a time-out and a lack of memory
-are outcomes.
+`python -m benchmarks.timed JOB REPLY`, both JSON files. Crashes, time-outs and lack of memory are
+reported as outcomes.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from condal.sweeps.processes import ONE_THREAD
 
 MEMORY = 8 * 10**9  # bytes
 REFERENCE = "reference"
-PATIENCE = 6  # times the CPU time, on the clock: the machine may be busy
+PATIENCE = 6  # wall-time limit over the CPU-time limit: the machine may be busy
 STARVED = ("MemoryError", "memory allocation", "bad_alloc", "Unable to allocate", "SIGKILL")
 
 
 def run(case: str, solver: str, eps: float, seconds: float) -> dict[str, Any]:
-    """The outcome of a run: `solved` with its figures, or `time`, `memory`, `refused`, `failed`."""
+    """Return the outcome: `solved` with its figures, or `time`, `memory`, `refused`, `failed`."""
     with tempfile.TemporaryDirectory() as folder:
         question, reply = Path(folder, "job.json"), Path(folder, "reply.json")
         question.write_text(json.dumps([case, solver, eps, seconds]), encoding="utf-8")
@@ -37,7 +37,7 @@ def run(case: str, solver: str, eps: float, seconds: float) -> dict[str, Any]:
         except subprocess.TimeoutExpired:
             return {
                 "outcome": "time",
-                "said": f"no answer in {PATIENCE * seconds + 60:g} s of wall",
+                "said": f"no answer in {PATIENCE * seconds + 60:g} s of wall time",
             }
         if reply.is_file():
             return dict(json.loads(reply.read_text(encoding="utf-8")))
@@ -50,7 +50,7 @@ def run(case: str, solver: str, eps: float, seconds: float) -> dict[str, Any]:
 
 
 def alone(module: str, *words: Any, timeout: float) -> subprocess.CompletedProcess[str]:
-    """A module run in a process of its own, on one thread."""
+    """Run a module in its own process, on one thread."""
     return subprocess.run(
         [sys.executable, "-m", module, *map(str, words)],
         env={**os.environ, **ONE_THREAD},
@@ -64,34 +64,34 @@ def alone(module: str, *words: Any, timeout: float) -> subprocess.CompletedProce
 
 
 def work(case: str, solver: str, eps: float, seconds: float) -> dict[str, Any]:
-    """The instance is made, the solver is timed, and its answer judged; 0 seconds for no limit."""
+    """Build the instance, time the solver and judge its answer; 0 seconds means no limit."""
     from benchmarks.instances import INSTANCES
 
     instance = INSTANCES[case]()
     ours = solver in ("condal", REFERENCE)
-    # The reference is asked for the best bound that so much time gives, and not killed for it.
+    # The reference returns the best bound within the limit, so it must not be killed.
     limit = 0.8 * seconds if solver == REFERENCE and seconds else None
     call = partial(instance.ours, max_seconds=limit) if ours else instance.rivals[solver]
     if not ours and solver in ("SCS", "Clarabel", "HiGHS"):
-        import cvxpy  # noqa: F401 - what it takes to import is nobody's time
+        import cvxpy  # noqa: F401 - the import is not timed
     signal.setitimer(signal.ITIMER_PROF, seconds)
     wall, cpu = time.perf_counter(), time.process_time()
     try:
-        found = call(eps)
-    except Exception as error:  # whatever a rival raises is a row of the table
+        answer = call(eps)
+    except Exception as error:  # any failure of a rival is a row of the table
         return _raised(error)
     cpu, wall, memory = time.process_time() - cpu, time.perf_counter() - wall, peak()
     signal.setitimer(signal.ITIMER_PROF, 0)
     record = {"outcome": "solved", "cpu": cpu, "wall": wall, "mb": memory / 1e6, "said": ""}
     if ours:
-        x, result = found
+        x, result = answer
         record |= {"bound": result.bound, "gap": result.gap, "method": result.method}
         record |= {"said": result.status.name, "iterations": result.iterations}
         record |= {"oracle_calls": result.oracle_calls, "matvecs": result.matvecs}
-    elif isinstance(found, tuple):
-        x, record["said"], record["engine_seconds"] = found
+    elif isinstance(answer, tuple):
+        x, record["said"], record["engine_seconds"] = answer
     else:
-        x = found
+        x = answer
     if x is None:
         return {**record, "outcome": "failed"}
     return {**record, **instance.judge(x)}

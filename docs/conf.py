@@ -1,4 +1,4 @@
-"""How the site is built: `make docs`. Nothing is fetched from anywhere."""
+"""Sphinx configuration of the site (`make docs`), which loads nothing from the network."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_copybutton",
+    "mathml",
     "plain_docstrings",
     "name_reference",
     "command_reference",
@@ -27,17 +28,20 @@ exclude_patterns = ["_build", "extensions"]
 
 nitpicky = True
 
-# Docstrings and pages speak in ASCII formulas: A'w is not a quotation.
+# Formulas in ASCII stay as they are: A'w is not a quotation.
 smartquotes = False
 highlight_language = "text"
 
-myst_enable_extensions = ["deflist"]  # for the options of commands
+myst_enable_extensions = ["deflist", "dollarmath"]  # deflist: the options of commands
+html_math_renderer = "mathml"
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # what a parameter may be is told in words
+autodoc_typehints = "none"  # docstrings state the types
 autosummary_generate = False
 toc_object_entries_show_parents = "hide"
+
+copybutton_prompt_text, copybutton_prompt_is_regexp = r">>> |\.\.\. |\$ ", True
 
 pygments_style, pygments_dark_style = "default", "github-dark"
 html_theme = "furo"

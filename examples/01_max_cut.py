@@ -1,6 +1,6 @@
 """Max-cut: split a network in two so that as many links as possible run between the halves.
 
-The best split is hard to find, but a semidefinite program bounds it from above, and a random
+The best split is hard to find. A semidefinite program bounds its weight from above, and a random
 hyperplane through the solution of that program gives a split that is provably good.
 """
 
@@ -15,24 +15,24 @@ import condal
 
 quick = "--quick" in sys.argv
 
-# Radio stations in a square, with a link between any two that disturb each other: give each of
-# them one of two channels.
+# Radio stations in a square, with a link between any two that interfere. Each gets one of two
+# channels.
 graph = nx.random_geometric_graph(40 if quick else 80, 0.3 if quick else 0.2, seed=3)
 model = condal.problems.max_cut(graph, name="two channels")
 
-# The relaxation, solved until its value is proved to within 0.1%.
+# Solve the relaxation until its value is proved to within 0.1%.
 result = condal.solve(model, tol=1e-3)
 print(result)
 
-# A cut, and what is now known of it: no cut can be heavier than the bound.
+# Round to a cut. No cut can be heavier than the bound.
 cut = model.round(result, trials=100, seed=0)
 print(cut)
-print(f"at least {100 * cut.weight / result.bound:.1f}% of the best possible")
+print(f"at least {100 * cut.weight / result.bound:.1f}% of the optimum")
 
 assert result.status is condal.Status.SOLVED
 assert cut.weight <= result.bound
 
-# The picture: the links that are cut, and the ones that are left within a half.
+# Draw the links that are cut and those that stay within a half.
 places = np.array([graph.nodes[i]["pos"] for i in graph])
 links = np.array(graph.edges)
 between = cut.signs[links[:, 0]] != cut.signs[links[:, 1]]

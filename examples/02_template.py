@@ -1,7 +1,7 @@
 """The template: least squares over the simplex, with bounds on some averages.
 
-A portfolio x (non-negative, sum 1) is to track an index c, while its exposures a x to three factors
-stay within bands: a smooth f, a domain X, and a set K for what a linear map makes of x.
+A portfolio x (non-negative, sum 1) tracks an index c, while its exposures a x to three factors stay
+within bounds. The problem has a smooth f, a domain X, and a set K for a linear map of x.
 """
 
 import sys
@@ -34,7 +34,7 @@ print("the five largest positions:", np.round(np.sort(result.x)[:-6:-1], 3))
 assert result.status is condal.Status.SOLVED
 assert result.bound <= result.objective + 1e-2 * abs(result.objective)
 
-# The picture: how well it follows, what it holds, and that the bands are kept.
+# Draw the returns of portfolio and index, the weights, and the exposures.
 figure = Figure(figsize=(10, 6), layout="constrained")
 (top, bottom) = figure.subplots(2, 1, height_ratios=[3, 2])
 top.plot(np.cumsum(index), color="black", label="index")

@@ -1,7 +1,7 @@
 """Clustering: k-means with a proof of how good the clusters are.
 
-Lloyd's method finds clusters and cannot say whether there are better ones. A semidefinite program
-bounds the cost of every clustering from below: for clusters well apart, by the cost of the best.
+Lloyd's method finds clusters but cannot say whether better ones exist. A semidefinite program
+bounds the cost of every clustering from below. For well-separated clusters the bound is tight.
 """
 
 import sys
@@ -13,31 +13,31 @@ import condal
 
 quick = "--quick" in sys.argv
 
-# Customers about three centres, by two of their habits.
+# Customers around three centres, described by two habits.
 rng = np.random.default_rng(0)
 each = 12 if quick else 30
 centres = np.array([[0.0, 0.0], [9.0, 1.0], [3.0, 8.0]])
 points = np.repeat(centres, each, axis=0) + rng.standard_normal((3 * each, 2))
 model = condal.problems.k_means(points, 3, name="customers")
 
-# The relaxation, solved until its value is proved to within 0.1%.
+# Solve the relaxation until its value is proved to within 0.1%.
 result = condal.solve(model, tol=1e-3)
 print(result)
 
-# The clusters that it rounds to, and what is known of them.
+# Round to clusters, and bound their excess over the optimum.
 clustering = model.round(result)
 print(clustering)
-print(f"at most {100 * model.excess(clustering.labels, result):.2f}% above the best possible")
+print(f"at most {100 * model.excess(clustering.labels, result):.2f}% above the optimum")
 
-# The same bound judges any other clustering: one by the first habit alone, for example.
+# The same bound judges any other clustering, for example one by the first habit alone.
 other = np.digitize(points[:, 0], [1.5, 6.0])
-print(f"by the first habit alone: at most {100 * model.excess(other, result):.0f}% above the best")
+print(f"by the first habit: at most {100 * model.excess(other, result):.0f}% above the optimum")
 
 assert result.status is condal.Status.SOLVED
 assert result.bound <= clustering.cost <= 1.001 * result.bound
 assert clustering.cost <= model.cost(other)
 
-# The picture: both clusterings, and how far each can be from the best.
+# Draw both clusterings, with the largest possible excess of each.
 figure = Figure(figsize=(10, 4.5), layout="constrained")
 pairs = (("k-means", clustering.labels), ("by the first habit alone", other))
 for axes, (name, labels) in zip(figure.subplots(1, 2, sharey=True), pairs, strict=True):

@@ -1,8 +1,8 @@
-"""Sparse PCA: the few variables that vary together, named one component at a time.
+"""Sparse PCA: components that use few variables, found one at a time.
 
-Principal components mix all variables, which makes them hard to read. Here each entry has a price,
-so that a component uses few variables; the semidefinite program that finds it also bounds what any
-other direction could reach at that price.
+Principal components mix all variables, which makes them hard to interpret. Here each entry has a
+price, so a component uses few variables. The semidefinite program that finds it also bounds the
+value of any other direction at that price.
 """
 
 import sys
@@ -15,7 +15,7 @@ import condal
 quick = "--quick" in sys.argv
 n, days = (30, 300) if quick else (120, 300)
 
-# Returns of n shares: three sectors that move together, and noise.
+# Returns of n shares: three sectors, each moving together, and noise.
 rng = np.random.default_rng(1)
 sectors = [np.arange(0, 5), np.arange(8, 14), np.arange(18, 22)]
 returns = 0.8 * rng.standard_normal((days, n))
@@ -23,8 +23,8 @@ for strength, sector in zip((1.9, 1.5, 1.2), sectors, strict=True):
     returns[:, sector] += strength * rng.standard_normal((days, 1))
 model = condal.problems.sparse_pca(data=returns, rho=0.6, name="sectors")
 
-# A component, then what it leaves, and again.
-components, plain = [], np.linalg.eigh(model.S)[1][:, ::-1]
+# Find a component, deflate, repeat.
+components, ordinary = [], np.linalg.eigh(model.S)[1][:, ::-1]
 for sector in sectors:
     result = condal.solve(model, tol=1e-3)
     component = model.component(result)
@@ -40,7 +40,7 @@ shown = min(n, 40)
 figure = Figure(figsize=(9.5, 5.2), layout="constrained")
 rows = figure.subplots(3, 2, sharex=True, sharey=True)
 for number, (pair, component) in enumerate(zip(rows, components, strict=True)):
-    dense = plain[:, number] * np.sign(plain[np.argmax(np.abs(plain[:, number])), number])
+    dense = ordinary[:, number] * np.sign(ordinary[np.argmax(np.abs(ordinary[:, number])), number])
     for axes, vector in zip(pair, (dense, component.vector), strict=True):
         colour = "#999999" if vector is dense else "#0072B2"
         axes.bar(np.arange(shown), vector[:shown], color=colour)

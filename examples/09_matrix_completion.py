@@ -1,9 +1,9 @@
-"""Matrix completion: what would everyone say of everything, from a few answers of each?
+"""Matrix completion: predict all ratings from a few of them.
 
-People rate films. Some people are generous and some films are good, which explains a part; the rest
-is taste, and tastes have few dimensions: a matrix of low rank. Among the matrices whose singular
-values have a bounded sum, the one of the best fit is a convex problem. How large the sum may be is
-found by holding back some of the ratings.
+People rate films. Some people are generous and some films are good, which explains a part of the
+ratings. The rest is taste, and tastes have few dimensions: a matrix of low rank. Finding the best
+fit among matrices whose singular values have a bounded sum is a convex problem. Held-out ratings
+choose the bound.
 """
 
 import sys
@@ -16,7 +16,7 @@ import condal
 quick = "--quick" in sys.argv
 people, films, tastes = (60, 80, 2) if quick else (300, 400, 4)
 
-# The truth: 3 on average, effects of people and films, and taste. A fifth of it is known, roughly.
+# The truth: an average of 3, effects of people and films, and taste. About a fifth is known.
 rng = np.random.default_rng(0)
 taste = rng.standard_normal((people, tastes)) @ rng.standard_normal((tastes, films))
 truth = 3.0 + 0.4 * rng.standard_normal((people, 1)) + 0.4 * rng.standard_normal(films)
@@ -25,18 +25,19 @@ known = rng.random(truth.shape) < (0.4 if quick else 0.2)
 rows, cols = np.nonzero(known)
 ratings = truth[rows, cols] + 0.6 * rng.standard_normal(rows.size)
 
-# The radius is chosen by itself.
+# The model chooses the radius.
 model = condal.problems.matrix_completion(rows, cols, ratings, shape=truth.shape, name="ratings")
 result = condal.solve(model, tol=1e-3)
 print(result)
 completed = model.complete(result)
 print(completed)
 
-# How well are the ratings predicted that nobody gave? And by other radii?
+# The prediction error on the unknown ratings, for this radius and for others.
 i, j = np.nonzero(~known)
 
 
-def missed(radius):
+def error_at(radius):
+    """The prediction error on the unknown ratings for a given radius."""
     other = condal.problems.matrix_completion(rows, cols, ratings, shape=truth.shape, radius=radius)
     return other.complete(condal.solve(other, tol=1e-2)).rmse(i, j, truth[i, j])
 
@@ -44,8 +45,8 @@ def missed(radius):
 error = completed.rmse(i, j, truth[i, j])
 effects = np.sqrt(np.mean((model.effects.entries(i, j) - truth[i, j]) ** 2))
 radii = model.radius * 2.0 ** np.array([-2.0, -1.0, 1.0] if quick else [-2, -1.5, -1, -0.5, 0.5, 1])
-errors = [missed(radius) for radius in radii]
-print(f"error {error:.3f}; by effects of people and films alone {effects:.3f}")
+errors = [error_at(radius) for radius in radii]
+print(f"error {error:.3f}; with the effects of people and films alone {effects:.3f}")
 
 assert result.status is condal.Status.SOLVED
 assert error < 0.7 * effects

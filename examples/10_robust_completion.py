@@ -1,8 +1,8 @@
-"""Robust completion: a picture of which half is missing, and a tenth of the rest is wrong.
+"""Robust completion: half of a picture is missing, and a tenth of the rest is wrong.
 
-The picture is a matrix of low rank. Squares of the differences let every wrong pixel pull the fit
-towards it with all its might; Huber's loss pulls with a bounded force, and the wrong pixels are
-outvoted by the others. Nobody has to say which ones they are.
+The picture is a matrix of low rank. With squared differences, every wrong pixel pulls the fit in
+proportion to its error. Huber's loss bounds the pull of each pixel, so the correct pixels outweigh
+the wrong ones. Nobody has to say which pixels are wrong.
 """
 
 import sys
@@ -15,14 +15,14 @@ import condal
 quick = "--quick" in sys.argv
 height, width = (40, 60) if quick else (100, 150)
 
-# A woven picture: stripes, a checked cloth and a window, of which few rows are independent.
+# A pattern of stripes, checks and two rectangles, with few linearly independent rows.
 y, x = np.mgrid[:height, :width] / np.array([height, width])[:, None, None]
 picture = 0.45 + 0.2 * np.sin(9 * np.pi * x) * np.sin(5 * np.pi * y)
 picture += 0.2 * (np.abs(x - 0.7) < 0.18) * (np.abs(y - 0.35) < 0.22)
 picture -= 0.25 * (np.abs(x - 0.25) < 0.12) * (np.abs(y - 0.65) < 0.2)
 rank = np.linalg.matrix_rank(picture)
 
-# Half of the pixels are seen, a tenth of these as white or black whatever they are.
+# Half of the pixels are observed. A tenth of these are replaced by white or black.
 rng = np.random.default_rng(0)
 seen = np.where(rng.random(picture.shape) < 0.5, picture, np.nan)
 wrong = ~np.isnan(seen) & (rng.random(picture.shape) < 0.1)
@@ -35,7 +35,7 @@ def error(image):
     return float(np.sqrt(np.mean((image - picture) ** 2)))
 
 
-# The radius is chosen by itself for each loss, by how well pixels held back are predicted.
+# For each loss, the model chooses the radius by its predictions of held-out pixels.
 images = {}
 for loss in ("squares", "huber"):
     model = condal.problems.matrix_completion(

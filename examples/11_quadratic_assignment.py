@@ -1,8 +1,8 @@
-"""Quadratic assignment: which machine goes where, so that goods travel least.
+"""Quadratic assignment: place machines so that goods travel as little as possible.
 
-Between machines there are flows, between places distances, and the cost of a plan is the sum of
-their products. Even for a dozen machines the best of 479,001,600 plans is hard to find; a
-semidefinite program proves that no plan costs less than its bound, and its solution rounds to one.
+The cost of a plan is the sum of flows between machines times distances between their places. Even
+for a dozen machines, the best of 479,001,600 plans is hard to find. A semidefinite program proves
+that no plan costs less than its bound, and its solution rounds to a plan.
 """
 
 import sys
@@ -16,7 +16,7 @@ quick = "--quick" in sys.argv
 rows, cols = (2, 4) if quick else (3, 4)
 n = rows * cols
 
-# Places on a grid, by the steps between them; flows between some pairs of machines.
+# Places on a grid with Manhattan distances; flows between some pairs of machines.
 places = np.array([(i, j) for i in range(rows) for j in range(cols)])
 distances = np.abs(places[:, None] - places).sum(axis=2)
 rng = np.random.default_rng(3)
@@ -24,7 +24,7 @@ flows = np.triu(rng.integers(1, 10, (n, n)) * (rng.random((n, n)) < 0.4), 1)
 flows = flows + flows.T
 model = condal.problems.quadratic_assignment(flows, distances, name=f"{n} machines")
 
-# The relaxation has a variable for every two choices: a matrix of side n^2.
+# The relaxation has a variable for every pair of assignments: a matrix of side n^2.
 result = condal.solve(model, tol=1e-2)
 print(result)
 
@@ -32,7 +32,7 @@ plan = model.round(result)
 excess = model.excess(plan.permutation, result)
 random = np.array([model.cost(rng.permutation(n)) for _ in range(5000)])
 print(plan)
-print(f"no plan costs less than {result.bound:.1f}: this one at most {100 * excess:.1f}% too much")
+print(f"no plan costs less than {result.bound:.1f}; this one at most {100 * excess:.1f}% more")
 print(f"the best of {random.size} random plans costs {random.min():.0f}")
 
 assert result.status is condal.Status.SOLVED
@@ -42,7 +42,8 @@ figure = Figure(figsize=(9.5, 4), layout="constrained")
 left, right = figure.subplots(1, 2)
 at = places[plan.permutation][:, ::-1].astype(float)
 for i, j in zip(*np.nonzero(np.triu(flows)), strict=True):
-    bend = 0.12 * np.array([at[j, 1] - at[i, 1], at[i, 0] - at[j, 0]])  # past machines between
+    # Curve each line so that it avoids the machines in between.
+    bend = 0.12 * np.array([at[j, 1] - at[i, 1], at[i, 0] - at[j, 0]])
     curve = np.array([at[i], (at[i] + at[j]) / 2 + bend, at[j]])
     t = np.linspace(0, 1, 30)[:, None]
     line = (1 - t) ** 2 * curve[0] + 2 * t * (1 - t) * curve[1] + t**2 * curve[2]

@@ -1,8 +1,8 @@
-"""Synchronisation of signs: the truth from many unreliable comparisons.
+"""Sign synchronisation: recover signs from many unreliable comparisons.
 
-Everyone has a sign, +1 or -1, and all that is known is whether some pairs have the same, with a
-share of the answers wrong. The signs that agree with most answers are hard to find in general; up
-to a certain noise a semidefinite program finds them, and proves that no others agree with more.
+Every item has a sign, +1 or -1. For some pairs it is known whether the signs are equal, but a share
+of these answers is wrong. The signs that agree with most answers are hard to find in general. Up to
+a certain noise level a semidefinite program finds them and proves that no others agree with more.
 """
 
 import sys
@@ -19,37 +19,37 @@ rng = np.random.default_rng(0)
 truth = rng.choice([-1.0, 1.0], n)
 i, j = rng.integers(0, n, (2, pairs))
 i, j = i[i != j], j[i != j]
-doubt = rng.random(i.size)  # an answer is wrong where the noise exceeds this
+threshold = rng.random(i.size)  # an answer is wrong if its threshold is below the share of errors
 
-shares, right, proved, ratios = np.linspace(0.0, 0.5, 6 if quick else 11), [], [], []
+shares, recovered, proved, ratios = np.linspace(0.0, 0.5, 6 if quick else 11), [], [], []
 for share in shares:
-    answers = truth[i] * truth[j] * np.where(doubt < share, -1.0, 1.0)
+    answers = truth[i] * truth[j] * np.where(threshold < share, -1.0, 1.0)
     half = sp.coo_array((answers, (i, j)), shape=(n, n)).tocsr()
     model = condal.problems.sign_synchronisation(half + half.T, name=f"{share:.0%} wrong")
     result = condal.solve(model, tol=1e-4)
-    found = model.round(result)
+    rounded = model.round(result)
     assert result.status is condal.Status.SOLVED
-    assert found.value <= result.bound * (1 + 1e-9)
-    right.append(found.agreement(truth))
-    ratios.append(found.value / result.bound)
-    # Values come in steps of 4: signs that are less than that below a bound are the best.
-    proved.append(model.certificate(found.signs).bound - found.value < 4)
-    print(f"{share:4.0%} wrong: {100 * right[-1]:5.1f}% of the signs right,", end=" ")
-    print(f"{100 * ratios[-1]:6.2f}% of the bound" + ", proved best" * proved[-1])
+    assert rounded.value <= result.bound * (1 + 1e-9)
+    recovered.append(rounded.agreement(truth))
+    ratios.append(rounded.value / result.bound)
+    # Values come in steps of 4: signs less than 4 below a bound are optimal.
+    proved.append(model.certificate(rounded.signs).bound - rounded.value < 4)
+    print(f"{share:4.0%} wrong: {100 * recovered[-1]:5.1f}% of the signs recovered,", end=" ")
+    print(f"{100 * ratios[-1]:6.2f}% of the bound" + ", proved optimal" * proved[-1])
 print(result)
 
-assert right[0] == right[1] == 1.0
+assert recovered[0] == recovered[1] == 1.0
 assert proved[0]
 assert proved[1]
 
 figure = Figure(figsize=(8, 4), layout="constrained")
 axes = figure.subplots()
-axes.plot(100 * shares, 100 * np.array(right), "o-", color="#0072B2", label="signs recovered")
+axes.plot(100 * shares, 100 * np.array(recovered), "o-", color="#0072B2", label="signs recovered")
 axes.plot(100 * shares, 100 * np.array(ratios), "s--", color="#D55E00", label="value / bound")
 best = np.array(proved)
 axes.plot(
     100 * shares[best],
-    100 * np.array(right)[best],
+    100 * np.array(recovered)[best],
     "o",
     ms=13,
     mfc="none",

@@ -1,9 +1,9 @@
-"""Trace-norm regression: many responses at once, which depend on a few directions.
+"""Trace-norm regression: many responses that depend on a few common directions.
 
-Forty quantities are to be predicted from the same sixty features, each from noisy observations.
-Alone, each has too few of them. But what they depend on is not forty different things: their
-coefficients, side by side, are a matrix of small rank. A bound on the sum of its singular values
-lets the responses help each other, and how large it should be is seen on data that were held back.
+Forty quantities are to be predicted from the same sixty features, with noisy observations. Taken
+alone, each has too few observations. But the responses depend on a few common directions: their
+coefficients, side by side, form a matrix of low rank. A bound on the sum of its singular values
+lets the responses help each other, and held-out data choose the bound.
 """
 
 import sys
@@ -33,12 +33,12 @@ for share in shares:
 print(result)
 
 best = int(np.argmin(errors))
-missed = [
+alone_error, joint_error = (
     np.linalg.norm(np.asarray(x) - truth) / np.linalg.norm(truth) for x in (alone, fits[best].x)
-]
-print(f"errors of the coefficients: {missed[0]:.0%} alone, {missed[1]:.0%} together")
+)
+print(f"errors of the coefficients: {alone_error:.0%} alone, {joint_error:.0%} together")
 print(fits[best])
-assert missed[1] < 0.75 * missed[0]
+assert joint_error < 0.75 * alone_error
 
 figure = Figure(figsize=(9, 4), layout="constrained")
 left, right = figure.subplots(1, 2)

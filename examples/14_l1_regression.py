@@ -1,9 +1,9 @@
-"""A regression on proportions: which of many species go with a measurement?
+"""Regression on proportions: which of many species explain a measurement?
 
-The samples say what part of each is which species, never how much of it there is, and doubling
-every part changes nothing. So the coefficients of the logarithms must add up to 0, and only a few
-should differ from 0. Some measurements are wrong by a lot: squares let them spoil the fit, absolute
-values do not.
+A sample gives the proportion of each species, not its absolute amount, so scaling all amounts
+changes nothing. The coefficients of the logarithms must therefore sum to 0, and only a few should
+differ from 0. Some measurements have large errors: they spoil a least-squares fit, but not a fit by
+absolute values.
 """
 
 import sys
@@ -16,19 +16,21 @@ import condal
 quick = "--quick" in sys.argv
 samples, species = (80, 60) if quick else (250, 1000)
 
-# Proportions, a measurement that depends on four species, and faults in a tenth of the samples.
+# Proportions, a measurement that depends on four species, and errors in a tenth of the samples.
 rng = np.random.default_rng(0)
-parts = np.exp(rng.standard_normal((samples, species)))
-parts /= parts.sum(axis=1, keepdims=True)
+proportions = np.exp(rng.standard_normal((samples, species)))
+proportions /= proportions.sum(axis=1, keepdims=True)
 truth = np.zeros(species)
 truth[[3, 17, 30, 44]] = [1.5, -1.0, 1.0, -1.5]
-measured = np.log(parts) @ truth + 0.1 * rng.standard_normal(samples)
+measured = np.log(proportions) @ truth + 0.1 * rng.standard_normal(samples)
 measured[: samples // 10] += 15.0
 
-# |x|_1 <= 5 and sum x = 0; the loss is the only difference between the two.
+# |x|_1 <= 5 and sum x = 0; the two fits differ only in the loss.
 fits = {}
 for loss in ("squares", "absolute"):
-    model = condal.problems.l1_regression(np.log(parts), measured, radius=5.0, loss=loss, name=loss)
+    model = condal.problems.l1_regression(
+        np.log(proportions), measured, radius=5.0, loss=loss, name=loss
+    )
     result = condal.solve(model, tol=1e-3)
     fits[loss] = model.fit(result)
     print(result)

@@ -1,8 +1,8 @@
-"""A noisy picture made clean: the most probable picture under a Markov random field.
+"""MAP inference: clean a noisy picture by the most probable state of a Markov random field.
 
-Each pixel should look like what was seen there, and like its neighbours. To find the picture of the
-least energy is hard in general; a linear program over local distributions, one for each pixel and
-one for each pair of neighbours, bounds it from below, and here its solution is a picture.
+Each pixel should agree with its observed value and with its neighbours. Finding the picture of
+least energy is hard in general. A linear program over local distributions, one per pixel and one
+per pair of neighbours, bounds the energy from below. Here its solution is itself a picture.
 """
 
 import sys
@@ -15,7 +15,7 @@ import condal
 quick = "--quick" in sys.argv
 side, greys, noise = (24, 3, 0.25) if quick else (64, 4, 0.25)
 
-# A picture of discs in a few greys, of which a quarter of the pixels is seen as another grey.
+# A picture of discs in a few greys; a quarter of the pixels get a random grey.
 rng = np.random.default_rng(1)
 rows, columns = np.indices((side, side)) / side
 truth = np.zeros((side, side), dtype=int)
@@ -24,7 +24,7 @@ for grey, (y, x, radius) in enumerate([(0.35, 0.3, 0.25), (0.6, 0.7, 0.28), (0.8
 wrong = rng.random(truth.shape) < noise
 seen = np.where(wrong, rng.integers(0, greys, truth.shape), truth)
 
-# The energy: 1 for a pixel of another grey than was seen, 0.6 for neighbours of different greys.
+# The energy: 1 per pixel that differs from its observation, 0.6 per pair of unequal neighbours.
 number = np.arange(side * side).reshape(side, side)
 right = np.column_stack([number[:, :-1].ravel(), number[:, 1:].ravel()])
 down = np.column_stack([number[:-1].ravel(), number[1:].ravel()])
@@ -35,11 +35,11 @@ model = condal.problems.map_inference(
 result = condal.solve(model, tol=1e-3)
 print(result)
 
-# A picture, and how much better any could be.
+# Round to a picture, and compare its energy with the bound.
 labelling = model.round(result)
 clean = labelling.labels.reshape(side, side)
 print(labelling)
-print(f"the true picture has {model.energy(truth.ravel()):.1f}, more than the one found")
+print(f"energy of the true picture: {model.energy(truth.ravel()):.1f}")
 before, after = np.mean(seen != truth), np.mean(clean != truth)
 print(f"wrong pixels: {100 * before:.1f}% before, {100 * after:.1f}% after")
 

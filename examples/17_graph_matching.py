@@ -1,8 +1,8 @@
-"""Graph matching: two drawings of one network, and who is who.
+"""Graph matching: match the vertices of two copies of a network.
 
-A network and a copy of it with other numbers are compared link by link. Among all doubly stochastic
-matrices, the hull of the permutations, one makes the two agree best; for a network without symmetry
-it is the permutation that was lost. Some links of the copy are wrong, and yet everyone is found.
+A network is compared with a renumbered copy of itself. Among all doubly stochastic matrices, the
+convex hull of the permutations, one makes the two agree best. For a network without symmetry it is
+the lost permutation. Here some links of the copy are wrong, and yet every vertex is matched.
 """
 
 import sys
@@ -15,7 +15,7 @@ import condal
 quick = "--quick" in sys.argv
 n, faults = (25, 3) if quick else (60, 10)
 
-# A random network, the same in another order, and some pairs that are linked only in one of them.
+# A random network, a renumbered copy, and some pairs that are linked in only one of them.
 rng = np.random.default_rng(2)
 A = np.triu(rng.random((n, n)) < 0.25, 1).astype(float)
 A = A + A.T
@@ -34,7 +34,7 @@ print(result)
 matching = model.round(result)
 print(matching)
 right = np.mean(order[matching.permutation] == np.arange(n))
-print(f"{100 * right:.0f}% of the vertices are recognised")
+print(f"{100 * right:.0f}% of the vertices are matched correctly")
 
 assert result.status is condal.Status.SOLVED
 assert right == 1.0

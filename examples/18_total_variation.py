@@ -1,9 +1,9 @@
-"""Total variation: take the noise out of a picture, and keep its edges.
+"""Total variation: remove the noise from a picture and keep its edges.
 
-    minimise 1/2 |x - noisy|^2 + t sum over pixels of |gradient of x there|,  0 <= x <= 1
+    minimise 1/2 |x - noisy|^2 + t sum over pixels |gradient of x at the pixel|,  0 <= x <= 1
 
-The second term is g(Bx): B takes the differences of neighbouring pixels, and g adds up the lengths
-of the pairs of them that belong to a pixel. It is not smooth, which is why flat parts stay flat.
+The second term is g(Bx): B takes the differences of neighbouring pixels, and g sums the lengths of
+the difference vectors of the pixels. Because g is not smooth, flat regions stay flat.
 """
 
 import sys
@@ -15,7 +15,7 @@ import condal
 
 quick = "--quick" in sys.argv
 
-# A picture of flat parts with sharp edges, and noise on it.
+# A picture of flat regions with sharp edges, plus noise.
 side = 24 if quick else 64
 row, column = np.mgrid[:side, :side] / side
 picture = 0.1 + 0.75 * ((row > 0.15) & (row < 0.6) & (column > 0.15) & (column < 0.5))

@@ -1,9 +1,10 @@
-"""Angular synchronisation: clocks set right from noisy differences of pairs of them.
+"""Angular synchronisation: recover angles from noisy differences of pairs.
 
 Sensors, cameras or clocks each have an unknown angle, and only differences between some pairs are
 measured, with noise. The angles that agree best with all measurements solve a problem over complex
-numbers of modulus 1, hard in general; its relaxation is a semidefinite program over Hermitian
-matrices. Up to quite some noise its solution is that of the hard problem, and proves it.
+numbers of modulus 1, which is hard in general. Its relaxation is a semidefinite program over
+Hermitian matrices. Up to a considerable noise level, its solution solves the hard problem and
+proves it.
 """
 
 import sys
@@ -31,15 +32,15 @@ for noise in noises:
     model = condal.problems.angular_synchronisation(half + half.conj().T, name=name)
     result = condal.solve(model, tol=1e-4)
     assert result.status is condal.Status.SOLVED
-    found = model.round(result)
-    assert found.value <= result.bound * (1 + 1e-9)
-    off = np.degrees(np.angle(found.aligned(truth) / np.exp(1j * truth)))
-    errors.append(np.sqrt(np.mean(off**2)))
-    # What the angles prove of themselves: no others agree better by more than a millionth.
-    proved.append(model.certificate(found.phases).gap <= 1e-6)
-    print(f"{name}: off by {errors[-1]:5.1f} degrees" + ", proved best" * proved[-1])
+    rounded = model.round(result)
+    assert rounded.value <= result.bound * (1 + 1e-9)
+    deviations = np.degrees(np.angle(rounded.aligned(truth) / np.exp(1j * truth)))
+    errors.append(np.sqrt(np.mean(deviations**2)))
+    # The certificate of the angles: no others agree better by more than a millionth.
+    proved.append(model.certificate(rounded.phases).gap <= 1e-6)
+    print(f"{name}: error {errors[-1]:5.1f} degrees" + ", proved optimal" * proved[-1])
     if np.degrees(noise) <= 60:
-        shown = np.degrees(noise), found.aligned(truth)
+        shown = np.degrees(noise), rounded.aligned(truth)
 print(result)
 
 assert errors[0] < 0.1

@@ -1,9 +1,10 @@
-"""CVXPY: how large can the risk of a portfolio be, if correlations are known only in part?
+"""CVXPY: how large can the risk of a portfolio be if correlations are only partly known?
 
-The risk of each asset is known, but only some correlations, give or take 0.1. A correlation matrix
-is psd, which ties the others to these; the worst of all that fit is a semidefinite program (Boyd
-and Vandenberghe, example 8.3), written here in CVXPY. The solver is named in `solve`, nothing else
-says condal. What is gained is a proof that the risk is not above the bound, whatever the rest is.
+The risk of each asset is known, but only some correlations, to within 0.1. A correlation matrix is
+psd, which constrains the unknown ones. The largest risk over all consistent matrices is a
+semidefinite program (Boyd and Vandenberghe, example 8.3), written here in CVXPY. Only the argument
+`solver` mentions condal. The gain is a proof that the risk does not exceed the bound, whatever the
+unknown correlations are.
 """
 
 import sys
@@ -17,7 +18,7 @@ from condal.cvxpy import CONDAL
 quick = "--quick" in sys.argv
 n, shares = (12, (0.0, 0.3, 1.0)) if quick else (40, (0.0, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0))
 
-# A market that all assets follow, some sectors, and what each does on its own.
+# A market factor, sector factors, and the specific risk of each asset.
 rng = np.random.default_rng(3)
 sector = np.sort(rng.integers(0, 4, n))
 moves = np.column_stack([rng.uniform(0.3, 0.9, n), 0.8 * np.eye(4)[sector]])
@@ -26,7 +27,7 @@ truth /= np.sqrt(np.outer(np.diag(truth), np.diag(truth)))
 risks, holdings = rng.uniform(0.1, 0.4, n), np.full(n, 1 / n)
 v = holdings * risks
 
-# Pairs become known one after the other, in this order.
+# Correlations become known in this order.
 i, j = np.triu_indices(n, 1)
 order = rng.permutation(i.size)
 worst, proved = [], []
@@ -39,11 +40,11 @@ for share in shares:
         constraints += [C[pairs] >= truth[pairs] - 0.1, C[pairs] <= truth[pairs] + 0.1]
     problem = cp.Problem(cp.Maximize(v @ C @ v), constraints)
     problem.solve(solver=CONDAL(tol=1e-4))
-    result = problem.solver_stats.extra_stats  # condal's, with its certificate
+    result = problem.solver_stats.extra_stats  # condal's result, with its certificate
     assert problem.status == "optimal"
     worst.append(C.value)
-    proved.append(np.sqrt(-result.bound))  # CVXPY minimises: the bound is one on -v'Cv
-    print(f"{share:4.0%} of the correlations known: a risk of at most {proved[-1]:.4f}")
+    proved.append(np.sqrt(-result.bound))  # CVXPY minimises, so the bound is on -v'Cv
+    print(f"{share:4.0%} of the correlations known: risk at most {proved[-1]:.4f}")
 print(result)
 
 true_risk = np.sqrt(v @ truth @ v)

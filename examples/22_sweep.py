@@ -1,10 +1,9 @@
-"""A sweep: the same problem for many seeds and radii, on all cores, into a folder.
+"""A sweep: solve the same problem for many folds and radii, on all cores, into a folder.
 
-How many of the coefficients of a regression should differ from 0? The radius of the l1 ball says
-so, and which one is right is seen on data that were held back: a path of radii for each of several
-ways to hold data back, as in cross-validation. On a path each solve starts from the one before; the
-paths are solved beside each other, by processes. Whatever ends the program, the same command goes
-on from what the folder holds.
+How many coefficients of a regression should differ from 0? The radius of the l1 ball decides, and
+cross-validation chooses it: for each fold of held-out data, a path of radii is solved. On a path,
+each solve is warm-started from the previous one. Processes solve the paths in parallel. If the
+program is interrupted, the same command resumes from the folder.
 """
 
 import sys
@@ -22,40 +21,40 @@ radii = np.linspace(1.0, 9.0, 5 if quick else 17).round(2)
 
 rng = np.random.default_rng(0)
 truth = np.zeros(features)
-truth[:6] = [2.0, -1.5, 1.0, 1.0, -0.5, 0.5]  # of size 6.5
+truth[:6] = [2.0, -1.5, 1.0, 1.0, -0.5, 0.5]  # l1 norm 6.5
 a = rng.standard_normal((samples, features))
 b = a @ truth + rng.standard_normal(samples)
 fold_of = rng.integers(folds, size=samples)
 
 
 def path(fold, radius):
-    """The regression on all samples but those of a fold."""
-    kept = fold_of != fold
-    problem = condal.LeastSquares(a[kept], b[kept]), condal.L1Ball(features, radius)
+    """The regression on all samples except those of a fold."""
+    training = fold_of != fold
+    problem = condal.LeastSquares(a[training], b[training]), condal.L1Ball(features, radius)
     return condal.Problem.of(*problem)
 
 
 def main():
     grid = {"fold": range(folds), "radius": radii}
-    with tempfile.TemporaryDirectory() as folder:  # yours is one that stays
+    with tempfile.TemporaryDirectory() as folder:  # in practice, a permanent folder
         out = Path(folder) / "radii"
-        workers = 0 if quick else None  # a process a core
+        workers = 0 if quick else None  # one process per core
         table = condal.sweep(path, grid, out=out, along="radius", workers=workers, tol=1e-3)
         again = condal.sweep(path, grid, out=out, along="radius", workers=workers, tol=1e-3)
-        assert again.rows == table.rows  # all of it was there
+        assert again.rows == table.rows  # nothing was computed again
         print(table)
         assert all(row.solved for row in table)
         errors = np.zeros((folds, len(radii)))
         sizes = np.zeros((len(radii), features))
         for i, row in enumerate(table):
             fold, x = row.parameters["fold"], np.asarray(row.result.x)
-            held = fold_of == fold
-            errors[fold, i % len(radii)] = np.mean((a[held] @ x - b[held]) ** 2)
+            held_out = fold_of == fold
+            errors[fold, i % len(radii)] = np.mean((a[held_out] @ x - b[held_out]) ** 2)
             if fold == 0:
                 sizes[i] = x
     mean = errors.mean(axis=0)
     best = int(np.argmin(mean))
-    print(f"radius {radii[best]:g}, where the truth has {np.abs(truth).sum():g}")
+    print(f"best radius {radii[best]:g}; the true coefficients have norm {np.abs(truth).sum():g}")
     assert 0 < best < len(radii) - 1
     draw(errors, mean, best, sizes)
 
@@ -78,5 +77,5 @@ def draw(errors, mean, best, sizes):
     figure.savefig("sweep.png", dpi=110)
 
 
-if __name__ != "__mp_main__":  # as a worker calls this file, which it reads for the family
+if __name__ != "__mp_main__":  # a worker imports this file under that name for the family
     main()

@@ -1,1 +1,1 @@
-"""Readers under Atheris, for long runs out of CI: `make fuzz SECONDS=300`."""
+"""Fuzz the readers under Atheris, for long runs outside CI: `make fuzz SECONDS=300`."""

@@ -1,7 +1,7 @@
-"""One reader under Atheris: `python -m fuzz.one NAME CORPUS WRONG [options of libFuzzer]`.
+"""Fuzz one reader under Atheris: `python -m fuzz.one NAME CORPUS WRONG [options of libFuzzer]`.
 
-What it asks is what the tests ask, `readers.oracle`. An input of which the reader makes something
-wrong is kept in the folder WRONG, once for each place where that happens, and the search goes on.
+The oracle is that of the tests, `readers.oracle`. An input on which the reader fails is stored in
+the folder WRONG, once per place of failure, and the search continues.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ SHARED_MEMORY = Path("/dev/shm")
 
 
 def _mutated(data: bytes, most: int, seed: int) -> bytes:
-    """Another input; of an archive most often one with a member changed and digests that are
-    right."""
+    """Return a mutated input; for an archive, usually one changed member with correct digests."""
     if data.startswith(b"PK") and seed % 4:
         made = changed(data, seed // 4, lambda member: atheris.Mutate(member, most))
         if made is not None and len(made) <= most:
@@ -34,9 +33,9 @@ def _mutated(data: bytes, most: int, seed: int) -> bytes:
 
 
 def main() -> None:
-    """Until the time that libFuzzer is given is over."""
+    """Fuzz until libFuzzer's time limit."""
     name, corpus, wrong, *options = sys.argv[1:]
-    form = next(one for one in FORMATS if one.name == name)
+    form = next(form for form in FORMATS if form.name == name)
     warnings.simplefilter("error")
     place = SHARED_MEMORY if SHARED_MEMORY.is_dir() else None
     with tempfile.TemporaryDirectory(dir=place, prefix="condal-fuzz-") as folder:

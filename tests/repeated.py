@@ -107,7 +107,7 @@ def _symmetric(n: int, seed: int = 0) -> Any:
 MODELS: dict[str, Callable[[], Any]] = {
     "angular_synchronisation": lambda: problems.angular_synchronisation(_measured()),
     "communities": lambda: problems.communities(_graph(), 3),
-    "generalized_eigenvector": lambda: problems.generalized_eigenvector(
+    "generalised_eigenvector": lambda: problems.generalised_eigenvector(
         _symmetric(12), _symmetric(12, 1) + 12 * np.eye(12), 1.0
     ),
     "graph_matching": lambda: problems.graph_matching(_symmetric(5), _symmetric(5, 1)),

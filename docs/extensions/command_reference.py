@@ -1,10 +1,9 @@
-"""The directive `commands`: every command of `condal`, from what click knows of it.
+"""The directive `commands` documents every command of `condal` from its click definition.
 
     ```{commands}
     ```
 
-A command that has applications (`condal solve --as NAME`) is followed by each of them, with the
-options that it alone has.
+The applications (`condal solve --as NAME`) follow their command, each with its own options.
 """
 
 from __future__ import annotations
@@ -28,16 +27,16 @@ SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """The directive."""
+    """Register the directive."""
     app.add_directive("commands", Commands)
     return {"parallel_read_safe": True}
 
 
 class Commands(SphinxDirective):
-    """All commands, a section each."""
+    """All commands, one section per command."""
 
     def run(self) -> list[nodes.Node]:
-        """The nodes of the sections."""
+        """Return the sections."""
         node = nodes.section()
         node.document = self.state.document
         lines = StringList(reference(cli, "condal"), source="condal --help")
@@ -46,7 +45,7 @@ class Commands(SphinxDirective):
 
 
 def reference(group: click.Group, program: str) -> list[str]:
-    """The reference of a group of commands, in Markdown."""
+    """Return the reference of a group of commands in Markdown."""
     with click.Context(group, info_name=program, **group.context_settings) as top:
         lines = _command(group, top, level=2)
         for name, command in group.commands.items():
@@ -86,7 +85,7 @@ def _application(application: Application, context: click.Context) -> list[str]:
 
 
 def _text(text: str) -> list[str]:
-    """A help text: paragraphs, and what stands after a \\b as it is."""
+    """Return a help text as Markdown: paragraphs, and a code block after each \\b."""
     made: list[str] = []
     for block in textwrap.dedent(text).strip().split("\n\n"):
         lines = block.splitlines()

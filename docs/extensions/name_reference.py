@@ -1,11 +1,11 @@
-"""The directive `names`: every public name of a module, from its docstring.
+"""The directive `names` documents every public name of a module from its docstring.
 
     ```{names} condal.domains
     Spectrahedron
     ```
 
-The names inside come first, the others follow as the module lists them. What a class has because of
-the interface that it implements is told there, once.
+The names in the block come first; the others follow in the order of the module. Members that a
+class implements for an interface are documented only with the interface.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from public_names import names_of
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from condal import rounding, types
+from condal import types
+from condal.linalg import rounding
 
 SETS = (types.Proximable,)
 INTERFACES: dict[str, tuple[type, ...]] = {
@@ -37,31 +38,37 @@ INTERFACES: dict[str, tuple[type, ...]] = {
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """The directive."""
+    """Register the directive."""
     app.add_directive("names", Names)
     return {"parallel_read_safe": True}
 
 
 class Names(SphinxDirective):
-    """What a module says of itself, a table of its public names, and each of them in full."""
+    """The docstring of a module, a table of its public names, and the reference of each name."""
 
     required_arguments = 1
     has_content = True
 
     def run(self) -> list[nodes.Node]:
-        """The nodes of a page."""
+        """Return the nodes of the page."""
         module, first = self.arguments[0], list(self.content)
         names = dict(names_of(module))
         known = {path.rpartition(".")[2]: path for path in names}
         missing = [name for name in first if name not in known]
         if missing:
             raise self.error(
-                f"{', '.join(missing)} belong on no page of {module}: leave them out, a name of "
-                "condal is shown on the page of the package that makes it"
+                f"{', '.join(missing)} do not belong on the page of {module}: remove them; a name "
+                "of condal is shown on the page of the package that defines it"
             )
         order = [known[name] for name in first]
         order += [path for path in names if path not in order]
-        text = ["```{eval-rst}", *_said(module), ".. autosummary::", "   :nosignatures:", ""]
+        text = [
+            "```{eval-rst}",
+            *_introduction(module),
+            ".. autosummary::",
+            "   :nosignatures:",
+            "",
+        ]
         text += [f"   ~{path}" for path in order] + [""]
         text += [line for path in order for line in _documented(module, path, names[path])]
         node = nodes.container()
@@ -69,13 +76,13 @@ class Names(SphinxDirective):
         return node.children
 
 
-def _said(module: str) -> list[str]:
-    """The docstring of a module, and the interfaces behind its names."""
+def _introduction(module: str) -> list[str]:
+    """Return the docstring of a module, and links to the interfaces of its names."""
     lines = converted((inspect.getdoc(import_module(module)) or "").splitlines())
     faces = [f":py:class:`~condal.types.{face.__name__}`" for face in INTERFACES.get(module, ())]
     faces = [face for face in faces if "Rounded" not in face]
     if faces:
-        lines += [f"What they have in common is told once: {', '.join(faces)}.", ""]
+        lines += [f"Their common members are documented in {', '.join(faces)}.", ""]
     return lines
 
 

@@ -1,7 +1,7 @@
-"""Which names are public, where each of them is documented, and how users write it.
+"""The public names: which there are, where each is documented, and how users write it.
 
-A name is shown as it is imported, `condal.Simplex` and not `condal.domains.vectors.Simplex`. Which
-modules have a page is told by the files in the folder `api`.
+A name is shown as it is imported, `condal.Simplex` and not `condal.domains.vectors.Simplex`. A
+module has a page if there is a file for it in the folder `api`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ PAGES = Path(__file__).parents[1] / "api"
 
 
 def names_of(module: str) -> Iterator[tuple[str, Any]]:
-    """The public names that belong on the page of a module, as users write them."""
-    here = import_module(module)
-    for name in _listed(here):
-        obj = getattr(here, name)
+    """Yield the public names that belong on the page of a module, as users write them."""
+    imported = import_module(module)
+    for name in _listed(imported):
+        obj = getattr(imported, name)
         if not inspect.ismodule(obj) and not name.startswith("__"):
             path = f"{module}.{name}"
             if module != "condal" and getattr(condal, name, None) is obj:
@@ -33,43 +33,43 @@ def names_of(module: str) -> Iterator[tuple[str, Any]]:
     if module != "condal":
         for name in condal.__all__:
             obj = getattr(condal, name)
-            if _home(obj) == module and name not in _listed(here):
+            if _home(obj) == module and name not in _listed(imported):
                 yield f"condal.{name}", obj
 
 
 @cache
 def documented() -> dict[str, str]:
-    """Where each public name is documented, by every way to write it."""
-    found: dict[str, str] = {}
+    """Map every spelling of a public name to the path under which it is documented."""
+    paths: dict[str, str] = {}
     for module in modules():
-        found[module] = module
+        paths[module] = module
         for path, obj in names_of(module):
             name = path.rpartition(".")[2]
-            found.setdefault(path, path)
-            found.setdefault(f"{module}.{name}", path)
+            paths.setdefault(path, path)
+            paths.setdefault(f"{module}.{name}", path)
             if inspect.isclass(obj) or inspect.isfunction(obj):
-                found.setdefault(f"{obj.__module__}.{obj.__qualname__}", path)
-    return found
+                paths.setdefault(f"{obj.__module__}.{obj.__qualname__}", path)
+    return paths
 
 
 def public_path(name: str) -> str | None:
-    """Where what a docstring calls by this name is documented; None if it is not."""
+    """Return the path under which a name in a docstring is documented; None if it is not."""
     for path in (name, f"condal.{name}", *(f"{module}.{name}" for module in modules())):
-        found = documented().get(path)
-        if found is not None and found not in modules():
-            return found
+        target = documented().get(path)
+        if target is not None and target not in modules():
+            return target
     return None
 
 
 @cache
 def modules() -> tuple[str, ...]:
-    """The modules that have a page, `condal` first."""
+    """Return the modules that have a page, `condal` first."""
     stems = (path.stem for path in sorted(PAGES.glob("*.md")))
     return ("condal", *(f"condal.{stem}" for stem in stems if stem not in ("index", "condal")))
 
 
 def _listed(module: ModuleType) -> list[str]:
-    """`__all__`, or else the public classes and functions that are made in the module."""
+    """Return `__all__`, or else the public classes and functions defined in the module."""
     if hasattr(module, "__all__"):
         return list(module.__all__)
     return [
@@ -80,7 +80,19 @@ def _listed(module: ModuleType) -> list[str]:
 
 
 def _home(obj: Any) -> str:
-    """The module whose page an object of `condal` belongs on."""
+    """Return the module whose page documents an object of `condal`.
+
+    That is a module that lists the object, as `condal.formats` lists the readers, or else the
+    innermost module with a page that holds its definition.
+    """
     inside = f"{getattr(obj, '__module__', '')}."
-    homes = [m for m in modules() if m != "condal" and inside.startswith(f"{m}.")]
-    return max(homes, key=len, default="condal")
+    pages = [m for m in modules() if m != "condal"]
+    listing = [m for m in pages if id(obj) in _listed_objects(m)]
+    holding = [m for m in pages if inside.startswith(f"{m}.")]
+    return max(listing or holding, key=len, default="condal")
+
+
+@cache
+def _listed_objects(module: str) -> frozenset[int]:
+    imported = import_module(module)
+    return frozenset(id(getattr(imported, name)) for name in _listed(imported))

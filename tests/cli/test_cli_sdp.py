@@ -100,9 +100,9 @@ def test_what_a_machine_reads():
 
 def test_a_trace_bound_that_is_given():
     ended = run("small.dat-s", "--trace-bound", "4", "--tol", "1e-4")
-    assert shown(ended)["trace"] == "of a block is at most 4: it was given"
+    assert shown(ended)["trace"] == "of a block is at most 4: given by the user"
     text = " ".join(ended.stdout.split())
-    assert "holds whatever the trace" in text or "within the trace that was given" in text
+    assert "holds whatever the trace" in text or "within the given trace bound" in text
     # Of a larger trace there is more: what is said is said of that trace alone.
     free = run("free.dat-s", "--trace-bound", "10")
     assert "no feasible X of such a trace has a larger <F0, X>" in " ".join(free.stdout.split())

@@ -51,4 +51,4 @@ def test_the_page_has_a_line_for_each(rows):
     text = page(rows)
     assert "| torus | 3,000 | 2 | 25.0 |" in text
     assert "| 1,500 | no MPI |" in text
-    assert "Weak scaling, torus graph, 1,500 rows a rank" in text
+    assert "Weak scaling, torus graph, 1,500 rows per rank" in text

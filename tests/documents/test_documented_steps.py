@@ -181,9 +181,9 @@ def test_a_command_that_cannot_be_run_is_found(line, error, text):
 def test_the_readme_means_what_it_says(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     names = BEFORE["README.md"]()
-    W = names["W"]
     for block in blocks_of("README.md"):
         exec(block, names)
-    assert names["cut"].weight == condal.problems.max_cut(W).weight(names["cut"].signs)
+    model = condal.problems.max_cut(names["W"])
+    assert names["cut"].weight == model.weight(names["cut"].signs)
     assert names["clustering"].labels.size == len(names["points"])
     assert names["result"].status.name == "SOLVED"

@@ -21,7 +21,7 @@ from condal.cli.applications import APPLICATIONS
 from pages import ROOT, all_pages, has_cvxpy
 
 # Packages that are commands, or whose names users have no need of.
-INNER = {"bench", "checking", "checkpoint", "cli", "drawing", "experiments", "guards"}
+INNER = {"certificates", "cli", "driver", "io", "lab", "linalg", "runtime"}
 PACKAGES = {module.name for module in iter_modules(condal.__path__) if module.ispkg}
 DOCUMENTED = {path.stem for path in (ROOT / "docs" / "api").glob("*.md")} - {"index", "condal"}
 

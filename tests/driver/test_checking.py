@@ -144,7 +144,7 @@ WRONG = [
         "the bound is above <v, x> for a point x of X",
     ),
     ("X", {"diameter": scaled_by(0.5)}, "two points of X are farther apart than its diameter says"),
-    ("X", {"size": scaled_by(0.5)}, "a point of X is longer than its size says"),
+    ("X", {"max_norm": scaled_by(0.5)}, "a point of X is longer than its size says"),
     ("X", {"lmo": spoils}, "domain X is wrong: the oracle lmo (changes its argument|gave a)"),
     ("X", {"lmo": lambda s, *_: s * np.nan}, "oracle lmo of the domain X returned nan at index 0"),
     ("X", {"lmo": lambda s, *_: s[1:]}, r"returned shape \(5,\) where \(6,\) was promised"),

@@ -139,8 +139,8 @@ MODELS = {
         {"distances": GRAPH},
         symmetric=("distances",),
     ),
-    "generalized_eigenvector": Builder(
-        lambda Phi, Psi: problems.generalized_eigenvector(Phi, Psi, 3.0),
+    "generalised_eigenvector": Builder(
+        lambda Phi, Psi: problems.generalised_eigenvector(Phi, Psi, 3.0),
         {"Phi": C, "Psi": np.eye(N)},
         sparse=("Phi", "Psi"),
         symmetric=("Phi", "Psi"),

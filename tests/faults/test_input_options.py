@@ -28,7 +28,7 @@ TRACES = {
     "LinfBall": lambda t: condal.LinfBall(N, t),
     "KSparse": lambda t: condal.KSparse(N, 2, t),
     "GroupL1Ball": lambda t: condal.GroupL1Ball([0, 0, 1], t),
-    "generalized_eigenvector": lambda t: condal.problems.generalized_eigenvector(C, np.eye(4), t),
+    "generalised_eigenvector": lambda t: condal.problems.generalised_eigenvector(C, np.eye(4), t),
     "trace_regression": lambda t: condal.problems.trace_regression(C, C, radius=t),
 }
 

@@ -12,17 +12,17 @@ cp = pytest.importorskip("cvxpy", minversion="1.9", reason="the plug-in needs CV
 
 from cvxpy.tests import solver_test_helpers as helpers
 
-from condal.cvxpy.forms import Asked, Dual, Primal
+from condal.cvxpy.forms import CvxpyProblem, Dual, Primal
 from condal.cvxpy.solver import CONDAL
 from condal.cvxpy.svec import Layout, smat, svec
 from condal.errors import ProblemError
 
 
-def asked_of(problem):
+def data_of(problem):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         data, _, _ = problem.get_problem_data(CONDAL())
-    return Asked(sp.csr_array(data["A"]), data["b"], data["c"], Layout.of(data["dims"]))
+    return CvxpyProblem(sp.csr_array(data["A"]), data["b"], data["c"], Layout.of(data["dims"]))
 
 
 def solved(program):
@@ -152,27 +152,27 @@ CASES = {make.__name__: make for make in OURS} | {
 @pytest.mark.parametrize("form", [Primal, Dual])
 @pytest.mark.parametrize("name", CASES)
 def test_the_program_has_the_same_solution(name, form):
-    asked = asked_of(CASES[name]())
-    made = form(asked)
+    data = data_of(CASES[name]())
+    made = form(data)
     assert made.elimination.ray is None
     assert made.elimination.contradictions.size == 0
     z, y, value = solved(made.program)
     pair = made.pair(z, y)
-    require_kkt(asked, *pair)
-    assert asked.c @ pair.x == pytest.approx(value, rel=1e-6, abs=1e-6)
+    require_kkt(data, *pair)
+    assert data.c @ pair.x == pytest.approx(value, rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_x_is_determined_by_s(name):
     """x = p - E s wherever Ax + s = b, up to directions that no row sees."""
-    asked = asked_of(CASES[name]())
-    found = Primal(asked).elimination
-    x = np.random.default_rng(0).standard_normal(asked.c.size)
-    s = asked.b - asked.A @ x
+    data = data_of(CASES[name]())
+    found = Primal(data).elimination
+    x = np.random.default_rng(0).standard_normal(data.c.size)
+    s = data.b - data.A @ x
     back = found.p - found.E @ s
-    assert np.allclose(asked.A @ back, asked.A @ x, atol=1e-8)
-    assert asked.c @ back == pytest.approx(asked.c @ x, abs=1e-8)
-    assert sorted([*found.basis, *found.rest]) == list(range(asked.b.size))
+    assert np.allclose(data.A @ back, data.A @ x, atol=1e-8)
+    assert data.c @ back == pytest.approx(data.c @ x, abs=1e-8)
+    assert sorted([*found.basis, *found.rest]) == list(range(data.b.size))
     assert not np.delete(abs(found.E).sum(axis=0), found.basis).any()
 
 
@@ -182,7 +182,7 @@ def test_a_psd_variable_is_its_own_block():
     L = np.diag(np.full(n, 2.0)) - np.roll(np.eye(n), 1, 0) - np.roll(np.eye(n), -1, 0)
     X = cp.Variable((n, n), PSD=True)
     problem = cp.Problem(cp.Maximize(cp.trace(L @ X) / 4), [cp.diag(X) == 1])
-    program = Primal(asked_of(problem)).program
+    program = Primal(data_of(problem)).program
     ratio = program.A.toarray() / program.b[:, None]
     assert np.allclose(ratio, np.eye(n * n)[:: n + 1])
     assert np.allclose(program.c.toarray().reshape(n, n), -L / 4)
@@ -191,60 +191,62 @@ def test_a_psd_variable_is_its_own_block():
 
 def test_a_program_has_no_more_rows_than_it_needs():
     """An LMI in k variables: k rows for z; for s, all entries but k."""
-    asked = asked_of(largest_eigenvalue(n=6))
-    assert asked.fewest == (22 - 7, 7 - 1)
-    assert Primal(asked).program.b.size == 15
-    assert Dual(asked).program.b.size == 6
+    data = data_of(largest_eigenvalue(n=6))
+    assert data.fewest == (22 - 7, 7 - 1)
+    assert Primal(data).program.b.size == 15
+    assert Dual(data).program.b.size == 6
 
 
 def test_a_direction_that_no_row_sees():
     x = cp.Variable(3)
-    asked = asked_of(cp.Problem(cp.Minimize(x[0] - x[1] + x[2]), [x[0] + x[1] >= 1, x[2] >= 0]))
-    ray = Primal(asked).elimination.ray
-    assert np.allclose(asked.A @ ray, 0.0)
-    assert asked.c @ ray < 0.0
+    data = data_of(cp.Problem(cp.Minimize(x[0] - x[1] + x[2]), [x[0] + x[1] >= 1, x[2] >= 0]))
+    ray = Primal(data).elimination.ray
+    assert np.allclose(data.A @ ray, 0.0)
+    assert data.c @ ray < 0.0
 
 
 def test_rows_that_contradict_one_another():
     x = cp.Variable(3)
-    asked = asked_of(cp.Problem(cp.Minimize(x[0]), [cp.sum(x) == 1, 2 * cp.sum(x) == 3, x[0] >= 0]))
-    assert Primal(asked).elimination.contradictions.tolist() == [1]
-    assert Dual(asked).elimination.ray is not None
+    data = data_of(cp.Problem(cp.Minimize(x[0]), [cp.sum(x) == 1, 2 * cp.sum(x) == 3, x[0] >= 0]))
+    assert Primal(data).elimination.contradictions.tolist() == [1]
+    assert Dual(data).elimination.ray is not None
 
 
 def test_dependent_equations_are_left_out():
     x = cp.Variable(3)
-    asked = asked_of(cp.Problem(cp.Minimize(x[0]), [cp.sum(x) == 1, 2 * cp.sum(x) == 2, x >= -1]))
-    for form in (Primal(asked), Dual(asked)):
+    data = data_of(cp.Problem(cp.Minimize(x[0]), [cp.sum(x) == 1, 2 * cp.sum(x) == 2, x >= -1]))
+    for form in (Primal(data), Dual(data)):
         z, y, value = solved(form.program)
         assert value == pytest.approx(-1.0, abs=1e-6)
-        require_kkt(asked, *form.pair(z, y))
+        require_kkt(data, *form.pair(z, y))
 
 
 def test_scales_far_apart():
     """A tiny pivot is not taken, large rows do not hide small ones."""
     x = cp.Variable(2)
     rows = [1e-8 * x[0] + x[1] >= 1, 1e6 * x[0] + 1e6 * x[1] <= 4e6, x[0] - x[1] == 1e-3, x[1] <= 9]
-    asked = asked_of(cp.Problem(cp.Minimize(x[1] + 2 * x[0]), rows))
-    found = Primal(asked).elimination
+    data = data_of(cp.Problem(cp.Minimize(x[1] + 2 * x[0]), rows))
+    found = Primal(data).elimination
     assert abs(found.E).max() < 1e3
     s = np.array([0.0, 0.3, -0.2, 5.0])
-    s[asked.layout.zero + 1 :] = (asked.b - asked.A @ (found.p - found.E @ s))[2:]
-    assert np.allclose((asked.A @ (found.p - found.E @ s) + s - asked.b)[found.basis], 0.0)
+    s[data.layout.zero + 1 :] = (data.b - data.A @ (found.p - found.E @ s))[2:]
+    assert np.allclose((data.A @ (found.p - found.E @ s) + s - data.b)[found.basis], 0.0)
 
 
-def test_many_variables_tied_together_are_refused():
-    asked = Asked(np.ones((3, 5_000)), np.ones(3), np.zeros(5_000), Layout(nonneg=3))
-    with pytest.raises(ProblemError, match="5000 variables without a cone of their own are tied"):
-        _ = Primal(asked).elimination
+def test_many_coupled_variables_are_refused():
+    data = CvxpyProblem(np.ones((3, 5_000)), np.ones(3), np.zeros(5_000), Layout(nonneg=3))
+    with pytest.raises(
+        ProblemError, match="5000 variables without a cone of their own are coupled"
+    ):
+        _ = Primal(data).elimination
 
 
 def test_absolute_values_are_no_dense_piece():
     """20,000 variables of |x| <= t that a sum ties together, far more than a piece may have."""
     n = 10_000
     x = cp.Variable(n)
-    asked = asked_of(cp.Problem(cp.Minimize(cp.norm1(x)), [cp.sum(x) == 1]))
-    program = Primal(asked).program
+    data = data_of(cp.Problem(cp.Minimize(cp.norm1(x)), [cp.sum(x) == 1]))
+    program = Primal(data).program
     assert program.A.shape == (1, 2 * n)
     assert program.A.nnz <= 2 * n
 
@@ -254,12 +256,12 @@ def test_a_column_that_waits_is_right():
     x, y, z = cp.Variable(2), cp.Variable(2), cp.Variable(2)
     t = cp.Variable(2)
     rows = [x <= t, -2 * x <= t, y + z + x == 1, y + z - 3 * x >= -9]
-    asked = asked_of(cp.Problem(cp.Minimize(cp.sum(t) + y[0] + z[0]), rows))
-    form = Primal(asked)
+    data = data_of(cp.Problem(cp.Minimize(cp.sum(t) + y[0] + z[0]), rows))
+    form = Primal(data)
     assert form.elimination.ray is None
     blocks, multipliers, _ = solved(form.program)
-    require_kkt(asked, *form.pair(blocks, multipliers))
-    falling = asked_of(cp.Problem(cp.Minimize(cp.sum(t) + y[0] - z[0]), rows))
+    require_kkt(data, *form.pair(blocks, multipliers))
+    falling = data_of(cp.Problem(cp.Minimize(cp.sum(t) + y[0] - z[0]), rows))
     ray = Primal(falling).elimination.ray
     assert np.allclose(falling.A @ ray, 0.0)
     assert falling.c @ ray < 0.0

@@ -77,7 +77,7 @@ def test_the_columns_must_be_those_that_were_fitted(blobs):
 
 
 def test_too_many_samples_are_refused_before_anything_is_computed():
-    X = np.zeros((module.LARGEST + 1, 1))
+    X = np.zeros((module.MAX_SAMPLES + 1, 1))
     with pytest.raises(ValueError, match=r"n_samples=5001 is more than the 5000 .* about 3 GB"):
         SDPKMeans(2).fit(X)
 

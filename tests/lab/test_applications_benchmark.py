@@ -40,7 +40,9 @@ def test_the_quick_mode_records_nothing(monkeypatch, capsys, tmp_path):
 
 def test_unknown_instances_are_refused(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["applications", "--only=thetas"])
-    with pytest.raises(SystemExit, match="no application 'thetas'; there are phase-64, "):
+    with pytest.raises(
+        SystemExit, match="no application 'thetas'; the applications are phase-64, "
+    ):
         applications.main()
 
 

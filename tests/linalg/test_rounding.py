@@ -12,6 +12,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 import condal
 from condal.certificates.certificate import lower_bound
+from condal.driver.pieces import guards
 from condal.errors import PieceError, ProblemError
 from condal.linalg import eigenvalue_bounds as proofs
 from condal.linalg.rounding import Errors
@@ -311,7 +312,7 @@ def test_a_users_objective_is_taken_at_its_word_or_says_more():
     hows, bounds = [], []
     for f in (Bowl(c), Function(Bowl(c).value, Bowl(c).gradient, L=1.0, size=3), CarefulBowl(c)):
         problem = condal.Problem.of(f, condal.Simplex(3))
-        for guarded in (problem, condal.guards.guarded(problem)):
+        for guarded in (problem, guards.guarded(problem)):
             bound, proof = lower_bound(guarded, x, np.zeros(0), **EVERY)
             hows.append(proof.how)
             bounds.append(bound)
@@ -326,7 +327,7 @@ def test_errors_that_are_none_are_refused():
 
     problem = condal.Problem.of(Careless(np.ones(3)), condal.Simplex(3))
     with pytest.raises(PieceError, match=r"condal\.rounding\.Errors"):
-        lower_bound(condal.guards.guarded(problem), np.ones(3), np.zeros(0), **EVERY)
+        lower_bound(guards.guarded(problem), np.ones(3), np.zeros(0), **EVERY)
 
 
 def test_the_squares_of_rounded_roots_are_paid_for():

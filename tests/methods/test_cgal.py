@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import condal
+from condal.driver.scaling import normalise
 from condal.linalg.gradients import add
 from condal.methods.lagrangian import lagrangian
 from condal.methods.rules import (
@@ -227,7 +228,7 @@ def test_a_run_from_a_state_goes_on_as_if_it_had_not_stopped(known, method):
 def test_rates_are_those_of_the_paper():
     """On a max-cut problem HCGM's infeasibility falls as 1/sqrt(k), CGAL's as 1/k or faster."""
     model = condal.problems.max_cut(torus(8, 6))
-    problem, _ = condal.scaling.normalise(model.problem)
+    problem, _ = normalise(model.problem)
     slopes = {}
     for name, method in {"hcgm": condal.hcgm(1.0), "cgal": condal.CGAL(1.0)}.items():
         method = replace(method, tol=Exact())

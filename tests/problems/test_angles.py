@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import condal
 from condal.problems import Phases, angular_synchronisation
-from condal.problems.factors import leading
+from condal.problems.factors import leading_factor
 from condal.problems.unit_diagonal import unit_diagonal
 
 
@@ -78,7 +78,7 @@ def test_the_rounding_is_a_point_that_no_power_iteration_improves(seed):
     # stationary: each phase is that of what pulls at it
     assert np.mean(np.abs(pull / np.abs(pull) - found.phases)) <= 1e-2
     assert found.value == pytest.approx(model.value(found.phases))
-    assert "60 of them" in repr(found)
+    assert "n=60" in repr(found)
 
 
 def test_power_iterations_never_lose():
@@ -168,7 +168,7 @@ def test_complex_points_are_scaled_to_a_diagonal_of_ones(kind):
     np.testing.assert_allclose(repaired, repaired.conj().T)
     assert np.linalg.eigvalsh(repaired)[0] >= -1e-12
     np.testing.assert_allclose(np.asarray(unit_diagonal(repaired)), repaired, atol=1e-14)
-    top = leading(x, 1)[:, 0]
+    top = leading_factor(x, 1)[:, 0]
     values, vectors = np.linalg.eigh(np.asarray(x))
     assert np.linalg.norm(top) ** 2 == pytest.approx(values[-1])
     assert abs(np.vdot(top, vectors[:, -1])) == pytest.approx(np.linalg.norm(top))
@@ -219,7 +219,7 @@ def test_only_phases_and_angles_have_a_value(phases):
 def test_the_result_of_another_model_is_not_rounded():
     model = angular_synchronisation(measured(6, 4.0, 0.1)[0])
     other = condal.solve(angular_synchronisation(measured(7, 4.0, 0.1)[0]))
-    with pytest.raises(condal.ProblemError, match="the result is of another model"):
+    with pytest.raises(condal.ProblemError, match="the result belongs to another model"):
         model.round(other)
     with pytest.raises(condal.ProblemError, match="trials must be a whole number, at least 1"):
         model.round(other, trials=0)

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 import condal
 from condal.problems import Partition, communities
 from condal.problems.labels import agreement
-from condal.problems.partitions import settle, within
+from condal.problems.partitions import improve_partition, weight_within
 from known import random_graph
 
 
@@ -131,13 +131,13 @@ def test_moves_never_lose_and_end_where_none_gains(seed):
     W = sp.csr_array(random_graph(30, 6.0, seed))
     c = rng.uniform(0.2, 0.6, 30)
     labels = rng.integers(0, 4, 30)
-    moved = settle(W, c, labels, 4)
-    value = within(W, c, moved)
-    assert value >= within(W, c, labels)
+    moved = improve_partition(W, c, labels, 4)
+    value = weight_within(W, c, moved)
+    assert value >= weight_within(W, c, labels)
     for v, group in itertools.product(range(30), range(4)):
         other = moved.copy()
         other[v] = group
-        assert within(W, c, other) <= value + 1e-9
+        assert weight_within(W, c, other) <= value + 1e-9
 
 
 def test_agreement_is_up_to_the_names_of_groups():
@@ -158,7 +158,7 @@ def test_agreement_is_up_to_the_names_of_groups():
         ({"null": "none"}, "null must be 'uniform' or 'degrees'; got 'none'"),
         ({"resolution": 0.0}, "resolution must be a positive number; got 0.0"),
         ({"pairs": 3}, "pairs must be 'none', 'edges' or 'all'; got 3"),
-        ({"k": None, "pairs": "none"}, r"any number of groups \(k = None\) x >= 0 is needed"),
+        ({"k": None, "pairs": "none"}, r"any number of groups \(k = None\) needs x >= 0"),
         ({"graph": np.zeros((3, 3))}, "the graph has no edges"),
         ({"graph": -np.ones((3, 3))}, "weights must not be negative; got -1"),
     ],
@@ -178,5 +178,7 @@ def test_more_groups_than_vertices_are_some_without_any():
 @pytest.mark.parametrize("labels", [[0, 1], [0.5] * 5, [None] * 5, [[0], [1, 2]], "abcde"])
 def test_what_are_no_labels_is_refused(labels):
     model = communities(random_graph(5, 3.0), 3)
-    with pytest.raises(condal.ProblemError, match="labels must be 5 whole numbers or names, one a"):
+    with pytest.raises(
+        condal.ProblemError, match="labels must be 5 whole numbers or names, one per vertex"
+    ):
         model.quality(labels)

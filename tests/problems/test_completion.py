@@ -13,8 +13,8 @@ import condal
 from condal.errors import ProblemError
 from condal.problems import completion, known_entries, matrix_completion, max_cut
 from condal.problems.completion import choose_radius
-from condal.problems.row_column_effects import SHRINK, Effects
-from condal.problems.tuning import MOST, Trial, best_of_growing
+from condal.problems.row_column_effects import SHRINKAGE, Effects
+from condal.problems.tuning import MAX_VALUES, Trial, best_of_growing
 
 
 def ratings(m=40, n=50, rank=2, share=0.4, noise=0.1, seed=0):
@@ -81,7 +81,7 @@ def test_a_completed_matrix_is_effects_and_a_part_of_low_rank():
     np.testing.assert_allclose(completed.entries(rows, cols), whole[rows, cols])
     expected = np.asarray(completed.x) + completed.effects.whole()
     np.testing.assert_allclose(whole, expected)
-    assert "Completed(8 x 7, rank<=" in repr(completed)
+    assert "Completed(shape=(8, 7), rank<=" in repr(completed)
 
 
 def test_many_entries_without_noise_bring_back_the_matrix():
@@ -204,7 +204,7 @@ def test_growing_ends_where_nothing_gets_worse_or_better():
         return Trial(1 / value)
 
     assert best_of_growing(falling, 1.0) == calls[-1]
-    assert len(calls) == MOST
+    assert len(calls) == MAX_VALUES
     assert best_of_growing(lambda value: Trial(1.0), 2.0) == 2.0
 
 
@@ -221,9 +221,9 @@ def test_effects_are_those_of_a_matrix_that_is_nothing_else():
     i, j = (places.ravel() for places in np.indices(whole.shape))
     found = Effects.of(whole.shape, i, j, whole.ravel(), "means")
     assert found.mean == pytest.approx(2.0)
-    # Each is shrunk as if SHRINK more entries were 0.
-    np.testing.assert_allclose(found.rows, (a - a.mean()) * 40 / (40 + SHRINK), atol=1e-6)
-    np.testing.assert_allclose(found.cols, (b - b.mean()) * 30 / (30 + SHRINK), atol=1e-6)
+    # Each is shrunk as if SHRINKAGE more entries were 0.
+    np.testing.assert_allclose(found.rows, (a - a.mean()) * 40 / (40 + SHRINKAGE), atol=1e-6)
+    np.testing.assert_allclose(found.cols, (b - b.mean()) * 30 / (30 + SHRINKAGE), atol=1e-6)
     np.testing.assert_allclose(found.entries(i, j).reshape(whole.shape), found.whole())
 
 
@@ -277,7 +277,7 @@ def test_delta_is_by_the_spread_of_what_a_first_fit_leaves():
     ("given", "text"),
     [
         ({"rows": [0]}, "must have one number for each known entry.*got 1, 2 and 2"),
-        ({"rows": [0.0, 1.0]}, "rows must be whole numbers from 0, one an entry"),
+        ({"rows": [0.0, 1.0]}, "rows must be whole numbers from 0, one per entry"),
         ({"cols": [0, -1]}, "cols must be whole numbers from 0"),
         ({"cols": [[0, 1]]}, "cols must be whole numbers from 0"),
         ({"values": [1.0, np.nan]}, "values has the value nan at index 1"),
@@ -301,7 +301,7 @@ def test_bad_models_are_refused(given, text):
 
 def test_a_result_of_another_model_is_refused():
     model = matrix_completion([0, 1], [0, 2], [1.0, 2.0], radius=1.0)
-    with pytest.raises(condal.ProblemError, match=r"another model.*this model needs one of 2 x 3"):
+    with pytest.raises(condal.ProblemError, match=r"another model.*this model needs 2 x 3"):
         model.complete(condal.solve(max_cut(np.ones((3, 3))), tol=1e-1))
     with pytest.raises(condal.ProblemError, match="wanted a result"):
         model.complete(np.ones((2, 3)))

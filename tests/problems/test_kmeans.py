@@ -172,7 +172,7 @@ def test_centres_are_the_means():
     clustering = model.round(condal.solve(model), seed=4)
     for c, centre in enumerate(clustering.centres):
         assert np.allclose(centre, points[clustering.labels == c].mean(axis=0))
-    assert "clusters of 10, 10, 10" in repr(clustering)
+    assert "sizes=[10, 10, 10]" in repr(clustering)
 
 
 CLOUD = np.random.default_rng(0).standard_normal((6, 2))
@@ -259,7 +259,7 @@ def test_an_answer_carries_its_bound():
     result = condal.solve(model)
     found = model.round(result)
     assert found.bound == result.bound <= found.cost * (1 + 1e-12)
-    assert f"none is below {result.bound:.10g}" in repr(found)
+    assert f"bound={result.bound:.10g}" in repr(found)
     early = condal.solve(model.problem, max_iters=1)
     assert model.round(early).bound >= 0.0  # no cost is negative
 
@@ -304,7 +304,7 @@ def test_bad_labels_and_results_are_refused():
     model = k_means(CLOUD, 2)
     with pytest.raises(
         condal.ProblemError,
-        match=r"labels must be 6 whole numbers or names, one a point; got a list of shape \(5,\)",
+        match=r"labels must be 6 whole numbers or names, one per point; got a list of shape \(5,\)",
     ):
         model.cost([0, 0, 0, 1, 1])
     for wrong in ([0.5] * 6, [np.nan] * 6, [None] * 6, pd.Series(["a"] * 5 + [None], dtype=object)):
@@ -329,7 +329,7 @@ def test_a_result_of_another_model_proves_nothing():
     model = k_means(points, 3)
     larger = condal.solve(k_means(10 * points, 3), tol=1e-2, max_iters=300)
     labels = np.arange(20) % 3
-    with pytest.raises(condal.ProblemError, match="the result is of another model"):
+    with pytest.raises(condal.ProblemError, match="the result belongs to another model"):
         model.excess(model.round(larger).labels, larger)
     other = condal.solve(k_means(points[:9], 3), tol=1e-2, max_iters=20)
     for use in (lambda: model.round(other), lambda: model.excess(labels, other)):

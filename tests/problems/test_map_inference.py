@@ -168,7 +168,7 @@ def test_nodes_alone_take_their_best_state():
     labelling = model.round(condal.solve(model))
     np.testing.assert_array_equal(labelling.labels, [1, 2])
     assert labelling.energy == pytest.approx(1.1)
-    assert str(labelling).endswith("2 nodes)")
+    assert str(labelling).endswith("nodes=2)")
 
 
 TWO = [[0.0, 1.0], [0.0, 1.0]]
@@ -249,5 +249,5 @@ def test_the_result_of_the_split_problem_is_rounded_as_well():
     assert labelling.energy == pytest.approx(least_on_tree(model), rel=1e-9)
     assert labelling.bound == result.bound <= labelling.energy + 1e-9
     other = random_tree(4, rng)
-    with pytest.raises(ProblemError, match=r"of another model: its point has 9 blocks, .* needs 7"):
+    with pytest.raises(ProblemError, match=r"to another model: its point has 9 blocks, .* needs 7"):
         other.round(result)

@@ -61,8 +61,8 @@ def test_no_permutation_is_below_the_bound(seed):
     assert matching.bound <= best <= matching.disagreement
     assert matching.disagreement == model.disagreement(matching.permutation)
     assert str(matching) == (
-        f"Matching(disagreement={matching.disagreement:.10g}, none is below "
-        f"{matching.bound:.10g}, 6 vertices)"
+        f"Matching(disagreement={matching.disagreement:.10g}, "
+        f"bound={matching.bound:.10g}, vertices=6)"
     )
 
 
@@ -101,7 +101,7 @@ def test_graphs_without_edges_match():
         (
             np.ones((2, 3)),
             np.eye(3),
-            r"A must be square, a row for each vertex; got shape \(2, 3\)",
+            r"A must be square, at least 1 x 1; got shape \(2, 3\)",
         ),
         (np.eye(2), np.zeros((0, 0)), r"B must be square, .* got shape \(0, 0\)"),
         (np.full((2, 2), np.nan), np.eye(2), r"A has the value nan at index \(0, 0\)"),

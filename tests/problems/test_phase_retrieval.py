@@ -123,7 +123,7 @@ def test_the_error_of_a_signal_is_up_to_a_factor_of_modulus_one():
     tried = [np.linalg.norm(u - np.exp(1j * t) * v) for t in np.linspace(0, 2 * np.pi, 2001)]
     assert signal.error(v) == pytest.approx(min(tried) / np.linalg.norm(v), rel=1e-5)
     assert Signal(np.array([1.0, 0.0]), 0.0).error([0.0, 2.0]) == pytest.approx(np.sqrt(5) / 2)
-    assert repr(Signal(np.ones(3), 0.25)) == "Signal(3 values, residual=0.25)"
+    assert repr(Signal(np.ones(3), 0.25)) == "Signal(size=3, residual=0.25)"
 
 
 def test_the_signal_of_a_dense_point_is_its_leading_eigenvector():
@@ -144,7 +144,7 @@ A = random_numbers((6, 2), seed=16)
     [
         ({}, "give the measurements either as the matrix a= or as masks="),
         ({"a": A, "masks": np.ones((3, 1, 2))}, "either as the matrix a= or as masks="),
-        ({"a": A[:5]}, "there are 5 measurements, but 6 intensities: one is wanted for each"),
+        ({"a": A[:5]}, "there are 5 measurements, but 6 intensities: there must be one for each"),
         ({"a": A, "intensities": -np.ones(6)}, "none may be negative.*the smallest is -1"),
         ({"a": A, "intensities": np.zeros(6)}, "not all may be 0; the smallest is 0"),
         ({"a": A, "intensities": np.full(6, np.nan)}, "intensities has the value nan at index 0"),
@@ -170,7 +170,7 @@ def test_bad_questions_are_refused():
         model.residual(np.ones(3))
     with pytest.raises(condal.ProblemError, match="wanted a signal of 2 numbers, not all 0"):
         model.signal(result).error(np.zeros(2))
-    with pytest.raises(condal.ProblemError, match="the result is of another model"):
+    with pytest.raises(condal.ProblemError, match="the result belongs to another model"):
         model.signal(condal.solve(max_cut(np.ones((3, 3))), tol=1e-1))
 
 

@@ -125,7 +125,7 @@ def test_what_makes_no_model_is_refused(change, text):
 def test_results_of_other_models_are_refused():
     model = l1_regression(*data(10, 6)[:2], radius=2.0)
     other = condal.solve(l1_regression(*data(10, 4)[:2], radius=2.0))
-    with pytest.raises(ProblemError, match=r"of another model: .* needs one of length 6"):
+    with pytest.raises(ProblemError, match=r"to another model: .* needs length 6"):
         model.fit(other)
     with pytest.raises(ProblemError, match=r"wanted a result, as condal\.solve returns it"):
         model.fit(np.zeros(6))

@@ -61,7 +61,7 @@ def test_a_long_chain_of_equals_is_not_taken_one_by_one(monkeypatch):
     path = sp.diags_array([-np.ones(n - 1)] * 2, offsets=[-1, 1]).tocsr()
     s = flipped(path, np.ones((n, 1)))
     assert (-s * (path @ s)).max() <= 0.0
-    assert len(rounds) <= 3 * module.PATIENCE
+    assert len(rounds) <= 3 * module.ROUNDS_IN_INDEX_ORDER
 
 
 def test_blocks_of_trials_change_nothing(monkeypatch):
@@ -69,7 +69,7 @@ def test_blocks_of_trials_change_nothing(monkeypatch):
     first = starts(300, 1, seed=4)
     given = {"trials": 10, "first": first}
     most, best = best_signs(C, factor, rng=np.random.default_rng(5), **given)
-    monkeypatch.setattr(module, "TOGETHER", 900)
+    monkeypatch.setattr(module, "MAX_BATCH_SIGNS", 900)
     again = best_signs(C, factor, rng=np.random.default_rng(5), **given)
     assert again[0] == most == best @ (C @ best)
     assert np.array_equal(again[1], best)

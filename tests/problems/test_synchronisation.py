@@ -77,7 +77,7 @@ def test_no_flip_of_a_sign_helps(seed):
     model = sign_synchronisation(measured(80, 8.0, 0.35, seed)[0])
     found = model.round(condal.solve(model, tol=1e-2), trials=5)
     assert np.min(found.signs * (model.C @ found.signs)) >= 0.0
-    assert "of +1 and" in repr(found)
+    assert "positive=" in repr(found)
 
 
 def test_agreement_is_up_to_one_sign():

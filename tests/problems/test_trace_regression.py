@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import condal
+from condal.linalg.lifting import square_point
 from condal.problems import trace_regression
 
 
@@ -84,7 +85,7 @@ def test_more_observations_than_features_cost_no_more_than_features():
     assert model.problem.f.M.size == 9 * 6
     whole = condal.LeastSquares(model.map, Y.ravel())
     for seed in range(3):
-        z = condal.lifting.square_point(np.random.default_rng(seed).standard_normal((8, 6)), 8, 6)
+        z = square_point(np.random.default_rng(seed).standard_normal((8, 6)), 8, 6)
         f = model.problem.f
         assert f.value(f.M(z)) == pytest.approx(whole.value(whole.M(z)), rel=1e-12)
 
@@ -129,5 +130,5 @@ def test_what_does_not_fit_the_model_is_refused():
     np.testing.assert_allclose(fit.predict(sp.csr_array(a)), fit.predict(a), atol=1e-12)
     np.testing.assert_allclose(fit.predict(pd.DataFrame(a)), fit.predict(a))
     other = trace_regression(a, Y[:, :3], radius=1.0)
-    with pytest.raises(condal.ProblemError, match="the result is of another model"):
+    with pytest.raises(condal.ProblemError, match="the result belongs to another model"):
         other.fit(condal.solve(model, tol=1e-2))

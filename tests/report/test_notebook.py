@@ -59,7 +59,7 @@ def test_a_notebook_is_told_from_a_shell(monkeypatch, screen):
 
 
 def test_a_solve_draws_its_progress_in_one_output(screen, monkeypatch, capsys):
-    monkeypatch.setattr(notebook, "SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr(notebook, "SECONDS_BETWEEN_UPDATES", 0.0)
     model = condal.problems.max_cut([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
     result = condal.solve(model, callback=condal.Progress())
     assert "starting" in screen.pages[0]
@@ -99,7 +99,7 @@ def test_an_interrupt_while_it_is_drawn_ends_the_solve_with_an_answer(screen, mo
     def interrupted(page):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(notebook, "SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr(notebook, "SECONDS_BETWEEN_UPDATES", 0.0)
     monkeypatch.setattr(screen, "update", interrupted)
     progress = condal.Progress()
     monkeypatch.setattr(notebook.Bar, "close", lambda bar: None)

@@ -186,7 +186,7 @@ def geneig(seed: int) -> Case:
         maximise=True,
     )
     margin = max(0.0, 1.0 - alpha * max(top, 0.0))
-    model = problems.generalized_eigenvector(Phi, Psi, alpha)
+    model = problems.generalised_eigenvector(Phi, Psi, alpha)
     return found.case("geneig", UNIT, kind=f"{ratio:g}", model=model, margin=margin)
 
 
@@ -207,7 +207,7 @@ def pencil(seed: int) -> Case:
         Box(np.ones(1), np.ones(1)),
         maximise=True,
     )
-    model = problems.generalized_eigenvector(Phi, Psi, 2 * size)
+    model = problems.generalised_eigenvector(Phi, Psi, 2 * size)
     upper = float(values[-1]) - 1e-10 * float(np.abs(values).max())
     return found.case("pencil", UNIT, kind="definite", model=model, upper=upper, margin=0.0)
 

@@ -1,11 +1,11 @@
-"""CVXPY's solver CONDAL: `problem.solve(solver=condal.cvxpy.CONDAL(tol=1e-4))`."""
+"""condal as a solver of CVXPY: `problem.solve(solver=condal.cvxpy.CONDAL(tol=1e-4))`."""
 
 from __future__ import annotations
 
 from condal.errors import MissingExtra
 from condal.runtime.extras import install
 
-OLDEST = (1, 9)  # its SvecPSD
+OLDEST_CVXPY = (1, 9)  # the first version with SvecPSD
 
 try:
     from cvxpy import __version__ as _version
@@ -13,14 +13,14 @@ except ModuleNotFoundError as error:
     if error.name != "cvxpy":
         raise
     raise MissingExtra(
-        f"condal.cvxpy needs CVXPY, 1.9 or later, and there is none: {install('cvxpy')}"
+        f"condal.cvxpy needs CVXPY, 1.9 or later, which is not installed: {install('cvxpy')}"
     ) from None
-if tuple(int(part) for part in _version.split(".")[:2]) < OLDEST:
+if tuple(int(number) for number in _version.split(".")[:2]) < OLDEST_CVXPY:
     raise MissingExtra(
         f"condal.cvxpy needs CVXPY 1.9 or later, and {_version} is installed: "
         "pip install --upgrade 'cvxpy>=1.9', with NumPy 2"
     )
 
-from condal.cvxpy.solver import CONDAL  # noqa: E402 - it imports CVXPY
+from condal.cvxpy.solver import CONDAL  # noqa: E402 - imports CVXPY
 
 __all__ = ["CONDAL"]

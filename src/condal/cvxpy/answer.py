@@ -1,4 +1,4 @@
-"""From what CVXPY asks to an answer: a form is chosen, its program solved, and read back."""
+"""Answer a CVXPY problem: choose a form, solve its program, and read the solution back."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ import numpy as np
 import scipy.sparse as sp
 from cvxpy import settings
 
-from condal.cvxpy.forms import Asked, Dual, Pair, Primal
+from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal
 from condal.cvxpy.options import Options
 from condal.cvxpy.recession import least_direction
 from condal.cvxpy.signs import refuting_row
-from condal.cvxpy.solving import solved
+from condal.cvxpy.solving import solve_program
 from condal.errors import ProblemError
 from condal.linalg.points import Array
-from condal.problems.conic import UnboundedTraceError
+from condal.problems.conic.trace import UnboundedTraceError
 from condal.report.progress import Progress
 from condal.result import Result, Status
 
-FEW = 100  # constraints: so many are no reason to solve for the dual, whose bound is from above
-MUCH = 4  # times as many as the dual has: they are one
+MAX_PRIMAL_CONSTRAINTS = (
+    100  # up to which the primal is solved first; the dual's bound is from above
+)
+DUAL_ADVANTAGE = 4  # solve the dual first if the primal has this many times its constraints
 STATUSES = {
     Status.SOLVED: settings.OPTIMAL,
     Status.INFEASIBLE: settings.INFEASIBLE,
@@ -34,21 +36,24 @@ STATUSES = {
     Status.STALLED: settings.OPTIMAL_INACCURATE,
     Status.NUMERICAL_ERROR: settings.OPTIMAL_INACCURATE,
 }
-GUESSES = 1e2, 1e5  # times b: how large a feasible point may be, where it is only to be seen
-LOOK = 300  # iterations of that
-CLEARLY = 1e-11  # of its terms: how negative <b, z> is, where that proves that there is no x
-POOR = 0.1  # a gap, or an infeasibility, that makes no answer
-UNANSWERED = "the solve ended without an answer"
+SIZE_GUESSES = 1e2, 1e5  # sizes of a feasible point, relative to b
+FEASIBILITY_ITERATIONS = 300
+MIN_REFUTATION = 1e-11  # least |<b, z>| that proves infeasibility, relative to its terms
+POOR_ERROR = 0.1  # a larger gap or infeasibility is not an answer
+NO_ANSWER = "the solve ended without an answer"
 ADVICE = (
-    "The problem may have no solution, or none that is attained; else bounds on its variables, or "
-    "a trace_bound=, may help"
+    "The problem may have no solution, or none that is attained; otherwise bounds on its variables "
+    "or a trace_bound= may help"
 )
 
 
 @dataclass(frozen=True, eq=False)
 class CvxpyAnswer:
-    """CVXPY's status, <c, x>, x where there is one, its duals z or those that prove that there is
-    none, the result behind them, and the seconds that it took, those before the solve apart."""
+    """CVXPY's status, <c, x>, x, its duals z, the result behind them, and the seconds.
+
+    For an infeasible problem, z proves that there is no x. `setup_seconds` are those before the
+    solve.
+    """
 
     status: str
     value: float = nan
@@ -59,121 +64,127 @@ class CvxpyAnswer:
     setup_seconds: float = 0.0
 
 
-def answered(asked: Asked, options: Options, progress: Progress | None = None) -> CvxpyAnswer:
-    """The answer to what CVXPY asks; ProblemError where nothing bounds the trace."""
-    began = time.perf_counter()
-    found = _Question(asked, options, progress).answer()
-    spent = time.perf_counter() - began
-    return replace(found, setup_seconds=max(spent - found.seconds, 0.0))
+def answer_problem(
+    problem: CvxpyProblem, options: Options, progress: Progress | None = None
+) -> CvxpyAnswer:
+    """Return the answer to a CVXPY problem; raise ProblemError if nothing bounds the trace."""
+    start = time.perf_counter()
+    answer = _Question(problem, options, progress).answer()
+    spent = time.perf_counter() - start
+    return replace(answer, setup_seconds=max(spent - answer.seconds, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
 class _Question:
-    """What is asked, and how."""
+    """A CVXPY problem, the options and the progress display."""
 
-    asked: Asked
+    problem: CvxpyProblem
     options: Options
     progress: Progress | None
 
     def answer(self) -> CvxpyAnswer:
-        if not self.asked.layout.blocks:
+        if not self.problem.layout.blocks:
             return self._of_equations()
-        ways = [self._by_primal, self._by_dual]
-        in_s, in_z = self.asked.fewest
-        if self.options.trace_bound is not None:  # it is one on s
-            ways = ways[:1]
-        elif in_s > max(FEW, MUCH * in_z):
-            ways = ways[::-1]
+        attempts = [self._by_primal, self._by_dual]
+        in_s, in_z = self.problem.fewest
+        if self.options.trace_bound is not None:  # it bounds s
+            attempts = attempts[:1]
+        elif in_s > max(MAX_PRIMAL_CONSTRAINTS, DUAL_ADVANTAGE * in_z):
+            attempts = attempts[::-1]
         faults: list[ProblemError] = []
-        for way in ways:
+        for attempt in attempts:
             try:
-                found = way()
+                answer = attempt()
             except ProblemError as fault:
                 faults.append(fault)
                 continue
-            if found.status != settings.USER_LIMIT or not _poor(found.result):
-                return found
-            if not faults:  # the limit may be there for want of a solution
-                return self._endless() or found
+            if answer.status != settings.USER_LIMIT or not _poor(answer.result):
+                return answer
+            if not faults:  # there may be no solution
+                return self._answer_by_direction() or answer
         if not any(isinstance(fault, UnboundedTraceError) for fault in faults):
             raise faults[0]
-        answer = self._endless()
-        if answer is None:
-            raise ProblemError(self._unbounded())
-        return answer
+        ended = self._answer_by_direction()
+        if ended is None:
+            raise ProblemError(self._unbounded_message())
+        return ended
 
     def _of_equations(self) -> CvxpyAnswer:
-        """Without a cone, all is said by the elimination."""
-        form, asked = Primal(self.asked), self.asked
+        """Answer a problem without cones, which the elimination solves."""
+        form, problem = Primal(self.problem), self.problem
         if form.elimination.contradictions.size:
             return CvxpyAnswer(settings.INFEASIBLE, z=form.contradiction())
         if form.elimination.ray is not None:
             return CvxpyAnswer(settings.UNBOUNDED)
         x, z = form.pair(np.zeros(0), np.zeros(0))
-        return CvxpyAnswer(settings.OPTIMAL, float(asked.c @ x), x, z)
+        return CvxpyAnswer(settings.OPTIMAL, float(problem.c @ x), x, z)
 
     def _by_primal(self) -> CvxpyAnswer:
-        """By the program in s."""
-        form = Primal(self.asked)
+        """Answer by the program in s."""
+        form = Primal(self.problem)
         if form.elimination.contradictions.size:
             return CvxpyAnswer(settings.INFEASIBLE, z=form.contradiction())
         if form.elimination.ray is not None:
-            return CvxpyAnswer(self._unseen(form))
+            return CvxpyAnswer(self._status_if_unbounded(form))
         refuting = refuting_row(form.program)
         if refuting is not None:
             return CvxpyAnswer(settings.INFEASIBLE, z=form.separating(-refuting))
-        found = solved(form.program, self.options, self.progress)
-        ended = _ended(found.result)
-        if found.result.status is Status.INFEASIBLE:
-            z = form.separating(-found.separator)
-            return replace(ended, status=self._refuted(z), z=z)
-        if found.result.status is Status.UNBOUNDED:
+        solution = solve_program(form.program, self.options, self.progress)
+        ended = _answer_without_point(solution.result)
+        if solution.result.status is Status.INFEASIBLE:
+            z = form.separating(-solution.separator)
+            return replace(ended, status=self._refutation_status(z), z=z)
+        if solution.result.status is Status.UNBOUNDED:
             return ended
-        return self._with_pair(ended, form.pair(found.blocks, found.dual))
+        return self._with_pair(ended, form.pair(solution.blocks, solution.dual))
 
     def _by_dual(self) -> CvxpyAnswer:
-        """By the program in z."""
-        form = Dual(self.asked)
+        """Answer by the program in z."""
+        form = Dual(self.problem)
         if form.elimination.ray is not None:
             return CvxpyAnswer(settings.INFEASIBLE, z=form.contradiction())
         if refuting_row(form.program) is not None:
-            return CvxpyAnswer(self._unseen(Primal(self.asked)))
-        found = solved(form.program, self.options, self.progress)
-        ended = _ended(found.result)
-        if found.result.status is Status.UNBOUNDED:
-            z = None if found.ray is None else form.separating(found.ray)
+            return CvxpyAnswer(self._status_if_unbounded(Primal(self.problem)))
+        solution = solve_program(form.program, self.options, self.progress)
+        ended = _answer_without_point(solution.result)
+        if solution.result.status is Status.UNBOUNDED:
+            z = None if solution.ray is None else form.separating(solution.ray)
             return replace(ended, status=settings.INFEASIBLE, z=z)
-        if found.result.status is Status.INFEASIBLE:  # x can go down for ever, if there is one
-            return replace(ended, status=self._unseen(Primal(self.asked)))
-        return self._with_pair(ended, form.pair(found.blocks, -found.dual))
+        if solution.result.status is Status.INFEASIBLE:  # unbounded, if there is a feasible x
+            return replace(ended, status=self._status_if_unbounded(Primal(self.problem)))
+        return self._with_pair(ended, form.pair(solution.blocks, -solution.dual))
 
     def _with_pair(self, ended: CvxpyAnswer, pair: Pair) -> CvxpyAnswer:
-        """With x and z; at a limit, these may be near to a solution, though it is not proved.
-        ProblemError if a method that can do no more has left them far from one."""
-        status, value = ended.status, float(self.asked.c @ pair.x)
-        if status == settings.USER_LIMIT and self.asked.error(pair) <= self.options.tol:
+        """Return the answer with x and z.
+
+        At a limit, they may be near a solution without a proof. If a method that can do no more
+        leaves them far from one, ProblemError is raised.
+        """
+        status, value = ended.status, float(self.problem.c @ pair.x)
+        if status == settings.USER_LIMIT and self.problem.error(pair) <= self.options.tol:
             status = settings.OPTIMAL_INACCURATE
-        elif status == settings.OPTIMAL_INACCURATE and self.asked.error(pair) > POOR:
-            error = self.asked.error(pair)
-            raise ProblemError(f"{UNANSWERED}: x and its duals fit to {error:.1g} only. {ADVICE}")
+        elif status == settings.OPTIMAL_INACCURATE and self.problem.error(pair) > POOR_ERROR:
+            error = self.problem.error(pair)
+            raise ProblemError(
+                f"{NO_ANSWER}: x and its duals have an error of {error:.1g}. {ADVICE}"
+            )
         return replace(ended, status=status, value=value, x=pair.x, z=pair.z)
 
-    def _refuted(self, z: Array) -> str:
-        """The status where z proves that there is no x: inaccurate if the rounding of the
-        elimination may be behind it."""
-        b = self.asked.b
-        clear = -float(b @ z) > CLEARLY * float(np.abs(b) @ np.abs(z))
+    def _refutation_status(self, z: Array) -> str:
+        """Return the status for a z that refutes x: inaccurate if rounding may explain it."""
+        b = self.problem.b
+        clear = -float(b @ z) > MIN_REFUTATION * float(np.abs(b) @ np.abs(z))
         return str(settings.INFEASIBLE if clear else settings.INFEASIBLE_INACCURATE)
 
-    def _unseen(self, form: Primal) -> str:
-        """The status where the objective falls for ever from any feasible point: is there one?"""
+    def _status_if_unbounded(self, form: Primal) -> str:
+        """Return the status of an objective that is unbounded if there is a feasible point."""
         program = form.program
-        anything = replace(program, c=sp.csr_array(program.c.shape), offset=0.0)
+        feasibility = replace(program, c=sp.csr_array(program.c.shape), offset=0.0)
         size = 1.0 + float(np.abs(program.b).max(initial=0.0))
-        for bound in (self.options.trace_bound, *(factor * size for factor in GUESSES)):
-            look = replace(self.options, trace_bound=bound, max_iters=LOOK)
+        for bound in (self.options.trace_bound, *(factor * size for factor in SIZE_GUESSES)):
+            options = replace(self.options, trace_bound=bound, max_iters=FEASIBILITY_ITERATIONS)
             try:
-                status = solved(anything, look).result.status
+                status = solve_program(feasibility, options).result.status
             except ProblemError:
                 continue
             if status is Status.SOLVED:
@@ -182,43 +193,43 @@ class _Question:
                 return str(settings.INFEASIBLE)
         return str(settings.INFEASIBLE_OR_UNBOUNDED)
 
-    def _endless(self) -> CvxpyAnswer | None:
-        """The answer that a direction of the cone gives: there is no x, or no best one."""
-        form = Dual(self.asked)
-        found = least_direction(form.program, self.options)
-        if found is not None and found.falls:
-            return CvxpyAnswer(settings.INFEASIBLE_INACCURATE, z=form.separating(found.x))
-        found = least_direction(Primal(self.asked).program, self.options)
-        falls = found is not None and found.falls
+    def _answer_by_direction(self) -> CvxpyAnswer | None:
+        """Return the answer that a direction of the cone gives: no x, or no best x."""
+        form = Dual(self.problem)
+        direction = least_direction(form.program, self.options)
+        if direction is not None and direction.falls:
+            return CvxpyAnswer(settings.INFEASIBLE_INACCURATE, z=form.separating(direction.x))
+        direction = least_direction(Primal(self.problem).program, self.options)
+        falls = direction is not None and direction.falls
         return CvxpyAnswer(settings.UNBOUNDED_INACCURATE) if falls else None
 
-    def _unbounded(self) -> str:
-        """What can grow for ever, and what to do, in words."""
-        form, where = Primal(self.asked), ""
-        found = least_direction(form.program, self.options)
-        if found is not None:
-            where = f" of {', '.join(self.asked.moved(form.direction(found.x)))}"
+    def _unbounded_message(self) -> str:
+        """Return an error text that names the unbounded variables and the remedies."""
+        form, where = Primal(self.problem), ""
+        direction = least_direction(form.program, self.options)
+        if direction is not None:
+            where = f" of {', '.join(self.problem.moved(form.direction(direction.x)))}"
         return (
-            f"nothing was found that bounds the size{where}: neither the constraints nor the "
-            "objective do, and a proof needs a bound. Add a constraint, such as trace(X) <= 100 "
-            "or x <= 100, or pass trace_bound=, a number that, at a solution, no trace of a psd "
-            "matrix, no bound of a norm, and no sum of what is left of inequalities exceeds"
+            f"no bound was found on the size{where}: neither the constraints nor the objective "
+            "imply one, and a proof needs it. Add a constraint, such as trace(X) <= 100 or "
+            "x <= 100, or pass trace_bound=, a number that, at a solution, no trace of a psd "
+            "matrix, no bound of a norm, and no sum of the slacks of inequalities exceeds"
         )
 
 
 def _poor(result: Result | None) -> bool:
-    """Whether a point is too bad to be an answer."""
-    return result is None or max(result.gap, result.infeasibility) > POOR
+    """Return whether a point is too inaccurate to be an answer."""
+    return result is None or max(result.gap, result.infeasibility) > POOR_ERROR
 
 
-def _ended(result: Result) -> CvxpyAnswer:
-    """What a result says, without x and z; ProblemError if it says nothing."""
+def _answer_without_point(result: Result) -> CvxpyAnswer:
+    """Return the answer of a result without x and z; raise ProblemError if there is none."""
     if result.status in (Status.INFEASIBLE, Status.UNBOUNDED):
         return CvxpyAnswer(STATUSES[result.status], result=result, seconds=result.seconds)
-    rests = result.status in (Status.INACCURATE, Status.STALLED, Status.NUMERICAL_ERROR)
-    if result.x is None or (rests and _poor(result)):
+    exhausted = result.status in (Status.INACCURATE, Status.STALLED, Status.NUMERICAL_ERROR)
+    if result.x is None or (exhausted and _poor(result)):
         raise ProblemError(
-            f"{UNANSWERED}, at a gap of {result.gap:.1g} and infeasible by "
+            f"{NO_ANSWER}, at a gap of {result.gap:.1g} and infeasible by "
             f"{result.infeasibility:.1g} ({result.reason or result.status.value}). {ADVICE}"
         )
     return CvxpyAnswer(STATUSES[result.status], result=result, seconds=result.seconds)

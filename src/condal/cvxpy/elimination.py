@@ -1,10 +1,10 @@
-"""x = p - E s: the free variables of Ax + s = b written by the slacks of rows that determine them.
+"""x = p - E s: eliminate the free variables of Ax + s = b by slacks that determine them.
 
-Rows whose part on the columns not yet covered is invertible cover those columns, a step at a time.
-Rows of one entry come first: psd ones, so that a psd variable is its own block, then other cones,
-then equations. Rows of one entry left follow, equations before cones. A column of two entries, as
-the t of |x| <= t has, waits until the rest is covered, one of its rows added to the other; and what
-is left then goes by an orthogonal basis of independent rows, a connected piece of it at a time.
+Rows whose part on the uncovered columns is invertible cover those columns, one step at a time.
+Rows with one entry come first: psd rows, so that a psd variable is its own block, then other cones,
+then equations. Rows with one remaining entry follow, equations before cones. A column with two
+entries, such as t of |x| <= t, is deferred until the rest is covered: one of its rows is added to
+the other. The remaining connected pieces are covered by an orthogonal basis of independent rows.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from condal.cvxpy.independent import independent, pieces_of
 from condal.cvxpy.svec import CONE, PSD, ZERO
 from condal.linalg.points import Array, Indices
 
-SMALLEST_PIVOT = 1e-6  # of its row's largest entry
-FIRM = 1e-3  # the same, of a row that is added to another
-UNSEEN = 1e-9  # of |c|: less of the objective than this is rounding
-ROUNDING = 1e-13  # of the terms that add up to an entry
-NOTHING = 1e-9  # of the terms of a right-hand side: 0 = less than this is no contradiction
+SMALLEST_PIVOT = 1e-6  # relative to the largest entry of its row
+SMALLEST_PAIR_PIVOT = 1e-3  # the same, for a row that is added to another
+MIN_RAY = 1e-9  # relative to |c|; less is rounding
+TERM_ROUNDING = 1e-13  # relative to the terms that add up to an entry
+MAX_INCONSISTENCY = 1e-9  # of 0 = g, relative to the terms of g
 
 
 @dataclass(frozen=True, eq=False)
 class Elimination:
-    """x = p - E s, E nonzero on the columns `basis` alone, and what is left to ask of s: M s = g.
+    """x = p - E s, E nonzero only in the columns `basis`, and the remaining constraints M s = g.
 
-    M has a row for each of `rest`, the rows that are not in the basis: s_i - A_i E s = b_i - A_i p.
-    `ray` is a direction that no row sees, along which the objective falls, or None;
-    `contradictions` are those rows left that say 0 = g and g is not 0.
+    M has a row for each of `rest`, the rows outside the basis: s_i - A_i E s = b_i - A_i p. `ray`
+    is a direction that no row sees and along which the objective falls, or None. `contradictions`
+    are the remaining rows that state 0 = g with g nonzero.
     """
 
     p: Array = field(repr=False)
@@ -48,8 +48,10 @@ class Elimination:
 
 
 def eliminate(A: Any, b: Array, c: Array, kinds: Indices) -> Elimination:
-    """Write x by s where Ax + s = b and the objective is <c, x>; s is 0 in rows of kind ZERO, and
-    M has no entries there. The kinds rise from row to row."""
+    """Express x by s where Ax + s = b and the objective is <c, x>.
+
+    s is 0 in rows of kind ZERO, where M has no entries. The kinds ascend from row to row.
+    """
     cover = _Cover(A, b, c, kinds)
     cover.peel((ZERO, CONE, PSD), rounds=1)
     if not cover.covered.all():
@@ -59,16 +61,16 @@ def eliminate(A: Any, b: Array, c: Array, kinds: Indices) -> Elimination:
             cover.rows_alone()
             cover.pieces()
     E, rest = cover.E, np.flatnonzero(~cover.used)
-    part = cover.A[rest]
-    M = _pruned(sp.csr_array(part @ E), abs(part) @ _largest(E))
-    own = np.flatnonzero(kinds[rest] != ZERO)
-    M = sp.csr_array((np.ones(own.size), (own, rest[own])), shape=M.shape) - M
+    rest_rows = cover.A[rest]
+    M = _prune(sp.csr_array(rest_rows @ E), abs(rest_rows) @ _largest(E))
+    cone_rows = np.flatnonzero(kinds[rest] != ZERO)
+    M = sp.csr_array((np.ones(cone_rows.size), (cone_rows, rest[cone_rows])), shape=M.shape) - M
     M.data[kinds[M.indices] == ZERO] = 0.0
     M.eliminate_zeros()
-    terms = np.abs(b[rest]) + abs(part) @ np.abs(cover.p)
-    g = rounded(b[rest] - part @ cover.p, terms)
-    wrong = (np.diff(M.indptr) == 0) & (np.abs(g) > NOTHING * terms)
-    large = np.linalg.norm(cover.ray) > UNSEEN * np.linalg.norm(c)
+    terms = np.abs(b[rest]) + abs(rest_rows) @ np.abs(cover.p)
+    g = drop_rounding(b[rest] - rest_rows @ cover.p, terms)
+    contradicts = (np.diff(M.indptr) == 0) & (np.abs(g) > MAX_INCONSISTENCY * terms)
+    large = np.linalg.norm(cover.ray) > MIN_RAY * np.linalg.norm(c)
     return Elimination(
         p=cover.p,
         E=E,
@@ -77,14 +79,14 @@ def eliminate(A: Any, b: Array, c: Array, kinds: Indices) -> Elimination:
         M=M,
         g=g,
         ray=cover.ray if large else None,
-        contradictions=rest[wrong],
+        contradictions=rest[contradicts],
     )
 
 
 class _Cover:
-    """How far the columns are covered: E is 0 on the others, and so is p.
+    """The state of the elimination: E and p are 0 on uncovered columns.
 
-    `A` are the rows as they are, `T` those that columns are still to be covered by: T = L A.
+    `A` holds the rows as given, `T` = L A the rows that cover further columns.
     """
 
     def __init__(self, A: Any, b: Array, c: Array, kinds: Indices) -> None:
@@ -99,16 +101,16 @@ class _Cover:
         self.covered, self.used = np.zeros(n, dtype=bool), np.zeros(m, dtype=bool)
         self.T: Any = self.A
         self.L: Any = None
-        self.left = np.diff(self.A.indptr)  # entries not covered, of each row of T
+        self.left = np.diff(self.A.indptr)  # uncovered entries per row of T
 
     def step(self, S: Any, rows: Indices, cols: Indices) -> None:
-        """x_cols = S L (b - s - Ax), S the inverse of the rows of T on the columns not covered."""
+        """x_cols = S L (b - s - Ax), S the inverse of the rows of T on the uncovered columns."""
         S = S if self.L is None else S @ self.L
         if self.E.nnz == 0:
             self.E, self.p = S, S @ self.b
         else:
             E = sp.csr_array(self.E + S - (S @ self.A) @ self.E)
-            self.E = _pruned(E, _largest(E))
+            self.E = _prune(E, _largest(E))
             self.p = self.p + S @ (self.b - self.A @ self.p)
         self.used[rows] = True
         self.covered[cols] = True
@@ -121,7 +123,7 @@ class _Cover:
             self.left = self._sums(np.ones(self.T.nnz, dtype=np.int64))
 
     def peel(self, order: tuple[int, ...], rounds: int | None = None) -> None:
-        """Cover columns by rows with one entry left; the last kind in the order is preferred."""
+        """Cover columns by rows with one remaining entry; the last kind in `order` is preferred."""
         while (rounds is None or rounds > 0) and not self.covered.all():
             rounds = None if rounds is None else rounds - 1
             rows, col, value = self._singles()
@@ -129,9 +131,9 @@ class _Cover:
                 return
             owner = np.full(self.covered.size, -1)
             ends = np.searchsorted(self.kinds[rows], np.arange(len(order) + 1))
-            for kind in order:  # of each kind, the first row is written last
-                here = np.arange(ends[kind + 1] - 1, ends[kind] - 1, -1)
-                owner[col[here]] = here
+            for kind in order:  # the first row of each kind is written last
+                positions = np.arange(ends[kind + 1] - 1, ends[kind] - 1, -1)
+                owner[col[positions]] = positions
             chosen = owner[owner >= 0]
             ends = np.concatenate([[0], np.cumsum(owner >= 0)])
             S = sp.csr_array((1.0 / value[chosen], rows[chosen], ends), shape=self.E.shape)
@@ -139,17 +141,17 @@ class _Cover:
 
     @contextmanager
     def pairs_later(self) -> Iterator[None]:
-        """Leave out columns of two entries, a row of each added to the other, until the end."""
+        """Defer columns with two entries to the end, by adding one of their rows to the other."""
         cols, rows, others, pivots, ratios = self._pairs()
         if cols.size == 0:
             yield
             return
         c, m = self.c, self.used.size
-        kept = np.ones(m)
-        kept[rows] = 0.0
-        self.L = sp.dia_array((kept[None], [0]), shape=(m, m)).tocsr()
+        diagonal = np.ones(m)
+        diagonal[rows] = 0.0
+        self.L = sp.dia_array((diagonal[None], [0]), shape=(m, m)).tocsr()
         self.L = self.L - sp.csr_array((ratios, (others, rows)), shape=(m, m))
-        self.T = _pruned(sp.csr_array(self.L @ self.A), abs(self.L) @ _largest(self.A))
+        self.T = _prune(sp.csr_array(self.L @ self.A), abs(self.L) @ _largest(self.A))
         self.c = c - self.A[rows].T @ (c[cols] / pivots)
         self.covered[cols] = True
         self._count()
@@ -159,14 +161,17 @@ class _Cover:
         self.step(self._sparse(cols, rows, 1.0 / pivots), rows, cols)
 
     def _pairs(self) -> tuple[Indices, Indices, Indices, Array, Array]:
-        """Columns of two entries that can wait: no two of them are in the first row of either.
-        The columns, the row that each is left out with and the other; the entry in the first, and
-        what the other's is of it."""
+        """Return columns with two entries that can be deferred, no two of them in one pivot row.
+
+        Also return the pivot row and the other row of each, the pivot, and the ratio of the other
+        entry.
+        """
         T = self._open()
         cols = np.flatnonzero(np.diff(T.indptr) == 2)
         at = T.indptr[cols]
         cols, at = (
-            v[np.abs(T.data[at]) >= FIRM * _largest(self.T)[T.indices[at]]] for v in (cols, at)
+            v[np.abs(T.data[at]) >= SMALLEST_PAIR_PIVOT * _largest(self.T)[T.indices[at]]]
+            for v in (cols, at)
         )
         alone = np.unique(T.indices[at], return_index=True)[1]
         cols, at = cols[alone], at[alone]
@@ -178,24 +183,24 @@ class _Cover:
         return cols, T.indices[at], T.indices[at + 1], pivots, T.data[at + 1] / pivots
 
     def rows_alone(self) -> None:
-        """Cover the columns that one row alone sees: x = a (b - s) / |a|^2, and 0 beside a."""
+        """Cover the columns that a single row sees: x = a (b - s) / |a|^2, 0 across a."""
         T = self._open()
         seen_by = np.diff(T.indptr)
-        none = np.flatnonzero(~self.covered & (seen_by == 0))
-        self.ray[none] = -self.c[none]
+        unseen = np.flatnonzero(~self.covered & (seen_by == 0))
+        self.ray[unseen] = -self.c[unseen]
         alone = self.left > 0
         alone[T.indices[np.repeat(seen_by, seen_by) > 1]] = False
         rows = np.flatnonzero(alone)
         if rows.size == 0:
             return
-        here, cols, values = self._entries(rows)
-        squares = np.bincount(here, values**2, rows.size)
-        along = np.bincount(here, values * self.c[cols], rows.size) / squares
-        self.ray[cols] = values * along[here] - self.c[cols]
-        self.step(self._sparse(cols, rows[here], values / squares[here]), rows, cols)
+        owner, cols, values = self._entries(rows)
+        squares = np.bincount(owner, values**2, rows.size)
+        along = np.bincount(owner, values * self.c[cols], rows.size) / squares
+        self.ray[cols] = values * along[owner] - self.c[cols]
+        self.step(self._sparse(cols, rows[owner], values / squares[owner]), rows, cols)
 
     def pieces(self) -> None:
-        """Cover what is left, a connected piece of rows and columns at a time."""
+        """Cover the remaining connected pieces of rows and columns."""
         T = sp.csr_array(self._open())
         inverses: list[tuple[Indices, Indices, Array]] = []
         for rows, cols in pieces_of(T):
@@ -211,10 +216,10 @@ class _Cover:
         )
         rows = np.concatenate([rows for _, rows, _ in inverses])
         cols = np.concatenate([cols for cols, _, _ in inverses])
-        self.step(_pruned(S, _largest(S)), rows, cols)
+        self.step(_prune(S, _largest(S)), rows, cols)
 
     def _singles(self) -> tuple[Indices, Indices, Array]:
-        """The rows with one entry left that is not small beside the others; column and value."""
+        """Return the rows with one remaining entry that is not small, its column and value."""
         rows = np.flatnonzero(self.left == 1)
         if not self.covered.any():
             at = self.T.indptr[rows]
@@ -224,13 +229,13 @@ class _Cover:
         return rows[firm], col[firm], value[firm]
 
     def _sums(self, v: Any) -> Any:
-        """The sum of v over the entries of each row that are not covered."""
+        """Return the sum of v over the uncovered entries of each row."""
         if self.covered.any():
             v = np.where(self.covered[self.T.indices], 0, v)
         return _by_row(np.add, v, self.T.indptr)
 
     def _open(self) -> Any:
-        """T by columns, those that are covered left empty."""
+        """Return T by columns, with covered columns empty."""
         T = self.T.tocsc(copy=True)
         T.sort_indices()
         T.data[np.repeat(self.covered, np.diff(T.indptr))] = 0.0
@@ -238,39 +243,39 @@ class _Cover:
         return T
 
     def _entries(self, rows: Indices) -> tuple[Indices, Indices, Array]:
-        """The entries of the rows that are not covered: which of the rows, column and value."""
-        part = self.T[rows]
-        here = np.repeat(np.arange(rows.size), np.diff(part.indptr))
-        bare = ~self.covered[part.indices]
-        return here[bare], part.indices[bare], part.data[bare]
+        """Return the uncovered entries of the rows: position in rows, column and value."""
+        T = self.T[rows]
+        owner = np.repeat(np.arange(rows.size), np.diff(T.indptr))
+        uncovered = ~self.covered[T.indices]
+        return owner[uncovered], T.indices[uncovered], T.data[uncovered]
 
     def _sparse(self, cols: Indices, rows: Indices, values: Array) -> Any:
         m, n = self.A.shape
         return sp.csr_array((values, (cols, rows)), shape=(n, m))
 
 
-def _pruned(M: Any, scale: Array) -> Any:
-    """M without entries that are rounding beside the scale of their row."""
-    M.data = rounded(M.data, np.repeat(scale, np.diff(M.indptr)))
+def _prune(M: Any, scale: Array) -> Any:
+    """Return M without entries that are rounding relative to the scale of their row."""
+    M.data = drop_rounding(M.data, np.repeat(scale, np.diff(M.indptr)))
     M.eliminate_zeros()
     return M
 
 
-def rounded(v: Array, terms: Array) -> Array:
-    """v, 0 where it is rounding beside the absolute values of the terms that add up to it."""
-    return np.where(np.abs(v) <= ROUNDING * terms, 0.0, v)
+def drop_rounding(v: Array, terms: Array) -> Array:
+    """Return v with 0 where it is rounding relative to the sum of absolute terms."""
+    return np.where(np.abs(v) <= TERM_ROUNDING * terms, 0.0, v)
 
 
 def _largest(M: Any) -> Array:
-    """The largest absolute value in each row."""
+    """Return the largest absolute value in each row."""
     return np.asarray(_by_row(np.maximum, np.abs(M.data), M.indptr))
 
 
 def _by_row(operation: Any, v: Any, indptr: Any) -> Any:
-    """The sum, or the maximum, of the values of each row; 0 where it has none."""
-    some = indptr[1:] > indptr[:-1]
-    found = np.zeros(some.size, dtype=v.dtype)
+    """Return the sum or maximum of the values of each row; 0 for empty rows."""
+    nonempty = indptr[1:] > indptr[:-1]
+    results = np.zeros(nonempty.size, dtype=v.dtype)
     if v.size:
-        alone = v.size == np.count_nonzero(some)  # one value a row
-        found[some] = v if alone else operation.reduceat(v, indptr[:-1][some])
-    return found
+        single = v.size == np.count_nonzero(nonempty)  # one value per row
+        results[nonempty] = v if single else operation.reduceat(v, indptr[:-1][nonempty])
+    return results

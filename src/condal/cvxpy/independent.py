@@ -1,4 +1,4 @@
-"""Independent rows of a sparse matrix, as many as its rank, a connected piece at a time."""
+"""Independent rows of a sparse matrix, as many as its rank, by connected pieces."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from typing import Any
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
 
-LARGEST = 4_000, 4e7  # columns, and numbers, of a piece
-DEPENDENT = 1e-9  # of a row's length: what is left of it beside the others
+MAX_COLUMNS_AND_ENTRIES = 4_000, 4e7  # of a piece
+MIN_INDEPENDENT_PART = 1e-9  # of a row, relative to its norm
 
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Independent `rows` that span all rows of a piece; Q, an orthonormal basis of that span; and
-    `inverse`, of the chosen rows on it."""
+    """Independent `rows` that span a piece, an orthonormal basis Q, and their `inverse` on it."""
 
     rows: Indices
     Q: Array
@@ -29,22 +27,26 @@ class Piece:
 
 
 def pieces_of(T: Any) -> Iterator[tuple[Indices, Indices]]:
-    """The rows and columns of each connected piece of T, without those that are empty."""
+    """Yield the rows and columns of each connected piece of T, without empty ones."""
     rows, cols = np.flatnonzero(np.diff(T.indptr)), np.unique(T.indices)
     if rows.size == 0:
         return
-    part = connected_components(sp.block_array([[None, T], [T.T, None]]), directed=False)[1]
-    yield from zip(_grouped(rows, part[rows]), _grouped(cols, part[T.shape[0] + cols]), strict=True)
+    from scipy.sparse.csgraph import connected_components
+
+    piece = connected_components(sp.block_array([[None, T], [T.T, None]]), directed=False)[1]
+    yield from zip(
+        _grouped(rows, piece[rows]), _grouped(cols, piece[T.shape[0] + cols]), strict=True
+    )
 
 
 def _grouped(at: Indices, names: Indices) -> list[Indices]:
-    """The indices of each name, by rising name."""
+    """Return the indices of each name, by ascending name."""
     order = np.argsort(names, kind="stable")
     return np.split(at[order], np.flatnonzero(np.diff(names[order])) + 1)
 
 
 def independent(T: Any, rows: Indices, cols: Indices, *, first: Any) -> Piece:
-    """Independent rows of T[rows, cols], as many as its rank; of `first` where they can be."""
+    """Return independent rows of T[rows, cols], as many as its rank; `first` ones if possible."""
     _require_room(rows.size, cols.size)
     dense = T[rows][:, cols].toarray()
     unit = (dense / np.linalg.norm(dense, axis=1)[:, None]).T
@@ -53,11 +55,11 @@ def independent(T: Any, rows: Indices, cols: Indices, *, first: Any) -> Piece:
     for group in (np.flatnonzero(first), np.flatnonzero(~first)):
         if group.size == 0 or len(chosen) == cols.size:
             continue
-        beside = unit[:, group]
+        residual = unit[:, group]
         for _ in range(2):  # twice is enough
-            beside = beside - Q @ (Q.T @ beside)
-        R, pivots = la.qr(beside, mode="r", pivoting=True)
-        rank = int((np.abs(np.diagonal(R)) > DEPENDENT).sum())
+            residual = residual - Q @ (Q.T @ residual)
+        R, pivots = la.qr(residual, mode="r", pivoting=True)
+        rank = int((np.abs(np.diagonal(R)) > MIN_INDEPENDENT_PART).sum())
         chosen += group[pivots[:rank]].tolist()
         Q = la.qr(unit[:, chosen], mode="economic")[0]
     Q, R = la.qr(dense[chosen].T, mode="economic")
@@ -66,10 +68,11 @@ def independent(T: Any, rows: Indices, cols: Indices, *, first: Any) -> Piece:
 
 
 def _require_room(rows: int, cols: int) -> None:
-    if cols > LARGEST[0] or rows * cols > LARGEST[1]:
+    most_columns, most_entries = MAX_COLUMNS_AND_ENTRIES
+    if cols > most_columns or rows * cols > most_entries:
         raise ProblemError(
-            f"{cols} variables without a cone of their own are tied together by {rows} rows: more "
-            f"than can be eliminated, {LARGEST[0]} variables and {LARGEST[1]:.0e} numbers. Give "
-            "them bounds, write the problem with psd or nonnegative variables, or build it by "
-            "condal.Problem.of"
+            f"{cols} variables without a cone of their own are coupled by {rows} rows, which is "
+            f"too many to eliminate: at most {most_columns} variables and {most_entries:.0e} "
+            "entries. Give them bounds, write the problem with psd or nonnegative variables, or "
+            "build it with condal.Problem.of"
         )

@@ -1,4 +1,4 @@
-"""What the user of CVXPY may ask for."""
+"""The options of the CVXPY solver."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from condal.driver.stop import Stop
 from condal.runtime.arguments import require_positive, require_whole
 from condal.types import Method
 
-FOR_CVXPY = {"use_quad_obj"}  # options that CVXPY itself reads
+CVXPY_OPTIONS = {"use_quad_obj"}  # options that CVXPY itself reads
 
 
 @dataclass(frozen=True)
 class Options:
-    """The arguments of `condal.solve` that make sense here, and a bound on the trace.
+    """The options of `condal.solve` that apply here, and a bound on the trace.
 
-    Other solvers of CVXPY end by themselves, and so there is a limit to the iterations.
+    Iterations are limited by default, because other solvers of CVXPY end by themselves.
     """
 
     tol: float = 1e-4
@@ -36,8 +36,8 @@ class Options:
             require_positive(self.trace_bound, "trace_bound")
 
     def updated(self, given: Mapping[str, Any]) -> Options:
-        """These, with what `problem.solve` was given beside the solver."""
-        changes = {name: value for name, value in given.items() if name not in FOR_CVXPY}
+        """Return the options with those passed to `problem.solve`."""
+        changes = {name: value for name, value in given.items() if name not in CVXPY_OPTIONS}
         known = [field.name for field in fields(self)]
         unknown = [name for name in changes if name not in known]
         if unknown:

@@ -1,9 +1,9 @@
-"""What becomes of a program without a bound: directions of the cone that its rows do not see.
+"""Directions of the cone that the rows of a program without a bound do not constrain.
 
     minimise <c, x> subject to Ax = 0, x in the cone, the trace of all blocks 1
 
-Of the program in z, a direction of a negative value says that there is no x; of the program in s,
-that the objective falls for ever. These are numbers, and no proof: CVXPY calls that inaccurate.
+A direction of negative value shows that the objective is unbounded (program in s), or that there is
+no x (program in z). It is computed, not proved: CVXPY calls that inaccurate.
 """
 
 from __future__ import annotations
@@ -18,25 +18,24 @@ from condal.cvxpy.options import Options
 from condal.cvxpy.solving import flat
 from condal.linalg.norms import row_squares
 from condal.linalg.points import Array
-from condal.problems.conic import Program, conic_model
-from condal.problems.conic.program import trace_of
+from condal.problems.conic.model import conic_model
+from condal.problems.conic.program import Program, trace_of
 
-CLEARLY = 1e-5  # of the cost's length: how negative a direction is
-TOL = 1e-6
-ITERATIONS = 300  # it is no more than a look
+MIN_SLOPE = 1e-5  # of a falling objective, relative to the norm of the cost
+DIRECTION_TOL = 1e-6
+MAX_ITERATIONS = 300
 
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """A vector of the program's, of trace 1, that its rows do not see; the minimised objective
-    `falls` along it, or does not change, or rises."""
+    """An unconstrained vector of trace 1, and whether the minimised objective falls along it."""
 
     x: Array
     falls: bool
 
 
 def least_direction(program: Program, options: Options) -> Direction | None:
-    """The direction of the least objective; None if there is none, as far as can be told."""
+    """Return the direction of least objective; None if none was found."""
     ones = np.concatenate([trace_of(block) for block in program.blocks])
     task = replace(
         program,
@@ -51,12 +50,15 @@ def least_direction(program: Program, options: Options) -> Direction | None:
     if model.verdict is not None:
         return None
     result = model.solve(
-        tol=TOL, seed=options.seed, max_seconds=options.max_seconds, max_iters=ITERATIONS
+        tol=DIRECTION_TOL,
+        seed=options.seed,
+        max_seconds=options.max_seconds,
+        max_iters=MAX_ITERATIONS,
     )
-    if result.x is None or result.infeasibility > 10 * TOL:
+    if result.x is None or result.infeasibility > 10 * DIRECTION_TOL:
         return None
     size = float(np.linalg.norm(program.c.data))
-    return Direction(flat(model.blocks(result, full=True)), result.objective < -CLEARLY * size)
+    return Direction(flat(model.blocks(result, full=True)), result.objective < -MIN_SLOPE * size)
 
 
 def _unit_rows(A: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The class that CVXPY calls: its conic form in, condal's answer out."""
+"""The solver class that CVXPY calls with its conic form."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from cvxpy.reductions.solvers.solver import expand_cones
 from cvxpy.reductions.solvers.utilities import extract_dual_value, get_dual_values
 from cvxpy.utilities.psd_utils import TriangleKind
 
-from condal.cvxpy.answer import CvxpyAnswer, answered
-from condal.cvxpy.forms import Asked
+from condal.cvxpy.answer import CvxpyAnswer, answer_problem
+from condal.cvxpy.forms import CvxpyProblem
 from condal.cvxpy.options import Options
 from condal.cvxpy.svec import Layout
 from condal.errors import ProblemError
 from condal.report.progress import Progress
 from condal.types import Method
 
-CONES = {ExpCone: "exponential", PowCone3D: "power", PowConeND: "power"}
+CONE_NAMES = {ExpCone: "exponential", PowCone3D: "power", PowConeND: "power"}
 
 CITATION = """
 @inproceedings{yurtsever2019conditional,
@@ -38,20 +38,35 @@ CITATION = """
 
 
 class CONDAL(ConicSolver):  # type: ignore[misc]
-    """condal as a solver of CVXPY: linear, second-order and semidefinite cones.
+    """condal as a solver of CVXPY, for linear, second-order and semidefinite cones.
+
+    Options passed to `problem.solve` replace those of the solver. The `Result`, with its
+    certificate and history, is `problem.solver_stats.extra_stats`.
 
     Parameters
     ----------
-    tol : optimal means a proved relative gap and an infeasibility of at most tol.
-    trace_bound : a number that, at a solution, the trace of each psd matrix, the bound of each
-        second-order cone, and the sum of what all inequalities leave do not exceed; None looks for
-        one that the constraints, or these and the objective, imply.
-    max_iters, max_seconds : limits; None for none.
-    method : a method record, such as `condal.CGAL()`; None chooses.
-    seed : of all that is random.
+    tol : float, optional
+        The status "optimal" means a proved relative gap and an infeasibility of at most tol.
+    trace_bound : float, optional
+        A number that, at a solution, the trace of each psd matrix, the bound of each second-order
+        cone and the sum of the slacks of all inequalities do not exceed. By default a bound is
+        derived from the constraints, or from these and the objective.
+    max_iters, max_seconds : int and float, optional
+        Limits; None for no limit.
+    method : Method, optional
+        A method record, such as `condal.CGAL()`; chosen by default.
+    seed : int, optional
+        The seed of the random generator.
 
-    What is given to `problem.solve` beside the solver takes the place of these. The `Result`, with
-    its certificate and its history, is `problem.solver_stats.extra_stats`.
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> from condal.cvxpy import CONDAL
+    >>> X = cp.Variable((2, 2), PSD=True)
+    >>> problem = cp.Problem(cp.Maximize(2 * X[0, 1]), [cp.diag(X) == 1])
+    >>> value = problem.solve(solver=CONDAL(tol=1e-5))
+    >>> problem.status, f"{value:.3f}"
+    ('optimal', '2.000')
     """
 
     MIP_CAPABLE = False
@@ -73,7 +88,7 @@ class CONDAL(ConicSolver):  # type: ignore[misc]
         self.options = Options(tol, trace_bound, max_iters, max_seconds, method, seed)
 
     def __eq__(self, other: object) -> bool:
-        """The same options: then CVXPY need not compile the problem anew."""
+        """Equal options: CVXPY then need not compile the problem again."""
         return isinstance(other, CONDAL) and self.options == other.options
 
     def __hash__(self) -> int:
@@ -83,24 +98,25 @@ class CONDAL(ConicSolver):  # type: ignore[misc]
         return f"CONDAL({self.options})"
 
     def name(self) -> str:
-        """CONDAL."""
         return "CONDAL"
 
     def import_solver(self) -> None:
-        """It is here."""
+        """Do nothing: the solver is installed."""
 
     def cite(self, data: Any) -> str:
-        """The paper, in BibTeX."""
         return CITATION
 
     def can_solve(self, problem_form: Any) -> bool:
-        """Whether the cones are among ours; SolverError, which names them, if they are not."""
-        cones, ours = set(problem_form.cones(quad_obj=False)), frozenset(self.SUPPORTED_CONSTRAINTS)
-        expand_cones(cones, ours)
-        others = sorted({CONES.get(cone, cone.__name__) for cone in cones - ours})
+        """Return True; raise SolverError naming the cones that are not supported."""
+        cones, supported = (
+            set(problem_form.cones(quad_obj=False)),
+            frozenset(self.SUPPORTED_CONSTRAINTS),
+        )
+        expand_cones(cones, supported)
+        others = sorted({CONE_NAMES.get(cone, cone.__name__) for cone in cones - supported})
         if others:
             raise SolverError(
-                f"CONDAL takes linear, second-order and semidefinite cones, and this problem has "
+                f"CONDAL supports linear, second-order and semidefinite cones; this problem has "
                 f"{' and '.join(others)} cones (exp, log, entropy, logistic and geometric programs "
                 "need exponential ones, powers power cones): write it without these, or pass "
                 "another solver, such as solver=cvxpy.CLARABEL"
@@ -115,8 +131,8 @@ class CONDAL(ConicSolver):  # type: ignore[misc]
         solver_opts: dict[str, Any],
         solver_cache: dict[str, Any] | None = None,
     ) -> CvxpyAnswer:
-        """The answer to min <c, x>, Ax + s = b, s in K."""
-        asked = Asked(
+        """Return the answer to min <c, x>, Ax + s = b, s in K."""
+        problem = CvxpyProblem(
             sp.csr_array(data[settings.A]),
             data[settings.B],
             data[settings.C],
@@ -126,14 +142,13 @@ class CONDAL(ConicSolver):  # type: ignore[misc]
         try:
             options = self.options.updated(solver_opts)
             if not verbose:
-                return answered(asked, options)
+                return answer_problem(problem, options)
             with Progress() as progress:
-                return answered(asked, options, progress)
+                return answer_problem(problem, options, progress)
         except ProblemError as error:
             raise SolverError(f"CONDAL: {error}") from error
 
     def invert(self, solution: CvxpyAnswer, inverse_data: Any) -> Solution:
-        """What CVXPY wants to know of an answer."""
         result = solution.result
         attributes = {
             settings.SOLVE_TIME: solution.seconds,
@@ -143,9 +158,9 @@ class CONDAL(ConicSolver):  # type: ignore[misc]
         }
         duals: dict[Any, Any] = {}
         if solution.z is not None:
-            parts = np.split(solution.z, [inverse_data[self.DIMS].zero])
-            for part, key in zip(parts, (self.EQ_CONSTR, self.NEQ_CONSTR), strict=True):
-                duals |= get_dual_values(part, extract_dual_value, inverse_data[key])
+            halves = np.split(solution.z, [inverse_data[self.DIMS].zero])
+            for rows, key in zip(halves, (self.EQ_CONSTR, self.NEQ_CONSTR), strict=True):
+                duals |= get_dual_values(rows, extract_dual_value, inverse_data[key])
         if solution.x is None:
             return failure_solution(solution.status, attributes, duals)
         value = solution.value + inverse_data[settings.OFFSET]
@@ -154,6 +169,8 @@ class CONDAL(ConicSolver):  # type: ignore[misc]
 
 
 def _names(program: Any) -> tuple[tuple[int, str], ...]:
-    """Where variables begin in x, and what they are called."""
-    begins = program.var_id_to_col
-    return tuple(sorted((int(begins[one.id]), str(one.name())) for one in program.variables))
+    """Return the first column and the name of each variable."""
+    columns = program.var_id_to_col
+    return tuple(
+        sorted((int(columns[variable.id]), str(variable.name())) for variable in program.variables)
+    )

@@ -1,4 +1,4 @@
-"""A form's program through condal: its model, its result in the user's units, its multipliers."""
+"""Solve the program of a form: its model, its result in the user's units, its multipliers."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import numpy as np
 
 from condal.cvxpy.options import Options
 from condal.linalg.points import Array
-from condal.problems.conic import ConicModel, Program, conic_model
+from condal.problems.conic.model import ConicModel, conic_model
+from condal.problems.conic.program import Program
 from condal.report.progress import Progress
 from condal.result import Result, Status
 
-SHORTEST = 1e-3  # seconds: a limit is positive
+MIN_SECONDS = 1e-3  # a time limit must be positive
 
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """A program's model, its result, and that with the program's offset in objective and bound."""
+    """A program's model, its result, and the result with the program's offset."""
 
     model: ConicModel
     raw: Result
@@ -26,7 +27,7 @@ class Solved:
 
     @property
     def blocks(self) -> Array:
-        """The program's vector."""
+        """The program's x as one vector."""
         return flat(self.model.blocks(self.result, full=True))
 
     @property
@@ -41,18 +42,20 @@ class Solved:
 
     @property
     def ray(self) -> Array | None:
-        """The vector along which the objective falls for ever, where that was proved by one."""
+        """The proved direction along which the objective is unbounded; None if there is none."""
         verdict = self.model.verdict
         return None if verdict is None or verdict.ray is None else verdict.ray.x
 
 
-def solved(program: Program, options: Options, progress: Progress | None = None) -> Solved:
-    """The program solved to a gap of tol in the user's units; ProblemError if nothing bounds the
-    trace. What is relative to the objective is relative to that with the offset."""
-    alone = program.b.size == 0  # then x = 0 is the best, or nothing is
+def solve_program(program: Program, options: Options, progress: Progress | None = None) -> Solved:
+    """Solve the program to a relative gap of tol in the user's units, including the offset.
+
+    Raise ProblemError if nothing bounds the trace.
+    """
+    unconstrained = program.b.size == 0  # either x = 0 is optimal or the objective is unbounded
     model = conic_model(
         program,
-        1.0 if alone else options.trace_bound,
+        1.0 if unconstrained else options.trace_bound,
         seed=options.seed,
         max_seconds=options.max_seconds,
         say=None if progress is None else progress.note,
@@ -73,25 +76,27 @@ def solved(program: Program, options: Options, progress: Progress | None = None)
         if result.status is not Status.SOLVED or shifted.gap <= options.tol:
             break
         tol *= 0.5 * options.tol / shifted.gap
-    moved = abs(shifted.objective - program.offset)
-    if alone and moved > options.tol * float(np.linalg.norm(program.c.data)):
+    change = abs(shifted.objective - program.offset)
+    if unconstrained and change > options.tol * float(np.linalg.norm(program.c.data)):
         shifted = replace(shifted, status=Status.UNBOUNDED)
     return Solved(model, result, shifted)
 
 
 def flat(blocks: Any) -> Array:
-    """The vector of blocks, matrices row by row."""
+    """Return the blocks as one vector, matrices row by row."""
     return np.concatenate([np.asarray(block).ravel() for block in blocks])
 
 
 def _with_offset(result: Result, offset: float) -> Result:
-    """The result, its objective and its bound with the constant that the problem leaves out."""
-    found = result.certificate
-    moved = replace(found, objective=found.objective + offset, bound=found.bound + offset)
-    return replace(result, certificate=moved)
+    """Return the result with the offset added to objective and bound."""
+    certificate = result.certificate
+    shifted = replace(
+        certificate, objective=certificate.objective + offset, bound=certificate.bound + offset
+    )
+    return replace(result, certificate=shifted)
 
 
 def _left(options: Options, spent: float) -> float | None:
-    """What is left of the time, hardly any at the least."""
+    """Return the remaining seconds, always positive; None for no limit."""
     limit = options.max_seconds
-    return None if limit is None else max(limit - spent, SHORTEST)
+    return None if limit is None else max(limit - spent, MIN_SECONDS)

@@ -1,4 +1,4 @@
-"""s = svec(S): how CVXPY lays cones out in rows, and conic programs in blocks."""
+"""s = svec(S): the order of cones in CVXPY's rows and in the blocks of conic programs."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import scipy.sparse as sp
 from scipy.linalg import eigvalsh
 
 from condal.linalg.points import Array, Indices
-from condal.problems.conic import Block
+from condal.problems.conic.program import Block
 
 ZERO, CONE, PSD = 0, 1, 2  # the kinds of a row
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The rows of s: `zero` that are 0, `nonneg` that are >= 0, second-order cones, psd matrices.
+    """The rows of s: `zero` equations, `nonneg` that are >= 0, second-order cones, psd matrices.
 
-    A psd n x n matrix takes n (n + 1)/2 rows: its lower triangle column by column, the entries off
-    the diagonal times sqrt 2, so that <S, T> = svec(S)' svec(T). A cone of one number is >= 0.
+    A psd n x n matrix takes n (n + 1)/2 rows: its lower triangle column by column, off-diagonal
+    entries times sqrt 2, so that <S, T> = svec(S)' svec(T). A cone of one number is >= 0.
     """
 
     zero: int = 0
@@ -31,20 +31,20 @@ class Layout:
 
     @classmethod
     def of(cls, dims: Any) -> Layout:
-        """That of CVXPY's `ConeDims`."""
+        """Return the layout of CVXPY's `ConeDims`."""
         soc, psd = (tuple(int(n) for n in sizes) for sizes in (dims.soc, dims.psd))
         return cls(int(dims.zero), int(dims.nonneg), soc, psd)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """The cones, as the blocks of a conic program; the rows that are 0 have none."""
-        found = [Block("orthant", self.nonneg)] if self.nonneg else []
-        found += [Block("second-order" if n > 1 else "orthant", n) for n in self.soc]
-        return (*found, *(Block("psd" if n > 1 else "orthant", n) for n in self.psd))
+        """The cones as blocks of a conic program; equations have none."""
+        blocks = [Block("orthant", self.nonneg)] if self.nonneg else []
+        blocks += [Block("second-order" if n > 1 else "orthant", n) for n in self.soc]
+        return (*blocks, *(Block("psd" if n > 1 else "orthant", n) for n in self.psd))
 
     @property
     def size(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self.kinds)
 
     @cached_property
@@ -55,11 +55,11 @@ class Layout:
 
     @property
     def plain(self) -> int:
-        """How many rows there are before the psd matrices, without those that are 0."""
+        """The number of rows before the psd matrices, without equations."""
         return self.nonneg + sum(self.soc)
 
     def gathered(self, z: Array) -> Array:
-        """s = Pz, without the rows that are 0, for the vector z of a conic program. PP' = 1."""
+        """Return s = Pz, without equations, for the vector z of a conic program; PP' = 1."""
         parts, begin = [z[: self.plain]], self.plain
         for n in self.psd:
             parts.append(svec(z[begin : begin + n * n].reshape(n, n)))
@@ -67,7 +67,7 @@ class Layout:
         return np.concatenate(parts)
 
     def spread(self, M: Any) -> Any:
-        """MP, for a sparse M whose columns are the rows of s, without those that are 0."""
+        """Return MP for a sparse M whose columns are the rows of s without equations."""
         M = sp.coo_array(M)
         rows, cols, values = M.row, M.col.astype(np.int64), M.data
         sides = np.array(self.psd, dtype=np.int64)
@@ -93,37 +93,36 @@ class Layout:
         )
 
     def outside(self, v: Array) -> float:
-        """How far v is from the cones, as the largest of what each lacks; the rows that are 0 may
-        have any value."""
+        """Return the largest violation of a cone by v; equations may have any value."""
         plain = v[self.zero : self.zero + self.nonneg]
-        lacks = [0.0, -float(plain.min(initial=0.0))]
+        violations = [0.0, -float(plain.min(initial=0.0))]
         begin = self.zero + self.nonneg
         for n in self.soc:
-            lacks.append(float(np.linalg.norm(v[begin + 1 : begin + n]) - v[begin]))
+            violations.append(float(np.linalg.norm(v[begin + 1 : begin + n]) - v[begin]))
             begin += n
         for n in self.psd:
             end = begin + triangle(n)
-            lacks.append(-float(eigvalsh(smat(v[begin:end], n), subset_by_index=[0, 0])[0]))
+            violations.append(-float(eigvalsh(smat(v[begin:end], n), subset_by_index=[0, 0])[0]))
             begin = end
-        return max(lacks)
+        return max(violations)
 
 
 def triangle(n: int) -> int:
-    """How many rows a symmetric n x n matrix takes."""
+    """Return the number of rows of a symmetric n x n matrix."""
     return n * (n + 1) // 2
 
 
 def svec(S: Array) -> Array:
-    """The lower triangle of S column by column, what is off the diagonal times sqrt 2."""
+    """Return the lower triangle of S column by column, off-diagonal entries times sqrt 2."""
     n = S.shape[0]
-    found = np.concatenate([S[j, j:] for j in range(n)])
-    found *= np.sqrt(2.0)
-    found[_start(np.arange(n), n)] = np.diagonal(S)
-    return found
+    s = np.concatenate([S[j, j:] for j in range(n)])
+    s *= np.sqrt(2.0)
+    s[_start(np.arange(n), n)] = np.diagonal(S)
+    return s
 
 
 def smat(s: Array, n: int) -> Array:
-    """S, n x n and symmetric, of s = svec(S)."""
+    """Return the symmetric n x n matrix S with s = svec(S)."""
     half = np.zeros((n, n))
     half[np.triu_indices(n)] = s / np.sqrt(2.0)
     S = half + half.T
@@ -132,13 +131,13 @@ def smat(s: Array, n: int) -> Array:
 
 
 def _start(j: Indices, n: int | Indices) -> Indices:
-    """Where the column j of the lower triangle begins."""
+    """Return the index at which column j of the lower triangle begins."""
     return j * n - j * (j - 1) // 2
 
 
 def _entry(k: Indices, n: Indices) -> tuple[Indices, Indices]:
-    """i >= j of the entry k of svec, for matrices of side n."""
+    """Return i >= j of entry k of svec, for matrices of side n."""
     j = ((2 * n + 1 - np.sqrt((2.0 * n + 1) ** 2 - 8.0 * k)) / 2).astype(np.int64)
-    j -= _start(j, n) > k  # the root may be off by its rounding
+    j -= _start(j, n) > k  # correct the rounding of the root
     j += _start(j + 1, n) <= k
     return k - _start(j, n) + j, j

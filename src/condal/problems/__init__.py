@@ -1,4 +1,4 @@
-"""Applications: models that pass to `solve` as they are, with what their solutions mean."""
+"""Applications: a model pairs a problem with an interpretation of its solution."""
 
 from condal.runtime.lazy import attach_stub
 

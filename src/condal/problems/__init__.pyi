@@ -7,9 +7,13 @@ from condal.problems.completion import Completed as Completed
 from condal.problems.completion import MatrixCompletion as MatrixCompletion
 from condal.problems.completion import known_entries as known_entries
 from condal.problems.completion import matrix_completion as matrix_completion
-from condal.problems.geneig import Direction as Direction
-from condal.problems.geneig import GeneralizedEigenvector as GeneralizedEigenvector
-from condal.problems.geneig import generalized_eigenvector as generalized_eigenvector
+from condal.problems.generalised_eigenvectors import Direction as Direction
+from condal.problems.generalised_eigenvectors import (
+    GeneralisedEigenvector as GeneralisedEigenvector,
+)
+from condal.problems.generalised_eigenvectors import (
+    generalised_eigenvector as generalised_eigenvector,
+)
 from condal.problems.kcut import MaxKCut as MaxKCut
 from condal.problems.kcut import max_k_cut as max_k_cut
 from condal.problems.kmeans import Clustering as Clustering
@@ -49,3 +53,7 @@ from condal.problems.synchronisation import sign_synchronisation as sign_synchro
 from condal.problems.trace_norm import Coefficients as Coefficients
 from condal.problems.trace_norm import TraceRegression as TraceRegression
 from condal.problems.trace_norm import trace_regression as trace_regression
+
+# Deprecated spellings.
+GeneralizedEigenvector = GeneralisedEigenvector
+generalized_eigenvector = generalised_eigenvector

@@ -1,9 +1,9 @@
 """X = {x psd, n^2 x n^2 : tr x = n, x u = 0 for u in N}, a face of the spectrahedron.
 
-N holds the e_i (x) 1 - e_j (x) 1 and 1 (x) e_p - 1 (x) e_q: what every permutation matrix, as a
-vector z of n^2 entries (i, p), is orthogonal to. So is every mean x of the z z', and no x beside
-the face is one: the program over the face has points inside it, which that over all x has not
-(Zhao, Karisch, Rendl and Wolkowicz 1998).
+N holds the vectors e_i (x) 1 - e_j (x) 1 and 1 (x) e_p - 1 (x) e_q. Every permutation matrix,
+written as a vector z with n^2 entries (i, p), is orthogonal to N, and so is every mean x of the
+z z'. The program over the face has interior points; over all x it has none (Zhao, Karisch, Rendl
+and Wolkowicz 1998).
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from condal.domains import Spectrahedron
+from condal.domains.spectral import Spectrahedron
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, LowRank, Point, dense
 from condal.linalg.proof import Proof
 from condal.linalg.roundoff import gamma
 from condal.linalg.symmetric import Symmetric
 
-DENSE = 2000  # n^2 up to which what v is on the face is written down
+MAX_DENSE_SIDE = 2000  # n^2 up to which V'v V is formed explicitly
 
 
 @dataclass(frozen=True)
 class Assignments:
-    """The face, for permutations of n: x = V R V' with R psd of side (n - 1)^2 + 1, V'V = I.
+    """The face for permutations of n: x = V R V' with R psd of side (n - 1)^2 + 1, V'V = I.
 
-    V is made of the columns of Q (x) Q, Q orthogonal with Q e_1 = 1/sqrt(n): the first, and those
-    of neither e_1. It is applied by products with Q alone.
+    V consists of columns of Q (x) Q, Q orthogonal with Q e_1 = 1/sqrt(n): the first, and those with
+    neither factor e_1. It is applied by products with Q.
     """
 
     side: int
@@ -40,12 +40,11 @@ class Assignments:
 
     @property
     def n(self) -> int:
-        """n^2, the side of x."""
+        """The side n^2 of x."""
         return self.side**2
 
     @property
     def trace(self) -> float:
-        """n."""
         return float(self.side)
 
     @cached_property
@@ -54,25 +53,23 @@ class Assignments:
 
     @property
     def diameter(self) -> float:
-        """That of all R."""
         return self._inner.diameter
 
     @property
     def max_norm(self) -> float:
-        """n."""
         return self.trace
 
     @cached_property
     def _Q(self) -> Array:
-        """The reflection that takes e_1 to 1/sqrt(n)."""
+        """The reflection that maps e_1 to 1/sqrt(n)."""
         w = np.full(self.side, self.side**-0.5)
         w[0] -= 1.0
         length = float(w @ w)
         return np.eye(self.side) - (np.multiply.outer(w, w) * (2 / length) if length > 0 else 0.0)
 
     @cached_property
-    def _kept(self) -> Any:
-        """Which columns of Q (x) Q are of V."""
+    def _in_face(self) -> Any:
+        """Which columns of Q (x) Q belong to V."""
         first = np.arange(self.side) == 0
         return (first[:, None] == first).ravel()
 
@@ -85,18 +82,18 @@ class Assignments:
     def lifted(self, U: Array) -> Array:
         """V U."""
         whole = np.zeros((self.n, U.shape[1]))
-        whole[self._kept] = U
+        whole[self._in_face] = U
         return self._turned(whole)
 
     def lowered(self, U: Array) -> Array:
         """V'U."""
-        return self._turned(U)[self._kept]
+        return self._turned(U)[self._in_face]
 
     def on_face(self, v: Gradient) -> Symmetric:
-        """V'v V: written down where that is small, else by products with v."""
+        """V'v V: formed explicitly where it is small, else applied by products."""
         assert isinstance(v, Symmetric)
         r = self._inner.n
-        if self.n > DENSE:
+        if self.n > MAX_DENSE_SIDE:
             return Symmetric(r, operators=(_OnFace(self, v),))
         W = self.lowered(self.lowered(v.to_dense()).T)
         return Symmetric(r, dense=0.5 * (W + W.T))
@@ -108,26 +105,24 @@ class Assignments:
     def lowest(
         self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
     ) -> tuple[Array, Array]:
-        """Those of V'v V, lifted."""
         near = None if beside is None else self.lowered(beside)
         values, vectors = self._inner.lowest(self.on_face(v), count, tol, beside=near)
         return values, self.lifted(vectors)
 
     def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:
-        """V R V', R the nearest to V'v V."""
         W = self.lowered(self.lowered(v).T)
         return self._out(self._inner.project(0.5 * (W + W.T), self._in(guess), tol=tol))
 
     def bound(
         self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
     ) -> Proof:
-        """The proof for V'v V, less what rounding may have done to it."""
+        """The proof for V'v V, lowered by a bound on the rounding errors of V'v V."""
         assert isinstance(v, Symmetric)
         inner = self.on_face(v)
         lost = 0.0
         if not inner.operators:
-            # What the sum of the parts of v may lose, and four products with Q, the entries of
-            # which are wrong by some roundings each: below gamma(64 n^2) |v|_F all together.
+            # Rounding in the sum of the terms of v, and in four products with Q, whose entries
+            # have a few roundings each: below gamma(64 n^2) |v|_F in total.
             size = 2.0 * float(np.linalg.norm(v.to_dense()))
             lost = self.trace * (v.assembly_error() + gamma(64 * self.n) * size)
         proof = self._inner.bound(
@@ -136,18 +131,18 @@ class Assignments:
         return Proof(proof.value - lost, proof.how, proof.failure)
 
     def distance(self, x: Point) -> float:
-        """That to the spectrahedron, and the norm of what lies beside the face."""
+        """The distance to the spectrahedron, plus a bound on the part off the face."""
         assert not isinstance(x, tuple)
         outer = Spectrahedron(self.n, self.trace).distance(x)
         U = x.factor() if isinstance(x, LowRank) else dense(x)
-        lost = float(np.linalg.norm(self._turned(U)[~self._kept]))
-        # To leave out of R R' what R has beside the face, of size `lost`, takes 2 |R| lost and
-        # lost^2, and lost^2 of the trace; of x itself 2 lost, and at most n lost of the trace.
+        lost = float(np.linalg.norm(self._turned(U)[~self._in_face]))
+        # Let R have a part of norm `lost` off the face. Removing it changes R R' by at most
+        # 2 |R| lost + lost^2, and the trace by lost^2. For x itself the changes are 2 lost, and
+        # at most n lost for the trace.
         share = 4 * float(np.linalg.norm(U)) if isinstance(x, LowRank) else 2.0 + self.side
         return outer + share * lost
 
     def check(self, v: Gradient, name: str) -> None:
-        """Whether v acts on n^2 x n^2 symmetric matrices."""
         Spectrahedron(self.n, self.trace).check(v, name)
 
     def _in(self, x: Point | None) -> Point | None:

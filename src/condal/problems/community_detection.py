@@ -1,4 +1,4 @@
-"""Communities of a graph, as of the stochastic block model, by semidefinite programming."""
+"""Communities of a graph by semidefinite programming, as in the stochastic block model."""
 
 from __future__ import annotations
 
@@ -13,28 +13,46 @@ from condal.linalg.points import Array, Point, dense
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
 from condal.problems.answers import generator, point_of
-from condal.problems.factors import leading
+from condal.problems.factors import leading_factor
 from condal.problems.graphs import adjacency
 from condal.problems.groups import Groups, Pairs, checked_groups
 from condal.problems.inputs import require_choice
 from condal.problems.labels import checked_labels
 from condal.problems.lloyd import PointRows, best_clustering
-from condal.problems.partitions import Partition, numbered, settle, within
+from condal.problems.partitions import Partition, improve_partition, renumber, weight_within
 from condal.result import Result
 from condal.runtime.arguments import require_positive
-from condal.smooth import Linear
+from condal.smooth.linear import Linear
 
 Null: TypeAlias = Literal["uniform", "degrees"]
 
 
 @dataclass(frozen=True, eq=False)
 class Communities:
-    """maximise <W - c c', x> subject to diag x = 1 and, for some pairs, x_ij >= -1/(k - 1), x psd.
+    r"""The semidefinite relaxation of community detection.
 
-    c c' is the weight that is expected of a pair if there are no groups: the same for all pairs, or
-    in proportion to their degrees. A partition is 1 within its groups, -1/(k - 1) between them, and
-    its quality the share of all weight that lies within groups beyond what is expected there, which
-    is called modularity for degrees. The optimum bounds that of every partition into k groups.
+    .. math::
+
+        \max_x \; \langle W - c c^T, x \rangle
+        \quad \text{subject to} \quad \operatorname{diag} x = 1, \; x \succeq 0,
+        \; x_{ij} \ge -\tfrac{1}{k - 1} \text{ for some pairs},
+
+    with :math:`c_i c_j` the expected weight of a pair without communities: equal for all pairs, or
+    proportional to the degrees. A partition is the point with 1 within its groups and
+    :math:`-1/(k-1)` between them. Its quality is the fraction of all weight that lies within groups
+    in excess of the expected weight; with degrees it is the modularity. The optimum bounds the
+    quality of every partition into k groups. `communities` builds the model.
+
+    Parameters
+    ----------
+    W : sparse array
+        The symmetric weights, with an empty diagonal.
+    c : ndarray
+        The vector of the expected weights.
+    groups : Groups
+        The feasible set.
+    name : str, optional
+        The name in results and reports.
     """
 
     W: Any = field(repr=False)
@@ -44,60 +62,68 @@ class Communities:
 
     @property
     def n(self) -> int:
-        """How many vertices."""
+        """The number of vertices."""
         return self.groups.n
 
     @property
     def k(self) -> int | None:
-        """How many groups; None for any number."""
+        """The number of groups; None for any number."""
         return self.groups.k
 
     @cached_property
     def problem(self) -> Problem:
-        """The program, with tr x = n as its domain."""
-        return Problem.of(
-            f=Linear(Symmetric(self.n, sparse=(self.W,), pairs=((-self.c, self.c),))),
-            X=self.groups.X,
-            A=self.groups.A,
-            K=self.groups.K,
-            maximise=True,
-            repair=self.groups.repair,
-            name=self.name,
-        )
+        """The relaxation; its domain is tr x = n."""
+        C = Symmetric(self.n, sparse=(self.W,), pairs=((-self.c, self.c),))
+        return self.groups.problem(Linear(C), self.name)
 
     def quality(self, labels: Any) -> float:
-        """sum over i, j of one group of W_ij - c_i c_j, as a part of all weight."""
+        """Return the sum of W_ij - c_i c_j within groups, relative to the total weight."""
         whole = checked_labels(labels, self.n, self.k)
-        return within(self.W, self.c, whole) / float(self.W.sum())
+        return weight_within(self.W, self.c, whole) / float(self.W.sum())
 
     def quality_bound(self, result: Result) -> float:
-        """What is proved of the quality of every partition: it is not above this."""
+        """Return the proved upper bound on the quality of every partition."""
         point_of(result, self.n)
         total = float(self.W.sum())
         if self.k is None:
             return result.bound / total
-        whole = total - float(self.c.sum()) ** 2  # the objective at J, of all in one group
+        whole = total - float(self.c.sum()) ** 2  # the objective at J, where all share one group
         return ((self.k - 1) * result.bound + whole) / (self.k * total)
 
     def round(self, result: Result, *, trials: int = 20, seed: int = 0) -> Partition:
-        """The best of `trials` clusterings of the rows of x, improved by moves of single vertices.
+        """Round a solution to a partition, improved by moves of single vertices.
 
-        For k groups these are of the rows of its leading factor, by k-means; else a vertex is drawn
-        and takes all to which x is nearer to 1 than to 0, until all are taken.
+        For k groups, each trial clusters the rows of the leading factor of x by k-means. For any
+        number of groups, a drawn vertex takes all remaining vertices whose entry of x is nearer to
+        1 than to 0.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `condal.solve` for this model.
+        trials : int, optional
+            The number of random trials, 20 by default.
+        seed : int, optional
+            The seed of the random generator.
+
+        Returns
+        -------
+        Partition
+            The partition of the best quality.
         """
         rng, x = generator(trials, seed), point_of(result, self.n)
         bound = self.quality_bound(result)
-        rows = None if self.k is None else PointRows(leading(x, max(1, self.k - 1)))
-        found: list[Partition] = []
+        rows = None if self.k is None else PointRows(leading_factor(x, max(1, self.k - 1)))
+        partitions: list[Partition] = []
         for _ in range(trials):
             if rows is None:
-                labels = _taken(x, rng)
+                labels = _grouped_by_draws(x, rng)
             else:
                 labels = best_clustering(rows, min(self.k or 1, self.n), rng)
-            groups = self.k or int(labels.max()) + 2  # one more, for vertices that fit nowhere
-            labels = numbered(settle(self.W, self.c, labels, groups))
-            found.append(Partition(self.quality(labels), bound, labels))
-        return max(found, key=lambda one: one.value)
+            groups = self.k or int(labels.max()) + 2  # one more for vertices that fit no group
+            labels = renumber(improve_partition(self.W, self.c, labels, groups))
+            partitions.append(Partition(self.quality(labels), bound, labels))
+        return max(partitions, key=lambda partition: partition.value)
 
 
 def communities(
@@ -109,18 +135,48 @@ def communities(
     pairs: Pairs | None = None,
     name: str = "communities",
 ) -> Communities:
-    """The model of the communities of a graph: a symmetric matrix of weights, or a NetworkX graph.
+    r"""Return the community model of a graph.
 
     Parameters
     ----------
-    graph : weights must not be negative; loops count for nothing.
-    k : how many groups there are to be, or at most; None for any number.
-    null : what is expected of a pair if there are no groups: "uniform", as the stochastic block
-        model has it, or by "degrees", so that the quality is modularity.
-    resolution : a factor on what is expected; above 1 the groups that are sought get smaller.
-    pairs : of which vertices x_ij >= -1/(k - 1) is asked: of "none" by default, so that graphs of
-        any size can be solved; of those that "edges" join, or of "all", the only choice for k =
-        None, for the best bound on small graphs.
+    graph : array, sparse matrix or NetworkX graph
+        Symmetric weights. The edge attribute `weight` of a NetworkX graph is used (1 if missing),
+        and vertices are numbered in the order of `list(graph)`. Weights must not be negative;
+        self-loops are ignored.
+    k : int or None, optional
+        The largest number of groups; None for any number.
+    null : {"uniform", "degrees"}, optional
+        The expected weight of a pair without communities: "uniform" as in the stochastic block
+        model, or proportional to "degrees", which makes the quality the modularity.
+    resolution : float, optional
+        A factor on the expected weights; values above 1 favour smaller groups.
+    pairs : {"none", "edges", "all"}, optional
+        The pairs with :math:`x_{ij} \ge -1/(k-1)`: "none" (default) works for graphs of any size,
+        "edges" are the pairs joined by an edge, and "all" gives the best bound on small graphs; it
+        is the only choice for k = None.
+    name : str, optional
+        The name in results and reports.
+
+    Returns
+    -------
+    Communities
+        The model, for `condal.solve`.
+
+    Raises
+    ------
+    ProblemError
+        If the graph has no edges or a negative weight, or an option is not allowed.
+
+    Examples
+    --------
+    Two cliques of four vertices, joined by one edge:
+
+    >>> import condal, networkx
+    >>> graph = networkx.barbell_graph(4, 0)
+    >>> model = condal.problems.communities(graph, 2, null="degrees")
+    >>> partition = model.round(condal.solve(model))
+    >>> partition.sizes.tolist(), round(partition.value, 4)
+    ([4, 4], 0.4231)
     """
     W = adjacency(graph)
     if W.nnz == 0:
@@ -139,8 +195,8 @@ def communities(
     return Communities(W, c, checked_groups(W, k, pairs), name)
 
 
-def _taken(x: Point, rng: np.random.Generator) -> Any:
-    """Groups of the vertices to which x, of a vertex drawn among those left, is above 1/2."""
+def _grouped_by_draws(x: Point, rng: np.random.Generator) -> Any:
+    """Group the undrawn vertices whose entry of x with a randomly drawn vertex exceeds 1/2."""
     full = dense(x)
     labels = np.full(len(full), -1)
     for v in rng.permutation(len(full)):

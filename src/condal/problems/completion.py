@@ -1,4 +1,4 @@
-"""Matrix completion: a matrix of low rank from some of its entries, with noise or outliers."""
+"""Matrix completion: a low-rank matrix from some of its entries, with noise or outliers."""
 
 from __future__ import annotations
 
@@ -12,36 +12,44 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import scipy.sparse as sp
 
-from condal.domains import NuclearBall
+from condal.domains.lifted import NuclearBall
 from condal.driver.solve import solve
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices, Outer
 from condal.linalg.sparse import require_sound
-from condal.maps import Entries
-from condal.nonsmooth import AbsoluteLoss
+from condal.maps.entries import Entries
+from condal.nonsmooth.losses import AbsoluteLoss
 from condal.problem import Problem
 from condal.problems.answers import rectangle_of
-from condal.problems.inputs import array_of, described, require_choice, require_flag
+from condal.problems.inputs import array_of, describe, require_choice, require_flag
 from condal.problems.row_column_effects import Effects, Fit
 from condal.problems.tuning import Trial, best_of_growing
 from condal.result import Result, Status
 from condal.runtime.arguments import finite_array, require_positive, require_whole
-from condal.smooth import Huber, LeastSquares
+from condal.smooth.residuals import Huber, LeastSquares
 
 Watch: TypeAlias = Callable[[float, float], Any]
 Loss: TypeAlias = Literal["squares", "huber", "absolute"]
-OUTLIER = 1.345  # times a robust standard deviation: where Huber's loss turns (Huber 1964)
-SMALLEST = 1e-2  # of the spread of the values: a delta that is as good as absolute values
-SHORTEST = 0.1  # seconds of a solve at least, so that there is an answer
-DEVIATION = 1.4826  # of normal numbers, times the median of their absolute values
-HELD_BACK = 0.1  # of the entries, to choose a radius by
-FIRST = 0.25  # of the natural radius: where the choice begins
-ROUGH = 1e-2  # the tolerance of the solves that choose
+HUBER_CONSTANT = 1.345  # standard deviations (Huber 1964)
+MIN_DELTA = 1e-2  # of the spread of the values; smaller is the absolute loss in effect
+MIN_SECONDS = 0.1  # of a solve, enough for an answer
+DEVIATION_PER_MEDIAN = 1.4826  # of the absolute values of normal numbers
+HELD_BACK = 0.1  # fraction of the entries that chooses the radius
+FIRST_RADIUS = 0.25  # times the natural radius
+ROUGH_TOL = 1e-2  # tolerance of the solves that choose delta and the radius
 
 
 @dataclass(frozen=True, eq=False)
 class Completed:
-    """A whole matrix: `x` of low rank, on top of the `effects` that were taken out before."""
+    """A completed matrix: a low-rank part plus row and column effects.
+
+    Attributes
+    ----------
+    x : Outer
+        The low-rank part.
+    effects : Effects
+        The mean and the row and column effects that were removed before the fit.
+    """
 
     x: Outer
     effects: Effects
@@ -52,28 +60,64 @@ class Completed:
         return self.x.shape
 
     def entries(self, rows: Any, cols: Any) -> Array:
-        """The entries at (rows_k, cols_k): predictions where nothing was known."""
+        """Return the entries at (rows_k, cols_k): predictions for unknown entries."""
         return self.effects.entries(rows, cols) + self.x.entries(rows, cols)
 
     def rmse(self, rows: Any, cols: Any, values: Any) -> float:
-        """The root of the mean squared difference from values at (rows_k, cols_k)."""
+        """Return the root-mean-square difference from values at (rows_k, cols_k).
+
+        Parameters
+        ----------
+        rows, cols : array_like of int
+            The positions.
+        values : array_like
+            The values to compare with.
+
+        Returns
+        -------
+        float
+            The root-mean-square error.
+        """
         return float(np.sqrt(np.mean((self.entries(rows, cols) - np.asarray(values)) ** 2)))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return np.asarray(self.effects.whole() + np.asarray(self.x), dtype=dtype)
 
     def __repr__(self) -> str:
-        return f"Completed({self.shape[0]} x {self.shape[1]}, rank<={self.x.rank})"
+        return f"Completed(shape={self.shape}, rank<={self.x.rank})"
 
 
 @dataclass(frozen=True, eq=False)
 class MatrixCompletion:
-    """minimise the mean loss of x_ij - v_ij over the known entries, sum of singular values of x
-    <= radius.
+    r"""Matrix completion over a nuclear-norm ball.
 
-    The loss is r^2/2 (`squares`), |r| (`absolute`), or Huber's, which is the first up to `delta`
-    and then rises like the second: with outliers among the entries. v are the given values less
-    the effects of their rows and columns.
+    .. math::
+
+        \min_x \; \frac1p \sum_{(i,j) \text{ known}} \ell(x_{ij} - v_{ij})
+        \quad \text{subject to} \quad \|x\|_* \le \mathrm{radius}.
+
+    The loss :math:`\ell(r)` is :math:`r^2/2` ("squares"), :math:`|r|` ("absolute"), or Huber's
+    ("huber"), which is quadratic up to `delta` and linear beyond, for outliers. v are the given
+    values minus the row and column effects. `matrix_completion` builds the model.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        (m, n).
+    rows, cols : ndarray of int
+        The positions of the known entries.
+    values : ndarray
+        The known values minus the effects.
+    radius : float
+        The bound on the sum of singular values.
+    effects : Effects
+        The removed effects.
+    loss : {"squares", "huber", "absolute"}, optional
+        The loss.
+    delta : float, optional
+        The threshold of Huber's loss.
+    name : str, optional
+        The name in results and reports.
     """
 
     shape: tuple[int, int]
@@ -102,12 +146,23 @@ class MatrixCompletion:
         return Entries.rectangular(self.shape, self.rows, self.cols)
 
     def complete(self, result: Result) -> Completed:
-        """The whole matrix."""
+        """Return the completed matrix of a result.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `condal.solve` for this model.
+
+        Returns
+        -------
+        Completed
+            The matrix, whose entries are predictions.
+        """
         x = rectangle_of(result, self.shape)
         return Completed(x, self.effects)
 
     def mean_loss(self, missed: Any) -> float:
-        """The mean of the loss over differences from entries."""
+        """Return the mean loss of residuals."""
         size = np.abs(np.asarray(missed))
         if self.loss == "absolute":
             return float(size.mean())
@@ -116,8 +171,10 @@ class MatrixCompletion:
 
     @property
     def natural_radius(self) -> float:
-        """A scale for radii: sqrt(m n) |v| / sqrt(p), the nuclear norm of a matrix of rank one
-        whose entries are as large as those that are known."""
+        """A scale for radii: sqrt(m n) |v| / sqrt(p).
+
+        It is the nuclear norm of a rank-one matrix whose entries are as large as the known ones.
+        """
         m, n = self.shape
         return sqrt(m * n) * float(np.sqrt(np.mean(self.values**2))) or 1.0
 
@@ -137,20 +194,56 @@ def matrix_completion(
     max_seconds: float | None = None,
     name: str = "matrix completion",
 ) -> MatrixCompletion:
-    """The model of a matrix of which values_k at (rows_k, cols_k) are known.
+    """Return the model of a matrix with known entries values_k at (rows_k, cols_k).
 
     Parameters
     ----------
-    rows, cols, values : the known entries, counted from 0; one that is given twice counts twice.
-    shape : (m, n); left out, the smallest that holds them.
-    radius : the bound on the sum of singular values; left out, the one that predicts best what is
-        held back of the entries (`choose_radius`), which takes some solves.
-    effects : whether the mean, and what rows and columns are above it, are taken out first.
-    loss : "squares"; or "huber" or "absolute" where some values are wrong altogether.
-    delta : of Huber's loss; left out, by the spread of what a first fit leaves of the values.
-    seed : of the choice of what is held back.
-    watch : called with each radius that is tried, and the mean loss of what was held back.
-    max_seconds : for the choice of delta, and for that of the radius: the best by then is taken.
+    rows, cols : array_like of int
+        The positions of the known entries, counted from 0; an entry given twice counts twice.
+    values : array_like
+        The known values.
+    shape : tuple of int, optional
+        (m, n); by default the smallest shape that holds the entries.
+    radius : float, optional
+        The bound on the sum of singular values. By default a few solves choose the radius that best
+        predicts held-back entries.
+    effects : bool, optional
+        Whether the mean and the row and column effects are removed first.
+    loss : {"squares", "huber", "absolute"}, optional
+        Use "huber" or "absolute" if some values are gross errors.
+    delta : float, optional
+        The threshold of Huber's loss; by default from the spread of the residuals of a first fit.
+    seed : int, optional
+        The seed of the choice of held-back entries.
+    watch : callable, optional
+        Called with each radius that is tried and the mean loss of the held-back entries.
+    max_seconds : float, optional
+        A time limit for the choice of delta, and for that of the radius.
+    name : str, optional
+        The name in results and reports.
+
+    Returns
+    -------
+    MatrixCompletion
+        The model, for `condal.solve`.
+
+    Raises
+    ------
+    ProblemError
+        If the entries do not fit each other or the shape, or an option is not allowed.
+
+    Examples
+    --------
+    A matrix of rank one with an unknown entry:
+
+    >>> import condal, numpy
+    >>> full = numpy.outer([1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 2.0, 3.0])
+    >>> full[1, 2] = numpy.nan
+    >>> rows, cols, values = condal.problems.known_entries(full)
+    >>> model = condal.problems.matrix_completion(rows, cols, values, radius=21.2, effects=False)
+    >>> completed = model.complete(condal.solve(model, tol=1e-5))
+    >>> completed.entries([1], [2]).round(1).tolist()
+    [4.0]
     """
     i, j = _indices(rows, "rows"), _indices(cols, "cols")
     v = finite_array(values, "values", ndim=1)
@@ -164,16 +257,16 @@ def matrix_completion(
     require_whole(seed, "seed", least=0)
     shape = (int(i.max()) + 1, int(j.max()) + 1) if shape is None else shape
     if np.shape(shape) != (2,):
-        raise ProblemError(f"shape must be (m, n), two whole numbers; got {described(shape)}")
+        raise ProblemError(f"shape must be (m, n), two whole numbers; got {describe(shape)}")
     m, n = shape
     require_whole(m, "the number of rows", least=int(i.max()) + 1)
     require_whole(n, "the number of columns", least=int(j.max()) + 1)
     fit: Fit = "none" if not effects else "means" if loss == "squares" else "robust"
-    taken = Effects.of((m, n), i, j, v, fit)
-    left = v - taken.entries(i, j)
-    first = _delta(left) if delta is None else delta
-    require_positive(first, "delta")
-    model = MatrixCompletion((m, n), i, j, left, 1.0, taken, loss, first, name)
+    fitted = Effects.of((m, n), i, j, v, fit)
+    residual = v - fitted.entries(i, j)
+    start_delta = _delta(residual) if delta is None else delta
+    require_positive(start_delta, "delta")
+    model = MatrixCompletion((m, n), i, j, residual, 1.0, fitted, loss, start_delta, name)
     if loss == "huber" and delta is None:
         model = replace(model, delta=choose_delta(model, radius, max_seconds=max_seconds))
     if radius is None:
@@ -183,8 +276,33 @@ def matrix_completion(
 
 
 def known_entries(matrix: Any) -> tuple[Indices, Indices, Array]:
-    """rows, cols and values of what is known of a matrix: all but nan of an array, or what a SciPy
-    sparse matrix stores, zeros as well."""
+    """Return the positions and values of the known entries of a matrix.
+
+    Parameters
+    ----------
+    matrix : array_like or sparse matrix
+        The known entries are all but nan of an array, or the stored entries of a sparse matrix,
+        zeros included.
+
+    Returns
+    -------
+    rows, cols : ndarray of int
+        The positions.
+    values : ndarray
+        The values.
+
+    Raises
+    ------
+    ProblemError
+        If no entry is known.
+
+    Examples
+    --------
+    >>> from condal.problems import known_entries
+    >>> rows, cols, values = known_entries([[1.0, float("nan")], [float("nan"), 4.0]])
+    >>> rows.tolist(), cols.tolist(), values.tolist()
+    ([0, 1], [0, 1], [1.0, 4.0])
+    """
     if sp.issparse(matrix):
         require_sound(matrix, "the matrix")
         stored = matrix.tocoo()
@@ -201,25 +319,28 @@ def known_entries(matrix: Any) -> tuple[Indices, Indices, Array]:
 def choose_delta(
     model: MatrixCompletion, radius: float | None = None, *, max_seconds: float | None = None
 ) -> float:
-    """delta by a robust deviation of the differences from a rough completion, of a radius that is
-    given or the natural one; no larger than the model's, nor far smaller."""
+    """Return delta from a robust deviation of the residuals of a rough completion.
+
+    The completion uses the given radius, or the natural one. delta is at most the model's, and not
+    far smaller.
+    """
     rough = replace(model, radius=model.natural_radius if radius is None else radius)
     result = _roughly(rough, max_seconds)
     fitted = rough.complete(result).x.entries(model.rows, model.cols)
-    return min(model.delta, max(_delta(model.values - fitted), SMALLEST * model.delta))
+    return min(model.delta, max(_delta(model.values - fitted), MIN_DELTA * model.delta))
 
 
 def _roughly(model: MatrixCompletion, max_seconds: float | None) -> Result:
-    """A rough solution; an interrupt goes on to whoever asked for it."""
-    result = solve(model, tol=ROUGH, max_seconds=max_seconds)
+    """Return a rough solution; raise KeyboardInterrupt if it was interrupted."""
+    result = solve(model, tol=ROUGH_TOL, max_seconds=max_seconds)
     if result.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     return result
 
 
 def _delta(values: Array) -> float:
-    """Where Huber's loss turns, for differences of which most are as those values are."""
-    return OUTLIER * DEVIATION * float(np.median(np.abs(values))) or 1.0
+    """Return Huber's threshold for residuals that are mostly distributed like these values."""
+    return HUBER_CONSTANT * DEVIATION_PER_MEDIAN * float(np.median(np.abs(values))) or 1.0
 
 
 def choose_radius(
@@ -229,44 +350,48 @@ def choose_radius(
     watch: Watch | None = None,
     max_seconds: float | None = None,
 ) -> float:
-    """The radius whose completion has the least mean loss on a tenth of the entries, held back.
+    """Return the radius with the least mean loss on a tenth of the entries, held back.
 
-    Radii grow by a factor of sqrt(2) until predictions get worse, until all that is known fits, or
-    for max_seconds. Each solve begins afresh, as that of the model will: where many matrices fit,
-    the one that is found depends on the beginning.
+    Radii grow by a factor of sqrt(2) until predictions worsen, all known entries fit, or
+    max_seconds have passed. Each solve starts from scratch, like the solve of the model: if many
+    matrices fit, the solution depends on the start.
     """
-    back = np.random.default_rng(seed).random(model.values.size) < HELD_BACK
-    if not back.any() or back.all():
+    held_back = np.random.default_rng(seed).random(model.values.size) < HELD_BACK
+    if not held_back.any() or held_back.all():
         return model.natural_radius
     i, j = model.rows, model.cols
     v = model.values + model.effects.entries(i, j)
-    effects = Effects.of(model.shape, i[~back], j[~back], v[~back], model.effects.fit)
+    effects = Effects.of(
+        model.shape, i[~held_back], j[~held_back], v[~held_back], model.effects.fit
+    )
     v = v - effects.entries(i, j)
-    kept = replace(model, rows=i[~back], cols=j[~back], values=v[~back], effects=effects)
-    fitted = ROUGH * kept.mean_loss(kept.values)
-    ends = inf if max_seconds is None else monotonic() + max_seconds
+    training = replace(
+        model, rows=i[~held_back], cols=j[~held_back], values=v[~held_back], effects=effects
+    )
+    fitted = ROUGH_TOL * training.mean_loss(training.values)
+    deadline = inf if max_seconds is None else monotonic() + max_seconds
 
-    def tried(radius: float) -> Trial:
-        trial = replace(kept, radius=radius)
-        left = None if ends == inf else max(ends - monotonic(), SHORTEST)
-        result = _roughly(trial, left)
-        predicted = trial.complete(result).x.entries(i[back], j[back])
-        found = model.mean_loss(predicted - v[back])
+    def try_radius(radius: float) -> Trial:
+        trial = replace(training, radius=radius)
+        seconds = None if deadline == inf else max(deadline - monotonic(), MIN_SECONDS)
+        result = _roughly(trial, seconds)
+        predicted = trial.complete(result).x.entries(i[held_back], j[held_back])
+        loss = model.mean_loss(predicted - v[held_back])
         if watch is not None:
-            watch(radius, found)
-        return Trial(found, last=result.objective <= fitted or monotonic() >= ends)
+            watch(radius, loss)
+        return Trial(loss, last=result.objective <= fitted or monotonic() >= deadline)
 
-    return best_of_growing(tried, FIRST * model.natural_radius)
+    return best_of_growing(try_radius, FIRST_RADIUS * model.natural_radius)
 
 
 def _indices(given: Any, name: str) -> Indices:
-    found = array_of(given, name, "whole numbers from 0, one an entry")
-    if found.ndim != 1 or found.dtype.kind not in "iu" or np.any(found < 0):
+    indices = array_of(given, name, "whole numbers from 0, one per entry")
+    if indices.ndim != 1 or indices.dtype.kind not in "iu" or np.any(indices < 0):
         raise ProblemError(
-            f"{name} must be whole numbers from 0, one an entry; got {described(given)}"
+            f"{name} must be whole numbers from 0, one per entry; got {describe(given)}"
         )
-    return found.astype(np.intp)
+    return indices.astype(np.intp)
 
 
 def _known(z: Array) -> Any:
-    return ~np.isinf(z)  # nan is what is not known
+    return ~np.isinf(z)  # nan marks an unknown entry

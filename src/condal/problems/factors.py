@@ -1,6 +1,6 @@
-"""R with x = R R', or R R* of a Hermitian x: what roundings begin with.
+"""Factors R with x = R R' (R R* for Hermitian x), where roundings start.
 
-Of a LowRank x nothing n x n is formed.
+A LowRank x is never expanded to n x n.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from condal.linalg.points import LowRank, Point, dense
 
 
 def factor_of(x: Point) -> Any:
-    """Any R with x = R R'."""
+    """Return a factor R with x = R R'."""
     return x.factor() if isinstance(x, LowRank) else _root(x)
 
 
-def leading(x: Point, count: int | None = None) -> Any:
-    """The R of orthogonal columns, the longest first: eigenvectors times roots of eigenvalues.
+def leading_factor(x: Point, count: int | None = None) -> Any:
+    """Return the factor with orthogonal columns: eigenvectors times roots of eigenvalues.
 
-    The first `count` columns make the best factor of so many.
+    The longest column comes first; the first `count` columns are the best factor of that rank.
     """
     if not isinstance(x, LowRank):
         return _root(x)[:, ::-1][:, :count]
     R = x.factor()
     if R.shape[1] == 0:
         return R
-    values, turn = eigh(R.conj().T @ R)
-    return np.asarray(R @ turn[:, np.argsort(-values)[:count]])
+    values, rotation = eigh(R.conj().T @ R)
+    return np.asarray(R @ rotation[:, np.argsort(-values)[:count]])
 
 
 def _root(x: Point) -> Any:
-    """The eigenvectors of x in rising order, each times the root of its eigenvalue."""
+    """Return the eigenvectors of x times roots of eigenvalues, in ascending order."""
     values, vectors = eigh(dense(x))
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))

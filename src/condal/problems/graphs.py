@@ -1,4 +1,4 @@
-"""W = W', the weights of a graph, from the forms in which graphs are given."""
+"""The weight matrix W = W' of a graph, from the forms in which graphs are given."""
 
 from __future__ import annotations
 
@@ -10,37 +10,43 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
+from condal.linalg.sparse import require_sound
 from condal.linalg.symmetrize import symmetric
-from condal.problems.inputs import array_of, described, require_real, stored
+from condal.problems.inputs import array_of, describe, is_matrix_like, require_real
+from condal.runtime.arguments import finite_array
 
 
 def adjacency(graph: Any, name: str = "graph") -> Any:
-    """W as a CSR array without loops and zeros: of a symmetric matrix, or of a NetworkX graph.
+    """Return W as a CSR array without loops and zeros, from a symmetric matrix or NetworkX graph.
 
-    Of a NetworkX graph the edge attribute `weight` is taken (1 where it is missing), and the
-    vertices are those of `list(graph)`, in that order.
+    The edge attribute `weight` of a NetworkX graph is used (1 if missing). Vertices are numbered in
+    the order of `list(graph)`.
     """
     if is_networkx(graph) and graph.is_directed():
         raise ProblemError(
             "the graph is directed; pass an undirected one: graph.to_undirected() keeps one weight "
             "of each pair, A + A' of its adjacency matrix adds them"
         )
-    given = weights_of(graph, name)
-    require_real(given, name)
-    checked = symmetric(given, name)
+    weights = weights_of(graph, name)
+    require_real(weights, name)
+    checked = symmetric(weights, name)
     if checked.sparse and checked.sparse[0].data.all() and not checked.sparse[0].diagonal().any():
-        return checked.sparse[0]  # as it is to be: a large graph is not copied again
+        return checked.sparse[0]  # already canonical: a large graph is not copied
     W = sp.coo_array(checked.sparse[0] if checked.sparse else checked.dense)
-    kept = (W.row != W.col) & (W.data != 0)
-    return sp.csr_array((W.data[kept], (W.row[kept], W.col[kept])), shape=W.shape)
+    is_edge = (W.row != W.col) & (W.data != 0)
+    places = (W.row[is_edge], W.col[is_edge])
+    return sp.csr_array((W.data[is_edge], places), shape=W.shape)
 
 
 def weights_of(graph: Any, name: str) -> Any:
-    """The weights of a NetworkX graph, directed or not, as a CSR array; a sparse matrix as it is;
-    an array of a list or a table; ProblemError for anything else."""
+    """Return the weights of a graph, directed or not, as a CSR array or an array.
+
+    A sparse matrix is returned unchanged, lists and tables become arrays; anything else raises
+    ProblemError.
+    """
     if is_networkx(graph):
         return _from_networkx(graph)
-    if not stored(graph):
+    if not is_matrix_like(graph):
         raise ProblemError(
             f"{name} must be a SciPy sparse matrix, a NumPy array or a NetworkX graph; "
             f"got {type(graph).__name__}"
@@ -50,13 +56,28 @@ def weights_of(graph: Any, name: str) -> Any:
     )
 
 
+def square_weights(graph: Any, name: str) -> Any:
+    """Return the weights as a float64 copy, CSR or dense; raise ProblemError if not square."""
+    W = weights_of(graph, name)
+    require_real(W, name)
+    if sp.issparse(W):
+        require_sound(W, name)
+        finite_array(W.tocoo().data, f"the stored entries of {name}")
+        W = sp.csr_array(W, dtype=np.float64, copy=True)
+    else:
+        W = finite_array(W, name, ndim=2).copy()
+    if W.shape[0] != W.shape[1] or W.shape[0] == 0:
+        raise ProblemError(f"{name} must be square, at least 1 x 1; got shape {W.shape}")
+    return W
+
+
 def is_networkx(graph: Any) -> bool:
-    """Whether it has what a NetworkX graph has."""
+    """Return whether `graph` looks like a NetworkX graph."""
     return hasattr(graph, "adjacency") and hasattr(graph, "number_of_nodes")
 
 
 def edges(W: Any) -> tuple[Any, Any]:
-    """i and j of each edge, i < j."""
+    """Return the endpoints i < j of all edges."""
     upper = sp.coo_array(sp.triu(W, 1))
     return upper.row.astype(np.intp), upper.col.astype(np.intp)
 
@@ -67,7 +88,7 @@ def _from_networkx(graph: Any) -> Any:
     for i, j, weight in graph.edges(data="weight", default=1):
         if not isinstance(weight, Real | Decimal | np.bool_):
             raise ProblemError(
-                f"the weights of the graph must be real numbers; got {described(weight)} on the "
+                f"the weights of the graph must be real numbers; got {describe(weight)} on the "
                 f"edge ({i!r}, {j!r})"
             )
     import networkx as nx

@@ -1,7 +1,7 @@
-"""{x psd : diag x = 1, x_ij >= -1/(k - 1)}, which holds every partition into k groups.
+"""{x psd : diag x = 1, x_ij >= -1/(k - 1)}, which contains every partition into k groups.
 
-A partition is the point that is 1 within its groups and -1/(k - 1) between them, the Gram matrix
-of the corners of a simplex (Frieze and Jerrum 1997); k = inf, of any number of groups, has x >= 0.
+A partition is the point with 1 within its groups and -1/(k - 1) between them, the Gram matrix of
+the vertices of a simplex (Frieze and Jerrum 1997). For any number of groups, k = inf and x >= 0.
 """
 
 from __future__ import annotations
@@ -12,23 +12,27 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from condal.domains import Spectrahedron
+from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import LowRank, Point, dense
-from condal.maps import Diagonal, Entries, Stack, Triangle
+from condal.maps.combined import Stack
+from condal.maps.entries import Diagonal, Entries
+from condal.maps.triangle import Triangle
+from condal.problem import Problem
 from condal.problems.graphs import edges
 from condal.problems.inputs import require_choice
 from condal.problems.unit_diagonal import unit_diagonal
 from condal.runtime.arguments import require_whole
-from condal.sets import Box, Equal, Separable
-from condal.types import LinearMap, Proximable
+from condal.sets.boxes import Box, Equal
+from condal.sets.separable import Separable
+from condal.types import LinearMap, Proximable, Smooth
 
 Pairs: TypeAlias = Literal["none", "edges", "all"]
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The set, with x_ij >= low asked for `pairs` of vertices alone: none, the edges, or all."""
+    """The set, with x_ij >= low imposed on `pairs` of vertices: none, the edges, or all."""
 
     W: Any = field(repr=False)
     k: int | None
@@ -36,7 +40,6 @@ class Groups:
 
     @property
     def n(self) -> int:
-        """How many vertices."""
         return int(self.W.shape[0])
 
     @property
@@ -46,17 +49,17 @@ class Groups:
 
     @property
     def X(self) -> Spectrahedron:
-        """tr x = n."""
+        """{x psd : tr x = n}."""
         return Spectrahedron(self.n, trace=float(self.n))
 
     @cached_property
     def _free(self) -> bool:
-        """Whether diag x = 1 is all that is asked: two unit vectors have no product below -1."""
+        """Whether diag x = 1 is the only constraint: for k = 2 it implies x_ij >= -1."""
         return self.pairs == "none" or self.k == 2
 
     @cached_property
     def A(self) -> LinearMap:
-        """The diagonal, and the entries that are bounded."""
+        """The diagonal of x, and its bounded entries."""
         if self._free:
             return Diagonal(self.n)
         if self.pairs == "all":
@@ -65,7 +68,7 @@ class Groups:
 
     @cached_property
     def K(self) -> Proximable:
-        """1 on the diagonal, at least `low` off it."""
+        """1 on the diagonal, at least `low` for the bounded entries."""
         ones = Equal(np.ones(self.n))
         if self._free:
             return ones
@@ -76,8 +79,14 @@ class Groups:
         m = self.A.size - self.n
         return Separable(ones, Box(np.full(m, self.low), np.full(m, np.inf)))
 
+    def problem(self, f: Smooth, name: str) -> Problem:
+        """Return the problem: maximise f over the set."""
+        return Problem.of(
+            f=f, X=self.X, A=self.A, K=self.K, maximise=True, repair=self.repair, name=name
+        )
+
     def repair(self, x: Point) -> Point:
-        """x with a unit diagonal, and as much of J added as lifts every bounded entry to `low`."""
+        """Return x with a unit diagonal, mixed with J so that bounded entries reach `low`."""
         near = unit_diagonal(x)
         if self._free:
             return near
@@ -86,7 +95,7 @@ class Groups:
             least = float(np.min(dense(near)))
         else:
             least = float(Entries(self.n, *edges(self.W))(near).min())
-        if least >= self.low:  # which may be 1: x = J
+        if least >= self.low:  # `least` is 1 for x = J
             return near
         share = (self.low - least) / (1.0 - least)
         if isinstance(near, LowRank):
@@ -96,14 +105,13 @@ class Groups:
 
 
 def checked_groups(W: Any, k: Any, pairs: Any, *, least: int = 2) -> Groups:
-    """The set for these vertices; ProblemError unless k and pairs are what they may be."""
+    """Return the set for these vertices; raise ProblemError for a bad k or pairs."""
     if k is not None:
         require_whole(k, "k", least=least)
         k = int(k)
     require_choice(pairs, "pairs", get_args(Pairs))
     if k is None and pairs != "all":
         raise ProblemError(
-            "for any number of groups (k = None) x >= 0 is needed for all pairs: pass pairs='all', "
-            "or give k"
+            "any number of groups (k = None) needs x >= 0 for all pairs; pass pairs='all' or give k"
         )
     return Groups(W, k, pairs)

@@ -1,4 +1,4 @@
-"""What an application was given: checked, and told in few words where it is refused."""
+"""Checks of the data that users give to an application, and short descriptions for errors."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.runtime.arguments import finite_array
 
-LONGEST = 60  # characters of a value that is shown
+MAX_SHOWN_CHARACTERS = 60
 
 
-def described(given: Any, wrong: Any = None) -> str:
-    """A single value itself; of many the type, the shape, and the first entry that is `wrong`.
+def describe(given: Any, wrong: Any = None) -> str:
+    """Describe a given value for an error message.
 
-    `wrong` marks entries of numpy.asarray(given).
+    A scalar is shown itself. An array-like value is described by its type, its shape and the first
+    entry that `wrong`, a mask over numpy.asarray(given), marks.
     """
     if given is None or isinstance(given, str | bytes | dict | set) or np.isscalar(given):
         return _shortened(given)
@@ -38,21 +39,21 @@ def described(given: Any, wrong: Any = None) -> str:
 
 
 def array_of(given: Any, name: str, wanted: str) -> Any:
-    """numpy.asarray(given); ProblemError if its parts make no array."""
+    """Return numpy.asarray(given); raise ProblemError if it does not form an array."""
     try:
         return np.asarray(given)
     except (TypeError, ValueError):
-        raise ProblemError(f"{name} must be {wanted}; got {described(given)}") from None
+        raise ProblemError(f"{name} must be {wanted}; got {describe(given)}") from None
 
 
 def real_array(given: Any, name: str, *, ndim: int | None = None) -> Array:
-    """A float64 array of finite numbers."""
+    """Return a float64 array of finite numbers, or raise ProblemError."""
     require_real(given, name)
     return finite_array(given, name, ndim=ndim)
 
 
 def require_real(given: Any, name: str) -> None:
-    """Raise ProblemError for complex data, of a matrix, an operator or anything like an array."""
+    """Raise ProblemError if a matrix, an operator or an array-like value is complex."""
     dtype = getattr(given, "dtype", None)
     if dtype is None and not hasattr(given, "adjoint"):
         dtype = array_of(given, name, "an array of real numbers").dtype
@@ -66,19 +67,18 @@ def require_real(given: Any, name: str) -> None:
 def require_flag(value: Any, name: str) -> None:
     """Raise ProblemError unless value is True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise ProblemError(f"{name} must be True or False; got {described(value)}")
+        raise ProblemError(f"{name} must be True or False; got {describe(value)}")
 
 
 def require_choice(value: Any, name: str, choices: Sequence[str]) -> None:
     """Raise ProblemError unless value is one of the choices."""
     if not isinstance(value, str) or value not in choices:
         *most, last = map(repr, choices)
-        raise ProblemError(f"{name} must be {', '.join(most)} or {last}; got {described(value)}")
+        raise ProblemError(f"{name} must be {', '.join(most)} or {last}; got {describe(value)}")
 
 
-def stored(given: Any) -> bool:
-    """Whether it is a SciPy sparse matrix, or what numpy.asarray makes a matrix of: an array, a
-    list, a table."""
+def is_matrix_like(given: Any) -> bool:
+    """Return whether `given` is a SciPy sparse matrix or anything that numpy.asarray converts."""
     return bool(
         sp.issparse(given) or isinstance(given, list | tuple) or hasattr(given, "__array__")
     )
@@ -91,4 +91,4 @@ def _kind(given: Any) -> str:
 
 def _shortened(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= LONGEST else text[:LONGEST] + "..."
+    return text if len(text) <= MAX_SHOWN_CHARACTERS else text[:MAX_SHOWN_CHARACTERS] + "..."

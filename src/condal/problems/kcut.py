@@ -17,20 +17,40 @@ from condal.problems.factors import factor_of
 from condal.problems.graphs import adjacency
 from condal.problems.groups import Groups, Pairs, checked_groups
 from condal.problems.labels import checked_labels
-from condal.problems.partitions import Partition, numbered, settle, within
+from condal.problems.partitions import Partition, improve_partition, renumber, weight_within
 from condal.result import Result
 from condal.runtime.arguments import require_whole
-from condal.smooth import Linear
+from condal.smooth.linear import Linear
 
-LARGEST = 2000  # vertices up to which bounds on the entries of x are asked for by default
+MAX_VERTICES_WITH_BOUNDS = 2000  # on the entries of x, by default
 
 
 @dataclass(frozen=True, eq=False)
 class MaxKCut:
-    """maximise (k - 1)/(2k) <L, x> subject to diag x = 1, x_ij >= -1/(k - 1), x psd.
+    r"""The semidefinite relaxation of max-k-cut [1]_.
 
-    L is the Laplacian of the weights W. The value bounds the weight of the edges between the groups
-    of every partition into k groups.
+    .. math::
+
+        \max_x \; \tfrac{k-1}{2k} \langle L, x \rangle
+        \quad \text{subject to} \quad \operatorname{diag} x = 1,
+        \; x_{ij} \ge -\tfrac{1}{k-1}, \; x \succeq 0,
+
+    with :math:`L` the Laplacian of the weights. The optimum bounds the weight between the groups of
+    every partition into k groups. `max_k_cut` builds the model.
+
+    Parameters
+    ----------
+    W : sparse array
+        The symmetric weights, with an empty diagonal.
+    groups : Groups
+        The feasible set.
+    name : str, optional
+        The name in results and reports.
+
+    References
+    ----------
+    .. [1] A. Frieze and M. Jerrum, "Improved approximation algorithms for MAX k-CUT and MAX
+       BISECTION", *Algorithmica* 18, 1997.
     """
 
     W: Any = field(repr=False)
@@ -39,64 +59,99 @@ class MaxKCut:
 
     @property
     def n(self) -> int:
-        """How many vertices."""
+        """The number of vertices."""
         return self.groups.n
 
     @property
     def k(self) -> int:
-        """How many groups."""
+        """The number of groups."""
         assert self.groups.k is not None
         return self.groups.k
 
     @cached_property
     def problem(self) -> Problem:
-        """The relaxation, with tr x = n as its domain."""
+        """The relaxation; its domain is tr x = n."""
         degrees = np.asarray(self.W.sum(axis=1)).ravel()
         half = 0.5 * (self.k - 1) / self.k
         C = Symmetric(self.n, sparse=(sp.csr_array(-half * self.W),), diagonal=half * degrees)
-        return Problem.of(
-            f=Linear(C.merged()),
-            X=self.groups.X,
-            A=self.groups.A,
-            K=self.groups.K,
-            maximise=True,
-            repair=self.groups.repair,
-            name=self.name,
-        )
+        return self.groups.problem(Linear(C.merged()), self.name)
 
     def weight(self, labels: Any) -> float:
-        """The weight of the edges between the groups."""
+        """Return the weight of the edges between the groups."""
         whole = checked_labels(labels, self.n, self.k)
-        return 0.5 * (float(self.W.sum()) - within(self.W, np.zeros(self.n), whole))
+        return 0.5 * (float(self.W.sum()) - weight_within(self.W, np.zeros(self.n), whole))
 
     def round(self, result: Result, *, trials: int = 50, seed: int = 0) -> Partition:
-        """The best of `trials` choices of k random vectors, a vertex to the one nearest its row of
-        the factor, each improved by moves of single vertices."""
+        """Round a solution to a partition, improved by moves of single vertices.
+
+        Each trial draws k random vectors and assigns a vertex to the one nearest to its row of the
+        factor.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `condal.solve` for this model.
+        trials : int, optional
+            The number of random trials, 50 by default.
+        seed : int, optional
+            The seed of the random generator.
+
+        Returns
+        -------
+        Partition
+            The partition of the largest weight.
+        """
         rng, R = generator(trials, seed), factor_of(point_of(result, self.n))
         against, nothing = sp.csr_array(-self.W), np.zeros(self.n)
-        found: list[Partition] = []
+        partitions: list[Partition] = []
         for _ in range(trials):
             labels = np.argmax(R @ rng.standard_normal((R.shape[1], self.k)), axis=1)
-            labels = numbered(settle(against, nothing, labels, self.k))
-            found.append(Partition(self.weight(labels), float(result.bound), labels))
-        return max(found, key=lambda one: one.value)
+            labels = renumber(improve_partition(against, nothing, labels, self.k))
+            partitions.append(Partition(self.weight(labels), float(result.bound), labels))
+        return max(partitions, key=lambda partition: partition.value)
 
 
 def max_k_cut(
     graph: Any, k: Any, *, pairs: Pairs | None = None, name: str = "max-k-cut"
 ) -> MaxKCut:
-    """The max-k-cut model of a graph: a symmetric matrix of weights, or a NetworkX graph.
+    r"""Return the max-k-cut model of a graph.
 
     Parameters
     ----------
-    k : how many groups, at least 2; for k = 2 this is max-cut.
-    pairs : of which vertices x_ij >= -1/(k - 1) is asked: of those that "edges" join, by default up
-        to 2,000 vertices; of "all", for the best bound on small graphs; or of "none", the default
-        for more vertices, which still rounds well, but bounds little for k > 2.
+    graph : array, sparse matrix or NetworkX graph
+        Symmetric weights. The edge attribute `weight` of a NetworkX graph is used (1 if missing),
+        and vertices are numbered in the order of `list(graph)`.
+    k : int
+        The number of groups, at least 2; k = 2 is max-cut.
+    pairs : {"none", "edges", "all"}, optional
+        The pairs with :math:`x_{ij} \ge -1/(k-1)`: "edges" (default up to 2,000 vertices), "all"
+        for the best bound on small graphs, or "none" (default for more), which still rounds well
+        but gives a weak bound for k > 2.
+    name : str, optional
+        The name in results and reports.
+
+    Returns
+    -------
+    MaxKCut
+        The model, for `condal.solve`.
+
+    Raises
+    ------
+    ProblemError
+        If the graph is not symmetric or has no edges, or an option is not allowed.
+
+    Examples
+    --------
+    >>> import condal, networkx
+    >>> model = condal.problems.max_k_cut(networkx.complete_graph(6), 3)
+    >>> model.round(condal.solve(model))
+    Partition(value=12, bound=12..., sizes=[2, 2, 2])
     """
     W = adjacency(graph)
     if W.nnz == 0:
         raise ProblemError("the graph has no edges: every cut has weight 0; nothing to solve")
     require_whole(k, "k", least=2)
-    pairs = ("edges" if W.shape[0] <= LARGEST else "none") if pairs is None else pairs
+    pairs = (
+        ("edges" if W.shape[0] <= MAX_VERTICES_WITH_BOUNDS else "none") if pairs is None else pairs
+    )
     return MaxKCut(W, checked_groups(W, k, pairs), name)

@@ -8,35 +8,46 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.spatial.distance import pdist, squareform
 
-from condal.domains import Spectrahedron
+from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.eigen import Automatic
 from condal.linalg.points import Array, LowRank, Point, dense
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
-from condal.maps import RowSums, Stack, Triangle
+from condal.maps.combined import Stack
+from condal.maps.entries import RowSums
+from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import excess, generator, point_of
+from condal.problems.answers import excess, generator, point_of, preview
 from condal.problems.inputs import real_array
 from condal.problems.labels import checked_labels
 from condal.problems.lloyd import Distances, PointRows, best_clustering, cost_of, lloyd
 from condal.result import Result
 from condal.runtime.arguments import require_whole
-from condal.sets import Equal, NonNegative, Separable
-from condal.smooth import Linear
+from condal.sets.boxes import Equal
+from condal.sets.orthants import NonNegative
+from condal.sets.separable import Separable
+from condal.smooth.linear import Linear
 
-# lam as a multiple of what the blocks need: where W cannot remove all, a lower one costs less.
-BELOW = (1.0, 1.03, 1.1, 1.3)
+# Multiples of the least lam of the blocks; if W cannot remove all entries, a lower lam costs less.
+EIGENVALUE_FACTORS = (1.0, 1.03, 1.1, 1.3)
 
 
 @dataclass(frozen=True, eq=False)
 class Clustering:
-    """k clusters: `labels` is 0..k-1 a point, `cost` the sum of squared distances to the centres.
+    """A clustering into k clusters, with its cost and a proved bound.
 
-    No clustering into k costs less than `bound`, which is proved. `centres` has a row a cluster;
-    None where only distances are known.
+    Attributes
+    ----------
+    cost : float
+        The sum of squared distances of the points to their centres.
+    bound : float
+        A proved lower bound on the cost of every clustering into k clusters.
+    labels : ndarray of int
+        The cluster 0, ..., k - 1 of each point.
+    centres : ndarray or None
+        One row per cluster; None if only distances were given.
     """
 
     cost: float
@@ -45,20 +56,40 @@ class Clustering:
     centres: Array | None
 
     def __repr__(self) -> str:
-        counts = np.bincount(self.labels)
-        sizes = ", ".join(map(str, counts[:12])) + ", ..." * (len(counts) > 12)
-        return (
-            f"Clustering(cost={self.cost:.10g}, none is below {self.bound:.10g}, clusters of "
-            f"{sizes})"
-        )
+        sizes = preview(np.bincount(self.labels))
+        return f"Clustering(cost={self.cost:.10g}, bound={self.bound:.10g}, sizes={sizes})"
 
 
 @dataclass(frozen=True, eq=False)
 class KMeans:
-    """minimise (1/2) <D, x> subject to x 1 = 1, x >= 0, tr x = k, x psd: D squared distances.
+    r"""The semidefinite relaxation of k-means [1]_.
 
-    A clustering is the feasible point sum_C 1_C 1_C' / |C|, and its cost is its objective: the
-    optimum is a lower bound on the cost of every clustering into k clusters.
+    .. math::
+
+        \min_x \; \tfrac12 \langle D, x \rangle \quad \text{subject to} \quad x 1 = 1, \; x \ge 0,
+        \; \operatorname{tr} x = k, \; x \succeq 0,
+
+    with :math:`D` the squared distances. A clustering is the feasible point :math:`\sum_C 1_C 1_C^T
+    / |C|`, and its cost is its objective: the optimum is a lower bound on the cost of every
+    clustering into k clusters. `round` denoises the points by x [2]_. `k_means` builds the model.
+
+    Parameters
+    ----------
+    D : ndarray
+        The squared distances, n x n.
+    k : int
+        The number of clusters.
+    points : ndarray, optional
+        The points, if they are known.
+    name : str, optional
+        The name in results and reports.
+
+    References
+    ----------
+    .. [1] J. Peng and Y. Wei, "Approximating k-means-type clustering via semidefinite programming",
+       *SIAM Journal on Optimization* 18, 2007.
+    .. [2] D. G. Mixon, S. Villar and R. Ward, "Clustering subgaussian mixtures by semidefinite
+       programming", *Inf. Inference* 6, 2017.
     """
 
     D: Array = field(repr=False)
@@ -68,12 +99,12 @@ class KMeans:
 
     @property
     def n(self) -> int:
-        """How many points."""
+        """The number of points."""
         return len(self.D)
 
     @cached_property
     def problem(self) -> Problem:
-        """The relaxation: the images are the n row sums and the n(n + 1)/2 entries of x."""
+        """The relaxation; its images are the n row sums and the n(n + 1)/2 entries of x."""
         n = self.n
         return Problem.of(
             f=Linear(0.5 * self.D),
@@ -85,33 +116,34 @@ class KMeans:
         )
 
     def propose(self, x: Point) -> tuple[Point, Array]:
-        """The clustering that x rounds to, and a dual that proves it optimal if well separated."""
+        """Return the clustering that x rounds to, and its dual."""
         labels = self._rounded(x, np.random.default_rng(0), starts=4)
         member = (labels[:, None] == np.arange(self.k)).astype(np.float64)
         sizes = member.sum(axis=0)
         return LowRank(member / np.sqrt(sizes), np.ones(self.k)), self.dual(labels)
 
     def dual(self, labels: Any) -> Array:
-        """y = (u, A W) that proves the clustering optimal if its clusters are well separated.
+        """Return y = (u, A W), which proves a well separated clustering optimal.
 
-        With V = D/2 + (u 1' + 1 u')/2 + W, the bound is k lambda_min(V) - sum u. The u here makes
-        every indicator of a cluster an eigenvector of its own block of V, of one eigenvalue lam;
-        W <= 0 then removes what is positive between clusters. If that is everything, then V is
-        block diagonal, lam is its smallest eigenvalue, and the bound is the cost; if little that is
-        negative is left, W leaves positive entries too, so that the indicators stay eigenvectors.
+        With V = D/2 + (u 1' + 1 u')/2 + W, the bound is k lambda_min(V) - sum u. This u makes the
+        indicator of each cluster an eigenvector of its own block of V, all with one eigenvalue lam.
+        Then W <= 0 removes the positive entries between clusters. If these are all entries between
+        clusters, V is block diagonal, lam is its smallest eigenvalue, and the bound equals the
+        cost. If small negative entries remain, W leaves some positive entries too, so that the
+        indicators stay eigenvectors.
         """
         labels = self._checked(labels)
         C, mean, sizes = 0.5 * self.D, np.empty(self.n), np.empty(self.n)
         inner, within = np.empty(self.n), []
         for c in np.unique(labels):
-            here = np.flatnonzero(labels == c)
-            block = C[np.ix_(here, here)]
-            mean[here], sizes[here] = block.mean(axis=1), here.size
-            inner[here] = block.mean()
-            within.append(_least_within(block, mean[here]))
+            members = np.flatnonzero(labels == c)
+            block = C[np.ix_(members, members)]
+            mean[members], sizes[members] = block.mean(axis=1), members.size
+            inner[members] = block.mean()
+            within.append(_least_within(block, mean[members]))
         between, best = labels[:, None] != labels, (-np.inf, np.zeros(0))
-        for below in BELOW:
-            u = below * min(within) / sizes - 2 * mean + inner
+        for factor in EIGENVALUE_FACTORS:
+            u = factor * min(within) / sizes - 2 * mean + inner
             V = C + 0.5 * (u[:, None] + u)
             left = _centred(np.where(between, np.minimum(V, 0.0), 0.0), labels, sizes)
             W = np.where(between, np.minimum(left - V, 0.0), 0.0)
@@ -121,24 +153,48 @@ class KMeans:
         return best[1]
 
     def cost(self, labels: Any) -> float:
-        """The k-means cost of a clustering: any labels, at most k different ones."""
+        """Return the k-means cost of a clustering, given by at most k different labels."""
         return cost_of(Distances(self.D), self._checked(labels), self.k)
 
     def excess(self, labels: Any, result: Result) -> float:
-        """cost(labels) / bound - 1: the clustering is proved to cost at most this much too much.
+        """Return cost(labels) / bound - 1, the proved relative excess over the best clustering.
 
-        0.02 means at most 2% above the best clustering into k clusters; inf that nothing is proved.
+        Parameters
+        ----------
+        labels : array_like
+            The cluster of each point.
+        result : Result
+            A result of `condal.solve` for this model.
+
+        Returns
+        -------
+        float
+            0.02 means at most 2% above the best clustering into k clusters; inf means no proof.
         """
         point_of(result, self.n)
-        # No cost is negative, whatever rounding or a proof lost.
+        # No cost is negative, but rounding or a weak proof may give a negative number.
         return excess(max(0.0, self.cost(labels)), max(0.0, float(result.bound)), "clustering")
 
     def round(self, result: Result, *, trials: int = 10, seed: int = 0) -> Clustering:
-        """The points denoised by x, clustered as the best of `trials` starts by k-means++ does,
-        and improved by Lloyd on the points themselves.
+        """Round a solution to a clustering, improved by Lloyd's method on the points.
 
-        Mixon, Villar and Ward (2017): near the centre of a cluster lie its points averaged by the
-        rows of x. Where only distances are known, the rows of x themselves are clustered.
+        The rows of x average the points of a cluster, so that denoised points lie near its centre.
+        Each trial is a k-means++ start on the denoised points, or on the rows of x if only
+        distances are known.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `condal.solve` for this model.
+        trials : int, optional
+            The number of random trials, 10 by default.
+        seed : int, optional
+            The seed of the random generator.
+
+        Returns
+        -------
+        Clustering
+            The cheapest clustering of all trials.
         """
         rng = generator(trials, seed)
         labels = self._rounded(point_of(result, self.n), rng, starts=trials)
@@ -150,7 +206,7 @@ class KMeans:
 
     def _rounded(self, x: Point, rng: np.random.Generator, *, starts: int) -> Any:
         full = dense(x)
-        # About their mean: the rows of x add up to 1 only within the tolerance.
+        # Relative to their mean, because row sums of x are 1 only within the tolerance.
         denoised = full if self.points is None else full @ (self.points - self.points.mean(axis=0))
         labels = best_clustering(PointRows(denoised), self.k, rng, starts=starts)
         return lloyd(Distances(self.D), labels[None], self.k)[0][0]
@@ -162,14 +218,37 @@ class KMeans:
 def k_means(
     points: Any = None, k: Any = None, *, distances: Any = None, name: str = "k-means"
 ) -> KMeans:
-    """The k-means model of points, a row each, or of their SQUARED distances.
+    """Return the k-means model of points, or of their squared distances.
 
     Parameters
     ----------
-    points : an n x d array.
-    k : how many clusters, from 1 to n.
-    distances : an n x n array of squared distances instead of points: symmetric, not negative,
-        with a zero diagonal. They need not come from points in a Euclidean space.
+    points : array_like, n x d, optional
+        One point per row.
+    k : int
+        The number of clusters, from 1 to n.
+    distances : array_like, n x n, optional
+        SQUARED distances instead of points: symmetric, not negative, with a zero diagonal. They
+        need not be Euclidean.
+    name : str, optional
+        The name in results and reports.
+
+    Returns
+    -------
+    KMeans
+        The model, for `condal.solve`.
+
+    Raises
+    ------
+    ProblemError
+        If both or neither of points and distances are given, or if they or k are not valid.
+
+    Examples
+    --------
+    >>> import condal
+    >>> model = condal.problems.k_means([[0.0], [1.0], [10.0], [12.0]], 2)
+    >>> clustering = model.round(condal.solve(model))
+    >>> clustering.cost, sorted(clustering.centres.ravel().tolist())
+    (2.5, [0.5, 11.0])
     """
     if (points is None) == (distances is None):
         raise ProblemError(
@@ -198,7 +277,9 @@ def k_means(
 
 
 def squared_distances(points: Array) -> Array:
-    """|p_i - p_j|^2, exactly symmetric with a zero diagonal."""
+    """Return |p_i - p_j|^2, exactly symmetric with a zero diagonal."""
+    from scipy.spatial.distance import pdist, squareform
+
     return np.asarray(squareform(pdist(points, "sqeuclidean")))
 
 
@@ -206,7 +287,7 @@ def _checked_distances(distances: Any) -> Array:
     D = symmetric(real_array(distances, "distances", ndim=2), "distances").dense
     assert D is not None
     noise = 1e-12 * float(np.abs(D).max(initial=0.0))
-    D = np.where(np.abs(D) <= noise, 0.0, D)  # what rounding left of 0
+    D = np.where(np.abs(D) <= noise, 0.0, D)  # rounding errors
     if D.min() < 0:
         i, j = (int(i) for i in np.argwhere(D < 0)[0])
         raise ProblemError(
@@ -223,9 +304,9 @@ def _checked_distances(distances: Any) -> Array:
 
 
 def _centred(N: Array, labels: Any, sizes: Array) -> Array:
-    """N with the mean of each row and column of each block removed, and about its own size again.
+    """Remove the mean of each row and column within each block of N, and rescale.
 
-    A single entry of a block keeps its value.
+    A block with a single entry keeps its value.
     """
     Q = (labels[:, None] == np.unique(labels)) / np.sqrt(sizes)[:, None]
     half = N - Q @ (Q.T @ N)
@@ -234,6 +315,6 @@ def _centred(N: Array, labels: Any, sizes: Array) -> Array:
 
 
 def _least_within(block: Array, mean: Array) -> float:
-    """The smallest eigenvalue of the block on vectors of sum 0, or 0 if that is positive."""
+    """Return the smallest eigenvalue of the block on vectors of sum 0, at most 0."""
     centred = block - mean[:, None] - mean + mean.mean()
     return float(min(eigh(centred, eigvals_only=True, subset_by_index=[0, 0])[0], 0.0))

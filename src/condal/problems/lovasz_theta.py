@@ -1,4 +1,4 @@
-"""Lovasz's theta of a graph, and theta+, the same with x >= 0 (Schrijver 1979)."""
+"""Lovasz's theta of a graph, and theta+ with x >= 0 (Schrijver 1979)."""
 
 from __future__ import annotations
 
@@ -10,30 +10,38 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 
-from condal.domains import Spectrahedron
+from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, dense
 from condal.linalg.symmetric import Symmetric
-from condal.maps import Entries, Triangle
+from condal.maps.entries import Entries
+from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import generator, point_of, trials_of
+from condal.problems.answers import generator, point_of, preview, trials_of
 from condal.problems.factors import factor_of
 from condal.problems.graphs import adjacency, edges
-from condal.problems.inputs import array_of, described, require_flag
-from condal.problems.stable import improve, take_in_order
+from condal.problems.inputs import array_of, describe, require_flag
+from condal.problems.stable import improve_stable_set, take_in_order
 from condal.result import Result
-from condal.sets import Box, Equal
-from condal.smooth import Linear
+from condal.sets.boxes import Box, Equal
+from condal.smooth.linear import Linear
 
-NEGLIGIBLE = (1e-5, 1e-3, 1e-1)  # of the mean of diag x, 1/n: rows that may be noise
-COMPLEMENT = " of the complement"  # of the name of a model
+NOISE_THRESHOLDS = (1e-5, 1e-3, 1e-1)  # of 1/n, the mean of diag x; smaller rows may be noise
+COMPLEMENT_SUFFIX = " of the complement"
 
 
 @dataclass(frozen=True, eq=False)
 class StableSet:
-    """Vertices of which no two are joined by an edge, in rising order.
+    """A stable set: vertices of which no two are adjacent, with a proved bound on the size.
 
-    No such set has a size above `bound`, which is proved.
+    Attributes
+    ----------
+    size : int
+        The number of vertices.
+    bound : float
+        A proved upper bound on the size of every stable set.
+    vertices : ndarray of int
+        The vertices, in ascending order.
     """
 
     size: int
@@ -41,17 +49,39 @@ class StableSet:
     vertices: Any
 
     def __repr__(self) -> str:
-        shown = ", ".join(map(str, self.vertices[:12])) + ", ..." * (self.size > 12)
-        return f"StableSet(size={self.size}, none is above {self.bound:.10g}, vertices {shown})"
+        vertices = preview(self.vertices)
+        return f"StableSet(size={self.size}, bound={self.bound:.10g}, vertices={vertices})"
 
 
 @dataclass(frozen=True, eq=False)
 class Theta:
-    """maximise <J, x> subject to x_ij = 0 for every edge ij, tr x = 1, x psd; J all ones.
+    r"""Lovasz's theta function [1]_.
 
-    A stable set S is the feasible point 1_S 1_S' / |S|, of value |S|: the optimum bounds the size
-    of every stable set. Of the complement of a graph it bounds from below the number of colours
-    that the graph needs. `theta_plus` asks for x >= 0 too, for a bound that is never worse.
+    .. math::
+
+        \max_x \; \langle J, x \rangle
+        \quad \text{subject to} \quad x_{ij} = 0 \text{ for every edge } ij,
+        \; \operatorname{tr} x = 1, \; x \succeq 0,
+
+    with :math:`J` all ones. A stable set :math:`S` is the feasible point :math:`1_S 1_S^T / |S|` of
+    value :math:`|S|`, so the optimum bounds the size of every stable set. Theta of the complement
+    is a lower bound on the number of colours. `theta_plus` adds :math:`x \ge 0` [2]_, for a bound
+    that is never worse. `theta` builds the model.
+
+    Parameters
+    ----------
+    W : sparse array
+        1 for each edge, symmetric.
+    theta_plus : bool, optional
+        Whether x >= 0 is imposed.
+    name : str, optional
+        The name in results and reports.
+
+    References
+    ----------
+    .. [1] L. Lovasz, "On the Shannon capacity of a graph", *IEEE Trans. Inf. Theory* 25, 1979.
+    .. [2] A. Schrijver, "A comparison of the Delsarte and Lovasz bounds", *IEEE Trans. Inf. Theory*
+       25, 1979.
     """
 
     W: Any = field(repr=False)
@@ -60,12 +90,12 @@ class Theta:
 
     @property
     def n(self) -> int:
-        """How many vertices."""
+        """The number of vertices."""
         return int(self.W.shape[0])
 
     @cached_property
     def problem(self) -> Problem:
-        """The program: its images are x_ij for the edges, or the triangle of x for theta+."""
+        """The program; its images are x_ij for the edges, or the triangle of x for theta+."""
         n, ones = self.n, np.ones(self.n)
         A: Any = None
         K: Any = None
@@ -86,51 +116,72 @@ class Theta:
 
     @property
     def complement(self) -> Theta:
-        """The model of the graph with an edge where this one has none.
+        """The model of the complement graph, which has an edge where this graph has none.
 
-        theta of it is at most the number of colours of this graph; its product with theta of this
-        one is n if every vertex looks like every other, and no less in any case. Its complement is
-        the graph again.
+        Its theta is at most the number of colours of this graph. The product of both thetas is at
+        least n, and equal to n for vertex-transitive graphs.
         """
         joined = self.W.toarray() != 0
         np.fill_diagonal(joined, True)
-        back = self.name.endswith(COMPLEMENT)
-        name = self.name.removesuffix(COMPLEMENT) if back else self.name + COMPLEMENT
+        back = self.name.endswith(COMPLEMENT_SUFFIX)
+        name = self.name.removesuffix(COMPLEMENT_SUFFIX) if back else self.name + COMPLEMENT_SUFFIX
         return Theta(sp.csr_array(np.where(joined, 0.0, 1.0)), self.theta_plus, name)
 
     def feasible(self, result: Result) -> Array:
-        """A point of the program near that of the result: no x_ij is left on an edge, exactly.
+        r"""Return an exactly feasible point near that of the result.
 
-        x with 0 there is made psd by a multiple of I and scaled, rows and columns alike, to the
-        best D x D, D diagonal, of trace 1. That is done as it stands; and, for several thresholds,
-        with a unit diagonal before I is added, without the rows that have less than the threshold,
-        which may be noise. The best is returned: never less than the multiple of I alone would
-        make. <J, .> of it is a lower bound on theta, and so, of the complement, on the number of
-        colours.
+        Entries on edges are set to 0, a multiple of I makes x psd, and x is scaled to the best D x
+        D with D diagonal and trace 1. This is done for x itself and, for several thresholds, for x
+        with a unit diagonal without the rows whose diagonal entry is below the threshold, which may
+        be noise. The best point is returned. Its :math:`\langle J, \cdot \rangle` is a lower bound
+        on theta.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `condal.solve` for this model.
+
+        Returns
+        -------
+        ndarray
+            The feasible point, n x n.
         """
         full = dense(point_of(result, self.n)).copy()
         full[self.W.toarray() != 0] = 0.0
         if self.theta_plus:
             full = np.maximum(full, 0.0)
         diagonal = np.diagonal(full)
-        found = [_best_scaling(_psd(full))]
-        for share in NEGLIGIBLE:
-            kept = np.flatnonzero(diagonal > share / self.n)
-            if kept.size:
-                block = full[np.ix_(kept, kept)]
-                root = np.sqrt(diagonal[kept])
+        candidates = [_best_scaling(_psd(full))]
+        for share in NOISE_THRESHOLDS:
+            rows = np.flatnonzero(diagonal > share / self.n)
+            if rows.size:
+                block = full[np.ix_(rows, rows)]
+                root = np.sqrt(diagonal[rows])
                 whole = np.zeros_like(full)
-                part = _best_scaling(_psd(block / np.multiply.outer(root, root)))
-                whole[np.ix_(kept, kept)] = part
-                found.append(whole)
-        return max(found, key=np.sum)
+                scaled = _best_scaling(_psd(block / np.multiply.outer(root, root)))
+                whole[np.ix_(rows, rows)] = scaled
+                candidates.append(whole)
+        return max(candidates, key=np.sum)
 
     def round(self, result: Result, *, trials: int | None = None, seed: int = 0) -> StableSet:
-        """The largest of `trials` stable sets taken greedily by x, each improved by exchanges.
+        """Round a solution to a stable set: greedy choices, improved by exchanges.
 
-        The first is taken in the order of diag x, the others of R g for x = R R' and a random g: a
-        start that lies near one of the sets that x is an average of. `trials` are 100, or fewer of
-        more than 10^5 vertices, unless they are given.
+        The first trial takes vertices in the order of diag x, the others in the order of R g for x
+        = R R' and a random g, which starts near one of the sets that x averages.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `condal.solve` for this model.
+        trials : int, optional
+            The number of random trials, 100, or fewer for more than 10^5 vertices, by default.
+        seed : int, optional
+            The seed of the random generator.
+
+        Returns
+        -------
+        StableSet
+            The largest stable set of all trials.
         """
         trials = trials_of(trials, 100, self.n)
         rng = generator(trials, seed)
@@ -138,31 +189,59 @@ class Theta:
         best = np.zeros(self.n, dtype=bool)
         for trial in range(trials):
             scores = (R * R).sum(axis=1) if trial == 0 else R @ rng.standard_normal(R.shape[1])
-            chosen = improve(self.W, take_in_order(self.W, np.argsort(-scores, kind="stable")))
+            chosen = improve_stable_set(
+                self.W, take_in_order(self.W, np.argsort(-scores, kind="stable"))
+            )
             best = max(best, chosen, key=np.count_nonzero)
         vertices = np.flatnonzero(best)
         return StableSet(int(vertices.size), float(result.bound), vertices)
 
     def is_stable(self, vertices: Any) -> bool:
-        """Whether no two of the vertices are joined."""
+        """Return whether no two of the vertices are adjacent."""
         wanted = f"whole numbers from 0 to {self.n - 1}"
-        found = array_of(vertices, "vertices", wanted)
-        whole = found.dtype.kind in "iu" or found.size == 0
-        wrong = (found < 0) | (found >= self.n) if whole else np.ones(found.shape, dtype=bool)
-        if found.ndim != 1 or wrong.any():
-            raise ProblemError(f"vertices must be {wanted}; got {described(vertices, wrong)}")
+        indices = array_of(vertices, "vertices", wanted)
+        whole = indices.dtype.kind in "iu" or indices.size == 0
+        wrong = (indices < 0) | (indices >= self.n) if whole else np.ones(indices.shape, dtype=bool)
+        if indices.ndim != 1 or wrong.any():
+            raise ProblemError(f"vertices must be {wanted}; got {describe(vertices, wrong)}")
         chosen = np.zeros(self.n, dtype=bool)
-        chosen[found.astype(np.intp)] = True
+        chosen[indices.astype(np.intp)] = True
         return bool((self.W[chosen][:, chosen]).nnz == 0)
 
 
 def theta(graph: Any, *, theta_plus: bool = False, name: str = "theta") -> Theta:
-    """The theta model of a graph: a symmetric matrix, or a NetworkX graph.
+    """Return the theta model of a graph.
 
     Parameters
     ----------
-    graph : an edge is an entry that is not 0, whatever its value; loops count for nothing.
-    theta_plus : with x >= 0 as well, all n(n + 1)/2 entries of it: for small graphs.
+    graph : array, sparse matrix or NetworkX graph
+        A symmetric matrix whose nonzero entries are the edges; self-loops are ignored.
+    theta_plus : bool, optional
+        Whether x >= 0 is imposed on all n(n + 1)/2 entries; for small graphs.
+    name : str, optional
+        The name in results and reports.
+
+    Returns
+    -------
+    Theta
+        The model, for `condal.solve`.
+
+    Raises
+    ------
+    ProblemError
+        If the graph is not a symmetric real matrix or an undirected graph.
+
+    Examples
+    --------
+    Theta of a cycle of five vertices is the square root of 5:
+
+    >>> import condal, networkx
+    >>> model = condal.problems.theta(networkx.cycle_graph(5))
+    >>> result = condal.solve(model, tol=1e-4)
+    >>> f"{result.bound:.2f}"
+    '2.24'
+    >>> model.round(result).size
+    2
     """
     require_flag(theta_plus, "theta_plus")
     W = adjacency(graph)
@@ -170,7 +249,7 @@ def theta(graph: Any, *, theta_plus: bool = False, name: str = "theta") -> Theta
 
 
 def _psd(z: Array) -> Array:
-    """z and the least multiple of I, and of rounding, that makes it psd."""
+    """Return z plus the least multiple of I, with room for rounding, that makes it psd."""
     n = len(z)
     values = eigh(z, eigvals_only=True)
     room = 1e-14 * n * max(float(np.abs(values).max()), 1.0 / n)
@@ -178,10 +257,10 @@ def _psd(z: Array) -> Array:
 
 
 def _best_scaling(z: Array) -> Array:
-    """The D z D, D diagonal, of trace 1 with the largest sum, for a psd z of positive diagonal.
+    """Return D z D, D diagonal, of trace 1 and largest sum, for a psd z of positive diagonal.
 
-    With a unit diagonal it is z_ij u_i u_j for a unit vector u, of sum u'z u: the leading
-    eigenvector, which has no negative entries if z has none.
+    With a unit diagonal it is z_ij u_i u_j for the leading eigenvector u, whose sum is u'z u. u has
+    no negative entries if z has none.
     """
     last, root = len(z) - 1, np.sqrt(np.diagonal(z))
     unit = z / np.multiply.outer(root, root)

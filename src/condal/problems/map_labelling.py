@@ -1,4 +1,4 @@
-"""The most probable state of a pairwise Markov random field (MAP inference)."""
+"""MAP inference: the most probable state of a pairwise Markov random field."""
 
 from __future__ import annotations
 
@@ -10,23 +10,35 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.domains import Product, Simplex, Simplices
 from condal.domains.couplings import coupled
+from condal.domains.product import Product
+from condal.domains.vectors import Simplex, Simplices
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices, Point, dense
-from condal.maps import Across, Matrix
+from condal.maps.combined import Across
+from condal.maps.vectors import Matrix
 from condal.problem import Problem
 from condal.problems.answers import parts_of
-from condal.problems.inputs import array_of, described, real_array
+from condal.problems.inputs import array_of, describe, real_array
 from condal.problems.labels import checked_states
 from condal.result import Result
-from condal.sets import Equal
-from condal.smooth import Linear
+from condal.sets.boxes import Equal
+from condal.smooth.linear import Linear
 
 
 @dataclass(frozen=True, eq=False)
 class Labelling:
-    """A state for each node. No labelling has an energy below `bound`, which is proved."""
+    """A state for each node, with its energy and a proved bound.
+
+    Attributes
+    ----------
+    energy : float
+        The energy of the labels.
+    bound : float
+        A proved lower bound on the energy of every labelling.
+    labels : ndarray of int
+        The state of each node.
+    """
 
     energy: float
     bound: float
@@ -34,18 +46,36 @@ class Labelling:
 
     def __repr__(self) -> str:
         return (
-            f"Labelling(energy={self.energy:.10g}, none is below {self.bound:.10g}, "
-            f"{self.labels.size} nodes)"
+            f"Labelling(energy={self.energy:.10g}, bound={self.bound:.10g}, "
+            f"nodes={self.labels.size})"
         )
 
 
 @dataclass(frozen=True, eq=False)
 class MapInference:
-    """minimise sum_i <unary_i, x_i> + sum_ij <pairwise_ij, x_ij> over the local polytope.
+    r"""The linear relaxation of MAP inference over the local polytope.
 
-    x_i is a distribution over the states of node i, x_ij one over pairs of states, and they agree:
-    sum_b x_ij(a, b) = x_i(a), sum_a x_ij(a, b) = x_j(b). It is the linear relaxation of: find the
-    labels of the least energy. On trees, and wherever it has one integral solution, it is exact.
+    .. math::
+
+        \min_x \; \sum_i \langle \mathrm{unary}_i, x_i \rangle
+        + \sum_{ij} \langle \mathrm{pairwise}_{ij}, x_{ij} \rangle
+        \quad \text{subject to} \quad
+        \sum_b x_{ij}(a, b) = x_i(a), \; \sum_a x_{ij}(a, b) = x_j(b),
+
+    with :math:`x_i` a distribution over the states of node i and :math:`x_{ij}` a distribution over
+    pairs of states. The relaxation is exact on trees, and wherever its only solution is integral.
+    `map_inference` builds the model.
+
+    Parameters
+    ----------
+    unary : sequence of ndarray
+        The costs of the states of each node.
+    edges : ndarray of int
+        Pairs of nodes, one per row.
+    pairwise : sequence of ndarray
+        A cost matrix for each edge.
+    name : str, optional
+        The name in results and reports.
     """
 
     unary: Sequence[Array] = field(repr=False)
@@ -55,18 +85,18 @@ class MapInference:
 
     @cached_property
     def states(self) -> Indices:
-        """How many each node has."""
-        return np.array([part.size for part in self.unary], dtype=np.intp)
+        """The number of states of each node."""
+        return np.array([costs.size for costs in self.unary], dtype=np.intp)
 
     @cached_property
     def sizes(self) -> Indices:
-        """The lengths of the parts of x: the x_i, then the x_ij, row after row."""
+        """The lengths of the parts of x: the x_i, then the x_ij, row by row."""
         return np.concatenate([self.states, np.prod(self.states[self.edges], axis=1)])
 
     @cached_property
     def problem(self) -> Problem:
-        """The relaxation over a product of simplices, x a vector: all parts one after another."""
-        cost = np.concatenate([np.ravel(part) for part in (*self.unary, *self.pairwise)])
+        """The relaxation over a product of simplices; x is one vector of all parts."""
+        cost = np.concatenate([np.ravel(table) for table in (*self.unary, *self.pairwise)])
         return Problem.of(
             f=Linear(cost),
             X=Simplices(self.sizes),
@@ -78,14 +108,13 @@ class MapInference:
 
     @cached_property
     def split(self) -> Problem:
-        """The same problem with x a tuple, a block for each node and edge: for methods that take
-        blocks one by one, such as GDMM."""
+        """The problem with x a tuple of blocks, for methods such as GDMM that take blocks."""
         by_columns = sp.csc_array(self._agreement)
         columns = np.split(np.arange(by_columns.shape[1]), self._begins[1:])
         return Problem.of(
-            f=Linear(tuple(np.ravel(part) for part in (*self.unary, *self.pairwise))),
+            f=Linear(tuple(np.ravel(table) for table in (*self.unary, *self.pairwise))),
             X=Product(*(Simplex(int(size)) for size in self.sizes)),
-            A=Across(*(Matrix(by_columns[:, here]) for here in columns)),
+            A=Across(*(Matrix(by_columns[:, block]) for block in columns)),
             K=Equal(np.zeros(self._agreement.shape[0])),
             name=self.name,
         )
@@ -96,7 +125,7 @@ class MapInference:
 
     @cached_property
     def _agreement(self) -> Any:
-        """The rows of sum_b x_ij(a, b) - x_i(a) and of sum_a x_ij(a, b) - x_j(b), edge by edge."""
+        """The rows of sum_b x_ij(a, b) - x_i(a) and sum_a x_ij(a, b) - x_j(b), by edge."""
         rows: list[Any] = []
         columns: list[Any] = []
         signs: list[Array] = []
@@ -105,12 +134,12 @@ class MapInference:
         for group, (p, q) in self._shapes():
             nodes, places = self._begins[self.edges[group]], self._begins[len(self.states) + group]
             a, b = (index.ravel() for index in np.indices((p, q)))
-            here = places[:, None] + np.arange(p * q)
+            entries = places[:, None] + np.arange(p * q)
             for offset, state, count, node in ((0, a, p, nodes[:, 0]), (p, b, q, nodes[:, 1])):
                 top = first[group][:, None] + offset
                 rows += [(top + state).ravel(), (top + np.arange(count)).ravel()]
-                columns += [here.ravel(), (node[:, None] + np.arange(count)).ravel()]
-                signs += [np.ones(here.size), -np.ones(group.size * count)]
+                columns += [entries.ravel(), (node[:, None] + np.arange(count)).ravel()]
+                signs += [np.ones(entries.size), -np.ones(group.size * count)]
         shape = (int(ends.sum()), int(self.sizes.sum()))
         if not rows:
             return sp.csr_array(shape)
@@ -118,13 +147,13 @@ class MapInference:
         return sp.csr_array((np.concatenate(signs), where), shape=shape)
 
     def _shapes(self) -> Iterator[tuple[Indices, tuple[int, int]]]:
-        """The edges of each shape, for all to be treated at once."""
+        """Yield the edges of each shape, for vectorised treatment."""
         ends = self.states[self.edges]
         for shape in np.unique(ends, axis=0):
             yield np.flatnonzero((ends == shape).all(axis=1)), (int(shape[0]), int(shape[1]))
 
     def repair(self, x: Point) -> Point:
-        """x with the x_ij moved to agree with the x_i."""
+        """Return x with the x_ij moved to agree with the x_i."""
         z = np.array(dense(x))
         for group, (p, q) in self._shapes():
             places = self._begins[len(self.states) + group][:, None] + np.arange(p * q)
@@ -135,46 +164,65 @@ class MapInference:
         return z
 
     def energy(self, labels: Any) -> float:
-        """sum_i unary_i(l_i) + sum_ij pairwise_ij(l_i, l_j)."""
-        found = checked_states(labels, self.states)
-        alone = sum(float(part[label]) for part, label in zip(self.unary, found, strict=True))
-        return alone + sum(
-            float(part[found[i], found[j]])
-            for part, (i, j) in zip(self.pairwise, self.edges, strict=True)
+        """Return sum_i unary_i(l_i) + sum_ij pairwise_ij(l_i, l_j)."""
+        states = checked_states(labels, self.states)
+        unary = sum(float(table[label]) for table, label in zip(self.unary, states, strict=True))
+        return unary + sum(
+            float(table[states[i], states[j]])
+            for table, (i, j) in zip(self.pairwise, self.edges, strict=True)
         )
 
     def round(self, result: Result) -> Labelling:
-        """The likeliest state of each node, improved node by node until no change of one helps.
+        """Round to the most likely state of each node, improved by `improve`.
 
-        The result is of the model, or of its `split`.
+        Parameters
+        ----------
+        result : Result
+            A result of `condal.solve` for this model or its `split`.
+
+        Returns
+        -------
+        Labelling
+            The labels, their energy and the proved bound.
         """
-        parts = parts_of(result, self.sizes)[: self.states.size]
-        labels = self.improve(np.array([int(np.argmax(part)) for part in parts]))
+        nodes = parts_of(result, self.sizes)[: self.states.size]
+        labels = self.improve(np.array([int(np.argmax(x_i)) for x_i in nodes]))
         return Labelling(self.energy(labels), float(result.bound), labels)
 
     def improve(self, labels: Any) -> Indices:
-        """Iterated conditional modes (Besag 1986): each node in turn takes its best state."""
-        found = checked_states(labels, self.states)
-        queue = list(range(found.size))
+        """Improve labels by iterated conditional modes (Besag 1986).
+
+        Parameters
+        ----------
+        labels : array_like of int
+            The state of each node.
+
+        Returns
+        -------
+        ndarray of int
+            Labels that no change of a single node improves.
+        """
+        states = checked_states(labels, self.states)
+        queue = list(range(states.size))
         waiting = set(queue)
         while queue:
             node = queue.pop()
             waiting.discard(node)
             costs = self.unary[node].astype(np.float64)
             for edge, other, second in self._near[node]:
-                part = self.pairwise[edge]
-                costs = costs + (part[found[other]] if second else part[:, found[other]])
+                table = self.pairwise[edge]
+                costs = costs + (table[states[other]] if second else table[:, states[other]])
             best = int(np.argmin(costs))
-            if costs[best] < costs[found[node]]:
-                found[node] = best
-                again = [other for _, other, _ in self._near[node] if other not in waiting]
-                queue += again
-                waiting.update(again)
-        return found
+            if costs[best] < costs[states[node]]:
+                states[node] = best
+                neighbours = [other for _, other, _ in self._near[node] if other not in waiting]
+                queue += neighbours
+                waiting.update(neighbours)
+        return states
 
     @cached_property
     def _near(self) -> list[list[tuple[int, int, bool]]]:
-        """The edges of each node: which, to whom, and whether the node is its second end."""
+        """The edges of each node: index, other end, and whether the node is the second end."""
         near: list[list[tuple[int, int, bool]]] = [[] for _ in self.unary]
         for edge, (i, j) in enumerate(self.edges.tolist()):
             near[i].append((edge, j, False))
@@ -185,41 +233,72 @@ class MapInference:
 def map_inference(
     unary: Any, edges: Any, pairwise: Any, *, name: str = "MAP inference"
 ) -> MapInference:
-    """The model of the labels of least energy, sum_i unary_i(l_i) + sum_ij pairwise_ij(l_i, l_j).
+    r"""Return the model of the labels of least energy.
+
+    .. math::
+
+        \min_l \; \sum_i \mathrm{unary}_i(l_i) + \sum_{ij} \mathrm{pairwise}_{ij}(l_i, l_j)
 
     Parameters
     ----------
-    unary : the costs of the states of each node: a row a node, or a vector for each.
-    edges : pairs of nodes, numbered from 0.
-    pairwise : a matrix for each edge, a row for each state of its first node and a column for each
-        of its second; or one matrix for all edges.
+    unary : array_like or sequence of array_like
+        The costs of the states of each node, one row per node.
+    edges : iterable of pairs
+        Pairs of nodes, numbered from 0.
+    pairwise : array_like or sequence of array_like
+        A matrix for each edge, or one for all: rows are the states of the first node, columns those
+        of the second.
+    name : str, optional
+        The name in results and reports.
+
+    Returns
+    -------
+    MapInference
+        The model, for `condal.solve`.
+
+    Raises
+    ------
+    ProblemError
+        If the shapes do not fit, or an edge does not join two nodes.
+
+    Examples
+    --------
+    A chain of three nodes that prefers equal states:
+
+    >>> import condal
+    >>> model = condal.problems.map_inference(
+    ...     [[0.0, 1.0], [0.4, 0.0], [0.0, 1.0]], [(0, 1), (1, 2)], [[0.0, 0.5], [0.5, 0.0]]
+    ... )
+    >>> labelling = model.round(condal.solve(model))
+    >>> labelling.labels.tolist(), labelling.energy
+    ([0, 0, 0], 0.4)
     """
     costs = [real_array(p, f"unary[{i}]", ndim=1).copy() for i, p in enumerate(_rows(unary))]
-    if not costs or min(part.size for part in costs) == 0:
+    if not costs or min(states.size for states in costs) == 0:
         raise ProblemError("unary must hold the costs of one state or more of one node or more")
     ends = _ends(edges, len(costs))
     return MapInference(costs, ends, _tables(pairwise, ends, costs), name)
 
 
 def _rows(unary: Any) -> list[Any]:
-    """The rows of a table, or what there is for each node."""
+    """Return the rows of a table, or the vector of each node."""
     table = np.asarray(unary) if hasattr(unary, "__array__") else unary
     if isinstance(table, str) or not isinstance(table, Iterable) or getattr(table, "ndim", 1) == 0:
-        raise ProblemError(f"unary must be a row of costs for each node; got {described(unary)}")
+        raise ProblemError(f"unary must be a row of costs for each node; got {describe(unary)}")
     return list(table)
 
 
 def _ends(edges: Any, nodes: int) -> Indices:
     wanted = "pairs of nodes, as whole numbers"
     if isinstance(edges, Iterable) and not hasattr(edges, "__array__"):
-        edges = list(edges)  # the edges of a NetworkX graph, or whatever gives them
+        edges = list(edges)  # such as the edges of a NetworkX graph
     ends = array_of(edges, "edges", wanted)
     if ends.size == 0:
         return np.zeros((0, 2), dtype=np.intp)
     whole = ends.dtype.kind in "iu"
     if ends.ndim != 2 or ends.shape[1] != 2 or not whole:
         wrong = np.full(ends.shape, not whole)
-        raise ProblemError(f"edges must be {wanted}; got {described(edges, wrong)}")
+        raise ProblemError(f"edges must be {wanted}; got {describe(edges, wrong)}")
     wrong = ((ends < 0) | (ends >= nodes)).any(axis=1) | (ends[:, 0] == ends[:, 1])
     if wrong.any():
         i = int(np.argmax(wrong))
@@ -231,15 +310,15 @@ def _ends(edges: Any, nodes: int) -> Indices:
 
 
 def _tables(pairwise: Any, edges: Indices, unary: Sequence[Array]) -> Sequence[Array]:
-    one = _one_table(pairwise)
-    if one is not None:
-        tables = [real_array(one, "pairwise", ndim=2).copy()] * len(edges)
+    table_of_all = _one_table(pairwise)
+    if table_of_all is not None:
+        tables = [real_array(table_of_all, "pairwise", ndim=2).copy()] * len(edges)
     elif isinstance(pairwise, Iterable) and not isinstance(pairwise, str):
         tables = [real_array(t, f"pairwise[{i}]", ndim=2).copy() for i, t in enumerate(pairwise)]
     else:
         raise ProblemError(
             f"pairwise must hold a matrix for each of the {len(edges)} edges, or be one for all; "
-            f"got {described(pairwise)}"
+            f"got {describe(pairwise)}"
         )
     if len(tables) != len(edges):
         raise ProblemError(
@@ -257,7 +336,7 @@ def _tables(pairwise: Any, edges: Indices, unary: Sequence[Array]) -> Sequence[A
 
 
 def _one_table(pairwise: Any) -> Any:
-    """pairwise as a matrix, if it is one: an array, a table, or a list of rows of numbers."""
+    """Return pairwise as a matrix if it is a single one; else None."""
     if not isinstance(pairwise, list | tuple) and not hasattr(pairwise, "__array__"):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Graph matching: which vertex of one graph is which of another."""
+"""Graph matching: find which vertex of one graph corresponds to which of another."""
 
 from __future__ import annotations
 
@@ -8,31 +8,34 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse.linalg import LinearOperator
 
-from condal.domains import Birkhoff
+from condal.domains.birkhoff import Birkhoff
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
-from condal.linalg.sparse import require_sound
-from condal.maps import Operator
+from condal.maps.operator import Operator
 from condal.problem import Problem
 from condal.problems.answers import vector_of
-from condal.problems.graphs import weights_of
-from condal.problems.inputs import require_real
+from condal.problems.graphs import square_weights
 from condal.problems.permutations import checked_permutation
 from condal.result import Result
-from condal.runtime.arguments import finite_array
-from condal.smooth import LeastSquares
+from condal.smooth.residuals import LeastSquares
 
-SPARSE = 0.2  # of the entries: a matrix that is fuller is multiplied as a dense one
+MAX_SPARSE_DENSITY = 0.2  # density above which a matrix is stored dense
 
 
 @dataclass(frozen=True, eq=False)
 class Matching:
-    """Vertex i of A is vertex permutation[i] of B: `disagreement` is sum (A_ij - B_p(i)p(j))^2.
+    r"""A matching of two graphs, with its disagreement and a proved bound.
 
-    No permutation has a disagreement below `bound`, which is proved.
+    Attributes
+    ----------
+    disagreement : float
+        :math:`\sum_{ij} (A_{ij} - B_{p(i)p(j)})^2`.
+    bound : float
+        A proved lower bound on the disagreement of every permutation.
+    permutation : ndarray of int
+        Vertex i of A corresponds to vertex permutation[i] of B.
     """
 
     disagreement: float
@@ -41,18 +44,35 @@ class Matching:
 
     def __repr__(self) -> str:
         return (
-            f"Matching(disagreement={self.disagreement:.10g}, none is below {self.bound:.10g}, "
-            f"{self.permutation.size} vertices)"
+            f"Matching(disagreement={self.disagreement:.10g}, bound={self.bound:.10g}, "
+            f"vertices={self.permutation.size})"
         )
 
 
 @dataclass(frozen=True, eq=False)
 class GraphMatching:
-    """minimise |AP - PB|^2 over doubly stochastic P, the hull of the permutations.
+    r"""The convex relaxation of graph matching over doubly stochastic matrices.
 
-    For a permutation it is sum (A_ij - B_p(i)p(j))^2. Where A and B are the same graph in another
-    order, and it has no symmetry to speak of (simple eigenvalues, no eigenvector of sum 0), the one
-    minimiser is that order (Aflalo, Bronstein and Kimmel 2015).
+    .. math::
+
+        \min_P \; \|A P - P B\|_F^2
+        \quad \text{subject to} \quad P \ge 0, \; P 1 = 1, \; P^T 1 = 1.
+
+    For a permutation the objective is :math:`\sum_{ij} (A_{ij} - B_{p(i)p(j)})^2`. If B is a
+    reordering of A, and A has simple eigenvalues and no eigenvector of sum 0, that order is the
+    only minimiser [1]_. `graph_matching` builds the model.
+
+    Parameters
+    ----------
+    A, B : ndarray or sparse array
+        The weights of both graphs, n x n.
+    name : str, optional
+        The name in results and reports.
+
+    References
+    ----------
+    .. [1] Y. Aflalo, A. Bronstein and R. Kimmel, "On convex relaxation of graph isomorphism",
+       *PNAS* 112, 2015.
     """
 
     A: Any = field(repr=False)
@@ -61,15 +81,15 @@ class GraphMatching:
 
     @property
     def n(self) -> int:
-        """How many vertices each graph has."""
+        """The number of vertices of each graph."""
         return int(self.A.shape[0])
 
     @cached_property
     def problem(self) -> Problem:
-        """The relaxation; x is P, row after row."""
+        """The relaxation; x is P, row by row."""
         n, A, B = self.n, self.A, self.B
 
-        def apart(x: Array) -> Array:
+        def difference(x: Array) -> Array:
             P = x.reshape(n, n)
             return np.asarray(A @ P - (B.T @ P.T).T).ravel()
 
@@ -77,36 +97,75 @@ class GraphMatching:
             Y = y.reshape(n, n)
             return np.asarray(A.T @ Y - (B @ Y.T).T).ravel()
 
-        op = LinearOperator((n * n, n * n), matvec=apart, rmatvec=adjoint, dtype=np.float64)
-        reach = _norm_bound(A) + _norm_bound(B) or 1.0
+        op = LinearOperator((n * n, n * n), matvec=difference, rmatvec=adjoint, dtype=np.float64)
+        norm = _norm_bound(A) + _norm_bound(B) or 1.0
         return Problem.of(
-            f=LeastSquares(Operator(op, norm=reach), np.zeros(n * n), weight=2.0),
+            f=LeastSquares(Operator(op, norm=norm), np.zeros(n * n), weight=2.0),
             X=Birkhoff(n),
             name=self.name,
         )
 
     def disagreement(self, permutation: Any) -> float:
-        """sum over i, j of (A_ij - B_p(i)p(j))^2."""
+        """Return sum_ij (A_ij - B_p(i)p(j))^2."""
         p = checked_permutation(permutation, self.n)
-        apart = self.A - self.B[p][:, p]
-        values = apart.data if sp.issparse(apart) else apart.ravel()
+        difference = self.A - self.B[p][:, p]
+        values = difference.data if sp.issparse(difference) else difference.ravel()
         return float(values @ values)
 
     def round(self, result: Result) -> Matching:
-        """The permutation nearest to P, and what is proved of all."""
+        """Round to the permutation nearest to P.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `condal.solve` for this model.
+
+        Returns
+        -------
+        Matching
+            The permutation, its disagreement and the proved bound.
+        """
+        from scipy.optimize import linear_sum_assignment
+
         P = vector_of(result, self.n**2).reshape(self.n, self.n)
         permutation = linear_sum_assignment(-P)[1]
-        # No sum of squares is negative, whatever the proof lost.
+        # No sum of squares is negative, but a weak proof may give a negative bound.
         bound = max(0.0, float(result.bound))
         return Matching(self.disagreement(permutation), bound, permutation)
 
 
 def graph_matching(A: Any, B: Any, *, name: str = "graph matching") -> GraphMatching:
-    """The model of matching two graphs of n vertices, given by their matrices of weights.
+    """Return the model of matching two graphs of n vertices.
 
-    The matrices are dense or sparse, n x n; directed graphs and negative weights are allowed. Of a
-    NetworkX graph the edge attribute `weight` is taken (1 where it is missing), and the vertices
-    are those of `list(graph)`, in that order.
+    Parameters
+    ----------
+    A, B : array, sparse matrix or NetworkX graph, n x n
+        The weights; directed graphs and negative weights are allowed. The edge attribute `weight`
+        of a NetworkX graph is used (1 if missing), and vertices are numbered in the order of
+        `list(graph)`.
+    name : str, optional
+        The name in results and reports.
+
+    Returns
+    -------
+    GraphMatching
+        The model, for `condal.solve`.
+
+    Raises
+    ------
+    ProblemError
+        If the graphs differ in size, or a matrix is not square, real and finite.
+
+    Examples
+    --------
+    >>> import condal, numpy
+    >>> A = numpy.array([[0, 1, 2, 0], [1, 0, 4, 0], [2, 4, 0, 5], [0, 0, 5, 0]])
+    >>> p = [2, 0, 3, 1]
+    >>> B = numpy.empty_like(A)
+    >>> B[numpy.ix_(p, p)] = A
+    >>> model = condal.problems.graph_matching(A, B)
+    >>> model.round(condal.solve(model)).permutation.tolist()
+    [2, 0, 3, 1]
     """
     first, second = _graph(A, "A"), _graph(B, "B")
     if first.shape != second.shape:
@@ -118,23 +177,15 @@ def graph_matching(A: Any, B: Any, *, name: str = "graph matching") -> GraphMatc
 
 
 def _graph(given: Any, name: str) -> Any:
-    W = weights_of(given, name)
-    require_real(W, name)
-    if sp.issparse(W):
-        require_sound(W, name)
-        finite_array(W.tocoo().data, f"the stored entries of {name}")
-        found = sp.csr_array(W, dtype=np.float64, copy=True)
-    else:
-        found = finite_array(W, name, ndim=2).copy()
-    if found.shape[0] != found.shape[1] or found.shape[0] == 0:
-        raise ProblemError(f"{name} must be square, a row for each vertex; got shape {found.shape}")
-    full = found.nnz if sp.issparse(found) else np.count_nonzero(found)
-    if full > SPARSE * found.shape[0] ** 2:
-        return found.toarray() if sp.issparse(found) else found
-    return sp.csr_array(found)
+    """Return the weights as CSR or dense, whichever suits their density."""
+    W = square_weights(given, name)
+    entries = W.nnz if sp.issparse(W) else np.count_nonzero(W)
+    if entries > MAX_SPARSE_DENSITY * W.shape[0] ** 2:
+        return W.toarray() if sp.issparse(W) else W
+    return sp.csr_array(W)
 
 
 def _norm_bound(W: Any) -> float:
-    """An upper bound on |W|: the root of the largest row sum times the largest column sum."""
+    """Return the root of the largest row sum times the largest column sum, at least |W|."""
     sizes = abs(W)
     return float(np.sqrt(sizes.sum(axis=0).max() * sizes.sum(axis=1).max())) * (1 + 1e-12)

@@ -9,27 +9,32 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.domains import Spectrahedron
+from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
-from condal.maps import Diagonal
 from condal.problem import Problem
 from condal.problems.answers import generator, point_of, trials_of
 from condal.problems.factors import factor_of
 from condal.problems.graphs import adjacency
 from condal.problems.signs import best_signs, checked_signs
-from condal.problems.unit_diagonal import unit_diagonal
+from condal.problems.unit_diagonal import unit_diagonal, unit_diagonal_program
 from condal.result import Result
-from condal.sets import Equal
-from condal.smooth import Linear
+from condal.smooth.linear import Linear
 
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """Two sides of a graph: `signs` is +1 or -1 a vertex, `weight` that of the edges between.
+    """A cut of a graph, with its weight and a proved bound.
 
-    No cut has a weight above `bound`, which is proved.
+    Attributes
+    ----------
+    weight : float
+        The weight of the edges between the two sides.
+    bound : float
+        A proved upper bound on the weight of every cut.
+    signs : ndarray
+        +1 or -1 for each vertex: its side.
     """
 
     weight: float
@@ -39,16 +44,34 @@ class Cut:
     def __repr__(self) -> str:
         ones = int((self.signs > 0).sum())
         return (
-            f"Cut(weight={self.weight:.10g}, none is above {self.bound:.10g}, sides of {ones} and "
-            f"{self.signs.size - ones})"
+            f"Cut(weight={self.weight:.10g}, bound={self.bound:.10g}, "
+            f"sides=({ones}, {self.signs.size - ones}))"
         )
 
 
 @dataclass(frozen=True, eq=False)
 class MaxCut:
-    """maximise (1/4) <L, x> subject to diag x = 1, x psd: L the Laplacian of the weights W.
+    r"""The semidefinite relaxation of max-cut [1]_.
 
-    Its value is an upper bound on every cut: sum over edges of W_ij (1 - s_i s_j)/2.
+    .. math::
+
+        \max_x \; \tfrac14 \langle L, x \rangle
+        \quad \text{subject to} \quad \operatorname{diag} x = 1, \; x \succeq 0,
+
+    with :math:`L` the Laplacian of the weights :math:`W`. The optimum bounds the weight of every
+    cut, :math:`\sum_{i<j} W_{ij} (1 - s_i s_j)/2` for signs :math:`s`. `max_cut` builds the model.
+
+    Parameters
+    ----------
+    W : sparse array
+        The symmetric weights, with an empty diagonal.
+    name : str, optional
+        The name in results and reports.
+
+    References
+    ----------
+    .. [1] M. X. Goemans and D. P. Williamson, "Improved approximation algorithms for maximum cut
+       and satisfiability problems using semidefinite programming", *J. ACM* 42, 1995.
     """
 
     W: Any = field(repr=False)
@@ -56,42 +79,48 @@ class MaxCut:
 
     @property
     def n(self) -> int:
-        """How many vertices."""
+        """The number of vertices."""
         return int(self.W.shape[0])
 
     @property
     def weights(self) -> Array:
-        """Those of the edges, each of them twice."""
+        """The weights of the edges, each of them twice."""
         return np.asarray(self.W.data)
 
     @cached_property
     def problem(self) -> Problem:
-        """The relaxation, with tr x = n as its domain."""
+        """The relaxation; its domain is tr x = n."""
         degrees = np.asarray(self.W.sum(axis=1)).ravel()
         laplacian = sp.dia_array((degrees[None, :], [0]), shape=self.W.shape).tocsr() - self.W
-        return Problem.of(
-            f=Linear(Symmetric(self.n, sparse=(sp.csr_array(0.25 * laplacian),))),
-            X=Spectrahedron(self.n, trace=float(self.n)),
-            A=Diagonal(self.n),
-            K=Equal(np.ones(self.n)),
-            maximise=True,
-            repair=self.repair,
-            name=self.name,
-        )
+        f = Linear(Symmetric(self.n, sparse=(sp.csr_array(0.25 * laplacian),)))
+        X = Spectrahedron(self.n, float(self.n))
+        return unit_diagonal_program(f, X, self.n, name=self.name)
 
     def repair(self, x: Point) -> Point:
-        """x scaled to diag x = 1."""
+        """Return x scaled to diag x = 1."""
         return unit_diagonal(x)
 
     def weight(self, signs: Any) -> float:
-        """The weight of the cut between the vertices of sign +1 and those of sign -1."""
+        """Return the weight of the cut between the vertices of sign +1 and of sign -1."""
         s = checked_signs(signs, self.n)
         return float(0.25 * self.W.sum() - 0.25 * (s @ (self.W @ s)))
 
     def round(self, result: Result, *, trials: int | None = None, seed: int = 0) -> Cut:
-        """The best of `trials` random hyperplanes, each improved by flips of single vertices.
+        """Round a solution to a cut by random hyperplanes, each cut improved by single flips.
 
-        `trials` are 100, or fewer of more than 10^5 vertices, unless they are given.
+        Parameters
+        ----------
+        result : Result
+            A result of `condal.solve` for this model.
+        trials : int, optional
+            The number of random trials, 100, or fewer for more than 10^5 vertices, by default.
+        seed : int, optional
+            The seed of the random generator.
+
+        Returns
+        -------
+        Cut
+            The best cut of all trials.
         """
         trials = trials_of(trials, 100, self.n)
         rng = generator(trials, seed)
@@ -101,11 +130,35 @@ class MaxCut:
 
 
 def max_cut(W: Any, *, name: str = "max-cut") -> MaxCut:
-    """The max-cut model of a graph: a symmetric matrix of weights, or a NetworkX graph.
+    """Return the max-cut model of a graph.
 
-    Self-loops are never cut and count for nothing; weights may be negative. Of a NetworkX graph the
-    edge attribute `weight` is taken (1 where it is missing), and the vertices are those of
-    `list(graph)`, in that order.
+    Parameters
+    ----------
+    W : array, sparse matrix or NetworkX graph
+        Symmetric weights. The edge attribute `weight` of a NetworkX graph is used (1 if missing),
+        and vertices are numbered in the order of `list(graph)`. Weights may be negative; self-loops
+        are ignored.
+    name : str, optional
+        The name in results and reports.
+
+    Returns
+    -------
+    MaxCut
+        The model, for `condal.solve`.
+
+    Raises
+    ------
+    ProblemError
+        If W is not symmetric and real, or has no edges.
+
+    Examples
+    --------
+    A cycle of five vertices, whose largest cut has four edges:
+
+    >>> import condal, networkx
+    >>> model = condal.problems.max_cut(networkx.cycle_graph(5))
+    >>> model.round(condal.solve(model))
+    Cut(weight=4, bound=4.52..., sides=(..., ...))
     """
     graph = adjacency(W, "W")
     if graph.nnz == 0:

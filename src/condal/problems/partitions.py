@@ -1,7 +1,7 @@
-"""Partitions of vertices into groups: y_ij = 1 where i and j are of one group, else 0.
+"""Partitions of vertices into groups: y_ij = 1 if i and j share a group, else 0.
 
-What is sought is a large sum of B_ij over the pairs within groups, B = S - c c' with S sparse: the
-links within groups, less what would be expected, or less what is to lie between them.
+The aim is a large sum of B_ij over pairs within groups, B = S - c c' with sparse S: for example
+the links within groups minus their expected number.
 """
 
 from __future__ import annotations
@@ -12,17 +12,25 @@ from typing import Any
 import numpy as np
 
 from condal.linalg.points import Array
+from condal.problems.answers import preview
 from condal.problems.labels import agreement
 
 MAX_SWEEPS = 100
-NOTHING = 1e-12  # of the largest weight: a gain that is rounding
+GAIN_ROUNDING = 1e-12  # relative to the largest weight
 
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Groups of vertices: `labels` is 0, 1, ... a vertex, `value` what the groups are good for.
+    """A partition of vertices into groups, with its value and a proved bound.
 
-    No partition into so many groups has a value above `bound`, which is proved.
+    Attributes
+    ----------
+    value : float
+        The value of this partition, such as a cut weight or a modularity.
+    bound : float
+        A proved upper bound on the value of every partition into this number of groups.
+    labels : ndarray of int
+        The group 0, 1, ... of each vertex.
     """
 
     value: float
@@ -31,32 +39,35 @@ class Partition:
 
     @property
     def sizes(self) -> Any:
-        """How many vertices each group has."""
+        """The number of vertices in each group."""
         return np.bincount(self.labels)
 
     def agreement(self, labels: Any) -> float:
-        """The share of vertices that other labels put in the same group, by the best matching."""
+        """Return the fraction of vertices that other labels put in the same group.
+
+        Groups are matched in the best way, so the names of the labels do not matter.
+        """
         return agreement(self.labels, labels)
 
     def __repr__(self) -> str:
-        sizes = ", ".join(map(str, self.sizes[:12])) + ", ..." * (len(self.sizes) > 12)
-        quality = f"value={self.value:.10g}, none is above {self.bound:.10g}"
-        return f"Partition({quality}, groups of {sizes})"
+        sizes = preview(self.sizes)
+        return f"Partition(value={self.value:.10g}, bound={self.bound:.10g}, sizes={sizes})"
 
 
-def within(S: Any, c: Array, labels: Any) -> float:
-    """sum over i, j of one group of S_ij - c_i c_j."""
+def weight_within(S: Any, c: Array, labels: Any) -> float:
+    """Return the sum of S_ij - c_i c_j over pairs i, j within groups."""
     entries = S.tocoo()
     inside = labels[entries.row] == labels[entries.col]
     shares = np.bincount(labels, weights=c)
     return float(entries.data[inside].sum() - shares @ shares)
 
 
-def settle(S: Any, c: Array, labels: Any, k: int) -> Any:
-    """The labels after moves of single vertices, each to the group that gains most, to the end.
+def improve_partition(S: Any, c: Array, labels: Any, k: int) -> Any:
+    """Move single vertices, each to the group of largest gain, until no move gains.
 
-    The diagonal of S must be 0; of k groups some may be empty. All gains are computed at once, and
-    again one by one for the vertices that may move, which change each other's.
+    The diagonal of S must be 0, and some of the k groups may be empty. Each sweep computes all
+    gains at once, and again one by one for the vertices that may move, because moves change other
+    gains.
     """
     labels = np.array(labels)
     shares = np.bincount(labels, weights=c, minlength=k)
@@ -66,13 +77,13 @@ def settle(S: Any, c: Array, labels: Any, k: int) -> Any:
         scores -= c[:, None] * (shares - c[:, None] * (labels[:, None] == np.arange(k)))
         own = np.take_along_axis(scores, labels[:, None], axis=1)[:, 0]
         moved = False
-        for v in np.flatnonzero(scores.max(axis=1) > own + NOTHING * scale):
+        for v in np.flatnonzero(scores.max(axis=1) > own + GAIN_ROUNDING * scale):
             near = slice(S.indptr[v], S.indptr[v + 1])
             links = np.bincount(labels[S.indices[near]], weights=S.data[near], minlength=k)
             shares[labels[v]] -= c[v]
             score = links - c[v] * shares
             best = int(np.argmax(score))
-            if score[best] > score[labels[v]] + NOTHING * scale:
+            if score[best] > score[labels[v]] + GAIN_ROUNDING * scale:
                 labels[v], moved = best, True
             shares[labels[v]] += c[v]
         if not moved:
@@ -80,6 +91,6 @@ def settle(S: Any, c: Array, labels: Any, k: int) -> Any:
     return labels
 
 
-def numbered(labels: Any) -> Any:
-    """The labels with the groups that have vertices as 0, 1, ..., in the order of their labels."""
+def renumber(labels: Any) -> Any:
+    """Renumber the nonempty groups as 0, 1, ... in the order of their labels."""
     return np.unique(labels, return_inverse=True)[1].ravel()

@@ -8,56 +8,89 @@ from typing import Any
 
 import numpy as np
 
-from condal.domains import Hermitian, Spectrahedron
+from condal.domains.lifted import Hermitian
+from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.eigen import Automatic
 from condal.linalg.eigenvalue_bounds import smallest_eigenvalue_bound
 from condal.linalg.lifting import real_vectors
 from condal.linalg.points import Array, LowRank
-from condal.maps import Quadratics
 from condal.maps.diffraction import CodedDiffraction
+from condal.maps.quadratics import Quadratics
 from condal.problem import Problem
 from condal.problems.answers import point_of
 from condal.problems.factors import factor_of
 from condal.result import Result
 from condal.runtime.arguments import finite_array, require_positive
-from condal.smooth import LeastSquares
+from condal.smooth.residuals import LeastSquares
 
-ROOM = 1.05  # times the trace that the intensities allow: noise must not cut the signal short
-SINGULAR = 1e-3  # of the mean intensity a unit signal can make: measurements that miss a part
+TRACE_ROOM = 1.05  # factor on the trace that exact intensities allow, for noise
+MIN_FRAME_EIGENVALUE = 1e-3  # of the mean intensity of unit signals; below, a part is not measured
 
 
 @dataclass(frozen=True, eq=False)
 class Signal:
-    """`values` of a signal, known up to one factor of modulus 1; `residual` is
-    | |a u|^2 - b | / |b|."""
+    r"""A signal, determined up to one factor of modulus 1.
+
+    Attributes
+    ----------
+    values : ndarray
+        The values u of the signal.
+    residual : float
+        :math:`\| |a u|^2 - b \| / \|b\|`.
+    """
 
     values: Any
     residual: float
 
     def error(self, other: Any) -> float:
-        """The least |u - c v| / |v| over all c of modulus 1: how far from another signal v."""
+        """Return the least |u - c v| / |v| over c of modulus 1, for another signal v."""
         v = np.asarray(other).ravel()
         if v.shape != self.values.shape or not np.any(v):
             raise ProblemError(
                 f"wanted a signal of {self.values.size} numbers, not all 0; got shape {v.shape}"
             )
         product = np.vdot(v, self.values)
-        turn = product / abs(product) if abs(product) > 0 else 1.0
-        return float(np.linalg.norm(self.values - turn * v) / np.linalg.norm(v))
+        factor = product / abs(product) if abs(product) > 0 else 1.0
+        return float(np.linalg.norm(self.values - factor * v) / np.linalg.norm(v))
 
     def __repr__(self) -> str:
-        return f"Signal({self.values.size} values, residual={self.residual:.3g})"
+        return f"Signal(size={self.values.size}, residual={self.residual:.3g})"
 
 
 @dataclass(frozen=True, eq=False)
 class PhaseRetrieval:
-    """minimise |A x - b|^2 / (2 |b|^2) over x psd, tr x <= trace: (A x)_i = (a x a*)_ii.
+    r"""The convex relaxation of phase retrieval [1]_.
 
-    A signal u with |(a u)_i|^2 = b_i is the point u u*, of objective 0. The rank is not bounded, so
-    that the problem is convex: where the measurements determine the signal, they mostly determine
-    the point as well. x is complex Hermitian, or real symmetric for a real a, which is for real
-    signals. `shape` is that of the image which the signal is, if it is one.
+    .. math::
+
+        \min_x \; \frac{\|\mathcal{A} x - b\|^2}{2 \|b\|^2}
+        \quad \text{subject to} \quad x \succeq 0, \; \operatorname{tr} x \le \mathrm{trace},
+        \qquad (\mathcal{A} x)_i = (a x a^*)_{ii}.
+
+    A signal u with :math:`|(a u)_i|^2 = b_i` is the point :math:`u u^*` of objective 0. The rank is
+    not bounded, so the problem is convex; measurements that determine the signal mostly determine
+    the point as well. x is complex Hermitian, or real symmetric if `a` is real, for real signals.
+    `phase_retrieval` builds the model.
+
+    Parameters
+    ----------
+    A : Quadratics
+        The measurements.
+    b : ndarray
+        The intensities.
+    trace : float
+        A bound on :math:`\|u\|^2`.
+    name : str, optional
+        The name in results and reports.
+    shape : tuple of int, optional
+        The shape of the image, if the signal is one.
+
+    References
+    ----------
+    .. [1] E. J. Candes, T. Strohmer and V. Voroninski, "PhaseLift: exact and stable signal recovery
+       from magnitude measurements via convex programming", *Communications on Pure and Applied
+       Mathematics* 66, 2013.
     """
 
     A: Quadratics = field(repr=False)
@@ -73,7 +106,7 @@ class PhaseRetrieval:
 
     @cached_property
     def problem(self) -> Problem:
-        """The least squares problem over the spectral domain."""
+        """The least-squares problem over the spectral domain."""
         domain = Hermitian if self.A.each == 2 else Spectrahedron
         return Problem.of(
             f=LeastSquares(self.A, self.b, weight=1.0 / float(self.b @ self.b)),
@@ -83,14 +116,25 @@ class PhaseRetrieval:
         )
 
     def signal(self, result: Result) -> Signal:
-        """sqrt(l) u, with l the largest eigenvalue of x and u its eigenvector."""
+        r"""Return the signal :math:`\sqrt{\lambda} u` of the leading eigenpair of x.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `condal.solve` for this model.
+
+        Returns
+        -------
+        Signal
+            The signal and its residual.
+        """
         x = point_of(result, self.n)
         U, roots, _ = np.linalg.svd(factor_of(x), full_matrices=False)
         values = U[:, 0] * roots[0]
         return Signal(values, self.residual(values))
 
     def residual(self, values: Any) -> float:
-        """| |a u|^2 - b | / |b| for a signal u."""
+        """Return | |a u|^2 - b | / |b| for a signal u."""
         u = np.asarray(values).ravel()
         if u.shape != (self.n,):
             raise ProblemError(f"a signal has {self.n} values here; got shape {u.shape}")
@@ -107,15 +151,42 @@ def phase_retrieval(
     trace: float | None = None,
     name: str = "phase retrieval",
 ) -> PhaseRetrieval:
-    """The model of a signal u from intensities b_i = |(a u)_i|^2, with or without noise.
+    r"""Return the model of a signal u from intensities :math:`b_i = |(a u)_i|^2`, exact or noisy.
 
     Parameters
     ----------
-    intensities : b, not negative, of any shape that has as many numbers as there are measurements.
-    a : the measurements: a p x n matrix, real or complex, dense, sparse, or a LinearOperator.
-    masks : instead of a, the masks of coded diffraction, of shape (L, h, w): the intensities are
-        those of the unitary 2-D Fourier transforms of masks * image.
-    trace : a bound on |u|^2; left out, it is taken from the intensities.
+    intensities : array_like
+        b, not negative, one number per measurement, in any shape.
+    a : array, sparse matrix or LinearOperator, p x n, optional
+        The measurements, real or complex.
+    masks : array_like, (L, h, w), optional
+        The masks of coded diffraction, instead of a: the intensities are those of the unitary 2-D
+        Fourier transforms of masks * image.
+    trace : float, optional
+        A bound on :math:`\|u\|^2`; by default it is derived from the intensities.
+    name : str, optional
+        The name in results and reports.
+
+    Returns
+    -------
+    PhaseRetrieval
+        The model, for `condal.solve`.
+
+    Raises
+    ------
+    ProblemError
+        If both or neither of a and masks are given, the sizes do not fit, an intensity is negative,
+        or the measurements do not bound the signal.
+
+    Examples
+    --------
+    >>> import condal, numpy
+    >>> rng = numpy.random.default_rng(0)
+    >>> u, a = rng.standard_normal(4), rng.standard_normal((24, 4))
+    >>> model = condal.problems.phase_retrieval((a @ u) ** 2, a)
+    >>> signal = model.signal(condal.solve(model, tol=1e-6))
+    >>> signal.error(u) < 0.01
+    True
     """
     if (a is None) == (masks is None):
         raise ProblemError("give the measurements either as the matrix a= or as masks=")
@@ -129,7 +200,7 @@ def phase_retrieval(
     b = b.flatten()
     if b.size != A.size:
         raise ProblemError(
-            f"there are {A.size} measurements, but {b.size} intensities: one is wanted for each"
+            f"there are {A.size} measurements, but {b.size} intensities: there must be one for each"
         )
     if np.any(b < 0) or not b.any():
         raise ProblemError(
@@ -144,26 +215,25 @@ def phase_retrieval(
 
 
 def _trace(A: Quadratics, b: Array) -> float:
-    """sum b / l, which |u|^2 does not exceed for a proved l <= lambda_min(sum_i a_i a_i*), and some
-    room."""
+    """Return sum b / l with room for noise, for a proved l <= lambda_min(sum_i a_i a_i*)."""
     mean = float(np.sum(A.row_norms())) / A.n
     if mean == 0.0:
-        raise ProblemError("a is 0: its measurements say nothing of the signal")
+        raise ProblemError("a is 0: its measurements say nothing about the signal")
     least = _least(A, mean)
-    if least < SINGULAR * mean:
+    if least < MIN_FRAME_EIGENVALUE * mean:
         raise ProblemError(
             "the measurements do not bound the signal (a has nearly dependent columns): "
             "pass trace=, a bound on the sum of its squares"
         )
-    return ROOM * float(b.sum()) / least
+    return TRACE_ROOM * float(b.sum()) / least
 
 
 def _least(A: Quadratics, mean: float) -> float:
-    """The smallest eigenvalue of sum_i a_i a_i*, or a proved bound below it."""
+    """Return the smallest eigenvalue of sum_i a_i a_i*, or a proved lower bound on it."""
     masked = getattr(A.a, "of", None)
-    if isinstance(masked, CodedDiffraction):  # which is diagonal
+    if isinstance(masked, CodedDiffraction):  # a diagonal frame
         return float(masked.frame.min())
     frame = A.adjoint(np.ones(A.size))
-    least = Automatic().smallest(frame, tol=SINGULAR * mean).value
-    slack = max(0.02 * least, SINGULAR * mean)
+    least = Automatic().smallest(frame, tol=MIN_FRAME_EIGENVALUE * mean).value
+    slack = max(0.02 * least, MIN_FRAME_EIGENVALUE * mean)
     return smallest_eigenvalue_bound(frame, slack=slack, failure=1e-6, seed=0).value

@@ -8,26 +8,36 @@ from typing import Any
 
 import numpy as np
 
-from condal.domains import Simplex
+from condal.domains.vectors import Simplex
 from condal.errors import ProblemError
 from condal.linalg.points import Array
-from condal.maps import Matrix
-from condal.nonsmooth import AbsoluteLoss
+from condal.maps.vectors import Matrix
+from condal.nonsmooth.losses import AbsoluteLoss
 from condal.problem import Problem
 from condal.problems.answers import vector_of
 from condal.problems.inputs import real_array, require_real
 from condal.result import Result
 from condal.runtime.arguments import finite_array, require_positive
-from condal.sets import Box
-from condal.smooth import FactoredQuadratic, Quadratic
+from condal.sets.boxes import Box
+from condal.smooth.quadratic import FactoredQuadratic, Quadratic
 
 
 @dataclass(frozen=True, eq=False)
 class Allocation:
-    """The part of the money in each asset, and what it means.
+    """An allocation of wealth to assets, with its expected return and risk.
 
-    `expected` is the return that is expected, `risk` its standard deviation, `turnover` the sum of
-    |changes| of the holdings (0 where none are given), `exposures` those that have bounds.
+    Attributes
+    ----------
+    weights : ndarray
+        The fraction of wealth in each asset.
+    expected : float
+        The expected return.
+    risk : float
+        The standard deviation of the return.
+    turnover : float
+        The sum of absolute changes of the holdings; 0 if none are given.
+    exposures : ndarray
+        The bounded exposures.
     """
 
     weights: Array
@@ -39,17 +49,45 @@ class Allocation:
     def __repr__(self) -> str:
         held = int(np.count_nonzero(self.weights > 1e-6))
         return (
-            f"Allocation({held} of {self.weights.size} assets, expected {self.expected:.6g}, "
-            f"risk {self.risk:.6g}, turnover {self.turnover:.6g})"
+            f"Allocation({held} of {self.weights.size} assets, expected={self.expected:.6g}, "
+            f"risk={self.risk:.6g}, turnover={self.turnover:.6g})"
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Portfolio:
-    """minimise aversion/2 x'Qx - <expected, x> + cost |x - holdings|_1 over x >= 0, sum x = 1.
+    r"""The mean-variance portfolio problem [1]_.
 
-    Subject to low <= S x <= high, where exposures S are given. `risk` is 1/2 x'Qx as a smooth
-    function: Q, or factors F'F + Diag(d), which are never multiplied out.
+    .. math::
+
+        \min_x \; \tfrac{\gamma}{2} x^T Q x - \langle r, x \rangle + \kappa \|x - x_0\|_1
+        \quad \text{subject to} \quad x \ge 0, \; \textstyle\sum_i x_i = 1, \; l \le S x \le u,
+
+    with aversion :math:`\gamma`, expected returns r, trading cost :math:`\kappa` and holdings
+    :math:`x_0`. `portfolio` builds the model.
+
+    Parameters
+    ----------
+    expected : ndarray
+        The expected returns.
+    risk : Quadratic or FactoredQuadratic
+        x'Qx / 2, from Q or from factors F'F + Diag(d), which are never multiplied out.
+    aversion : float, optional
+        The price of variance.
+    exposures : Matrix, optional
+        The map S.
+    bounds : Box, optional
+        The bounds on S x.
+    holdings : ndarray, optional
+        The current holdings.
+    cost : float, optional
+        The cost of trading one unit.
+    name : str, optional
+        The name in results and reports.
+
+    References
+    ----------
+    .. [1] H. Markowitz, "Portfolio selection", *J. Finance* 7, 1952.
     """
 
     expected: Array = field(repr=False)
@@ -63,7 +101,7 @@ class Portfolio:
 
     @property
     def n(self) -> int:
-        """How many assets."""
+        """The number of assets."""
         return int(self.expected.size)
 
     @cached_property
@@ -85,7 +123,18 @@ class Portfolio:
         )
 
     def allocation(self, result: Result) -> Allocation:
-        """What the point of a result holds, and its expected return, risk and turnover."""
+        """Return the allocation of a result.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `condal.solve` for this model.
+
+        Returns
+        -------
+        Allocation
+            The weights, their expected return, risk, turnover and exposures.
+        """
         x = vector_of(result, self.n)
         variance = 2.0 * self.risk.value(self.risk.M(x))
         return Allocation(
@@ -111,17 +160,47 @@ def portfolio(
     cost: float = 0.0,
     name: str = "portfolio",
 ) -> Portfolio:
-    """The model of a portfolio of n assets, long only and fully invested.
+    """Return the model of a long-only, fully invested portfolio of n assets.
 
     Parameters
     ----------
-    expected : the return that is expected of each asset.
-    Q : the covariance of the returns, n x n; or
-    F, d : the factors of it, Q = F'F + Diag(d): F is k x n, d the variance of each asset alone.
-    aversion : the price of variance: the larger, the less risk.
-    exposures, low, high : bounds low <= exposures x <= high, a row each: 1 for the assets of a
-        sector, say. One of low and high may be left out.
-    holdings, cost : what is held now, and the cost of trading one unit of it.
+    expected : array_like
+        The expected return of each asset.
+    Q : array_like, n x n, optional
+        The covariance of the returns. Give Q or F.
+    F : array_like, k x n, optional
+        Factors of the covariance, Q = F'F + Diag(d).
+    d : array_like, optional
+        The specific variance of each asset, with F.
+    aversion : float, optional
+        The price of variance: larger values mean less risk.
+    exposures : array_like, optional
+        Rows S with bounds low <= S x <= high, such as 1 for the assets of a sector.
+    low, high : float or array_like, optional
+        The bounds; one of them may be omitted.
+    holdings : array_like, optional
+        The current holdings.
+    cost : float, optional
+        The cost of trading one unit.
+    name : str, optional
+        The name in results and reports.
+
+    Returns
+    -------
+    Portfolio
+        The model, for `condal.solve`.
+
+    Raises
+    ------
+    ProblemError
+        If the sizes do not fit, or an argument lacks the one it belongs to.
+
+    Examples
+    --------
+    >>> import condal
+    >>> model = condal.problems.portfolio([0.1, 0.2], Q=[[0.1, 0.0], [0.0, 0.4]], aversion=2.0)
+    >>> model.allocation(condal.solve(model, tol=1e-6)).weights.round(2).tolist()
+    [0.7, 0.3]
     """
     mean = real_array(expected, "expected", ndim=1).copy()
     require_positive(aversion, "aversion")
@@ -165,7 +244,7 @@ def _bounds(exposures: Any, low: Any, high: Any, n: int) -> tuple[Matrix | None,
 
 
 def _side(given: Any, name: str, rows: int) -> Array:
-    """A bound for each row; one number is that of all."""
+    """Return one bound per row; a single number applies to all rows."""
     require_real(given, name)
     side = finite_array(given, name, test=lambda values: ~np.isnan(values))
     return np.full(rows, float(side)) if side.ndim == 0 else side

@@ -1,7 +1,7 @@
-"""The quadratic assignment problem and a semidefinite relaxation of it.
+"""The quadratic assignment problem and its semidefinite relaxation.
 
 The relaxation is that of Zhao, Karisch, Rendl and Wolkowicz (1998) with x >= 0, over the face that
-holds all assignments: what Oliveira, Wolkowicz and Xu (2018) solve.
+contains all assignments, as in Oliveira, Wolkowicz and Xu (2018).
 """
 
 from __future__ import annotations
@@ -12,32 +12,41 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linear_sum_assignment
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point
-from condal.linalg.sparse import require_sound
 from condal.linalg.symmetric import Symmetric
-from condal.maps import Entries, Stack, Triangle
+from condal.maps.combined import Stack
+from condal.maps.entries import Entries
+from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import excess, generator, point_of
+from condal.problems.answers import excess, generator, point_of, preview
 from condal.problems.assignments import Assignments
-from condal.problems.factors import leading
-from condal.problems.graphs import weights_of
-from condal.problems.inputs import real_array, require_choice
-from condal.problems.permutations import checked_permutation, exchange
+from condal.problems.factors import leading_factor
+from condal.problems.graphs import square_weights
+from condal.problems.inputs import require_choice
+from condal.problems.permutations import checked_permutation, improve_by_exchanges
 from condal.result import Result
-from condal.sets import Box, Equal, NonNegative, Separable
-from condal.smooth import Linear
+from condal.sets.boxes import Box, Equal
+from condal.sets.orthants import NonNegative
+from condal.sets.separable import Separable
+from condal.smooth.linear import Linear
 
 NonNegativity: TypeAlias = Literal["all", "costs"]
 
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """A permutation p, of 0, ..., n - 1, and its cost sum_ij A_ij B_{p_i p_j}.
+    r"""An assignment, with its cost and a proved bound.
 
-    No permutation costs less than `bound`, which is proved.
+    Attributes
+    ----------
+    cost : float
+        :math:`\sum_{ij} A_{ij} B_{p_i p_j}`.
+    bound : float
+        A proved lower bound on the cost of every permutation.
+    permutation : ndarray of int
+        The permutation p of 0, ..., n - 1.
     """
 
     cost: float
@@ -45,16 +54,39 @@ class Assignment:
     permutation: Any
 
     def __repr__(self) -> str:
-        shown = " ".join(map(str, self.permutation[:16])) + " ..." * (len(self.permutation) > 16)
-        return f"Assignment(cost={self.cost:.10g}, none is below {self.bound:.10g}, {shown})"
+        p = preview(self.permutation, 16)
+        return f"Assignment(cost={self.cost:.10g}, bound={self.bound:.10g}, permutation={p})"
 
 
 @dataclass(frozen=True, eq=False)
 class QuadraticAssignment:
-    """minimise <A (x) B, x> over means x of z z', z the n^2 entries (i, p) of a permutation matrix.
+    r"""The semidefinite relaxation of the quadratic assignment problem [1]_, [2]_.
 
-    Relaxed to x psd in the span of these, tr x = n, x_ip,jq = 0 where i = j or p = q but not both,
-    and x >= 0: its value is a lower bound on the cost of every permutation.
+    .. math::
+
+        \min_x \; \langle A \otimes B, x \rangle
+        \quad \text{subject to} \quad x \succeq 0, \; x \ge 0, \; \operatorname{tr} x = n,
+        \; x_{ip,jq} = 0 \text{ if exactly one of } i = j, \; p = q,
+
+    over the span of the points :math:`z z^T`, z the :math:`n^2` entries (i, p) of a permutation
+    matrix. The optimum is a lower bound on the cost of every permutation. `quadratic_assignment`
+    builds the model.
+
+    Parameters
+    ----------
+    A, B : ndarray
+        Flows and distances, n x n.
+    nonnegative : {"all", "costs"}, optional
+        The entries with x >= 0.
+    name : str, optional
+        The name in results and reports.
+
+    References
+    ----------
+    .. [1] Q. Zhao, S. E. Karisch, F. Rendl and H. Wolkowicz, "Semidefinite programming relaxations
+       for the quadratic assignment problem", *Journal of Combinatorial Optimization* 2, 1998.
+    .. [2] D. E. Oliveira, H. Wolkowicz and Y. Xu, "ADMM for the SDP relaxation of the QAP",
+       *Mathematical Programming Computation* 10, 2018.
     """
 
     A: Array = field(repr=False)
@@ -64,12 +96,12 @@ class QuadraticAssignment:
 
     @property
     def n(self) -> int:
-        """How many there are to assign."""
+        """The number of items to assign."""
         return len(self.A)
 
     @cached_property
     def cost_matrix(self) -> Any:
-        """C, symmetric, n^2 x n^2: A (x) B where an assignment can have both pairs."""
+        """The symmetric n^2 x n^2 cost: A (x) B for pairs an assignment can have."""
         off = [sp.csr_array(M - np.diag(np.diagonal(M))) for M in (self.A, self.B)]
         own = np.multiply.outer(np.diagonal(self.A), np.diagonal(self.B)).ravel()
         C = sp.csr_array(sp.kron(*off, format="csr"))
@@ -77,7 +109,7 @@ class QuadraticAssignment:
 
     @cached_property
     def problem(self) -> Problem:
-        """The relaxation: its images are the triangle of x, or the entries that matter."""
+        """The relaxation; its images are the triangle of x, or the entries that matter."""
         A, K = self._bounded() if self.nonnegative == "all" else self._few()
         return Problem.of(
             f=Linear(Symmetric(self.n**2, sparse=(self.cost_matrix,))),
@@ -91,11 +123,11 @@ class QuadraticAssignment:
     def _bounded(self) -> tuple[Any, Any]:
         A = Triangle(self.n**2)
         i, p = np.divmod(np.arange(self.n**2), self.n)
-        one = (i[:, None] == i) != (p[:, None] == p)
-        return A, Box(np.zeros(A.size), np.where(A(one.astype(np.float64)) > 0, 0.0, np.inf))
+        one_shared = (i[:, None] == i) != (p[:, None] == p)
+        return A, Box(np.zeros(A.size), np.where(A(one_shared.astype(np.float64)) > 0, 0.0, np.inf))
 
     def _few(self) -> tuple[Any, Any]:
-        """The entries that must be 0, and x >= 0 where it costs something alone."""
+        """The entries that must be 0, and x >= 0 only where there is a cost."""
         n = self.n
         first, second = np.triu_indices(n, 1)
         each = np.arange(n)[:, None]
@@ -107,82 +139,129 @@ class QuadraticAssignment:
         return Stack(zero, priced), Separable(Equal(np.zeros(zero.size)), NonNegative(priced.size))
 
     def repair(self, x: Point) -> Point:
-        """The assignment that x rounds to, where it costs less than x; else x itself."""
+        """Return the assignment that x rounds to if it costs less than x; else x."""
         p = self._rounded(x, np.random.default_rng(0), trials=1)
         return self.point(p) if self.cost(p) <= self.problem.objective(x) else x
 
     def point(self, permutation: Any) -> LowRank:
-        """z z' of a permutation: a point of the relaxation, of the same cost."""
+        """Return z z' of a permutation: a point of the relaxation, of equal cost."""
         p = checked_permutation(permutation, self.n)
         z = np.zeros((self.n**2, 1))
         z[np.arange(self.n) * self.n + p] = 1.0
         return LowRank(z, np.ones(1))
 
     def cost(self, permutation: Any) -> float:
-        """sum_ij A_ij B_{p_i p_j}."""
+        """Return sum_ij A_ij B_{p_i p_j}."""
         p = checked_permutation(permutation, self.n)
         return float((self.A * self.B[np.ix_(p, p)]).sum())
 
     def excess(self, permutation: Any, result: Result) -> float:
-        """cost / bound - 1: the permutation is proved to cost at most this much too much.
+        """Return cost / bound - 1, the proved relative excess over the best permutation.
 
-        inf where the bound is not positive, and so proves nothing of a ratio.
+        Parameters
+        ----------
+        permutation : array_like of int
+            A permutation of 0, ..., n - 1.
+        result : Result
+            A result of `condal.solve` for this model.
+
+        Returns
+        -------
+        float
+            The excess; inf if the bound is not positive.
         """
         point_of(result, self.n**2)
         return excess(self.cost(permutation), float(result.bound), "permutation")
 
     def round(self, result: Result, *, trials: int = 50, seed: int = 0) -> Assignment:
-        """The cheapest of `trials` permutations near x, each improved by exchanges of two.
+        """Round a solution to a permutation, improved by exchanges of two values.
 
-        The first is the nearest to diag x, which is a mean of permutation matrices; the others are
-        nearest to random combinations of what x is made of, with more and more noise.
+        The first trial takes the permutation nearest to diag x, which is a mean of permutation
+        matrices. The others take permutations nearest to random combinations of the factor of x,
+        with growing noise.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `condal.solve` for this model.
+        trials : int, optional
+            The number of random trials, 50 by default.
+        seed : int, optional
+            The seed of the random generator.
+
+        Returns
+        -------
+        Assignment
+            The cheapest assignment of all trials.
         """
         rng = generator(trials, seed)
         p = self._rounded(point_of(result, self.n**2), rng, trials=trials)
         return Assignment(self.cost(p), float(result.bound), p)
 
     def _rounded(self, x: Point, rng: np.random.Generator, *, trials: int) -> Any:
+        from scipy.optimize import linear_sum_assignment
+
         n = self.n
         mean = Entries(n * n, np.arange(n * n), np.arange(n * n))(x).reshape(n, n)
-        R = leading(x, n)
-        found: list[Any] = []
+        R = leading_factor(x, n)
+        permutations: list[Any] = []
         for trial in range(trials):
             near = mean
             if trial > 0:
                 noise = (trial / trials) * rng.standard_normal((n, n))
                 near = (R @ rng.standard_normal(R.shape[1])).reshape(n, n) + noise
-            found.append(exchange(self.A, self.B, linear_sum_assignment(-near)[1]))
-        return min(found, key=self.cost)
+            permutations.append(
+                improve_by_exchanges(self.A, self.B, linear_sum_assignment(-near)[1])
+            )
+        return min(permutations, key=self.cost)
 
 
 def quadratic_assignment(
     A: Any, B: Any, *, nonnegative: NonNegativity = "all", name: str = "quadratic assignment"
 ) -> QuadraticAssignment:
-    """The model of: find the permutation p with the least sum_ij A_ij B_{p_i p_j}.
+    r"""Return the model of the permutation p with the least :math:`\sum_{ij} A_{ij} B_{p_i p_j}`.
 
     Parameters
     ----------
-    A, B : n x n arrays, such as flows between facilities and distances between places; or NetworkX
-        graphs, whose weights are taken, with 0 where there is no edge.
-    nonnegative : for which entries x >= 0 is asked: "all" n^2 (n^2 + 1) / 2 of them, or those that
-        have "costs", fewer where A or B is sparse: for n of 40 and more, and a weaker bound.
+    A, B : array_like or NetworkX graph, n x n
+        For example flows between facilities and distances between locations. The weights of a
+        NetworkX graph are used, with 0 where it has no edge.
+    nonnegative : {"all", "costs"}, optional
+        The entries with x >= 0: "all" :math:`n^2 (n^2 + 1)/2` of them, or those with "costs", which
+        are fewer if A or B is sparse: for n of 40 and more, with a weaker bound.
+    name : str, optional
+        The name in results and reports.
+
+    Returns
+    -------
+    QuadraticAssignment
+        The model, for `condal.solve`.
+
+    Raises
+    ------
+    ProblemError
+        If A and B differ in size, or a matrix is not square, real and finite.
+
+    Examples
+    --------
+    >>> import condal
+    >>> flows = [[0, 5, 1], [5, 0, 2], [1, 2, 0]]
+    >>> distances = [[0, 4, 1], [4, 0, 3], [1, 3, 0]]
+    >>> model = condal.problems.quadratic_assignment(flows, distances)
+    >>> assignment = model.round(condal.solve(model))
+    >>> assignment.cost, assignment.permutation.tolist()
+    (30.0, [0, 2, 1])
     """
-    first, second = _square(A, "A"), _square(B, "B")
+    first, second = _weights(A, "A"), _weights(B, "B")
     if first.shape != second.shape:
         raise ProblemError(
-            f"A and B must be of one size; got {first.shape} and {second.shape}: fill the smaller "
-            "with zeros if some are to stay without a partner"
+            f"A and B must have the same size; got {first.shape} and {second.shape}: pad "
+            "the smaller with zeros if some items may stay unassigned"
         )
     require_choice(nonnegative, "nonnegative", get_args(NonNegativity))
     return QuadraticAssignment(first, second, nonnegative, name)
 
 
-def _square(given: Any, name: str) -> Array:
-    weights = weights_of(given, name)
-    if sp.issparse(weights):
-        require_sound(weights, name)
-        weights = weights.toarray()
-    M = real_array(weights, name, ndim=2).copy()
-    if M.shape[0] != M.shape[1] or M.size == 0:
-        raise ProblemError(f"{name} must be square, at least 1 x 1; got shape {M.shape}")
-    return M
+def _weights(given: Any, name: str) -> Array:
+    W = square_weights(given, name)
+    return W.toarray() if sp.issparse(W) else W

@@ -1,4 +1,4 @@
-"""Regression with few coefficients, whose sum may have to be 0."""
+"""Sparse regression, with coefficients whose sum may have to be 0."""
 
 from __future__ import annotations
 
@@ -9,28 +9,40 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import scipy.sparse as sp
 
-from condal.domains import L1Ball
+from condal.domains.vectors import L1Ball
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices, Point
-from condal.maps import Matrix
 from condal.maps.operator import as_map
-from condal.nonsmooth import AbsoluteLoss
+from condal.maps.vectors import Matrix
+from condal.nonsmooth.losses import AbsoluteLoss
 from condal.problem import Problem
 from condal.problems.answers import vector_of
 from condal.problems.inputs import real_array, require_choice, require_flag, require_real
 from condal.result import Result
 from condal.runtime.arguments import require_positive
-from condal.sets import Equal
-from condal.smooth import LeastSquares
+from condal.sets.boxes import Equal
+from condal.smooth.residuals import LeastSquares
 from condal.types import LinearMap
 
 Loss: TypeAlias = Literal["squares", "absolute"]
-NEGLIGIBLE = 1e-6  # of the largest coefficient
+NEGLIGIBLE = 1e-6  # relative to the largest coefficient
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Coefficients, what they predict, how badly that misses, and which of them are not 0."""
+    """The coefficients of a regression and their predictions.
+
+    Attributes
+    ----------
+    loss : float
+        The loss of the predictions.
+    coefficients : ndarray
+        x.
+    predictions : ndarray
+        M x.
+    support : ndarray of int
+        The indices of the nonzero coefficients.
+    """
 
     loss: float
     coefficients: Array
@@ -40,17 +52,38 @@ class Fit:
     def __repr__(self) -> str:
         return (
             f"Fit(loss={self.loss:.10g}, {self.support.size} of {self.coefficients.size} "
-            "coefficients not 0)"
+            "nonzero coefficients)"
         )
 
 
 @dataclass(frozen=True, eq=False)
 class L1Regression:
-    """minimise loss(Mx - b) subject to |x|_1 <= radius, and sum x = 0 if `zero_sum`.
+    r"""Regression over an l1 ball.
 
-    The loss is |.|^2 / 2 ("squares") or |.|_1 ("absolute"), which outliers do not move. With the
-    sum at 0 and logarithms of proportions in M, the fit does not depend on the unit that the
-    proportions are of: the log-contrast model of compositional data.
+    .. math::
+
+        \min_x \; \ell(M x - b)
+        \quad \text{subject to} \quad \|x\|_1 \le \mathrm{radius}, \; \textstyle\sum_i x_i = 0.
+
+    The loss is :math:`\|\cdot\|^2/2` ("squares") or :math:`\|\cdot\|_1` ("absolute"), which is
+    robust to outliers. With a zero sum and logarithms of proportions in M, the fit does not depend
+    on the unit of the proportions: the log-contrast model of compositional data. `l1_regression`
+    builds the model.
+
+    Parameters
+    ----------
+    M : LinearMap
+        The observations, one per row.
+    b : ndarray
+        The observed values.
+    radius : float
+        The bound on the l1 norm.
+    loss : {"squares", "absolute"}, optional
+        The loss.
+    zero_sum : bool, optional
+        Whether the coefficients sum to 0.
+    name : str, optional
+        The name in results and reports.
     """
 
     M: LinearMap = field(repr=False)
@@ -62,7 +95,7 @@ class L1Regression:
 
     @cached_property
     def n(self) -> int:
-        """How many coefficients."""
+        """The number of coefficients."""
         return int(np.asarray(self.M.adjoint(np.zeros(self.M.size))).size)
 
     @cached_property
@@ -82,15 +115,19 @@ class L1Regression:
 
     @property
     def _centred(self) -> LinearMap:
-        """M, or M less the means of its rows: the same where sum x = 0, and better conditioned,
-        for all entries of a row of logarithms are far from 0 on one side."""
+        """M, minus its row means if the coefficients sum to 0.
+
+        The problem is the same and better conditioned: the logarithms in a row are all far from 0.
+        """
         if not self.zero_sum or not isinstance(self.M, Matrix) or sp.issparse(self.M.a):
             return self.M
         return Matrix(self.M.a - self.M.a.mean(axis=1, keepdims=True))
 
     def repair(self, x: Point) -> Point:
-        """x with its positive and its negative part scaled to the same sum: no other coefficient
-        becomes more than 0, and |x|_1 stays what it is; 0 where one part is 0."""
+        """Return x with its positive and negative parts scaled to equal sums; 0 if one part is 0.
+
+        The scaling keeps |x|_1 and creates no new nonzero coefficients.
+        """
         z = np.asarray(x)
         up, down = np.maximum(z, 0.0), np.maximum(-z, 0.0)
         gains, losses = float(up.sum()), float(down.sum())
@@ -100,12 +137,23 @@ class L1Regression:
         return np.asarray(up * (half / gains) - down * (half / losses))
 
     def fit(self, result: Result) -> Fit:
-        """The coefficients of a result; those below a millionth of the largest count as 0."""
+        """Return the fit of a result.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `condal.solve` for this model.
+
+        Returns
+        -------
+        Fit
+            The coefficients; those below a millionth of the largest count as 0 in `support`.
+        """
         x = vector_of(result, self.n)
         predictions = self.M(x)
-        missed = predictions - self.b
+        residual = predictions - self.b
         squares = self.loss == "squares"
-        loss = 0.5 * float(missed @ missed) if squares else float(np.abs(missed).sum())
+        loss = 0.5 * float(residual @ residual) if squares else float(np.abs(residual).sum())
         sizes = np.abs(x)
         support = np.flatnonzero(sizes > NEGLIGIBLE * float(sizes.max(initial=0.0)))
         return Fit(loss, x, predictions, support)
@@ -120,25 +168,49 @@ def l1_regression(
     zero_sum: bool = True,
     name: str = "l1 regression",
 ) -> L1Regression:
-    """The model of a regression with |x|_1 <= radius and, if `zero_sum`, coefficients of sum 0.
+    r"""Return the model of a regression with :math:`\|x\|_1 \le` radius.
 
     Parameters
     ----------
-    M : a row for each observation: a dense or sparse matrix, a LinearOperator, or a map.
-    b : what was observed.
-    radius : how large |x|_1 may be: the smaller, the fewer coefficients are not 0.
-    loss : "squares" for |Mx - b|^2 / 2, "absolute" for |Mx - b|_1.
-    zero_sum : whether the coefficients must add up to 0.
+    M : array, sparse matrix, LinearOperator or map
+        One row per observation.
+    b : array_like
+        The observed values.
+    radius : float
+        The bound on :math:`\|x\|_1`; a smaller radius gives fewer nonzero coefficients.
+    loss : {"squares", "absolute"}, optional
+        :math:`\|M x - b\|^2/2` or :math:`\|M x - b\|_1`.
+    zero_sum : bool, optional
+        Whether the coefficients must sum to 0.
+    name : str, optional
+        The name in results and reports.
+
+    Returns
+    -------
+    L1Regression
+        The model, for `condal.solve`.
+
+    Raises
+    ------
+    ProblemError
+        If M and b do not fit, M is empty, or an option is not allowed.
+
+    Examples
+    --------
+    >>> import condal, numpy
+    >>> model = condal.problems.l1_regression(numpy.eye(3), [2.0, -2.0, 0.1], radius=2.0)
+    >>> model.fit(condal.solve(model, tol=1e-6)).coefficients.round(2).tolist()
+    [1.0, -1.0, 0.0]
     """
     require_real(M, "M")
-    found, right = as_map(M, "M"), real_array(b, "b", ndim=1).copy()
-    if found.size != right.size:
+    design, right = as_map(M, "M"), real_array(b, "b", ndim=1).copy()
+    if design.size != right.size:
         raise ProblemError(
-            f"M has {found.size} rows and b has {right.size} entries: they must agree"
+            f"M has {design.size} rows and b has {right.size} entries: they must agree"
         )
-    if found.size == 0:
+    if design.size == 0:
         raise ProblemError("M has no rows: there is nothing to fit; give an observation or more")
-    columns = found.adjoint(np.zeros(found.size))
+    columns = design.adjoint(np.zeros(design.size))
     if not isinstance(columns, np.ndarray):
         raise ProblemError("M must be a map of vectors, the coefficients; got one of matrices")
     if columns.size == 0:
@@ -146,4 +218,4 @@ def l1_regression(
     require_positive(radius, "radius")
     require_choice(loss, "loss", get_args(Loss))
     require_flag(zero_sum, "zero_sum")
-    return L1Regression(found, right, float(radius), loss, bool(zero_sum), name)
+    return L1Regression(design, right, float(radius), loss, bool(zero_sum), name)

@@ -1,4 +1,4 @@
-"""What is known of a matrix without its rank: a mean, and what rows and columns are above it."""
+"""A mean plus row and column effects: the part of a matrix that needs no low rank."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from condal.linalg.points import Array, Indices
 
 Fit: TypeAlias = Literal["none", "means", "robust"]
-SHRINK = 5.0  # entries of which a row's or a column's effect must come before half of it counts
-ROUNDS = 10
+SHRINKAGE = 5.0  # entries of a row or column at which half of its mean residual counts
+FITTING_ROUNDS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,27 +25,27 @@ class Effects:
 
     @classmethod
     def of(cls, shape: tuple[int, int], i: Indices, j: Indices, values: Array, fit: Fit) -> Effects:
-        """Fitted to values at (i, j) in turn, each effect shrunk as if SHRINK entries of 0 were
-        added; 0 if there are to be none.
+        """Fit the effects to values at (i, j) in turn; they are 0 for the fit "none".
 
-        If the fit is to be robust, the mean is the median, and values far from it are brought near:
-        to 3 times the median distance, or the mean distance where most are equal.
+        Each effect is shrunk as if SHRINKAGE further entries were 0. A robust fit uses the median
+        as the mean and clips values far from it, at 3 times the median distance (the mean distance
+        if most values are equal).
         """
         if fit == "none":
             return cls(0.0, np.zeros(shape[0]), np.zeros(shape[1]), fit)
         mean = float(values.mean())
         if fit == "robust":
             mean = float(np.median(values))
-            far = np.abs(values - mean)
-            reach = 3 * (float(np.median(far)) or float(far.mean()))
-            values = np.clip(values, mean - reach, mean + reach)
+            distances = np.abs(values - mean)
+            cutoff = 3 * (float(np.median(distances)) or float(distances.mean()))
+            values = np.clip(values, mean - cutoff, mean + cutoff)
         rows, cols = np.zeros(shape[0]), np.zeros(shape[1])
         in_row, in_col = np.bincount(i, minlength=shape[0]), np.bincount(j, minlength=shape[1])
-        for _ in range(ROUNDS):
-            left = values - mean - cols[j]
-            rows = np.bincount(i, weights=left, minlength=shape[0]) / (in_row + SHRINK)
-            left = values - mean - rows[i]
-            cols = np.bincount(j, weights=left, minlength=shape[1]) / (in_col + SHRINK)
+        for _ in range(FITTING_ROUNDS):
+            residual = values - mean - cols[j]
+            rows = np.bincount(i, weights=residual, minlength=shape[0]) / (in_row + SHRINKAGE)
+            residual = values - mean - rows[i]
+            cols = np.bincount(j, weights=residual, minlength=shape[1]) / (in_col + SHRINKAGE)
         return cls(mean, rows, cols, fit)
 
     def entries(self, i: Any, j: Any) -> Array:
@@ -53,5 +53,5 @@ class Effects:
         return np.asarray(self.mean + self.rows[i] + self.cols[j])
 
     def whole(self) -> Array:
-        """All of them."""
+        """Return the full matrix of effects."""
         return self.mean + self.rows[:, None] + self.cols

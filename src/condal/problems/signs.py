@@ -1,4 +1,4 @@
-"""s in {-1, 1}^n: signs as users give them, of rows of numbers, and improved by flips."""
+"""Sign vectors s in {-1, 1}^n: checked, rounded from a factor, and improved by flips."""
 
 from __future__ import annotations
 
@@ -9,42 +9,44 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
-from condal.problems.inputs import array_of, described
+from condal.problems.inputs import array_of, describe
 
-TOGETHER = 2**22  # signs, of several columns, and a quarter of their neighbours: 40 bytes each
-SHARE = 0.75  # of the largest gain of a column: the flips above it go first
-NOTHING = 1e-12  # of the largest weight: a gain that is rounding
-PATIENCE = 16  # rounds of a level in which the first of equals goes first
-SCATTER = np.uint64(0x9E3779B97F4A7C15)  # odd: i -> i SCATTER mod 2^64 is one to one
+MAX_BATCH_SIGNS = 2**22  # per batch of columns, at 40 bytes per sign and per four neighbours
+LEVEL_SHARE = 0.75  # of the largest gain in a column: larger gains flip first
+GAIN_ROUNDING = 1e-12  # relative to the largest weight
+ROUNDS_IN_INDEX_ORDER = 16  # per level; later rounds break ties by scattered indices
+SCATTER_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd: a bijection mod 2^64
 
 Exchange = Callable[[Array], Array]
 
 
 def checked_signs(signs: Any, n: int) -> Array:
-    """signs as n numbers, each +1 or -1; ProblemError if they are not."""
+    """Return signs as n floats; raise ProblemError unless each is +1 or -1."""
     wanted = f"{n} numbers, each +1 or -1"
-    found = array_of(signs, "signs", wanted)
-    numbers = found.dtype.kind in "iuf"
-    wrong = np.abs(found) != 1 if numbers else np.ones(found.shape, dtype=bool)
-    if found.shape != (n,) or wrong.any():
-        raise ProblemError(f"signs must be {wanted}; got {described(signs, wrong)}")
-    return found.astype(np.float64)
+    values = array_of(signs, "signs", wanted)
+    numbers = values.dtype.kind in "iuf"
+    wrong = np.abs(values) != 1 if numbers else np.ones(values.shape, dtype=bool)
+    if values.shape != (n,) or wrong.any():
+        raise ProblemError(f"signs must be {wanted}; got {describe(signs, wrong)}")
+    return values.astype(np.float64)
 
 
 def signs_of(columns: Array) -> Array:
-    """+1 for what is not negative, else -1."""
+    """Return +1 for entries that are not negative, else -1."""
     return np.where(columns >= 0, 1.0, -1.0)
 
 
 def best_signs(
     C: Any, factor: Array, *, trials: int, rng: np.random.Generator, first: Array | None = None
 ) -> tuple[float, Array]:
-    """The largest s'C s, and the s, of the signs of `trials` random combinations of the columns
-    of `factor`, each improved by flips; `first` is one of these, if it is given."""
+    """Return the largest s'C s, and s, over the signs of random combinations of factor columns.
+
+    There are `trials` candidates, each improved by flips; `first`, if given, is one of them.
+    """
     n, most, best = len(factor), -np.inf, np.ones(len(factor))
-    together = max(1, TOGETHER // max(n, C.nnz // 4))
-    for begin in range(0, trials, together):
-        count = min(together, trials - begin)
+    batch = max(1, MAX_BATCH_SIGNS // max(n, C.nnz // 4))
+    for begin in range(0, trials, batch):
+        count = min(batch, trials - begin)
         drawn = 0 if first is None or begin > 0 else 1
         s = np.empty((n, count))
         if drawn and first is not None:
@@ -67,19 +69,18 @@ def flipped(
     halo: Exchange | None = None,
     largest: Exchange | None = None,
 ) -> Array:
-    """Each column s after flips that gain s'C s, until no flip of a single sign gains; the diagonal
-    of C is 0, and s may be written on.
+    """Flip single signs of each column s until no flip increases s'C s; `signs` may be overwritten.
 
-    Level by level: first the signs that gain more than a share of the most in their column. In a
-    round all of them flip that gain more than their neighbours: no two are neighbours, so that what
-    they gain adds up, and a round is a few passes over the rows that may flip. Of neighbours that
-    gain the same the first goes first; where long chains of them would wait in line, by numbers
-    that are scattered.
+    The diagonal of C must be 0. Flips proceed level by level: first the signs whose gain exceeds a
+    fraction of the largest gain in their column. In each round, all signs flip that gain more than
+    their neighbours. No two of them are neighbours, so their gains add up, and a round is a few
+    passes over the candidate rows. Ties between neighbours go to the lower index; after many
+    rounds, to scattered indices, which breaks up long chains of ties.
 
-    A process that owns some rows of C among many gives these rows as C; `back`, their transpose as
-    a CSR array; the `numbers` of the columns in the whole of C, those of its own rows first;
-    `halo`, which makes of values of its rows those of all its columns; and `largest`, the entrywise
-    maximum of a vector over all processes.
+    A process that owns some of the rows of C passes these rows as C; `back`, their transpose as a
+    CSR array; `numbers`, the global column indices, those of its own rows first; `halo`, which maps
+    values of its rows to values of all its columns; and `largest`, the entrywise maximum of a
+    vector over all processes.
     """
     signs = np.ascontiguousarray(signs)
     back = C if back is None else back
@@ -88,14 +89,14 @@ def flipped(
     gains = -signs * (C @ (signs if halo is None else halo(signs)))
     order = (np.arange(C.shape[1]) if numbers is None else numbers).astype(np.uint64)
     s, gain = signs.reshape(-1), gains.reshape(-1)
-    least = NOTHING * float(largest(np.array([np.abs(C.data).max(initial=0.0)]))[0])
+    least = GAIN_ROUNDING * float(largest(np.array([np.abs(C.data).max(initial=0.0)]))[0])
     while (most := largest(gains.max(axis=0, initial=0.0))).max() > least:
-        level = np.maximum(SHARE * most, least)
-        tried, patience = np.flatnonzero(gains > level), PATIENCE
+        level = np.maximum(LEVEL_SHARE * most, least)
+        tried, patience = np.flatnonzero(gains > level), ROUNDS_IN_INDEX_ORDER
         while largest(np.array([float(tried.size)]))[0]:
             theirs = gain if halo is None else halo(gains).reshape(-1)
             patience -= 1
-            line = order if patience > 0 else order * SCATTER
+            line = order if patience > 0 else order * SCATTER_FACTOR
             go = tried[_ahead(C, tried, trials, gain, theirs, line)]
             s[go], gain[go] = -s[go], -gain[go]
             if halo is None:
@@ -116,7 +117,7 @@ def flipped(
 
 
 def _ahead(C: Any, tried: Indices, trials: int, gain: Array, theirs: Array, order: Any) -> Any:
-    """Which of the signs that are tried gain more than all their neighbours."""
+    """Return which of the tried signs gain more than all their neighbours."""
     if tried.size == 0:
         return np.zeros(0, dtype=bool)
     rows = tried // trials
@@ -127,12 +128,12 @@ def _ahead(C: Any, tried: Indices, trials: int, gain: Array, theirs: Array, orde
     behind = other > own
     same = np.flatnonzero(other == own)
     behind[same] = order[near[same]] < np.repeat(order[rows], counts)[same]
-    # A sign that gains has neighbours: no run of these is empty.
+    # A sign with a positive gain has neighbours, so no segment is empty.
     return ~np.logical_or.reduceat(behind, np.cumsum(counts) - counts)
 
 
 def _rows(C: Any, rows: Indices) -> tuple[Indices, Indices]:
-    """Where the entries of these rows are, row after row, and how many each has."""
+    """Return the positions of the entries of these rows, and how many each row has."""
     begin = C.indptr[rows].astype(np.intp)
     counts = C.indptr[rows + 1] - begin
     first = np.cumsum(counts) - counts

@@ -1,5 +1,4 @@
-"""Sparse principal components by semidefinite programming (d'Aspremont, El Ghaoui, Jordan and
-Lanckriet 2007: DSPCA)."""
+"""Sparse principal components by semidefinite programming (DSPCA)."""
 
 from __future__ import annotations
 
@@ -10,29 +9,39 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from condal.domains import Spectrahedron
+from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.linalg.symmetrize import symmetric
-from condal.maps import Triangle
-from condal.nonsmooth import L1
+from condal.maps.triangle import Triangle
+from condal.nonsmooth.norms import L1
 from condal.problem import Problem
 from condal.problems.answers import point_of
-from condal.problems.factors import leading
-from condal.problems.inputs import described, real_array
+from condal.problems.factors import leading_factor
+from condal.problems.inputs import describe, real_array
 from condal.result import Result
 from condal.runtime.arguments import require_positive, require_whole
-from condal.smooth import Linear
+from condal.smooth.linear import Linear
 
-NEGLIGIBLE = 1e-3  # of the largest entry of a leading eigenvector: what a solution leaves of 0
+NEGLIGIBLE = 1e-3  # of the largest entry of a leading eigenvector; smaller entries count as 0
 
 
 @dataclass(frozen=True, eq=False)
 class Component:
-    """A unit vector with few entries that are not 0: those of `support`, in rising order.
+    """A sparse principal component.
 
-    `variance` is v'S v, `explained` its share of all variance, and `objective` what the program
-    makes of v v'.
+    Attributes
+    ----------
+    vector : ndarray
+        The unit vector v.
+    support : ndarray of int
+        The indices of its nonzero entries, in ascending order.
+    variance : float
+        v'S v.
+    explained : float
+        The fraction of the total variance.
+    objective : float
+        The objective of the program at v v'.
     """
 
     vector: Array
@@ -43,33 +52,55 @@ class Component:
 
     def __repr__(self) -> str:
         return (
-            f"Component({self.support.size} of {self.vector.size} entries, variance="
-            f"{self.variance:.6g}, {100 * self.explained:.3g}% of all)"
+            f"Component({self.support.size} of {self.vector.size} entries, "
+            f"variance={self.variance:.6g}, explained={100 * self.explained:.3g}%)"
         )
 
 
 @dataclass(frozen=True, eq=False)
 class SparsePCA:
-    """maximise <S, x> - rho sum_ij |x_ij| subject to tr x = 1, x psd: S a covariance.
+    r"""The semidefinite relaxation of sparse PCA [1]_.
 
-    The relaxation of: maximise v'S v - rho |v|_1^2 over unit vectors v, where x = v v'. Its dual is
-    to minimise lambda_max(S + U) over |U_ij| <= rho: the largest variance that is left if every
-    covariance may be wrong by rho. Its value bounds the objective of every v.
+    .. math::
+
+        \max_x \; \langle S, x \rangle - \rho \sum_{ij} |x_{ij}|
+        \quad \text{subject to} \quad \operatorname{tr} x = 1, \; x \succeq 0,
+
+    with S a covariance. It relaxes: maximise :math:`v^T S v - \rho \|v\|_1^2` over unit vectors v.
+    Its dual minimises :math:`\lambda_{\max}(S + U)` over :math:`|U_{ij}| \le \rho`: the largest
+    variance if each covariance may be wrong by :math:`\rho`. The optimum bounds the objective of
+    every v. `sparse_pca` builds the model.
+
+    Parameters
+    ----------
+    S : ndarray
+        The covariance, n x n.
+    rho : float
+        The price of :math:`|x_{ij}|`.
+    total : float
+        The total variance: the trace of S before any deflation.
+    name : str, optional
+        The name in results and reports.
+
+    References
+    ----------
+    .. [1] A. d'Aspremont, L. El Ghaoui, M. I. Jordan and G. R. G. Lanckriet, "A direct formulation
+       for sparse PCA using semidefinite programming", *SIAM Review* 49, 2007.
     """
 
     S: Array = field(repr=False)
     rho: float
-    total: float  # the variance that shares are of: the trace of S before any deflation
+    total: float
     name: str = "sparse PCA"
 
     @property
     def n(self) -> int:
-        """How many variables."""
+        """The number of variables."""
         return len(self.S)
 
     @cached_property
     def problem(self) -> Problem:
-        """The program: g is the sum of |x_ij|, through the triangle of x."""
+        """The program; g is the sum of |x_ij|, through the triangle of x."""
         B = Triangle(self.n)
         # sqrt(2) |sqrt(2) x_ij| for both x_ij and x_ji, |x_ii| for x_ii.
         weights = self.rho * B(np.ones((self.n, self.n)))
@@ -83,7 +114,7 @@ class SparsePCA:
         )
 
     def value(self, v: Any) -> float:
-        """v'S v - rho |v|_1^2 of a unit vector, or of v / |v|."""
+        """Return v'S v - rho |v|_1^2 for v scaled to a unit vector."""
         u = real_array(v, "v", ndim=1)
         if u.size != self.n or not np.any(u):
             raise ProblemError(
@@ -94,34 +125,54 @@ class SparsePCA:
         return float(u @ self.S @ u - self.rho * np.abs(u).sum() ** 2)
 
     def component(self, result: Result, *, cardinality: int | None = None) -> Component:
-        """The sparse direction that x shows: where its leading eigenvector is largest.
+        """Return the sparse direction that x shows.
 
-        On each of the supports that the order of its entries gives, the direction of most variance
-        is taken; of these the one of the best objective, or that of `cardinality` entries.
+        Supports are formed from the largest entries of the leading eigenvector. On each support,
+        the direction of the largest variance is a candidate.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `condal.solve` for this model.
+        cardinality : int, optional
+            The size of the support; by default the size with the best objective.
+
+        Returns
+        -------
+        Component
+            The best candidate.
         """
-        v = leading(point_of(result, self.n), 1)[:, 0]
+        v = leading_factor(point_of(result, self.n), 1)[:, 0]
         order = np.argsort(-np.abs(v), kind="stable")
-        most = int(np.count_nonzero(np.abs(v) >= NEGLIGIBLE * np.abs(v).max()))
-        sizes: Any = range(1, most + 1)
+        count = int(np.count_nonzero(np.abs(v) >= NEGLIGIBLE * np.abs(v).max()))
+        sizes: Any = range(1, count + 1)
         if cardinality is not None:
             require_whole(cardinality, "cardinality")
             if cardinality > self.n:
                 raise ProblemError(f"cardinality is {cardinality}, of only {self.n} variables")
             sizes = (cardinality,)
-        # The eigenvector itself is tried too: its small entries are smaller, and cost less.
-        found = [self._on(order[:size]) for size in sizes]
+        # The eigenvector itself is a candidate too: its small entries cost less.
+        candidates = [self._on(order[:size]) for size in sizes]
         if cardinality is None:
-            found += [self._of(np.where(np.isin(np.arange(self.n), order[:most]), v, 0.0))]
-        return max(found, key=lambda one: one.objective)
+            candidates += [self._of(np.where(np.isin(np.arange(self.n), order[:count]), v, 0.0))]
+        return max(candidates, key=lambda candidate: candidate.objective)
 
     def deflated(self, component: Component) -> SparsePCA:
-        """The model of what a component leaves: S with its direction projected out on both sides.
+        """Return the model for the next component: S with a component projected out on both sides.
 
-        Solve it for the next component.
+        Parameters
+        ----------
+        component : Component
+            A component of this model.
+
+        Returns
+        -------
+        SparsePCA
+            The deflated model.
         """
         if not isinstance(component, Component):
             raise ProblemError(
-                f"wanted a component, as model.component returns it; got {described(component)}"
+                f"wanted a component, as model.component returns it; got {describe(component)}"
             )
         if component.vector.shape != (self.n,):
             raise ProblemError(
@@ -133,7 +184,7 @@ class SparsePCA:
         return SparsePCA(np.asarray(0.5 * (S + S.T)), self.rho, self.total, self.name)
 
     def _on(self, support: Any) -> Component:
-        """The direction of most variance among those that are 0 elsewhere."""
+        """Return the direction of the largest variance with this support."""
         last = support.size - 1
         block = self.S[np.ix_(support, support)]
         v = np.zeros(self.n)
@@ -151,14 +202,37 @@ class SparsePCA:
 def sparse_pca(
     covariance: Any = None, rho: Any = None, *, data: Any = None, name: str = "sparse PCA"
 ) -> SparsePCA:
-    """The sparse PCA model of a covariance matrix, or of data, a row an observation.
+    """Return the sparse PCA model of a covariance matrix, or of data.
 
     Parameters
     ----------
-    covariance : a symmetric n x n array.
-    rho : the price of |x_ij|, positive; from the largest |covariance| off the diagonal on, a
-        component has one variable.
-    data : an m x n array instead, of which the covariance is taken about the mean.
+    covariance : array_like, n x n, optional
+        A symmetric covariance. Give covariance or data.
+    rho : float
+        The price of :math:`|x_{ij}|`, positive. From the largest absolute off-diagonal covariance
+        on, a component has a single variable.
+    data : array_like, m x n, optional
+        One observation per row; its covariance about the mean is used.
+    name : str, optional
+        The name in results and reports.
+
+    Returns
+    -------
+    SparsePCA
+        The model, for `condal.solve`.
+
+    Raises
+    ------
+    ProblemError
+        If both or neither of covariance and data are given, or one is not valid.
+
+    Examples
+    --------
+    >>> import condal
+    >>> covariance = [[2.0, 1.8, 0.1], [1.8, 2.0, 0.0], [0.1, 0.0, 1.0]]
+    >>> model = condal.problems.sparse_pca(covariance, 0.2)
+    >>> model.component(condal.solve(model)).support.tolist()
+    [0, 1]
     """
     if (covariance is None) == (data is None):
         raise ProblemError(

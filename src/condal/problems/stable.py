@@ -1,4 +1,4 @@
-"""Stable sets of a graph: taken greedily, and improved by exchanges of one vertex for two."""
+"""Stable sets of a graph: chosen greedily, and improved by exchanging one vertex for two."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def take_in_order(W: Any, order: Any) -> Any:
-    """Which vertices are taken, each in turn unless it is joined to one that was."""
+    """Take each vertex in turn unless it is adjacent to one already taken."""
     free, chosen = np.ones(W.shape[0], dtype=bool), np.zeros(W.shape[0], dtype=bool)
     for v in order:
         if free[v]:
@@ -17,10 +17,10 @@ def take_in_order(W: Any, order: Any) -> Any:
     return chosen
 
 
-def improve(W: Any, chosen: Any) -> Any:
-    """The set with free vertices added, and one given up for two where that can be, to the end.
+def improve_stable_set(W: Any, chosen: Any) -> Any:
+    """Add free vertices and exchange one vertex for two until neither is possible.
 
-    Only vertices that are joined to one of the set alone can take its place: `tight` counts.
+    Only vertices with exactly one neighbour in the set can replace it; `tight` counts neighbours.
     """
     chosen = chosen.copy()
     tight = np.asarray((W[:, np.flatnonzero(chosen)] != 0).sum(axis=1)).ravel().astype(int)
@@ -53,11 +53,11 @@ def _near(W: Any, v: Any) -> Any:
 
 
 def _apart(W: Any, vertices: Any) -> tuple[int, int] | None:
-    """Two of the vertices that are not joined; None if all are."""
+    """Return two of the vertices that are not adjacent; None if all are."""
     if vertices.size < 2:
         return None
     for u in vertices:
         others = vertices[~np.isin(vertices, _near(W, u))]
-        if others.size > 1:  # u itself is one
+        if others.size > 1:  # `others` contains u itself
             return int(u), int(others[others != u][0])
     return None

@@ -1,4 +1,4 @@
-"""Synchronisation: unknowns of a group from noisy relative measurements of pairs of them."""
+"""Sign synchronisation: signs from noisy relative measurements of pairs."""
 
 from __future__ import annotations
 
@@ -9,27 +9,32 @@ from typing import Any
 import numpy as np
 
 from condal.certificates.certificate import Certificate, certify
-from condal.domains import Spectrahedron
+from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.symmetric import Symmetric
-from condal.maps import Diagonal
 from condal.problem import Problem
 from condal.problems.answers import generator, point_of, trials_of
-from condal.problems.factors import factor_of, leading
+from condal.problems.factors import factor_of, leading_factor
 from condal.problems.graphs import adjacency
 from condal.problems.signs import best_signs, checked_signs, flipped, signs_of
-from condal.problems.unit_diagonal import unit_diagonal
+from condal.problems.unit_diagonal import unit_diagonal_program
 from condal.result import Result
-from condal.sets import Equal
-from condal.smooth import Linear
+from condal.smooth.linear import Linear
 
 
 @dataclass(frozen=True, eq=False)
 class Signs:
-    """Signs +1 and -1, known up to one sign for all; `value` is s'C s, how well they agree.
+    """Signs +1 and -1, determined up to one global sign, with a proved bound.
 
-    No signs have a value above `bound`, which is proved.
+    Attributes
+    ----------
+    value : float
+        s'C s, the agreement with the measurements.
+    bound : float
+        A proved upper bound on the value of all signs.
+    signs : ndarray
+        +1 or -1 for each unknown.
     """
 
     value: float
@@ -37,24 +42,42 @@ class Signs:
     signs: Array
 
     def agreement(self, signs: Any) -> float:
-        """The share of signs that others share, or share after all are turned: at least 1/2."""
+        """Return the fraction of equal signs, up to a global sign: at least 1/2."""
         other = checked_signs(signs, self.signs.size)
         return float(0.5 + 0.5 * abs(np.mean(self.signs * other)))
 
     def __repr__(self) -> str:
         ones = int((self.signs > 0).sum())
         return (
-            f"Signs(value={self.value:.10g}, none is above {self.bound:.10g}, {ones} of +1 and "
-            f"{self.signs.size - ones} of -1)"
+            f"Signs(value={self.value:.10g}, bound={self.bound:.10g}, positive={ones}, "
+            f"negative={self.signs.size - ones})"
         )
 
 
 @dataclass(frozen=True, eq=False)
 class SignSynchronisation:
-    """maximise <C, x> subject to diag x = 1, x psd: C_ij a noisy measurement of s_i s_j.
+    r"""The semidefinite relaxation of sign synchronisation [1]_.
 
-    The relaxation of: maximise s'C s over signs s. Its value bounds s'C s for all of them, and
-    where the noise is low, a solution is s s' itself.
+    .. math::
+
+        \max_x \; \langle C, x \rangle
+        \quad \text{subject to} \quad \operatorname{diag} x = 1, \; x \succeq 0,
+
+    with :math:`C_{ij}` a noisy measurement of :math:`s_i s_j`. It relaxes: maximise :math:`s^T C s`
+    over signs :math:`s`. Its optimum bounds :math:`s^T C s`, and for low noise :math:`s s^T` is a
+    solution. `sign_synchronisation` builds the model.
+
+    Parameters
+    ----------
+    C : sparse array
+        The symmetric measurements, with an empty diagonal.
+    name : str, optional
+        The name in results and reports.
+
+    References
+    ----------
+    .. [1] A. S. Bandeira, "Random Laplacian matrices and convex relaxations", *Foundations of
+       Computational Mathematics* 18, 2018.
     """
 
     C: Any = field(repr=False)
@@ -62,69 +85,109 @@ class SignSynchronisation:
 
     @property
     def n(self) -> int:
-        """How many signs."""
+        """The number of signs."""
         return int(self.C.shape[0])
 
     @cached_property
     def problem(self) -> Problem:
-        """The relaxation, with tr x = n as its domain."""
-        return Problem.of(
-            f=Linear(Symmetric(self.n, sparse=(self.C,))),
-            X=Spectrahedron(self.n, trace=float(self.n)),
-            A=Diagonal(self.n),
-            K=Equal(np.ones(self.n)),
-            maximise=True,
-            repair=unit_diagonal,
-            propose=self.propose,
-            name=self.name,
-        )
+        """The relaxation; its domain is tr x = n."""
+        f = Linear(Symmetric(self.n, sparse=(self.C,)))
+        X = Spectrahedron(self.n, float(self.n))
+        return unit_diagonal_program(f, X, self.n, propose=self.propose, name=self.name)
 
     def propose(self, x: Point) -> tuple[Point, Array]:
-        """s s' for the signs of the leading eigenvector of x, and the dual that belongs to it."""
-        s = flipped(self.C, signs_of(leading(x, 1)))[:, 0]
+        """Return s s' for the signs of the leading eigenvector of x, and its dual."""
+        s = flipped(self.C, signs_of(leading_factor(x, 1)))[:, 0]
         return LowRank(s[:, None], np.ones(1)), self.dual(s)
 
     def dual(self, signs: Any) -> Array:
-        """y = s * C s, which proves s s' optimal if Diag(y) - C is psd (Bandeira 2018)."""
+        """Return y = s * C s, which proves s s' optimal if Diag(y) - C is psd."""
         s = checked_signs(signs, self.n)
         return np.asarray(s * (self.C @ s))
 
     def value(self, signs: Any) -> float:
-        """s'C s: the measurements that agree with the signs less those that do not, twice."""
+        """Return s'C s: twice the difference of agreeing and disagreeing measurements."""
         s = checked_signs(signs, self.n)
         return float(s @ (self.C @ s))
 
     def certificate(self, signs: Any) -> Certificate:
-        """What the signs prove of themselves, by their own dual: a gap of 0 if none are better.
+        """Certify signs by their own dual, without a solve; a gap of 0 proves them optimal.
 
-        It needs no solve. Beyond the noise up to which the relaxation is exact, its bound may be
-        far above that of a Result.
+        Above the noise level at which the relaxation is exact, the bound may be far above that of a
+        `Result`.
+
+        Parameters
+        ----------
+        signs : array_like
+            n numbers, each +1 or -1.
+
+        Returns
+        -------
+        Certificate
+            The objective s'C s and a proved bound.
         """
         s = checked_signs(signs, self.n)
         return certify(self, LowRank(s[:, None], np.ones(1)), self.dual(s))
 
     def round(self, result: Result, *, trials: int | None = None, seed: int = 0) -> Signs:
-        """The signs of the leading eigenvector of x, or of the best of `trials` - 1 random
-        combinations of its factor, each improved by flips of single signs; 50 unless they are
-        given, or fewer of more than 2 x 10^5 signs."""
+        """Round a solution to signs, each candidate improved by single flips.
+
+        Candidates are the signs of the leading eigenvector of x and of random combinations of the
+        columns of its factor.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `condal.solve` for this model.
+        trials : int, optional
+            The number of random trials, 50, or fewer for more than 2 x 10^5 signs, by default.
+        seed : int, optional
+            The seed of the random generator.
+
+        Returns
+        -------
+        Signs
+            The best signs of all trials.
+        """
         trials = trials_of(trials, 50, self.n)
         rng, x = generator(trials, seed), point_of(result, self.n)
         best = best_signs(
-            self.C, factor_of(x), trials=trials, rng=rng, first=signs_of(leading(x, 1))
+            self.C, factor_of(x), trials=trials, rng=rng, first=signs_of(leading_factor(x, 1))
         )[1]
         return Signs(self.value(best), float(result.bound), best)
 
 
 def sign_synchronisation(C: Any, *, name: str = "sign synchronisation") -> SignSynchronisation:
-    """The model of signs from noisy products of pairs of them.
+    """Return the model of signs from noisy products of pairs.
 
     Parameters
     ----------
-    C : a symmetric matrix, sparse or dense, or a NetworkX graph whose weights are the measurements:
-        C_ij is near s_i s_j, or of its sign and larger the more it is trusted; 0 where nothing was
-        measured. What stands on the diagonal says nothing.
+    C : array, sparse matrix or NetworkX graph
+        Symmetric measurements: :math:`C_{ij}` is near :math:`s_i s_j`, or has its sign and a
+        modulus that grows with trust; 0 without a measurement. The diagonal is ignored.
+    name : str, optional
+        The name in results and reports.
+
+    Returns
+    -------
+    SignSynchronisation
+        The model, for `condal.solve`.
+
+    Raises
+    ------
+    ProblemError
+        If C is not symmetric and real, or has no measurements.
+
+    Examples
+    --------
+    >>> import condal, numpy
+    >>> s = numpy.array([1, 1, -1, 1])
+    >>> model = condal.problems.sign_synchronisation(numpy.outer(s, s))
+    >>> signs = model.round(condal.solve(model))
+    >>> signs.agreement(s)
+    1.0
     """
     measured = adjacency(C, "C")
     if measured.nnz == 0:
-        raise ProblemError("C has no measurements: every choice of signs agrees as well")
+        raise ProblemError("C has no measurements: all signs agree with it equally well")
     return SignSynchronisation(measured, name)

@@ -1,4 +1,4 @@
-"""Regression of several responses at once, whose coefficients share few directions."""
+"""Regression of several responses at once, with coefficients of low rank."""
 
 from __future__ import annotations
 
@@ -9,40 +9,59 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.domains import NuclearBall
+from condal.domains.lifted import NuclearBall
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Outer
-from condal.maps import LeftProduct
+from condal.maps.products import LeftProduct
 from condal.problem import Problem
 from condal.problems.answers import rectangle_of
 from condal.problems.inputs import real_array, require_real
 from condal.result import Result
 from condal.runtime.arguments import require_positive
-from condal.smooth import LeastSquares
+from condal.smooth.residuals import LeastSquares
 
-NEGLIGIBLE = 1e-3  # of the largest singular value: an answer is not more exact than that
+NEGLIGIBLE = 1e-3  # of the largest singular value, below the accuracy of an answer
 
 
 @dataclass(frozen=True, eq=False)
 class Coefficients:
-    """x, m x n: a column of coefficients for each response; `loss` is |a x - Y|^2 / 2."""
+    r"""The coefficients of a regression of n responses on m features.
+
+    Attributes
+    ----------
+    loss : float
+        :math:`\|a x - Y\|_F^2 / 2`.
+    x : Outer
+        The coefficients, m x n, one column per response.
+    """
 
     loss: float
     x: Outer
 
     @cached_property
     def singular_values(self) -> Array:
-        """Those of x, in falling order."""
+        """The singular values of x, in descending order."""
         return self.x.singular_values()
 
     @property
     def rank(self) -> int:
-        """How many singular values are not negligible: the directions that the responses share."""
+        """The number of singular values that are not negligible."""
         largest = float(self.singular_values.max(initial=0.0))
         return int(np.count_nonzero(self.singular_values > NEGLIGIBLE * largest))
 
     def predict(self, a: Any) -> Array:
-        """a x, for other observations: rows of a with a number for each of the m features."""
+        """Return the predictions a x for other observations.
+
+        Parameters
+        ----------
+        a : array_like or sparse matrix
+            One row per observation, with m features.
+
+        Returns
+        -------
+        ndarray
+            One row per observation, one column per response.
+        """
         if not sp.issparse(a):
             a = real_array(a, "a")
         if a.ndim != 2 or a.shape[1] != self.x.shape[0]:
@@ -59,10 +78,26 @@ class Coefficients:
 
 @dataclass(frozen=True, eq=False)
 class TraceRegression:
-    """minimise |a x - Y|^2 / 2 subject to the sum of singular values of x <= radius.
+    r"""Regression over a nuclear-norm ball.
 
-    The n responses, or tasks, or classes, are regressed on the same m features at once. The smaller
-    the radius, the fewer directions of the features their coefficients share.
+    .. math::
+
+        \min_x \; \tfrac12 \|a x - Y\|_F^2
+        \quad \text{subject to} \quad \|x\|_* \le \mathrm{radius}.
+
+    The n responses, tasks or classes are regressed on the same m features. A smaller radius means
+    that their coefficients share fewer directions. `trace_regression` builds the model.
+
+    Parameters
+    ----------
+    map : LeftProduct
+        The map x -> a x.
+    Y : ndarray
+        The observed responses, p x n.
+    radius : float
+        The bound on the sum of singular values.
+    name : str, optional
+        The name in results and reports.
     """
 
     map: LeftProduct = field(repr=False)
@@ -85,23 +120,57 @@ class TraceRegression:
         )
 
     def fit(self, result: Result) -> Coefficients:
-        """The coefficients of a result."""
+        """Return the coefficients of a result.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `condal.solve` for this model.
+
+        Returns
+        -------
+        Coefficients
+            The coefficients and their loss.
+        """
         x = rectangle_of(result, self.shape)
-        found = Coefficients(0.0, x)
-        missed = found.predict(self.map.a) - self.Y
-        return Coefficients(0.5 * float(np.vdot(missed, missed)), x)
+        coefficients = Coefficients(0.0, x)
+        residual = coefficients.predict(self.map.a) - self.Y
+        return Coefficients(0.5 * float(np.vdot(residual, residual)), x)
 
 
 def trace_regression(
     a: Any, Y: Any, *, radius: float, name: str = "trace-norm regression"
 ) -> TraceRegression:
-    """The model of a regression of several responses with coefficients of small nuclear norm.
+    """Return the model of a regression with coefficients of small nuclear norm.
 
     Parameters
     ----------
-    a : a row for each of p observations, with m features: a dense or sparse matrix.
-    Y : p x n, what was observed; for classes, 1 in the column of the class and 0 in the others.
-    radius : how large the sum of singular values of the m x n coefficients may be.
+    a : array or sparse matrix, p x m
+        The features, one row per observation.
+    Y : array_like, p x n
+        The observed responses; for classes, 1 in the column of the class and 0 elsewhere.
+    radius : float
+        The bound on the sum of singular values of the coefficients.
+    name : str, optional
+        The name in results and reports.
+
+    Returns
+    -------
+    TraceRegression
+        The model, for `condal.solve`.
+
+    Raises
+    ------
+    ProblemError
+        If a and Y do not fit or are not real, or radius is not positive.
+
+    Examples
+    --------
+    >>> import condal, numpy
+    >>> Y = numpy.outer([1.0, 2.0, 3.0], [1.0, 1.0])
+    >>> model = condal.problems.trace_regression(numpy.eye(3), Y, radius=10.0)
+    >>> model.fit(condal.solve(model, tol=1e-6)).rank
+    1
     """
     observed = real_array(Y, "Y", ndim=2).copy()
     if 0 in observed.shape:
@@ -118,16 +187,15 @@ def trace_regression(
 
 
 def _reduced(product: LeftProduct, Y: Array) -> tuple[LeftProduct, Array]:
-    """The map and the data of the same loss with m + 1 rows, if a is dense and has more.
+    """Return the map and data of the same loss with m + 1 rows, if a is dense and has more.
 
-    With a = Q R, |a x - Y|^2 = |R x - Q'Y|^2 and what of Y is across Q, which a row of zeros
-    of a keeps.
+    With a = Q R, |a x - Y|^2 = |R x - Q'Y|^2 + |Y - Q Q'Y|^2; a zero row of a keeps the last term.
     """
     a = product.a
     if sp.issparse(a) or a.shape[0] <= a.shape[1] + 1:
         return product, Y.ravel()
     Q, R = np.linalg.qr(a)
-    seen = Q.T @ Y
-    across = np.linalg.norm(Y - Q @ seen, axis=0)
+    projected = Q.T @ Y
+    rest = np.linalg.norm(Y - Q @ projected, axis=0)
     rows = np.vstack([R, np.zeros(a.shape[1])])
-    return LeftProduct(rows, product.n), np.vstack([seen, across]).ravel()
+    return LeftProduct(rows, product.n), np.vstack([projected, rest]).ravel()

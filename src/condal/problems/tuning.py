@@ -1,4 +1,4 @@
-"""The best of a parameter that grows: a radius, by what it predicts."""
+"""Choose a growing parameter, such as a radius, by the loss of its predictions."""
 
 from __future__ import annotations
 
@@ -6,35 +6,35 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 
-STEP = 2**0.5
-BETTER = 0.999  # of the least loss: a smaller gain is chance
-WORSE = 2  # values in turn that are no better than the best: further ones would not be, either
-MOST = 24
+GROWTH = 2**0.5
+IMPROVEMENT = 0.999  # a loss must fall below this fraction of the least to count as better
+MAX_FAILURES = 2  # consecutive values without improvement that end the search
+MAX_VALUES = 24
 
 
 @dataclass(frozen=True)
 class Trial:
-    """The loss of a value, and whether no larger one is to be tried."""
+    """The loss at a value, and whether larger values should not be tried."""
 
     loss: float
     last: bool = False
 
 
 def best_of_growing(trial: Callable[[float], Trial], first: float) -> float:
-    """The value of least loss among first, sqrt(2) first, 2 first, ..., which end when two in turn
-    are no better than the best, when a trial says so, or after 24.
+    """Return the value of least loss among first, sqrt(2) first, 2 first, ...
 
-    For a loss that falls and then rises, as that of predictions does when a model is allowed more.
+    The search ends after two values in turn that do not improve on the best, when a trial says so,
+    or after 24 values. It suits losses that fall and then rise as a model gains freedom.
     """
     value = best = first
-    least, worse = inf, 0
-    for _ in range(MOST):
-        found = trial(value)
-        if found.loss < BETTER * least:
-            best, least, worse = value, found.loss, 0
+    least, failures = inf, 0
+    for _ in range(MAX_VALUES):
+        outcome = trial(value)
+        if outcome.loss < IMPROVEMENT * least:
+            best, least, failures = value, outcome.loss, 0
         else:
-            worse += 1
-        if worse >= WORSE or found.last:
+            failures += 1
+        if failures >= MAX_FAILURES or outcome.last:
             break
-        value *= STEP
+        value *= GROWTH
     return best

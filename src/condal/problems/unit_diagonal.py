@@ -1,37 +1,68 @@
-"""{x psd : diag x = 1}: a point of it from any psd x, real or Hermitian."""
+"""{x psd : diag x = 1}, real or Hermitian: programs over it, and a repair of any psd x."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from condal.linalg.blocked import weighted_squares
 from condal.linalg.lifting import is_complex
-from condal.linalg.points import LowRank, Point, dense
+from condal.linalg.points import Array, LowRank, Point, dense
+from condal.maps.entries import Diagonal
+from condal.problem import Problem
+from condal.sets.boxes import Equal
+from condal.types import Smooth
 
-LOST = 1e-300  # a diagonal entry of a row that says nothing
+if TYPE_CHECKING:
+    from condal.domains.lifted import Hermitian
+    from condal.domains.spectral import Spectrahedron
+
+MIN_DIAGONAL = 1e-300  # rows with a smaller diagonal entry count as zero
+
+
+def unit_diagonal_program(
+    f: Smooth,
+    X: Spectrahedron | Hermitian,
+    n: int,
+    *,
+    hermitian: bool = False,
+    propose: Callable[[Point], tuple[Point, Array]] | None = None,
+    name: str,
+) -> Problem:
+    """Return the problem: maximise f(x), diag x = 1, x in X = {x psd, n x n : tr x = n}."""
+    return Problem.of(
+        f=f,
+        X=X,
+        A=Diagonal(n, hermitian=hermitian),
+        K=Equal(np.ones(n)),
+        maximise=True,
+        repair=unit_diagonal,
+        propose=propose,
+        name=name,
+    )
 
 
 def unit_diagonal(x: Point) -> Point:
-    """D^(-1/2) x D^(-1/2) with D = diag x; a row of zeros becomes a unit vector."""
+    """D^(-1/2) x D^(-1/2) with D = diag x; a zero row becomes a unit vector."""
     if isinstance(x, LowRank):
         squares = weighted_squares(x.U.real, x.weights)
         if is_complex(x.U):
             squares += weighted_squares(x.U.imag, x.weights)
         diagonal = np.maximum(squares, 0.0)
-        lost = diagonal <= LOST
-        U = x.U / np.sqrt(np.where(lost, 1.0, diagonal))[:, None]
-        U[lost] = 0.0
+        is_zero = diagonal <= MIN_DIAGONAL
+        U = x.U / np.sqrt(np.where(is_zero, 1.0, diagonal))[:, None]
+        U[is_zero] = 0.0
         heaviest = int(np.argmax(x.weights))
-        U[lost, heaviest] = 1.0 / np.sqrt(x.weights[heaviest])
+        U[is_zero, heaviest] = 1.0 / np.sqrt(x.weights[heaviest])
         return LowRank(U, x.weights)
     full: Any = dense(x)
     diagonal = np.diagonal(full).real
-    lost = diagonal <= LOST
-    root = np.sqrt(np.where(lost, 1.0, diagonal))
+    is_zero = diagonal <= MIN_DIAGONAL
+    root = np.sqrt(np.where(is_zero, 1.0, diagonal))
     repaired = full / np.multiply.outer(root, root)
-    repaired[lost] = 0.0
-    repaired[:, lost] = 0.0
+    repaired[is_zero] = 0.0
+    repaired[:, is_zero] = 0.0
     repaired[np.diag_indices(len(full))] = 1.0
     return np.asarray(repaired)

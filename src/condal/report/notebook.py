@@ -1,4 +1,4 @@
-"""A solve as it runs in a notebook: one output that is drawn anew, by IPython alone."""
+"""Show a running solve in a notebook: one output that IPython updates."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 from condal.result import Row
 from condal.runtime.markup import escape_html
 
-SECONDS_BETWEEN = 0.2
-DIGITS = 6  # that a bar has room for
+SECONDS_BETWEEN_UPDATES = 0.2
+DIGITS = 6  # of accuracy in a full bar
 
 _TRACK = (
     "display:inline-block;width:16em;height:0.7em;vertical-align:middle;border-radius:0.35em;"
@@ -22,15 +22,17 @@ _TRACK = (
 
 
 def in_notebook() -> bool:
-    """Whether a kernel runs this, which can show HTML."""
+    """Return whether a kernel that can show HTML runs this code."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return shell is not None and hasattr(shell, "kernel")
 
 
 class Bar:
-    """The last `Row` as two bars, of the gap and of the infeasibility: a tenth of the error, a
-    sixth of the bar. At most 5 times a second it is drawn anew."""
+    """The last `Row` as two bars, of the gap and of the infeasibility, at most 5 times per second.
+
+    Each factor of 10 in the error is a sixth of the bar.
+    """
 
     def __init__(self) -> None:
         ipython: Any = importlib.import_module("IPython.display")
@@ -41,23 +43,23 @@ class Bar:
         self._handle = ipython.display(ipython.HTML(self._draw()), display_id=True)
 
     def show(self, row: Row) -> None:
-        """Take note of a row, and draw it if it is time."""
+        """Record a row, and draw it if it is due."""
         self._row = row
-        if time.perf_counter() - self._drawn >= SECONDS_BETWEEN:
+        if time.perf_counter() - self._drawn >= SECONDS_BETWEEN_UPDATES:
             self._update()
 
     def note(self, text: str) -> None:
-        """A line of text below the bars."""
+        """Add a line of text below the bars."""
         self._notes.append(text)
         self._update()
 
     def close(self) -> None:
-        """The last row, as it stays."""
+        """Draw the last row."""
         self._update()
 
     def _update(self) -> None:
         self._drawn = time.perf_counter()
-        # A solve goes on when nobody looks; an interrupt of the kernel is no Exception.
+        # The solve continues if the output fails; a kernel interrupt is not an Exception.
         with contextlib.suppress(Exception):
             self._handle.update(self._html(self._draw()))
 
@@ -67,18 +69,18 @@ class Bar:
 
 
 def drawn(row: Row | None, seconds: float) -> str:
-    """The row as HTML, in the colours of the page."""
+    """Return the row as HTML, in the colours of the page."""
     style = "color:inherit;font-variant-numeric:tabular-nums;line-height:1.6"
     if row is None:
         return f'<div style="{style}">starting</div>'
     bound = f"~{row.bound:#.7g}" if math.isfinite(row.bound) else "none yet"
-    told = [
+    texts = [
         f"objective {row.objective + 0.0:#.7g}, bound {bound}",
         f"iteration {row.k:,}, {max(seconds, row.seconds):.1f} s",
     ]
     bars = [_bar("gap", row.gap), _bar("infeasibility", row.infeasibility)]
     return (
-        f'<div style="{style}">' + "".join(f"<div>{part}</div>" for part in bars + told) + "</div>"
+        f'<div style="{style}">' + "".join(f"<div>{text}</div>" for text in bars + texts) + "</div>"
     )
 
 

@@ -1,5 +1,4 @@
-"""A solve as it runs: a live line on a terminal, bars in a notebook, rows that get rarer
-elsewhere."""
+"""Show a running solve: a live line on a terminal, bars in a notebook, printed rows elsewhere."""
 
 from __future__ import annotations
 
@@ -25,18 +24,27 @@ HEADER = (
 
 
 class Progress:
-    """Shows each `Row`: `condal.solve(problem, callback=condal.Progress())`.
+    """Show each `Row` of a running solve.
 
-    On a terminal one line is drawn anew, at most 10 times a second, by a thread that reads the last
-    row: an iteration pays for an assignment. In a notebook there are bars for the gap and the
-    infeasibility. Elsewhere, or without rich, or where another than `solve` calls it outside of
-    `with`, a row is printed when k passes a power of 2, or 10 seconds and a quarter of the time so
-    far after the one before. Ctrl-C, or the interrupt of the kernel, ends the solve with the best
-    answer so far.
+    On a terminal, a thread redraws one line at most 10 times per second; an iteration costs one
+    assignment. In a notebook, bars show the gap and the infeasibility. Elsewhere, without rich, or
+    if it is called outside `solve` and `with`, rows are printed: when k passes a power of 2, or
+    when 10 seconds, and a quarter of the time before, have passed since the last row. Ctrl-C, or an
+    interrupt of the kernel, ends the solve with the best answer so far.
 
     Parameters
     ----------
-    stream : where rows go; None for stderr, or the notebook.
+    stream : file object, optional
+        The destination of the rows; by default stderr or the notebook.
+
+    Examples
+    --------
+    >>> import condal, io, networkx
+    >>> rows = io.StringIO()
+    >>> model = condal.problems.max_cut(networkx.cycle_graph(5))
+    >>> result = condal.solve(model, callback=condal.Progress(rows))
+    >>> rows.getvalue().split()[:4]
+    ['k', 'objective', 'bound', 'gap']
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -54,7 +62,7 @@ class Progress:
         self._began = time.perf_counter()
 
     def __call__(self, row: Row) -> None:
-        """Take note of a row; never asks the solve to stop."""
+        """Record a row; never ask the solve to stop."""
         self._row = row
         if self._bar is not None:
             self._bar.show(row)
@@ -62,7 +70,7 @@ class Progress:
             self._print(row)
 
     def __enter__(self) -> Progress:
-        # `solve` enters what it calls, and so may who calls `solve`.
+        # Both `solve` and its caller may enter the context.
         self._depth += 1
         if self._depth == 1:
             self._reset()
@@ -84,7 +92,7 @@ class Progress:
             self._print(self._row)
 
     def note(self, text: str) -> None:
-        """A line of text, above the live one."""
+        """Print a line of text, above the live one."""
         if self._bar is not None:
             self._bar.note(text)
         elif self._live is not None:
@@ -101,7 +109,7 @@ class Progress:
         self._write("\n".join([*lines, line(row)]))
 
     def _write(self, text: str) -> None:
-        # A solve goes on when nobody reads, or when a signal's note meets a row half written.
+        # The solve continues if the stream is closed, or if a signal's note interrupts a write.
         with contextlib.suppress(OSError, RuntimeError):
             self._stream.write(text + "\n")
             self._stream.flush()
@@ -133,7 +141,7 @@ class Progress:
 
 
 def line(row: Row) -> str:
-    """A row of at most 80 columns, under `HEADER`."""
+    """Return a row of at most 80 columns, aligned with `HEADER`."""
     return (
         f"{row.k:>8} {row.objective + 0.0:>#14.7g} {estimate(row.bound, '#.7g'):>15} "
         f"{estimate(row.gap, '.1e'):>9} {row.infeasibility:>8.1e} {row.oracle_calls:>8} "
@@ -142,12 +150,12 @@ def line(row: Row) -> str:
 
 
 def estimate(value: float, spec: str) -> str:
-    """~value, for only the result's certificate is proved; a dash where there is none yet."""
+    """Return ~value, as only the result's certificate is proved; a dash if there is none yet."""
     return f"~{value:{spec}}" if math.isfinite(value) else "-"
 
 
 def clock(seconds: float) -> str:
-    """12.3 s, 4:05 or 1:02:03."""
+    """Return a duration as 12.3 s, 4:05 or 1:02:03."""
     if seconds < 99.95:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from condal.driver.solve import solve
 from condal.linalg.points import Array
-from condal.problems import k_means
+from condal.problems.kmeans import k_means
 from condal.result import Status
 
 try:
@@ -30,41 +30,69 @@ try:
 except ImportError:  # before scikit-learn 1.6 it was a method
 
     def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
-        """X, checked, and its features noted or compared."""
+        """Return X after checking it and recording or comparing its features."""
         return estimator._validate_data(X, **options)
 
 
-LARGEST = 5000  # samples
-COPIES = 17  # of n x n numbers, that a solve of more than 2,000 samples holds; measured
+MAX_SAMPLES = 5000
+DENSE_COPIES = 17  # of n x n numbers in a solve of more than 2,000 samples; measured
 
 
 class SDPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
-    """minimise the sum of squared distances to n_clusters centres, and prove what the least can be.
+    r"""K-means clustering with a certificate, by semidefinite relaxation [1]_.
 
-    The semidefinite relaxation of k-means (Peng and Wei 2007) is solved, and rounded to a
-    clustering: `lower_bound_` is proved to be at most the inertia of every clustering into
-    n_clusters, and `certified_gap_` says how far above the best `inertia_` can be. The relaxation
-    has n_samples^2 unknowns: it is for up to a few thousand samples. Of more, fit a sample of them,
-    and `predict` the others.
+    The relaxation is solved and rounded to a clustering. `lower_bound_` is a proved lower bound on
+    the inertia of every clustering into n_clusters, and `certified_gap_` bounds how far `inertia_`
+    can be above the best. The relaxation has :math:`n_{\mathrm{samples}}^2` unknowns, so it suits
+    up to a few thousand samples. For more, fit a subset and `predict` the others.
 
     Parameters
     ----------
-    n_clusters : how many clusters.
-    tol : the relative gap to which the relaxation is solved.
-    max_seconds : when to stop before that; None for no limit. What is proved by then is valid.
-    n_init : how many starts of the rounding to try, the best of which is kept.
-    random_state : of these starts; an int for the same answer each time.
+    n_clusters : int, optional
+        The number of clusters.
+    tol : float, optional
+        The relative gap to which the relaxation is solved.
+    max_seconds : float, optional
+        A time limit; what is proved by then is valid.
+    n_init : int, optional
+        The number of starts of the rounding; the best is kept.
+    random_state : int, RandomState or None, optional
+        The seed of the starts; an int makes the answer reproducible.
 
     Attributes
     ----------
-    cluster_centers_ : n_clusters x n_features.
-    labels_ : the cluster of each sample.
-    inertia_ : the sum of squared distances of the samples to their centres.
-    lower_bound_ : no clustering of these samples has less inertia; proved.
-    certified_gap_ : inertia_ / lower_bound_ - 1: 0.02 means at most 2% above the best.
-    n_iter_ : the iterations of the solve.
-    result_ : the `condal.Result` of the relaxation, with the proof of its bound.
-    n_features_in_, feature_names_in_ : of the samples.
+    cluster_centers_ : ndarray, n_clusters x n_features
+        The centres.
+    labels_ : ndarray of int
+        The cluster of each sample.
+    inertia_ : float
+        The sum of squared distances of the samples to their centres.
+    lower_bound_ : float
+        A proved lower bound on the inertia of every clustering of these samples.
+    certified_gap_ : float
+        inertia_ / lower_bound_ - 1: 0.02 means at most 2% above the best.
+    n_iter_ : int
+        The number of iterations of the solve.
+    result_ : Result
+        The result of the relaxation, with the proof of its bound.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of str
+        The names of the features, if the samples have names.
+
+    References
+    ----------
+    .. [1] J. Peng and Y. Wei, "Approximating k-means-type clustering via semidefinite programming",
+       *SIAM Journal on Optimization* 18, 2007.
+
+    Examples
+    --------
+    >>> from condal.sklearn import SDPKMeans
+    >>> model = SDPKMeans(2, random_state=0).fit([[0.0], [1.0], [10.0], [12.0]])
+    >>> model.inertia_
+    2.5
+    >>> model.certified_gap_ < 0.01
+    True
     """
 
     def __init__(
@@ -83,14 +111,32 @@ class SDPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> SDPKMeans:
-        """Cluster the rows of X; y is not looked at."""
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array_like, n_samples x n_features
+            The samples.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        SDPKMeans
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If there are more than 5,000 samples, or fewer samples than clusters.
+        """
         X = self._checked(X, reset=True, ensure_min_samples=2)
         n = len(X)
-        if n > LARGEST:
-            gigabytes = 8e-9 * COPIES * n**2
+        if n > MAX_SAMPLES:
+            gigabytes = 8e-9 * DENSE_COPIES * n**2
             raise ValueError(
-                f"n_samples={n} is more than the {LARGEST} that SDPKMeans takes: its relaxation "
-                f"has n_samples^2 unknowns, and would take about {gigabytes:.0f} GB and "
+                f"n_samples={n} is more than the {MAX_SAMPLES} that SDPKMeans accepts: its "
+                f"relaxation has n_samples^2 unknowns, and would take about {gigabytes:.0f} GB and "
                 "hours. Fit a sample of the rows, and predict the others"
             )
         if n < self.n_clusters:
@@ -103,38 +149,38 @@ class SDPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         if result.status is not Status.SOLVED:
             warnings.warn(
                 f"the relaxation was not solved to tol={self.tol:g} ({result.status.value}); "
-                "lower_bound_ is proved nevertheless, and may be low",
+                "lower_bound_ is still proved, but may be low",
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        found = model.round(result, trials=self.n_init, seed=seed)
-        assert found.centres is not None
+        clustering = model.round(result, trials=self.n_init, seed=seed)
+        assert clustering.centres is not None
         self.result_ = result
-        self.labels_ = np.asarray(found.labels, dtype=np.int32)
-        self.cluster_centers_ = found.centres
-        self.inertia_ = found.cost
-        self.lower_bound_ = found.bound
-        self.certified_gap_ = model.excess(found.labels, result)
+        self.labels_ = np.asarray(clustering.labels, dtype=np.int32)
+        self.cluster_centers_ = clustering.centres
+        self.inertia_ = clustering.cost
+        self.lower_bound_ = clustering.bound
+        self.certified_gap_ = model.excess(clustering.labels, result)
         self.n_iter_ = result.iterations
         return self
 
     def predict(self, X: Any) -> Any:
-        """The cluster of the nearest centre, for each row of X."""
+        """Return the cluster of the nearest centre, for each row of X."""
         return np.argmin(self.transform(X), axis=1).astype(np.int32)
 
     def transform(self, X: Any) -> Array:
-        """The distances of the rows of X from the centres."""
+        """Return the distances of the rows of X from the centres."""
         check_is_fitted(self)
         X = self._checked(X, reset=False)
         return np.asarray(euclidean_distances(X, self.cluster_centers_))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Minus the sum of squared distances of the rows of X from their nearest centres."""
+        """Return minus the sum of squared distances of the rows of X from their nearest centres."""
         return -float((self.transform(X).min(axis=1) ** 2).sum())
 
     @property
     def _n_features_out(self) -> int:
-        """How many columns `transform` gives."""
+        """The number of columns that `transform` returns."""
         return len(self.cluster_centers_)
 
     def _checked(self, X: Any, **options: Any) -> Array:

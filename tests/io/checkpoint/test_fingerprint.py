@@ -136,7 +136,7 @@ def problems(t: float) -> dict[str, Callable[[], Any]]:
     return {
         "angular_synchronisation": lambda: made.angular_synchronisation(H),
         "communities": lambda: made.communities(W),
-        "generalized_eigenvector": lambda: made.generalized_eigenvector(
+        "generalised_eigenvector": lambda: made.generalised_eigenvector(
             S @ S.T, np.eye(5), 1.0 + t
         ),
         "graph_matching": lambda: made.graph_matching(W, np.roll(W, 1)),

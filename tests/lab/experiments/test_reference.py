@@ -14,7 +14,7 @@ from condal.lab.experiments import reference as module
 from condal.lab.experiments.instances import QUICK, Instance, build
 from condal.lab.experiments.reference import Reference, reference, solution
 from condal.lab.experiments.splitting import splitting
-from condal.problems import generalized_eigenvector, k_means, max_cut
+from condal.problems import generalised_eigenvector, k_means, max_cut
 from known import DATA, needs_data, torus
 
 
@@ -89,18 +89,18 @@ def test_the_optimum_of_a_definite_pencil_is_its_eigenvalue():
     A, B = rng.standard_normal((2, 12, 12))
     Phi, Psi = A @ A.T, B @ B.T + np.eye(12)
     largest = np.linalg.eigvals(np.linalg.solve(Psi, Phi)).real.max()
-    known = reference(instance("geneig", generalized_eigenvector(Phi, Psi, 5.0)))
+    known = reference(instance("geneig", generalised_eigenvector(Phi, Psi, 5.0)))
     assert known.objective == pytest.approx(largest, rel=1e-8)
 
 
 def test_the_optimum_of_a_diagonal_pencil_by_hand():
     """x = diag(a, b): max 3a + b with a - b = 1, a + b <= 2 is 3 (1.5) + 0.5."""
-    model = generalized_eigenvector(np.diag([3.0, 1.0]), np.diag([1.0, -1.0]), 2.0)
+    model = generalised_eigenvector(np.diag([3.0, 1.0]), np.diag([1.0, -1.0]), 2.0)
     assert reference(instance("geneig", model)).objective == pytest.approx(5.0, rel=1e-9)
 
 
 def test_an_infeasible_trace_is_an_error():
-    model = generalized_eigenvector(np.eye(2), np.diag([1.0, -1.0]), 0.5)
+    model = generalised_eigenvector(np.eye(2), np.diag([1.0, -1.0]), 0.5)
     with pytest.raises(ProblemError, match=r"alpha lambda_max\(Psi\) < 1: no x is feasible"):
         reference(instance("geneig", model))
 

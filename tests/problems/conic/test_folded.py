@@ -171,11 +171,11 @@ def test_maps_agree_with_the_rows():
         ),
         (
             lambda: Program(np.zeros(4), [[1.0, 1.0, 0.0, 1.0]], [1.0], (Block("psd", 2),)),
-            r"both triangles of them given: a row of A \(0\) misses that by 1; give \(M \+ M'\)",
+            r"with both triangles given: a row of A \(0\) is off by 1; give \(M \+ M'\)",
         ),
         (
             lambda: Program([1.0], [[1.0]], [1e200], (Block("orthant", 1),)),
-            r"numbers of up to 1e\+200; scale them below 1e\+150",
+            r"entries of up to 1e\+200; scale them below 1e\+150",
         ),
     ],
 )

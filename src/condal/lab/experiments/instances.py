@@ -25,7 +25,7 @@ from condal.lab.experiments.stand_ins import (
 from condal.linalg.points import Array, dense
 from condal.methods import LowRankCGAL
 from condal.problem import Problem
-from condal.problems import generalized_eigenvector, k_means, max_cut
+from condal.problems import generalised_eigenvector, k_means, max_cut
 
 Kind: TypeAlias = Literal["max-cut", "k-means", "geneig"]
 
@@ -151,7 +151,7 @@ def _geneig(name: str, title: str, Phi: Array, needs: tuple[str, ...]) -> Instan
     n = Phi.shape[0]
     Psi = _gaussian(np.random.default_rng([SEED, n, 0]), n)
     top = float(eigh(Psi, eigvals_only=True, subset_by_index=[n - 1, n - 1])[0])
-    problem = generalized_eigenvector(Phi, Psi, ALPHA / top, name=title).problem
+    problem = generalised_eigenvector(Phi, Psi, ALPHA / top, name=title).problem
     full = f"generalised eigenvector, {title}"
     return Instance(name, full, "geneig", problem, needs)
 

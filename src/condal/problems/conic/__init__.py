@@ -1,4 +1,4 @@
-"""Conic programs: their standard form, bounds on their trace, and how they are solved."""
+"""Conic programs: standard form, proved bounds on the trace, and models to solve."""
 
 from condal.runtime.lazy import attach_stub
 

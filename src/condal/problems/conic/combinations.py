@@ -1,7 +1,7 @@
-"""Bounds on traces that the rows of a program prove when they are added up.
+"""Bounds on traces that combinations of a program's rows prove.
 
 For a y that K allows, <A'y, x> <= sup_K <y, .> for every feasible x. If A_j'y >= l_j I on the cone
-of part j, then sum_j l_j tr x_j is no more than that either.
+of each part j, then sum_j l_j tr x_j has the same upper bound.
 """
 
 from __future__ import annotations
@@ -23,13 +23,16 @@ from condal.linalg.symmetric import Symmetric
 from condal.problems.conic.folded import Part
 from condal.problems.conic.structure import Shape
 
-ROUNDS = 20  # of passing bounds on from part to part
+MAX_PASSES = 20  # over all combinations, each passing bounds from part to part
 
 
 @dataclass(frozen=True, eq=False)
 class Combination:
-    """sum_j least_j tr x_j <= most, proved for every feasible x; with the objective as a row, for
-    every one whose (minimised) objective is at most U: `most` is then less U."""
+    """sum_j least_j tr x_j <= most, proved for every feasible x.
+
+    With `of_objective`, the objective is one of the rows: sum_j least_j tr x_j <= most + U for
+    every feasible x whose (minimised) objective is at most U.
+    """
 
     y: Array
     least: Array
@@ -38,13 +41,15 @@ class Combination:
 
     @property
     def impossible(self) -> bool:
-        """Whether no x is feasible: traces are not negative."""
+        """Whether no x is feasible, because traces are not negative."""
         return not self.of_objective and bool(np.all(self.least >= 0)) and self.most < 0
 
 
 def combine(shape: Shape, y: Array, *, of_objective: bool = False) -> Combination:
-    """What y proves: sup_K <y, .>, and a bound on the smallest eigenvalue of each part of A'y, or
-    of c + A'y; rounding is accounted for."""
+    """Return what y proves, with rounding accounted for.
+
+    It is sup_K <y, .> and a bound on the smallest eigenvalue of each part of A'y, or of c + A'y.
+    """
     y = shape.K.dual_point(y)
     support = shape.K.support(y)
     most = support + gamma(y.size + 8) * (abs(support) + shape.K.support_abs_sum(y))
@@ -54,13 +59,13 @@ def combine(shape: Shape, y: Array, *, of_objective: bool = False) -> Combinatio
         error = adjoint_rounding(A, y) + dual_rounding(A, shape.K.dual_error(y))
         if of_objective:
             v = add(v, c)
-            error += gamma(4) * norm_above(part.c.data)  # c may be kept as u u', u rounded
+            error += gamma(4) * norm_above(part.c.data)  # c may be stored as u u' with rounded u
         least.append(_least(part, v) - error)
     return Combination(y, np.array(least), float(most), of_objective)
 
 
 def _least(part: Part, v: Any) -> float:
-    """l with <v, x> >= l tr x on the cone of the part; -inf where that takes chance to prove."""
+    """Return l with <v, x> >= l tr x on the cone of the part; -inf if a proof needs randomness."""
     if isinstance(v, Symmetric):
         if v.factorable and not v.sparse:
             diagonal = v.diagonals()[0]
@@ -77,26 +82,26 @@ def _least(part: Part, v: Any) -> float:
 
 
 def traces(combinations: list[Combination], parts: int, level: float = inf) -> Array:
-    """The bounds on the traces that follow, passed on from part to part; inf for none.
+    """Return the bounds on the traces that follow, passed on from part to part; inf for none.
 
-    A combination with the objective counts for points of an objective of at most `level`.
+    A combination with the objective applies to points of an objective of at most `level`.
     """
-    found = np.full(parts, inf)
-    for _ in range(ROUNDS):
-        before = found.copy()
-        for one in combinations:
-            room = level if one.of_objective else 0.0
-            most, size = one.most + room, abs(one.most) + abs(room)
-            negative = np.maximum(-one.least, 0.0)
+    bounds = np.full(parts, inf)
+    for _ in range(MAX_PASSES):
+        before = bounds.copy()
+        for proof in combinations:
+            allowance = level if proof.of_objective else 0.0
+            total, size = proof.most + allowance, abs(proof.most) + abs(allowance)
+            negative = np.maximum(-proof.least, 0.0)
             with np.errstate(invalid="ignore"):
-                owed = np.where(negative > 0, negative * found, 0.0)
-            for j in np.flatnonzero(one.least > 0):
-                others = float(np.delete(owed, j).sum())
-                left = most + others + gamma(2 * parts + 8) * (size + others)
-                if np.isfinite(left):
-                    with np.errstate(over="ignore"):  # a bound beyond all numbers is none
-                        bound = max(left, 0.0) / one.least[j] * (1 + 1e-15)
-                    found[j] = min(found[j], float(bound))
-        if np.array_equal(before, found):
+                negative_terms = np.where(negative > 0, negative * bounds, 0.0)
+            for j in np.flatnonzero(proof.least > 0):
+                others = float(np.delete(negative_terms, j).sum())
+                limit = total + others + gamma(2 * parts + 8) * (size + others)
+                if np.isfinite(limit):
+                    with np.errstate(over="ignore"):  # an overflow to inf is no bound
+                        bound = max(limit, 0.0) / proof.least[j] * (1 + 1e-15)
+                    bounds[j] = min(bounds[j], float(bound))
+        if np.array_equal(before, bounds):
             break
-    return found
+    return bounds

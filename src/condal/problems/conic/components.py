@@ -1,8 +1,7 @@
-"""What a psd block falls into: rows and columns that nothing in the program joins.
+"""Split a psd block into rows and columns that nothing in the program connects.
 
-Where no entry between two sets of rows is read, 0 may stand there: x is psd if its two diagonal
-blocks are. A row that is joined to no other is a number u >= 0, and one that is not read at all
-may be 0.
+If no entry between two sets of rows is used, these entries may be 0: x is psd if its two diagonal
+blocks are. A row connected to no other is a number u >= 0, and an unused row may be 0.
 """
 
 from __future__ import annotations
@@ -11,40 +10,41 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from condal.linalg.points import Indices
 
-WORTH = 0.5  # of n^3: blocks that cost more together are kept as one
+MAX_SPLIT_COST = 0.5  # as a fraction of n^3; costlier splits keep one block
 
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """Sets of rows that are psd blocks of their own, and single rows that are numbers."""
+    """Sets of rows that are separate psd blocks, and single rows that are numbers."""
 
     matrices: tuple[Indices, ...]
     numbers: Indices
 
 
 def pieces(n: int, places: Indices, slack: Indices) -> Pieces:
-    """Those of an n x n block of which the entries at these (flat) places are read.
+    """Return the pieces of an n x n block whose entries at these (flat) places are used.
 
-    The rows of `slack` are worth being numbers, if they are joined to no other. All else is parted
-    if the parts are much cheaper than the whole.
+    Rows in `slack` become numbers if they are connected to no other row. The other rows are split
+    only if the pieces are much cheaper than the whole.
     """
     rows, cols = places // n, places % n
     off = rows != cols
-    joined = np.zeros(n, dtype=bool)
-    joined[rows[off]] = True
-    loose = slack[~joined[slack]]
-    kept = np.setdiff1d(rows, loose)
-    if not kept.size:  # a block needs a row, and numbers none
-        return Pieces((), loose)
+    connected = np.zeros(n, dtype=bool)
+    connected[rows[off]] = True
+    numbers = slack[~connected[slack]]
+    rest = np.setdiff1d(rows, numbers)
+    if not rest.size:  # numbers only: no block is left
+        return Pieces((), numbers)
+    from scipy.sparse.csgraph import connected_components
+
     graph = sp.coo_array((np.ones(rows.size), (rows, cols)), (n, n))
     count, label = connected_components(sp.csr_matrix(graph), directed=False)
-    sizes = np.bincount(label[kept], minlength=count)
-    if float((sizes.astype(float) ** 3).sum()) > WORTH * float(kept.size) ** 3:
-        return Pieces((kept,), loose)
-    groups = [kept[label[kept] == k] for k in np.flatnonzero(sizes > 1)]
-    single = kept[sizes[label[kept]] == 1]
-    return Pieces(tuple(groups), np.sort(np.concatenate([loose, single])))
+    sizes = np.bincount(label[rest], minlength=count)
+    if float((sizes.astype(float) ** 3).sum()) > MAX_SPLIT_COST * float(rest.size) ** 3:
+        return Pieces((rest,), numbers)
+    groups = [rest[label[rest] == k] for k in np.flatnonzero(sizes > 1)]
+    single = rest[sizes[label[rest]] == 1]
+    return Pieces(tuple(groups), np.sort(np.concatenate([numbers, single])))

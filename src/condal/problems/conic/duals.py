@@ -1,9 +1,9 @@
-"""Multipliers of a program that owe nothing to a bound on its trace.
+"""Multipliers of a program that do not rely on a bound on its trace.
 
-The multipliers y of a problem over parts of bounded trace leave slacks c_j + A_j'y that may be
-indefinite where the bound is met: its own multiplier, mu_j, is not among y. What proves the bound
-are combinations w of the rows, with A_j'w >= l_j. Enough of them added to y make the slacks psd,
-and cost what mu cost, where the bound is met.
+The multipliers y of a problem over parts of bounded trace leave slacks c_j + A_j'y. These may be
+indefinite where the trace bound is active, because its multiplier mu_j is not part of y. The bound
+is proved by combinations w of the rows with A_j'w >= l_j. Adding enough of them to y makes the
+slacks psd, at the cost of mu where the bound is active.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eigvalsh
-from scipy.optimize import linprog
 
-from condal.domains import Spectrahedron
+from condal.domains.spectral import Spectrahedron
 from condal.linalg.gradients import add
 from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
@@ -24,9 +23,8 @@ from condal.problems.conic.folded import Part
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.trace import TraceBound
 
-ACCURACY = 1e-9  # of the slack's size: how near its smallest eigenvalue is looked for, at least
-
-SMALL = 300  # n up to which all of a matrix is looked at
+EIGENVALUE_ACCURACY = 1e-9  # relative to the slack's size
+MAX_DENSE_SIDE = 300  # up to which all eigenvalues are computed
 
 
 def without_bound(
@@ -38,11 +36,11 @@ def without_bound(
     error: float = 0.0,
     proved: float = -inf,
 ) -> Array:
-    """y plus combinations of rows, so that each c_j + A_j'y is in the dual cone; without the
-    `objective`, each A_j'y. y itself where the bound is a given one.
+    """Return y plus combinations of rows, so that each c_j + A_j'y is in the dual cone.
 
-    What the bound of y loses by it may be off by the `error`. If min <c + A'y, x> over x of these
-    traces is proved to be at least `proved`, one part alone is not looked at again.
+    Without the `objective`, each A_j'y is. y is returned unchanged if the trace bound was given.
+    The bound of y may lose up to `error` more than necessary. If min <c + A'y, x> over x of these
+    traces is proved to be at least `proved`, a single part is not examined again.
     """
     proofs = trace.combinations
     if not proofs:
@@ -58,28 +56,30 @@ def without_bound(
                 )
             ]
         )
-    if trace.exact:  # the trace is what it is: its multiplier may have either sign
+    if trace.exact:  # the trace is fixed, so its multiplier may have either sign
         return np.asarray(y - least[0] / proofs[0].least[0] * proofs[0].y)
-    owed = np.maximum(-least, 0.0)
-    if not owed.any():
+    deficits = np.maximum(-least, 0.0)
+    if not deficits.any():
         return y
-    bounds = np.array([np.where(np.isfinite(one.least), one.least, -1e30) for one in proofs])
-    cost = [one.most + (trace.level if one.of_objective else 0.0) for one in proofs]
-    found = linprog(cost, A_ub=-bounds.T, b_ub=-owed, bounds=(0, None), method="highs")
-    if found.status != 0:
+    from scipy.optimize import linprog
+
+    bounds = np.array([np.where(np.isfinite(proof.least), proof.least, -1e30) for proof in proofs])
+    cost = [proof.most + (trace.level if proof.of_objective else 0.0) for proof in proofs]
+    program = linprog(cost, A_ub=-bounds.T, b_ub=-deficits, bounds=(0, None), method="highs")
+    if program.status != 0:
         return y
-    total = sum(mu * one.y for mu, one in zip(found.x, proofs, strict=True))
-    shares = [mu for mu, one in zip(found.x, proofs, strict=True) if one.of_objective]
+    total = sum(mu * proof.y for mu, proof in zip(program.x, proofs, strict=True))
+    shares = [mu for mu, proof in zip(program.x, proofs, strict=True) if proof.of_objective]
     return np.asarray((y + total) / (1.0 + float(sum(shares)) * objective))
 
 
 def smallest(part: Part, v: Any, tol: float) -> float:
-    """The largest l with <v, x> >= l tr x on the cone of the part, within tol or `ACCURACY`."""
+    """Return the largest l with <v, x> >= l tr x on the part's cone, up to tol or rounding."""
     if isinstance(v, Symmetric):
-        if part.n <= SMALL:
+        if part.n <= MAX_DENSE_SIDE:
             return float(eigvalsh(v.to_dense(), subset_by_index=[0, 0])[0])
         sums = v.absolute_row_sums()
         size = 1.0 if sums is None else float(sums.max(initial=0.0))
-        return float(Spectrahedron(part.n).lowest(v, 1, max(tol, ACCURACY * size))[0][0])
+        return float(Spectrahedron(part.n).lowest(v, 1, max(tol, EIGENVALUE_ACCURACY * size))[0][0])
     v = np.asarray(v)
     return float(v.min()) if part.kind == "orthant" else float(v[0]) - stable_norm(v[1:])

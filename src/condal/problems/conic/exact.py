@@ -1,4 +1,4 @@
-"""Rows that add up to the trace: exactly, in fractions, where that can be told."""
+"""Rows that add up to the trace: exactly, in fractions, where that can be decided."""
 
 from __future__ import annotations
 
@@ -12,36 +12,38 @@ from scipy.sparse.linalg import lsqr
 from condal.linalg.points import Array, Indices
 from condal.problems.conic.folded import Folded, Part
 
-NEAR = 1e-9  # a combination of rows is tried in fractions if it is so near to the trace
-SIMPLE = 1000  # the largest denominator of the fractions that are tried
-MOST = 300_000  # entries: exact arithmetic is slow
+MAX_TRACE_ERROR = 1e-9  # relative; a combination this near to the trace is tried in fractions
+MAX_DENOMINATOR = 1000
+MAX_EXACT_ENTRIES = 300_000  # exact arithmetic is slow
 
 
 def identity_weights(folded: Folded) -> Array | None:
-    """y with A'y the trace of all parts, but for rounding, of equations alone; None if there is
-    none."""
-    bounded = slice(folded.bounded)  # the rows of cones, which come after, are no equations
+    """Return y on equations with A'y the trace of all parts, up to rounding; or None."""
+    bounded = slice(folded.bounded)  # the rows of cones, which come last, are not equations
     rows = np.flatnonzero(folded.low[bounded] == folded.high[bounded])
     if not rows.size:
         return None
     matrix, target = _compact(folded, rows)
-    found = lsqr(matrix.T, target, atol=1e-14, btol=1e-14, iter_lim=20 * rows.size + 100)[0]
-    missed = float(np.linalg.norm(matrix.T @ found - target)) / float(np.linalg.norm(target))
-    if not missed <= NEAR:
+    weights = lsqr(matrix.T, target, atol=1e-14, btol=1e-14, iter_lim=20 * rows.size + 100)[0]
+    error = float(np.linalg.norm(matrix.T @ weights - target)) / float(np.linalg.norm(target))
+    if not error <= MAX_TRACE_ERROR:
         return None
     y = np.zeros(folded.rows.size)
-    y[rows] = found
+    y[rows] = weights
     return y
 
 
 def exact_trace(folded: Folded, y: Array) -> Fraction | None:
-    """The trace that simple fractions near y prove, without rounding; None if they do not."""
+    """Return the trace that simple fractions near y prove exactly; None if they do not."""
     rows = np.flatnonzero(y)
     matrix, target = _compact(folded, rows)
-    if matrix.nnz > MOST:
+    if matrix.nnz > MAX_EXACT_ENTRIES:
         return None
-    simple = [Fraction(float(value)).limit_denominator(SIMPLE) for value in y[rows]]
-    if any(abs(float(s) - v) > NEAR * (1 + abs(v)) for s, v in zip(simple, y[rows], strict=True)):
+    simple = [Fraction(float(value)).limit_denominator(MAX_DENOMINATOR) for value in y[rows]]
+    if any(
+        abs(float(s) - v) > MAX_TRACE_ERROR * (1 + abs(v))
+        for s, v in zip(simple, y[rows], strict=True)
+    ):
         return None
     if not _adds_up(matrix, simple, target):
         return None
@@ -58,35 +60,35 @@ def _adds_up(matrix: Any, weights: list[Fraction], target: Array) -> bool:
         return bool(np.array_equal(matrix.T @ whole, target))  # floats are exact there
     columns = sp.csc_array(matrix)
     for j, wanted in enumerate(target.tolist()):
-        here = slice(columns.indptr[j], columns.indptr[j + 1])
-        pairs = zip(columns.indices[here].tolist(), columns.data[here].tolist(), strict=True)
+        column = slice(columns.indptr[j], columns.indptr[j + 1])
+        pairs = zip(columns.indices[column].tolist(), columns.data[column].tolist(), strict=True)
         if sum((weights[i] * Fraction(a) for i, a in pairs), Fraction(0)) != Fraction(wanted):
             return False
     return True
 
 
 def _small_whole(v: Array) -> bool:
-    """Whether products of such numbers, and sums of 2^13 of them, have no rounding."""
+    """Return whether products of such numbers, and sums of 2^13 products, are exact."""
     return bool(np.all(v == np.round(v)) and np.all(np.abs(v) <= 2**20))
 
 
 def _compact(folded: Folded, rows: Indices) -> tuple[Any, Array]:
-    """The rows of all parts, and the trace, on the columns that either has."""
+    """Return the rows of all parts, and the trace, on the columns that either uses."""
     matrices, targets = [], []
     for part in folded.parts:
         A = sp.csr_array(part.A[rows])
         ones = trace_places(part)
-        seen, where = np.unique(np.concatenate([A.indices, ones]), return_inverse=True)
-        places = where.ravel()
-        target = np.zeros(seen.size)
+        used, position = np.unique(np.concatenate([A.indices, ones]), return_inverse=True)
+        places = position.ravel()
+        target = np.zeros(used.size)
         target[places[A.nnz :]] = 1.0
-        matrices.append(sp.csr_array((A.data, places[: A.nnz], A.indptr), (rows.size, seen.size)))
+        matrices.append(sp.csr_array((A.data, places[: A.nnz], A.indptr), (rows.size, used.size)))
         targets.append(target)
     return sp.csr_array(sp.hstack(matrices)), np.concatenate(targets)
 
 
 def trace_places(part: Part) -> Indices:
-    """Where the entries that make the trace stand in a part."""
+    """Return the places of the entries that make up the trace of a part."""
     if part.kind == "psd":
         return np.arange(part.n, dtype=np.int64) * (part.n + 1)
     return np.arange(part.n if part.kind == "orthant" else 1, dtype=np.int64)

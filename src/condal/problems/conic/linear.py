@@ -1,4 +1,4 @@
-"""Bounds on traces by linear programs, from the rows that read diagonals and numbers alone."""
+"""Bounds on traces by linear programs over the rows that use only diagonals and numbers."""
 
 from __future__ import annotations
 
@@ -6,44 +6,47 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from condal.linalg.points import Array, Indices
 from condal.problems.conic.exact import trace_places
 from condal.problems.conic.folded import Folded, Part
 
-LARGEST = 200_000  # entries of such a program
+MAX_ENTRIES = 200_000  # of the linear program
 
 
 def diagonal_weights(folded: Folded, wanted: tuple[int, ...]) -> Array | None:
-    """y of the least sup_K <y, .> with A'y >= 1 on the diagonals of the wanted parts and >= 0 on
-    those of the others; None if there is none."""
+    """Return y of least sup_K <y, .> with A'y >= 1 on the diagonals of the wanted parts; or None.
+
+    A'y >= 0 on the diagonals of the other parts.
+    """
     rows = _diagonal_rows(folded)
     if not rows.size:
         return None
-    places = [_places(part, rows) for part in folded.parts]
-    matrix = sp.csc_array(sp.hstack(places).T)
-    if matrix.nnz > LARGEST:
+    diagonals = [_places(part, rows) for part in folded.parts]
+    matrix = sp.csc_array(sp.hstack(diagonals).T)
+    if matrix.nnz > MAX_ENTRIES:
         return None
     target = np.concatenate(
-        [np.full(one.shape[1], float(j in wanted)) for j, one in enumerate(places)]
+        [np.full(diagonal.shape[1], float(j in wanted)) for j, diagonal in enumerate(diagonals)]
     )
+    from scipy.optimize import linprog
+
     low, high = folded.low[rows], folded.high[rows]
     up, down = np.flatnonzero(np.isfinite(high)), np.flatnonzero(np.isfinite(low))
-    # What an equation may be taken with either sign for costs the same: no sign is split.
+    # For an equation, either sign costs the same.
     cost = np.concatenate([high[up], -low[down]])
     both = sp.csr_array(sp.hstack([matrix[:, up], -matrix[:, down]]))
-    found = linprog(cost, A_ub=-both, b_ub=-target, bounds=(0, None), method="highs")
-    if found.status != 0:
+    program = linprog(cost, A_ub=-both, b_ub=-target, bounds=(0, None), method="highs")
+    if program.status != 0:
         return None
     y = np.zeros(folded.rows.size)
-    y[rows[up]] += found.x[: up.size]
-    y[rows[down]] -= found.x[up.size :]
+    y[rows[up]] += program.x[: up.size]
+    y[rows[down]] -= program.x[up.size :]
     return y
 
 
 def _diagonal_rows(folded: Folded) -> Indices:
-    """The rows with bounds that have no entry off a diagonal, and none in a second-order block."""
+    """Return the bounded rows without entries off a diagonal or in a second-order block."""
     fits = np.ones(folded.rows.size, dtype=bool)
     fits[folded.bounded :] = False
     for part in folded.parts:
@@ -56,7 +59,7 @@ def _diagonal_rows(folded: Folded) -> Indices:
 
 
 def _places(part: Part, rows: Indices) -> Any:
-    """The diagonal of a part, of these rows."""
+    """Return the diagonal of a part in these rows."""
     A = sp.csr_array(part.A[rows])
     count = trace_places(part).size
     where = A.indices // (part.n + 1) if part.kind == "psd" else A.indices

@@ -1,4 +1,4 @@
-"""The model of a conic program: the problem that is solved for it, and what a result says of it."""
+"""The model of a conic program: the problem that is solved, and what its result proves."""
 
 from __future__ import annotations
 
@@ -27,17 +27,28 @@ from condal.problems.conic.unfolded import blocks_of
 from condal.result import History, Result, Status
 from condal.types import Method
 
-ROUNDING = 1e-12  # of the objective, in a bound
-WITHIN = "of points within the trace that was given"
-NEAR = 0.1  # of what tol allows: how far from the dual cone the multipliers may be
+GAP_ROUNDING = 1e-12  # relative to the objective
+GIVEN_TRACE = "for points within the given trace bound"
+DUAL_ERROR = 0.1  # distance of the multipliers from the dual cone, as a fraction of tol
 
 
 @dataclass(frozen=True, eq=False)
 class ConicModel:
-    """A conic program, over points of bounded trace; or what is proved of it without a solve.
+    """A conic program over points of bounded trace, or a proof that none is needed.
 
-    `trace` is the bound on the traces of the `shape`'s parts, or a `Verdict`: that the program is
-    infeasible or unbounded. `seconds` is what it took to find that.
+    `conic_model` builds the model.
+
+    Attributes
+    ----------
+    program : Program
+        The program.
+    shape : Shape
+        Its parts, maps and costs.
+    trace : TraceBound or Verdict
+        The bound on the traces of the parts, or a proof that the program is infeasible or
+        unbounded.
+    seconds : float
+        The time of the search for the bound.
     """
 
     program: Program
@@ -47,113 +58,195 @@ class ConicModel:
 
     @property
     def name(self) -> str:
-        """That of the program."""
+        """The name of the program."""
         return self.program.name
 
     @property
     def verdict(self) -> Verdict | None:
-        """What is proved before any solve, if anything is."""
+        """The proof found before any solve; None if there is none."""
         return self.trace if isinstance(self.trace, Verdict) else None
 
     @property
     def _trace(self) -> TraceBound:
-        """The bound on the traces, where there is no verdict."""
+        """The bound on the traces, if there is no verdict."""
         assert isinstance(self.trace, TraceBound)
         return self.trace
 
     @cached_property
     def problem(self) -> Problem:
-        """The problem over the parts of bounded trace, without the program's offset; where there
-        is a verdict, over traces of at most 1, of which it holds as of all."""
+        """The problem over parts of bounded trace, without the program's offset.
+
+        With a verdict, the traces are at most 1, for which it holds as for any other bound.
+        """
         if isinstance(self.trace, Verdict):
             return self.shape.problem(np.ones(len(self.shape.maps)))
         return self.shape.problem(self.trace.traces, exact=self.trace.exact)
 
     def solve(self, method: Method | None = None, **options: Any) -> Result:
-        """`condal.solve` of the problem, with a bound that holds of the program itself; where
-        there is a verdict, that is the result."""
+        """Solve the problem, with a bound that holds for the program itself.
+
+        Parameters
+        ----------
+        method : Method, optional
+            The method; chosen by default.
+        **options
+            Options of `condal.solve`.
+
+        Returns
+        -------
+        Result
+            The result; with a verdict, it is returned without a solve.
+        """
         if self.verdict is not None:
             return self.ended()
         return self.proved(solve(self.problem, method, **options))
 
     def resume(self, checkpoint: Any, **options: Any) -> Result:
-        """`condal.resume` of a solve of the problem, with a bound that holds of the program."""
+        """Resume a solve of the problem, with a bound that holds for the program itself.
+
+        Parameters
+        ----------
+        checkpoint : str or Path
+            The checkpoint.
+        **options
+            Options of `condal.resume`.
+
+        Returns
+        -------
+        Result
+            The result.
+        """
         return self.proved(resume(checkpoint, self.problem, **options))
 
     def proved(self, result: Result) -> Result:
-        """The result of a solve, with what holds of the program, beyond points of the traces that
-        were looked at."""
-        found = replace(result, certificate=self.certified(result.certificate, result.y))
+        """Return the result of a solve with the bound and status that hold for the program.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `condal.solve` for `problem`.
+
+        Returns
+        -------
+        Result
+            The result, without assumptions on the trace unless its certificate says so.
+        """
+        proved = replace(result, certificate=self.certified(result.certificate, result.y))
         if result.status is Status.INFEASIBLE:
-            return self._of_any_trace(found)
-        if result.status is Status.SOLVED and not self._within_tol(found):
-            if self._trace.given:  # what holds of any trace is a little worse: too little
+            return self._of_any_trace(proved)
+        if result.status is Status.SOLVED and not self._within_tol(proved):
+            if self._trace.given:  # a bound for any trace would be a little worse than tol
                 return replace(result, certificate=_within_the_trace(result.certificate))
-            reason = f"points of an objective beyond {found.bound:.6g} may have larger traces than "
-            reason += "were looked at, and be better: give trace_bound= (--trace-bound)"
-            return replace(found, status=Status.STALLED, reason=reason)
-        return found
+            reason = f"points with an objective beyond {proved.bound:.6g} may have larger traces "
+            reason += "than the bound, and be better: give trace_bound= (--trace-bound)"
+            return replace(proved, status=Status.STALLED, reason=reason)
+        return proved
 
     def _within_tol(self, result: Result) -> bool:
-        """Whether the gap is still what was asked for, with the bound that holds of the program."""
+        """Return whether the gap is within tol, with the bound that holds for the program."""
         aim = (result.tol or 0.0) * self.problem.gap_unit(result.objective)
         return abs(result.bound - result.objective) <= aim
 
     def _of_any_trace(self, result: Result) -> Result:
-        """A proof that nothing is feasible says so of the program only if no trace was assumed."""
+        """Keep a proof of infeasibility only if it does not assume a trace."""
         if not self._trace.given and self._trace.level == inf:
             return result
         if result.separator is not None and combine(self.shape, result.separator).impossible:
             return replace(result, reason="the proof holds whatever the trace")
         if self._trace.given:
-            reason = f"it is proved {WITHIN}, and of no others: try a larger one"
+            reason = f"it is proved {GIVEN_TRACE} only: try a larger one"
             return replace(result, reason=reason)
         sense, level = self.problem.sense, self._trace.level
-        reason = f"no feasible point has an objective better than {sense * level:.6g}, and whether "
-        reason += "there is one at all is not known"
+        reason = f"no feasible point has an objective better than {sense * level:.6g}, and it is "
+        reason += "not known whether there is a feasible point"
         certificate = replace(result.certificate, bound=sense * level)
         return replace(result, status=Status.STALLED, reason=reason, certificate=certificate)
 
     def objective(self, result: Result) -> float:
-        """The program's objective at the result, its offset included."""
+        """Return the program's objective at the result, including its offset."""
         return result.objective + self.program.offset
 
     def bound(self, result: Result) -> float:
-        """The proved bound on the program's optimum, its offset included."""
+        """Return the proved bound on the program's optimum, including its offset."""
         total = result.bound + self.program.offset
         if not self.program.offset:
             return total
-        return float(np.nextafter(total, -self.problem.sense * inf))  # the sum is rounded
+        return float(np.nextafter(total, -self.problem.sense * inf))  # rounding of the sum
 
     def assumes_trace(self, result: Result) -> bool:
-        """Whether the bound is one of points within the trace that was given alone."""
-        return WITHIN in result.certificate.how
+        """Return whether the bound holds only for points within the given trace."""
+        return GIVEN_TRACE in result.certificate.how
 
     def blocks(self, result: Result, *, full: bool = False) -> tuple[Any, ...]:
-        """x, block by block: LowRank or an n x n array for a psd block, vectors for the others;
-        `full` makes arrays of all."""
+        """Return x, block by block.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `solve`.
+        full : bool, optional
+            Whether psd blocks are expanded to arrays.
+
+        Returns
+        -------
+        tuple
+            LowRank or n x n arrays for psd blocks, vectors for the others.
+
+        Raises
+        ------
+        ProblemError
+            If the result has no point.
+        """
         if result.x is None:
             raise ProblemError("the result has no point: the solve ended too early")
         Ax = self.problem.A(result.x)
-        found = blocks_of(self.shape.folded, result.x, Ax)
-        return tuple(np.asarray(dense(block)) for block in found) if full else found
+        blocks = blocks_of(self.shape.folded, result.x, Ax)
+        return tuple(np.asarray(dense(block)) for block in blocks) if full else blocks
 
     def dual(self, result: Result) -> Array:
-        """y, a number for each row of the program: the optimum moves by y_i with b_i.
+        r"""Return the dual y, one number per row: the derivative of the optimum by b.
 
-        <b, y> is near the bound, and c - A'y is in the dual cone, or A'y - c where the program is
-        to be maximised, but for rounding: what the multiplier of the trace does, rows that bound
-        the trace do. Where the trace was given, no row does, and y is as it was found.
+        :math:`\langle b, y \rangle` is near the bound, and :math:`c - A^T y` (:math:`A^T y - c` for
+        a maximisation) is in the dual cone up to rounding. Rows that bound the trace take the place
+        of the multiplier of the trace. If the trace was given, y is returned as it is.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `solve`.
+
+        Returns
+        -------
+        ndarray
+            y.
         """
         w = result.y
         if isinstance(self.trace, TraceBound):
-            error = NEAR * (result.tol or 0.0) * max(1.0, abs(result.objective))
+            error = DUAL_ERROR * (result.tol or 0.0) * max(1.0, abs(result.objective))
             proved = self.problem.sense * result.bound + self.problem.h.conjugate(w)
             w = without_bound(self.shape, self.trace, w, error=error, proved=proved)
         return self._of_rows(w)
 
     def separator(self, result: Result) -> Array:
-        """y, of an infeasible program: A'y in the dual cone and <b, y> < 0, but for rounding."""
+        r"""Return y that proves that the program is infeasible.
+
+        :math:`A^T y` is in the dual cone and :math:`\langle b, y \rangle < 0`, up to rounding.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `solve` with the status INFEASIBLE.
+
+        Returns
+        -------
+        ndarray
+            y.
+
+        Raises
+        ------
+        ProblemError
+            If the result has no proof of infeasibility.
+        """
         if result.separator is None:
             raise ProblemError("the result has no proof that the program is infeasible")
         w = result.separator
@@ -162,46 +255,56 @@ class ConicModel:
         return self._of_rows(w) if self.program.maximise else -self._of_rows(w)
 
     def _of_rows(self, w: Array) -> Array:
-        """Multipliers of the program's rows, of those of the folded ones; with the sign of y."""
+        """Return the multipliers of the program's rows from those of the folded rows."""
         folded, y = self.shape.folded, np.zeros(self.program.b.size)
         y[folded.rows] = folded.scale * (w if self.program.maximise else -w)
         return y
 
     def slack(self, result: Result) -> tuple[Any, ...]:
-        """z = c - A'y, or A'y - c where the program is to be maximised, block by block: a sparse
-        matrix for a psd block, vectors for the others."""
+        """Return the slack c - A'y (A'y - c for a maximisation), block by block.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `solve`.
+
+        Returns
+        -------
+        tuple
+            Sparse matrices for psd blocks, vectors for the others.
+        """
         program = self.program
         z = program.c - sp.csr_array(self.dual(result)[None]) @ program.A
         z = sp.coo_array(-z if program.maximise else z)
-        found: list[Any] = []
+        slacks: list[Any] = []
         for j, block in enumerate(program.blocks):
-            here = program.place(j)
-            mine = (z.col >= here.start) & (z.col < here.stop)
-            places, values = z.col[mine].astype(np.int64) - here.start, z.data[mine]
+            place = program.place(j)
+            inside = (z.col >= place.start) & (z.col < place.stop)
+            places, values = z.col[inside].astype(np.int64) - place.start, z.data[inside]
             if block.kind == "psd":
                 rows, cols = np.divmod(places, block.n)
-                found.append(sp.csr_array((values, (rows, cols)), (block.n, block.n)))
+                slacks.append(sp.csr_array((values, (rows, cols)), (block.n, block.n)))
             else:
-                found.append(np.bincount(places, values, block.n))
-        return tuple(found)
+                slacks.append(np.bincount(places, values, block.n))
+        return tuple(slacks)
 
-    def certified(self, found: Certificate, y: Array) -> Certificate:
-        """Without what was only assumed: points above the level, and a trace that was given."""
+    def certified(self, certificate: Certificate, y: Array) -> Certificate:
+        """Return the certificate without assumptions: a level, or a given trace."""
         sense = self.problem.sense
-        if self._trace.given and isfinite(found.bound):
-            free = combine(self.shape, y, of_objective=True)
-            proved = replace(found, bound=-sense * free.most)
-            # Rounding makes it a little worse than that of the points within the trace.
-            if np.all(free.least >= 0) and proved.gap <= 2 * found.gap + ROUNDING:
-                how = f"{found.how}; the slack is psd, so it holds whatever the trace"
+        if self._trace.given and isfinite(certificate.bound):
+            combination = combine(self.shape, y, of_objective=True)
+            proved = replace(certificate, bound=-sense * combination.most)
+            # Rounding makes it a little worse than the bound within the trace.
+            if np.all(combination.least >= 0) and proved.gap <= 2 * certificate.gap + GAP_ROUNDING:
+                how = f"{certificate.how}; the slack is psd, so it holds whatever the trace"
                 return replace(proved, how=how)
-            return _within_the_trace(found)
-        if sense * found.bound > self._trace.level:
-            return replace(found, bound=sense * self._trace.level)
-        return found
+            return _within_the_trace(certificate)
+        if sense * certificate.bound > self._trace.level:
+            return replace(certificate, bound=sense * self._trace.level)
+        return certificate
 
     def ended(self) -> Result:
-        """The result that the verdict is, without a solve."""
+        """Return the verdict as a result, without a solve."""
         verdict = self.trace
         if not isinstance(verdict, Verdict):
             raise ProblemError(f"{self.name} has no verdict: solve it")
@@ -225,8 +328,8 @@ class ConicModel:
         )
 
 
-def _within_the_trace(found: Certificate) -> Certificate:
-    return replace(found, how=f"{found.how}, {WITHIN}")
+def _within_the_trace(certificate: Certificate) -> Certificate:
+    return replace(certificate, how=f"{certificate.how}, {GIVEN_TRACE}")
 
 
 def conic_model(
@@ -237,19 +340,46 @@ def conic_model(
     max_seconds: float | None = None,
     say: Callable[[str], None] | None = None,
 ) -> ConicModel:
-    """The model of a program; a bound on the trace of its solutions is looked for, and proved.
+    """Return the model of a program, with a proved bound on the trace of its solutions.
 
     Parameters
     ----------
-    trace_bound : a bound on the trace of each psd block, the sum of the nonnegative numbers and the
-        first entry of each second-order block, where it is known; else one is looked for.
-    seed : of what is random in the search.
-    max_seconds : for the whole search.
-    say : called with a line about what the search does.
+    program : Program
+        The program.
+    trace_bound : float, optional
+        A known bound on the trace of each psd block, the sum of the nonnegative numbers and the
+        first entry of each second-order block. By default a bound is searched for and proved.
+    seed : int, optional
+        The seed of the search.
+    max_seconds : float, optional
+        A time limit for the search.
+    say : callable, optional
+        Called with a line of text about each step of the search.
+
+    Returns
+    -------
+    ConicModel
+        The model; its `solve` returns a `Result`.
+
+    Raises
+    ------
+    UnboundedTraceError
+        If no bound is found and the program is not proved infeasible or unbounded.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from condal.conic import Block, Program, conic_model
+    >>> program = Program([1.0, 2.0], [[1.0, 1.0]], [1.0], [Block("orthant", 2)])
+    >>> model = conic_model(program)
+    >>> model.trace.how
+    'constraints add up to the trace'
+    >>> f"{model.solve(tol=1e-6).objective:.3f}"
+    '1.000'
     """
     if not isinstance(program, Program):
         raise ProblemError(f"conic_model takes a Program; got {type(program).__name__}")
     began = time.perf_counter()
     shape = Shape.of(fold(program))
-    found = bound_traces(shape, trace_bound, Search.of(seed, max_seconds, say))
-    return ConicModel(program, shape, found, time.perf_counter() - began)
+    trace = bound_traces(shape, trace_bound, Search.of(seed, max_seconds, say))
+    return ConicModel(program, shape, trace, time.perf_counter() - began)

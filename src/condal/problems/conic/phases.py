@@ -1,11 +1,11 @@
-"""Phase one: weights y of the rows that bound the trace, or a direction in which nothing does.
+"""Phase one: weights y of the rows that bound the trace.
 
-    minimise dist_1(A x, K_0) over x in the cone, the trace of all parts 1
+    minimise dist_1(A x, K_0) over x in the cone, with trace 1 in total
 
-with K_0 the directions in which K goes on for ever, and rows of length 1. Where the minimum is
-positive, the multipliers y have A'y > 0 on the cone: every feasible x has a trace bounded by them.
-With the objective as a row that must not rise, they bound the traces of points of an objective of
-at most any U. A minimum of 0 has a direction x that the rows do not see.
+where K_0 is the recession cone of K, and rows have norm 1. If the minimum is positive, the
+multipliers y have A'y > 0 on the cone, and they bound the trace of every feasible x. With the
+objective as a row that must not rise, they bound the traces of points of an objective of at most
+any U. At a minimum of 0, x is a direction that the rows do not constrain.
 """
 
 from __future__ import annotations
@@ -16,88 +16,97 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.domains import CutOrthant, Product
+from condal.domains.cones import CutOrthant
+from condal.domains.product import Product
 from condal.driver.solve import solve
 from condal.linalg.norms import row_squares
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
-from condal.maps import Across, Inner, Matrix
+from condal.maps.combined import Across
+from condal.maps.inner import Inner
+from condal.maps.vectors import Matrix
 from condal.problem import Problem
 from condal.problems.conic.exact import trace_places
 from condal.problems.conic.structure import Shape
 from condal.result import Result, Row, Status
-from condal.sets import Box, SecondOrder, Separable
-from condal.smooth import Linear
+from condal.sets.boxes import Box
+from condal.sets.cones import SecondOrder
+from condal.sets.separable import Separable
+from condal.smooth.linear import Linear
 from condal.types import LinearMap, Proximable
 
-TOL = 1e-9
-ZERO = 1e-7  # of the rows' lengths: a minimum below it is none
-GOOD = 0.5  # of the minimum: a bound of so much is worth no more work
+PHASE_ONE_TOL = 1e-9
+MIN_DISTANCE = 1e-7  # a smaller minimum counts as 0; rows have norm 1
+GOOD_BOUND = 0.5  # fraction of the minimum at which the search for a bound stops
 
 
 def weights(
     shape: Shape, *, of_objective: bool, seed: int, max_seconds: float | None
 ) -> Array | None:
-    """y for `combine`, which proves what it is worth; None if the minimum is 0."""
+    """Return y for `combine`, which proves its bound; None if the minimum is 0."""
     if not of_objective and not shape.K.size:
         return None
     phase = _Phase(shape, of_objective)
-    result = solve(phase.problem, tol=TOL, seed=seed, max_seconds=max_seconds, callback=_enough)
+    result = solve(
+        phase.problem, tol=PHASE_ONE_TOL, seed=seed, max_seconds=max_seconds, callback=_enough
+    )
     enough = len(result.history) > 0 and _enough(result.history.last)
     if result.status is Status.INTERRUPTED and not enough:
-        raise KeyboardInterrupt  # it is for the whole search
-    if result.x is None or not result.objective > ZERO:
+        raise KeyboardInterrupt  # the interrupt is meant for the whole search
+    if result.x is None or not result.objective > MIN_DISTANCE:
         return None
     return phase.read(result)
 
 
 def _enough(row: Row) -> bool:
-    """Whether to stop: the bound is good, or there is none to find."""
-    if row.objective <= ZERO:
-        return row.infeasibility <= ZERO
-    return row.infeasibility <= 1e-3 and row.objective * GOOD < row.bound
+    """Return whether to stop: the bound is good, or there is none."""
+    if row.objective <= MIN_DISTANCE:
+        return row.infeasibility <= MIN_DISTANCE
+    return row.infeasibility <= 1e-3 and row.objective * GOOD_BOUND < row.bound
 
 
 class _Phase:
-    """The problem: the parts with a trace of at most 1, what the rows miss, a row for the trace."""
+    """The problem: parts of trace at most 1, the residuals of the rows, and a row for the trace."""
 
     def __init__(self, shape: Shape, of_objective: bool) -> None:
         folded = shape.folded
         self.of_objective = of_objective
         stacked = [part.A for part in folded.parts]
         if of_objective:
-            stacked = [sp.vstack([A, p.c]) for A, p in zip(stacked, folded.parts, strict=True)]
+            stacked = [
+                sp.vstack([A, size.c]) for A, size in zip(stacked, folded.parts, strict=True)
+            ]
         norms = np.sqrt(sum(row_squares(A) for A in stacked))
-        for here in folded.cones:
-            norms[here] = norms[here].max()
+        for cone in folded.cones:
+            norms[cone] = norms[cone].max()
         self.scale = 1.0 / np.where(norms > 0, norms, 1.0)
         low = np.where(np.isfinite(folded.low), 0.0, -inf)[: folded.bounded]
         high = np.where(np.isfinite(folded.high), 0.0, inf)[: folded.bounded]
         rows: list[Proximable] = [Box(low, high)] if low.size else []
-        rows += [SecondOrder(here.stop - here.start) for here in folded.cones]
+        rows += [SecondOrder(cone.stop - cone.start) for cone in folded.cones]
         rows.append(Box([-inf, 1.0], [0.0, 1.0]) if of_objective else Box([1.0], [1.0]))
-        p = self.scale.size
+        size = self.scale.size
         maps: list[LinearMap] = [
             _with_trace(part.kind, part.n, sp.csr_array(_scaled(A, self.scale)), trace_places(part))
             for part, A in zip(folded.parts, stacked, strict=True)
         ]
-        eye = sp.eye(p, format="csr")
-        missed = sp.vstack([sp.hstack([-eye, eye]), sp.csr_array((1, 2 * p))])
+        eye = sp.eye(size, format="csr")
+        residuals = sp.vstack([sp.hstack([-eye, eye]), sp.csr_array((1, 2 * size))])
         costs: list[Any] = [
             Symmetric(part.n) if part.kind == "psd" else np.zeros(part.n) for part in folded.parts
         ]
         X = shape.domain(np.ones(len(folded.parts)))
         parts = X.parts if isinstance(X, Product) else (X,)
         self.problem = Problem.of(
-            f=Linear((*costs, np.ones(2 * p))),
-            X=Product(*parts, CutOrthant(2 * p, 2.0 * p)),
-            A=Across(*maps, Matrix(missed)),
+            f=Linear((*costs, np.ones(2 * size))),
+            X=Product(*parts, CutOrthant(2 * size, 2.0 * size)),
+            A=Across(*maps, Matrix(residuals)),
             K=Separable(*rows),
             name=f"phase one of {folded.program.name}",
         )
 
     def read(self, result: Result) -> Array | None:
-        """The multipliers of the program's folded rows, in their units, the objective's being 1."""
+        """Return the multipliers of the folded rows in their units, with 1 for the objective."""
         y = self.scale * result.y[: self.scale.size]
         if not self.of_objective:
             return np.asarray(y)
@@ -109,7 +118,7 @@ def _scaled(A: Any, rows: Array) -> Any:
 
 
 def _with_trace(kind: str, n: int, A: Any, places: Any) -> LinearMap:
-    """The rows, and one more: the trace."""
+    """Return the rows, followed by a row for the trace."""
     zeros = np.zeros(places.size, dtype=np.int64)
     row = sp.csr_array((np.ones(places.size), (zeros, places)), (1, A.shape[1]))
     whole = sp.csr_array(sp.vstack([A, row]))

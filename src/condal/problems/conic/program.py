@@ -1,4 +1,4 @@
-"""Conic programs: the standard form that files and modelling languages are brought to."""
+"""Conic programs: the standard form of files and modelling languages."""
 
 from __future__ import annotations
 
@@ -14,13 +14,27 @@ from condal.linalg.points import Array, Indices
 from condal.linalg.sparse import stored_rows
 from condal.runtime.arguments import finite_array, require_whole
 
-LARGEST = 1e150  # of which the square is a number
-ASYMMETRY = 1e-12  # of the largest entry: rounding
+MAX_ENTRY = 1e150  # its square does not overflow
+MAX_ASYMMETRY = 1e-12  # relative to the largest entry
 
 
 @dataclass(frozen=True)
 class Block:
-    """A cone: psd n x n matrices, vectors u >= 0 of length n, or |(u_2, ..., u_n)| <= u_1."""
+    r"""A cone of a conic program.
+
+    Parameters
+    ----------
+    kind : {"psd", "orthant", "second-order"}
+        Symmetric psd n x n matrices, vectors :math:`u \ge 0` of length n, or vectors with
+        :math:`\|(u_2, \dots, u_n)\| \le u_1`.
+    n : int
+        The side of the matrices, or the length of the vectors.
+
+    Raises
+    ------
+    ProblemError
+        If kind or n is not allowed.
+    """
 
     kind: Literal["psd", "orthant", "second-order"]
     n: int
@@ -32,24 +46,55 @@ class Block:
 
     @property
     def length(self) -> int:
-        """How many numbers it takes: n^2, both triangles of a matrix row by row, or n."""
+        """The number of entries in x: n^2 (both triangles of a matrix, row by row) or n."""
         return self.n**2 if self.kind == "psd" else self.n
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """minimise <c, x> + offset subject to Ax = b, x = (x_1, x_2, ...), x_j in the cone blocks[j].
+    r"""A conic program in standard form.
 
-    x is one long vector: a psd block gives its n^2 entries, row by row, the others their n. The
-    psd parts of c and of the rows of A are symmetric. `maximise` says that the objective is to be
-    maximised instead.
+    .. math::
+
+        \min_x \; \langle c, x \rangle + \mathrm{offset}
+        \quad \text{subject to} \quad A x = b, \; x = (x_1, x_2, \dots), \; x_j \in \mathcal{K}_j.
+
+    x is one long vector: a psd block takes its :math:`n^2` entries, row by row, the other blocks
+    their n. The psd parts of c and of the rows of A must be symmetric.
 
     Parameters
     ----------
-    c : the objective, of length sum of block.length; sparse (one row) or an array.
-    A : a sparse matrix of a row for each constraint.
-    b : the right-hand sides.
-    blocks : the cones.
+    c : array_like or sparse matrix of one row
+        The objective, as long as x.
+    A : sparse matrix or array_like
+        One row per constraint.
+    b : array_like
+        The right-hand sides.
+    blocks : sequence of Block
+        The cones.
+    offset : float, optional
+        A constant added to the objective.
+    maximise : bool, optional
+        Whether the objective is maximised.
+    name : str, optional
+        The name in results and reports.
+
+    Raises
+    ------
+    ProblemError
+        If the sizes do not fit, a psd part is not symmetric, or numbers are too large or too small.
+
+    Examples
+    --------
+    The smallest eigenvalue of a matrix C: minimise <C, x> subject to tr x = 1, x psd.
+
+    >>> import numpy
+    >>> from condal.conic import Block, Program, conic_model
+    >>> C = numpy.array([[2.0, 1.0], [1.0, 2.0]])
+    >>> program = Program(C.ravel(), numpy.eye(2).ravel()[None], [1.0], [Block("psd", 2)])
+    >>> model = conic_model(program)
+    >>> f"{model.objective(model.solve(tol=1e-6)):.3f}"
+    '1.000'
     """
 
     c: Any = field(repr=False)
@@ -79,27 +124,27 @@ class Program:
 
     @cached_property
     def offsets(self) -> Any:
-        """Where each block begins in x, and the length of x last."""
+        """The index in x at which each block begins, followed by the length of x."""
         return np.concatenate([[0], np.cumsum([block.length for block in self.blocks])])
 
     def place(self, j: int) -> slice:
-        """Where block j stands in x."""
+        """Return the slice of block j in x."""
         return slice(int(self.offsets[j]), int(self.offsets[j + 1]))
 
     def owners(self, places: Indices) -> Indices:
-        """The block that each of these places in x is in."""
+        """Return the block of each of these places in x."""
         return np.searchsorted(self.offsets, places, side="right") - 1
 
 
 def trace_of(block: Block) -> Array:
-    """The vector of the trace: the diagonal, the sum, or the first entry."""
+    """Return the vector of the trace: the diagonal, the sum, or the first entry."""
     if block.kind == "psd":
         return np.eye(block.n).ravel()
     return np.ones(block.n) if block.kind == "orthant" else np.eye(1, block.n).ravel()
 
 
 def _canonical(part: Any, name: str) -> Any:
-    """In CSR and memory of our own, entries that are given twice added up."""
+    """Return a CSR copy with duplicate entries summed."""
     if sp.issparse(part):
         return stored_rows(part, name)
     full = np.atleast_2d(finite_array(part, name))
@@ -109,22 +154,22 @@ def _canonical(part: Any, name: str) -> Any:
 
 
 def _require_sizes(A: Any, c: Any, b: Array) -> None:
-    """Refuse numbers whose squares are none."""
+    """Raise ProblemError for numbers whose squares overflow or underflow."""
     largest = max(float(np.abs(part).max(initial=0.0)) for part in (A.data, c.data, b))
-    if largest > LARGEST:
+    if largest > MAX_ENTRY:
         raise ProblemError(
-            f"c, A and b have numbers of up to {largest:.3g}; scale them below {LARGEST:g}"
+            f"c, A and b have entries of up to {largest:.3g}; scale them below {MAX_ENTRY:g}"
         )
     rows = abs(A).max(axis=1).toarray().ravel() if A.nnz else np.zeros(0)
-    small = np.flatnonzero((rows > 0) & (rows < 1 / LARGEST))
+    small = np.flatnonzero((rows > 0) & (rows < 1 / MAX_ENTRY))
     if small.size:
         raise ProblemError(
-            f"row {small[0]} of A has no number above {rows[small[0]]:.3g}; scale it, and its b"
+            f"row {small[0]} of A has no entry above {rows[small[0]]:.3g}; scale it and its b"
         )
 
 
 def _symmetric(part: Any, name: str, blocks: tuple[Block, ...]) -> Any:
-    """The rows as they are, their psd parts symmetric but for rounding, which is taken out."""
+    """Return the rows with symmetric psd parts; asymmetry beyond rounding is an error."""
     begins = np.cumsum([0, *(block.length for block in blocks)])
     owner = np.searchsorted(begins, part.indices, side="right") - 1
     sides = np.array([block.n if block.kind == "psd" else 0 for block in blocks])[owner]
@@ -134,11 +179,11 @@ def _symmetric(part: Any, name: str, blocks: tuple[Block, ...]) -> Any:
     mirrored.sort_indices()
     if np.array_equal(mirrored.indices, part.indices) and np.array_equal(mirrored.data, part.data):
         return part
-    missed = abs(part - mirrored).max(axis=1).toarray().ravel()
-    k = int(np.argmax(missed))
-    if missed[k] > ASYMMETRY * abs(part).max():
+    asymmetry = abs(part - mirrored).max(axis=1).toarray().ravel()
+    k = int(np.argmax(asymmetry))
+    if asymmetry[k] > MAX_ASYMMETRY * abs(part).max():
         raise ProblemError(
-            f"the psd parts of c and A must be symmetric, both triangles of them given: {name} "
-            f"({k}) misses that by {missed[k]:.3g}; give (M + M') / 2 for a part M"
+            f"the psd parts of c and A must be symmetric, with both triangles given: {name} "
+            f"({k}) is off by {asymmetry[k]:.3g}; give (M + M') / 2 for a part M"
         )
     return sp.csr_array(0.5 * (part + mirrored))

@@ -1,9 +1,9 @@
-"""Proofs that a program has no bound: a direction inside the cone that the rows do not see.
+"""Proofs that a program is unbounded: a direction inside the cone that the rows do not constrain.
 
 Let Ax be near 0, <c, x> < 0, and x at least d inside the cone. If A has full rank, a correction of
-length |Ax| / s, s its smallest singular value, makes Ax = 0 exactly. If that is below d, and so
-short that <c, .> stays negative, the corrected direction is a ray: any solution of Ax = b, and far
-enough along the ray, is feasible, and the objective falls for ever.
+norm |Ax| / s, s its smallest singular value, makes Ax = 0 exactly. If the correction is shorter
+than d and leaves <c, .> negative, the corrected direction is a ray: from any solution of Ax = b,
+points far enough along the ray are feasible, and the objective is unbounded.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ from condal.problems.conic.structure import Shape
 from condal.problems.conic.unfolded import blocks_of
 from condal.result import Status
 
-LARGEST = 2000  # rows, and the sides of all blocks together: what is done with full matrices
-INSIDE = (0.3, 1e-2, 1e-4)  # of the trace: how much of it is put inside the cone
-TOL = 1e-6
+MAX_DENSE_SIDE = 2000  # of the rows, and of all blocks together
+DEPTHS = (0.3, 1e-2, 1e-4)  # of the candidates inside the cone, relative to the trace
+RAY_TOL = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Ray:
-    """A direction, as one vector of the program's x, in which the minimised objective falls by at
-    least `fall`; it is a ray of the program but for a correction proved to be shorter than `off`,
-    which leaves it inside the cone."""
+    """A direction in the program's x along which the minimised objective falls by at least `fall`.
+
+    It is a ray up to a correction, proved to be shorter than `off`, that stays inside the cone.
+    """
 
     x: Array = field(repr=False)
     fall: float
@@ -44,8 +45,8 @@ class Ray:
 
 
 def find_ray(program: Program, *, seed: int, max_seconds: float | None) -> Ray | None:
-    """A proved ray; None if none was found, within max_seconds in all."""
-    if max(program.b.size, sum(block.n for block in program.blocks)) > LARGEST:
+    """Return a proved ray; None if none was found within max_seconds in total."""
+    if max(program.b.size, sum(block.n for block in program.blocks)) > MAX_DENSE_SIDE:
         return None
     A = program.A
     gram = (A @ A.T).toarray()
@@ -55,26 +56,26 @@ def find_ray(program: Program, *, seed: int, max_seconds: float | None) -> Ray |
     if least is None or least <= 0:
         return None
     factor = cho_factor(gram) if gram.size else None
-    each = None if max_seconds is None else max_seconds / len(INSIDE)
-    for inside in INSIDE:
-        x = _candidate(program, inside, seed=seed, max_seconds=each)
+    seconds_each = None if max_seconds is None else max_seconds / len(DEPTHS)
+    for depth in DEPTHS:
+        x = _candidate(program, depth, seed=seed, max_seconds=seconds_each)
         if x is None:
             continue
         if factor is not None:
             x -= A.T @ cho_solve(factor, A @ x)
-        found = _proved(program, x, least)
-        if found is not None:
-            return found
+        ray = _proved(program, x, least)
+        if ray is not None:
+            return ray
     return None
 
 
 def _candidate(
-    program: Program, inside: float, *, seed: int, max_seconds: float | None
+    program: Program, depth: float, *, seed: int, max_seconds: float | None
 ) -> Array | None:
-    """eps I + X, of the least objective among those that the rows do not see, the trace of X 1."""
+    """Return eps I + X of least objective that the rows do not constrain, with tr X = 1."""
     eye = np.concatenate([trace_of(block) for block in program.blocks])
     A = sp.vstack([program.A, sp.csr_array(eye[None])])
-    eye *= inside / float(eye.sum())
+    eye *= depth / float(eye.sum())
     task = Program(
         -program.c if program.maximise else program.c,
         A,
@@ -83,29 +84,31 @@ def _candidate(
         name=f"a ray of {program.name}",
     )
     shape = Shape.of(fold(task))
-    one = len(shape.maps) == 1
+    single = len(shape.maps) == 1
     result = solve(
-        shape.problem(np.ones(len(shape.maps)), exact=one),
-        tol=TOL,
+        shape.problem(np.ones(len(shape.maps)), exact=single),
+        tol=RAY_TOL,
         seed=seed,
         max_seconds=max_seconds,
     )
     if result.status is Status.INTERRUPTED:
-        raise KeyboardInterrupt  # it is for the whole search
+        raise KeyboardInterrupt  # the interrupt is meant for the whole search
     if result.x is None:
         return None
-    Ax = sum(A(part) for A, part in zip(shape.maps, (result.x,) if one else result.x, strict=True))
+    Ax = sum(
+        A(part) for A, part in zip(shape.maps, (result.x,) if single else result.x, strict=True)
+    )
     blocks = blocks_of(shape.folded, result.x, np.asarray(Ax))
     return np.concatenate([np.asarray(dense(block)).ravel() for block in blocks]) + eye
 
 
 def _proved(program: Program, x: Array, least: float) -> Ray | None:
-    """The ray near x, if the correction that makes it one is proved to be short enough."""
+    """Return the ray near x if the necessary correction is proved to be short enough."""
     A, c = program.A, program.c.toarray().ravel() * (-1.0 if program.maximise else 1.0)
     longest = int(np.diff(A.indptr).max(initial=0))
     rows = norm_above(A.data)
     residual = norm_above(A @ x) + gamma(longest + 4) * rows * norm_above(x)
-    # A matrix is made symmetric before its depth is taken: that rounds each entry once.
+    # A matrix is symmetrised before its depth is computed, which rounds each entry once.
     off = residual / float(np.sqrt(least)) * (1 + 1e-12) + gamma(2) * norm_above(x)
     depth = min(_depth(block, x[program.place(j)]) for j, block in enumerate(program.blocks))
     rounding = gamma(c.size + 4) * float(np.abs(c) @ np.abs(x))
@@ -114,7 +117,7 @@ def _proved(program: Program, x: Array, least: float) -> Ray | None:
 
 
 def _depth(block: Block, x: Array) -> float:
-    """A proved lower bound on how far x is inside the cone."""
+    """Return a proved lower bound on the depth of x inside the cone."""
     if block.kind == "orthant":
         return float(x.min())
     if block.kind == "second-order":
@@ -124,7 +127,7 @@ def _depth(block: Block, x: Array) -> float:
 
 
 def _smallest(full: Any) -> float | None:
-    """A proved lower bound on the smallest eigenvalue, if it is positive; else None."""
+    """Return a proved lower bound on the smallest eigenvalue if it is positive; else None."""
     estimate = float(np.linalg.eigvalsh(full)[0])
     proof = dense_cholesky(Symmetric(len(full), dense=full), 0.5 * estimate)
     return None if proof is None or estimate <= 0 else proof.value

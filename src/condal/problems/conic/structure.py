@@ -1,6 +1,6 @@
-"""A program's numbers as maps and costs that know what they are: diagonals, few entries, rank one.
+"""A folded program as structured maps and costs: diagonals, few entries, rank one.
 
-What is left to make a problem of it is a bound on the trace of each part.
+A bound on the trace of each part completes it to a problem.
 """
 
 from __future__ import annotations
@@ -11,25 +11,34 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.domains import CutCone, CutOrthant, Product, Simplex, Spectrahedron
+from condal.domains.cones import CutCone, CutOrthant
+from condal.domains.product import Product
+from condal.domains.spectral import Spectrahedron
+from condal.domains.vectors import Simplex
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
-from condal.maps import Across, Diagonal, Inner, Matrix, Quadratics, Stack
+from condal.maps.combined import Across, Stack
+from condal.maps.entries import Diagonal
+from condal.maps.inner import Inner
+from condal.maps.quadratics import Quadratics
+from condal.maps.vectors import Matrix
 from condal.problem import Problem
 from condal.problems.conic.folded import Folded, Part
-from condal.sets import Box, Equal, SecondOrder, Separable
-from condal.smooth import Linear
+from condal.sets.boxes import Box, Equal
+from condal.sets.cones import SecondOrder
+from condal.sets.separable import Separable
+from condal.smooth.linear import Linear
 from condal.types import Domain, LinearMap, Proximable
 
-DENSE = 4  # entries a row of a matrix from which it pays to know that its rank is one
+MIN_ENTRIES_PER_ROW = 4  # of a matrix, from which a rank-one form pays off
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
     """minimise sum <c_j, x_j> subject to sum A_j x_j in K, x_j in the cone of part j.
 
-    The trace of a part is that of a matrix, the sum of numbers, or the first of a second-order
-    block.
+    The trace of a part is that of a matrix, the sum of numbers, or the first entry of a
+    second-order block.
     """
 
     folded: Folded
@@ -39,26 +48,26 @@ class Shape:
 
     @classmethod
     def of(cls, folded: Folded) -> Shape:
-        """Its maps, costs and K."""
+        """Return the maps, costs and K of a folded program."""
         parts = folded.parts
         return cls(folded, tuple(map(map_of, parts)), tuple(map(cost_of, parts)), rows_of(folded))
 
     def domain(self, traces: Array, *, exact: bool = False) -> Domain:
-        """The parts of at most these traces, or of exactly the one."""
-        found = tuple(
+        """Return the parts with at most these traces, or exactly one trace."""
+        domains = tuple(
             _domain(part, float(trace), exact)
             for part, trace in zip(self.folded.parts, traces, strict=True)
         )
-        return found[0] if len(found) == 1 else Product(*found)
+        return domains[0] if len(domains) == 1 else Product(*domains)
 
     def problem(self, traces: Array, *, exact: bool = False) -> Problem:
-        """The problem of these traces, in the user's sense."""
-        program, one = self.folded.program, len(self.maps) == 1
-        f = Linear(self.costs[0] if one else self.costs)
+        """Return the problem with these traces, in the user's sense."""
+        program, single = self.folded.program, len(self.maps) == 1
+        f = Linear(self.costs[0] if single else self.costs)
         return Problem.of(
             f=f.scaled(-1.0) if program.maximise else f,
             X=self.domain(traces, exact=exact),
-            A=(self.maps[0] if one else Across(*self.maps)) if self.K.size else None,
+            A=(self.maps[0] if single else Across(*self.maps)) if self.K.size else None,
             K=self.K if self.K.size else None,
             maximise=program.maximise,
             name=program.name,
@@ -74,17 +83,17 @@ def _domain(part: Part, trace: float, exact: bool) -> Domain:
 
 
 def rows_of(folded: Folded) -> Proximable:
-    """K of the rows: a point, a box, and cones."""
+    """Return K of the rows: a point, a box, and cones."""
     low, high = folded.low[: folded.bounded], folded.high[: folded.bounded]
     first = Equal(low) if np.array_equal(low, high) else Box(low, high)
-    cones = [SecondOrder(here.stop - here.start) for here in folded.cones]
+    cones = [SecondOrder(cone.stop - cone.start) for cone in folded.cones]
     if not cones:
         return first
     return Separable(*([first] if low.size else []), *cones)
 
 
 def map_of(part: Part) -> LinearMap:
-    """The rows of a part."""
+    """Return the rows of a part as a map."""
     if part.kind != "psd":
         return Matrix(part.A)
     diagonal = _diagonal(part)
@@ -94,14 +103,14 @@ def map_of(part: Part) -> LinearMap:
 
 
 def cost_of(part: Part) -> Any:
-    """The cost of a part: a vector, or a symmetric matrix of few entries or of rank one."""
+    """Return the cost of a part: a vector, or a sparse, dense or rank-one symmetric matrix."""
     if part.kind != "psd":
         return part.c.toarray().ravel()
     n, places = part.n, part.c.indices
-    if part.c.nnz > DENSE * n:
-        found = _rank_one(part.c.data, places, n)
-        if found is not None:
-            u, sign = found
+    if part.c.nnz > MIN_ENTRIES_PER_ROW * n:
+        rank_one = _rank_one(part.c.data, places, n)
+        if rank_one is not None:
+            u, sign = rank_one
             return Symmetric(n, pairs=((sign * u, u),))
     matrix = sp.csr_array((part.c.data, (places // n, places % n)), (n, n))
     if part.c.nnz > 0.3 * n * n:
@@ -110,7 +119,7 @@ def cost_of(part: Part) -> Any:
 
 
 def _diagonal(part: Part) -> LinearMap | None:
-    """A map that reads the diagonal, in order; None where the rows do not."""
+    """Return a map that reads the diagonal in order; None if the rows do not."""
     A, n = part.A, part.n
     if A.shape[0] != n or not np.array_equal(A.indptr, np.arange(n + 1)):
         return None
@@ -120,16 +129,16 @@ def _diagonal(part: Part) -> LinearMap | None:
 
 
 def _inner(part: Part) -> LinearMap:
-    """Rows of rank one that are dense as quadratic forms, runs of others as inner products."""
+    """Return dense rows of rank one as quadratic forms, and runs of others as inner products."""
     A, n = part.A, part.n
     maps: list[LinearMap] = []
     begin = 0
-    for i in np.flatnonzero(np.diff(A.indptr) > DENSE * n):
-        here = slice(A.indptr[i], A.indptr[i + 1])
-        found = _rank_one(A.data[here], A.indices[here], n)
-        if found is None:
+    for i in np.flatnonzero(np.diff(A.indptr) > MIN_ENTRIES_PER_ROW * n):
+        row = slice(A.indptr[i], A.indptr[i + 1])
+        rank_one = _rank_one(A.data[row], A.indices[row], n)
+        if rank_one is None:
             continue
-        u, sign = found
+        u, sign = rank_one
         if i > begin:
             maps.append(_plain(A[begin:i], n))
         maps.append(Quadratics(u[None, :], np.array([sign])))
@@ -145,9 +154,9 @@ def _plain(A: Any, n: int) -> LinearMap:
 
 
 def _rank_one(values: Array, places: Any, n: int) -> tuple[Array, float] | None:
-    """u and a sign with sign u u' the matrix of these entries; None if there is none.
+    """Return u and a sign with sign u u' the matrix of these entries; None if its rank is not one.
 
-    Its entries are those of the doubles u_i u_j, each rounded once: proofs allow for that.
+    The entries equal u_i u_j in floating point, each rounded once: proofs allow for that.
     """
     rows, cols = places // n, places % n
     diagonal = np.zeros(n)

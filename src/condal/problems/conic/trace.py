@@ -1,7 +1,7 @@
-"""How large the solutions of a program can be: bounds on the traces of its parts, proved.
+"""Proved bounds on the traces of the parts of a program's solutions.
 
-In turn: rows that add up to the trace; a linear program over the rows that read diagonals; phase
-one; phase one with the objective as a row, which bounds the points of an objective up to a level.
+In turn: rows that add up to the trace; a linear program over the rows that use only diagonals;
+phase one; phase one with the objective as a row, which bounds points up to an objective level.
 """
 
 from __future__ import annotations
@@ -25,25 +25,38 @@ from condal.problems.conic.structure import Shape
 from condal.result import Status
 from condal.runtime.arguments import require_positive
 
-GROWTH = 30.0  # of the room for the objective, where a level turns out too low
-SHORTEST = 1e-3  # seconds: a limit is positive
-LEVELS = 8  # that are tried
-LOOSE = 1e-2  # the tolerance of a trial
-NOTHING, ROOM_OF_NOTHING = 1e-9, 1e-3  # of the largest trace: one that is 0, and what it gets
-ROOM = 0.5  # of the room that a level leaves: an objective above is not clearly below the level
+LEVEL_GROWTH = 30.0  # factor on the room above the lowest level, if a level is too low
+MIN_SECONDS = 1e-3  # a time limit must be positive
+MAX_LEVELS = 8
+TRIAL_TOL = 1e-2
+MIN_TRACE, TRACE_OF_ZERO_PARTS = 1e-9, 1e-3  # relative to the largest trace
+LEVEL_MARGIN = 0.5  # fraction of the room: a larger objective is not clearly below the level
 
 
 class UnboundedTraceError(ProblemError):
-    """Nothing was found that bounds the trace of a program's solutions."""
+    """No bound on the trace of a program's solutions was found."""
 
 
 @dataclass(frozen=True, eq=False)
 class TraceBound:
-    """Every feasible x has parts of at most these traces, or of exactly the one; `how` says why.
+    """A bound on the traces of the parts of every feasible x.
 
-    With a finite `level` that is so of the points whose (minimised) objective is at most the level:
-    the others are no better than that. A bound that is `given` is the user's word; else
-    `combinations` prove it.
+    With a finite `level`, it holds for points whose (minimised) objective is at most the level.
+
+    Attributes
+    ----------
+    traces : ndarray
+        The bound for each part.
+    how : str
+        How the bound was found.
+    exact : bool
+        Whether the only part has exactly this trace.
+    level : float
+        The objective level; inf if the bound holds for all feasible points.
+    given : bool
+        Whether the bound is the user's claim.
+    combinations : tuple of Combination
+        The combinations of rows that prove the bound, unless it was given.
     """
 
     traces: Array
@@ -56,7 +69,19 @@ class TraceBound:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What is proved of a program before it is solved: no x is feasible, or none is the best."""
+    """What is proved about a program before it is solved: it is infeasible or unbounded.
+
+    Attributes
+    ----------
+    status : Status
+        INFEASIBLE or UNBOUNDED.
+    how : str
+        How this was proved.
+    y : ndarray or None
+        The weights of the rows that prove infeasibility.
+    ray : Ray or None
+        The direction that proves unboundedness.
+    """
 
     status: Status
     how: str
@@ -66,7 +91,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Search:
-    """What may be spent on finding a bound, until when on the clock, and whom to tell."""
+    """The limits of a search for a bound: seed, deadline, and a callback for messages."""
 
     seed: int = 0
     until: float = inf
@@ -76,37 +101,36 @@ class Search:
     def of(
         cls, seed: int, max_seconds: float | None, say: Callable[[str], None] | None = None
     ) -> Search:
-        """One that begins now."""
+        """Return a search that begins now."""
         return cls(seed, inf if max_seconds is None else time.perf_counter() + max_seconds, say)
 
     @property
     def left(self) -> float | None:
-        """How many seconds are left, hardly any at the least; None for no limit."""
+        """The remaining seconds, always positive; None for no limit."""
         if self.until == inf:
             return None
-        return max(self.until - time.perf_counter(), SHORTEST)
+        return max(self.until - time.perf_counter(), MIN_SECONDS)
 
     @property
     def over(self) -> bool:
-        """Whether the time is up."""
+        """Whether the deadline has passed."""
         return time.perf_counter() >= self.until
 
     def tell(self, line: str) -> None:
-        """A line to whoever listens."""
+        """Pass a line to the callback."""
         if self.say is not None:
             self.say(line)
 
 
 def bound_traces(shape: Shape, trace_bound: float | None, search: Search) -> TraceBound | Verdict:
-    """A bound on the traces, or a proof that there is nothing to bound; ProblemError if none was
-    found."""
+    """Return a bound on the traces, or a verdict; raise UnboundedTraceError if neither is found."""
     count = len(shape.maps)
     if trace_bound is not None:
         require_positive(trace_bound, "trace_bound")
-        return TraceBound(np.full(count, float(trace_bound)), "it was given", given=True)
-    found = _by_rows(shape)
-    if not isinstance(found, list):
-        return found
+        return TraceBound(np.full(count, float(trace_bound)), "given by the user", given=True)
+    proofs = _by_rows(shape)
+    if not isinstance(proofs, list):
+        return proofs
     search.tell("no sum of rows bounds the trace: looking for one by solving a problem")
     for of_objective in (False, True):
         y = phases.weights(
@@ -114,109 +138,113 @@ def bound_traces(shape: Shape, trace_bound: float | None, search: Search) -> Tra
         )
         if y is None:
             continue
-        found.append(combine(shape, y, of_objective=of_objective))
-        if found[-1].impossible:
-            return _impossible(found[-1], "by phase one")
-        bound = traces(found, count, 0.0 if of_objective else inf)
+        proofs.append(combine(shape, y, of_objective=of_objective))
+        if proofs[-1].impossible:
+            return _impossible(proofs[-1], "by phase one")
+        bound = traces(proofs, count, 0.0 if of_objective else inf)
         if np.all(np.isfinite(bound)):
             if of_objective:
-                return _by_level(shape, found, search)
-            return _bound(bound, found, "constraints, weighed by phase one, bound it")
-    search.tell("nothing bounds the trace: looking for a direction without end")
+                return _by_level(shape, proofs, search)
+            return _bound(bound, proofs, "constraints, weighted by phase one, bound it")
+    search.tell("nothing bounds the trace: looking for an improving ray")
     ray = find_ray(shape.folded.program, seed=search.seed, max_seconds=search.left)
     if ray is not None:
-        how = "along a direction inside the cone Ax stays what it is, and the objective improves "
-        how += "without end: proved, rounding and all"
+        how = "Ax is constant along a direction inside the cone, and the objective is unbounded "
+        how += "along it: proved with rounding accounted for"
         return Verdict(Status.UNBOUNDED, how, ray=ray)
     raise UnboundedTraceError(
         f"no bound on the trace of {shape.folded.program.name} was found: neither its constraints "
-        "nor its objective imply one, as far as was seen, and it was not proved to be unbounded "
-        "either. Give trace_bound= (--trace-bound at the command line), a number that the trace of "
-        "a solution does not exceed"
+        "nor its objective seem to imply one, and it was not proved to be unbounded either. Give "
+        "trace_bound= (--trace-bound at the command line), a number that the trace of a solution "
+        "does not exceed"
     )
 
 
 def _by_rows(shape: Shape) -> TraceBound | Verdict | list[Combination]:
-    """A bound by the rows as they are; else the combinations that were found."""
+    """Return a bound or verdict from the rows as they are; else the combinations found."""
     folded, count = shape.folded, len(shape.maps)
-    found: list[Combination] = []
-    empty = _empty_row(shape)
-    if empty is not None and empty.impossible:
-        return _impossible(empty, "by a row without entries")
+    proofs: list[Combination] = []
+    empty_row = _empty_row(shape)
+    if empty_row is not None and empty_row.impossible:
+        return _impossible(empty_row, "by a row without entries")
     y = identity_weights(folded)
     if y is not None:
         total = exact_trace(folded, y)
         if total is not None and total > 0:
             how = "constraints add up to the trace"
-            proof = Combination(y, np.ones(count), float(total))
+            exact = Combination(y, np.ones(count), float(total))
             traces_ = np.full(count, float(total))
-            return TraceBound(traces_, how, exact=count == 1, combinations=(proof,))
-        found.append(combine(shape, y))
-    wanted: list[tuple[int, ...]] = [tuple(range(count))]
-    wanted += [(j,) for j in range(count)] if 1 < count <= 64 else []
-    for parts in wanted:
+            return TraceBound(traces_, how, exact=count == 1, combinations=(exact,))
+        proofs.append(combine(shape, y))
+    groups: list[tuple[int, ...]] = [tuple(range(count))]
+    groups += [(j,) for j in range(count)] if 1 < count <= 64 else []
+    for parts in groups:
         if y is None or len(parts) < count:
             weights = diagonal_weights(folded, parts)
             if weights is not None:
-                found.append(combine(shape, weights))
-    for one in found:
-        if one.impossible:
-            return _impossible(one, "by a sum of rows")
-    bound = traces(found, count)
+                proofs.append(combine(shape, weights))
+    for proof in proofs:
+        if proof.impossible:
+            return _impossible(proof, "by a sum of rows")
+    bound = traces(proofs, count)
     if np.all(np.isfinite(bound)):
-        return _bound(bound, found, "a sum of constraints bounds it")
-    return found
+        return _bound(bound, proofs, "a sum of constraints bounds it")
+    return proofs
 
 
 def _empty_row(shape: Shape) -> Combination | None:
-    """A row without entries that asks for something else than 0."""
+    """Return the combination of a row without entries that requires a nonzero value."""
     entries = sum(np.diff(part.A.indptr) for part in shape.folded.parts)
-    # The normal at 0 points from K to 0: all that K has is on its other side.
+    # The normal at 0 points from K to 0, so all of K is on its other side.
     asked = shape.K.normal_residual(np.zeros(shape.K.size)) * (entries == 0)
     return combine(shape, asked) if asked.any() else None
 
 
-def _bound(found: Array, proofs: list[Combination], how: str) -> TraceBound:
-    """A part that must be 0 gets some room: a domain has a size, and one far below the others
-    makes multipliers that rounding spoils."""
-    largest = float(found.max()) or 1.0
-    roomy = np.where(found > NOTHING * largest, found, ROOM_OF_NOTHING * largest)
+def _bound(bounds: Array, proofs: list[Combination], how: str) -> TraceBound:
+    """Return the bound, with some room for parts that must be 0.
+
+    A domain needs a positive size; a size far below the others would give multipliers that rounding
+    spoils.
+    """
+    largest = float(bounds.max()) or 1.0
+    roomy = np.where(bounds > MIN_TRACE * largest, bounds, TRACE_OF_ZERO_PARTS * largest)
     return TraceBound(roomy, how, combinations=tuple(proofs))
 
 
-def _impossible(found: Combination, by: str) -> Verdict:
-    how = f"{by}: weighed constraints add up to what no point of the cone has, of any trace"
-    return Verdict(Status.INFEASIBLE, how, y=found.y)
+def _impossible(proof: Combination, by: str) -> Verdict:
+    how = f"{by}: weighted constraints add up to a value that no point of the cone has, "
+    how += "whatever its trace"
+    return Verdict(Status.INFEASIBLE, how, y=proof.y)
 
 
-def _by_level(shape: Shape, found: list[Combination], search: Search) -> TraceBound:
-    """A level that some feasible point is below, and the traces that it allows.
+def _by_level(shape: Shape, proofs: list[Combination], search: Search) -> TraceBound:
+    """Return an objective level that some feasible point is below, and the traces it allows.
 
-    Whatever the level is, the bound is right: the trials only make it a useful one.
+    The bound is valid for any level; the trials only make it useful.
     """
-    count, last = len(shape.maps), found[-1]
-    how = "constraints and objective, weighed by phase one, bound it"
+    count, last = len(shape.maps), proofs[-1]
+    how = "constraints and objective, weighted by phase one, bound it"
     if shape.K.distance(np.zeros(shape.K.size)) == 0.0:
-        level = max(0.0, 1e-9 * abs(last.most))  # x = 0 is feasible: no better point is above
-        return replace(_bound(traces(found, count, level), found, how), level=level)
+        level = max(0.0, 1e-9 * abs(last.most))  # x = 0 is feasible, so better points are below
+        return replace(_bound(traces(proofs, count, level), proofs, how), level=level)
     lowest = -last.most
     norms = np.sqrt(sum(A.row_norms() ** 2 for A in shape.maps))
-    reach = abs(shape.K.normal_residual(np.zeros(norms.size))) / np.where(norms > 0, norms, 1.0)
-    room = 10.0 * float(reach.max()) * float(last.least.max())
-    for _ in range(LEVELS):
+    distances = abs(shape.K.normal_residual(np.zeros(norms.size))) / np.where(norms > 0, norms, 1.0)
+    room = 10.0 * float(distances.max()) * float(last.least.max())
+    for _ in range(MAX_LEVELS):
         level = lowest + room
-        bound = replace(_bound(traces(found, count, level), found, how), level=level)
+        bound = replace(_bound(traces(proofs, count, level), proofs, how), level=level)
         problem = shape.problem(bound.traces)
-        result = solve(problem, tol=LOOSE, seed=search.seed, max_seconds=search.left)
+        result = solve(problem, tol=TRIAL_TOL, seed=search.seed, max_seconds=search.left)
         if result.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt  # it is for the whole search
+            raise KeyboardInterrupt  # the interrupt is meant for the whole search
         value = problem.sense * result.objective
-        near = result.x is not None and result.infeasibility <= 2 * LOOSE
-        if near and value <= lowest + ROOM * room:
+        feasible = result.x is not None and result.infeasibility <= 2 * TRIAL_TOL
+        if feasible and value <= lowest + LEVEL_MARGIN * room:
             level = value + max(value - lowest, 0.1 * abs(value))
-            return replace(_bound(traces(found, count, level), found, how), level=level)
-        search.tell(f"no solution of an objective below {level:.3g}: looking above")
+            return replace(_bound(traces(proofs, count, level), proofs, how), level=level)
+        search.tell(f"no solution with an objective below {level:.3g}: trying a higher level")
         if search.over:
             break
-        room *= GROWTH
+        room *= LEVEL_GROWTH
     return bound

@@ -1,0 +1,47 @@
+"""Lazy packages: deprecated names warn, and no public name is hidden by a submodule."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from inspect import ismodule
+from pathlib import Path
+from pkgutil import iter_modules
+
+import pytest
+
+import condal
+from condal import problems
+
+ROOT = Path(condal.__file__).parent
+LAZY = sorted(
+    ".".join(["condal", *stub.parent.relative_to(ROOT).parts]) for stub in ROOT.rglob("*.pyi")
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("GeneralizedEigenvector", "GeneralisedEigenvector"),
+        ("generalized_eigenvector", "generalised_eigenvector"),
+    ],
+)
+def test_a_deprecated_name_warns_and_is_the_new_one(old, new):
+    for _ in range(2):  # the name is not bound, so each use warns
+        with pytest.warns(DeprecationWarning, match=f"problems.{old} is deprecated: use .*{new}"):
+            assert getattr(problems, old) is getattr(problems, new)
+    assert old not in dir(problems)
+    assert old not in problems.__all__
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = problems.nothing
+
+
+@pytest.mark.parametrize("package", LAZY)
+def test_no_public_name_is_that_of_a_submodule(package):
+    """A submodule that is imported later would replace the function in the package."""
+    module = import_module(package)
+    submodules = {found.name for found in iter_modules(module.__path__)}
+    shared = submodules & set(module.__all__)
+    assert [name for name in shared if not ismodule(getattr(module, name))] == []

@@ -88,7 +88,7 @@ class DistributedCost(Cost):
     def norm(self) -> float:
         """|C|_F."""
         (rows,) = self.C.sparse
-        return float(rows.length)
+        return float(rows.stable_norm)
 
     def as_matrix(self) -> None:
         """None: no rank could hold it."""

@@ -85,7 +85,8 @@ def test_a_tree_comes_back_as_it_was(value):
 def test_what_is_referred_to_twice_is_one_object_again(value):
     first, second, *_ = again([value, {"again": value}])
     twice = second["again"]
-    shared = not isinstance(value, int | float | str | np.generic | type(None)) and value != ()
+    alone = isinstance(value, int | float | str | np.generic | type(None))
+    shared = not alone and not (isinstance(value, tuple) and not value)
     assert twice is first if shared else same(twice, first)
 
 

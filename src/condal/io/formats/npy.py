@@ -78,14 +78,15 @@ def head_of(
     head = BytesIO(file.read(min(size, _PREFIX_BYTES + MAX_HEADER_BYTES)))
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # NumPy warns of headers that Python 2 wrote
+            warnings.simplefilter("ignore")  # of headers that Python 2 wrote, which are refused
             reader = _READERS[npy_format.read_magic(head)]
             shape, by_columns, dtype = reader(head, max_header_size=MAX_HEADER_BYTES)
     except Exception:  # whatever NumPy raises for a header that it did not write
         raise error(NOT_NPY) from None
     if len(shape) > MAX_DIMENSIONS:
         raise error(f"the header says {len(shape)} dimensions; wanted at most {MAX_DIMENSIONS}")
-    if any(type(side) is not int or not 0 <= side < MAX_SIDE for side in shape):
+    sides = all(type(side) is int and 0 <= side < MAX_SIDE for side in shape)
+    if not sides or b"L" in head.getvalue()[: head.tell()]:  # as in 3L, of Python 2
         raise error(NOT_NPY)
     _check_dtype(dtype, kinds, error)
     _check_size(dtype, shape, size - head.tell(), error)

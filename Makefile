@@ -1,37 +1,36 @@
-# Two commands for a fresh clone: `make demo` and `make test`. Each builds .venv once, from the lock.
+# For a fresh clone: `make demo`, `make check` (under a minute) and `make test`. Each installs what it
+# needs, once, from a lock.
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := -m pip --disable-pip-version-check install --quiet
 LOCK := requirements-dev.lock
+DEMO_LOCK := requirements-demo.lock
+WORKERS ?= 2
+PYTEST := $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal
 
-.PHONY: demo test lock audit lint types pytest chromium test-distributed mpi most beside docs experiments-quick experiments gallery benchmark bench bench-peers soak fuzz oldest clean
+.PHONY: demo check test lock audit lint types pytest chromium test-distributed mpi docs package experiments-quick experiments gallery benchmark bench bench-peers soak fuzz oldest clean
 
-demo: .venv/installed
-	$(BIN)/condal demo
+demo: .venv-demo/installed
+	PYTHONPATH=src .venv-demo/bin/python -m condal demo
 
-test: lint types chromium
-	@$(MAKE) --no-print-directory --jobs=2 most beside
+check: lint types
+	$(PYTEST) -m fast
 
-# Two halves, as there are two cores: most tests, and beside them the rest, shown when it ends.
-REST := bench checkpoint conic experiments faults formats in_cvxpy report saved
-most: .venv/installed
-	$(BIN)/pytest $(REST:%=--ignore=tests/%)
-
-beside: .venv/installed
-	@($(BIN)/pytest $(REST:%=tests/%) && $(MAKE) experiments-quick && if $(MAKE) --silent mpi; then $(MAKE) test-distributed; \
-	  else echo "so the tests over many ranks are skipped"; fi) >.test-beside 2>&1 \
-	  && cat .test-beside || (cat .test-beside; exit 1)
+test: lint types pytest experiments-quick
+	@if $(MAKE) --silent mpi; then $(MAKE) --no-print-directory test-distributed; \
+	  else echo "so the tests over many ranks are skipped"; fi
 
 lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/typos
 
 types: .venv/installed
 	$(BIN)/mypy
 
 pytest: .venv/installed chromium
-	$(BIN)/pytest
+	$(PYTEST)
 
 # Debian's Chromium, in which the tests look at pages; they are skipped where it cannot be had.
 APT := apt-get install -y -qq --no-install-recommends
@@ -68,6 +67,17 @@ $(RANKS)/installed: $(LOCK) pyproject.toml | mpi
 # errors too.
 docs: .venv/installed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -q -n -W --keep-going docs docs/_build
+
+# The sdist, the wheel built from it, their metadata checked, and the wheel tried where nothing else is.
+package:
+	rm -rf dist .venv-package
+	$(PYTHON) -m venv .venv-package
+	.venv-package/bin/python $(PIP) build twine
+	.venv-package/bin/python -m build
+	.venv-package/bin/twine check --strict dist/*
+	$(PYTHON) -m venv --clear .venv-package
+	.venv-package/bin/python $(PIP) "$$(echo dist/*.whl)[cli]"
+	cd dist && ../.venv-package/bin/condal --version && ../.venv-package/bin/condal demo
 
 # The paper's experiments on small generated instances, afresh; in minutes.
 experiments-quick: .venv/installed
@@ -110,12 +120,18 @@ soak: .venv/installed
 # fuzz/corpus, and what a reader does wrong in fuzz/wrong.
 SECONDS ?= 300
 fuzz: .venv/installed
-	$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python $(PIP) --editable '.[fuzz]'
+	$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python $(PIP) 'atheris>=2.3'
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 nice $(BIN)/python -m fuzz --seconds $(SECONDS)
 
 # The oldest NumPy and SciPy that are promised to work.
 oldest: .venv-oldest/installed
-	.venv-oldest/bin/pytest
+	.venv-oldest/bin/pytest --numprocesses $(WORKERS) --dist worksteal
+
+# The demo imports condal from src, so nothing is built; bytecode is made for what it imports only.
+.venv-demo/installed: $(DEMO_LOCK)
+	$(PYTHON) -m venv .venv-demo
+	.venv-demo/bin/python $(PIP) --no-compile --require-hashes --only-binary :all: --requirement $(DEMO_LOCK)
+	touch $@
 
 # Every file that is installed is known by its digest, and none is built but condal itself, offline.
 .venv/installed: $(LOCK) pyproject.toml
@@ -124,14 +140,15 @@ oldest: .venv-oldest/installed
 	$(BIN)/python $(PIP) --no-index --no-deps --no-build-isolation --editable .
 	touch $@
 
-# The lock anew: the newest releases that pyproject.toml allows, for every system and Python that it
-# does, with the digests of all their files. `make audit` and `make test` before it is committed.
+# Both locks: the newest releases that pyproject.toml allows, for every system and Python it allows,
+# with the digests of all their files. Run `make audit` and `make test` before you commit them.
+COMPILE := .venv-lock/bin/uv pip compile --quiet --no-config --universal --python-version 3.11 \
+  --generate-hashes --custom-compile-command 'make lock' pyproject.toml
 lock:
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python $(PIP) 'uv>=0.8'
-	.venv-lock/bin/uv pip compile --quiet --upgrade --no-config --universal --python-version 3.11 \
-	  --generate-hashes --custom-compile-command 'make lock' --extra dev pyproject.toml \
-	  --output-file $(LOCK)
+	$(COMPILE) --upgrade --extra all --group dev --output-file $(LOCK)
+	$(COMPILE) --extra cli --constraint $(LOCK) --no-annotate --output-file $(DEMO_LOCK)
 
 # What is installed for development: as the lock says, of licences that are allowed, none withdrawn.
 audit: .venv/installed
@@ -139,8 +156,9 @@ audit: .venv/installed
 
 .venv-oldest/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python $(PIP) --editable '.[dev]' 'numpy==1.24.*' 'scipy==1.10.*' 'pandas<2.3' 'networkx<3.5'
+	.venv-oldest/bin/python $(PIP) 'pip>=25.1'
+	.venv-oldest/bin/python $(PIP) --editable '.[cli,dask,experiments,report,sklearn]' --group dev 'numpy==1.24.*' 'scipy==1.10.*' 'pandas<2.3' 'networkx<3.5'
 	touch $@
 
 clean:
-	rm -rf .venv .venv-oldest .venv-lock $(RANKS) .experiments-quick .test-beside docs/_build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .venv-demo .venv-oldest .venv-lock .venv-package $(RANKS) .experiments-quick dist docs/_build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

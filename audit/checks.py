@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from audit.lock import LOCK, ROOT, Locked, on_this_system, read
+from audit.lock import DEMO, LOCK, ROOT, Locked, on_this_system, read
 
 OURS = "condal"
 TOOLS = {"pip", "setuptools", "wheel"}  # installed in every new environment
@@ -42,7 +42,7 @@ def hosts(text: str) -> Iterator[str]:
 def satisfied(locked: list[Locked], project: dict[str, Any]) -> Iterator[str]:
     """The lock satisfies the requirements of pyproject.toml."""
     versions = on_this_system(locked)
-    for wanted in _required(project, "dev"):
+    for wanted in _required(project, extra="all", group="dev"):
         version = versions.get(canonicalize_name(wanted.name))
         if version is None:
             yield f"{wanted} is not in the lock: run make lock"
@@ -50,13 +50,18 @@ def satisfied(locked: list[Locked], project: dict[str, Any]) -> Iterator[str]:
             yield f"{wanted} is required, but {version} is locked: run make lock"
 
 
-def _required(project: dict[str, Any], extra: str) -> Iterator[Requirement]:
-    """Yield the requirements of the project and an extra on this system, extras of extras too."""
+def _required(project: dict[str, Any], extra: str, group: str) -> Iterator[Requirement]:
+    """Yield the requirements of the project, an extra and a group, with those they include."""
     table = project["project"]
-    waiting, seen = [*table["dependencies"]], set[str]()
-    waiting += [f"{OURS}[{extra}]", *project["build-system"]["requires"]]
+    waiting: list[Any] = [*table["dependencies"], f"{OURS}[{extra}]"]
+    waiting += [*project["build-system"]["requires"], {"include-group": group}]
+    seen = set[str]()
     while waiting:
-        wanted = Requirement(waiting.pop())
+        entry = waiting.pop()
+        if isinstance(entry, dict):
+            waiting += project["dependency-groups"][entry["include-group"]]
+            continue
+        wanted = Requirement(entry)
         if canonicalize_name(wanted.name) == OURS:
             fresh = wanted.extras - seen
             seen |= fresh
@@ -64,6 +69,14 @@ def _required(project: dict[str, Any], extra: str) -> Iterator[Requirement]:
                 waiting += table["optional-dependencies"][name]
         elif wanted.marker is None or wanted.marker.evaluate():
             yield wanted
+
+
+def included(fewer: list[Locked], locked: list[Locked]) -> Iterator[str]:
+    """Every package of a smaller lock is in the lock: the same version, the same digests."""
+    digests = {(entry.name, entry.version): set(entry.digests) for entry in locked}
+    for entry in fewer:
+        if set(entry.digests) != digests.get((entry.name, entry.version)):
+            yield f"{entry.name} {entry.version} differs from the lock: run make lock"
 
 
 def withdrawn(locked: list[Locked], listed: str) -> Iterator[str]:
@@ -137,6 +150,7 @@ def offline() -> Iterator[tuple[str, list[str]]]:
     yield "the lock names no host", list(hosts(text))
     yield f"each of {len(locked)} entries has digests and occurs once", list(digests(locked))
     yield "the lock satisfies pyproject.toml", list(satisfied(locked, project))
+    yield "requirements-demo.lock is a part of it", list(included(read(DEMO.read_text()), locked))
     listed = (folder / "withdrawn.txt").read_text()
     yield "no locked release is known to be withdrawn", list(withdrawn(locked, listed))
     yield "the locked packages are installed", list(installed(locked, packages))

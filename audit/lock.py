@@ -12,6 +12,7 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements-dev.lock"
+DEMO = ROOT / "requirements-demo.lock"  # what `make demo` needs of it
 ENTRY = re.compile(r"([a-z0-9][a-z0-9.-]*)==(\S+)(?: ; (.+?))?")
 HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 

@@ -8,6 +8,7 @@ from typing import Any
 import clarabel
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import block_diag
 
 from condal.problems.conic import Block, Program
 
@@ -41,7 +42,7 @@ class ClarabelForm:
 
 def for_clarabel(program: Program) -> ClarabelForm:
     """With rows and an objective of length 1."""
-    T = sp.block_diag([_entries(block) for block in program.blocks]).toarray()
+    T = block_diag(*(_entries(block) for block in program.blocks))
     sense = -1.0 if program.maximise else 1.0
     A, c = program.A.toarray() @ T, sense * program.c.toarray().ravel() @ T
     norms, size = np.linalg.norm(A, axis=1), float(np.linalg.norm(c)) or 1.0

@@ -1,15 +1,17 @@
-"""One thread for BLAS, set before NumPy is first imported, how Hypothesis runs, and permissions."""
+"""One thread for BLAS, set before NumPy is imported, Hypothesis, the marker `fast`, permissions."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 import rights
+from fast import FAST
 
 # Threads that wait for each other make matrices of this size a hundred times slower.
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -17,6 +19,22 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 settings.register_profile("condal", deadline=None, max_examples=40, derandomize=True)
 settings.load_profile("condal")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """For `-m fast`, import none of the other files: that takes longer than the tests."""
+    other = collection_path.suffix == ".py" and collection_path.stem not in FAST
+    return True if other and config.option.markexpr == "fast" else None
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if item.path.stem in FAST:
+        item.add_marker("fast")
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name no test by the bytes of a gzip file: they hold the time, and workers must agree."""
+    return argname if isinstance(val, bytes) and val.startswith(b"\x1f\x8b") else None
 
 
 @pytest.fixture

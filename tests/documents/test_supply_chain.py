@@ -67,18 +67,23 @@ def test_every_check_can_fail():
     project = {
         "project": {
             "dependencies": ["numpy>=3"],
-            "optional-dependencies": {"dev": ["condal[more]"], "more": ["absent"]},
+            "optional-dependencies": {"all": ["condal[more]"], "more": ["absent"]},
         },
+        "dependency-groups": {"dev": [{"include-group": "test"}], "test": ["missing"]},
         "build-system": {"requires": ["hatchling"]},
     }
     found = set(checks.satisfied(lock("numpy==2.0", "hatchling==1.0"), project))
     assert found == {
         "numpy>=3 is required, but 2.0 is locked: run make lock",
         "absent is not in the lock: run make lock",
+        "missing is not in the lock: run make lock",
     }
     assert list(checks.digests([*read("numpy==2.0\n"), *lock("numpy==2.1")])) == [
         "numpy 2.0 has no digest",
         "numpy is locked twice for this system",
+    ]
+    assert list(checks.included(lock("numpy==2.0"), lock("numpy==2.1"))) == [
+        "numpy 2.0 differs from the lock: run make lock"
     ]
     assert list(checks.hosts("x==1\n--index-url https://example.com\n")) == [
         "line 2 names a package source: --index-url https://example.com"

@@ -16,6 +16,7 @@ from condal.linalg.points import LowRank
 from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric
 from condal.methods import corrective
+from forwarding import Forwarding
 from known import PLANTED, planted_sdp
 
 N = 6
@@ -26,15 +27,15 @@ class Breaks(Exception):
     """What the user's code raises."""
 
 
-class Faulty:
+class Faulty(Forwarding):
     """A piece that answers as another does, but for one verb from one call on."""
 
     def __init__(self, inner, verb, fault, at, *, once=False):
-        self._inner, self._verb, self._fault, self._at, self._once = inner, verb, fault, at, once
+        self._verb, self._fault, self._at, self._once = verb, fault, at, once
         self.calls = 0
 
-    def __getattr__(self, name):
-        value = getattr(self._inner, name)
+    def _forward(self, name):
+        value = super()._forward(name)
         return self._watched(value) if name == self._verb else value
 
     def _watched(self, value):

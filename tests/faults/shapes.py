@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
+from scipy.linalg import block_diag
 
 import condal
 from condal import Equal, Linear, Matrix, Problem, Simplex, Spectrahedron
@@ -43,4 +43,4 @@ def cycle_value(n: int) -> float:
 
 
 def blocks(*parts) -> np.ndarray:
-    return sp.block_diag(parts).toarray()
+    return block_diag(*parts)

@@ -24,7 +24,6 @@ from cell import FAULTS, NoSuchThing, Read, Refused
 from cells import CELLS
 
 from condal.errors import FormatError
-from condal.io import formats
 from readers import FORMATS, holding
 from readers.contents import METIS, RUDY, W, claiming, csr, mat, npy, npz
 from readers.oracle import judged
@@ -64,12 +63,6 @@ def same(form, one: Path, other: Path) -> None:
 
 
 # Which faults there are, and that all formats are tried with them.
-
-
-def test_every_reader_is_listed():
-    read = {name for name in formats.__all__ if name.startswith("read_")}
-    tried = {getattr(one.read, "__name__", "") for one in FORMATS}
-    assert read - tried == {"read_graph", "read_labelled_graph"}  # which choose among them
 
 
 @pytest.mark.parametrize("form", FORMATS, ids=repr)

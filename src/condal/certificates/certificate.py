@@ -32,7 +32,8 @@ from condal.problem import Model, Problem, problem_of
 from condal.runtime.arguments import finite_array
 from condal.runtime.markup import pairs
 from condal.sets import Equal
-from condal.types import Proximable
+from condal.sets.defaults import trusted
+from condal.types import Provable
 
 DEFAULT_FAILURE = 1e-6
 LITTLE = 0.02  # of the slack of a proof: rounding that is not worth a closer look
@@ -230,12 +231,13 @@ def lower_bound(
     rounding += problem.X.max_norm * dual_rounding(problem.A, h.dual_error(w))
     off = errors_of(f, u, value, g)
     rounding += tangent_rounding(f.M, off, stable_norm(u), problem.X.max_norm)
-    if off.trusting:
-        proof = replace(proof, how=f"{proof.how}, trusting {off.trusting}")
+    trusting = " and ".join(filter(None, (off.trusting, trusted(h))))
+    if trusting:
+        proof = replace(proof, how=f"{proof.how}, trusting {trusting}")
     return value - slope + proof.value - support - rounding, proof
 
 
-def normal_part(h: Proximable, y: Array) -> Array:
+def normal_part(h: Provable, y: Array) -> Array:
     """The normal of dom h in the dual y: 0 for the parts of h that are finite everywhere."""
     d = h.dual_point(y).copy()
     for here, part in h.pieces:

@@ -115,7 +115,7 @@ def verify(
             trial = Trial(problem, result, EvaluatedPoint.of(problem, point), seed, certified)
             return Verdict((*claims, *trial.claims(tol)), trial.certificate)
     except (*MISFITS, CondalError) as error:
-        text = f"x and y are not of this problem: {error or type(error).__name__}"
+        text = f"x and y are not of this problem: {str(error) or type(error).__name__}"
         return Verdict((*claims, Claim("point", False, text)))
 
 

@@ -19,11 +19,12 @@ import click
 from condal.cli.application import Application, Chosen
 from condal.cli.outcome import Wishes
 from condal.errors import FormatError, ProblemError
+from condal.methods import registry
 
 SILENT = Wishes(None, None, None, overwrite=False, port=None, quiet=True)
 # How a process is told how many there are, and which it is: by Open MPI, and by MPICH and others.
 SEVERAL = (("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK"))
-VARIANTS = ("auto", "cgal", "cgal-decr", "cgal-ls", "hcgm", "fw-al")  # of the one method there is
+VARIANTS = ("auto", *(name for name, method in registry.METHODS.items() if method.distributed))
 
 
 def on_ranks(

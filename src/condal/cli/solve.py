@@ -8,8 +8,6 @@ from typing import Any
 
 import click
 
-import condal
-from condal import methods
 from condal.cli import memory, ranks
 from condal.cli import output_paths as target
 from condal.cli.application import Application
@@ -19,25 +17,13 @@ from condal.cli.outcome import Outcome, Wishes, outcomes
 from condal.cli.resume import kept_at
 from condal.driver.memory import bytes_of
 from condal.driver.stop import Stop
-from condal.methods.rules import Decr, LineSearch
+from condal.methods import registry
 from condal.result import Result
 from condal.types import Method
 
 METHODS: dict[str, Callable[[], Method | None]] = {
     "auto": lambda: None,
-    "cgal": condal.CGAL,
-    "cgal-decr": lambda: condal.CGAL(sigma=Decr()),
-    "cgal-ls": lambda: condal.CGAL(eta=LineSearch()),
-    "cgal-fc": methods.corrective,
-    "lowrank": methods.LowRankCGAL,
-    "splitting": methods.Splitting,
-    "interior-point": methods.InteriorPoint,
-    "primal-dual": methods.PrimalDual,
-    "hcgm": condal.hcgm,
-    "fw-al": methods.fwal,
-    "ial": methods.IAL,
-    "upd": methods.UPD,
-    "aupd": methods.AUPD,
+    **{name: method for name, method in registry.METHODS.items() if method.command_line},
 }
 
 SETTINGS = ("tol", "method", "max_iters", "max_seconds", "storage", "seed")

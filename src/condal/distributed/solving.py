@@ -18,7 +18,7 @@ from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
 from condal.methods import CGAL
 from condal.methods.choice import Choice
-from condal.methods.rules import Smoothed
+from condal.methods.rules import Corrective, Smoothed
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result, Row
 from condal.runtime.arguments import require_whole
@@ -166,9 +166,10 @@ def team_of(problem: Problem) -> Team:
 
 def _require_images_alone(method: Any) -> None:
     """Raise ProblemError unless it is CGAL, and keeps no more of x than a sketch."""
-    if not isinstance(method, CGAL) or method.corrective or isinstance(method.sigma, Smoothed):
+    keeps_more = not isinstance(method, CGAL) or isinstance(method.eta, Corrective)
+    if keeps_more or isinstance(method.sigma, Smoothed):
         raise ProblemError(
-            "condal.distributed.solve takes condal.CGAL(), without corrective=True and Smoothed(); "
+            "condal.distributed.solve takes condal.CGAL(), without Corrective() and Smoothed(); "
             f"got {method!r}"
         )
 

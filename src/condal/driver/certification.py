@@ -11,6 +11,7 @@ import numpy as np
 from condal.certificates.certificate import Certificate, EvaluatedPoint, normal_part
 from condal.certificates.ledger import CertifiedPoint, ProofLedger
 from condal.domains.lifted import from_user, to_user
+from condal.domains.user import why_unprovable
 from condal.driver.scaling import Scaling
 from condal.linalg.images import zeros_of
 from condal.linalg.points import Array, Point
@@ -58,6 +59,7 @@ class CertificationSchedule:
     ) -> None:
         self.problem, self.normalised, self.scaling = problem, normalised, scaling
         self.tol, self.prover = tol, ProofLedger(problem, seed)
+        self.unprovable = why_unprovable(problem.X)
         self.point_seconds = 0.0  # what it took to look at a point
         self.lower = -np.inf  # the best estimate, in normalised units, and the dual behind it,
         self.w: Array | None = None
@@ -101,10 +103,11 @@ class CertificationSchedule:
                 self.u = state.Mx if state.u is None else state.u
 
     def look(self, state: State, row: Row, x: Storage) -> Status | None:
-        """SOLVED or INFEASIBLE if that is proved now, else None."""
+        """SOLVED or INFEASIBLE if that is proved now, STALLED if it seems solved and a proof is
+        impossible, else None."""
         if self._looks_infeasible(state, row) and self._separated(state, row):
             return Status.INFEASIBLE
-        if state.k >= self._next_doubt and self._crossed(row):
+        if state.k >= self._next_doubt and self._crossed(row) and not self.unprovable:
             self._next_doubt = 2 * state.k
             self._settle_doubt(state)
         if self.problem.propose is not None and state.k >= self._next_proposal:
@@ -126,6 +129,8 @@ class CertificationSchedule:
         if missed > CLOSE * aim:
             return None
         self._next_look = state.k + max(4, int(0.05 * state.k))
+        if self.unprovable:
+            return Status.STALLED
         assert self.w is not None
         room = aim - missed
         certificate = self._certify(point, seen, self.w, aim, room=room, tangent=tangent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,9 +29,10 @@ class Counts:
     longest: float = 0.0  # seconds of a call
 
 
-@dataclass(frozen=True, eq=False)
 class _CountedSymmetric(Symmetric):
-    counts: Counts = field(default_factory=Counts)
+    def __init__(self, V: Symmetric, counts: Counts) -> None:
+        super().__init__(V.n, V.terms)
+        self.counts = counts
 
     def __matmul__(self, v: Array) -> Array:
         self.counts.matvecs += 1 if v.ndim == 1 else v.shape[1]
@@ -109,6 +110,5 @@ def _counted(v: Gradient, counts: Counts) -> Gradient:
     if isinstance(v, tuple):
         return tuple(_counted(part, counts) for part in v)
     if isinstance(v, Symmetric):
-        parts = {f.name: getattr(v, f.name) for f in fields(Symmetric)}
-        return _CountedSymmetric(**parts, counts=counts)
+        return _CountedSymmetric(v, counts)
     return np.asarray(v)

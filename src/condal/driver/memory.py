@@ -14,6 +14,7 @@ import numpy as np
 from condal.driver.pieces.guards import unguarded
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
+from condal.linalg.limits import MAX_FACTOR_BYTES, basis_bytes, dense_factor_bytes
 from condal.linalg.symmetric import Symmetric
 from condal.methods.choice import Choice, choices
 from condal.problem import Problem
@@ -26,9 +27,6 @@ Bytes: TypeAlias = int | float | str | None
 NUMBER = 8  # bytes
 IMAGES = 6  # vectors of the length of Ax and of Mx, at the worst moment,
 TANGENTS = 2  # and of Mx, if f is not linear: that before, and that of the best bound
-MOST_BASIS = 256 * 2**20  # bytes of the basis of a Lanczos run,
-MOST_STEPS = 2000  # and its length
-FACTORED = 2**29  # bytes of a matrix that a proof factors
 VECTORS = 8  # of the length n, of a proof that factors nothing,
 GATHERED = 4  # and copies of the sparse matrix, while it is brought in order
 ENTRY = 12  # bytes of a stored entry: a number and where it stands
@@ -198,12 +196,12 @@ def _entries(v: Gradient | None) -> int:
 
 
 def _of_oracle(X: Domain) -> int:
-    return max((min(MOST_BASIS, NUMBER * n * min(n, MOST_STEPS)) for n in _sides(X)), default=0)
+    return max(map(basis_bytes, _sides(X)), default=0)
 
 
 def _of_proof(X: Domain) -> int:
     sides = _sides(X)
-    dense = [2 * NUMBER * n * n for n in sides if 2 * NUMBER * n * n <= FACTORED]
+    dense = [need for need in map(dense_factor_bytes, sides) if need <= MAX_FACTOR_BYTES]
     return max((*dense, *(VECTORS * NUMBER * n for n in sides)), default=0)
 
 

@@ -20,7 +20,7 @@ from condal.driver.run_record import RunRecord
 from condal.driver.scaling import normalise
 from condal.driver.stop import ALMOST, Stop
 from condal.errors import PieceError
-from condal.linalg.eigenvalue_bounds import FLOPS_A_SECOND
+from condal.linalg.eigenvalue_bounds import FLOPS_PER_SECOND
 from condal.methods.choice import StallDetector
 from condal.methods.state import State, Warm
 from condal.problem import Problem
@@ -104,6 +104,8 @@ class Run:
                     break
                 if status in LIMITS and self.checks.solves(log.answer.certificate):
                     status = Status.SOLVED  # the free estimates did not see it
+                if status is Status.STALLED and self.checks.unprovable:
+                    break
             return self._concluded(status)
 
     def _hand_over(self) -> None:
@@ -128,7 +130,7 @@ class Run:
             if log.warm is not None and log.warm.x is not None:
                 log.x.load(log.warm.x)
             log.state = method.start(self.normalised, log.warm)
-            self.checks.point_seconds = getattr(log.x, "flops", 0.0) / FLOPS_A_SECOND
+            self.checks.point_seconds = getattr(log.x, "flops", 0.0) / FLOPS_PER_SECOND
             log.progress = StallDetector(log.state.k, log.tried[log.at].patience)
         self.first = log.state.k if self.first is None else self.first
 
@@ -278,6 +280,14 @@ class Run:
         require_fit(storage, X)
         return storage
 
+    def _reason(self, status: Status) -> str:
+        """What went wrong, or why nothing could be proved."""
+        if status is Status.NUMERICAL_ERROR:
+            return self.reason
+        if not self.checks.unprovable or not len(self.log.history):
+            return ""
+        return f"the estimated gap is {self.log.history.last.gap:.1g}, but {self.checks.unprovable}"
+
     def _concluded(self, status: Status) -> Result:
         """The result; a fault of the user's own piece is raised with it."""
         log = self.log
@@ -291,7 +301,7 @@ class Run:
             self.problem,
             answer,
             status,
-            reason=self.reason if status is Status.NUMERICAL_ERROR else "",
+            reason=self._reason(status),
             infeasible=self.checks.infeasible,
             separator=self.checks.separator,
             tol=float(self.stop.tol),

@@ -11,6 +11,7 @@ from condal.domains.lifted import to_user
 from condal.driver.counting import Counts
 from condal.errors import FormatError
 from condal.methods.choice import Choice, StallDetector
+from condal.methods.registry import joined_names
 from condal.methods.state import State, Warm
 from condal.problem import Problem
 from condal.result import History, Result, Status
@@ -55,7 +56,7 @@ class RunRecord:
             oracle_calls=self.counts.oracle_calls,
             matvecs=self.counts.matvecs,
             problem_name=problem.name,
-            method=", then ".join(self.names),
+            method=joined_names(self.names),
             why="; ".join(self.why),
             oracle_cpu_seconds=self.counts.oracle_cpu_seconds,
             cpu_seconds=self.cpu_seconds,

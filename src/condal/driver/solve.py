@@ -14,6 +14,7 @@ from condal.driver.stop import Stop
 from condal.driver.warm_start import warm_from
 from condal.errors import PieceError, ProblemError
 from condal.io.safe_files import PathLike
+from condal.methods.registry import joined_names
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result, unbegun
 from condal.runtime.arguments import require_whole
@@ -159,7 +160,7 @@ def resume(
             )
             run.recall(checks)
         except PieceError as fault:
-            return _unbegun(fault, whole, ", then ".join(log.names))
+            return _unbegun(fault, whole, joined_names(log.names))
         return _gone(run, callback, stack)
 
 

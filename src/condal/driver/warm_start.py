@@ -8,6 +8,7 @@ from condal.certificates.certificate import EvaluatedPoint
 from condal.domains.lifted import from_user
 from condal.driver.scaling import Scaling
 from condal.errors import PieceError, ProblemError
+from condal.methods.registry import ends_with_cgal
 from condal.methods.state import Warm
 from condal.problem import Problem
 from condal.result import Result
@@ -36,8 +37,8 @@ def warm_from(result: Result, problem: Problem, scaling: Scaling) -> Warm:
         ) from None
     history = result.history
     k, lam = (history.last.k, history.last.lam) if len(history) else (0, nan)
-    if not result.method.split(", then ")[-1].startswith("cgal"):
-        lam = nan  # the penalty of another method is no penalty for this one
+    if not ends_with_cgal(result.method):
+        lam = nan  # the penalty of another method does not apply
     # Of another domain, only the dual helps.
     near = distance <= NEAR * problem.X.max_norm
     return Warm(x if near else None, scaling.normalised_dual(result.y), k, lam)

@@ -1,4 +1,4 @@
-"""Which condal this is, the same as in pyproject.toml, and what it computes with."""
+"""The version of condal, which pyproject.toml reads from here, and of what it computes with."""
 
 import platform
 

@@ -1,4 +1,4 @@
-"""x of several blocks, each kept in its own way."""
+"""x of several blocks, each with its own storage."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from condal.types import Storage
 
 
 class Blocks:
-    """A storage a block, for a Product."""
+    """Store each block of a point of a Product in its own storage.
+
+    Parameters
+    ----------
+    *parts : Storage
+        The storages, in the order of the blocks.
+    """
 
     kept: ClassVar[tuple[str, ...]] = ("parts",)
 
@@ -18,22 +24,19 @@ class Blocks:
         self.parts = parts
 
     def move(self, s: Point, eta: float) -> None:
-        """Block by block."""
         assert isinstance(s, tuple)
         for part, block in zip(self.parts, s, strict=True):
             part.move(block, eta)
 
     def load(self, x: Point) -> None:
-        """Block by block."""
         assert isinstance(x, tuple)
         for part, block in zip(self.parts, x, strict=True):
             part.load(block)
 
     def point(self) -> Point:
-        """The tuple of the blocks' points."""
         return tuple(part.point() for part in self.parts)
 
     def reconstructed(self) -> tuple[Point, Spectrum | None]:
-        """That tuple, and what is known of the blocks that are sketched."""
-        found = [reconstructed(part) for part in self.parts]
-        return tuple(point for point, _ in found), together([one for _, one in found if one])
+        """Return the tuple of the points, and what is known of the sketched blocks."""
+        points, spectra = zip(*(reconstructed(part) for part in self.parts), strict=True)
+        return points, together([spectrum for spectrum in spectra if spectrum])

@@ -7,18 +7,18 @@ from typing import NamedTuple
 
 from condal.maps import Stack
 from condal.sets import Separable
-from condal.types import LinearMap, Proximable
+from condal.types import LinearMap, Provable
 
 
 class ConstraintRows(NamedTuple):
     """A map and the function of its images, with the letters of both."""
 
     A: LinearMap
-    h: Proximable
+    h: Provable
     letters: tuple[str, str]
 
 
-def rows_of(A: LinearMap, h: Proximable) -> list[ConstraintRows]:
+def rows_of(A: LinearMap, h: Provable) -> list[ConstraintRows]:
     """The pairs that h(Ax) is the sum of: one that is finite everywhere is g(Bx), another Ax in
     K."""
     if (

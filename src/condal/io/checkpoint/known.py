@@ -1,6 +1,6 @@
 """The classes that a checkpoint may hold, each by a name; a file can name no other.
 
-A name is `module.Class`, such as `method.LowRankState`, with the last part of the module's path. A
+A name is `module.Class`, such as `rounds.LowRankState`, with the last part of the module's path. A
 module is imported only when it is listed here and a file names one of its classes.
 """
 
@@ -20,19 +20,19 @@ CLASSES = {  # by the paths of their modules
     "condal.linalg.proof": "Proof",
     "condal.methods.cgal": "CGAL CGALState",
     "condal.methods.choice": "Choice StallDetector",
-    "condal.methods.classic.cgs": "CGS Prox",
-    "condal.methods.classic.gdmm": "GDMM",
-    "condal.methods.classic.ial": "IAL Loops",
-    "condal.methods.classic.unconstrained": "SketchyCGM SmoothedCG",
+    "condal.methods.classic.cgs": "CGS CGSState",
+    "condal.methods.classic.ial": "IAL IALState",
     "condal.methods.classic.upd": "AUPD OracleAnswer UPD UPDState",
+    "condal.methods.classic.variants": "GDMM SketchyCGM SmoothedCG",
     "condal.methods.hull": "Hull",
     "condal.methods.interior.method": "BestInteriorPoint InteriorPoint InteriorState",
-    "condal.methods.lowrank.method": "LowRankCGAL LowRankState",
+    "condal.methods.lowrank.method": "LowRankCGAL",
+    "condal.methods.lowrank.rounds": "LowRankState",
     "condal.methods.projection.anderson": "Anderson",
     "condal.methods.projection.primal_dual": "PrimalDual PrimalDualState",
     "condal.methods.projection.splitting": "Splitting SplittingState",
-    "condal.methods.rules": "Balanced Classical Const Decr Exact Fixed FractionOfGap Given "
-    "Harmonic LineSearch Never Smoothed Whole",
+    "condal.methods.rules": "Balanced Classical Const Corrective Decr Exact Fixed FractionOfGap "
+    "Given Harmonic LineSearch Never Smoothed Whole",
     "condal.methods.state": "State Warm",
     "condal.result": "History Row Status",
     "condal.storage.atoms": "Atoms",

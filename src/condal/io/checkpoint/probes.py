@@ -35,7 +35,7 @@ def probes(problem: Problem) -> list[float]:
         lambda: X.diameter,
         lambda: A.norm,
     ]
-    if type(X).__module__.partition(".")[0] != "condal":
+    if hasattr(X, "of_user") or type(X).__module__.partition(".")[0] != "condal":
         evaluations.append(lambda: _across(np.asarray(X.lmo(_direction(f.M)))))
     with np.errstate(all="ignore"):
         return [_number(evaluate) for evaluate in evaluations]

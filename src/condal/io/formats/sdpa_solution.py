@@ -50,7 +50,7 @@ def solution_lines(z: Array, slack: Sequence[Any], X: Sequence[Any]) -> Iterator
                 i = j = np.flatnonzero(block)
                 values = np.asarray(block)[i]
             else:
-                upper = sp.coo_array(sp.triu(block))
+                upper = sp.coo_array(sp.triu(sp.coo_array(block)))
                 order = np.lexsort((upper.col, upper.row))
                 i, j, values = upper.row[order], upper.col[order], upper.data[order]
             entries = zip((i + 1).tolist(), (j + 1).tolist(), values.tolist(), strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import lzma
 import os
@@ -23,6 +24,8 @@ def write_text(path: PathLike, pieces: Iterable[str]) -> None:
     with write_errors(name):
         # Through a link to its file, as open() would; a bare rename would replace the link.
         target = Path(name).resolve()
+        if target.is_symlink():  # Python 3.13 leaves a loop of links as it is
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         if target.exists() and not target.is_file():
             raise FormatError(
                 "is no regular file, so it is not overwritten; give another path", path=name

@@ -19,7 +19,7 @@ from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
 from condal.sets import Box, Equal, NonNegative, NonPositive, Separable
 from condal.smooth import Linear
-from condal.types import Proximable, Spectral
+from condal.types import Provable, Spectral
 
 NUMBER = 8  # bytes
 
@@ -96,7 +96,7 @@ def standard(problem: Problem) -> Standard:
     return _sorted(X.n, _matrix(f.C), sp.csr_array(rows), low, high, p)
 
 
-def bounds(h: Proximable) -> tuple[Array, Array]:
+def bounds(h: Provable) -> tuple[Array, Array]:
     """low and high, where h says low <= z <= high."""
     if isinstance(h, Equal):
         return h.b, h.b

@@ -11,7 +11,7 @@ from condal.driver.pieces.checking.samples import Samples, between, relative
 from condal.errors import ProblemError
 from condal.linalg.guarded import NAMES
 from condal.linalg.points import Array, Point
-from condal.types import Proximable, Smooth
+from condal.types import Provable, Smooth
 
 STEPS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # of a difference: the best of them counts
 SLOPE = 1e-5  # how well the best of them tells a derivative
@@ -94,7 +94,7 @@ def _check_pair(
 
 def check_function(
     letter: str,
-    h: Proximable,
+    h: Provable,
     images: list[Array],
     notes: Notes,
     *,
@@ -132,7 +132,7 @@ def check_function(
 
 
 def _check_prox(
-    letter: str, h: Proximable, starts: list[Array], notes: Notes, tol: float, said: str = ""
+    letter: str, h: Provable, starts: list[Array], notes: Notes, tol: float, said: str = ""
 ) -> None:
     t = 0.6
     lam = 1 / t
@@ -209,9 +209,7 @@ def _check_prox(
                 )
 
 
-def _check_support(
-    letter: str, h: Proximable, starts: list[Array], notes: Notes, tol: float
-) -> None:
+def _check_support(letter: str, h: Provable, starts: list[Array], notes: Notes, tol: float) -> None:
     """It is above <d, z> for all z of the domain: what proofs of infeasibility rest on."""
     members = [h.prox(z, 0.6) for z in starts]
     for z in [*starts, np.zeros(h.size)]:
@@ -227,7 +225,7 @@ def _check_support(
             )
 
 
-def _check_pieces(letter: str, h: Proximable, z: Array) -> None:
+def _check_pieces(letter: str, h: Provable, z: Array) -> None:
     """They follow each other, and know all that h does."""
     places = [i for here, _ in h.pieces for i in range(h.size)[here]]
     if places != list(range(h.size)):

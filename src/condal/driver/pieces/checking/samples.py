@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from condal.linalg.gradients import Gradient, add, dot
+from condal.linalg.gradients import Gradient, add, dot, norm
 from condal.linalg.points import Array, LowRank, Point, combine
 from condal.linalg.symmetric import Symmetric
-from condal.maps.checks import size_of
 from condal.problem import Problem
 from condal.types import Lifted
 
@@ -57,7 +56,7 @@ def _random(like: Gradient, rng: np.random.Generator) -> Gradient:
 
 def length(x: Point) -> float:
     """|x|, Euclidean."""
-    return size_of(x, np.random.default_rng(0))
+    return norm(x, np.random.default_rng(0))
 
 
 def between(x: Point, z: Point) -> float:

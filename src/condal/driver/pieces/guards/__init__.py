@@ -29,7 +29,7 @@ from condal.maps import Stack
 from condal.maps.diffraction import CodedDiffraction
 from condal.problem import Problem
 from condal.sets import Separable
-from condal.types import Domain, LinearMap, Proximable
+from condal.types import Domain, LinearMap, Provable
 
 __all__ = ["guarded", "unguarded"]
 
@@ -46,7 +46,7 @@ def guarded(problem: Problem) -> Problem:
     return replace(problem, **changed, checked=True) if changed else problem
 
 
-def _rows(A: LinearMap, h: Proximable) -> tuple[LinearMap, Proximable]:
+def _rows(A: LinearMap, h: Provable) -> tuple[LinearMap, Provable]:
     """A and K, and B and g where they are stacked."""
     rows = rows_of(A, h)
     if len(rows) == 1:
@@ -66,8 +66,7 @@ def _seen(value: Any, letter: str) -> Any:
             value if ours or isinstance(value, GuardedOperator) else GuardedOperator(value, letter)
         )
     if isinstance(value, Symmetric):
-        operators = tuple(_seen(op, letter) for op in value.operators)
-        return replace(value, operators=operators) if operators else value
+        return value.map_operators(lambda op: _seen(op, letter))
     if isinstance(value, tuple | list):
         parts = [_seen(part, letter) for part in value]
         return value if _same(parts, value) else type(value)(parts)
@@ -151,6 +150,8 @@ def _point(X: Domain, x: Any, piece: UserPiece, like: Gradient) -> Point:
 
 def _of_condal(value: Any) -> bool:
     """Whether a function, or the class of an object, is condal's."""
+    if getattr(value, "of_user", False):  # an adapter of the user's
+        return False
     module = getattr(value, "__module__", "") or ""
     return module.partition(".")[0] == "condal"
 

@@ -13,7 +13,7 @@ from condal.driver.pieces.guards.maps import Guard
 from condal.linalg.guarded import UserPiece
 from condal.linalg.points import Array
 from condal.linalg.rounding import Errors, Rounded
-from condal.types import LinearMap, Proximable, Smooth
+from condal.types import LinearMap, Provable, Smooth
 
 FAR = 2.0**30  # a power of 2: to multiply by it rounds nothing
 SAME = 1e-12  # of the terms of h*: what two of its values may differ by, if they are the same
@@ -77,7 +77,7 @@ class GuardedObjective:
         with self._errors.asked():
             errors = self.f.errors(u)
         if not isinstance(errors, Errors | None):
-            self._errors.wrong(f"a {type(errors).__name__}", "a condal.rounding.Errors")
+            self._errors.wrong(f"a {type(errors).__name__}", "a condal.linalg.rounding.Errors")
         return errors
 
     def scaled(self, c: float) -> Smooth:
@@ -95,7 +95,7 @@ class GuardedObjective:
 class GuardedFunction:
     """h, its prox, values and multipliers looked at."""
 
-    def __init__(self, h: Proximable, letter: str, again: Guard) -> None:
+    def __init__(self, h: Provable, letter: str, again: Guard) -> None:
         self.h, self._letter, self._again = h, letter, again
         self._verbs = {
             verb: UserPiece(letter, f"the {name}")
@@ -136,7 +136,7 @@ class GuardedFunction:
         return self.h.fixed
 
     @once
-    def pieces(self) -> Sequence[tuple[slice, Proximable]]:
+    def pieces(self) -> Sequence[tuple[slice, Provable]]:
         """Those of h, guarded."""
         return [
             (here, self if part is self.h else self._again(part, self._letter))
@@ -218,7 +218,7 @@ class GuardedFunction:
         """That of h."""
         return self._number("dual_error", y)
 
-    def scaled(self, rows: Array, c: float) -> Proximable:
+    def scaled(self, rows: Array, c: float) -> Provable:
         """h scaled, guarded."""
         with UserPiece(self._letter, "the scaled form").asked():
             h = self.h.scaled(rows, c)

@@ -17,8 +17,8 @@ import condal
 from commands import FILES, NEEDED, enter, run
 from condal.cli.applications import APPLICATIONS
 from condal.cli.verify_answer import _alike, _same
+from condal.io.container.manifest import seal_of
 from condal.io.results import load
-from condal.io.results.fields import seal_of
 
 # Options of each application that make another problem.
 OTHER = {
@@ -313,7 +313,7 @@ def test_only_its_own_options_are_taken():
     [
         (("certify", "absent.txt", "run"), "absent.txt: cannot be read"),
         (("certify", "max-cut.txt", "absent"), "absent: is not there; wanted the folder"),
-        (("certify", "max-cut.txt", "max-cut.txt"), "max-cut.txt: is no folder"),
+        (("certify", "max-cut.txt", "max-cut.txt"), "max-cut.txt: is not a folder"),
         (("certify", "max-cut.txt", "."), "result.json: cannot be read"),
         (("certify", "max-cut.txt"), "Missing argument 'RESULT'"),
         (("certify", "max-cut.txt", "run", "--tol", "0"), "tol must be a positive number"),
@@ -336,8 +336,8 @@ def unsolved(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (("--save", "max-cut.txt"), "max-cut.txt: is there and is no folder"),
-        (("--save", "others"), "others: is there and is no saved result"),
+        (("--save", "max-cut.txt"), "max-cut.txt: exists and is not a folder"),
+        (("--save", "others"), "others: exists and is not a saved result"),
         (("--save", "absent/run"), "absent/run: cannot be written: No such file"),
         (("--save", "max-cut.txt/run"), "cannot be written: "),
         (("--save", "/proc/run"), "/proc/run: cannot be written: "),

@@ -104,12 +104,12 @@ def refused(*words):
 def test_resume_with_other_data_is_refused():
     run("solve", "graph.txt", "--as", "max-cut", "--max-iters", "1", "--checkpoint", "c")
     text = refused("resume", "c", "pentagon.txt")
-    assert re.search(r"it was made for .*n = 50.* and this is .*n = 5,", text)
-    assert "resume with the data that it was made for, or begin anew" in text
+    assert re.search(r"it is for .*n = 50.* and this is .*n = 5,", text)
+    assert "resume with the data of the checkpoint, or solve again" in text
 
 
 def test_a_file_that_is_no_checkpoint_is_refused():
-    assert "no checkpoint of condal's" in refused("resume", "graph.txt", "graph.txt")
+    assert "not a condal checkpoint" in refused("resume", "graph.txt", "graph.txt")
     assert "there is no such file" in refused("resume", "none", "graph.txt")
 
 
@@ -123,7 +123,7 @@ def test_one_that_python_wrote_is_sent_to_python():
 def test_a_checkpoint_is_not_overwritten():
     run("solve", "graph.txt", "--as", "max-cut", "--max-iters", "1", "--checkpoint", "c")
     text = refused("solve", "graph.txt", "--as", "max-cut", "--checkpoint", "c")
-    assert "exists already, and is not overwritten: continue it with" in text
+    assert "exists already and is not overwritten: resume it with" in text
 
 
 @pytest.mark.parametrize("target", ["--json", "--out"])

@@ -391,7 +391,7 @@ def test_bad_options(arguments, text, monkeypatch):
     [(b"", "is empty"), (b"\0\1\2", "NUL byte"), (b"hello world\n", ""), (b"\x93NUMPY", "")],
 )
 def test_bad_files(name, contents, text):
-    text = "is no .npz file" if name == "phase-retrieval" else text
+    text = "is not a .npz file" if name == "phase-retrieval" else text
     Path("bad.txt").write_bytes(contents)
     error = refused("solve", "bad.txt", "--as", name, *NEEDED.get(name, ()), "--json", "r.json")
     assert "bad.txt" in error

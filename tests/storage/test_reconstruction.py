@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import condal
 from condal.cli.app import cli
-from condal.io.results.fields import seal_of
+from condal.io.container.manifest import seal_of
 from condal.linalg.points import LowRank, dense
 from condal.problems import max_cut
 from condal.report.words import proof

@@ -47,7 +47,7 @@ def test_a_sweep_is_the_solves_and_goes_on_where_it_was():
     other = run(*words)
     assert other.exit_code == 2
     assert re.search(
-        r"are of max-cut of max-cut\.txt \(SHA-256 .*give another folder", other.stderr
+        r"results of max-cut of max-cut\.txt \(SHA-256 .*give another folder", other.stderr
     )
 
 
@@ -76,7 +76,7 @@ def test_a_chain_and_an_option_that_must_be_given():
         (["--vary", "tol=1,-1"], "tol must be a positive number such as 1e-3; got -1.0"),
         (["--vary", "storage=dense,huge"], "--storage must be auto"),
         (["--vary", "seed=1", "--vary", "seed=2"], "seed is varied twice; give all values at once"),
-        (["--vary", "seed=1,1"], "a point is there twice: seed=1"),
+        (["--vary", "seed=1,1"], "a point is given twice: seed=1"),
         (["--vary", "seed=1", "--along", "tol"], "along must be one of the parameters, seed; got"),
         (["--vary", "seed=1", "--workers", "none"], "'none' is no number of processes, 1 or more"),
         (["--vary", "seed=1", "--workers", "0"], "'0' is no number of processes, 1 or more"),

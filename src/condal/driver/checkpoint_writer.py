@@ -15,9 +15,9 @@ from condal.driver.run_record import ADVICE, RunRecord
 from condal.errors import CondalError, FormatError, ProblemError
 from condal.io.checkpoint.about import about_of, described, require_same
 from condal.io.checkpoint.file import Contents, read, write
-from condal.io.checkpoint.lock import locked
-from condal.io.checkpoint.place import previous, resolved
-from condal.io.checkpoint.tree import pack
+from condal.io.checkpoint.packing import pack
+from condal.io.container.atomic import previous, resolve_target
+from condal.io.container.lock import locked
 from condal.io.safe_files import PathLike
 from condal.problem import Problem
 from condal.result import Row
@@ -72,7 +72,9 @@ class CheckpointWriter:
 
     def __init__(self, checkpoint: Checkpoint, problem: Problem) -> None:
         self.checkpoint, self.problem = checkpoint, problem
-        self.path = str(resolved(checkpoint.path))  # a callback may change the working directory
+        self.path = str(
+            resolve_target(checkpoint.path)
+        )  # a callback may change the working directory
         self.options: dict[str, Any] = dict(checkpoint.options)
         self._described: dict[str, Any] | None = None
         self._next, self._last_error = 0.0, ""
@@ -144,11 +146,11 @@ class CheckpointWriter:
         return described(problem)
 
     def _require_free(self) -> None:
-        target = resolved(self.path)
+        target = resolve_target(self.path)
         if os.path.lexists(target) or os.path.lexists(previous(target)):
             raise FormatError(
-                "exists already, and is not overwritten: continue it with condal.resume "
-                "(condal resume), remove it, or give another path",
+                "exists already and is not overwritten: resume it with condal.resume (condal "
+                "resume), remove it, or give another path",
                 path=self.path,
             )
 
@@ -160,7 +162,7 @@ class CheckpointWriter:
 
     def _set_aside(self) -> None:
         """Rename a damaged file, so that it does not replace the previous one."""
-        target = resolved(self.path)
+        target = resolve_target(self.path)
         with suppress(OSError):
             target.replace(target.with_name(target.name + DAMAGED))
 

@@ -52,8 +52,8 @@ class Status(Enum):
         "pass another method, such as condal.CGAL()"
     )
     NUMERICAL_ERROR = (
-        "stopped: a piece of the problem gave what is no use, or a number was not finite; look for "
-        "overflow or NaN in your operators, and try condal.check_problem"
+        "stopped by a numerical error: a piece of the problem gave what is no use, or a number was "
+        "not finite; look for overflow or NaN in your operators, and try condal.check_problem"
     )
 
 

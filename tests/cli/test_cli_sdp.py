@@ -85,9 +85,9 @@ def test_a_solution_is_written_as_csdp_does():
 
 
 def test_a_large_x_is_left_to_save(monkeypatch):
-    monkeypatch.setattr(sdp, "MOST", 1)
+    monkeypatch.setattr(sdp, "MAX_WRITTEN_ENTRIES", 1)
     ended = run("small.dat-s", "--out", "solution.txt")
-    assert "X is in --save" in shown(ended)["--out"]
+    assert "--save keeps X" in shown(ended)["--out"]
     assert not any(line.startswith("2 ") for line in Path("solution.txt").read_text().splitlines())
 
 

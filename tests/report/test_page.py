@@ -219,17 +219,17 @@ def certified(result, **changes):
 
 def test_the_certificate_in_words(solved):
     sure = " ".join(words.proof(certified(solved, failure=0.0, how="a reason")))
-    assert "The proof is by a reason. It leaves nothing to chance." in sure
-    assert "the optimum of the convex problem lies between the two" in sure
+    assert "The proof is by a reason. It is deterministic." in sure
+    assert "The optimum of the convex problem lies between the two" in sure
     likely = " ".join(words.proof(certified(solved, failure=1e-6, infeasibility=0.02)))
-    assert "wrong with a probability of at most 1e-06" in likely
-    assert "misses the constraints by 0.02" in likely
+    assert "fails with probability at most 1e-06" in likely
+    assert "a relative infeasibility of 0.02" in likely
     assert "lies between the two" not in likely
     none = " ".join(words.proof(certified(solved, bound=np.inf, how="no proof")))
     assert none.startswith("No bound on the optimum was proved")
     assert "Proved" not in none
     outside = " ".join(words.proof(certified(solved, distance_to_X=0.5)))
-    assert "The point x lies at most 0.5 outside of X." in outside
+    assert "The point x lies at most 0.5 outside X." in outside
 
 
 def test_a_gap_is_a_percentage_only_where_it_is_a_share_of_the_objective(solved):
@@ -264,8 +264,8 @@ def test_an_infeasible_problem_in_words(infeasible):
     assert infeasible.status is Status.INFEASIBLE
     said = words.proof(replace(infeasible, infeasible=Proof(0.25, "a reason", 1e-6)))
     assert "no point of X satisfies the constraints" in said[0]
-    assert "at least 0.25 from" in said[1]
-    assert "wrong with a probability" in said[2]
+    assert "at least 0.25 for every x" in said[1]
+    assert "fails with probability" in said[2]
 
 
 @pytest.mark.parametrize(

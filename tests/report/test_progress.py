@@ -168,5 +168,5 @@ def test_without_rich_a_terminal_gets_rows(monkeypatch):
 
 
 def test_rich_is_imported_only_when_used():
-    code = "import sys, condal.progress; sys.exit('rich' in sys.modules)"
+    code = "import sys, condal.report.progress; sys.exit('rich' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

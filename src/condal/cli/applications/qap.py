@@ -1,4 +1,4 @@
-"""The quadratic assignment problem from a file of QAPLIB."""
+"""The quadratic assignment problem from a QAPLIB file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from condal.cli.application import Application, Chosen, Figures, Lines, rounded, trials
 from condal.cli.quality import cost_figures
 from condal.cli.text import excess, number
-from condal.io.formats import read_qaplib
+from condal.io.formats.qaplib import read_qaplib
 from condal.problems.qap import Assignment, QuadraticAssignment, quadratic_assignment
 from condal.report import pictures
 from condal.report.pictures import Picture
@@ -39,11 +39,11 @@ def _proved(model: QuadraticAssignment, result: Result, found: Assignment) -> Li
 
 
 def _figures(model: QuadraticAssignment, result: Result, found: Assignment | None) -> Figures:
-    return cost_figures(result, found, lambda one: _excess(model, result, one))
+    return cost_figures(result, found, lambda assignment: _excess(model, result, assignment))
 
 
 def _excess(model: QuadraticAssignment, result: Result, found: Assignment) -> float:
-    # The cost of an assignment is an integer if all numbers are: so is the least of them.
+    # With integer matrices every assignment has an integer cost.
     whole = all(np.array_equal(M, np.rint(M)) for M in (model.A, model.B))
     if whole and found.cost <= math.ceil(result.bound):
         return 0.0
@@ -55,14 +55,14 @@ def _lines(found: Assignment) -> Iterator[str]:
 
 
 def _picture(model: QuadraticAssignment, result: Result, found: Assignment) -> Picture:
-    p, kept = found.permutation, pictures.sample(model.n)
+    p, shown = found.permutation, pictures.sample(model.n)
     return pictures.images(
         [
-            ("A, of facilities", model.A[np.ix_(kept, kept)]),
-            ("B, of their places", model.B[np.ix_(p[kept], p[kept])]),
+            ("A, by facility", model.A[np.ix_(shown, shown)]),
+            ("B, by its place", model.B[np.ix_(p[shown], p[shown])]),
         ],
-        "The two matrices of the cost, facility by facility: where one is large, the other is to "
-        "be small.",
+        "The two matrices of the cost, by facility. A good assignment pairs large entries of one "
+        "with small entries of the other.",
     )
 
 
@@ -70,12 +70,12 @@ QAP = Application(
     name="qap",
     title="the cheapest assignment of facilities to places",
     about="""\
-    Assign n facilities to n places, with the least sum of A_ij B_pq over all
-    pairs of facilities i and j at places p and q. An assignment is found, and
-    it is proved that none costs less than the bound.
+    Assign n facilities to n places to minimise the sum of A_ij B_pq over all
+    pairs of facilities i and j at places p and q. The command finds an
+    assignment and proves a lower bound on the cost of every assignment.
 
-    FILE is a .dat file of QAPLIB: n, and two n x n matrices A and B; plain or
-    packed with gzip or xz.""",
+    FILE is a QAPLIB .dat file: n and two n x n matrices A and B, optionally
+    compressed with gzip or xz.""",
     example="condal solve nug12.dat --as qap --tol 1e-2 --out places.txt",
     noun="pairs of a facility and a place",
     build=_build,
@@ -85,14 +85,14 @@ QAP = Application(
     figures=_figures,
     lines=_lines,
     picture=_picture,
-    out="the place of each facility, from 1, a line each",
+    out="the place of each facility, from 1, one per line",
     options=(
         click.Option(
             ["--nonnegative"],
             type=click.Choice(["all", "costs"]),
             default="all",
-            help="Ask x >= 0 of all entries, or of those with a cost: sooner, and weaker.",
+            help="Require x >= 0 for all entries, or for those with a cost: faster, but weaker.",
         ),
-        trials(50, "Assignments"),
+        trials(50, "assignments"),
     ),
 )

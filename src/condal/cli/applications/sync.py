@@ -1,4 +1,4 @@
-"""Signs from noisy products of pairs of them."""
+"""Sign synchronisation: signs from noisy products of pairs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, rounded, trials
 from condal.cli.quality import AtMost
 from condal.cli.text import number
-from condal.io.formats import read_graph
+from condal.io.formats.graph_files import read_graph
 from condal.problems.synchronisation import (
     Signs,
     SignSynchronisation,
@@ -20,7 +20,7 @@ from condal.result import Result
 
 
 def _build(file: str, chosen: Chosen) -> SignSynchronisation:
-    # Halved, which is exact: s'C s counts every pair twice.
+    # Halving is exact, and s'C s counts every pair twice.
     return sign_synchronisation(0.5 * read_graph(file), name="sync")
 
 
@@ -32,7 +32,7 @@ def _answer(model: SignSynchronisation, result: Result, chosen: Chosen) -> Signs
 def _rows(model: SignSynchronisation, result: Result, found: Signs) -> Lines:
     ones = int((found.signs > 0).sum())
     return [
-        ("signs", f"{ones:,} of +1 and {found.signs.size - ones:,} of -1, or all turned"),
+        ("signs", f"{ones:,} of +1 and {found.signs.size - ones:,} of -1, or all flipped"),
         ("agreement", f"{number(found.value)}, the sum of C_ij s_i s_j over all pairs"),
     ]
 
@@ -60,21 +60,21 @@ def _picture(model: SignSynchronisation, result: Result, found: Signs) -> Pictur
         model.C,
         (found.signs < 0).astype(int),
         ("+1", "-1"),
-        "The measurements, sorted by sign: they agree where they are positive within a sign and "
-        "negative between the two.",
+        "The measurements, sorted by sign. They agree if they are positive within a sign and "
+        "negative between the signs.",
     )
 
 
 SYNC = Application(
     name="sync",
-    title="signs from noisy products of pairs of them",
+    title="signs from noisy products of pairs",
     about=f"""\
-    Find signs s_i, +1 or -1, from measurements C_ij of their products s_i s_j,
-    some of them wrong: those that agree best with C, the sum of C_ij s_i s_j
-    over all pairs being the most. As all signs may be turned, the first is +1.
-    It is proved that no signs agree better than the bound.
+    Recover signs s_i, +1 or -1, from measurements C_ij of their products
+    s_i s_j, some of them wrong. The signs maximise the agreement, the sum of
+    C_ij s_i s_j over all pairs. Flipping all signs changes nothing, so the first
+    sign is +1. The command proves a bound on the agreement of all signs.
 
-{GRAPH} A pair that was measured is an edge, and its weight the
+{GRAPH} A measured pair is an edge, and its weight is the
     measurement.""",
     example="condal solve measured.mtx --as sync --out signs.txt",
     noun="signs",
@@ -85,6 +85,6 @@ SYNC = Application(
     figures=_figures,
     lines=_lines,
     picture=_picture,
-    out="the signs, 1 or -1, a line each",
-    options=(trials(50, "Choices of signs", fewer=True),),
+    out="the signs, 1 or -1, one per line",
+    options=(trials(50, "choices of signs", fewer=True),),
 )

@@ -1,28 +1,32 @@
-"""The entry of the command line: `condal`, or `python -m condal`."""
+"""The entry point of the command line: `condal`, or `python -m condal`."""
 
 from __future__ import annotations
 
+import gc
 import sys
 from importlib.util import find_spec
 
-from condal.runtime.extras import install
+ALLOCATIONS = 50_000  # between collections: imports make many objects and no garbage
 
 
 def main() -> None:
-    """Run the command line, if what it needs is installed."""
+    """Run the command line if the libraries it needs are installed."""
     missing = [name for name in ("click", "rich") if find_spec(name) is None]
     if missing:
+        from condal.runtime.extras import install
+
         needs = " and ".join(missing)
         print(
             f"condal: error: the command line needs {needs}; install with: {install('cli')}",
             file=sys.stderr,
         )
         sys.exit(2)
+    gc.set_threshold(ALLOCATIONS)
     try:
         from condal.cli import main as command_line
 
         command_line()
-    except KeyboardInterrupt:  # while the imports run; later ones are the command line's
+    except KeyboardInterrupt:  # during the imports; the command line handles later ones
         sys.exit(130)
 
 

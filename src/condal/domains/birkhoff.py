@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.optimize import linear_sum_assignment
 
 from condal.domains.couplings import coupled
 from condal.domains.flat import Flat
@@ -50,6 +49,8 @@ class Birkhoff(Flat):
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Array:
         """The permutation of the least cost."""
+        from scipy.optimize import linear_sum_assignment
+
         s = np.zeros((self.side, self.side))
         s[linear_sum_assignment(self._square(v, "the gradient"))] = 1.0
         return s.ravel()
@@ -99,6 +100,8 @@ class Birkhoff(Flat):
 def _prices(c: Array) -> Array:
     """p, the lengths of shortest paths between columns: from the column of row i in the best
     assignment to column j it is c_ij less what row i pays now."""
+    from scipy.optimize import linear_sum_assignment
+
     rows, columns = linear_sum_assignment(c)
     steps = c - c[rows, columns][:, None]
     prices = np.zeros(len(c))

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from condal.domains.flat import Flat
 from condal.errors import ProblemError
@@ -233,6 +232,8 @@ def _solved(
 ) -> Any:
     """min <c, x> where Gx <= h, Ex = e, low <= x <= high: the answer of linprog, in units in which
     small numbers do not look like rounding, nor large ones like infinity."""
+    from scipy.optimize import linprog
+
     (G, h), (E, e), (low, high) = below, equal, box
     numbers = np.abs(np.concatenate([h, e, low, high]))
     numbers = numbers[np.isfinite(numbers) & (numbers > 0)]

@@ -7,7 +7,6 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from scipy.optimize import nnls
 
 from condal.domains.flat import SMALLEST, ClosedForm, Flat
 from condal.errors import ProblemError
@@ -113,6 +112,8 @@ class Hull(Flat):
 
     def distance(self, x: Point) -> float:
         """How far x is from the nearest combination that least squares find; a vertex at worst."""
+        from scipy.optimize import nnls
+
         Z = self.vertices - self._finite(x, "x")
         apart = np.linalg.norm(Z, axis=1)
         unit = float(apart.max())

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.fft
+import scipy  # imports scipy.fft when it is used
 from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import brentq
 
 from condal.linalg.points import Array, Indices
 from condal.linalg.symmetric import Symmetric
@@ -78,6 +77,8 @@ def best_mu(sizes: Array, n: int, *, each: float = 1.0) -> float:
 
     if slope(0.0) >= 0.0:
         return 0.0
+    from scipy.optimize import brentq
+
     above = np.sqrt(each * float(sizes @ sizes) / n)  # where 1 - mu / hypot <= 2 (c / mu)^2 says so
     return float(brentq(slope, 0.0, 1.01 * above, rtol=1e-6))
 

@@ -13,7 +13,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.points import Array, Indices
-from condal.report.layout import places
 
 Picture: TypeAlias = dict[str, Any]
 
@@ -30,6 +29,8 @@ def graph(W: Any, labels: Any, names: Sequence[str], caption: str) -> Picture:
     entries = sp.triu(sp.csr_array(W), 1).tocoo()
     if W.shape[0] > DRAWABLE[0] or entries.nnz > DRAWABLE[1]:
         return sorted_matrix(W, labels, names, f"{caption} {AS_MATRIX}")
+    from condal.report.layout import places
+
     return {
         "kind": np.array("graph"),
         "caption": np.array(f"{caption} {AS_GRAPH}"),

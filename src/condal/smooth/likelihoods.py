@@ -8,7 +8,6 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from condal.errors import ProblemError
 from condal.linalg.norms import stable_norm
@@ -52,6 +51,8 @@ class Logistic:
 
     def gradient(self, u: Array) -> Array:
         """-weight l_i / (1 + exp(l_i u_i))."""
+        from scipy.special import expit
+
         return np.asarray(-self.weight * self.labels * expit(-self.labels * u))
 
     def errors(self, u: Array) -> Errors:

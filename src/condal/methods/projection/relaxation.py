@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, Indices
@@ -61,6 +60,8 @@ class Sweeps:
         if colours is None:
             return None
         if C.n >= SCATTERED:  # neighbours near each other, also within a colour
+            from scipy.sparse.csgraph import reverse_cuthill_mckee
+
             place = np.argsort(reverse_cuthill_mckee(sp.csr_matrix(graph), symmetric_mode=True))
             colours = [colour[np.argsort(place[colour])] for colour in colours]
         order = np.concatenate(colours)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from condal.errors import ProblemError
 from condal.types import Proximable
@@ -97,6 +96,8 @@ def _system(A: Any, h: Proximable) -> float:
     at_one_entry = float(np.bincount(A.indices[tied[owner]], minlength=1).max())
     if whole <= MOST_SYSTEM or at_one_entry**2 > MOST_SYSTEM:  # no need to look for the parts
         return whole
+    from scipy.sparse.csgraph import connected_components
+
     joins = sp.coo_array(
         (np.ones(A.nnz, dtype=np.int8), (owner, p + A.indices.astype(np.int64))),
         shape=(p + size, p + size),

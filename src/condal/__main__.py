@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
 from importlib.util import find_spec
-
-ALLOCATIONS = 50_000  # between collections: imports make many objects and no garbage
 
 
 def main() -> None:
@@ -21,7 +20,7 @@ def main() -> None:
             file=sys.stderr,
         )
         sys.exit(2)
-    gc.set_threshold(ALLOCATIONS)
+    atexit.register(gc.freeze)  # the process ends: no search for garbage
     try:
         from condal.cli import main as command_line
 

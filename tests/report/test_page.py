@@ -17,7 +17,7 @@ from condal.errors import CondalError, ProblemError
 from condal.io.results import Saved
 from condal.linalg.proof import Proof
 from condal.report import page, words, write
-from condal.report.pages import MOST
+from condal.report.pages import MAX_RESULTS
 from condal.result import History, Row, Status, unbegun
 from condal.runtime import extras
 
@@ -124,7 +124,7 @@ def test_headings_of_one_and_of_several(shown, infeasible):
     assert [said for level, said in one.headings if level == 2] == [
         "What is proved",
         "Convergence",
-        "What an iteration costs",
+        "Cost per iteration",
         "Spectrum of x",
         "How it was solved",
     ]
@@ -192,9 +192,9 @@ def test_write(solved, tmp_path):
 
 
 def test_what_is_refused(solved, monkeypatch):
-    with pytest.raises(ProblemError, match=r"a page shows results, .*; got int"):
+    with pytest.raises(ProblemError, match=r"a page shows results of .*; got int"):
         page([3])
-    with pytest.raises(ProblemError, match=f"a page shows 1 to {MOST} results; got 0"):
+    with pytest.raises(ProblemError, match=f"a page shows 1 to {MAX_RESULTS} results; got 0"):
         page([])
     with pytest.raises(ProblemError, match="wanted a label for each of 1 results; got 2"):
         page(solved, labels=["a", "b"])
@@ -240,7 +240,7 @@ def test_a_gap_is_a_percentage_only_where_it_is_a_share_of_the_objective(solved)
 
 
 def test_a_page_of_files_says_that_nothing_was_proved_again(solved):
-    note = "To prove it again: <code>condal certify PROBLEM RESULT</code>"
+    note = "To verify them: <code>condal certify PROBLEM RESULT</code>"
     assert note in page(Saved(solved, created="2024-02-29T12:00:00Z"))
     assert note not in page(solved)
 

@@ -26,7 +26,7 @@ from condal.cli.app import cli
 from condal.cli.watching import broadcast
 from condal.errors import CondalError
 from condal.report.live import Watch
-from condal.report.live.rows import COLUMNS, MOST, Rows
+from condal.report.live.rows import COLUMNS, MAX_ROWS, Rows
 from condal.result import Row, Status
 from known import torus
 
@@ -191,7 +191,7 @@ def test_a_port_that_is_taken():
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(
-            CondalError, match=f"cannot listen on port {port} of 127.0.0.1: .* name"
+            CondalError, match=f"cannot listen on port {port} of 127.0.0.1: .* give another port"
         ):
             Watch(port)
 
@@ -201,11 +201,11 @@ def test_rows_are_thinned_evenly_and_the_last_is_there():
     assert rows.record()["k"] == []
     for k in range(1, 10_001):
         rows.append(row(k))
-        if k in (1, 2, MOST, 10_000):
+        if k in (1, 2, MAX_ROWS, 10_000):
             kept = rows.record()["k"]
             assert kept[0] == 1
             assert kept[-1] == k
-            assert len(kept) <= MOST + 1
+            assert len(kept) <= MAX_ROWS + 1
             assert max(b - a for a, b in zip([0, *kept], kept, strict=False)) <= 2 * rows.every
 
 
@@ -304,7 +304,7 @@ def test_a_process_that_is_killed_leaves_a_page_that_says_so(graph, tmp_path):
         process.kill()
         process.wait(timeout=60)
         browser.wait("document.getElementById('status').textContent === 'Not connected'")
-        assert "What is shown was heard at" in browser.text()
+        assert "The values are from" in browser.text()
         assert browser.run("document.getElementById('stop').disabled") is True
         assert browser.run("document.querySelectorAll('#errors path').length") == 2
 

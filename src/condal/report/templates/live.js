@@ -89,8 +89,8 @@ source.addEventListener("rows", (event) => {
   asked = asked || told.asked;
   at("stop").disabled = asked || told.settled;
   const so = `for ${clock(told.elapsed)}`;
-  if (told.settled) say("Ending", "The answer is there, and is being written.", "live");
-  else if (asked) say("Stopping", "The solve proves what it can of where it is, and ends.", "fair");
+  if (told.settled) say("Ending", "The solve has ended, and its answer is being written.", "live");
+  else if (asked) say("Stopping", "The solve proves what it can about its last point, and ends.", "fair");
   else if (!n) say("Starting", `Running ${so}.`, "live");
   else say("Running", `${rows.k[n - 1].toLocaleString("en")} iterations, ${so}.`, "live");
   if (!n) return;
@@ -106,8 +106,8 @@ source.addEventListener("end", (event) => {
   const { verdict, html } = JSON.parse(event.data);
   if (html === null) {
     at("stop").disabled = true;
-    if (verdict === null) say("Ended", "There is no result; the curves are what it had come to.", "bad");
-    else say(verdict, "The result is told where the solve was started.", "live");
+    if (verdict === null) say("Ended", "There is no result; the curves show the last rows.", "bad");
+    else say(verdict, "The result is printed where the solve was started.", "live");
     return;
   }
   document.body.replaceChildren(...new DOMParser().parseFromString(html, "text/html").body.childNodes);
@@ -116,12 +116,12 @@ source.addEventListener("end", (event) => {
 source.addEventListener("error", () => {
   if (over) return;
   at("stop").disabled = true;
-  const when = heard === null ? "" : ` What is shown was heard at ${heard.toLocaleTimeString("en-GB")}.`;
+  const when = heard === null ? "" : ` The values are from ${heard.toLocaleTimeString("en-GB")}.`;
   say("Not connected", `The process has ended, or this machine was asleep.${when}`, "bad");
 });
 at("stop").addEventListener("click", async () => {
   at("stop").disabled = asked = true;
-  say("Stopping", "The solve proves what it can of where it is, and ends.", "fair");
+  say("Stopping", "The solve proves what it can about its last point, and ends.", "fair");
   try {
     await fetch("stop", { method: "POST", headers: { "X-Condal": "stop" } });
   } catch {

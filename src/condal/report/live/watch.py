@@ -79,8 +79,8 @@ class Watch:
         except (OSError, OverflowError) as error:
             reason = getattr(error, "strerror", None) or error
             raise CondalError(
-                f"cannot listen on port {port} of {HOST}: {reason}; give another port, or none for a "
-                "free one"
+                f"cannot listen on port {port} of {HOST}: {reason}; give another port, or none for "
+                "a free one"
             ) from error
 
     @property

@@ -27,7 +27,7 @@ TOL = 1e-3
 def demo(context: click.Context) -> None:
     """Solve an example and explain the result; no file is needed.
 
-    The example assigns two channels to 2,000 radio stations and takes about ten
+    The example assigns two channels to 2,000 radio stations and takes a few
     seconds.
 
     \b

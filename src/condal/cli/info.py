@@ -90,4 +90,4 @@ def _plan(W: Any) -> list[tuple[str, str]]:
         assert storage is not None
         name, most = describe(storage, int(W.shape[0]))
         plan = ("storage auto", f"{name}, at most {size(most)}")
-    return [plan, ("memory in all", f"at most {size(in_all(problem, method, storage))}")]
+    return [plan, ("memory in total", f"at most {size(in_all(problem, method, storage))}")]

@@ -79,7 +79,7 @@ def sweep(
 ) -> None:
     """Solve FILE for several values of its options, in parallel.
 
-    DIR keeps each result as soon as it is there, as condal solve --save does.
+    Each result is saved in DIR when it is computed, as by condal solve --save.
     Results in DIR are not computed again: after Ctrl-C or a kill, repeat the
     command to resume. A point that fails does not stop the others. The options
     are those of condal solve: see condal sweep --as NAME --help.

@@ -168,7 +168,7 @@ def cost(
             each = unit * np.diff(total[keep], prepend=0.0) / steps
             style = {"color": colour, "linestyle": dashes, "drawstyle": "steps-mid"}
             line(axes, x[keep], each, against, label=trace.label, **style)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
     name = "matrix products" if column == "matvecs" else "milliseconds"
     finish(axes, f"{name} per iteration", traces, against, legend=len(traces) > 1)
 

@@ -10,6 +10,7 @@ from scipy.optimize import minimize_scalar
 
 import condal
 from condal.certificates.certificate import lower_bound
+from condal.driver.scaling import normalise
 from condal.linalg import eigenvalue_bounds as proofs
 from condal.linalg.gradients import add
 from condal.methods.rules import FractionOfGap, LineSearch
@@ -52,7 +53,7 @@ def test_bounds_hold_along_runs_with_inexact_oracles(fraction, seed):
     model = condal.problems.max_cut(random_graph(n, 6.0, seed=seed))
     reference = condal.solve(model, tol=1e-3)  # the optimum lies between its two sides
     method = condal.CGAL(eta=LineSearch(), tol=FractionOfGap(fraction))
-    problem, scaling = condal.scaling.normalise(model.problem)
+    problem, scaling = normalise(model.problem)
     storage = Dense()
     for state in islice(method.iterates(problem, storage), 0, 60, 7):
         for dual in (state.w, state.y):

@@ -21,6 +21,7 @@ from condal.certificates.certificate import Certificate
 from condal.cli import demo, memory, result_text
 from condal.cli.text import number, percent, table
 from condal.driver.memory import size
+from condal.driver.plan import make_plan
 from condal.io.formats import write_rudy
 from condal.problems import max_cut
 from condal.result import History, Status
@@ -533,25 +534,26 @@ def test_much_memory_is_told_of_before_it_is_taken(storage):
     n = 1_000_000
     problem = max_cut(sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(n, n))).problem
     kept = memory.build_storage(storage, problem, "vertices", 0)
-    text = memory.memory_note(problem, condal.CGAL(), kept, tol=1e-1)
+    text = memory.memory_note(problem, make_plan(problem, condal.CGAL(), kept, tol=1e-1), kept)
     assert re.fullmatch(
         r"memory: at most 1\.[0-9] GB in total with cgal, including x [67]\d0 MB, .+", text
     )
     small = max_cut(sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(50, 50))).problem
-    assert memory.memory_note(small, None, None, tol=1e-1) is None
+    assert memory.memory_note(small, make_plan(small, None, None, tol=1e-1), None) is None
 
 
 def test_the_memory_that_is_told_is_that_of_the_storage_which_a_solve_takes():
     n = 3_000_000  # of which a sketch of rank 10 takes more than the usual 1 GiB
     problem = max_cut(sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(n, n))).problem
-    method, kept = memory.first_choice(problem, condal.CGAL(), None, tol=1e-1, max_memory="24 GB")
-    assert (method.name, kept.R) == ("cgal", 10)
-    text = memory.memory_note(problem, condal.CGAL(), None, tol=1e-1, max_memory="24 GB")
-    assert f"at most {memory.size(memory.in_all(problem, method, kept))} in total" in text
-    _, less = memory.first_choice(problem, condal.CGAL(), None, tol=1e-1, max_memory="2.5 GB")
-    assert less.R < 10
+    plan = make_plan(problem, condal.CGAL(), None, tol=1e-1, max_memory="24 GB")
+    kept = plan.first_storage(problem, None)
+    assert (plan.method.name, kept.R) == ("cgal", 10)
+    text = memory.memory_note(problem, plan, None)
+    assert f"at most {memory.size(memory.in_all(problem, plan.method, kept))} in total" in text
+    less = make_plan(problem, condal.CGAL(), None, tol=1e-1, max_memory="2.5 GB")
+    assert less.first_storage(problem, None).R < 10
     with pytest.raises(condal.ProblemError, match="max_memory is 1,000"):
-        memory.first_choice(problem, condal.CGAL(), None, tol=1e-1, max_memory="1 GB")
+        make_plan(problem, condal.CGAL(), None, tol=1e-1, max_memory="1 GB")
 
 
 def test_the_cut_itself_can_be_had(cycle, tmp_path):

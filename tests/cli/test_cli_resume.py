@@ -123,7 +123,7 @@ def test_one_that_python_wrote_is_sent_to_python():
 def test_a_checkpoint_is_not_overwritten():
     run("solve", "graph.txt", "--as", "max-cut", "--max-iters", "1", "--checkpoint", "c")
     text = refused("solve", "graph.txt", "--as", "max-cut", "--checkpoint", "c")
-    assert "is there already, and is not overwritten: go on from it with" in text
+    assert "exists already, and is not overwritten: continue it with" in text
 
 
 @pytest.mark.parametrize("target", ["--json", "--out"])

@@ -14,6 +14,7 @@ from condal.errors import ProblemError
 from condal.maps import Identity
 from condal.methods import corrective, fwal
 from condal.methods.rules import Const, Decr, Exact, Never, Smoothed
+from condal.methods.state import Warm
 from condal.problem import Problem
 from condal.storage import Dense
 from known import planted_simplex
@@ -237,7 +238,7 @@ def test_a_warm_start_forgets_the_dual_of_g():
     first = condal.solve(problem, corrective(), tol=1e-2)
     assert first.y[2:].any()
     method = condal.CGAL(0.5, sigma=Smoothed())
-    warm = condal.state.Warm(first.x, first.y, 5)
+    warm = Warm(first.x, first.y, 5)
     y = method.start(problem, warm).y
     np.testing.assert_array_equal(y, [*first.y[:2], 0, 0, 0, 0, 0])
 

@@ -237,8 +237,8 @@ def test_arrays_that_all_solves_share_cannot_be_written_to():
 
 
 def test_every_cache_that_outlives_a_solve_is_known():
-    """By `places` and `_start_vector`, whose arrays cannot be written to, the values of a sweep's
-    worker, a process of one thread, and the modules of MPI."""
+    """The arrays of `svec_indices` and `_start_vector` are read-only; a sweep's worker is a process
+    of one thread; `engine` holds the modules of MPI."""
     cached = re.compile(r"@(?:functools\.)?(?:lru_)?cache\b[^\n]*\n(?:@[^\n]*\n)*def (\w+)")
     found = {
         f"{path.relative_to(SOURCE).as_posix()}:{name}"
@@ -247,8 +247,8 @@ def test_every_cache_that_outlives_a_solve_is_known():
     }
     assert found == {
         "distributed/engine.py:engine",
-        "eigen.py:_start_vector",
-        "triangles.py:places",
+        "linalg/eigen.py:_start_vector",
+        "linalg/svec.py:svec_indices",
         "sweeps/processes.py:_value",
     }
 

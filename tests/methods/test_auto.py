@@ -194,11 +194,11 @@ def test_a_method_that_rests_is_followed_by_the_next_from_where_it_is(ends, monk
     monkeypatch.setattr(condal.CGAL, "start", start)
     last = condal.CGAL(eta=condal.methods.rules.LineSearch())
     tried = (Choice(Resting(30, ends), "it is a test"), Choice(last, "it comes last"))
-    monkeypatch.setattr(condal.memory, "choices", lambda *_, **__: tried)
+    monkeypatch.setattr("condal.driver.plan.choices", lambda *_, **__: tried)
     result = condal.solve(condal.problems.max_cut(random_graph(40, 4)), tol=1e-2)
     assert result.status is condal.Status.SOLVED
     assert result.method == "resting, then cgal-ls"
-    assert "resting: it is a test; it came to rest at a gap of" in result.why
+    assert "resting: it is a test; it stopped at a gap of" in result.why
     assert result.why.endswith("cgal-ls: it comes last")
     assert seen[0] is None
     assert seen[-1].k >= 30
@@ -209,7 +209,7 @@ def test_a_method_that_rests_is_followed_by_the_next_from_where_it_is(ends, monk
 
 def test_a_limit_is_a_limit_whatever_is_left_to_try(monkeypatch):
     tried = (Choice(Resting(5, True), "a test"), Choice(condal.CGAL(), "last"))
-    monkeypatch.setattr(condal.memory, "choices", lambda *_, **__: tried)
+    monkeypatch.setattr("condal.driver.plan.choices", lambda *_, **__: tried)
     result = condal.solve(condal.problems.max_cut(random_graph(40, 4)), tol=1e-9, max_iters=9)
     assert result.status is condal.Status.MAX_ITERS
     assert result.iterations == 9
@@ -230,7 +230,7 @@ def test_progress_is_by_halves():
 
 def restful(monkeypatch, first, last):
     tried = (Choice(first, "first"), Choice(last, "last"))
-    monkeypatch.setattr(condal.memory, "choices", lambda *_, **__: tried)
+    monkeypatch.setattr("condal.driver.plan.choices", lambda *_, **__: tried)
     monkeypatch.setattr(auto, "PATIENCE", 20)
 
 

@@ -10,9 +10,10 @@ import click
 import numpy as np
 import scipy.sparse as sp
 
-from condal.cli.memory import describe, first_choice
+from condal.cli.memory import describe
 from condal.cli.text import number, table
 from condal.driver.memory import in_all, size
+from condal.driver.plan import make_plan
 from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.io.formats.graph_files import read_graph
@@ -81,9 +82,10 @@ def _plan(W: Any) -> list[tuple[str, str]]:
     with np.errstate(over="ignore", invalid="ignore"):  # the sum of the weights may overflow
         problem = max_cut(W).problem
         try:
-            method, storage = first_choice(problem, None, None, tol=Stop().tol)
+            chosen = make_plan(problem, None, None, tol=Stop().tol)
         except ProblemError as error:
             return [("memory", str(error))]
+    method, storage = chosen.method, chosen.first_storage(problem, None)
     if isinstance(method, LowRankCGAL):
         plan = ("method auto", f"lowrank, a factor of x: about {size(method.bytes(problem))}")
     else:

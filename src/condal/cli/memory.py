@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import re
 
-from condal.driver.memory import (
-    Bytes,
-    dense_bytes,
-    estimate,
-    factored_bytes,
-    fitting,
-    in_all,
-    physical,
-    size,
-    sketch_bytes,
-)
+from condal.driver.memory import available, estimate, in_all, size
+from condal.driver.plan import Plan
 from condal.errors import ProblemError
 from condal.problem import Problem
-from condal.storage.choice import automatic
 from condal.storage.factored import Factored
 from condal.storage.sketch import Sketch
 from condal.storage.whole import Dense
-from condal.types import Method, Spectral, Storage
+from condal.types import Spectral, Storage
 
 MIN_BYTES_TO_MENTION = 10**9
 STORAGE = re.compile(r"auto|dense|factored|sketch:[1-9][0-9]{0,8}")
@@ -51,44 +41,20 @@ def build_storage(spec: str, problem: Problem, noun: str, seed: int) -> Storage 
         )
     n = problem.X.n
     kind, _, rank = spec.partition(":")
-    needed, available = _bytes(kind, n, int(rank or 0)), physical()
-    if available is not None and needed > available:
+    needed, machine = _bytes(kind, n, int(rank or 0)), available()
+    if machine is not None and needed > machine:
         raise ProblemError(
             f"--storage {spec} needs about {size(needed)} for {n} {noun}, and this machine has "
-            f"{size(available)}: use --storage auto, or sketch:R with a small R"
+            f"{size(machine)}: use --storage auto, or sketch:R with a small R"
         )
     if kind == "sketch":
         return Sketch(n, int(rank), seed=seed)
     return Dense() if kind == "dense" else Factored(n)
 
 
-def first_choice(
-    problem: Problem,
-    method: Method | None,
-    storage: Storage | None,
-    *,
-    tol: float,
-    max_memory: Bytes = None,
-) -> tuple[Method, Storage | None]:
-    """Return the method that `solve` tries first and its storage; None if it keeps a factor."""
-    tried, max_bytes = fitting(problem, method, storage, tol=tol, max_memory=max_memory)
-    method = tried[0].method
-    if storage is None and method.keeps != "factor":
-        rows = problem.A.size + problem.f.M.size
-        storage = automatic(problem.X, rows, keeps=method.keeps, max_bytes=max_bytes)
-    return method, storage
-
-
-def memory_note(
-    problem: Problem,
-    method: Method | None,
-    storage: Storage | None,
-    *,
-    tol: float,
-    max_memory: Bytes = None,
-) -> str | None:
+def memory_note(problem: Problem, plan: Plan, storage: Storage | None) -> str | None:
     """Return the estimated memory of the process and its largest parts; None if it is small."""
-    method, storage = first_choice(problem, method, storage, tol=tol, max_memory=max_memory)
+    method, storage = plan.method, plan.first_storage(problem, storage)
     total, parts = in_all(problem, method, storage), estimate(problem, method, storage)
     if total < MIN_BYTES_TO_MENTION:
         return None
@@ -107,5 +73,5 @@ def describe(storage: Storage, n: int) -> tuple[str, int]:
 
 def _bytes(kind: str, n: int, rank: int) -> int:
     if kind == "sketch":
-        return sketch_bytes(n, rank)
-    return factored_bytes(n) if kind == "factored" else dense_bytes(n)
+        return Sketch.bytes_for(n, rank)
+    return Factored.bytes_for(n) if kind == "factored" else Dense.bytes_for(n)

@@ -8,21 +8,10 @@ from typing import Any
 
 from condal.cli.application import Lines
 from condal.cli.text import counted, number, table
-from condal.report.words import FEASIBLE, headline
 from condal.result import Result, Status
 from condal.runtime.text import escape_terminal
 
 SOLVED, STOPPED = 0, 1  # exit codes
-
-# What to do about a status, with options of the command line in place of Python arguments.
-_ADVICE = {
-    Status.MAX_ITERS: "raise --max-iters or --tol",
-    Status.MAX_SECONDS: "raise --max-seconds or --tol",
-    Status.INTERRUPTED: "the values below are proved for the point reached",
-    Status.INACCURATE: "raise --tol",
-    Status.STALLED: "try another --method",
-    Status.NUMERICAL_ERROR: "look for overflow in the weights",
-}
 
 
 def exit_code(result: Result) -> int:
@@ -65,13 +54,11 @@ def page(result: Result, file: str, answer: Lines) -> str:
 
 def summary(result: Result, answer: Lines) -> Lines:
     """Return names and values: the answer, what is proved about it, and the cost."""
-    advice = _ADVICE.get(result.status)
-    status = result.status.value if advice is None else f"{headline(result.status)}; {advice}"
-    rows = [("status", status)]
+    rows = [("status", result.status.command_text)]
     rows += [("reason", result.reason)] if result.reason else []
     rows += answer
     if result.certificate.certified:
-        nearly = "" if result.infeasibility <= FEASIBLE else "nearly "
+        nearly = "" if result.certificate.feasible else "nearly "
         rows += [
             (
                 "objective",

@@ -17,6 +17,7 @@ from condal.cli.output_paths import seconds_left
 from condal.cli.resume import new_checkpoint
 from condal.cli.session import Outputs, Session, output_options
 from condal.driver.memory import bytes_of
+from condal.driver.plan import Plan, make_plan
 from condal.driver.stop import Stop
 from condal.methods import rules
 from condal.result import Result
@@ -196,18 +197,21 @@ def solve_model(
     say: Callable[[str], Any] | None = None,
     **options: Any,
 ) -> Result:
-    """Solve the model with the settings of the command line; `say` gets a note on the memory."""
+    """Solve the model with the settings of the command line; `say` gets a note on the memory, and
+    the solve follows the plan that the note is about."""
     method, tol = METHODS[settings["method"]](), settings["tol"]
+    plan: Plan | Method | None = method
     storage = memory.build_storage(
         settings["storage"], model.problem, application.noun, settings["seed"]
     )
     if say is not None:
-        note = memory.memory_note(model.problem, method, storage, tol=tol, max_memory=max_memory)
+        plan = make_plan(model.problem, method, storage, tol=tol, max_memory=max_memory)
+        note = memory.memory_note(model.problem, plan, storage)
         if note is not None:
             say(note)
     return application.solve(
         model,
-        method,
+        plan,
         tol=tol,
         max_iters=settings["max_iters"],
         max_seconds=settings["max_seconds"],

@@ -73,9 +73,9 @@ class DistributedKeeper(CheckpointWriter):
         with self.team.together():
             super()._require_free()
 
-    def _require_kept(self, given: Any) -> None:
+    def _require_packable(self, held: Any) -> None:
         with self.team.together():
-            pack(given, Shares(self.team))
+            pack(held, Shares(self.team))
 
     def _contents(self) -> Contents:
         return read(self.team, self.path)
@@ -84,12 +84,12 @@ class DistributedKeeper(CheckpointWriter):
         if self.team.rank == 0:
             super()._set_aside()
 
-    def _put(self, about: dict[str, Any], value: Any) -> None:
+    def _write(self, about: dict[str, Any], value: Any) -> None:
         write(self.team, self.path, about, value)
 
-    def _tell(self, text: str) -> None:
+    def _say(self, text: str) -> None:
         if self.team.rank == 0:
-            super()._tell(text)
+            super()._say(text)
 
 
 def is_parts(path: PathLike) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -142,7 +142,7 @@ def _fixes_diagonal(problem: Problem, n: int) -> bool:
 class StallDetector:
     """Whether a method still gets anywhere: by halves of the larger of gap and infeasibility."""
 
-    kept: ClassVar[tuple[str, ...]] = ("_first", "_halved", "_least", "_patience", "stalled")
+    checkpoint_fields = ("_first", "_halved", "_least", "_patience", "stalled")
 
     def __init__(self, k: int, patience: int = PATIENCE) -> None:
         self._first = self._halved = k

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from math import isfinite
@@ -10,8 +9,6 @@ from math import isfinite
 import numpy as np
 
 from condal.result import Result, Status
-
-FEASIBLE = 1e-12  # an infeasibility up to this is rounding
 
 
 @dataclass(frozen=True)
@@ -24,7 +21,6 @@ class VerdictText:
     text: str
 
 
-PROVED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 _TONES = {
     Status.SOLVED: ("good", "✓"),
     Status.INFEASIBLE: ("bad", "✕"),
@@ -38,16 +34,9 @@ _TONES = {
 }
 
 
-def headline(status: Status) -> str:
-    """Return the text of a status without its advice."""
-    return status.value.partition(";")[0]
-
-
 def verdict(result: Result) -> VerdictText:
     """Return the verdict on a result."""
-    title = re.split("[:;]", result.status.value)[0].capitalize()
-    title += " and proved" if result.status in PROVED else ""
-    return VerdictText(*_TONES[result.status], title, _short(result))
+    return VerdictText(*_TONES[result.status], result.status.title, _short(result))
 
 
 def _short(result: Result) -> str:
@@ -58,7 +47,7 @@ def _short(result: Result) -> str:
     if not result.certificate.certified:
         return "No bound was proved, so the distance from the optimum is unknown."
     gap = f"The objective and the proved bound of the convex problem are {_apart(result)} apart"
-    if result.infeasibility <= FEASIBLE:
+    if result.certificate.feasible:
         return f"{gap}, and x is feasible."
     return f"{gap}, and x violates the constraints by {result.infeasibility:.2g}."
 
@@ -81,7 +70,7 @@ def proof(result: Result) -> list[str]:
         return ["No bound on the optimum was proved, so the gap is unknown.", reason]
     objective, bound = number(result.objective), bound_of(result)
     sentences = [f"Proved: no feasible point has an objective better than {bound}."]
-    if result.infeasibility <= FEASIBLE:
+    if result.certificate.feasible:
         sentences.append(
             f"The point x satisfies the constraints and has the objective {objective}. The optimum "
             f"of the convex problem lies between the two, which are {_apart(result)} apart."

@@ -18,7 +18,7 @@ def finite_array(
     ndim: int | None = None,
     test: Callable[[NDArray[np.float64]], Any] = np.isfinite,
 ) -> NDArray[np.float64]:
-    """A float64 array of the caller's values, never the caller's own memory if it must change."""
+    """Return the values as a float64 array; an array of another type is copied."""
     try:
         raw = np.asarray(values)
         refuse_complex(raw.dtype, name)
@@ -46,7 +46,7 @@ def finite_array(
 
 
 def plain_array(values: Any, name: str, wanted: str) -> NDArray[Any]:
-    """numpy.asarray(values); ProblemError if the parts of it make no array."""
+    """Return numpy.asarray(values); raise ProblemError if that fails."""
     try:
         return np.asarray(values)
     except (TypeError, ValueError) as error:

@@ -17,7 +17,7 @@ class Atoms:
     weights that add up to 1.
     """
 
-    kept: ClassVar[tuple[str, ...]] = ("_by_block", "points", "weights", "blocks")
+    checkpoint_fields: ClassVar[tuple[str, ...]] = ("_by_block", "points", "weights", "blocks")
 
     def __init__(self, *, by_block: bool = False) -> None:
         self._by_block = by_block

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from condal.domains import Hermitian, NuclearBall, Product
+from condal.domains.lifted import Hermitian, NuclearBall
+from condal.domains.product import Product
 from condal.domains.wrapped import Wrapped
 from condal.errors import ProblemError
 from condal.storage.atoms import Atoms
@@ -48,16 +49,14 @@ def automatic(
         )
     if not isinstance(X, Spectral):
         return Dense()
-    if (
-        keeps == "x" and 3 * 8 * X.n * 2 * X.n <= max_bytes
-    ):  # the columns, and twice their size to compress them
+    if keeps == "x" and Factored.bytes_for(X.n) <= max_bytes:
         return Factored(X.n)
     enough = int(np.ceil(np.sqrt(2 * p))) + 1
-    if isinstance(X, NuclearBall):  # of 4 R columns or so, and as much again to reconstruct
-        most = max_bytes // (8 * 16 * X.n)
+    if isinstance(X, NuclearBall):
+        most = max_bytes // TwoSidedSketch.bytes_for(X.n, 1)
         return TwoSidedSketch(X.rows, X.cols, max(1, min(enough, most)), seed=seed)
     quick = max(LEAST_RANK, int(np.sqrt(MAX_POINT_FLOPS / (8 * X.n))))
-    return Sketch(X.n, max(1, min(enough, quick, max_bytes // (8 * 8 * X.n))), seed=seed)
+    return Sketch(X.n, max(1, min(enough, quick, max_bytes // Sketch.bytes_for(X.n, 1))), seed=seed)
 
 
 def require_fit(storage: Storage, X: Domain) -> None:

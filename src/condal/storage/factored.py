@@ -9,12 +9,14 @@ from scipy.linalg import eigh
 
 from condal.linalg.points import Array, LowRank, Point, dense
 from condal.runtime.arguments import require_whole
+from condal.storage.whole import FLOAT_BYTES
+from condal.types import Domain
 
 
 class Factored:
     """x = U diag(w) U', kept exactly: a column an atom, recompressed to n columns past 2n."""
 
-    kept: ClassVar[tuple[str, ...]] = ("n", "filled")
+    checkpoint_fields: ClassVar[tuple[str, ...]] = ("n", "filled")
 
     def __init__(self, n: int) -> None:
         require_whole(n, "n")
@@ -77,6 +79,15 @@ class Factored:
     def point(self) -> LowRank:
         """x as it is kept."""
         return LowRank(self._columns[: self._count].T.copy(), self._weights[: self._count].copy())
+
+    def bytes(self, X: Domain) -> int:
+        """At most what it takes."""
+        return self.bytes_for(self.n)
+
+    @staticmethod
+    def bytes_for(n: int) -> int:
+        """What 2n columns take, and twice that to compress them."""
+        return 3 * FLOAT_BYTES * n * 2 * n
 
 
 def spectral(x: Point) -> LowRank:

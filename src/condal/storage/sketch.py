@@ -13,6 +13,8 @@ from condal.linalg.points import Array, LowRank, Point, dense
 from condal.runtime.arguments import require_whole
 from condal.storage.factored import spectral
 from condal.storage.reconstruction import RANK, Spectrum
+from condal.storage.whole import FLOAT_BYTES
+from condal.types import Domain
 
 
 class Sketch:
@@ -23,7 +25,7 @@ class Sketch:
     kept in real numbers, twice that.
     """
 
-    kept: ClassVar[tuple[str, ...]] = ("n", "R", "_seed", "_omega", "_S", "_trace")
+    checkpoint_fields: ClassVar[tuple[str, ...]] = ("n", "R", "_seed", "_omega", "_S", "_trace")
 
     def __init__(self, n: int, R: int, *, seed: int = 0) -> None:
         require_whole(n, "n")
@@ -69,6 +71,15 @@ class Sketch:
     def flops(self) -> float:
         """What it takes to make a point."""
         return 8.0 * self.n * self.R**2
+
+    def bytes(self, X: Domain) -> int:
+        """At most what it takes."""
+        return self.bytes_for(self.n, self.R)
+
+    @staticmethod
+    def bytes_for(n: int, R: int) -> int:
+        """What S and Omega take, and a point while it is made of them."""
+        return 8 * FLOAT_BYTES * n * min(R, n)
 
     def move(self, s: Point, eta: float) -> None:
         """S <- (1 - eta) S + eta s Omega."""

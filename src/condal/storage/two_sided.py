@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
@@ -11,6 +10,8 @@ from condal.linalg.lifting import square_point
 from condal.linalg.points import Array, LowRank, Outer, Point, dense
 from condal.runtime.arguments import require_whole
 from condal.storage.reconstruction import RANK, Spectrum
+from condal.storage.sketch import Sketch
+from condal.types import Domain
 
 
 class TwoSidedSketch:
@@ -21,7 +22,7 @@ class TwoSidedSketch:
     for x of such a rank. Its singular values add up to no more than those of x are known to.
     """
 
-    kept: ClassVar[tuple[str, ...]] = ("shape", "R", "_seed", "_tests", "_Y", "_W", "_trace")
+    checkpoint_fields = ("shape", "R", "_seed", "_tests", "_Y", "_W", "_trace")
 
     def __init__(self, m: int, n: int, R: int, *, seed: int = 0) -> None:
         require_whole(m, "m")
@@ -39,6 +40,15 @@ class TwoSidedSketch:
     def flops(self) -> float:
         """What it takes to make a point."""
         return 8.0 * self.n * self._Y.shape[1] ** 2
+
+    def bytes(self, X: Domain) -> int:
+        """At most what it takes."""
+        return self.bytes_for(self.n, self.R)
+
+    @staticmethod
+    def bytes_for(n: int, R: int) -> int:
+        """What about 4R columns of n = rows + cols numbers take, and as much to reconstruct x."""
+        return 2 * Sketch.bytes_for(n, R)
 
     @property
     def n(self) -> int:

@@ -8,12 +8,15 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Point, combine, dense
+from condal.types import Domain, Spectral
+
+FLOAT_BYTES = 8
 
 
 class Dense:
     """x as one array: n for a vector, n x n for a symmetric matrix."""
 
-    kept: ClassVar[tuple[str, ...]] = ("_x",)
+    checkpoint_fields: ClassVar[tuple[str, ...]] = ("_x",)
 
     def __init__(self) -> None:
         self._x: Array | None = None
@@ -37,11 +40,20 @@ class Dense:
             raise ProblemError("no step has been taken yet: there is no point to return")
         return self._x.copy()
 
+    def bytes(self, X: Domain) -> int:
+        """At most what points of X take: x, its copy for the caller, and that copy repaired."""
+        return sum(self.bytes_for(n) for n in matrix_sides(X))
+
+    @staticmethod
+    def bytes_for(n: int) -> int:
+        """What an n x n array takes."""
+        return 3 * FLOAT_BYTES * n * n
+
 
 class Factor:
     """x as it was last loaded: for methods that carry a factor of it themselves."""
 
-    kept: ClassVar[tuple[str, ...]] = ("_x",)
+    checkpoint_fields: ClassVar[tuple[str, ...]] = ("_x",)
 
     def __init__(self) -> None:
         self._x: Point | None = None
@@ -62,3 +74,11 @@ class Factor:
         if self._x is None:
             raise ProblemError("no step has been taken yet: there is no point to return")
         return combine([self._x], np.ones(1))
+
+
+def matrix_sides(X: Domain) -> list[int]:
+    """The sides of the matrices among the blocks of X."""
+    parts = getattr(X, "parts", None)
+    if parts is not None:
+        return [n for part in parts for n in matrix_sides(part)]
+    return [X.n] if isinstance(X, Spectral) else []

@@ -292,7 +292,7 @@ def test_a_solve_goes_on_with_its_own_data_alone_and_on_fewer_ranks(shared, team
     with pytest.raises(ProblemError, match="with other data; resume with the data") as caught:
         distributed.resume(path, model(team, other))
     assert len(set(team.gathered(str(caught.value)))) == 1
-    with pytest.raises(FormatError, match="is there already, and is not overwritten"):
+    with pytest.raises(FormatError, match="exists already, and is not overwritten"):
         distributed.solve(model(team, W), checkpoint=path)
     if (some := first(team, max(1, team.size - 1))) is not None:
         result = distributed.resume(path, model(some, W), max_iters=4)

@@ -33,8 +33,8 @@ def same(a: Any, b: Any) -> bool:
         return list(a) == list(b) and all(same(a[key], b[key]) for key in a)
     if is_dataclass(a):
         return all(_part(a, b, field.name) for field in fields(a))
-    if hasattr(type(a), "kept"):
-        return all(_part(a, b, name) for name in type(a).kept if _is_there(a, name))
+    if hasattr(type(a), "checkpoint_fields"):
+        return all(_part(a, b, name) for name in type(a).checkpoint_fields if _is_there(a, name))
     return bool(a == b)
 
 

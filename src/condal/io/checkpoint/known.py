@@ -12,8 +12,10 @@ from functools import cached_property
 from typing import Any
 
 from condal.certificates.certificate import Certificate
+from condal.certificates.infeasibility import Separation
 from condal.certificates.ledger import CertifiedPoint
 from condal.driver.counting import Counts
+from condal.driver.schedule import CertificationSchedule
 from condal.linalg.points import LowRank, Outer
 from condal.linalg.proof import Proof
 from condal.methods import cgal, hull, rules
@@ -77,6 +79,7 @@ STORAGES: tuple[type, ...] = (Atoms, Blocks, Dense, Factor, Factored, Sketch, Tw
 DRIVER: tuple[type, ...] = (
     auto.Choice,
     auto.StallDetector,
+    CertificationSchedule,
     CertifiedPoint,
     Certificate,
     Counts,
@@ -84,6 +87,7 @@ DRIVER: tuple[type, ...] = (
     Proof,
     Reconstruction,
     Row,
+    Separation,
     Status,
 )
 
@@ -106,7 +110,7 @@ def attributes(cls: Any) -> tuple[str, ...]:
     """The names of what is held of an instance."""
     if is_dataclass(cls):
         return tuple(field.name for field in fields(cls))
-    return tuple(cls._fields if kind_of(cls) == "row" else cls.kept)
+    return tuple(cls._fields if kind_of(cls) == "row" else cls.checkpoint_fields)
 
 
 def is_whole(cls: type) -> bool:

@@ -25,33 +25,33 @@ def _build(file: str, chosen: Chosen) -> Communities:
     )
 
 
-def _rows(model: Communities, result: Result, found: Partition) -> Lines:
+def _rows(model: Communities, result: Result, partition: Partition) -> Lines:
     return [
-        ("groups", f"{sizes(found.sizes)} vertices"),
-        ("quality", f"{number(found.value)}, weight within groups above the expected"),
+        ("groups", f"{sizes(partition.sizes)} vertices"),
+        ("quality", f"{number(partition.value)}, weight within groups above the expected"),
     ]
 
 
-def _proved(model: Communities, result: Result, found: Partition) -> Lines:
+def _proved(model: Communities, result: Result, partition: Partition) -> Lines:
     most = number(model.quality_bound(result), up=True)
     return [("bound", f"{most}, no partition into {model.k} groups has a higher quality")]
 
 
-def _figures(model: Communities, result: Result, found: Partition | None) -> Figures:
-    if found is None:
+def _figures(model: Communities, result: Result, partition: Partition | None) -> Figures:
+    if partition is None:
         return {"quality": None, "quality_bound": None}
-    return {"quality": found.value, "quality_bound": model.quality_bound(result)}
+    return {"quality": partition.value, "quality_bound": model.quality_bound(result)}
 
 
-def _lines(found: Partition) -> Iterator[str]:
-    return (f"{label + 1}" for label in found.labels)
+def _lines(partition: Partition) -> Iterator[str]:
+    return (f"{label + 1}" for label in partition.labels)
 
 
-def _picture(model: Communities, result: Result, found: Partition) -> Picture:
+def _picture(model: Communities, result: Result, partition: Partition) -> Picture:
     return pictures.sorted_matrix(
         model.W,
-        found.labels,
-        [f"group {i + 1}" for i in range(len(found.sizes))],
+        partition.labels,
+        [f"group {i + 1}" for i in range(len(partition.sizes))],
         "The edges between vertices, sorted by group; lines separate the groups.",
     )
 

@@ -17,34 +17,36 @@ from condal.report.pictures import Picture
 from condal.result import Result
 
 
-def _rows(model: KMeans, result: Result, found: Clustering) -> Lines:
+def _rows(model: KMeans, result: Result, clustering: Clustering) -> Lines:
     return [
-        ("clusters", f"{sizes(np.bincount(found.labels))} points"),
-        ("cost", f"{number(found.cost)}, the sum of squared distances to the centres"),
+        ("clusters", f"{sizes(np.bincount(clustering.labels))} points"),
+        ("cost", f"{number(clustering.cost)}, the sum of squared distances to the centres"),
     ]
 
 
-def _proved(model: KMeans, result: Result, found: Clustering) -> Lines:
+def _proved(model: KMeans, result: Result, clustering: Clustering) -> Lines:
     return [
         ("bound", f"{number(result.bound, down=True)}, no clustering costs less"),
-        ("quality", excess(model.excess(found.labels, result), "clustering")),
+        ("quality", excess(model.excess(clustering.labels, result), "clustering")),
     ]
 
 
-def _figures(model: KMeans, result: Result, found: Clustering | None) -> Figures:
-    return cost_figures(result, found, lambda clustering: model.excess(clustering.labels, result))
+def _figures(model: KMeans, result: Result, clustering: Clustering | None) -> Figures:
+    return cost_figures(
+        result, clustering, lambda clustering: model.excess(clustering.labels, result)
+    )
 
 
-def _lines(found: Clustering) -> Iterator[str]:
-    return (f"{label + 1}" for label in found.labels)
+def _lines(clustering: Clustering) -> Iterator[str]:
+    return (f"{label + 1}" for label in clustering.labels)
 
 
-def _picture(model: KMeans, result: Result, found: Clustering) -> Picture | None:
+def _picture(model: KMeans, result: Result, clustering: Clustering) -> Picture | None:
     if model.points is None:
         return None
     return pictures.scatter(
         model.points,
-        found.labels,
+        clustering.labels,
         [f"cluster {i + 1}" for i in range(model.k)],
         "The points by cluster, in the plane of their largest spread.",
     )

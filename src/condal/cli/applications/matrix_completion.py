@@ -122,23 +122,27 @@ def _answer(task: _Task, result: Result, chosen: Chosen) -> _Prediction:
     )
 
 
-def _rows(task: _Task, result: Result, found: _Prediction) -> Lines:
+def _rows(task: _Task, result: Result, prediction: _Prediction) -> Lines:
     m, n = task.model.shape
     return [
-        ("matrix", f"{m:,} x {n:,}, rank {found.rank} plus means of rows and columns"),
-        ("known", f"{task.model.values.size:,} entries, fitted to {found.rmse:.4g} (rmse)"),
+        ("matrix", f"{m:,} x {n:,}, rank {prediction.rank} plus means of rows and columns"),
+        ("known", f"{task.model.values.size:,} entries, fitted to {prediction.rmse:.4g} (rmse)"),
         ("radius", f"{number(task.model.radius)}, the largest sum of singular values"),
     ]
 
 
-def _proved(task: _Task, result: Result, found: _Prediction) -> Lines:
+def _proved(task: _Task, result: Result, prediction: _Prediction) -> Lines:
     return [("bound", f"{number(result.bound, down=True)}, no x has a smaller objective")]
 
 
-def _figures(task: _Task, result: Result, found: _Prediction | None) -> Figures:
-    if found is None:
+def _figures(task: _Task, result: Result, prediction: _Prediction | None) -> Figures:
+    if prediction is None:
         return {"rmse": None, "rank": None, "radius": float(task.model.radius)}
-    return {"rmse": found.rmse, "rank": float(found.rank), "radius": float(task.model.radius)}
+    return {
+        "rmse": prediction.rmse,
+        "rank": float(prediction.rank),
+        "radius": float(task.model.radius),
+    }
 
 
 def _resolved(task: _Task) -> dict[str, Any]:
@@ -147,14 +151,14 @@ def _resolved(task: _Task) -> dict[str, Any]:
     return {"radius": task.model.radius, "delta": task.model.delta if huber else None}
 
 
-def _lines(found: _Prediction) -> Iterator[str]:
-    pairs = zip(found.places.tolist(), found.values.tolist(), strict=True)
+def _lines(prediction: _Prediction) -> Iterator[str]:
+    pairs = zip(prediction.places.tolist(), prediction.values.tolist(), strict=True)
     return (f"{row},{column},{value:.10g}" for (row, column), value in pairs)
 
 
-def _picture(task: _Task, result: Result, found: _Prediction) -> Picture:
+def _picture(task: _Task, result: Result, prediction: _Prediction) -> Picture:
     """Return the known and the completed entries of some rows and columns."""
-    m, n = found.completed.shape
+    m, n = prediction.completed.shape
     i, j = pictures.sample(m), pictures.sample(n)
     places = [np.full(size, -1) for size in (m, n)]
     places[0][i], places[1][j] = np.arange(i.size), np.arange(j.size)
@@ -162,7 +166,7 @@ def _picture(task: _Task, result: Result, found: _Prediction) -> Picture:
     sampled = (rows >= 0) & (cols >= 0)
     known = np.full((i.size, j.size), np.nan)
     known[rows[sampled], cols[sampled]] = task.known.values[sampled]
-    completed = found.completed.entries(*np.meshgrid(i, j, indexing="ij"))
+    completed = prediction.completed.entries(*np.meshgrid(i, j, indexing="ij"))
     return pictures.images(
         [("known", known), ("completed", completed)],
         f"{i.size:,} of {m:,} rows and {j.size:,} of {n:,} columns.",

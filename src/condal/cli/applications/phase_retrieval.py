@@ -46,29 +46,29 @@ def _answer(model: PhaseRetrieval, result: Result, chosen: Chosen) -> Signal:
     return model.signal(result)
 
 
-def _rows(model: PhaseRetrieval, result: Result, found: Signal) -> Lines:
-    kind = "complex" if np.iscomplexobj(found.values) else "real"
+def _rows(model: PhaseRetrieval, result: Result, signal: Signal) -> Lines:
+    kind = "complex" if np.iscomplexobj(signal.values) else "real"
     return [
-        ("signal", f"{found.values.size:,} {kind} numbers, up to a factor of modulus 1"),
-        ("residual", f"{found.residual:.2g}, | |a u|^2 - b | / |b|"),
+        ("signal", f"{signal.values.size:,} {kind} numbers, up to a factor of modulus 1"),
+        ("residual", f"{signal.residual:.2g}, | |a u|^2 - b | / |b|"),
     ]
 
 
-def _proved(model: PhaseRetrieval, result: Result, found: Signal) -> Lines:
+def _proved(model: PhaseRetrieval, result: Result, signal: Signal) -> Lines:
     return [("bound", f"{number(result.bound, down=True)}, no x has a smaller objective")]
 
 
-def _figures(model: Any, result: Result, found: Signal | None) -> Figures:
-    return {"residual": None if found is None else found.residual}
+def _figures(model: Any, result: Result, signal: Signal | None) -> Figures:
+    return {"residual": None if signal is None else signal.residual}
 
 
-def _lines(found: Signal) -> Iterator[str]:
-    values = np.asarray(found.values, dtype=np.complex128)
+def _lines(signal: Signal) -> Iterator[str]:
+    values = np.asarray(signal.values, dtype=np.complex128)
     return (f"{value.real:.17g},{value.imag:.17g}" for value in values)
 
 
-def _picture(model: PhaseRetrieval, result: Result, found: Signal) -> Picture:
-    size, phase = np.abs(found.values), np.angle(found.values)
+def _picture(model: PhaseRetrieval, result: Result, signal: Signal) -> Picture:
+    size, phase = np.abs(signal.values), np.angle(signal.values)
     if model.shape is None:
         return pictures.curves(
             [("modulus", size), ("phase", phase)], "The signal, up to a factor of modulus 1."

@@ -23,39 +23,39 @@ def _build(file: str, chosen: Chosen) -> QuadraticAssignment:
     return quadratic_assignment(data.A, data.B, nonnegative=chosen["nonnegative"], name="qap")
 
 
-def _rows(model: QuadraticAssignment, result: Result, found: Assignment) -> Lines:
-    first = " ".join(f"{place + 1}" for place in found.permutation[:12])
+def _rows(model: QuadraticAssignment, result: Result, assignment: Assignment) -> Lines:
+    first = " ".join(f"{place + 1}" for place in assignment.permutation[:12])
     return [
-        ("assignment", first + " ..." * (len(found.permutation) > 12)),
-        ("cost", number(found.cost)),
+        ("assignment", first + " ..." * (len(assignment.permutation) > 12)),
+        ("cost", number(assignment.cost)),
     ]
 
 
-def _proved(model: QuadraticAssignment, result: Result, found: Assignment) -> Lines:
+def _proved(model: QuadraticAssignment, result: Result, assignment: Assignment) -> Lines:
     return [
         ("bound", f"{number(result.bound, down=True)}, no assignment costs less"),
-        ("quality", excess(_excess(model, result, found), "assignment")),
+        ("quality", excess(_excess(model, result, assignment), "assignment")),
     ]
 
 
-def _figures(model: QuadraticAssignment, result: Result, found: Assignment | None) -> Figures:
-    return cost_figures(result, found, lambda assignment: _excess(model, result, assignment))
+def _figures(model: QuadraticAssignment, result: Result, assignment: Assignment | None) -> Figures:
+    return cost_figures(result, assignment, lambda a: _excess(model, result, a))
 
 
-def _excess(model: QuadraticAssignment, result: Result, found: Assignment) -> float:
+def _excess(model: QuadraticAssignment, result: Result, assignment: Assignment) -> float:
     # With integer matrices every assignment has an integer cost.
     whole = all(np.array_equal(M, np.rint(M)) for M in (model.A, model.B))
-    if whole and found.cost <= math.ceil(result.bound):
+    if whole and assignment.cost <= math.ceil(result.bound):
         return 0.0
-    return model.excess(found.permutation, result)
+    return model.excess(assignment.permutation, result)
 
 
-def _lines(found: Assignment) -> Iterator[str]:
-    return (f"{place + 1}" for place in found.permutation)
+def _lines(assignment: Assignment) -> Iterator[str]:
+    return (f"{place + 1}" for place in assignment.permutation)
 
 
-def _picture(model: QuadraticAssignment, result: Result, found: Assignment) -> Picture:
-    p, shown = found.permutation, pictures.sample(model.n)
+def _picture(model: QuadraticAssignment, result: Result, assignment: Assignment) -> Picture:
+    p, shown = assignment.permutation, pictures.sample(model.n)
     return pictures.images(
         [
             ("A, by facility", model.A[np.ix_(shown, shown)]),

@@ -63,40 +63,40 @@ def _answer(model: ConicModel, result: Result, chosen: Chosen) -> _Solution:
     )
 
 
-def _rows(model: ConicModel, result: Result, found: _Solution) -> Lines:
+def _rows(model: ConicModel, result: Result, solution: _Solution) -> Lines:
     assert isinstance(model.trace, TraceBound)
     sides = [f"{block.n:,}" for block in model.program.blocks]
     shown = ", ".join(sides[:6]) + ", ..." * (len(sides) > 6)
-    ranks = [block.rank for block in found.X if isinstance(block, LowRank)]
+    ranks = [block.rank for block in solution.X if isinstance(block, LowRank)]
     rank = f", in a factor of rank {max(ranks):,} at most" if ranks else ""
     rows = [("X", f"{counted(len(sides), 'block')} of {shown} rows{rank}")]
-    if not found.written:
+    if not solution.written:
         rows.append(("--out", "writes only z and its slack; --save keeps X as a factor"))
     most = number(float(model.trace.traces.max()), up=True)
     exact = "is" if model.trace.exact else "is at most"
     rows.append(("trace", f"of a block {exact} {most}: {model.trace.how}"))
-    spread = f"from {number(found.z.min())} to {number(found.z.max())}"
-    rows.append(("duals", f"z, {counted(found.z.size, 'number')} {spread}"))
+    spread = f"from {number(solution.z.min())} to {number(solution.z.max())}"
+    rows.append(("duals", f"z, {counted(solution.z.size, 'number')} {spread}"))
     return rows
 
 
-def _proved(model: ConicModel, result: Result, found: _Solution) -> Lines:
+def _proved(model: ConicModel, result: Result, solution: _Solution) -> Lines:
     which = "of such a trace has" if model.assumes_trace(result) else "has"
     bound = number(result.bound, up=True)
     return [("bound", f"{bound}, no feasible X {which} a larger <F0, X>")]
 
 
-def _figures(model: ConicModel, result: Result, found: _Solution | None) -> Figures:
+def _figures(model: ConicModel, result: Result, solution: _Solution | None) -> Figures:
     trace = model.trace if isinstance(model.trace, TraceBound) else None
     return {
         "trace_bound": None if trace is None else float(trace.traces.max()),
-        "dual_objective": None if found is None else float(model.program.b @ found.z),
+        "dual_objective": None if solution is None else float(model.program.b @ solution.z),
     }
 
 
-def _lines(found: _Solution) -> Iterator[str]:
-    X = tuple(np.asarray(block) for block in found.X) if found.written else ()
-    return solution_lines(found.z, found.slack, X)
+def _lines(solution: _Solution) -> Iterator[str]:
+    X = tuple(np.asarray(block) for block in solution.X) if solution.written else ()
+    return solution_lines(solution.z, solution.slack, X)
 
 
 SDP = Application(

@@ -25,40 +25,40 @@ def _build(file: str, chosen: Chosen) -> SignSynchronisation:
 
 
 def _answer(model: SignSynchronisation, result: Result, chosen: Chosen) -> Signs:
-    found = rounded(model, result, chosen)
-    return replace(found, signs=found.signs * found.signs[0])
+    answer = rounded(model, result, chosen)
+    return replace(answer, signs=answer.signs * answer.signs[0])
 
 
-def _rows(model: SignSynchronisation, result: Result, found: Signs) -> Lines:
-    ones = int((found.signs > 0).sum())
+def _rows(model: SignSynchronisation, result: Result, answer: Signs) -> Lines:
+    ones = int((answer.signs > 0).sum())
     return [
-        ("signs", f"{ones:,} of +1 and {found.signs.size - ones:,} of -1, or all flipped"),
-        ("agreement", f"{number(found.value)}, the sum of C_ij s_i s_j over all pairs"),
+        ("signs", f"{ones:,} of +1 and {answer.signs.size - ones:,} of -1, or all flipped"),
+        ("agreement", f"{number(answer.value)}, the sum of C_ij s_i s_j over all pairs"),
     ]
 
 
-def _proved(model: SignSynchronisation, result: Result, found: Signs) -> Lines:
-    return _at_most(model, result, found).lines("no signs agree with C better", "agreement")
+def _proved(model: SignSynchronisation, result: Result, answer: Signs) -> Lines:
+    return _at_most(model, result, answer).lines("no signs agree with C better", "agreement")
 
 
-def _figures(model: SignSynchronisation, result: Result, found: Signs | None) -> Figures:
-    if found is None:
+def _figures(model: SignSynchronisation, result: Result, answer: Signs | None) -> Figures:
+    if answer is None:
         return {"agreement": None, "share": None}
-    return {"agreement": found.value, "share": _at_most(model, result, found).share}
+    return {"agreement": answer.value, "share": _at_most(model, result, answer).share}
 
 
-def _at_most(model: SignSynchronisation, result: Result, found: Signs) -> AtMost:
-    return AtMost(found.value, result.bound, 2 * model.C.data)
+def _at_most(model: SignSynchronisation, result: Result, answer: Signs) -> AtMost:
+    return AtMost(answer.value, result.bound, 2 * model.C.data)
 
 
-def _lines(found: Signs) -> Iterator[str]:
-    return (f"{int(sign)}" for sign in found.signs)
+def _lines(answer: Signs) -> Iterator[str]:
+    return (f"{int(sign)}" for sign in answer.signs)
 
 
-def _picture(model: SignSynchronisation, result: Result, found: Signs) -> Picture:
+def _picture(model: SignSynchronisation, result: Result, answer: Signs) -> Picture:
     return pictures.sorted_matrix(
         model.C,
-        (found.signs < 0).astype(int),
+        (answer.signs < 0).astype(int),
         ("+1", "-1"),
         "The measurements, sorted by sign. They agree if they are positive within a sign and "
         "negative between the signs.",

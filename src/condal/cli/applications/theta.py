@@ -42,7 +42,7 @@ class _Task:
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _Answer:
     """A stable set or a clique, and its labels; for the complement, a lower bound on the number of
     colours."""
 
@@ -58,53 +58,53 @@ def _build(file: str, chosen: Chosen) -> _Task:
     return _Task(model.complement if complement else model, complement, labels)
 
 
-def _answer(task: _Task, result: Result, chosen: Chosen) -> _Found:
-    found = rounded(task.model, result, chosen)
-    labels = task.labels[found.vertices]
+def _answer(task: _Task, result: Result, chosen: Chosen) -> _Answer:
+    answer = rounded(task.model, result, chosen)
+    labels = task.labels[answer.vertices]
     if not task.complement:
-        return _Found(found, labels, None)
+        return _Answer(answer, labels, None)
     # The vertices of a clique need different colours, and theta is a lower bound, too.
     value = float(task.model.feasible(result).sum())
-    return _Found(found, labels, max(found.size, math.ceil(value * (1 - SUM_ROUNDING))))
+    return _Answer(answer, labels, max(answer.size, math.ceil(value * (1 - SUM_ROUNDING))))
 
 
-def _rows(task: _Task, result: Result, found: _Found) -> Lines:
+def _rows(task: _Task, result: Result, answer: _Answer) -> Lines:
     joined = "all of them adjacent" if task.complement else "no two of them adjacent"
-    rows = [(task.noun, f"{found.vertices.size:,} vertices, {joined}")]
-    if found.colours is None:
+    rows = [(task.noun, f"{answer.vertices.size:,} vertices, {joined}")]
+    if answer.colours is None:
         return rows
-    return [*rows, ("colours", f"at least {found.colours:,}, in every proper colouring")]
+    return [*rows, ("colours", f"at least {answer.colours:,}, in every proper colouring")]
 
 
-def _proved(task: _Task, result: Result, found: _Found) -> Lines:
+def _proved(task: _Task, result: Result, answer: _Answer) -> Lines:
     most = math.floor(result.bound)
     rows = [
         ("bound", f"{number(result.bound, up=True)}, so no {task.noun} has more than {most:,}"),
     ]
-    if found.vertices.size == most:
+    if answer.vertices.size == most:
         rows.append(("quality", f"the best possible: no {task.noun} of this graph is larger"))
     return rows
 
 
-def _figures(task: _Task, result: Result, found: _Found | None) -> Figures:
+def _figures(task: _Task, result: Result, answer: _Answer | None) -> Figures:
     key = task.noun.replace(" ", "_")
     figures: Figures = {
-        key: None if found is None else float(found.vertices.size),
+        key: None if answer is None else float(answer.vertices.size),
         f"{key}_bound": math.floor(result.bound) if math.isfinite(result.bound) else None,
     }
     if task.complement:
-        colours = None if found is None else found.colours
+        colours = None if answer is None else answer.colours
         figures["colours"] = None if colours is None else float(colours)
     return figures
 
 
-def _lines(found: _Found) -> Iterator[str]:
-    return (f"{label}" for label in found.labels)
+def _lines(answer: _Answer) -> Iterator[str]:
+    return (f"{label}" for label in answer.labels)
 
 
-def _picture(task: _Task, result: Result, found: _Found) -> Picture:
+def _picture(task: _Task, result: Result, answer: _Answer) -> Picture:
     graph = task.model.complement if task.complement else task.model
-    inside = np.isin(np.arange(graph.n), found.vertices.vertices)
+    inside = np.isin(np.arange(graph.n), answer.vertices.vertices)
     return pictures.graph(
         graph.W,
         (~inside).astype(int),

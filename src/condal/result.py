@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from condal.report.curves.style import Against
 
 ROWS_SHOWN = 5  # at each end of a history, in a notebook
+THEN = ", then "  # between the names of methods that were tried in turn
 
 
 class Status(Enum):

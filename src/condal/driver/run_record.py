@@ -16,7 +16,7 @@ from condal.errors import FormatError
 from condal.methods.choice import Choice, StallDetector
 from condal.methods.state import State, Warm
 from condal.problem import Problem
-from condal.result import History, Result, Status
+from condal.result import THEN, History, Result, Status
 from condal.types import Storage
 
 ADVICE = "give another file, or start a new solve"
@@ -83,7 +83,7 @@ class RunRecord:
     @property
     def method(self) -> str:
         """The names of the methods that were tried."""
-        return ", then ".join(self.names)
+        return THEN.join(self.names)
 
     def result(
         self, problem: Problem, answer: CertifiedPoint, status: Status, **more: Any

@@ -11,7 +11,7 @@ from condal.driver.scaling import Scaling
 from condal.errors import PieceError, ProblemError
 from condal.methods.state import Warm
 from condal.problem import Problem
-from condal.result import Result
+from condal.result import THEN, Result
 
 
 def warm_from(result: Result, problem: Problem, scaling: Scaling) -> Warm:
@@ -35,7 +35,7 @@ def warm_from(result: Result, problem: Problem, scaling: Scaling) -> Warm:
         ) from None
     history = result.history
     k, lam = (history.last.k, history.last.lam) if len(history) else (0, nan)
-    if not result.method.split(", then ")[-1].startswith("cgal"):
+    if not result.method.rpartition(THEN)[2].startswith("cgal"):
         lam = nan  # the penalty of another method has another meaning
     # For another domain, only the dual helps.
     inside = is_member(problem.X, distance)

@@ -65,9 +65,9 @@ class Status(Enum):
 
 
 _TITLES = {
-    Status.SOLVED: "Solved, and proved",
-    Status.INFEASIBLE: "Infeasible, and proved",
-    Status.UNBOUNDED: "Unbounded, and proved",
+    Status.SOLVED: "Solved and proved",
+    Status.INFEASIBLE: "Infeasible and proved",
+    Status.UNBOUNDED: "Unbounded and proved",
     Status.INACCURATE: "Stopped short of the tolerance",
     Status.MAX_ITERS: "Stopped at the iteration limit",
     Status.MAX_SECONDS: "Stopped at the time limit",
@@ -79,7 +79,7 @@ _COMMAND_TEXTS = {
     Status.INACCURATE: "stopped short of --tol; the best proved gap is below: raise --tol",
     Status.MAX_ITERS: "stopped at the iteration limit; raise --max-iters or --tol",
     Status.MAX_SECONDS: "stopped at the time limit; raise --max-seconds or --tol",
-    Status.INTERRUPTED: "interrupted; what follows is proved of where it stopped",
+    Status.INTERRUPTED: "interrupted; the values below are proved for the point reached",
     Status.STALLED: "stalled: the method can do no more; try another --method",
     Status.NUMERICAL_ERROR: "stopped: a product was not finite; look for overflow in the weights",
 }

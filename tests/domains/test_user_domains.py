@@ -270,10 +270,8 @@ def test_an_objective_must_say_how_long_x_is_and_how_steep_its_gradient():
     class Vague(Quartic):
         size = None
 
-    class Steep(Quartic):
-        @property
-        def L(self):
-            raise AttributeError
+    class Steep:
+        size, value, gradient = 3, Quartic.value, Quartic.gradient
 
     with pytest.raises(ProblemError, match="a Vague, does not say how long x is: add size"):
         condal.Problem.of(Vague(), Complete())

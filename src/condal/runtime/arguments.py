@@ -86,7 +86,9 @@ def require_positive(value: Any, name: str) -> None:
 
 
 def has_member(piece: Any, name: str) -> bool:
-    """Return whether an object has a member, even one that fails when it is read."""
+    """Return whether an object has a member; a property is not read, as it may be slow or fail."""
+    if hasattr(type(piece), name) or name in getattr(piece, "__dict__", ()):
+        return True
     try:
         return hasattr(piece, name)
     except Exception:  # a property of the user's raised: the solve will meet it and name it

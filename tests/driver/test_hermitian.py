@@ -129,7 +129,8 @@ def known(name):
 
 @lru_cache
 def solved(name, method):
-    tol = 1e-3 if method.startswith("cgal") else 1e-4
+    # At 1e-3 an infeasible point may be off by more than 2e-3 in its objective.
+    tol = 5e-4 if method.startswith("cgal") else 1e-4
     return condal.solve(known(name)[0], METHODS[method], tol=tol, max_iters=2000)
 
 

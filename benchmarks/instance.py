@@ -10,9 +10,8 @@ import numpy as np
 
 import condal
 from condal.certificates.certificate import EvaluatedPoint
-from condal.domains.lifted import from_user, to_user
 from condal.lab.bench.certified import feasible
-from condal.types import Spectral
+from condal.types import Spectral, from_user, to_user
 
 GOAL = 1e-3
 

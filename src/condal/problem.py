@@ -10,7 +10,6 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from condal.domains.lifted import from_user
 from condal.domains.user import complete_domain
 from condal.errors import CondalError, PieceError, ProblemError
 from condal.linalg.gradients import Gradient
@@ -36,6 +35,7 @@ from condal.types import (
     ProximableLike,
     Smooth,
     SmoothLike,
+    from_user,
 )
 
 

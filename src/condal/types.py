@@ -362,3 +362,26 @@ class Method(Protocol):
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each iteration, from `start`; end when no progress is possible."""
+
+
+def to_user(X: Domain, x: Point) -> Any:
+    """Return the point x of X in the form that users see."""
+    parts = getattr(X, "parts", None)
+    if parts is not None:
+        assert isinstance(x, tuple)
+        return tuple(to_user(part, p) for part, p in zip(parts, x, strict=True))
+    return X.to_user(x) if isinstance(X, Lifted) else x
+
+
+def from_user(X: Domain, x: Any) -> Point:
+    """Return the point of X that a user means by x."""
+    parts = getattr(X, "parts", None)
+    if parts is not None and isinstance(x, tuple) and len(x) == len(parts):
+        return tuple(from_user(part, p) for part, p in zip(parts, x, strict=True))
+    return X.from_user(x) if isinstance(X, Lifted) else x
+
+
+def why_unprovable(X: Any) -> str:
+    """Return why nothing can be proved over X, in words that say what to add; else empty."""
+    inner = [*getattr(X, "parts", ()), *([X.X] if hasattr(X, "X") else [])]
+    return next(filter(None, [getattr(X, "unprovable", ""), *map(why_unprovable, inner)]), "")

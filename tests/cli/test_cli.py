@@ -20,8 +20,7 @@ from commands import run, signalled
 from condal.certificates.certificate import Certificate
 from condal.cli import demo, memory, result_text
 from condal.cli.text import number, percent, table
-from condal.driver.memory import size
-from condal.driver.plan import make_plan
+from condal.driver.memory import make_plan, size
 from condal.io.formats import write_rudy
 from condal.problems import max_cut
 from condal.result import History, Status

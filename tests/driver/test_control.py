@@ -16,9 +16,16 @@ from scipy.sparse.linalg import LinearOperator
 
 import condal
 from condal import Status, Stopper, storage
-from condal.driver.budget import Budget
-from condal.driver.memory import available, bytes_of, estimate, in_all, physical, size
-from condal.driver.plan import require_memory
+from condal.driver.memory import (
+    available,
+    bytes_of,
+    estimate,
+    in_all,
+    physical,
+    require_memory,
+    size,
+)
+from condal.driver.stop import Budget
 from condal.errors import ProblemError
 from condal.linalg.symmetric import Symmetric
 from condal.methods.choice import Choice
@@ -604,7 +611,7 @@ def test_the_limit_of_a_control_group_counts(name, tmp_path):
 
 
 def test_a_solve_that_the_control_group_does_not_allow_is_refused(monkeypatch):
-    monkeypatch.setattr("condal.driver.plan.available", lambda: 10**5)
+    monkeypatch.setattr("condal.driver.memory.available", lambda: 10**5)
     text = "the control group of this process allows 0.10 MB: use a larger machine"
     with pytest.raises(ProblemError, match=text):
         condal.solve(max_cut(random_graph(200, 4)), max_iters=1)

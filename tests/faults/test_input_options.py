@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from builders import C
 
 import condal
+from builders import C
 from commands import PENTAGON, run
 from condal import ProblemError
 

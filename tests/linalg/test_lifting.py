@@ -9,7 +9,6 @@ from scipy.sparse.linalg import aslinearoperator
 
 import condal
 from condal.domains import Hermitian, NuclearBall, Product, Simplex, Spectrahedron
-from condal.domains.lifted import from_user, to_user
 from condal.errors import ProblemError
 from condal.linalg.lifting import (
     complex_vectors,
@@ -24,6 +23,7 @@ from condal.linalg.lifting import (
 )
 from condal.linalg.points import LowRank, Outer, dense
 from condal.linalg.symmetrize import symmetric
+from condal.types import from_user, to_user
 from laws import random_hermitian
 
 rng = np.random.default_rng(5)

@@ -11,8 +11,9 @@ import pytest
 import scipy.sparse as sp
 
 import condal
+from condal.driver.stop import StallDetector
 from condal.methods import choice as auto
-from condal.methods.choice import Choice, StallDetector, choices
+from condal.methods.choice import Choice, choices
 from condal.methods.lowrank.method import LowRankCGAL
 from condal.methods.state import State, Warm
 from condal.problem import problem_of
@@ -194,7 +195,7 @@ def test_a_method_that_rests_is_followed_by_the_next_from_where_it_is(ends, monk
     monkeypatch.setattr(condal.CGAL, "start", start)
     last = condal.CGAL(eta=condal.methods.rules.LineSearch())
     tried = (Choice(Resting(30, ends), "it is a test"), Choice(last, "it comes last"))
-    monkeypatch.setattr("condal.driver.plan.choices", lambda *_, **__: tried)
+    monkeypatch.setattr("condal.driver.memory.choices", lambda *_, **__: tried)
     result = condal.solve(condal.problems.max_cut(random_graph(40, 4)), tol=1e-2)
     assert result.status is condal.Status.SOLVED
     assert result.method == "resting, then cgal-ls"
@@ -209,7 +210,7 @@ def test_a_method_that_rests_is_followed_by_the_next_from_where_it_is(ends, monk
 
 def test_a_limit_is_a_limit_whatever_is_left_to_try(monkeypatch):
     tried = (Choice(Resting(5, True), "a test"), Choice(condal.CGAL(), "last"))
-    monkeypatch.setattr("condal.driver.plan.choices", lambda *_, **__: tried)
+    monkeypatch.setattr("condal.driver.memory.choices", lambda *_, **__: tried)
     result = condal.solve(condal.problems.max_cut(random_graph(40, 4)), tol=1e-9, max_iters=9)
     assert result.status is condal.Status.MAX_ITERS
     assert result.iterations == 9
@@ -230,7 +231,7 @@ def test_progress_is_by_halves():
 
 def restful(monkeypatch, first, last):
     tried = (Choice(first, "first"), Choice(last, "last"))
-    monkeypatch.setattr("condal.driver.plan.choices", lambda *_, **__: tried)
+    monkeypatch.setattr("condal.driver.memory.choices", lambda *_, **__: tried)
     monkeypatch.setattr(auto, "PATIENCE", 20)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from condal.driver.run_record import HANDOVER
+from condal.driver.warm_start import ends_with_cgal
 from condal.methods import __all__ as public
-from condal.methods.registry import METHODS, ends_with_cgal, joined_names, method_classes
+from condal.methods.registry import METHODS, method_classes
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -21,6 +23,6 @@ def test_every_public_method_is_listed():
 
 def test_the_last_of_several_methods_decides_about_lam():
     assert ends_with_cgal("cgal-ls")
-    assert ends_with_cgal(joined_names(["lowrank", "cgal"]))
-    assert not ends_with_cgal(joined_names(["cgal", "lowrank"]))
+    assert ends_with_cgal(HANDOVER.join(["lowrank", "cgal"]))
+    assert not ends_with_cgal(HANDOVER.join(["cgal", "lowrank"]))
     assert not ends_with_cgal("hcgm")

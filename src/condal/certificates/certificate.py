@@ -21,18 +21,17 @@ from condal.certificates.rounding import (
     errors_of,
     tangent_rounding,
 )
-from condal.domains.lifted import from_user
 from condal.errors import ProblemError
 from condal.linalg.gradients import add
-from condal.linalg.norms import stable_norm, sum_roundings
+from condal.linalg.norms import gamma, stable_norm, sum_roundings
 from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
-from condal.linalg.roundoff import gamma
 from condal.problem import Model, Problem, problem_of
 from condal.runtime.arguments import finite_array
 from condal.runtime.markup import pairs
 from condal.sets.boxes import Equal
 from condal.sets.defaults import trusted
+from condal.types import from_user
 
 DEFAULT_FAILURE = 1e-6
 DEFAULT_SLACK = 1e-8  # of the objective: what the proof of a certificate may lose

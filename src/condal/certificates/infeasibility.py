@@ -12,10 +12,9 @@ from math import inf
 import numpy as np
 
 from condal.certificates.rounding import adjoint_rounding, dual_rounding
-from condal.linalg.norms import sum_roundings
+from condal.linalg.norms import gamma, sum_roundings
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
-from condal.linalg.roundoff import gamma
 from condal.problem import Problem
 from condal.types import Provable
 

@@ -6,10 +6,9 @@ import numpy as np
 
 from condal.linalg.gradients import Gradient
 from condal.linalg.images import zeros_of
-from condal.linalg.norms import stable_norm
+from condal.linalg.norms import gamma, stable_norm
 from condal.linalg.points import Array
 from condal.linalg.rounding import Errors, Rounded
-from condal.linalg.roundoff import gamma
 from condal.types import LinearMap, Smooth
 
 MAX_ENTRYWISE_SIDE = 1000  # n up to which the rounding of A'y is bounded entry by entry

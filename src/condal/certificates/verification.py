@@ -12,12 +12,12 @@ import numpy as np
 from condal.certificates.certificate import Certificate, EvaluatedPoint, require_tangent
 from condal.certificates.claims import Claim, Trial, separated
 from condal.certificates.membership import require_point
-from condal.domains.lifted import from_user
 from condal.errors import CondalError, ProblemError
 from condal.linalg.points import Array
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result, Status
 from condal.runtime.arguments import require_positive
+from condal.types import from_user
 
 # What the pieces of a problem raise for points that are not of its space.
 MISFITS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)

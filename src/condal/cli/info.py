@@ -12,8 +12,7 @@ import scipy.sparse as sp
 
 from condal.cli.memory import describe
 from condal.cli.text import number, table
-from condal.driver.memory import in_all, size
-from condal.driver.plan import make_plan
+from condal.driver.memory import in_all, make_plan, size
 from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.io.formats.graph_files import read_graph

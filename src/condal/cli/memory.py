@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from condal.driver.memory import available, estimate, in_all, size
-from condal.driver.plan import Plan
+from condal.driver.memory import Plan, available, estimate, in_all, size
 from condal.errors import ProblemError
 from condal.problem import Problem
 from condal.storage.factored import Factored

@@ -13,7 +13,7 @@ from condal.distributed.team import Team
 from condal.driver.checkpoint_writer import EVERY_SECONDS, Checkpoint
 from condal.driver.run import Callback, Run
 from condal.driver.run_record import RunRecord
-from condal.driver.session import finish, new_checkpoint, resumed_run
+from condal.driver.solve import finish, new_checkpoint, resumed_run
 from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.io.safe_files import PathLike

@@ -11,10 +11,9 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from condal.domains.couplings import coupled
 from condal.domains.flat import Flat
 from condal.linalg.gradients import Gradient
-from condal.linalg.norms import stable_norm
+from condal.linalg.norms import gamma, stable_norm
 from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
-from condal.linalg.roundoff import gamma
 from condal.runtime.arguments import require_whole
 
 NEWTON_STEPS = 60

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from condal.domains.product import Product
 from condal.domains.spectral import Spectrahedron
 from condal.domains.wrapped import WrappedSpectral
 from condal.errors import ProblemError
@@ -16,7 +15,6 @@ from condal.linalg.lifting import hermitian_point, real_point, rectangle, square
 from condal.linalg.points import Array, Outer, Point
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.arguments import require_positive, require_whole
-from condal.types import Domain, Lifted
 
 SPACE_ROUNDING = 1e-9  # of a product: a larger difference distinguishes two spaces
 
@@ -156,18 +154,3 @@ def _reads_blocks(v: Symmetric, m: int) -> bool:
 def _differ(a: Array, b: Array, whole: Array) -> bool:
     """Return whether a and b, of a product `whole`, differ by more than rounding; False for NaN."""
     return bool(np.abs(a - b).max() > SPACE_ROUNDING * np.abs(whole).max())
-
-
-def to_user(X: Domain, x: Point) -> Any:
-    """Return the point x of X in the form that users see."""
-    if isinstance(X, Product):
-        assert isinstance(x, tuple)
-        return tuple(to_user(part, p) for part, p in zip(X.parts, x, strict=True))
-    return X.to_user(x) if isinstance(X, Lifted) else x
-
-
-def from_user(X: Domain, x: Any) -> Point:
-    """Return the point of X that a user means by x."""
-    if isinstance(X, Product) and isinstance(x, tuple) and len(x) == len(X.parts):
-        return tuple(from_user(part, p) for part, p in zip(X.parts, x, strict=True))
-    return X.from_user(x) if isinstance(X, Lifted) else x

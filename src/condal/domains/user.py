@@ -116,12 +116,6 @@ def _completed(X: Any, like: Gradient | None) -> Any:
     return Product(*(_completed(part, block) for part, block in zip(X.parts, blocks, strict=True)))
 
 
-def why_unprovable(X: Any) -> str:
-    """Return why nothing can be proved over X, in words that say what to add; else empty."""
-    inner = [*getattr(X, "parts", ()), *([X.X] if hasattr(X, "X") else [])]
-    return next(filter(None, [getattr(X, "unprovable", ""), *map(why_unprovable, inner)]), "")
-
-
 def _takes_three(lmo: Any) -> bool:
     """Return whether lmo takes tol and guess, too."""
     try:

@@ -12,8 +12,6 @@ import numpy as np
 from condal.certificates.certificate import Certificate, EvaluatedPoint, allowed_gap
 from condal.certificates.infeasibility import candidates
 from condal.certificates.ledger import CertifiedPoint, ProofLedger
-from condal.domains.lifted import from_user, to_user
-from condal.domains.user import why_unprovable
 from condal.driver.scaling import Scaling
 from condal.driver.schedule import CLOSE_GAP, CertificationSchedule, Estimates
 from condal.linalg.points import Array, Point
@@ -22,7 +20,7 @@ from condal.problem import Problem
 from condal.result import Row, Status
 from condal.runtime.cancellation import Cancelled
 from condal.storage.reconstruction import reconstructed, reconstruction
-from condal.types import Storage
+from condal.types import Storage, from_user, to_user, why_unprovable
 
 ROOM_KEPT = 0.05  # of the room below an estimate, which may be too good: left to the proof
 DOUBT_SLACK = 0.1  # of the value: what a proof of a doubtful bound may lose

@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from condal.driver.budget import Budget
 from condal.driver.certification import Certifier
 from condal.driver.checkpoint_writer import CheckpointWriter
 from condal.driver.counting import counted
 from condal.driver.pieces.guards import unguarded
-from condal.driver.recorder import Recorder
 from condal.driver.run_record import RunRecord
-from condal.driver.scaling import normalise
-from condal.driver.stop import INACCURATE_TIMES, Stop, StopReasons
+from condal.driver.scaling import Recorder, normalise
+from condal.driver.stop import INACCURATE_TIMES, Budget, Stop, StopReasons
 from condal.errors import PieceError
 from condal.linalg.eigenvalue_bounds import FLOPS_PER_SECOND
 from condal.methods.state import State, Warm

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from condal.certificates.ledger import CertifiedPoint
-from condal.domains.lifted import to_user
 from condal.driver.counting import Counts
 from condal.driver.scaling import Scaling
+from condal.driver.stop import StallDetector
 from condal.errors import FormatError
-from condal.methods.choice import Choice, StallDetector
-from condal.methods.registry import joined_names
+from condal.methods.choice import Choice
 from condal.methods.state import State, Warm
 from condal.problem import Problem
 from condal.result import History, Result, Status
-from condal.types import Storage
+from condal.types import Storage, to_user
 
+HANDOVER = ", then "  # between the names of methods that follow each other
 ADVICE = "give another file, or start a new solve"
 
 
@@ -84,7 +84,7 @@ class RunRecord:
     @property
     def method(self) -> str:
         """The names of the methods that were tried."""
-        return joined_names(self.names)
+        return HANDOVER.join(self.names)
 
     def result(
         self, problem: Problem, answer: CertifiedPoint, status: Status, **more: Any

@@ -6,13 +6,13 @@ from math import nan
 
 from condal.certificates.certificate import EvaluatedPoint
 from condal.certificates.membership import is_member
-from condal.domains.lifted import from_user
+from condal.driver.run_record import HANDOVER
 from condal.driver.scaling import Scaling
 from condal.errors import PieceError, ProblemError
-from condal.methods.registry import ends_with_cgal
 from condal.methods.state import Warm
 from condal.problem import Problem
 from condal.result import Result
+from condal.types import from_user
 
 
 def warm_from(result: Result, problem: Problem, scaling: Scaling) -> Warm:
@@ -41,3 +41,8 @@ def warm_from(result: Result, problem: Problem, scaling: Scaling) -> Warm:
     # For another domain, only the dual helps.
     inside = is_member(problem.X, distance)
     return Warm(x if inside else None, scaling.normalised_dual(result.y), k, lam)
+
+
+def ends_with_cgal(name: str) -> bool:
+    """Whether CGAL with a moving dual was the last method of a run, so that its lam can resume."""
+    return name.split(HANDOVER)[-1].startswith("cgal")

@@ -24,9 +24,9 @@ from scipy.sparse.linalg import splu
 from condal.linalg.eigen import Eigenpair, Engine, Lanczos
 from condal.linalg.lanczos import Recurrence, missed_share
 from condal.linalg.limits import MAX_FACTOR_BYTES, MAX_FACTOR_FLOPS, dense_factor_bytes
+from condal.linalg.norms import UNIT_ROUNDOFF, gamma
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
-from condal.linalg.roundoff import UNIT_ROUNDOFF, gamma
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.cancellation import Cancelled, check_cancelled, seconds_left
 from condal.runtime.consensus import root_value

@@ -85,3 +85,11 @@ def group_indices(labels: Any) -> tuple[Indices, int]:
         )
     distinct, places = np.unique(given, return_inverse=True)
     return places.reshape(-1).astype(np.intp), int(distinct.size)
+
+
+UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
+
+
+def gamma(k: int) -> float:
+    """Return k u / (1 - k u), a bound on the relative error of k roundings."""
+    return k * UNIT_ROUNDOFF / (1 - k * UNIT_ROUNDOFF)

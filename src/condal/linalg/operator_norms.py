@@ -11,8 +11,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from condal.errors import ProblemError
 from condal.linalg.guarded import named_operator
 from condal.linalg.lanczos import Recurrence, missed_share
-from condal.linalg.norms import stable_norm
-from condal.linalg.roundoff import gamma
+from condal.linalg.norms import gamma, stable_norm
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import PairTerm
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from condal.errors import ProblemError
-from condal.linalg.norms import stable_norm
+from condal.linalg.norms import gamma, stable_norm
 from condal.linalg.points import Array
-from condal.linalg.roundoff import gamma
 
 NEAR = 1e-12  # relative to a point: far above rounding, far below any tolerance
 

@@ -12,8 +12,8 @@ from functools import lru_cache
 import numpy as np
 
 from condal.errors import ProblemError
+from condal.linalg.norms import gamma
 from condal.linalg.points import Array, Indices
-from condal.linalg.roundoff import gamma
 from condal.linalg.triangles import block_rows
 from condal.runtime.arguments import finite_array
 

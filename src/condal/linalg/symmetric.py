@@ -16,8 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
+from condal.linalg.norms import UNIT_ROUNDOFF
 from condal.linalg.points import Array, Indices, LowRank
-from condal.linalg.roundoff import UNIT_ROUNDOFF
 from condal.linalg.terms import (
     DenseTerm,
     DiagonalTerm,

@@ -16,8 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.blocked import add_scaled_rows, block_slices, gram, gram_product
+from condal.linalg.norms import gamma
 from condal.linalg.points import Array
-from condal.linalg.roundoff import gamma
 from condal.linalg.triangles import lower_matmul, lower_sum, symmetrize_lower
 
 

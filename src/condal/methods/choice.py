@@ -150,23 +150,3 @@ def _fixes_diagonal(problem: Problem, n: int) -> bool:
         return False
     single = A.indices[A.indptr[:-1][np.diff(A.indptr) == 1]]  # the entry of each one-entry row
     return np.unique(single[single % (n + 1) == 0]).size == n
-
-
-class StallDetector:
-    """Detects a stall: the larger of gap and infeasibility has not halved for too long."""
-
-    checkpoint_fields = ("_first", "_halved", "_least", "_patience", "stalled")
-
-    def __init__(self, k: int, patience: int = PATIENCE) -> None:
-        self._first = self._halved = k
-        self._least, self._patience = inf, patience
-        self.stalled = False
-
-    def note(self, k: int, measure: float) -> None:
-        """Note the measure of iteration k.
-
-        A method stalls if the patience and half of all iterations have passed since it was halved.
-        """
-        if measure <= 0.5 * self._least and measure < self._least:
-            self._least, self._halved = measure, k
-        self.stalled = k - self._halved > max(self._patience, (k - self._first) // 2)

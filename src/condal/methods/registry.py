@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 from condal.methods.rules import Decr, LineSearch
 from condal.types import Method
-
-HANDOVER = ", then "  # between the names of methods that ran one after the other
 
 
 @dataclass(frozen=True)
@@ -56,13 +54,3 @@ METHODS: dict[str, NamedMethod] = {
 def method_classes() -> tuple[type, ...]:
     """Return the class of every method."""
     return tuple(dict.fromkeys(type(build()) for build in METHODS.values()))
-
-
-def joined_names(names: Sequence[str]) -> str:
-    """Return the name of a run of methods, one after the other."""
-    return HANDOVER.join(names)
-
-
-def ends_with_cgal(name: str) -> bool:
-    """Whether CGAL with a moving dual was the last method of a run, so that its lam can resume."""
-    return name.split(HANDOVER)[-1].startswith("cgal")

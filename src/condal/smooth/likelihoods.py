@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.norms import stable_norm
+from condal.linalg.norms import gamma, stable_norm
 from condal.linalg.points import Array
 from condal.linalg.rounding import Errors
-from condal.linalg.roundoff import gamma
 from condal.runtime.arguments import finite_array, require_positive
 from condal.smooth.residuals import with_data
 

@@ -14,11 +14,10 @@ from condal.errors import ProblemError
 from condal.linalg.eigenvalue_bounds import semidefinite
 from condal.linalg.guarded import guard_operators
 from condal.linalg.lanczos import Recurrence, missed_share
-from condal.linalg.norms import stable_norm
+from condal.linalg.norms import UNIT_ROUNDOFF, gamma, stable_norm
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.linalg.rounding import Errors
-from condal.linalg.roundoff import UNIT_ROUNDOFF, gamma
 from condal.linalg.symmetrize import symmetric
 from condal.maps.combined import Scaled, Stack
 from condal.maps.operator import as_map

@@ -142,7 +142,7 @@ def test_one_that_hands_over_from_method_to_method_goes_on(cuts, monkeypatch, tm
         auto.Choice(condal.CGAL(), "stalls", 20),
         auto.Choice(condal.CGAL(eta=condal.methods.rules.LineSearch()), "last"),
     )
-    monkeypatch.setattr("condal.driver.plan.choices", lambda *_, **__: tried)
+    monkeypatch.setattr("condal.driver.memory.choices", lambda *_, **__: tried)
     problem = max_cut(GRAPH).problem
     whole = condal.solve(problem, tol=1e-9, max_iters=100)
     assert whole.method == "resting, then cgal, then cgal-ls"
@@ -186,7 +186,7 @@ def test_a_solved_one_of_several_methods_is_told_again_with_its_own_proof(monkey
         auto.Choice(condal.CGAL(), "stalls", 5),
         auto.Choice(condal.methods.LowRankCGAL(aim=1e-4), "solves"),
     )
-    monkeypatch.setattr("condal.driver.plan.choices", lambda *_, **__: tried)
+    monkeypatch.setattr("condal.driver.memory.choices", lambda *_, **__: tried)
     model = max_cut(GRAPH)
     solved = condal.solve(model, tol=1e-4, checkpoint=tmp_path / "a")
     assert solved.status is Status.SOLVED
@@ -213,7 +213,7 @@ def test_one_that_is_stopped_before_the_next_method_has_a_state_goes_on(monkeypa
         auto.Choice(condal.CGAL(), "stalls", 5),
         auto.Choice(condal.methods.InteriorPoint(), "solves"),
     )
-    monkeypatch.setattr("condal.driver.plan.choices", lambda *_, **__: tried)
+    monkeypatch.setattr("condal.driver.memory.choices", lambda *_, **__: tried)
     model, path = max_cut(GRAPH), tmp_path / "a"
     whole = condal.solve(model, tol=1e-6)
     part = condal.solve(model, tol=1e-6, checkpoint=path, stopper=AtNewton())
@@ -244,7 +244,7 @@ def test_the_next_method_keeps_x_in_the_memory_that_there_was(monkeypatch, tmp_p
         auto.Choice(condal.CGAL(), "stalls", 5),
         auto.Choice(condal.CGAL(eta=condal.methods.rules.LineSearch()), "last"),
     )
-    monkeypatch.setattr("condal.driver.plan.choices", lambda *_, **__: tried)
+    monkeypatch.setattr("condal.driver.memory.choices", lambda *_, **__: tried)
     problem, options = max_cut(GRAPH).problem, {"tol": 1e-9, "max_memory": "100 kB"}
     whole = condal.solve(problem, max_iters=60, **options)
     assert whole.method == "cgal, then cgal-ls"

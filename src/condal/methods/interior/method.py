@@ -19,8 +19,8 @@ import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.linalg.cone_slices import ConeSlice, sections
+from condal.linalg.norms import gamma
 from condal.linalg.points import Array, Point
-from condal.linalg.roundoff import gamma
 from condal.methods.interior.assembly import bounds, standard_form
 from condal.methods.interior.central import Path
 from condal.methods.interior.schur import plan

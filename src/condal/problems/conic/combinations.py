@@ -15,10 +15,9 @@ import numpy as np
 from condal.certificates.rounding import adjoint_rounding, dual_rounding
 from condal.linalg.eigenvalue_bounds import smallest_eigenvalue_bound
 from condal.linalg.gradients import add
-from condal.linalg.norms import stable_norm
+from condal.linalg.norms import gamma, stable_norm
 from condal.linalg.points import Array
 from condal.linalg.rounding import norm_above
-from condal.linalg.roundoff import gamma
 from condal.linalg.symmetric import Symmetric
 from condal.problems.conic.folded import Part
 from condal.problems.conic.structure import Shape

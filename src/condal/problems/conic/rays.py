@@ -17,9 +17,9 @@ from scipy.linalg import cho_factor, cho_solve
 
 from condal.driver.solve import solve
 from condal.linalg.eigenvalue_bounds import dense_cholesky
+from condal.linalg.norms import gamma
 from condal.linalg.points import Array, dense
 from condal.linalg.rounding import norm_above
-from condal.linalg.roundoff import gamma
 from condal.linalg.symmetric import Symmetric
 from condal.problems.conic.folded import fold
 from condal.problems.conic.program import Block, Program, trace_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from condal.domains.user import why_unprovable
 from condal.driver.pieces.checking.notes import Notes, broken
 from condal.driver.pieces.checking.samples import (
     Samples,
@@ -19,7 +18,7 @@ from condal.linalg.gradients import dot
 from condal.linalg.guarded import NAMES
 from condal.linalg.points import combine
 from condal.maps.checks import check_adjoint
-from condal.types import Domain, LinearMap
+from condal.types import Domain, LinearMap, why_unprovable
 
 BOUND_ROUNDING = 1e-9
 

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from condal.domains.lifted import from_user
-from condal.driver.pieces.guards.domains import guarded_domain, unguarded
+from condal.driver.pieces.guards.domains import GuardedDomain, guarded_domain
 from condal.driver.pieces.guards.functions import GuardedFunction, GuardedObjective
 from condal.driver.pieces.guards.maps import GuardedMap
 from condal.errors import PieceError, ProblemError
@@ -29,7 +28,7 @@ from condal.maps.combined import Stack
 from condal.maps.diffraction import CodedDiffraction
 from condal.problem import Problem
 from condal.sets.separable import Separable
-from condal.types import Domain, LinearMap, Provable
+from condal.types import Domain, LinearMap, Provable, from_user
 
 __all__ = ["guarded", "unguarded"]
 
@@ -183,3 +182,8 @@ def _zero(problem: Problem) -> Any:
         if gradient is not None:
             return gradient
     return None
+
+
+def unguarded(X: Domain) -> Domain:
+    """Return the domain that the user gave."""
+    return X.X if isinstance(X, GuardedDomain) else X

@@ -23,11 +23,6 @@ def guarded_domain(X: Domain, letter: str) -> Domain:
     return (GuardedProjectable if projects(X) else GuardedDomain)(X, letter)
 
 
-def unguarded(X: Domain) -> Domain:
-    """Return the domain that the user gave."""
-    return X.X if isinstance(X, GuardedDomain) else X
-
-
 class GuardedDomain(Wrapped):
     """X, whose points and proofs are checked."""
 

@@ -47,7 +47,7 @@ def test_reads_known_graphs(put, contents, labels, W):
 @pytest.mark.parametrize(
     ("contents", "line", "message"),
     [
-        ("# nothing\n", None, "holds comments alone"),
+        ("# nothing\n", None, "holds only comments"),
         ("0\n1\n", 1, "has 1 columns; wanted two or three: the two ends of an edge"),
         ("# a\n0 1 2 3\n", 2, "has 4 columns; wanted two or three"),
         ("0 1\n1 2 3\n", 2, "got 3 columns, wanted 2 as in the first line"),
@@ -133,7 +133,7 @@ def test_writes_known_text(tmp_path):
 
 
 def test_a_vertex_without_an_edge_cannot_be_written(tmp_path):
-    with pytest.raises(ProblemError, match="vertex 2 has no edge, and an edge list cannot tell"):
+    with pytest.raises(ProblemError, match="vertex 2 has no edge, so an edge list cannot hold it"):
         write_edge_list(tmp_path / "g.csv", np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]]))
     assert not list(tmp_path.iterdir())
 

@@ -54,7 +54,7 @@ def on_ranks(
     def build(file: str, chosen: Chosen) -> Any:
         with team.solving():
             model = distributed.read_max_cut(file, team)
-            memory = distributed.told(model, R)  # all of them have a part in it
+            memory = distributed.describe_memory(model, R)  # all of them have a part in it
             if chosen["say"] is not None:
                 chosen["say"](memory)
         return model
@@ -104,9 +104,9 @@ def about(file: str) -> Callable[[str], dict[str, Any]] | None:
     """What reads what a checkpoint of many ranks says of itself; None if it is of one."""
     if not Path(file).is_dir():
         return None
-    from condal.distributed import is_parts, read_about
+    from condal.distributed import is_sharded_checkpoint, read_about
 
-    if not is_parts(file):
+    if not is_sharded_checkpoint(file):
         raise FormatError(
             "is a folder without a manifest, and so no checkpoint of condal solve --distributed; "
             "check the path",

@@ -9,9 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.distributed.diagonal import DistributedDiagonal, DistributedEqual, DistributedLinear
-from condal.distributed.domain import DistributedSpectrahedron
 from condal.distributed.matrix import Halo, ShardedRows, with_halo
+from condal.distributed.pieces import (
+    DistributedDiagonal,
+    DistributedEqual,
+    DistributedLinear,
+    DistributedSpectrahedron,
+)
 from condal.distributed.reading import read_rows
 from condal.distributed.sharded_array import ShardedArray, normals
 from condal.distributed.team import Team
@@ -34,10 +38,8 @@ SYMMETRY_TOLERANCE = 1e-12  # relative difference of two sums of the same number
 class DistributedMaxCut:
     r"""The relaxation of max-cut on ranks.
 
-    .. math:: \max\ \tfrac14 \langle L, x \rangle \quad \text{s.t.}\ \operatorname{diag} x = 1,\ x
-    \succeq 0,
-
-    where L is the Laplacian of the weights W.
+    Maximise :math:`\tfrac14 \langle L, x \rangle` subject to :math:`\operatorname{diag} x = 1` and x
+    psd, where L is the Laplacian of the weights W.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 from condal.distributed.checkpoint_writer import DistributedCheckpointWriter
-from condal.distributed.domain import DistributedSpectrahedron
+from condal.distributed.pieces import DistributedSpectrahedron
 from condal.distributed.sketch import DistributedSketch
 from condal.distributed.team import Team
 from condal.driver.checkpoint_writer import EVERY_SECONDS, Checkpoint

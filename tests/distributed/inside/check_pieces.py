@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from condal.distributed.diagonal import DistributedDiagonal
-from condal.distributed.domain import DistributedSpectrahedron
 from condal.distributed.matrix import ShardedRows, with_halo
 from condal.distributed.oracle import Slepc
+from condal.distributed.pieces import DistributedDiagonal, DistributedSpectrahedron
 from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.sketch import DistributedSketch
 from condal.errors import ProblemError

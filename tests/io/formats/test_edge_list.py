@@ -10,7 +10,6 @@ from scipy import sparse
 
 from condal.errors import FormatError, ProblemError
 from condal.io.formats import read_edge_list, read_graph, read_labelled_graph, write_edge_list
-from condal.io.formats.edge_list import parse_edge_list
 from condal.io.formats.text import Text
 
 PATH = np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])
@@ -18,7 +17,7 @@ WEIGHTED = np.array([[0.0, 2, 0], [2, 0, -1.5], [0, -1.5, 0]])
 
 
 def parse(contents: str | bytes):
-    return parse_edge_list(Text("g", contents.encode() if isinstance(contents, str) else contents))
+    return read_edge_list(Text("g", contents.encode() if isinstance(contents, str) else contents))
 
 
 @pytest.mark.parametrize(

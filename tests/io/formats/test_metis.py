@@ -12,7 +12,6 @@ from scipy import sparse
 
 from condal.errors import FormatError, ProblemError
 from condal.io.formats import coordinate, read_graph, read_metis, write_metis
-from condal.io.formats.metis import parse_metis
 from condal.io.formats.text import Text
 
 PATH = np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])
@@ -20,7 +19,7 @@ WEIGHTED = np.array([[0.0, 2, 0], [2, 0, -1.5], [0, -1.5, 0]])
 
 
 def parse(contents: str | bytes) -> sparse.csr_array:
-    return parse_metis(Text("g", contents.encode() if isinstance(contents, str) else contents))
+    return read_metis(Text("g", contents.encode() if isinstance(contents, str) else contents))
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,13 @@ from scipy import sparse
 
 from condal.errors import FormatError, ProblemError
 from condal.io.formats import coordinate, read_rudy, write_rudy
-from condal.io.formats.rudy import parse_rudy
 from condal.io.formats.text import Text
 
 TRIANGLE = np.array([[0.0, 1, -2.5], [1, 0, 3], [-2.5, 3, 0]])
 
 
 def parse(contents: str | bytes) -> sparse.csr_array:
-    return parse_rudy(Text("g", contents.encode() if isinstance(contents, str) else contents))
+    return read_rudy(Text("g", contents.encode() if isinstance(contents, str) else contents))
 
 
 @pytest.mark.parametrize(

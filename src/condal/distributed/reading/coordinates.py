@@ -26,7 +26,7 @@ _Value = TypeVar("_Value")
 
 
 def rudy_rows(team: Team, text: Text) -> sparse.csr_array:
-    """Return this rank's rows of what `parse_rudy` returns."""
+    """Return this rank's rows of what `read_rudy` returns."""
     with team.together():
         header = read_header(text) if team.rank == 0 else None
     layout, start = value_of(team, 0, header)
@@ -35,7 +35,7 @@ def rudy_rows(team: Team, text: Text) -> sparse.csr_array:
 
 
 def matrix_market_rows(team: Team, text: Text) -> sparse.csr_array:
-    """Return this rank's rows of what `parse_matrix_market` returns."""
+    """Return this rank's rows of what `read_matrix_market` returns."""
     with team.together():
         banner = read_banner(text) if team.rank == 0 else None
     field, symmetry = value_of(team, 0, banner)

@@ -32,7 +32,7 @@ from condal.io.formats.text import Text
 
 
 def edge_list_rows(team: Team, text: Text) -> tuple[sparse.csr_array, npt.NDArray[np.int64]]:
-    """Return this rank's rows of what `parse_edge_list` returns, and their labels."""
+    """Return this rank's rows of what `read_edge_list` returns, and their labels."""
     table = _table(team, text)
     ends = []
     for k in (0, 1):

@@ -15,7 +15,7 @@ from condal.distributed.reading.coordinates import (
 )
 from condal.distributed.reading.exchange import owners, send
 from condal.distributed.team import Team
-from condal.io.formats.adjacency import sum_entries
+from condal.io.formats.adjacency import Entries, pair_fault, sum_entries
 from condal.io.formats.metis import (
     Plan,
     line_of_vertex,
@@ -26,12 +26,11 @@ from condal.io.formats.metis import (
     require_lines,
     without_comments,
 )
-from condal.io.formats.pairs import Entries, pair_fault
 from condal.io.formats.text import Text
 
 
 def metis_rows(team: Team, text: Text) -> sparse.csr_array:
-    """Return this rank's rows of what `parse_metis` returns."""
+    """Return this rank's rows of what `read_metis` returns."""
     holder = header_rank(team, text)
     with team.together():
         header = read_header(text) if team.rank == holder else None

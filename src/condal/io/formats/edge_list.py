@@ -20,8 +20,8 @@ from scipy import sparse
 from condal.errors import FormatError, ProblemError
 from condal.io.formats.adjacency import from_edges, upper_triangle
 from condal.io.formats.numerals import DECIMAL
-from condal.io.formats.table import Table, parse_table
-from condal.io.formats.text import Text, quote, read_text, suffixes_of
+from condal.io.formats.table import Table, read_table
+from condal.io.formats.text import Source, Text, quote, read_text, suffixes_of
 from condal.io.formats.writing import triples, write_text
 from condal.io.safe_files import PathLike
 
@@ -49,7 +49,7 @@ class EdgeList:
     labels: npt.NDArray[np.int64] = field(repr=False)
 
 
-def read_edge_list(path: PathLike) -> EdgeList:
+def read_edge_list(path: Source) -> EdgeList:
     """Read a graph from an edge list.
 
     A missing weight is 1, and a self-loop is stored once. An edge that is repeated, from either
@@ -65,19 +65,9 @@ def read_edge_list(path: PathLike) -> EdgeList:
     EdgeList
         The adjacency matrix and the labels of the vertices.
     """
-    return parse_edge_list(read_text(path))
-
-
-def is_edge_list(text: Text) -> bool:
-    """Whether a file is an edge list: by its name, or by a # at its beginning as in SNAP's."""
-    named = any(suffix in SUFFIXES for suffix in suffixes_of(text.path))
-    return named or text.data.lstrip().startswith(b"#")
-
-
-def parse_edge_list(text: Text) -> EdgeList:
-    """Parse the text of an edge list."""
+    text = read_text(path)
     with explain_errors(text):
-        table = parse_table(unify_comments(text))
+        table = read_table(unify_comments(text))
     require_columns(table)
     ends = np.stack([edge_ends(table, k) for k in (0, 1)])
     w = edge_weights(table)
@@ -100,6 +90,12 @@ def parse_edge_list(text: Text) -> EdgeList:
         )
     i, j, w = i[is_first], j[is_first], w[is_first]
     return EdgeList(from_edges(text, labels.size, i, j, w), labels)
+
+
+def is_edge_list(text: Text) -> bool:
+    """Whether a file is an edge list: by its name, or by a # at its beginning as in SNAP's."""
+    named = any(suffix in SUFFIXES for suffix in suffixes_of(text.path))
+    return named or text.data.lstrip().startswith(b"#")
 
 
 def _numbered(ends: Any) -> tuple[Any, Any]:

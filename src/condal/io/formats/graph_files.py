@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from condal.io.formats.edge_list import is_edge_list, parse_edge_list
-from condal.io.formats.matrix_market import is_matrix_market, parse_matrix_market
-from condal.io.formats.rudy import parse_rudy
+from condal.io.formats.edge_list import is_edge_list, read_edge_list
+from condal.io.formats.matrix_market import is_matrix_market, read_matrix_market
+from condal.io.formats.rudy import read_rudy
 from condal.io.formats.sparse_arrays import is_saved_array, read_sparse_array
 from condal.io.formats.text import Text, read_text, suffixes_of
 from condal.io.safe_files import PathLike
@@ -60,17 +60,17 @@ def read_labelled_graph(path: PathLike) -> tuple[sparse.csr_array, Any]:
     text = read_text(path)
     kind = text_format(text)
     if kind == "edge list":
-        graph = parse_edge_list(text)
+        graph = read_edge_list(text)
         return graph.W, graph.labels
     if kind == "rutherford-boeing":
-        from condal.io.formats.rutherford_boeing import parse_rutherford_boeing
+        from condal.io.formats.rutherford_boeing import read_rutherford_boeing
 
-        return _numbered(parse_rutherford_boeing(text))
+        return _numbered(read_rutherford_boeing(text))
     if kind == "metis":
-        from condal.io.formats.metis import parse_metis
+        from condal.io.formats.metis import read_metis
 
-        return _numbered(parse_metis(text))
-    return _numbered((parse_rudy if kind == "rudy" else parse_matrix_market)(text))
+        return _numbered(read_metis(text))
+    return _numbered((read_rudy if kind == "rudy" else read_matrix_market)(text))
 
 
 def text_format(text: Text) -> str:

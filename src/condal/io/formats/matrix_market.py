@@ -12,7 +12,7 @@ from scipy import sparse
 from condal.io.formats.adjacency import check_symmetric, from_edges, sum_entries, upper_triangle
 from condal.io.formats.coordinate import Entries, read_entries
 from condal.io.formats.header import Layout, read_count
-from condal.io.formats.text import Text, quote, read_text, suffixes_of
+from condal.io.formats.text import Source, Text, quote, read_text, suffixes_of
 from condal.io.formats.writing import triples, write_text
 from condal.io.safe_files import PathLike
 
@@ -33,7 +33,7 @@ _REFUSED = {
 }
 
 
-def read_matrix_market(path: PathLike) -> sparse.csr_array:
+def read_matrix_market(path: Source) -> sparse.csr_array:
     """Read a graph from a Matrix Market coordinate file.
 
     A pattern has weights 1, and duplicates are summed. A symmetric file holds one triangle, lower
@@ -49,7 +49,15 @@ def read_matrix_market(path: PathLike) -> sparse.csr_array:
     csr_array
         The adjacency matrix :math:`W = W^T`.
     """
-    return parse_matrix_market(read_text(path))
+    text = read_text(path)
+    field, symmetry = read_banner(text)
+    sizes = read_sizes(text, field)
+    require_square(text, sizes)
+    entries = read_entries(text, sizes.layout, sizes.start)
+    if symmetry == "general":
+        return check_symmetric(text, sum_entries(text, sizes.rows, *entries))
+    require_one_triangle(text, entries, first_side(entries), sizes.start)
+    return from_edges(text, sizes.rows, *entries)
 
 
 def write_matrix_market(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:
@@ -75,18 +83,6 @@ def is_matrix_market(text: Text) -> bool:
     """Whether the banner or the name of a file is that of the Matrix Market format."""
     begins = text.before == 0 and text.data[: len(BANNER)].lower() == BANNER
     return begins or ".mtx" in suffixes_of(text.path)
-
-
-def parse_matrix_market(text: Text) -> sparse.csr_array:
-    """Parse the text of a Matrix Market file as a graph."""
-    field, symmetry = read_banner(text)
-    sizes = read_sizes(text, field)
-    require_square(text, sizes)
-    entries = read_entries(text, sizes.layout, sizes.start)
-    if symmetry == "general":
-        return check_symmetric(text, sum_entries(text, sizes.rows, *entries))
-    require_one_triangle(text, entries, first_side(entries), sizes.start)
-    return from_edges(text, sizes.rows, *entries)
 
 
 def parse_rectangle(text: Text) -> tuple[tuple[int, int], Entries]:

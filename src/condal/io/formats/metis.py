@@ -19,7 +19,15 @@ import numpy.typing as npt
 from scipy import sparse
 
 from condal.errors import ProblemError
-from condal.io.formats.adjacency import from_edges, mirror, same, sum_entries, upper_triangle
+from condal.io.formats.adjacency import (
+    Entries,
+    from_edges,
+    mirror,
+    pair_fault,
+    same,
+    sum_entries,
+    upper_triangle,
+)
 from condal.io.formats.coordinate import index_fault, line_blocks, weight_fault
 from condal.io.formats.header import Layout, check_claims, read_count
 from condal.io.formats.numerals import (
@@ -31,8 +39,7 @@ from condal.io.formats.numerals import (
     spell,
     split_words,
 )
-from condal.io.formats.pairs import Entries, pair_fault
-from condal.io.formats.text import Text, quote, read_text
+from condal.io.formats.text import Source, Text, quote, read_text
 from condal.io.formats.writing import write_text
 from condal.io.safe_files import PathLike
 
@@ -56,7 +63,7 @@ class Plan:
     line: int
 
 
-def read_metis(path: PathLike) -> sparse.csr_array:
+def read_metis(path: Source) -> sparse.csr_array:
     """Read a graph in the METIS format.
 
     Without weights an edge has weight 1. A blank line is a vertex without neighbours.
@@ -71,11 +78,7 @@ def read_metis(path: PathLike) -> sparse.csr_array:
     csr_array
         The adjacency matrix :math:`W = W^T`.
     """
-    return parse_metis(read_text(path))
-
-
-def parse_metis(text: Text) -> sparse.csr_array:
-    """Parse the text of a METIS file."""
+    text = read_text(path)
     plan = read_header(text)
     n = plan.layout.n
     # m is not needed to allocate memory, and the error of a wrong m is clearer at the end.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from condal.io.formats.matrix_market import is_matrix_market, parse_rectangle
-from condal.io.formats.table import Table, parse_table
+from condal.io.formats.table import Table, read_table
 from condal.io.formats.text import Text, read_text
 from condal.io.safe_files import PathLike
 from condal.linalg.points import Array
@@ -67,7 +67,7 @@ def read_ratings(path: PathLike, columns: Sequence[str] | None = None) -> Rating
             )
         (m, n), entries = parse_rectangle(text)
         return Ratings((m, n), *entries, np.arange(1, m + 1), np.arange(1, n + 1))
-    return _from_table(text, parse_table(text), columns)
+    return _from_table(text, read_table(text), columns)
 
 
 def _from_table(text: Text, table: Table, columns: Sequence[str] | None) -> Ratings:

@@ -11,7 +11,7 @@ from condal.io.formats.adjacency import from_edges, upper_triangle
 from condal.io.formats.coordinate import read_entries
 from condal.io.formats.header import Layout, read_count
 from condal.io.formats.numerals import DECIMAL
-from condal.io.formats.text import Text, quote, read_text
+from condal.io.formats.text import Source, Text, quote, read_text
 from condal.io.formats.writing import triples, write_text
 from condal.io.safe_files import PathLike
 
@@ -19,7 +19,7 @@ from condal.io.safe_files import PathLike
 _HINT = "; is the first line 'n m' missing? A file of edges alone must be named .edges or .csv"
 
 
-def read_rudy(path: PathLike) -> sparse.csr_array:
+def read_rudy(path: Source) -> sparse.csr_array:
     """Read a graph in the rudy format.
 
     A missing weight is 1, parallel edges are summed, and a self-loop is stored once.
@@ -34,11 +34,7 @@ def read_rudy(path: PathLike) -> sparse.csr_array:
     csr_array
         The adjacency matrix :math:`W = W^T`.
     """
-    return parse_rudy(read_text(path))
-
-
-def parse_rudy(text: Text) -> sparse.csr_array:
-    """Parse the text of a rudy file."""
+    text = read_text(path)
     layout, start = read_header(text)
     return from_edges(text, layout.n, *read_entries(text, layout, start))
 

@@ -15,8 +15,7 @@ from scipy import sparse
 from condal.io.formats.adjacency import from_edges
 from condal.io.formats.header import Layout, check_claims, read_count
 from condal.io.formats.numerals import DECIMAL, FORTRAN, Floats, Ints
-from condal.io.formats.text import Text, quote, read_text
-from condal.io.safe_files import PathLike
+from condal.io.formats.text import Source, Text, quote, read_text
 
 _EDIT = re.compile(
     r"\(\s*(?:\d{1,4}P,?\s*)?(\d{0,4})([IEDFG])(\d{1,4})(?:\.\d{1,4})?(?:E\d{1,4})?\s*\)",
@@ -37,7 +36,7 @@ class _Section:
     width: int
 
 
-def read_rutherford_boeing(path: PathLike) -> sparse.csr_array:
+def read_rutherford_boeing(path: Source) -> sparse.csr_array:
     """Read a graph from a symmetric assembled matrix, of which the file holds the lower triangle.
 
     Parameters
@@ -50,11 +49,7 @@ def read_rutherford_boeing(path: PathLike) -> sparse.csr_array:
     csr_array
         The adjacency matrix :math:`W = W^T`.
     """
-    return parse_rutherford_boeing(read_text(path))
-
-
-def parse_rutherford_boeing(text: Text) -> sparse.csr_array:
-    """Parse the text of a Rutherford-Boeing file."""
+    text = read_text(path)
     # Not splitlines(): it also cuts at form feeds, which would give wrong line numbers.
     lines = [line.rstrip("\r") for line in text.data.decode().rstrip("\n").split("\n")]
     if len(lines) < 5:

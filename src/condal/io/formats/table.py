@@ -12,8 +12,7 @@ import numpy as np
 
 from condal.errors import FormatError
 from condal.io.formats.numerals import DECIMAL, DECIMAL_COMMA, MAX_EXACT_INTEGER, MISSING
-from condal.io.formats.text import Text, quote, read_text
-from condal.io.safe_files import PathLike
+from condal.io.formats.text import Source, Text, quote, read_text
 from condal.linalg.points import Array
 
 MAX_COLUMNS = 100_000
@@ -80,7 +79,7 @@ class Table:
         return self.text.line_of_row(self.begin, row)
 
 
-def read_table(path: PathLike, *, wanted: str = "rows of numbers") -> Table:
+def read_table(path: Source, *, wanted: str = "rows of numbers") -> Table:
     """Read a table of numbers, all of whose rows have the same length.
 
     The first line may name the columns. Lines that begin with # are skipped, and numbers may be
@@ -98,12 +97,7 @@ def read_table(path: PathLike, *, wanted: str = "rows of numbers") -> Table:
     Table
         The numbers, in `values`, and the names of the columns.
     """
-    return parse_table(read_text(path, wanted=wanted))
-
-
-def parse_table(text: Text) -> Table:
-    """Parse the text of a table."""
-    text = plain(text)
+    text = plain(read_text(path, wanted=wanted))
     form = table_form(text)
     if form is None:
         raise no_table_error(text)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 from condal.errors import FormatError
 from condal.io.safe_files import PathLike, most_bytes, opened
@@ -89,12 +89,17 @@ class Text:
         return None
 
 
-def read_text(path: PathLike, *, wanted: str = "a graph") -> Text:
+Source: TypeAlias = PathLike | Text
+
+
+def read_text(source: Source, *, wanted: str = "a graph") -> Text:
     """Read a regular file of text; gzip and xz are recognised by their first bytes.
 
-    `wanted` names, for the error of an empty file, what it should hold.
+    A text that was read before is returned. `wanted` says what an empty file should hold.
     """
-    name = os.fsdecode(path)
+    if isinstance(source, Text):
+        return source
+    name = os.fsdecode(source)
     with opened(name) as file:
         refuse_binary(file, name)
         data = b"".join(unpack(file, name))

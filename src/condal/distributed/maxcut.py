@@ -38,8 +38,8 @@ SYMMETRY_TOLERANCE = 1e-12  # relative difference of two sums of the same number
 class DistributedMaxCut:
     r"""The relaxation of max-cut on ranks.
 
-    Maximise :math:`\tfrac14 \langle L, x \rangle` subject to :math:`\operatorname{diag} x = 1` and x
-    psd, where L is the Laplacian of the weights W.
+    Maximise :math:`\tfrac14 \langle L, x \rangle` subject to :math:`\operatorname{diag} x = 1` and
+    x psd, where L is the Laplacian of the weights W.
 
     Parameters
     ----------

@@ -27,7 +27,6 @@ def estimate(model: DistributedMaxCut, R: int) -> dict[str, int]:
     Parameters
     ----------
     model : DistributedMaxCut
-        The model.
     R : int
         The rank of the sketch.
 
@@ -65,7 +64,6 @@ def require_memory(model: DistributedMaxCut, R: int, max_memory: Bytes) -> None:
     Parameters
     ----------
     model : DistributedMaxCut
-        The model.
     R : int
         The rank of the sketch.
     max_memory : int or str
@@ -85,7 +83,6 @@ def describe_memory(model: DistributedMaxCut, R: int) -> str:
     Parameters
     ----------
     model : DistributedMaxCut
-        The model.
     R : int
         The rank of the sketch.
 

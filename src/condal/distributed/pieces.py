@@ -60,7 +60,7 @@ class DistributedSpectrahedron(Spectrahedron):
             self.engine.release()
 
     def distance(self, x: Point) -> float:
-        """Return the distance of the eigenvalues, taking the columns of U as orthogonal."""
+        """Return the distance of the weights, scaled by the squared lengths of the columns of U."""
         assert isinstance(x, LowRank)
         parts = x.weights * np.einsum("ij,ij->j", x.U, x.U)
         negative = -float(np.minimum(parts, 0.0).sum())

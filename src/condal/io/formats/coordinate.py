@@ -12,21 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from condal.errors import FormatError
+from condal.io.formats import numerals
 from condal.io.formats.header import Layout, check_claims
-from condal.io.formats.numerals import (
-    DECIMAL,
-    FORTRAN,
-    IN_INTEGERS,
-    IN_REALS,
-    INTEGER,
-    NOT_FINITE,
-    WORD,
-    Floats,
-    is_count,
-    parse_digits,
-    parse_numbers,
-    split_words,
-)
+from condal.io.formats.numerals import Floats
 from condal.io.formats.text import Text, quote
 
 Indices: TypeAlias = npt.NDArray[np.int32]
@@ -110,16 +98,16 @@ def line_blocks(data: bytes, start: int) -> Iterator[tuple[int, int]]:
 def _parse_block(data: bytes, begin: int, end: int, layout: Layout) -> Entries | None:
     """Parse data[begin:end]; None if any line is faulty."""
     a = np.frombuffer(data, np.uint8, end - begin, begin)
-    if not (IN_INTEGERS if layout.integer else IN_REALS)[a].all():
+    if not (numerals.IN_INTEGERS if layout.integer else numerals.IN_REALS)[a].all():
         return None
-    starts, ends, first, width = split_words(a)
+    starts, ends, first, width = numerals.split_words(a)
     if not np.isin(width, layout.columns).all():
         return None
 
-    i = parse_digits(a, starts[first], ends[first])
-    j = parse_digits(a, starts[first + 1], ends[first + 1])
+    i = numerals.parse_digits(a, starts[first], ends[first])
+    j = numerals.parse_digits(a, starts[first + 1], ends[first + 1])
     third = first[width == 3] + 2
-    weights = parse_numbers(a, starts[third], ends[third])
+    weights = numerals.parse_numbers(a, starts[third], ends[third])
     if i is None or j is None or weights is None:
         return None
     if any(k.size and (k.min() < 1 or k.max() > layout.n) for k in (i, j)):
@@ -132,7 +120,7 @@ def _parse_block(data: bytes, begin: int, end: int, layout: Layout) -> Entries |
 def _refuse_first_fault(text: Text, layout: Layout, begin: int, seen: int) -> NoReturn:
     """Raise the error of the first faulty line from offset `begin` on."""
     for number, content in text.numbered_lines(begin):
-        tokens = [word[0] for word in islice(WORD.finditer(content), 5)]
+        tokens = [word[0] for word in islice(numerals.WORD.finditer(content), 5)]
         if not tokens:
             continue
         if seen == layout.m:
@@ -160,7 +148,7 @@ def _line_fault(tokens: list[bytes], layout: Layout) -> str | None:
 
 def index_fault(token: bytes, layout: Layout) -> str | None:
     """Describe what is wrong with an index, or return None."""
-    if not is_count(token):
+    if not numerals.is_count(token):
         return f"an index must be a whole number from 1 to {layout.n}, got {quote(token)}"
     if int(token) == 0:
         return f"got index 0, wanted 1 to {layout.n}; add 1 to all indices if they start at 0"
@@ -171,13 +159,13 @@ def index_fault(token: bytes, layout: Layout) -> str | None:
 
 def weight_fault(token: bytes, *, integer: bool = False) -> str | None:
     """Describe what is wrong with a weight, or return None."""
-    if FORTRAN.fullmatch(token):
+    if numerals.FORTRAN.fullmatch(token):
         return f"got the Fortran exponent {quote(token)}; write E for the exponent, as in 1.5E3"
-    if NOT_FINITE.fullmatch(token):
+    if numerals.NOT_FINITE.fullmatch(token):
         return f"a weight must be finite, got {quote(token)}; remove the line or give a number"
-    if not DECIMAL.fullmatch(token):
+    if not numerals.DECIMAL.fullmatch(token):
         return f"a weight must be a decimal number, got {quote(token)}"
-    if integer and not INTEGER.fullmatch(token):
+    if integer and not numerals.INTEGER.fullmatch(token):
         return f"an integer file holds {quote(token)}; write 'real' for 'integer' in the banner"
     if not math.isfinite(float(token)):
         return f"the weight {quote(token)} overflows; scale all weights below 1e308"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -190,24 +190,18 @@ def explain_errors(text: Text) -> Iterator[None]:
     try:
         yield
     except FormatError as error:
-        _explain(text, error)
-
-
-def _explain(text: Text, error: FormatError) -> NoReturn:
-    if error.line is None:
-        raise error
-    content = text.line(error.line)
-    fields = _FIELD.findall(content)[:4]
-    if len(fields) > 2 and fields[2].startswith(b"{"):
-        raise text.error(
-            f"got {quote(content)}, an edge with data as networkx.write_edgelist writes them; use "
-            "networkx.write_weighted_edgelist, or pass data=False",
-            error.line,
-        ) from error
-    if len(fields) in (2, 3) and not all(map(DECIMAL.fullmatch, fields[:2])):
-        raise text.error(
-            f"the vertices must be whole numbers, got {quote(content)}; number them, or read the "
-            "file with networkx.read_edgelist and pass the graph to condal.problems",
-            error.line,
-        ) from error
-    raise error
+        content = b"" if error.line is None else text.line(error.line)
+        fields = _FIELD.findall(content)[:4]
+        if len(fields) > 2 and fields[2].startswith(b"{"):
+            raise text.error(
+                f"got {quote(content)}, an edge with data as networkx.write_edgelist writes them; "
+                "use networkx.write_weighted_edgelist, or pass data=False",
+                error.line,
+            ) from error
+        if len(fields) in (2, 3) and not all(map(DECIMAL.fullmatch, fields[:2])):
+            raise text.error(
+                f"the vertices must be whole numbers, got {quote(content)}; number them, or read "
+                "the file with networkx.read_edgelist and pass the graph to condal.problems",
+                error.line,
+            ) from error
+        raise

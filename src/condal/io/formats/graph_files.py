@@ -36,6 +36,16 @@ def read_graph(path: PathLike) -> sparse.csr_array:
     ------
     FormatError
         If the file cannot be read; the message names the file and the line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from condal.formats import read_graph, write_rudy
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_rudy(f"{folder}/edge.txt", [[0, 2], [2, 0]])
+    ...     print(read_graph(f"{folder}/edge.txt").toarray())
+    [[0. 2.]
+     [2. 0.]]
     """
     return read_labelled_graph(path)[0]
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from condal.errors import ProblemError
+from condal.io.formats import numerals
 from condal.io.formats.adjacency import (
     Entries,
     from_edges,
@@ -30,15 +31,6 @@ from condal.io.formats.adjacency import (
 )
 from condal.io.formats.coordinate import index_fault, line_blocks, weight_fault
 from condal.io.formats.header import Layout, check_claims, read_count
-from condal.io.formats.numerals import (
-    IN_REALS,
-    WORD,
-    is_count,
-    parse_digits,
-    parse_numbers,
-    spell,
-    split_words,
-)
 from condal.io.formats.text import Source, Text, quote, read_text
 from condal.io.formats.writing import write_text
 from condal.io.safe_files import PathLike
@@ -206,20 +198,26 @@ def parse_neighbours(body: bytes, plan: Plan, before: int = 0) -> Neighbours | N
 def _bulk(data: bytes, begin: int, end: int, plan: Plan, before: int) -> Neighbours | None:
     """Parse data[begin:end] into entries and the number of nonblank lines; None at any fault."""
     a = np.frombuffer(data, np.uint8, end - begin, begin)
-    if not IN_REALS[a].all():
+    if not numerals.IN_REALS[a].all():
         return None
-    starts, ends, first, width = split_words(a)
+    starts, ends, first, width = numerals.split_words(a)
     vertex = before + np.searchsorted(np.flatnonzero(a == ord("\n")), starts[first])
     rest = width - plan.own
     if (vertex >= plan.layout.n).any() or (rest < 0).any() or (rest % plan.step).any():
         return None
     place = np.arange(starts.size) - np.repeat(first, width) - plan.own
     is_own, is_neighbour = place < 0, (place >= 0) & (place % plan.step == 0)
-    own, j = (parse_digits(a, starts[which], ends[which]) for which in (is_own, is_neighbour))
+    own, j = (
+        numerals.parse_digits(a, starts[which], ends[which]) for which in (is_own, is_neighbour)
+    )
     i = np.repeat(vertex, rest // plan.step)
     is_weight = ~(is_own | is_neighbour)
     weighted = plan.step == 2
-    w = parse_numbers(a, starts[is_weight], ends[is_weight]) if weighted else np.ones(i.size)
+    w = (
+        numerals.parse_numbers(a, starts[is_weight], ends[is_weight])
+        if weighted
+        else np.ones(i.size)
+    )
     if own is None or j is None or w is None:
         return None
     if j.size and (j.min() < 1 or j.max() > plan.layout.n or (i == j - 1).any()):
@@ -243,7 +241,7 @@ def refuse_first_fault(text: Text, plan: Plan, before: int = 0) -> NoReturn:
     """Raise the error of the first faulty line after those of the first `before` vertices."""
     n = plan.layout.n
     for vertex, (number, content) in enumerate(_vertices(text, plan), before + 1):
-        words = WORD.findall(content)
+        words = numerals.WORD.findall(content)
         if vertex > n:
             if words:
                 raise text.error(
@@ -270,7 +268,7 @@ def _fault(words: list[bytes], vertex: int, plan: Plan) -> str | None:
             f"{plan.own} sizes and weights"
         )
     for word in own:
-        if not is_count(word):
+        if not numerals.is_count(word):
             return f"a vertex weight must be a whole number without sign, got {quote(word)}"
     if len(rest) % plan.step:
         return (
@@ -294,7 +292,7 @@ def _lines(upper: sparse.csr_array) -> Iterator[str]:
     for begin, end in pairwise(W.indptr.tolist()):
         row = (W.indices[begin:end] + 1).tolist()
         if weighted:
-            weights = map(spell, W.data[begin:end].tolist())
+            weights = map(numerals.spell, W.data[begin:end].tolist())
             yield " ".join(f"{j} {w}" for j, w in zip(row, weights, strict=True)) + "\n"
         else:
             yield " ".join(map(str, row)) + "\n"

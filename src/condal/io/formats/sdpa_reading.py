@@ -10,22 +10,9 @@ from typing import NoReturn, TypeAlias
 
 import numpy as np
 
+from condal.io.formats import numerals
 from condal.io.formats.header import max_claim
-from condal.io.formats.numerals import (
-    DECIMAL,
-    FORTRAN,
-    IN_REALS,
-    INTEGER,
-    MAX_DIGITS,
-    NOT_FINITE,
-    WORD,
-    Floats,
-    Ints,
-    is_count,
-    parse_digits,
-    parse_numbers,
-    split_words,
-)
+from condal.io.formats.numerals import Floats, Ints
 from condal.io.formats.text import Text, quote
 
 # matrices, blocks, rows and cols, counted as in SdpaProblem, and values
@@ -75,7 +62,7 @@ class _Lines:
             self.after = after
             if not self._begun and content.lstrip()[:1] in (b'"', b"*"):
                 continue
-            words = WORD.findall(content.translate(_SEPARATORS))
+            words = numerals.WORD.findall(content.translate(_SEPARATORS))
             if words:
                 self._begun = True
                 return words
@@ -88,7 +75,9 @@ def _header(text: Text) -> _Header:
     _refuse_claim(lines, m, "matrices")
     blocks = _count(lines, "blocks")
     _refuse_claim(lines, blocks, "blocks")
-    sizes = tuple(int(size) for size in _several(lines, blocks, "sizes of blocks", INTEGER))
+    sizes = tuple(
+        int(size) for size in _several(lines, blocks, "sizes of blocks", numerals.INTEGER)
+    )
     if 0 in sizes:
         raise text.error("a block has size 0; give its size, negative if diagonal", lines.number)
     most = max_claim(len(text.data))
@@ -106,7 +95,7 @@ def _count(lines: _Lines, noun: str) -> int:
     """Return the number at the beginning of a line; a remark may follow it."""
     word, *rest = lines.next(f"the number of {noun}")
     plain = word.removeprefix(b"+")
-    if not is_count(plain) or int(plain) == 0:
+    if not numerals.is_count(plain) or int(plain) == 0:
         raise lines.text.error(
             f"wanted the number of {noun}, a positive whole number, got {quote(word)}; correct "
             'the line; comments, which begin with " or *, stand before the first number',
@@ -133,7 +122,7 @@ def _several(lines: _Lines, count: int, noun: str, kind: re.Pattern[bytes] | Non
         words = lines.next(f"the {noun}: {count} are wanted, {len(values)} are there")
         before = len(values)
         for word in words[: count - before]:
-            if kind is not None and (not kind.fullmatch(word) or len(word) > MAX_DIGITS):
+            if kind is not None and (not kind.fullmatch(word) or len(word) > numerals.MAX_DIGITS):
                 raise lines.text.error(
                     f"wanted {count} {noun}, whole numbers, got {quote(word)} after {len(values)}; "
                     "correct the line",
@@ -150,7 +139,7 @@ def _several(lines: _Lines, count: int, noun: str, kind: re.Pattern[bytes] | Non
 
 
 def _refuse_more(lines: _Lines, rest: list[bytes], what: str) -> None:
-    if rest and (DECIMAL.fullmatch(rest[0]) or FORTRAN.fullmatch(rest[0])):
+    if rest and (numerals.DECIMAL.fullmatch(rest[0]) or numerals.FORTRAN.fullmatch(rest[0])):
         raise lines.text.error(
             f"after {what} there is one more number, {quote(rest[0])}; remove it, or correct the "
             "count in the header",
@@ -161,13 +150,13 @@ def _refuse_more(lines: _Lines, rest: list[bytes], what: str) -> None:
 def _bulk(data: bytes, header: _Header) -> Columns | None:
     """Parse the entries; None if any line is faulty."""
     a = np.frombuffer(data.translate(_PLAIN), np.uint8)
-    if not IN_REALS[a].all():
+    if not numerals.IN_REALS[a].all():
         return None
-    starts, ends, first, width = split_words(a)
+    starts, ends, first, width = numerals.split_words(a)
     if np.any(width != 5):
         return None
-    columns = [parse_digits(a, starts[first + k], ends[first + k]) for k in range(4)]
-    values = parse_numbers(a, starts[first + 4], ends[first + 4])
+    columns = [numerals.parse_digits(a, starts[first + k], ends[first + k]) for k in range(4)]
+    values = numerals.parse_numbers(a, starts[first + 4], ends[first + 4])
     if values is None or any(column is None for column in columns):
         return None
     matrices, blocks, i, j = (column for column in columns if column is not None)
@@ -186,7 +175,7 @@ def _bulk(data: bytes, header: _Header) -> Columns | None:
 def _refuse_first_fault(text: Text, header: _Header) -> NoReturn:
     """Raise the error of the first faulty entry."""
     for number, content in text.numbered_lines(header.start):
-        words = WORD.findall(content.translate(_SEPARATORS))
+        words = numerals.WORD.findall(content.translate(_SEPARATORS))
         if words and (fault := _entry_fault(words, header)) is not None:
             raise text.error(fault, number)
     raise AssertionError("the bulk parser refused correct lines")
@@ -198,7 +187,7 @@ def _entry_fault(words: list[bytes], header: _Header) -> str | None:
         shown = quote(b" ".join(words))
         return f"wanted 'matrix block i j value', 5 columns, got {len(words)}: {shown}"
     for word, noun in zip(words, _NOUNS, strict=False):
-        if not is_count(word):
+        if not numerals.is_count(word):
             return f"the {noun} of an entry must be a whole number, got {quote(word)}"
     matrix, block, i, j = map(int, words[:4])
     if matrix > header.b.size:
@@ -216,9 +205,9 @@ def _entry_fault(words: list[bytes], header: _Header) -> str | None:
 
 
 def _number_fault(word: bytes) -> str | None:
-    if NOT_FINITE.fullmatch(word):
+    if numerals.NOT_FINITE.fullmatch(word):
         return f"it must be finite, got {quote(word)}; remove it or give a number"
-    if not (DECIMAL.fullmatch(word) or FORTRAN.fullmatch(word)):
+    if not (numerals.DECIMAL.fullmatch(word) or numerals.FORTRAN.fullmatch(word)):
         return f"wanted a decimal number, got {quote(word)}; correct the line"
     if not math.isfinite(float(word.translate(_PLAIN))):
         return f"{quote(word)} overflows; scale the numbers below 1e308"

@@ -14,16 +14,8 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
+from condal.io.formats import numerals
 from condal.io.formats.coordinate import line_blocks
-from condal.io.formats.numerals import (
-    DECIMAL,
-    IN_REALS,
-    MAX_EXACT_INTEGER,
-    NOT_FINITE,
-    WORD,
-    parse_numbers,
-    split_words,
-)
 from condal.io.formats.text import Text, quote, read_text
 from condal.io.formats.writing import write_text
 from condal.io.safe_files import PathLike
@@ -93,15 +85,15 @@ def _entries(text: Text, after: int) -> Array:
     blocks = [np.zeros((0, 5))]
     for begin, end in line_blocks(text.data, after):
         a = np.frombuffer(text.data, np.uint8, end - begin, begin)
-        starts, ends, _, width = split_words(a)
-        well_formed = IN_REALS[a].all() and (width == 5).all()
-        values = parse_numbers(a, starts, ends) if well_formed else None
+        starts, ends, _, width = numerals.split_words(a)
+        well_formed = numerals.IN_REALS[a].all() and (width == 5).all()
+        values = numerals.parse_numbers(a, starts, ends) if well_formed else None
         if values is None:
             _refuse_first(text, after)
         blocks.append(values.reshape(-1, 5))
     table = np.concatenate(blocks)
     places = table[:, :4]
-    wrong = (places != np.rint(places)) | (np.abs(places) > MAX_EXACT_INTEGER)
+    wrong = (places != np.rint(places)) | (np.abs(places) > numerals.MAX_EXACT_INTEGER)
     if wrong.any():
         raise text.error(
             "the matrix, block, row and column of an entry must be whole numbers",
@@ -113,8 +105,8 @@ def _entries(text: Text, after: int) -> Array:
 def _refuse_first(text: Text, after: int) -> NoReturn:
     """Raise the error of the first faulty line."""
     for line, content in text.numbered_lines(after):
-        words = WORD.findall(content)
-        finite = all(DECIMAL.fullmatch(word) and isfinite(float(word)) for word in words)
+        words = numerals.WORD.findall(content)
+        finite = all(numerals.DECIMAL.fullmatch(word) and isfinite(float(word)) for word in words)
         if len(words) not in (0, 5) or not finite:
             raise text.error(
                 f"wanted 'matrix block i j value', 5 finite numbers; got {quote(content)}", line
@@ -146,8 +138,8 @@ def _section(text: Text, begin: bytes, end: bytes) -> bytes:
 
 def _numbers(text: Text, piece: bytes, name: str) -> Array:
     words = _SEPARATORS.sub(b" ", piece).split()
-    odd = [word for word in words if not DECIMAL.fullmatch(word)]
-    bad = next((word for word in odd if not NOT_FINITE.fullmatch(word)), None)
+    odd = [word for word in words if not numerals.DECIMAL.fullmatch(word)]
+    bad = next((word for word in odd if not numerals.NOT_FINITE.fullmatch(word)), None)
     if bad is not None:
         raise text.error(f"{name} must be numbers; got {quote(bad)}")
     # Not an array of words: each would take as much memory as the longest.

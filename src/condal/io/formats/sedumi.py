@@ -100,14 +100,13 @@ def _check_claims(A: Any, length: int, name: str) -> None:
 def _blocks(K: dict[str, Any], name: str) -> tuple[Block, ...]:
     """Return the cones in the order of x."""
     sizes: dict[str, list[int]] = {}
-    for field, given in K.items():
-        if isinstance(given, dict):
+    for field, entries in K.items():
+        if isinstance(entries, dict):
             raise FormatError(f"K.{field} must hold whole numbers", path=name)
-        if sp.issparse(given):
+        if sp.issparse(entries):
             # Only its entries: its shape needs no bytes in the file, and zeros say nothing.
-            given.sum_duplicates()
-            given = given.data
-        values = np.ravel(given)
+            entries.sum_duplicates()
+        values = np.ravel(entries.data if sp.issparse(entries) else entries)
         if field in _UNSUPPORTED and np.any(values):
             raise FormatError(
                 f"K.{field} asks for {_UNSUPPORTED[field]}; K.l, K.q and K.s are supported",

@@ -78,14 +78,15 @@ def _triplets(path: PathLike, text: Text) -> tuple[int, Any, Any, Any]:
     n, most = vertex_count(text, arrays["shape"], w.size)
     for name in wanted:
         require_whole(text, arrays.get(name), name, most + 1)
-    one, other = (_signed(arrays.pop(name)) for name in wanted)
+    inner, outer = (_signed(arrays.pop(name)) for name in wanted)
     if kind != "coo":
-        other = _rows(text, other, n, one.size)
-    if not one.shape == other.shape == w.shape or w.ndim != 1:
-        raise length_error(text, wanted[0], one.size, w.size)
-    if one.size and not (0 <= min(one.min(), other.min()) <= max(one.max(), other.max()) < n):
-        raise index_error(text, n)
-    return (n, other, one, w) if kind == "csr" else (n, one, other, w)
+        outer = _rows(text, outer, n, inner.size)
+    if not inner.shape == outer.shape == w.shape or w.ndim != 1:
+        raise length_error(text, wanted[0], inner.size, w.size)
+    for places in (inner, outer):
+        if places.size and not 0 <= places.min() <= places.max() < n:
+            raise index_error(text, n)
+    return (n, outer, inner, w) if kind == "csr" else (n, inner, outer, w)
 
 
 def sparse_format(path: PathLike, text: Text) -> str:

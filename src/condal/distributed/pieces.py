@@ -16,16 +16,16 @@ import numpy as np
 from condal.distributed.oracle import Slepc
 from condal.distributed.sharded_array import ShardedArray, normals
 from condal.distributed.team import Team
-from condal.domains import Spectrahedron
+from condal.domains.spectral import Spectrahedron
 from condal.linalg.blocked import weighted_squares
 from condal.linalg.eigenvalue_bounds import from_random_start
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import LowRank, Point
 from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric
-from condal.maps import Cost
-from condal.sets import Equal
-from condal.smooth import Linear
+from condal.maps.inner import Cost
+from condal.sets.boxes import Equal
+from condal.smooth.linear import Linear
 from condal.types import Proximable
 
 

@@ -11,7 +11,7 @@ from scipy.linalg import LinAlgError, svd
 from condal.distributed.sharded_array import ShardedArray, normals
 from condal.distributed.team import Team
 from condal.linalg.points import Array
-from condal.storage import Sketch
+from condal.storage.sketch import Sketch
 
 
 class DistributedSketch(Sketch):

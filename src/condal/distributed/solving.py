@@ -16,7 +16,7 @@ from condal.driver.run_record import RunRecord
 from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
-from condal.methods import CGAL
+from condal.methods.cgal import CGAL
 from condal.methods.choice import Choice
 from condal.methods.rules import Smoothed
 from condal.problem import Model, Problem, problem_of

@@ -18,7 +18,7 @@ from condal.errors import FormatError, ProblemError
 from condal.io.formats.header import max_claim
 from condal.io.formats.matlab import read_matlab
 from condal.io.safe_files import PathLike
-from condal.problems.conic import Block, Program
+from condal.problems.conic.program import Block, Program
 
 _MATRICES = ("A", "At")
 _UNSUPPORTED = {

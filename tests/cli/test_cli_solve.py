@@ -308,7 +308,10 @@ def test_a_matrix_market_file_and_a_radius_that_is_chosen():
     ("options", "text"),
     [
         (("--columns", "user,film"), "'--columns': wanted three names or numbers"),
-        (("--columns", "user,film,stars"), "no one column 'stars'; there are user, film, rating"),
+        (
+            ("--columns", "user,film,stars"),
+            "no unique column 'stars'; there are user, film, rating",
+        ),
         (("--columns", "rating,film,user"), "line 2: the row of an entry must be a whole number"),
         (("--columns", "1,1,3"), "must be three columns; got 1,1,3"),
         (("--predict", "absent.csv"), "absent.csv: cannot be read"),
@@ -415,7 +418,7 @@ def test_an_absent_file(name):
     [
         ("k-means", "1,2\n3,x\n", "bad.txt, line 2: wanted finite decimal numbers, but column 2"),
         ("k-means", "NA,NA\n3,4\n", "bad.txt, line 1: wanted finite decimal numbers, but column 1"),
-        ("matrix-completion", "1::2::3\n", "line 1: the columns are parted by '::'"),
+        ("matrix-completion", "1::2::3\n", "line 1: the columns are separated by '::'"),
         ("max-cut", "1 2\n2 3\n", "is the first line 'n m' missing?"),
         ("qap", "2\n0 1 1 0 0 1 1\n", "the file ends after 7"),
         ("communities", "2 1\n1 2 -1\n", "weights must not be negative"),

@@ -15,7 +15,7 @@ import sys
 
 from condal import distributed
 from condal.distributed.checkpoint import folder
-from condal.distributed.parts import is_parts, read_about
+from condal.distributed.checkpoint_writer import is_sharded_checkpoint, read_about
 
 WRITTEN = 6
 
@@ -48,7 +48,7 @@ def main() -> None:
     if killed and team.rank == int(killed[0]):
         when, name = killed[1].split()
         setattr(folder, name, dying(getattr(folder, name), when))
-    if is_parts(where):
+    if is_sharded_checkpoint(where):
         left = int(iterations) - read_about(where)["k"]
         result = distributed.resume(where, model, max_iters=left, every_seconds=0.0)
     else:

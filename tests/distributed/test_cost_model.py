@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from condal.distributed.cost import Machine, Size, Work, iteration, memory, seconds
-from condal.distributed.memory import parts
+from condal.distributed.memory import bytes_by_part
 from condal.errors import ProblemError
 
 LOCAL = {"halo": 0.01, "neighbours": 4}
@@ -81,7 +81,7 @@ def test_time_is_the_sum_of_the_parts_and_falls_with_ranks_until_messages_count(
 def test_memory_is_that_of_the_parts_and_of_what_others_have():
     size = Size(10**6, 5 * 10**6, ranks=10)
     found = memory(size)
-    known = parts(10**5, 5 * 10**5, 10)
+    known = bytes_by_part(10**5, 5 * 10**5, 10)
     assert {name: found[name] for name in known} == known
     assert found["halo"] == pytest.approx(2 * 12 * size.fetched, abs=24)
     longer = memory(Size(10**6, 5 * 10**6, ranks=10, index=8))

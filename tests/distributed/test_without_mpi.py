@@ -74,10 +74,10 @@ def test_of_debians_builds_the_newest_of_short_indices_is_the_first_choice(tmp_p
     names = ["petsc3.9", "petsc3.18", "petsc64-3.18", "petsc64-3.19"]
     for name in names:
         (tmp_path / "petscdir" / name / "x86_64-linux-gnu-real").mkdir(parents=True)
-    monkeypatch.setattr(module, "DEBIAN", tmp_path)
+    monkeypatch.setattr(module, "DEBIAN_LIBRARIES", tmp_path)
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     monkeypatch.setattr(sys, "path", [])
-    module._find("petsc")
+    module._add_debian_path("petsc")
     assert "/petsc3.18/" in sys.path[-1]
 
 

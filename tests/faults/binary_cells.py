@@ -147,7 +147,7 @@ BINARY: dict[str, dict[str, Cell]] = {
         TRAILING: Refused(
             mat() + b"more", "the MATLAB file is damaged: it ends inside a tag; fetch"
         ),
-        BANNED: Refused(b"MATLAB" * 30, "is no MATLAB file of version 5 to 7"),
+        BANNED: Refused(b"MATLAB" * 30, "is not a MATLAB file of version 5 to 7"),
         ZERO: NoSuchThing("its matrices count from 0"),
         LOWER: Read(mat(A=sp.csc_matrix(ONE_SIDED)), mat()),
         OFF: NoSuchThing("a diagonal block is K.l, of which it holds the diagonal"),

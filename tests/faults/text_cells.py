@@ -84,7 +84,7 @@ def _columns(
 
 TEXT: dict[str, dict[str, Cell]] = {
     "rudy": {
-        TRAILING: Refused(RUDY + b"EOF\n", "2 edges, but after them stands 'EOF'; correct", 4),
+        TRAILING: Refused(RUDY + b"EOF\n", "2 edges, but 'EOF' follows them; correct", 4),
         BANNED: Refused(b"graph\n" + RUDY, "first line must be 'n m'.*got 'graph'.*convert it", 1),
         ZERO: Refused(b"3 2\n0 1 2\n1 2 3\n", "got index 0, wanted 1 to 3; add 1 to all", 2),
         LOWER: Read(b"3 2\n2 1 2\n3 2 -15\n", RUDY),
@@ -97,20 +97,20 @@ TEXT: dict[str, dict[str, Cell]] = {
         **_numbers(RUDY, b"-15", 3, fortran=b"-15D0"),
     },
     "matrix market": {
-        TRAILING: Refused(MARKET + b"3 3\n", "2 entries, but after them stands '3 3'; correct", 5),
+        TRAILING: Refused(MARKET + b"3 3\n", "2 entries, but '3 3' follows them; correct", 5),
         BANNED: Refused(MARKET[1:], "first line must be '%%MatrixMarket .*got '%MatrixMarket", 1),
         ZERO: Refused(BANNER + b"3 3 1\n1 0 2\n", "got index 0, wanted 1 to 3; add 1", 3),
         LOWER: Read(BANNER + b"3 3 2\n1 2 2\n2 3 -15\n", MARKET),
         OFF: NO_BLOCKS,
         TWICE: Read(BANNER + b"3 3 3\n2 1 1\n2 1 1\n3 2 -15\n", MARKET),
-        COUNT: Refused(MARKET.replace(b"3 3 2", b"3 3 1"), "1 entries, but after them stands", 4),
+        COUNT: Refused(MARKET.replace(b"3 3 2", b"3 3 1"), "1 entries, but '.*' follows them", 4),
         HUGE: Refused(
             BANNER + b"%b %b 0\n" % ((MILLION_MILLION,) * 2), "more than the 10000000", 2
         ),
         **_numbers(MARKET, b"-15", 4, nan=b"NaN", fortran=b"-1.5D+1"),
     },
     "metis": {
-        TRAILING: Refused(METIS + b"1 2\n", "3 vertices, but after their lines stands '1 2'", 5),
+        TRAILING: Refused(METIS + b"1 2\n", "3 vertices, but '1 2' follows their lines", 5),
         BANNED: Refused(b"graph\n" + METIS, "the header must be 'n m'.*got 'graph'", 1),
         ZERO: Refused(b"2 1\n1\n0\n", "vertex 1 is its own neighbour", 2),
         LOWER: NoSuchThing("every edge stands in both triangles"),
@@ -134,7 +134,7 @@ TEXT: dict[str, dict[str, Cell]] = {
         **_columns(EDGES, b"-15", 2, column=3),
     },
     "rutherford-boeing": {
-        TRAILING: Refused(BOEING + b"EOF\n", "2 values, but after them stands 'EOF'; correct", 8),
+        TRAILING: Refused(BOEING + b"EOF\n", "2 values, but 'EOF' follows them; correct", 8),
         BANNED: Refused(BOEING.replace(b"rsa", b"rua"), "must be one of rsa.*got 'rua'; other", 3),
         ZERO: Refused(BOEING.replace(b"  2  3\n", b"  0  3\n"), "got row 0 in column 1; wanted", 6),
         LOWER: Refused(
@@ -163,7 +163,7 @@ TEXT: dict[str, dict[str, Cell]] = {
         LOWER: Read(SDPA.replace(b"0 1 1 2", b"0 1 2 1"), SDPA),
         OFF: Refused(SDPA + b"1 2 1 2 1\n", "off the diagonal of block 2, which is diagonal", 10),
         TWICE: Refused(SDPA + b"0 1 2 1 0.5\n", "was given in line 5 already.*give it once", 10),
-        COUNT: Refused(b"3" + SDPA[1:], "number.* of b .*stands one more number", 5),
+        COUNT: Refused(b"3" + SDPA[1:], "number.* of b .*there is one more number", 5),
         HUGE: Refused(MILLION_MILLION + SDPA[1:], "but the file has only 78 bytes; it is trunc", 1),
         **_numbers(SDPA, b"25", 9),
         FORTRAN: Read(SDPA.replace(b"25", b"2.5D+1"), SDPA),
@@ -193,7 +193,7 @@ TEXT: dict[str, dict[str, Cell]] = {
         FORTRAN: Refused(RESULT.replace(b"0.125", b"1D3"), "yMat must be numbers; got"),
     },
     "qaplib": {
-        TRAILING: Refused(QAPLIB + b"7\n", "8 numbers, but after them stands '7'; remove it", 7),
+        TRAILING: Refused(QAPLIB + b"7\n", "8 numbers, but '7' follows them; remove it", 7),
         BANNED: Refused(b"QAP of 2\n" + QAPLIB, "first line must be 'n', got 'QAP of 2'; if", 1),
         ZERO: NO_INDICES,
         LOWER: WHOLE_MATRICES,
@@ -204,7 +204,7 @@ TEXT: dict[str, dict[str, Cell]] = {
         **_numbers(QAPLIB, b"15", 6, said=SPELT | DECIMAL),
     },
     "qaplib solution": {
-        TRAILING: Refused(PERMUTATION + b"EOF\n", "3 numbers, but after them stands 'EOF'", 3),
+        TRAILING: Refused(PERMUTATION + b"EOF\n", "3 numbers, but 'EOF' follows them", 3),
         BANNED: Refused(b"best\n" + PERMUTATION, "first line must be 'n cost', got 'best'", 1),
         ZERO: Read(b"3 12\n1 2 0\n", PERMUTATION),
         LOWER: NO_INDICES,
@@ -242,7 +242,7 @@ TEXT: dict[str, dict[str, Cell]] = {
         **_columns(RATINGS, b"15", 4, column=3, nan=b"NaN"),
     },
     "ratings matrix": {
-        TRAILING: Refused(RECTANGLE + b"x\n", "2 entries, but after them stands 'x'; correct", 5),
+        TRAILING: Refused(RECTANGLE + b"x\n", "2 entries, but 'x' follows them; correct", 5),
         BANNED: Refused(RECTANGLE[1:], "first line must be '%%MatrixMarket", 1),
         ZERO: Refused(RECTANGLE.replace(b"2 1 -", b"2 0 -"), "got index 0, wanted 1 to 4; add", 4),
         LOWER: Refused(
@@ -250,7 +250,9 @@ TEXT: dict[str, dict[str, Cell]] = {
         ),
         OFF: NO_BLOCKS,
         TWICE: MEASURED_TWICE,
-        COUNT: Refused(RECTANGLE.replace(b"2 4 2", b"2 4 1"), "1 entries, but after them", 4),
+        COUNT: Refused(
+            RECTANGLE.replace(b"2 4 2", b"2 4 1"), "1 entries, but '.*' follows them", 4
+        ),
         HUGE: Refused(RECTANGLE.replace(b"2 4 2", MILLION_MILLION + b" 4 2"), "more than the 1", 2),
         **_numbers(RECTANGLE, b"-15", 4),
     },

@@ -55,7 +55,7 @@ def on_ranks(
     def build(file: str, chosen: Chosen) -> Any:
         with team.solving():
             model = distributed.read_max_cut(file, team)
-            memory = distributed.told(model, R)  # a collective call: every rank makes it
+            memory = distributed.describe_memory(model, R)  # a collective call: every rank makes it
             if chosen["say"] is not None:
                 chosen["say"](memory)
         return model
@@ -107,9 +107,9 @@ def folder_reader(file: str) -> Callable[[str], dict[str, Any]] | None:
     """Return the function that reads the header of a distributed checkpoint; None for a file."""
     if not Path(file).is_dir():
         return None
-    from condal.distributed import is_parts, read_about
+    from condal.distributed import is_sharded_checkpoint, read_about
 
-    if not is_parts(file):
+    if not is_sharded_checkpoint(file):
         raise FormatError(
             "is a folder without a manifest, so not a checkpoint of condal solve --distributed; "
             "check the path",

@@ -1,7 +1,7 @@
-"""The same problem over many processes: PETSc and SLEPc over MPI.
+"""One problem on many processes: PETSc and SLEPc over MPI.
 
-minimise <C, x> over x psd with a constraint on its diagonal: the rows of C, of the sketch of x, of
-the images and of the duals are owned by ranks, and CGAL runs on them as it does on one machine.
+Minimise <C, x> over psd x with a constraint on its diagonal. Ranks own the rows of C, of the sketch
+of x, of the images and of the duals, and CGAL runs on them as it does on one machine.
 """
 
 from condal.runtime.lazy import attach_stub

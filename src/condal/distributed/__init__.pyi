@@ -1,11 +1,11 @@
+from condal.distributed.checkpoint_writer import is_sharded_checkpoint as is_sharded_checkpoint
+from condal.distributed.checkpoint_writer import read_about as read_about
 from condal.distributed.maxcut import DistributedMaxCut as DistributedMaxCut
 from condal.distributed.maxcut import max_cut as max_cut
 from condal.distributed.maxcut import read_max_cut as read_max_cut
+from condal.distributed.memory import describe_memory as describe_memory
 from condal.distributed.memory import estimate as estimate
 from condal.distributed.memory import require_memory as require_memory
-from condal.distributed.memory import told as told
-from condal.distributed.parts import is_parts as is_parts
-from condal.distributed.parts import read_about as read_about
 from condal.distributed.reading import read_rows as read_rows
 from condal.distributed.sharded_array import ShardedArray as ShardedArray
 from condal.distributed.sketch import DistributedSketch as DistributedSketch

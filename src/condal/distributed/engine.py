@@ -1,4 +1,4 @@
-"""MPI, PETSc and SLEPc, imported where they are used and not before."""
+"""MPI, PETSc and SLEPc, imported when they are used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INSTALL = (
     "apt-get install python3-mpi4py python3-petsc4py python3-slepc4py openmpi-bin on Debian (and a "
     f"venv of its own python3 with --system-site-packages), or {install('distributed')}"
 )
-DEBIAN = Path("/usr/lib")  # in folders of which its packages are, by their versions
+DEBIAN_LIBRARIES = Path("/usr/lib")  # its packages are in folders named by their versions
 
 
 @dataclass(frozen=True)
@@ -32,42 +32,42 @@ class Engine:
     SLEPc: Any
 
     def versions(self) -> dict[str, str]:
-        """Those of the libraries behind them."""
+        """Return the versions of the libraries behind them."""
         numbers = {"petsc": self.PETSc.Sys.getVersion(), "slepc": self.SLEPc.Sys.getVersion()}
-        found = {name: ".".join(map(str, number)) for name, number in numbers.items()}
-        return {**found, "mpi": self.MPI.Get_library_version().split("\n")[0].strip("\0 ,")}
+        versions = {name: ".".join(map(str, number)) for name, number in numbers.items()}
+        return {**versions, "mpi": self.MPI.Get_library_version().split("\n")[0].strip("\0 ,")}
 
 
 @cache
 def engine() -> Engine:
-    """The modules; MissingExtra, with the command that installs them, where there are none."""
+    """Return the modules; raise MissingExtra with the command that installs missing ones."""
     try:
         MPI = import_module("mpi4py.MPI")
         for name in ("petsc", "slepc"):
-            _find(name)
+            _add_debian_path(name)
             import_module(f"{name}4py").init([])
-        found = Engine(MPI, import_module("petsc4py.PETSc"), import_module("slepc4py.SLEPc"))
-    # mpi4py finds no MPI: RuntimeError; one is built for another NumPy: ValueError.
+        modules = Engine(MPI, import_module("petsc4py.PETSc"), import_module("slepc4py.SLEPc"))
+    # RuntimeError if mpi4py finds no MPI, ValueError if a module was built for another NumPy.
     except (ImportError, RuntimeError, ValueError) as error:
         raise MissingExtra(
             f"condal.distributed needs mpi4py, petsc4py and slepc4py ({error}): {INSTALL}"
         ) from error
-    if found.PETSc.ScalarType is not np.float64:
+    if modules.PETSc.ScalarType is not np.float64:
         raise MissingExtra(
-            "condal.distributed needs a PETSc of real numbers in double precision, and this one "
-            f"has {found.PETSc.ScalarType.__name__}: set PETSC_DIR to another, or {INSTALL}"
+            "condal.distributed needs a PETSc with real numbers in double precision, but this one "
+            f"has {modules.PETSc.ScalarType.__name__}: set PETSC_DIR to another, or {INSTALL}"
         )
-    return found
+    return modules
 
 
-def _find(name: str) -> None:
-    """See to it that petsc4py and slepc4py of Debian are found, unless others are."""
-    folders = sorted(DEBIAN.glob(f"{name}dir/{name}*3*/*-real"), key=_release)
+def _add_debian_path(name: str) -> None:
+    """Put Debian's petsc4py and slepc4py on the path unless others are installed."""
+    folders = sorted(DEBIAN_LIBRARIES.glob(f"{name}dir/{name}*3*/*-real"), key=_release)
     if folders and find_spec(f"{name}4py") is None:
         sys.path.append(str(folders[-1] / "lib/python3/dist-packages"))
 
 
 def _release(folder: Path) -> tuple[bool, list[int]]:
-    """Its version, that of 32-bit indices last: it is the one that Debian takes by itself."""
+    """Sort key of a folder: its version, with 32-bit indices last, which is Debian's default."""
     name = folder.parent.name
-    return "64" not in name.partition("3.")[0], [int(one) for one in re.findall(r"\d+", name)]
+    return "64" not in name.partition("3.")[0], [int(part) for part in re.findall(r"\d+", name)]

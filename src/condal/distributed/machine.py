@@ -1,4 +1,4 @@
-"""The figures of a machine that the cost of an iteration is reckoned with."""
+"""The figures of a machine from which the cost of an iteration is computed."""
 
 from __future__ import annotations
 
@@ -12,23 +12,28 @@ import numpy as np
 
 from condal.distributed.team import Team
 
-WORKING = 36  # numbers that an iteration goes over for each row: the basis and the matrix
-CACHED = 2**14  # numbers, to be multiplied where nothing but flops count
-WORD, LONG = 8, 2**22  # bytes of a message that is all latency, and of one that is none
-TIMES = 5
+ROW_NUMBERS = 36  # that an iteration reads per row: the basis and the matrix
+CACHED_NUMBERS = 2**14  # of vectors that fit in a cache, to measure flops
+SHORT_BYTES, LONG_BYTES = 8, 2**22  # of messages that measure latency and bandwidth
+REPEATS = 5
 
 
 @dataclass(frozen=True)
 class Machine:
-    """Of one rank, while all of them work.
+    """The speed of one rank while all ranks work.
 
     Parameters
     ----------
-    memory : bytes through memory a second, in order.
-    gather : seconds for a number that stands anywhere in a vector.
-    flops : a second, where memory is no hindrance.
-    latency : seconds of a message of no length.
-    network : bytes of messages a second.
+    memory : float
+        Bytes per second through memory, in order.
+    gather : float
+        Seconds to read a number at a random place of a vector.
+    flops : float
+        Floating-point operations per second on data in the cache.
+    latency : float
+        Seconds per message of no length.
+    network : float
+        Bytes of messages per second.
     """
 
     memory: float
@@ -39,38 +44,40 @@ class Machine:
 
     @classmethod
     def measured(cls, team: Team, *, rows: int) -> Machine:
-        """On these ranks, all at the same time, with vectors of so many rows a rank: what fits in a
-        cache is faster. Messages go between pairs; one rank alone sends none: they cost what its
-        memory does."""
+        """Measure these ranks, all at the same time, with vectors of `rows` rows per rank.
+
+        Data that fits in a cache is faster. Messages are exchanged between pairs of ranks. A single
+        rank sends none: its messages cost as much as its memory traffic.
+        """
         rng = np.random.default_rng(team.rank)
-        a, b, c = (np.ones(max(rows, CACHED) * WORKING // 3) for _ in range(3))
-        v, found = np.ones(rows), np.empty(4 * rows)
+        a, b, c = (np.ones(max(rows, CACHED_NUMBERS) * ROW_NUMBERS // 3) for _ in range(3))
+        v, taken = np.ones(rows), np.empty(4 * rows)
         places = rng.integers(0, rows, 4 * rows)
-        short = np.ones(CACHED)
+        short = np.ones(CACHED_NUMBERS)
 
         def multiply() -> None:
             for _ in range(64):
                 short @ short
 
         add = _best(team, lambda: np.add(a, b, out=c))
-        take = _best(team, lambda: np.take(v, places, out=found, mode="clip"))
+        take = _best(team, lambda: np.take(v, places, out=taken, mode="clip"))
         dot = _best(team, multiply)
-        memory = 32 * a.size / add  # c is read, too, before it is written
-        gather = max(take / places.size - 24 / memory, 0.0)  # beside the places and what is found
-        latency = _best(team, lambda: _exchange(team, WORD), times=100) / 2
-        long = _best(team, lambda: _exchange(team, LONG)) / 2
+        memory = 32 * a.size / add  # c is also read before it is written
+        gather = max(take / places.size - 24 / memory, 0.0)  # without `places` and `taken`
+        latency = _best(team, lambda: _exchange(team, SHORT_BYTES), times=100) / 2
+        long = _best(team, lambda: _exchange(team, LONG_BYTES)) / 2
         alone, memory = team.size == 1, team.sum(memory) / team.size
         return cls(
             memory=memory,
             gather=team.sum(gather) / team.size,
-            flops=team.sum(64 * 2 * CACHED / dot) / team.size,
+            flops=team.sum(64 * 2 * CACHED_NUMBERS / dot) / team.size,
             latency=0.0 if alone else team.largest(latency),
-            network=memory if alone else LONG / team.largest(max(long - latency, 1e-9)),
+            network=memory if alone else LONG_BYTES / team.largest(max(long - latency, 1e-9)),
         )
 
 
-def _best(team: Team, work: Callable[[], Any], *, times: int = TIMES) -> float:
-    """The least time of it, all ranks at it."""
+def _best(team: Team, work: Callable[[], Any], *, times: int = REPEATS) -> float:
+    """Return the least time of `work` while all ranks do it."""
     least = inf
     for _ in range(times):
         team.comm.Barrier()
@@ -81,13 +88,13 @@ def _best(team: Team, work: Callable[[], Any], *, times: int = TIMES) -> float:
 
 
 def _exchange(team: Team, size: int) -> None:
-    """There and back, between ranks 0 and 1, 2 and 3, ..."""
+    """Send `size` bytes there and back between ranks 0 and 1, 2 and 3, ..."""
     other = team.rank ^ 1
     if other >= team.size:
         return
-    ball = np.zeros(size, dtype=np.uint8)
+    message = np.zeros(size, dtype=np.uint8)
     for turn in (0, 1):
         if team.rank % 2 == turn:
-            team.comm.Send(ball, dest=other)
+            team.comm.Send(message, dest=other)
         else:
-            team.comm.Recv(ball, source=other)
+            team.comm.Recv(message, source=other)

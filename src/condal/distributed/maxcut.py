@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.distributed.diagonal import DistributedDiagonal, DistributedEqual, DistributedLinear
-from condal.distributed.domain import DistributedSpectrahedron
-from condal.distributed.halo import Halo, renumbered
-from condal.distributed.matrix import ShardedRows
-from condal.distributed.normals import normals
+from condal.distributed.matrix import Halo, ShardedRows, with_halo
+from condal.distributed.pieces import (
+    DistributedDiagonal,
+    DistributedEqual,
+    DistributedLinear,
+    DistributedSpectrahedron,
+)
 from condal.distributed.reading import read_rows
-from condal.distributed.sharded_array import ShardedArray
+from condal.distributed.sharded_array import ShardedArray, normals
 from condal.distributed.team import Team
 from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
@@ -29,14 +31,24 @@ from condal.problems.signs import flipped, signs_of
 from condal.problems.unit_diagonal import unit_diagonal
 from condal.result import Result
 
-ROUNDING = 1e-12  # of a product: what two sums of the same numbers may differ by
+SYMMETRY_TOLERANCE = 1e-12  # relative difference of two sums of the same numbers
 
 
 @dataclass(frozen=True, eq=False)
 class DistributedMaxCut:
-    """maximise (1/4) <L, x> subject to diag x = 1, x psd: L the Laplacian of the weights W.
+    r"""The relaxation of max-cut on ranks.
 
-    `block` is this rank's rows of W, a CSR array of n columns without loops.
+    Maximise :math:`\tfrac14 \langle L, x \rangle` subject to :math:`\operatorname{diag} x = 1` and
+    x psd, where L is the Laplacian of the weights W.
+
+    Parameters
+    ----------
+    block : csr_array
+        This rank's rows of W, with n columns and without self-loops.
+    team : Team
+        The ranks.
+    name : str
+        The name of the problem.
     """
 
     block: Any = field(repr=False)
@@ -45,12 +57,12 @@ class DistributedMaxCut:
 
     @property
     def n(self) -> int:
-        """How many vertices."""
+        """The number of vertices."""
         return int(self.block.shape[1])
 
     @property
     def weights(self) -> ShardedArray:
-        """Those of the edges, each of them twice."""
+        """The weights of the edges, each of them twice."""
         return ShardedArray(self.block.data, self.team)
 
     @cached_property
@@ -63,7 +75,7 @@ class DistributedMaxCut:
 
     @cached_property
     def problem(self) -> Problem:
-        """The relaxation, with tr x = n as its domain."""
+        """The relaxation, with the domain tr x = n."""
         begin, end = self.team.range(self.n)
         ones = ShardedArray(np.ones(end - begin), self.team)
         return Problem.of(
@@ -77,42 +89,54 @@ class DistributedMaxCut:
         )
 
     def first_dual(self) -> ShardedArray:
-        """The dual to begin with, as CGAL does on one machine: see `condal.methods.tree_dual`."""
+        """Return the dual that CGAL starts from on one machine; see `condal.methods.tree_dual`."""
         sizes, rows = 0.25 * np.abs(self.block.data), self.block.shape[0]
-        every: Any = ShardedArray(sizes, self.team)
-        mu = best_mu(every, self.n)
+        sharded: Any = ShardedArray(sizes, self.team)
+        mu = best_mu(sharded, self.n)
         owner = np.repeat(np.arange(rows), np.diff(self.block.indptr))
         degrees = np.asarray(self.block.sum(axis=1)).ravel()
         return ShardedArray(mu + sums_of(mu, sizes, owner, rows) + 0.25 * degrees, self.team)
 
     def repair(self, x: Point) -> Point:
-        """x scaled to diag x = 1."""
+        """Return x scaled to diag x = 1."""
         return unit_diagonal(x)
 
     def round(self, result: Result, *, trials: int | None = None, seed: int = 0) -> Cut:
-        """The best of `trials` random hyperplanes, each improved by flips of single vertices; of as
-        many as `condal.problems.MaxCut` tries, unless they are given.
+        """Return the best cut of random hyperplanes, each improved by flips of single vertices.
 
-        Every rank gets the weight; the first gets the signs of all vertices, the others none.
+        Parameters
+        ----------
+        result : Result
+            The result of `condal.distributed.solve`.
+        trials : int, optional
+            The number of hyperplanes; by default that of `condal.problems.MaxCut`.
+        seed : int
+            The seed of the hyperplanes.
+
+        Returns
+        -------
+        Cut
+            The cut. Every rank has its weight; only the first has the signs of all vertices.
         """
         with self.team.solving():
             return self._rounded(result, trials_of(trials, 100, self.n), seed)
 
     def _rounded(self, result: Result, trials: int, seed: int) -> Cut:
         rng, factor = generator(trials, seed), point_of(result, self.block.shape[0]).factor()
-        most, best = -np.inf, np.zeros(0)
+        best_weight, best_signs = -np.inf, np.zeros(0)
         for _ in range(trials):
             sides = signs_of(factor.local @ rng.standard_normal((factor.shape[1], 1)))
             signs = self._flipped(sides)[:, 0]
             s: Any = ShardedArray(signs, self.team)
             weight = s @ (self.cost @ s)
-            if weight > most:
-                most, best = weight, signs
-        every = self.team.comm.gather(best.astype(np.int8), root=0)
-        return Cut(most, float(result.bound), np.concatenate(every or [np.zeros(0, np.int8)]))
+            if weight > best_weight:
+                best_weight, best_signs = weight, signs
+        shards = self.team.comm.gather(best_signs.astype(np.int8), root=0)
+        all_signs = np.concatenate(shards or [np.zeros(0, np.int8)])
+        return Cut(best_weight, float(result.bound), all_signs)
 
     def _flipped(self, signs: Any) -> Any:
-        C, back, halo = self._weighed
+        C, back, halo = self._adjacency
         return flipped(
             C,
             signs,
@@ -123,15 +147,28 @@ class DistributedMaxCut:
         )
 
     @cached_property
-    def _weighed(self) -> tuple[Any, Any, Halo]:
-        """This rank's rows of -W, its columns numbered anew, their transpose, and the halo."""
-        C, halo = renumbered(-self.block, self.team)
+    def _adjacency(self) -> tuple[Any, Any, Halo]:
+        """This rank's rows of -W with with_halo columns, their transpose, and the halo."""
+        C, halo = with_halo(-self.block, self.team)
         return C, sp.csr_array(C.T), halo
 
 
 def max_cut(block: Any, team: Team | None = None) -> DistributedMaxCut:
-    """The max-cut model of a graph, from the rows of W that this rank owns: begin ... end - 1 of
-    `Team().range(n)`, a CSR array of n columns. Self-loops are never cut and count for nothing."""
+    """Build the max-cut model of a graph from the rows of W that this rank owns.
+
+    Parameters
+    ----------
+    block : sparse matrix
+        The rows begin ... end - 1 of W, where ``begin, end = Team().range(n)``, with n columns.
+        Self-loops are never cut and are dropped.
+    team : Team, optional
+        The ranks; by default all.
+
+    Returns
+    -------
+    DistributedMaxCut
+        The model.
+    """
     team = Team() if team is None else team
     team.require_alike()
     with team.together():
@@ -148,8 +185,8 @@ def max_cut(block: Any, team: Team | None = None) -> DistributedMaxCut:
         own = sp.coo_array(block)
         if not np.all(np.isfinite(own.data)):
             raise ProblemError("the weights hold NaN or infinity: clean the data first")
-        kept = (own.row.astype(np.int64) + begin != own.col) & (own.data != 0)
-        entries = own.data[kept].astype(np.float64), (own.row[kept], own.col[kept])
+        edge = (own.row.astype(np.int64) + begin != own.col) & (own.data != 0)
+        entries = own.data[edge].astype(np.float64), (own.row[edge], own.col[edge])
         W = sp.csr_array(entries, shape=block.shape)
     team.require_same(block.shape[1], "the number of vertices")
     if team.sum(float(W.nnz)) == 0:
@@ -160,7 +197,20 @@ def max_cut(block: Any, team: Team | None = None) -> DistributedMaxCut:
 
 
 def read_max_cut(file: PathLike, team: Team | None = None) -> DistributedMaxCut:
-    """The max-cut model of the graph in a file, of which each rank reads a part."""
+    """Read a graph, of which each rank reads a part, and build its max-cut model.
+
+    Parameters
+    ----------
+    file : str or os.PathLike
+        A file that `condal.distributed.read_rows` reads.
+    team : Team, optional
+        The ranks; by default all.
+
+    Returns
+    -------
+    DistributedMaxCut
+        The model.
+    """
     team = Team() if team is None else team
     with team.solving():
         team.require_alike()
@@ -168,13 +218,15 @@ def read_max_cut(file: PathLike, team: Team | None = None) -> DistributedMaxCut:
 
 
 def _require_symmetric(model: DistributedMaxCut) -> None:
-    """Raise ProblemError unless u'Lv = v'Lu for two vectors at random: ranks of other graphs, or
-    of rows in another order, do not pass."""
+    """Raise ProblemError unless u'Lv = v'Lu for two random vectors.
+
+    The test fails if ranks were given rows of different graphs, or rows in a different order.
+    """
     u, v = (normals(model.team, model.n, seed=[which, model.n]) for which in (1, 2))
     Lu, Lv = model.cost @ u, model.cost @ v
     sizes = float(np.linalg.norm(u) * np.linalg.norm(Lv) + np.linalg.norm(v) * np.linalg.norm(Lu))
-    if not abs(u @ Lv - v @ Lu) <= ROUNDING * sizes:
+    if not abs(u @ Lv - v @ Lu) <= SYMMETRY_TOLERANCE * sizes:
         raise ProblemError(
-            "the rows of the ranks make no symmetric W: were all of them given their rows of the "
+            "the rows of the ranks do not form a symmetric W: was each rank given its rows of the "
             "same graph?"
         )

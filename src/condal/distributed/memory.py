@@ -1,9 +1,9 @@
-"""How much memory a solve takes on a rank, part by part."""
+"""Estimate the memory that a solve needs per rank."""
 
 from __future__ import annotations
 
 from condal.distributed.maxcut import DistributedMaxCut
-from condal.distributed.oracle import BASIS
+from condal.distributed.oracle import BASIS_SIZE
 from condal.driver.memory import ENTRY_BYTES as ENTRY
 from condal.driver.memory import IMAGE_VECTORS as IMAGES
 from condal.driver.memory import PROOF_VECTORS as VECTORS
@@ -13,50 +13,83 @@ from condal.errors import ProblemError
 from condal.storage.sketch import Sketch
 from condal.storage.whole import FLOAT_BYTES as NUMBER
 
-COPIES = 4  # of the rows of W, at most: those given, L while it is made, and PETSc's
-ENGINE = 50 * 10**6  # bytes of MPI, PETSc and SLEPc, beside Python
+DATA_COPIES = 4  # of the rows of W, at most: the input, L while it is built, and PETSc's
+ENGINE_BYTES = 50 * 10**6  # of MPI, PETSc and SLEPc, in addition to Python
 
 
 def estimate(model: DistributedMaxCut, R: int) -> dict[str, int]:
-    """At most how many bytes the largest rank takes at its worst moment, by parts."""
+    """Estimate the largest number of bytes that a rank needs.
+
+    Parameters
+    ----------
+    model : DistributedMaxCut
+    R : int
+        The rank of the sketch.
+
+    Returns
+    -------
+    dict
+        An upper bound per part; their sum bounds the peak of the largest rank.
+    """
     team = model.team
     rows, edges = -(-model.n // team.size), int(team.largest(float(model.block.nnz)))
     halo = min(edges, model.n - rows) if team.size > 1 else 0
-    return {**parts(rows, edges + rows, R), "halo": halo_bytes(halo)}
+    return {**bytes_by_part(rows, edges + rows, R), "halo": halo_bytes(halo)}
 
 
 def halo_bytes(count: int, *, index: int = 4) -> int:
-    """Of so many numbers of others, and where they are, here and there."""
+    """Return the bytes of a halo: received values, their indices and the send lists."""
     return 2 * (NUMBER + index) * count
 
 
-def parts(rows: int, entries: int, R: int, *, basis: int = BASIS) -> dict[str, int]:
-    """That of a rank of so many rows, and of entries of C in them."""
+def bytes_by_part(rows: int, entries: int, R: int, *, basis: int = BASIS_SIZE) -> dict[str, int]:
+    """Return the bytes per part of a rank with `rows` rows and `entries` entries of C."""
     return {
         "x": Sketch.bytes_for(rows, R),
-        "data": COPIES * ENTRY * entries,
+        "data": DATA_COPIES * ENTRY * entries,
         "images and duals": IMAGES * NUMBER * rows,
         "oracle": (basis + VECTORS) * NUMBER * rows,
         "proof": VECTORS * NUMBER * rows,
-        "Python": PYTHON + ENGINE,
+        "Python": PYTHON + ENGINE_BYTES,
     }
 
 
 def require_memory(model: DistributedMaxCut, R: int, max_memory: Bytes) -> None:
-    """Raise ProblemError on all ranks where one may take more than that."""
+    """Raise ProblemError on all ranks if one may need more memory than allowed.
+
+    Parameters
+    ----------
+    model : DistributedMaxCut
+    R : int
+        The rank of the sketch.
+    max_memory : int or str
+        The limit per rank, such as ``"4 GB"``.
+    """
     total, limit = sum(estimate(model, R).values()), bytes_of(max_memory)
     if total > limit:
         raise ProblemError(
             f"this needs {size(total)} of memory on each of {model.team.size} ranks, and "
-            f"max_memory is {size(limit)} a rank: start more ranks, give a smaller R, or raise it"
+            f"max_memory is {size(limit)} per rank: start more ranks, give a smaller R, or raise it"
         )
 
 
-def told(model: DistributedMaxCut, R: int) -> str:
-    """That, in words, before a solve begins."""
-    by, ranks = estimate(model, R), model.team.size
-    total = sum(by.values())
-    first = sorted(by, key=lambda name: -by[name])[:3]
-    shown = ", ".join(f"{name} {size(by[name])}" for name in first)
-    each = f"each of {ranks} ranks" if ranks > 1 else "one rank"
-    return f"memory: at most {size(total)} on {each}; of it {shown}"
+def describe_memory(model: DistributedMaxCut, R: int) -> str:
+    """Describe the estimate in one line.
+
+    Parameters
+    ----------
+    model : DistributedMaxCut
+    R : int
+        The rank of the sketch.
+
+    Returns
+    -------
+    str
+        The total, and the three largest bytes_by_part.
+    """
+    by_part, ranks = estimate(model, R), model.team.size
+    total = sum(by_part.values())
+    largest = sorted(by_part.items(), key=lambda item: -item[1])[:3]
+    listed = ", ".join(f"{name} {size(count)}" for name, count in largest)
+    where = f"each of {ranks} ranks" if ranks > 1 else "one rank"
+    return f"memory: at most {size(total)} on {where}; of it {listed}"

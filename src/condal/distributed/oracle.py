@@ -1,8 +1,8 @@
-"""The smallest eigenpair of a gradient that ranks hold together: SLEPc's Krylov-Schur.
+"""The smallest eigenpair of a gradient that ranks hold together, by SLEPc's Krylov-Schur.
 
-SLEPc stops by the residual r of a Ritz pair; what is asked for is the error of its value, which is
-at most r^2 / (the distance to the rest of the spectrum). So it runs to an r that would do if that
-distance were PART of the spread, and again, from where it came to, if it is less.
+SLEPc stops by the residual r of a Ritz pair. What is wanted is the error of its value, which is at
+most r^2 / (the distance to the rest of the spectrum). So the solver runs to an r that suffices if
+that distance is ASSUMED_SEPARATION of the spread. If it is less, the solver continues from there.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from weakref import finalize
 import numpy as np
 
 from condal.distributed.engine import engine
-from condal.distributed.normals import normals
-from condal.distributed.sharded_array import ShardedArray
+from condal.distributed.sharded_array import ShardedArray, normals
 from condal.distributed.team import Team
 from condal.errors import ProblemError
 from condal.linalg.eigen import START_NOISE, Eigenpair
@@ -24,18 +23,18 @@ from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.cancellation import Cancelled
 
-BASIS = 24  # vectors of a Krylov space, before it is restarted
-RESTARTS = 100
-TRIES = 8
-PART = 0.02
-ALIKE = 1e-12  # of the largest: what rounding leaves between equal eigenvalues
+BASIS_SIZE = 24  # vectors of a Krylov space before a restart
+MAX_RESTARTS = 100
+MAX_RUNS = 8
+ASSUMED_SEPARATION = 0.02
+EQUAL_EIGENVALUES = 1e-12  # relative difference that rounding leaves between equal eigenvalues
 
 
 class Slepc:
     """SLEPc's Krylov-Schur on a PETSc shell of V, n x n. Its vectors are allocated once."""
 
     def __init__(
-        self, n: int, *, team: Team, basis: int = BASIS, kind: str = "krylovschur"
+        self, n: int, *, team: Team, basis: int = BASIS_SIZE, kind: str = "krylovschur"
     ) -> None:
         self.n, self.team, self.basis, self.kind = n, team, min(basis, n), kind
         _require_counted(n, self.basis)
@@ -44,20 +43,20 @@ class Slepc:
         self._ritz: list[float] = []  # the values at the last restart
 
     def smallest(self, V: Symmetric, tol: float = 0.0, guess: Array | None = None) -> Eigenpair:
-        """The smallest eigenpair, its value to within tol, as far as it can tell."""
-        tol = self.team.agreed(tol)  # made by functions that other processors round otherwise
+        """Return the smallest eigenpair, with an estimated error of the value of at most tol."""
+        tol = self.team.agreed(tol)  # other processors may round its computation differently
         self._shell.V = V
         start = self._start(guess)
         start = start / float(np.linalg.norm(start))
         size = float(np.linalg.norm(V @ start))
         if not np.isfinite(size):
             raise FloatingPointError("a product with the gradient gave NaN or infinity")
-        if size == 0.0:  # V = 0, as far as anyone can tell
+        if size == 0.0:  # V = 0, almost surely
             return Eigenpair(0.0, start, 0.0, 0.0)
         rounding = 4e-16 * self.basis * size
         wanted = max(tol, rounding)
-        residual = max(sqrt(PART * size * wanted), rounding)
-        for _ in range(TRIES):
+        residual = max(sqrt(ASSUMED_SEPARATION * size * wanted), rounding)
+        for _ in range(MAX_RUNS):
             pair = self._solved(start, residual)
             separation = self._ritz[1] - self._ritz[0] if len(self._ritz) > 1 else size
             error = min(pair.residual, pair.residual**2 / max(separation, rounding))
@@ -68,8 +67,10 @@ class Slepc:
         return Eigenpair(pair.value, pair.vector, pair.residual, error)
 
     def _start(self, guess: Any) -> Any:
-        """The guess with more noise than that, the same each time, or noise alone: a pure guess
-        would find itself again."""
+        """Return the guess plus noise, always the same, or noise alone.
+
+        Without noise a guess that is an eigenvector would be found again.
+        """
         size = 0.0 if guess is None else float(np.linalg.norm(guess))
         if not np.isfinite(size) or size == 0.0:
             return self._noise
@@ -80,40 +81,42 @@ class Slepc:
         return normals(self.team, self.n, seed=[self.n])
 
     def _solved(self, start: Any, residual: float) -> Eigenpair:
-        """A Ritz pair of a residual that small, or the best that RESTARTS give."""
+        """Return a Ritz pair of at most that residual, or the best after MAX_RESTARTS restarts."""
         eps, vector = self._prepared()
         vector.getArray()[:] = start.local
         eps.setInitialSpace([vector])
         self._run(eps, residual)
-        while eps.getConverged() == 0:  # SLEPc has no vectors but of what has converged
+        while eps.getConverged() == 0:  # SLEPc has only vectors that have converged
             residual *= 10
             self._run(eps, residual)
-        value, off = float(eps.getEigenvalue(0).real), float(eps.getErrorEstimate(0))
-        return Eigenpair(value, self._nearest(eps, vector, start), off, off)
+        value, error = float(eps.getEigenvalue(0).real), float(eps.getErrorEstimate(0))
+        return Eigenpair(value, self._nearest(eps, vector, start), error, error)
 
     def _nearest(self, eps: Any, vector: Any, start: Any) -> Any:
-        """The eigenvector; of several of one value, which SLEPc finds in directions that rounding
-        decides, the combination that is nearest to the start: the same on any number of ranks."""
+        """Return the eigenvector that is nearest to the start.
+
+        Of several eigenvectors with equal values, SLEPc returns directions that depend on rounding.
+        The combination nearest to the start is the same on any number of ranks.
+        """
         values = np.array([eps.getEigenvalue(i).real for i in range(eps.getConverged())])
-        alike = np.flatnonzero(values - values[0] <= ALIKE * np.abs(values).max())
-        found: Any = None
-        for i in map(int, alike):
+        equal = np.flatnonzero(values - values[0] <= EQUAL_EIGENVALUES * np.abs(values).max())
+        projection: Any = 0.0
+        for i in map(int, equal):
             eps.getEigenpair(i, vector)
-            one: Any = ShardedArray(vector.getArray().copy(), self.team)
-            if alike.size == 1:
-                return one
-            part = float(one @ start) * one
-            found = part if found is None else found + part
-        size = float(np.linalg.norm(found))
-        return found / size if size > 0 else one
+            eigenvector: Any = ShardedArray(vector.getArray().copy(), self.team)
+            if equal.size == 1:
+                return eigenvector
+            projection = projection + float(eigenvector @ start) * eigenvector
+        size = float(np.linalg.norm(projection))
+        return projection / size if size > 0 else eigenvector
 
     def _run(self, eps: Any, residual: float) -> None:
-        """Let it run to that residual; or to its end, where a product was told to halt."""
+        """Run to that residual, or to the end if a product was cancelled."""
         self._shell.halt = None
-        eps.setTolerances(residual, RESTARTS)
+        eps.setTolerances(residual, MAX_RESTARTS)
         try:
             eps.solve()
-        except BaseException:  # in a product: it is in the middle of its work, and can never end
+        except BaseException:  # from a product: SLEPc was interrupted and cannot be destroyed
             self._solver = None
             self._ending.detach()
             eps.incRef()
@@ -122,31 +125,32 @@ class Slepc:
             raise self._shell.halt
 
     def _prepared(self) -> Any:
-        """SLEPc's solver, and a vector of PETSc's."""
+        """Return SLEPc's solver and a PETSc vector."""
         if self._solver is None:
             SLEPc, PETSc = engine().SLEPc, engine().PETSc
             begin, end = self.team.range(self.n)
-            here = (end - begin, self.n)
-            mat = PETSc.Mat().createPython((here, here), context=self._shell, comm=self.team.comm)
+            sizes = ((end - begin, self.n),) * 2
+            mat = PETSc.Mat().createPython(sizes, context=self._shell, comm=self.team.comm)
             eps = SLEPc.EPS().create(comm=self.team.comm)
             eps.setOperators(mat)
             eps.setProblemType(SLEPc.EPS.ProblemType.HEP)
             eps.setWhichEigenpairs(SLEPc.EPS.Which.SMALLEST_REAL)
             eps.setType(self.kind)
             eps.setDimensions(1, self.basis)
-            # Of small matrices, which all ranks have, the first one's factors count.
+            # For small matrices, which all ranks have, the factors of the first rank count.
             eps.getDS().setParallel(SLEPc.DS.ParallelType.SYNCHRONIZED)
             eps.setConvergenceTest(SLEPc.EPS.Conv.ABS)
             eps.setMonitor(self._note)
             self._solver = eps, mat.createVecRight()
-            # Before Python ends: PETSc would call the shell of a matrix that it finds later.
+            # Before Python ends, because PETSc would still call the shell later.
             self._ending = finalize(self, _destroy, *self._solver, mat)
         return self._solver
 
     def release(self) -> None:
-        """Let its vectors go, on all ranks at once; they are made again where they are needed.
+        """Free its vectors on all ranks at once; they are allocated again when needed.
 
-        Nobody else does while the process lives: what ends them holds them, and their monitor this.
+        Nothing else frees them while the process lives: the finaliser refers to them, and their
+        monitor to this object.
         """
         if self._solver is not None:
             self._solver, self._shell.V = None, None
@@ -157,8 +161,10 @@ class Slepc:
 
 
 def _require_counted(n: int, basis: int) -> None:
-    """Raise ProblemError unless PETSc can number the entries of a basis: SLEPc keeps it, and one
-    vector more, as one vector of PETSc's."""
+    """Raise ProblemError unless PETSc can index the entries of a basis.
+
+    SLEPc stores the basis and one more vector as one PETSc vector.
+    """
     most = int(np.iinfo(engine().PETSc.IntType).max)
     if n * (basis + 1) > most:
         raise ProblemError(
@@ -168,15 +174,16 @@ def _require_counted(n: int, basis: int) -> None:
 
 
 def _destroy(*objects: Any) -> None:
-    for one in objects:
-        one.destroy()
+    for item in objects:
+        item.destroy()
 
 
 class _Shell:
-    """V, as PETSc calls it.
+    """V as a PETSc shell matrix.
 
-    A Halt, which all ranks meet at once, is kept until SLEPc has ended: it would be left in the
-    middle of its work. With the identity, which it is given from then on, it ends at once.
+    A cancellation, which all ranks see at once, is raised only after SLEPc has returned; to leave
+    it in the middle of its work would break it. The identity takes the place of V, so SLEPc ends
+    soon.
     """
 
     def __init__(self, team: Team) -> None:

@@ -1,4 +1,4 @@
-"""x kept as a sketch, each rank its rows."""
+"""A sketch of x whose rows are owned by ranks."""
 
 from __future__ import annotations
 
@@ -8,19 +8,29 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import LinAlgError, svd
 
-from condal.distributed.normals import normals
-from condal.distributed.sharded_array import ShardedArray
+from condal.distributed.sharded_array import ShardedArray, normals
 from condal.distributed.team import Team
 from condal.linalg.points import Array
-from condal.storage import Sketch
+from condal.storage.sketch import Sketch
 
 
 class DistributedSketch(Sketch):
-    """S = x Omega, n x R: the `Sketch`, its rows and those of Omega owned by ranks.
+    """S = x Omega, n x R: the `Sketch` with the rows of S and Omega distributed over ranks.
 
-    The numbers of Omega depend on the seed alone, not on how many ranks there are. Of small
-    matrices, which all ranks have, the first one's factors count: other processors round otherwise,
-    and what is hardly definite, or turned at will, they may take for something else.
+    Omega depends only on the seed, not on the number of ranks. For small matrices, which all ranks
+    have, the factors of the first rank count: other processors may round differently, and take a
+    nearly indefinite matrix for an indefinite one.
+
+    Parameters
+    ----------
+    n : int
+        The number of rows.
+    R : int
+        The rank of the sketch.
+    team : Team
+        The ranks.
+    seed : int
+        The seed of Omega.
     """
 
     checkpoint_fields: ClassVar[tuple[str, ...]] = (*Sketch.checkpoint_fields, "team")
@@ -41,22 +51,22 @@ class DistributedSketch(Sketch):
         return ShardedArray(np.eye(end - begin, self.R, k=begin), self.team)
 
     def _root(self, core: Array) -> Array:
-        found: Array | None = None
+        root: Array | None = None
         with suppress(LinAlgError):
-            found = super()._root(core)
-        found = self.team.agreed(found)
-        if found is None:
+            root = super()._root(core)
+        root = self.team.agreed(root)
+        if root is None:
             raise LinAlgError("the core of the sketch is not definite")
-        return found
+        return root
 
     def _solved(self, S: Any, L: Array) -> Any:
         return ShardedArray(super()._solved(S.local, L), self.team)
 
     def _decomposed(self, B: Any) -> tuple[Any, Array]:
-        """By a QR factorisation of each rank's rows, and one of the triangles that they leave."""
+        """Factor by QR each rank's rows, then the triangles of all ranks."""
         local, triangle = np.linalg.qr(B.local)
         triangles = self.team.gathered(triangle)
-        end = sum(len(one) for one in triangles[: self.team.rank + 1])
+        end = sum(map(len, triangles[: self.team.rank + 1]))
         columns, top = np.linalg.qr(np.vstack(triangles))
         turned, sigma, _ = svd(top, full_matrices=False)
         columns, turned, sigma = self.team.agreed((columns, turned, sigma))

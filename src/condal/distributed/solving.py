@@ -1,4 +1,4 @@
-"""`solve` and `resume` on many ranks: the same driver and the same method, on owned arrays."""
+"""`solve` and `resume` on many ranks: the same driver and method, on sharded arrays."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
-from condal.distributed.domain import DistributedSpectrahedron
-from condal.distributed.parts import DistributedKeeper
+from condal.distributed.checkpoint_writer import DistributedCheckpointWriter
+from condal.distributed.pieces import DistributedSpectrahedron
 from condal.distributed.sketch import DistributedSketch
 from condal.distributed.team import Team
 from condal.driver.checkpoint_writer import EVERY_SECONDS, Checkpoint
@@ -17,7 +17,7 @@ from condal.driver.solve import finish, new_checkpoint, resumed_run
 from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
-from condal.methods import CGAL
+from condal.methods.cgal import CGAL
 from condal.methods.choice import Choice
 from condal.methods.rules import Corrective, Smoothed
 from condal.problem import Model, Problem, problem_of
@@ -43,37 +43,53 @@ def solve(
     checkpoint: PathLike | Checkpoint | None = None,
     every_seconds: float = EVERY_SECONDS,
 ) -> Result:
-    """Minimise f(x) + h(Ax) over x in X to a proved relative gap and infeasibility of tol, on all
-    ranks together: each of them calls this, at the same place and with the same options.
+    r"""Minimise :math:`f(x) + h(Ax)` over :math:`x \in X`, with a proof, on all ranks together.
 
-    Every rank gets the same result, but for x and y, which are in its own rows: x = U diag(w) U',
-    with U and y as `ShardedArray` arrays.
+    Every rank calls it, with the same options. Every rank gets the same result except for x and y,
+    which hold its own rows: :math:`x = U \operatorname{diag}(w) U^T`, where U and y are
+    `ShardedArray`.
 
     Parameters
     ----------
-    problem : a problem whose pieces are distributed, such as that of `condal.distributed.max_cut`.
-    method : CGAL() or one of its variants.
-    R : the rank of the sketch that is kept of x: n x R numbers on all ranks together.
-    tol : what is to be proved; 1e-1, as people ask of problems of this size, unless given.
-    callback, stopper, max_seconds : those of the first rank count; all do what it decides.
-    checkpoint, every_seconds : a new folder, to be written every so many seconds and at the end:
-        each rank writes its own rows. `condal.distributed.resume` goes on from it, on as many
-        ranks as there are by then.
+    problem : Problem or Model
+        A problem with distributed pieces, such as that of `condal.distributed.max_cut`.
+    method : CGAL, optional
+        CGAL() or one of its variants.
+    R : int
+        The rank of the sketch of x, which has n x R numbers on all ranks together.
+    tol : float
+        The relative gap and infeasibility to prove.
+    max_iters, max_seconds : int, float, optional
+        Limits. The clock of the first rank counts.
+    seed : int
+        The seed of the sketch and of probabilistic proofs.
+    callback, stopper : callable, Stopper, optional
+        As in `condal.solve`; those of the first rank count.
+    checkpoint : path or Checkpoint, optional
+        A new folder, to which each rank writes its own rows. `condal.distributed.resume` resumes
+        from it on any number of ranks.
+    every_seconds : float
+        The time between two checkpoints.
+
+    Returns
+    -------
+    Result
+        The result.
     """
     whole, method = problem_of(problem), CGAL() if method is None else method
     team = team_of(whole)
     with team.solving(), ExitStack() as stack:
         stop = Stop(tol, max_iters, max_seconds)
-        _require_images_alone(method)
+        _require_sketchable(method)
         require_whole(seed, "seed", least=0)
         require_whole(R, "R")
-        said = {"R": R, "tol": tol, "max_iters": max_iters, "seed": seed, "method": repr(method)}
-        said["checkpoint"] = _path(checkpoint)
+        asked = {"R": R, "tol": tol, "max_iters": max_iters, "seed": seed, "method": repr(method)}
+        asked["checkpoint"] = _path_of(checkpoint)
         team.require_alike()
-        team.require_same({**said, **_sizes(whole)}, "what they were asked to do")
+        team.require_same({**asked, **_sizes(whole)}, "what they were asked to do")
         file, held = (checkpoint, every_seconds), (method, None)
         options = {"tol": float(tol), "seed": int(seed), "max_bytes": None}
-        writer = new_checkpoint(stack, DistributedKeeper, *file, whole, held, options)
+        writer = new_checkpoint(stack, DistributedCheckpointWriter, *file, whole, held, options)
         run = Run(
             whole,
             stop,
@@ -88,7 +104,7 @@ def solve(
             warm = method.suggested(lambda: run.scaling.normalised_dual(dual()))
             if warm is not None:
                 run.start_from(warm)
-        return _gone(run, callback, stack)
+        return _run_to_end(run, callback, stack)
 
 
 def resume(
@@ -102,29 +118,40 @@ def resume(
     stopper: Stopper | None = None,
     every_seconds: float = EVERY_SECONDS,
 ) -> Result:
-    """Go on with a solve from its checkpoint, on any number of ranks: as it would have gone on on
-    those that wrote it, but for rounding.
+    """Resume a solve from its checkpoint, on any number of ranks.
 
-    The parameters are those of `condal.resume`, and `checkpoint` a folder.
+    Up to rounding, it continues as it would have on the ranks that wrote the checkpoint.
+
+    Parameters
+    ----------
+    checkpoint : path or Checkpoint
+        The folder.
+    problem : Problem or Model
+        The problem that was solved.
+    tol, max_iters, max_seconds, callback, stopper, every_seconds
+        As in `condal.resume`.
+
+    Returns
+    -------
+    Result
+        The result.
     """
     whole = problem_of(problem)
     team = team_of(whole)
     with team.solving(), ExitStack() as stack:
-        said = {"tol": tol, "max_iters": max_iters, "checkpoint": _path(checkpoint)}
-        said |= _sizes(whole)
+        asked = {"tol": tol, "max_iters": max_iters, "checkpoint": _path_of(checkpoint)}
         team.require_alike()
-        team.require_same(said, "what they were asked to do")
-        opened = DistributedKeeper(Checkpoint.of(checkpoint, every_seconds), whole)
+        team.require_same({**asked, **_sizes(whole)}, "what they were asked to do")
+        opened = DistributedCheckpointWriter(Checkpoint.of(checkpoint, every_seconds), whole)
         writer, limits = stack.enter_context(opened), {"max_seconds": max_seconds}
         run = resumed_run(
             writer, lambda same: same, stopper, tol=tol, max_iters=max_iters, **limits
         )
-        return _gone(run, callback, stack)
+        return _run_to_end(run, callback, stack)
 
 
-class _Heard:
-    """A callback that may stop the solve by KeyboardInterrupt, too, which one rank would meet alone
-    and take for its own."""
+class _StoppingCallback:
+    """A callback whose KeyboardInterrupt stops the solve on all ranks, not only on its own."""
 
     def __init__(self, callback: Callback) -> None:
         self._callback = callback
@@ -137,30 +164,30 @@ class _Heard:
             return True
 
 
-def _gone(run: Run, callback: Callback | None, stack: ExitStack) -> Result:
-    """What it comes to; the vectors of its oracle are let go, by all ranks at once."""
+def _run_to_end(run: Run, callback: Callback | None, stack: ExitStack) -> Result:
+    """Run to the end, then free the vectors of the oracle on all ranks at once."""
     if isinstance(callback, AbstractContextManager):
         stack.enter_context(callback)
-    heard = None if callback is None else _Heard(callback)
-    result, X = finish(run, heard, stack), run.problem.X
+    stopping = None if callback is None else _StoppingCallback(callback)
+    result, X = finish(run, stopping, stack), run.problem.X
     if isinstance(X, DistributedSpectrahedron):
         X.release()
     return result
 
 
 def team_of(problem: Problem) -> Team:
-    """The ranks that hold a problem together; ProblemError for one of a single process."""
+    """Return the ranks that hold a problem; raise ProblemError for a problem of one process."""
     team = getattr(problem.X, "team", None)
     if team is None:
         raise ProblemError(
-            "condal.distributed.solve takes a problem of distributed pieces, such as that of "
+            "condal.distributed.solve takes a problem with distributed pieces, such as that of "
             f"condal.distributed.max_cut; got one over {type(problem.X).__name__}: use condal.solve"
         )
     return team
 
 
-def _require_images_alone(method: Any) -> None:
-    """Raise ProblemError unless it is CGAL, and keeps no more of x than a sketch."""
+def _require_sketchable(method: Any) -> None:
+    """Raise ProblemError unless the method is CGAL and stores no more of x than a sketch."""
     keeps_more = not isinstance(method, CGAL) or isinstance(method.eta, Corrective)
     if keeps_more or isinstance(method.sigma, Smoothed):
         raise ProblemError(
@@ -169,10 +196,10 @@ def _require_images_alone(method: Any) -> None:
         )
 
 
-def _path(checkpoint: PathLike | Checkpoint | None) -> str | None:
-    """That of its folder, as it was given."""
-    given = checkpoint.path if isinstance(checkpoint, Checkpoint) else checkpoint
-    return None if given is None else os.fsdecode(given)
+def _path_of(checkpoint: PathLike | Checkpoint | None) -> str | None:
+    """Return the path of the folder as it was given."""
+    path = checkpoint.path if isinstance(checkpoint, Checkpoint) else checkpoint
+    return None if path is None else os.fsdecode(path)
 
 
 def _sizes(problem: Problem) -> dict[str, Any]:

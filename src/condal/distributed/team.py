@@ -1,4 +1,4 @@
-"""The processes that solve one problem together, and what they say to each other."""
+"""The ranks that solve one problem together, and their communication."""
 
 from __future__ import annotations
 
@@ -18,17 +18,22 @@ from condal.linalg.points import Array
 from condal.runtime.consensus import root_values
 from condal.runtime.version import versions
 
-PATIENCE = 10.0  # seconds until the others are taken to have gone another way
-PAUSE = 0.01
+ABORT_AFTER_SECONDS = 10.0  # of waiting for ranks that do not come to the same place
+POLL_SECONDS = 0.01
 
-_Said = TypeVar("_Said")
+_Value = TypeVar("_Value")
 
 
 class Team:
-    """The ranks of an MPI communicator, COMM_WORLD unless another is given.
+    """The ranks of an MPI communicator.
 
-    Every method is collective: each rank calls it, at the same place. Sums are taken in the order
-    of the ranks, so that all of them get the same bits.
+    Every method is collective: all ranks call it at the same place. Sums are taken in the order of
+    the ranks, so all ranks get the same bits.
+
+    Parameters
+    ----------
+    comm : MPI communicator, optional
+        By default COMM_WORLD.
     """
 
     def __init__(self, comm: Any = None) -> None:
@@ -36,17 +41,20 @@ class Team:
 
     @cached_property
     def rank(self) -> int:
-        """Which one this is."""
+        """The number of this rank."""
         return int(self.comm.Get_rank())
 
     @cached_property
     def size(self) -> int:
-        """How many there are."""
+        """The number of ranks."""
         return int(self.comm.Get_size())
 
     def range(self, n: int, rank: int | None = None) -> tuple[int, int]:
-        """The rows begin ... end - 1 of n that a rank owns, this one unless another is named: as
-        many as any other, or one more. ProblemError if there are fewer rows than ranks."""
+        """Return (begin, end): a rank owns the rows begin ... end - 1 of n.
+
+        The numbers of rows of two ranks differ by at most one. `rank` is this rank by default.
+        ProblemError if there are fewer rows than ranks.
+        """
         if n < self.size:
             raise ProblemError(
                 f"{n} rows cannot be shared by {self.size} ranks; start at most {n} of them"
@@ -56,53 +64,52 @@ class Team:
         begin = rank * each + min(rank, more)
         return begin, begin + each + (rank < more)
 
-    def gathered(self, value: _Said) -> list[_Said]:
-        """What each rank says, in their order."""
+    def gathered(self, value: _Value) -> list[_Value]:
+        """Return the values of all ranks, in their order."""
         return self.comm.allgather(value)
 
-    def agreed(self, value: _Said) -> _Said:
-        """What the first rank says."""
+    def agreed(self, value: _Value) -> _Value:
+        """Return the value of the first rank."""
         return self.comm.bcast(value, root=0)
 
     def sum(self, part: float) -> float:
-        """Over the ranks, the same bits on each."""
+        """Sum over the ranks; the same bits on each."""
         return float(self.sums(np.array([part]))[0])
 
     def sums(self, part: Array) -> Array:
-        """Of each entry over the ranks, the same bits on each."""
+        """Sum each entry over the ranks; the same bits on each."""
         return self._together(part).sum(axis=0)
 
     def largest(self, part: float) -> float:
-        """Over the ranks; NaN if one has it."""
+        """Return the maximum over the ranks; NaN if one has it."""
         return float(self._together(np.array([part])).max())
 
     def _together(self, part: Array) -> Array:
-        """The part of each rank, one under the other."""
-        mine = np.ascontiguousarray(part, dtype=np.float64)
+        """Stack the arrays of all ranks."""
+        own = np.ascontiguousarray(part, dtype=np.float64)
         if self.size == 1:
-            return mine[None]
-        every = np.empty((self.size, *mine.shape))
-        self.comm.Allgather(mine, every)
-        return every
+            return own[None]
+        stacked = np.empty((self.size, *own.shape))
+        self.comm.Allgather(own, stacked)
+        return stacked
 
     def require_same(self, value: Any, what: str) -> None:
-        """Raise ProblemError on all ranks unless all of them say the same."""
-        every = self.gathered(value)
-        other = next((rank for rank, one in enumerate(every) if one != every[0]), None)
-        if other is not None:
-            raise ProblemError(
-                f"the ranks differ in {what}: rank 0 has {every[0]!r}, rank {other} has "
-                f"{every[other]!r}; start all of them with the same"
-            )
+        """Raise ProblemError on all ranks unless all values are equal."""
+        values = self.gathered(value)
+        for rank, other in enumerate(values):
+            if other != values[0]:
+                raise ProblemError(
+                    f"the ranks differ in {what}: rank 0 has {values[0]!r}, rank {rank} has "
+                    f"{other!r}; start all of them with the same"
+                )
 
     def require_alike(self) -> None:
-        """Refuse ranks of other versions than the first: of condal, Python, NumPy, SciPy, MPI,
-        PETSc or SLEPc."""
+        """Refuse ranks with other versions of condal, Python or the libraries than the first."""
         self.require_same({**versions(), **engine().versions()}, "their versions")
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """What each rank does alone, all of them to the end: if one fails, all do, with its words.
+        """Context manager: if one rank fails in the block, all ranks raise its error at the end.
 
         Inside, a rank must not wait for another.
         """
@@ -111,18 +118,20 @@ class Team:
             yield
         except Exception as raised:
             error = raised
-        words = self.gathered(None if error is None else _Word.of(error))
-        word = next((word for word in words if word is not None), None)
-        if word is None:
+        errors = self.gathered(None if error is None else _SentError.of(error))
+        first = next((sent for sent in errors if sent is not None), None)
+        if first is None:
             return
-        if error is not None and _Word.of(error) == word:
+        if error is not None and _SentError.of(error) == first:
             raise error
-        raise word.said() from error
+        raise first.as_error() from error
 
     @contextmanager
     def solving(self) -> Iterator[None]:
-        """The time in which the ranks go the way of the first, and end together: an error that one
-        of them meets alone, while others wait for it, ends them all."""
+        """Context manager: all ranks follow the decisions of the first and end together.
+
+        An error that one rank meets alone, while others wait for it, aborts all ranks.
+        """
         try:
             with root_values(self.agreed):
                 yield
@@ -135,39 +144,39 @@ class Team:
         """Whether every rank comes to this place in time."""
         if self.size == 1:
             return True
-        request, until = self.comm.Ibarrier(), time.monotonic() + PATIENCE
+        request, until = self.comm.Ibarrier(), time.monotonic() + ABORT_AFTER_SECONDS
         while not request.Test():
             if time.monotonic() > until:
                 return False
-            time.sleep(PAUSE)
+            time.sleep(POLL_SECONDS)
         return True
 
     def _abort(self, error: BaseException) -> NoReturn:
-        word = f"rank {self.rank}: {type(error).__name__}: {error}"
-        print(word, file=sys.__stderr__, flush=True)  # this one is not left to the first rank
+        text = f"rank {self.rank}: {type(error).__name__}: {error}"
+        print(text, file=sys.__stderr__, flush=True)  # from any rank, not only from the first
         self.comm.Abort(1)
         raise SystemExit(1)
 
 
 @dataclass(frozen=True)
-class _Word:
-    """An error, as it is told to other ranks."""
+class _SentError:
+    """An error as it is sent to other ranks."""
 
     kind: type[Exception]
     text: str
     more: dict[str, Any]
 
     @classmethod
-    def of(cls, error: Exception) -> _Word:
+    def of(cls, error: Exception) -> _SentError:
         kind = type(error)
         if isinstance(error, CondalError):
             return cls(kind, str(error), vars(error))
         if kind.__module__ == "builtins":
             return cls(kind, str(error), {})
-        return cls(CondalError, f"{kind.__name__}: {error}", {})  # one that they may not have
+        return cls(CondalError, f"{kind.__name__}: {error}", {})  # others may lack its class
 
-    def said(self) -> Exception:
-        """An error of the same kind and words."""
+    def as_error(self) -> Exception:
+        """Return an error of the same kind and text."""
         error = self.kind.__new__(self.kind, self.text)
         error.args = (self.text,)
         vars(error).update(self.more)

@@ -14,8 +14,7 @@ import condal
 from condal import distributed, methods
 from condal.distributed import sketch
 from condal.distributed.memory import require_memory
-from condal.distributed.normals import normals
-from condal.distributed.sharded_array import ShardedArray
+from condal.distributed.sharded_array import ShardedArray, normals
 from condal.errors import ProblemError
 from condal.linalg.points import LowRank
 from condal.methods.rules import Const, Smoothed
@@ -101,7 +100,7 @@ def test_the_first_dual_is_within_that_of_the_rule(model):
 def test_memory_that_there_is_not_is_refused_by_all(model):
     require_memory(model, 10, "1 GB")
     require_memory(model, 10, None)
-    with pytest.raises(ProblemError, match=r"on each of . ranks, and max_memory is 1 MB a rank"):
+    with pytest.raises(ProblemError, match=r"on each of . ranks, and max_memory is 1 MB per rank"):
         require_memory(model, 10, "1 MB")
 
 

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from condal import distributed
 from condal.distributed.cost import Machine, Size, iteration, memory
 from condal.distributed.engine import engine
-from condal.distributed.normals import normals
 from condal.distributed.oracle import Slepc
+from condal.distributed.sharded_array import normals
 from condal.errors import ProblemError
 
 

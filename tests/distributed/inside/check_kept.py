@@ -16,7 +16,11 @@ from condal.distributed.checkpoint import folder as folders
 from condal.distributed.checkpoint import shard_spec
 from condal.distributed.checkpoint.folder import read, write
 from condal.distributed.checkpoint.shard_digest import shard_words
-from condal.distributed.parts import DistributedKeeper, is_parts, read_about
+from condal.distributed.checkpoint_writer import (
+    DistributedCheckpointWriter,
+    is_sharded_checkpoint,
+    read_about,
+)
 from condal.distributed.team import Team
 from condal.driver.checkpoint_writer import Checkpoint
 from condal.errors import CondalError, FormatError, ProblemError
@@ -249,7 +253,7 @@ def test_the_fingerprint_is_that_of_the_data_on_any_number_of_ranks(team):
 
 
 def keeper(team: Team, path, W=None, **more):
-    return DistributedKeeper(
+    return DistributedCheckpointWriter(
         Checkpoint(path, **more), model(team, graph() if W is None else W).problem
     )
 
@@ -259,7 +263,7 @@ def test_a_keeper_has_the_folder_for_itself(shared, team):
         with pytest.raises(CondalError, match="is being written by another solve") as caught:
             keeper(team, shared / "run").__enter__()
         assert len(set(team.gathered(str(caught.value)))) == 1
-        assert not is_parts(shared / "run")
+        assert not is_sharded_checkpoint(shared / "run")
     team.comm.Barrier()
     assert not (shared / "run").exists()
 
@@ -300,4 +304,4 @@ def test_a_solve_goes_on_with_its_own_data_alone_and_on_fewer_ranks(shared, team
         assert result.objective == pytest.approx(whole.objective, rel=1e-9)
     team.comm.Barrier()
     assert read_about(path)["k"] == 9
-    assert is_parts(path)
+    assert is_sharded_checkpoint(path)

@@ -171,7 +171,7 @@ def test_other_options_on_one_rank_are_refused_by_all(team, W, option):
 
 def test_rows_of_another_graph_are_refused_by_all(team, W):
     other = sp.csr_array(2.0 * W) if team.rank == 1 else W
-    with pytest.raises(ProblemError, match="the rows of the ranks make no symmetric W"):
+    with pytest.raises(ProblemError, match="the rows of the ranks do not form a symmetric W"):
         distributed.max_cut(rows(team, other), team)
 
 

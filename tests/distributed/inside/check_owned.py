@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from condal.distributed.normals import BLOCK, normals
-from condal.distributed.sharded_array import ShardedArray
+from condal.distributed.sharded_array import ROWS_PER_GENERATOR, ShardedArray, normals
 from condal.linalg.blocked import axpy, lerp, weighted_squares
 from condal.linalg.norms import stable_norm, sum_roundings
 
@@ -106,9 +105,11 @@ def test_nothing_is_wrong_in_silence(team, whole, wrong):
 
 
 def test_random_rows_do_not_depend_on_who_owns_them(team):
-    n = 3 * BLOCK + 17
+    n = 3 * ROWS_PER_GENERATOR + 17
     every = together(team, normals(team, n, seed=[7], columns=2))
-    blocks = [np.random.default_rng([7, b]).standard_normal((BLOCK, 2)) for b in range(4)]
+    blocks = [
+        np.random.default_rng([7, b]).standard_normal((ROWS_PER_GENERATOR, 2)) for b in range(4)
+    ]
     assert np.array_equal(every, np.concatenate(blocks)[:n])
     other = together(team, normals(team, n, seed=[8], columns=2))
     assert not np.allclose(every, other)

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from condal.distributed.diagonal import DistributedDiagonal
-from condal.distributed.domain import DistributedSpectrahedron
-from condal.distributed.halo import renumbered
-from condal.distributed.matrix import ShardedRows
+from condal.distributed.matrix import ShardedRows, with_halo
 from condal.distributed.oracle import Slepc
+from condal.distributed.pieces import DistributedDiagonal, DistributedSpectrahedron
 from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.sketch import DistributedSketch
 from condal.errors import ProblemError
@@ -48,7 +46,7 @@ def test_products(team, matrix):
     C, v = rows(team, matrix), np.random.default_rng(0).standard_normal((N, 3))
     assert np.allclose(together(team, C @ own(team, v[:, 0])), matrix @ v[:, 0], atol=1e-13)
     assert np.allclose(together(team, (-2.0 * C) @ own(team, v)), -2.0 * (matrix @ v), atol=1e-12)
-    assert (-2.0 * C).length == pytest.approx(2 * sp.linalg.norm(matrix), rel=1e-14)
+    assert (-2.0 * C).norm == pytest.approx(2 * sp.linalg.norm(matrix), rel=1e-14)
 
 
 def test_rows_that_are_not_a_ranks_own_are_refused_by_all(team, matrix):
@@ -149,7 +147,7 @@ def test_the_diagonal_and_its_adjoint(team):
 def test_the_halo_has_what_the_rows_touch(team, matrix):
     begin, end = team.range(N)
     v = np.random.default_rng(8).standard_normal((N, 2))
-    block, halo = renumbered(sp.csr_array(matrix[begin:end]), team)
+    block, halo = with_halo(sp.csr_array(matrix[begin:end]), team)
     seen = halo(v[begin:end])
     assert np.array_equal(seen, v[halo.columns])
     assert np.allclose(block @ seen, (matrix @ v)[begin:end], atol=1e-13)

@@ -10,7 +10,6 @@ from scipy import sparse
 
 from condal.errors import FormatError, ProblemError
 from condal.io.formats import read_edge_list, read_graph, read_labelled_graph, write_edge_list
-from condal.io.formats.edge_list import parse_edge_list
 from condal.io.formats.text import Text
 
 PATH = np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])
@@ -18,7 +17,7 @@ WEIGHTED = np.array([[0.0, 2, 0], [2, 0, -1.5], [0, -1.5, 0]])
 
 
 def parse(contents: str | bytes):
-    return parse_edge_list(Text("g", contents.encode() if isinstance(contents, str) else contents))
+    return read_edge_list(Text("g", contents.encode() if isinstance(contents, str) else contents))
 
 
 @pytest.mark.parametrize(
@@ -47,7 +46,7 @@ def test_reads_known_graphs(put, contents, labels, W):
 @pytest.mark.parametrize(
     ("contents", "line", "message"),
     [
-        ("# nothing\n", None, "holds comments alone"),
+        ("# nothing\n", None, "holds only comments"),
         ("0\n1\n", 1, "has 1 columns; wanted two or three: the two ends of an edge"),
         ("# a\n0 1 2 3\n", 2, "has 4 columns; wanted two or three"),
         ("0 1\n1 2 3\n", 2, "got 3 columns, wanted 2 as in the first line"),
@@ -133,7 +132,7 @@ def test_writes_known_text(tmp_path):
 
 
 def test_a_vertex_without_an_edge_cannot_be_written(tmp_path):
-    with pytest.raises(ProblemError, match="vertex 2 has no edge, and an edge list cannot tell"):
+    with pytest.raises(ProblemError, match="vertex 2 has no edge, so an edge list cannot hold it"):
         write_edge_list(tmp_path / "g.csv", np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]]))
     assert not list(tmp_path.iterdir())
 

@@ -8,7 +8,6 @@ from scipy import io, sparse
 
 from condal.errors import FormatError
 from condal.io.formats import coordinate, read_matrix_market
-from condal.io.formats.matrix_market import parse_matrix_market
 from condal.io.formats.text import Text
 
 REAL = "%%MatrixMarket matrix coordinate real symmetric\n"
@@ -83,7 +82,7 @@ BANNER = r"matrix coordinate real\|integer\|pattern symmetric\|general"
         (REAL + "900000000 900000000 0\n", 2, "but the text has only 70 bytes"),
         (REAL + "3 3 2\n2 1 1\n", 2, "2 entries, but the 6 bytes after it can hold at most 1"),
         (REAL + "3 3 2\n2 1 1.000000\n", 3, "2 entries, but the file ends after 1"),
-        (REAL + "3 3 1\n2 1 1\n3 1 1\n", 4, "1 entries, but after them stands '3 1 1'"),
+        (REAL + "3 3 1\n2 1 1\n3 1 1\n", 4, "1 entries, but '3 1 1' follows them"),
         (REAL + "3 3 1\n0 1 1\n", 3, "got index 0, wanted 1 to 3"),
         (REAL + "3 3 1\n4 1 1\n", 3, "got index 4, but the header says 3 vertices"),
         (REAL + "3 3 1\n2 1    \n", 3, "got 2 columns, wanted 'i j w'"),
@@ -101,7 +100,7 @@ BANNER = r"matrix coordinate real\|integer\|pattern symmetric\|general"
 )
 @pytest.mark.parametrize("block", [1, 1 << 23])
 def test_refuses(put, monkeypatch, block, contents, line, message):
-    monkeypatch.setattr(coordinate, "BLOCK", block)
+    monkeypatch.setattr(coordinate, "BLOCK_BYTES", block)
     path = put(contents)
     with pytest.raises(FormatError, match=message) as caught:
         read_matrix_market(path)
@@ -149,7 +148,7 @@ def rng_matrix(request):
 def test_any_text_is_read_or_refused(header, size, body):
     contents = (header + size + body) or "\n"
     try:
-        W = parse_matrix_market(Text("g", contents.encode("utf-8", "replace")))
+        W = read_matrix_market(Text("g", contents.encode("utf-8", "replace")))
     except FormatError:
         return
     assert (W - W.T.tocsr()).nnz == 0

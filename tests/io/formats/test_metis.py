@@ -12,7 +12,6 @@ from scipy import sparse
 
 from condal.errors import FormatError, ProblemError
 from condal.io.formats import coordinate, read_graph, read_metis, write_metis
-from condal.io.formats.metis import parse_metis
 from condal.io.formats.text import Text
 
 PATH = np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])
@@ -20,7 +19,7 @@ WEIGHTED = np.array([[0.0, 2, 0], [2, 0, -1.5], [0, -1.5, 0]])
 
 
 def parse(contents: str | bytes) -> sparse.csr_array:
-    return parse_metis(Text("g", contents.encode() if isinstance(contents, str) else contents))
+    return read_metis(Text("g", contents.encode() if isinstance(contents, str) else contents))
 
 
 @pytest.mark.parametrize(
@@ -46,7 +45,7 @@ def parse(contents: str | bytes) -> sparse.csr_array:
 )
 @pytest.mark.parametrize("block", [1, 1 << 23])
 def test_reads_known_graphs(put, monkeypatch, block, contents, W):
-    monkeypatch.setattr(coordinate, "BLOCK", block)
+    monkeypatch.setattr(coordinate, "BLOCK_BYTES", block)
     found = read_metis(put(contents, "g.graph"))
     assert found.has_canonical_format
     np.testing.assert_array_equal(found.toarray(), W)
@@ -55,22 +54,22 @@ def test_reads_known_graphs(put, monkeypatch, block, contents, W):
 @pytest.mark.parametrize(
     ("contents", "line", "message"),
     [
-        ("% nothing\n", None, "holds comments alone; wanted a header"),
+        ("% nothing\n", None, "holds only comments; wanted a header"),
         ("3\n", 1, "the header must be 'n m'.*got '3'"),
         ("3 2 0 1 1\n", 1, "the header must be 'n m'"),
         ("x 2\n", 1, "number of vertices must be a whole number.*got 'x'"),
         ("3 -2\n", 1, "number of edges must be"),
         ("3 2 2\n", 1, "fmt must be up to three digits 0 or 1.*got '2'"),
         ("3 2 0011\n", 1, "fmt must be up to three digits"),
-        ("3 2 1 1\n", 1, "1 weights a vertex, but fmt 1 says none; write 011"),
-        ("3 2 10 0\n", 1, "0 weights a vertex; wanted 1 to 1000"),
-        ("3 2 10 1000000000000\n", 1, "1000000000000 weights a vertex; wanted 1 to 1000"),
+        ("3 2 1 1\n", 1, "1 weights per vertex, but fmt 1 says none; write 011"),
+        ("3 2 10 0\n", 1, "0 weights per vertex; wanted 1 to 1000"),
+        ("3 2 10 1000000000000\n", 1, "1000000000000 weights per vertex; wanted 1 to 1000"),
         ("0 0\n", 1, "0 vertices; wanted at least 1"),
         ("1000000000000 0\n", 1, "more than the 1000000000 that can be read"),
         ("999999 1\n2\n1\n", 1, "999999 vertices, but 3 lines follow"),
         ("3 1000000000000\n2\n1 3\n2\n", 1, "1000000000000 edges, but the lines hold 2"),
         ("4 2\n2\n1 3\n2", 1, "4 vertices, but 3 lines follow; a vertex without neighbours has a"),
-        ("3 2\n2\n1 3\n2\n1\n", 5, "3 vertices, but after their lines stands '1'"),
+        ("3 2\n2\n1 3\n2\n1\n", 5, "3 vertices, but '1' follows their lines"),
         ("2 1\n2\n% here\n0\n", 4, "got index 0, wanted 1 to 2; add 1 to all indices"),
         ("3 2\n2\n1 4\n2\n", 3, "got index 4, but the header says 3 vertices"),
         ("3 2\n2\n1 3.0\n2\n", 3, "an index must be a whole number from 1 to 3, got '3.0'"),
@@ -81,14 +80,22 @@ def test_reads_known_graphs(put, monkeypatch, block, contents, W):
         ("3 2\n2\n1 3\n\n", 3, "the edge to vertex 3 is given once: the line of vertex 3 does not"),
         ("3 2\n2\n1\n2\n", 4, "the edge to vertex 2 is given once"),
         ("3 1\n\n% here\n1 3\n2\n", 4, "the edge to vertex 1 is given once"),
-        ("3 2 1\n2 2\n1 2 3 4\n2 5\n", 4, "between vertices 2 and 3 weighs 4 .* and 5 in that of"),
+        (
+            "3 2 1\n2 2\n1 2 3 4\n2 5\n",
+            4,
+            "between vertices 2 and 3 has weight 4 .* and 5 in the other",
+        ),
         ("3 2 1\n2 2\n1 2 3\n2 4\n", 3, "the last neighbour of vertex 2 has no weight"),
         ("3 2 1\n2 nan\n1 2 3 1\n2 1\n", 2, "a weight must be finite, got 'nan'"),
         ("3 2 1\n2 1e999\n1 2 3 1\n2 1\n", 2, "the weight '1e999' overflows"),
         ("3 2 1\n2 1D3\n1 2 3 1\n2 1\n", 2, "Fortran exponent '1D3'"),
-        ("3 2 10\n7 2\n1.5 1 3\n1 2\n", 3, "what a vertex weighs must be a whole number.*'1.5'"),
-        ("3 2 10\n7 2\n-1 1 3\n1 2\n", 3, "what a vertex weighs must be a whole number.*'-1'"),
-        ("2 0 10\n3\n\n", 3, "got 0 numbers for vertex 2; by the header its line begins with 1"),
+        ("3 2 10\n7 2\n1.5 1 3\n1 2\n", 3, "a vertex weight must be a whole number.*'1.5'"),
+        ("3 2 10\n7 2\n-1 1 3\n1 2\n", 3, "a vertex weight must be a whole number.*'-1'"),
+        (
+            "2 0 10\n3\n\n",
+            3,
+            "got 0 numbers for vertex 2; by the header its line begins with its 1",
+        ),
         ("2 0 10\n3\n", 2, "the line of vertex 2 is missing"),
         ("3 3\n2\n1 3\n2\n", 1, "the header says 3 edges, but the lines hold 2, each twice"),
         ("3 1\n2\n1 3\n2\n", 1, "the header says 1 edges, but the lines hold 2, each twice"),
@@ -96,7 +103,7 @@ def test_reads_known_graphs(put, monkeypatch, block, contents, W):
 )
 @pytest.mark.parametrize("block", [1, 1 << 23])
 def test_refuses(put, monkeypatch, block, contents, line, message):
-    monkeypatch.setattr(coordinate, "BLOCK", block)
+    monkeypatch.setattr(coordinate, "BLOCK_BYTES", block)
     path = put(contents, "g.graph")
     with pytest.raises(FormatError, match=message) as caught:
         read_metis(path)
@@ -110,7 +117,7 @@ def test_refuses(put, monkeypatch, block, contents, line, message):
     st.integers(1, 20),
 )
 def test_any_bytes_are_read_or_refused(body, header, block):
-    with mock.patch.object(coordinate, "BLOCK", block):
+    with mock.patch.object(coordinate, "BLOCK_BYTES", block):
         try:
             W = parse(header + body)
         except FormatError:
@@ -131,7 +138,7 @@ def test_agrees_with_a_reader_that_goes_line_by_line(lines, m, block):
             W[i, int(word) - 1] = 1.0
     good = good and (W == W.T).all() and not W.diagonal().any() and W.sum() == 2 * m
     contents = f"3 {m}\n" + "".join(" ".join(row) + "\n" for row in lines)
-    with mock.patch.object(coordinate, "BLOCK", block):
+    with mock.patch.object(coordinate, "BLOCK_BYTES", block):
         if good:
             np.testing.assert_array_equal(parse(contents).toarray(), W)
         else:

@@ -55,7 +55,7 @@ def test_a_bad_banner_is_refused(put, name, message):
 def test_a_semidefinite_program_is_no_graph(put, name):
     contents = b"1\n1\n2\n1.0\n0 1 1 2 1.0\n1 1 1 1 1.0\n"
     packed = lzma.compress(contents) if name.endswith("xz") else contents
-    with pytest.raises(FormatError, match="semidefinite program, and no graph; condal solve takes"):
+    with pytest.raises(FormatError, match="semidefinite program, not a graph; condal solve takes"):
         read_graph(put(packed, name))
 
 

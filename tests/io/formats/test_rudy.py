@@ -11,14 +11,13 @@ from scipy import sparse
 
 from condal.errors import FormatError, ProblemError
 from condal.io.formats import coordinate, read_rudy, write_rudy
-from condal.io.formats.rudy import parse_rudy
 from condal.io.formats.text import Text
 
 TRIANGLE = np.array([[0.0, 1, -2.5], [1, 0, 3], [-2.5, 3, 0]])
 
 
 def parse(contents: str | bytes) -> sparse.csr_array:
-    return parse_rudy(Text("g", contents.encode() if isinstance(contents, str) else contents))
+    return read_rudy(Text("g", contents.encode() if isinstance(contents, str) else contents))
 
 
 @pytest.mark.parametrize(
@@ -78,9 +77,9 @@ def test_parallel_edges_are_summed_to_the_same_number_in_both_triangles():
             "2 edges, but the 6 bytes after it can hold at most 1; the file is trunc",
         ),
         ("3 2\n1 2 1.000\n", 2, "the header says 2 edges, but the file ends after 1; it is trunc"),
-        ("3 1\n1 2\n2 3\n", 3, "the header says 1 edges, but after them stands '2 3'"),
-        ("3 1\n1 2\n\nEOF\n", 4, "the header says 1 edges, but after them stands 'EOF'"),
-        ("3 0\nx\n", 2, "the header says 0 edges, but after them stands 'x'"),
+        ("3 1\n1 2\n2 3\n", 3, "the header says 1 edges, but '2 3' follows them"),
+        ("3 1\n1 2\n\nEOF\n", 4, "the header says 1 edges, but 'EOF' follows them"),
+        ("3 0\nx\n", 2, "the header says 0 edges, but 'x' follows them"),
         ("3 1\n0 2 1\n", 2, "got index 0, wanted 1 to 3; add 1 to all indices"),
         ("3 2\n1 2 1\n1 4 1\n", 3, "got index 4, but the header says 3 vertices"),
         ("3 1\n-1 2\n", 2, "an index must be a whole number from 1 to 3, got '-1'"),
@@ -108,7 +107,7 @@ def test_parallel_edges_are_summed_to_the_same_number_in_both_triangles():
 )
 @pytest.mark.parametrize("block", [1, 1 << 23])
 def test_refuses(put, monkeypatch, block, contents, line, message):
-    monkeypatch.setattr(coordinate, "BLOCK", block)
+    monkeypatch.setattr(coordinate, "BLOCK_BYTES", block)
     path = put(contents)
     with pytest.raises(FormatError, match=message) as caught:
         read_rudy(path)
@@ -140,7 +139,10 @@ def test_refuses_a_sum_that_overflows():
 def test_finds_a_fault_far_into_a_long_file():
     lines = ["70000 200000"] + [f"{k % 70000 + 1} {k % 77 + 1} {k}" for k in range(200000)]
     lines[180000] = "1 2 nan"
-    with mock.patch.object(coordinate, "BLOCK", 1 << 16), pytest.raises(FormatError) as caught:
+    with (
+        mock.patch.object(coordinate, "BLOCK_BYTES", 1 << 16),
+        pytest.raises(FormatError) as caught,
+    ):
         parse("\n".join(lines))
     assert caught.value.line == 180001
 
@@ -180,7 +182,7 @@ def test_agrees_with_a_reader_that_goes_line_by_line(rows, extra, gap, end, bloc
         for i, j, *w in full:
             W[min(int(i), int(j)) - 1, max(int(i), int(j)) - 1] += float(w[0]) if w else 1.0
         W = W + np.triu(W, 1).T
-    with mock.patch.object(coordinate, "BLOCK", block):
+    with mock.patch.object(coordinate, "BLOCK_BYTES", block):
         if W is None:
             with pytest.raises(FormatError):
                 parse(contents)

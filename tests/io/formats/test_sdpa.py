@@ -53,9 +53,12 @@ def test_many_entries_are_all_written(tmp_path):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"values": np.ones(3)}, "as many of each"),
+        ({"values": np.ones(3)}, "give the same number of each"),
         ({"sizes": (2, 0)}, "every block must have a size"),
-        ({"rows": np.array([1, 0, 1, 0]), "cols": np.array([0, 0, 1, 0])}, "upper triangle alone"),
+        (
+            {"rows": np.array([1, 0, 1, 0]), "cols": np.array([0, 0, 1, 0])},
+            "only the upper triangle",
+        ),
     ],
 )
 def test_a_problem_that_is_none_is_refused(change, text):

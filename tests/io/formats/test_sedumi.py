@@ -66,11 +66,11 @@ def test_a_packed_file_is_unpacked(put):
     ("made", "message"),
     [
         (b"\x89HDF\r\n", "is a MATLAB 7.3 file; save it with save"),
-        (b"x" * 200, "is no MATLAB file of version 5 to 7"),
+        (b"x" * 200, "is not a MATLAB file of version 5 to 7"),
         (contents(b=None, A=None), "has no A, b; wanted SeDuMi's A"),
         (contents(K=3.0), "K must be a struct, with fields such as l, q and s"),
         (contents(A=K), "A must be a matrix"),
-        (contents(A="text"), "A is no matrix of numbers, and no single struct"),
+        (contents(A="text"), "A is neither a matrix of numbers nor a single struct"),
         (contents(A=A * 1j), "A is complex; wanted real numbers"),
         (contents(A=A.reshape(2, 2, 4)), "A has 3 dimensions; wanted two"),
         (contents(K={"s": {"t": 1.0}}), "K.s must hold whole numbers"),
@@ -97,7 +97,7 @@ def test_refuses(put, made, message):
 def test_a_bomb_inside_is_refused(put, monkeypatch):
     made = contents(A=np.zeros((2, 100_000)), compressed=True)
     monkeypatch.setattr("condal.io.formats.matlab.most_bytes", lambda size, packed: 10_000)
-    with pytest.raises(FormatError, match="is truncated, or more than is read"):
+    with pytest.raises(FormatError, match="is truncated, or larger than what is read"):
         read_sedumi(put(made, "bomb.mat"))
 
 
@@ -113,7 +113,7 @@ def pointers(kind: int, values, dtype) -> bytes:
     ("kind", "values", "dtype", "message"),
     [
         (6, [0, 16, 4, 6, 8, 10, 12, 14, 16], np.uint32, "the columns of A do not begin where"),
-        (7, [0, 2.5, 4, 6, 8, 10, 12, 14, 16], np.float32, "columns of A are no whole numbers"),
+        (7, [0, 2.5, 4, 6, 8, 10, 12, 14, 16], np.float32, "columns of A are not whole numbers"),
         (5, [0, 16, 4, 6, 8, 10, 12, 14, 16], np.int32, "the columns of A do not begin where"),
         (5, [0, 2, 4, 6, 8, 10, 12, 14, 99], np.int32, "the columns of A do not begin where"),
     ],

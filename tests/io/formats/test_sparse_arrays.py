@@ -41,7 +41,10 @@ def test_a_square_array_of_numpy_is_a_graph(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": None}, "holds data, indices, indptr, shape, which is no sparse matrix; save"),
+        (
+            {"format": None},
+            "holds data, indices, indptr, shape, which is not a sparse matrix; save",
+        ),
         ({"format": np.array(b"dia")}, "in the format 'dia'; save it with scipy.sparse.save_npz"),
         ({"format": np.array(7.0)}, "format.npy: holds float64, not text"),
         ({"format": np.array(b"x" * 5000)}, "format.npy is too long for a word"),
@@ -57,10 +60,10 @@ def test_a_square_array_of_numpy_is_a_graph(tmp_path):
             "indptr must have 4 numbers that rise from 0 to 4",
         ),
         ({"indptr": np.array([0, 1, 3, 9])}, "indptr must have 4 numbers that rise"),
-        ({"indptr": None}, "indptr must be there"),
+        ({"indptr": None}, "indptr must be present"),
         ({"indices": np.array([1, 0, 2, 7])}, r"an index is not in 0\.\.2"),
         ({"indices": np.array([1, 0, -2, 1])}, r"an index is not in 0\.\.2"),
-        ({"indices": np.array([1.0, 0.0, 2.0, 1.0])}, "indices must be there, a vector of whole"),
+        ({"indices": np.array([1.0, 0.0, 2.0, 1.0])}, "indices must be present, a vector of whole"),
         ({"data": np.ones(3)}, "indices has 4 entries and data 3; the file is damaged"),
         ({"data": np.array([1.0, np.nan, 1, 1])}, "data.npy: holds nan or inf"),
         ({"data": np.ones(4) * 1j}, "data is complex; a graph has real weights"),

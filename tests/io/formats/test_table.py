@@ -53,7 +53,7 @@ def test_a_packed_table(tmp_path):
     ("contents", "text"),
     [
         ("", "is empty; wanted rows of numbers"),
-        ("x,y\n", "has names of columns, and no row of numbers after them"),
+        ("x,y\n", "has names of columns, but no row of numbers after them"),
         ("1,2\n3\n", "line 2: got 1 columns, wanted 2 as in the first line"),
         ("x,y\n1,2\n\n3,4,5\n", "line 4: got 3 columns, wanted 2"),
         ("1,2\n3,nan\n", "line 2: wanted finite decimal numbers, but column 2 is 'nan'"),
@@ -68,7 +68,7 @@ def test_a_packed_table(tmp_path):
         ("x;y\n3;4,5\n", "line 2: got '4,5', with a decimal comma"),
         ('"1,5","2,5"\n3,4\n', "line 1: wanted finite decimal numbers, but column 1 is"),
         ('1,"2"3\n', "line 1: wanted finite decimal numbers, but column 2 is"),
-        ("\n1::2::3\n", "line 2: the columns are parted by '::'; write commas"),
+        ("\n1::2::3\n", "line 2: the columns are separated by '::'; write commas"),
         ("nan,nan\n1,2\n", "line 1: wanted finite decimal numbers, but column 1 is 'nan'"),
         ("NA,NA\n1,2\n", "line 1: wanted finite decimal numbers, but column 1 is 'NA'"),
         ("x,null\n1,2\n", "line 1: wanted finite decimal numbers, but column 2 is 'null'"),
@@ -77,7 +77,7 @@ def test_a_packed_table(tmp_path):
         ('x,""\n1,2\n', "line 1: column 2 has neither a name nor a number"),
         ('1,2\n\n3,""\n', "line 3: wanted finite decimal numbers, but column 2 is missing"),
         ("1D3,2D3\n1,2\n", "line 1: wanted finite decimal numbers, but column 1 is '1D3'"),
-        ("# alone\n#\n", "holds comments alone; wanted rows of numbers"),
+        ("# alone\n#\n", "holds only comments; wanted rows of numbers"),
         ("# a\n1,2\n3,x\n", "line 3: wanted finite decimal numbers, but column 2 is 'x'"),
         ("1,0x10\n", "wanted finite decimal numbers, but column 2 is '0x10'"),
         ("1,2\n3,1_000\n", "line 2: wanted finite decimal numbers"),
@@ -128,7 +128,7 @@ def test_an_archive_of_arrays_is_no_points(tmp_path):
 @pytest.mark.parametrize(
     ("array", "text"),
     [
-        (np.zeros(3), r"holds an array of shape \(3,\); wanted two dimensions, a row a point"),
+        (np.zeros(3), r"holds an array of shape \(3,\); wanted two dimensions, one row per point"),
         (np.zeros((0, 2)), r"shape \(0, 2\)"),
         (np.array([[1j]]), "holds complex numbers; points are real"),
         (np.array([[np.nan]]), "holds nan or inf"),
@@ -189,9 +189,9 @@ BANNER = "%%MatrixMarket matrix coordinate real"
         ("1,2,3\n1,1e17,3\n", None, "line 2: the column of an .*; got 1e\\+17: correct the line"),
         ("1,2,3\n", ("1", "1", "3"), "must be three columns; got 1,1,3"),
         ("a,b,c\n1,2,3\n", ("a", "b", "2"), "must be three columns; got a,b,2"),
-        (f"{BANNER} general\n2 4 0\n", ("1", "2", "3"), "columns are chosen of tables alone"),
-        ("1,2,3\n", ("1", "3", "9"), "there is no one column '9'; there are 1 to 3"),
-        ("a,b,c\n1,2,3\n", ("a", "b", "d"), "no one column 'd'; there are a, b, c, or 1 to 3"),
+        (f"{BANNER} general\n2 4 0\n", ("1", "2", "3"), "columns can only be chosen for tables"),
+        ("1,2,3\n", ("1", "3", "9"), "there is no unique column '9'; there are 1 to 3"),
+        ("a,b,c\n1,2,3\n", ("a", "b", "d"), "no unique column 'd'; there are a, b, c, or 1 to 3"),
         (f"{BANNER} symmetric\n2 2 1\n1 1 1\n", None, "write 'general' in the banner"),
         (
             f"{BANNER} general\n2 4 1\n3 1 1\n",

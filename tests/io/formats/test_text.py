@@ -40,7 +40,7 @@ def test_reads_plain_and_packed(put, name, contents):
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress])
 def test_reads_many_chunks(put, monkeypatch, pack):
-    monkeypatch.setattr(text, "CHUNK", 7)
+    monkeypatch.setattr(text, "CHUNK_BYTES", 7)
     contents = b"".join(b"%d %d\n" % (k, k * k) for k in range(300))
     assert read_text(put(pack(contents))).data == contents
 
@@ -111,7 +111,7 @@ def test_refuses_plain_text_past_the_limit(put, monkeypatch):
 
 
 def test_refuses_an_xz_header_that_asks_for_much_memory(put, monkeypatch):
-    monkeypatch.setattr(text, "XZ_MEMORY", 1 << 20)
+    monkeypatch.setattr(text, "MAX_XZ_MEMORY", 1 << 20)
     with pytest.raises(FormatError, match="Memory usage limit"):
         read_text(put(lzma.compress(PLAIN)))
 

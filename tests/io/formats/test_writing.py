@@ -65,7 +65,7 @@ def test_writes_through_a_link(tmp_path):
 def test_refuses_folders_pipes_and_missing_folders(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path, tmp_path / "fifo"):
-        with pytest.raises(FormatError, match="is no regular file, so it is not overwritten"):
+        with pytest.raises(FormatError, match="is not a regular file, so it is not overwritten"):
             write_text(path, ["x"])
     with pytest.raises(FormatError, match="cannot be written: No such file or directory"):
         write_text(tmp_path / "absent" / "g", ["x"])

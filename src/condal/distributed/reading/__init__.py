@@ -1,4 +1,4 @@
-"""Graph files that many ranks read together: each its own part of the bytes, and then its rows."""
+"""Graph files that ranks read together: each reads its part of the bytes, then owns its rows."""
 
 from __future__ import annotations
 
@@ -17,43 +17,60 @@ from condal.distributed.reading.slices import read_slice
 from condal.distributed.team import Team
 from condal.errors import FormatError
 from condal.io.formats.arrays import is_npz
-from condal.io.formats.edge_list import is_edge_list
-from condal.io.formats.matrix_market import is_matrix_market
+from condal.io.formats.graph_files import text_format
 from condal.io.formats.npy import MAGIC
-from condal.io.formats.text import Text, suffixes_of
 from condal.io.safe_files import PathLike, first_bytes
 
 __all__ = ["GraphRows", "read_rows"]
 
-_ALONE = "is read by one process alone; convert it, for example with condal.formats.write_rudy"
-
 
 @dataclass(frozen=True, eq=False)
 class GraphRows:
-    """This rank's rows of W = W', a CSR array of n columns, and the labels of these rows in the
-    file: those of an edge list, else from 1."""
+    """This rank's rows of W = W', a CSR array of n columns, and their labels in the file.
+
+    The labels are those of an edge list, and count from 1 in other formats.
+    """
 
     W: sparse.csr_array = field(repr=False)
     labels: npt.NDArray[np.int64] = field(repr=False)
 
     @property
     def n(self) -> int:
-        """How many vertices the graph has."""
+        """The number of vertices of the graph."""
         return int(self.W.shape[1])
 
 
 def read_rows(path: PathLike, team: Team) -> GraphRows:
-    """This rank's rows of the matrix that `condal.formats.read_graph` gives, number for number.
+    """Read this rank's rows of the matrix that `condal.formats.read_graph` returns.
 
-    Every rank calls it, at the same place. Each reads its part of the file, and so needs memory for
-    that and for its rows. A file that is at fault, or not there, for one of them is refused by all
-    with the same words, those of `read_graph`.
+    Every rank calls it. Each reads its part of the file, and needs memory for that part and for its
+    rows. If one rank cannot read a faulty or missing file, all raise the error of `read_graph`.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file, in a format of `read_graph` except Rutherford-Boeing and .npy.
+    team : Team
+        The ranks.
+
+    Returns
+    -------
+    GraphRows
+        The rows and their labels.
     """
     name = os.fsdecode(path)
     if _is_archive(team, name):
         return _numbered(team, archive_rows(team, name))
     text = read_slice(team, name)
-    kind = _kind(team, text)
+    kind = text_format(text)
+    # The first rank with text knows.
+    kinds = team.gathered(kind if text.data.strip() else None)
+    kind = next(known for known in kinds if known is not None)
+    if kind == "rutherford-boeing":
+        raise text.error(
+            "can only be read by one process; convert it, for example with "
+            "condal.formats.write_rudy"
+        )
     if kind == "edge list":
         return GraphRows(*edge_list_rows(team, text))
     parse = {"matrix market": matrix_market_rows, "metis": metis_rows, "rudy": rudy_rows}[kind]
@@ -66,29 +83,14 @@ def _numbered(team: Team, W: sparse.csr_array) -> GraphRows:
 
 
 def _is_archive(team: Team, name: str) -> bool:
-    """Whether it is a .npz file, for all ranks; a dense array is refused."""
+    """Whether the file is a .npz file, for all ranks; refuse a dense array."""
     with team.together():
         dense, archive = first_bytes(name, len(MAGIC)) == MAGIC, is_npz(name)
         if dense:
             raise FormatError(
-                "holds a dense array, which is read by one process alone; save a sparse matrix "
-                "with scipy.sparse.save_npz",
+                "holds a dense array, which only one process can read; save a sparse matrix with "
+                "scipy.sparse.save_npz",
                 path=name,
             )
     team.require_same(archive, f"whether {name} is a .npz file")
     return archive
-
-
-def _kind(team: Team, text: Text) -> str:
-    """The format of a file, as `read_graph` tells it."""
-    suffixes = suffixes_of(text.path)
-    if ".dat-s" in suffixes:
-        raise text.error("holds a semidefinite program, and no graph; condal solve takes it as sdp")
-    if team.agreed(is_matrix_market(text)):
-        return "matrix market"
-    if ".rb" in suffixes:
-        raise text.error(_ALONE)
-    if ".graph" in suffixes or ".metis" in suffixes:
-        return "metis"
-    first = team.gathered(is_edge_list(text) if text.data.strip() else None)
-    return "edge list" if next(one for one in first if one is not None) else "rudy"

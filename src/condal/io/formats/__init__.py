@@ -1,4 +1,4 @@
-"""Readers and writers for graphs and other problem files; one module per format."""
+"""Readers and writers of graphs and other problem data; one module per format."""
 
 from condal.runtime.lazy import attach_stub
 

@@ -7,53 +7,96 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from condal.io.formats.edge_list import (
-    is_edge_list,
-    parse_edge_list,
-)
-from condal.io.formats.matrix_market import (
-    is_matrix_market,
-    parse_matrix_market,
-)
-from condal.io.formats.rudy import parse_rudy
+from condal.io.formats.edge_list import is_edge_list, read_edge_list
+from condal.io.formats.matrix_market import is_matrix_market, read_matrix_market
+from condal.io.formats.rudy import read_rudy
 from condal.io.formats.sparse_arrays import is_saved_array, read_sparse_array
-from condal.io.formats.text import read_text, suffixes_of
+from condal.io.formats.text import Text, read_text, suffixes_of
 from condal.io.safe_files import PathLike
 
 
 def read_graph(path: PathLike) -> sparse.csr_array:
-    """W = W^T, n x n, of a graph file: Matrix Market (a banner, or .mtx), Rutherford-Boeing (.rb),
-    METIS (.graph, .metis), an edge list (.edges, .edgelist, .el, .csv, .tsv, or a first line with
-    #), a matrix of SciPy (.npz) or NumPy (.npy); any other is read as rudy.
+    """Read the adjacency matrix of a graph from a file of any known format.
 
-    Both triangles are stored; a self-loop stands once on the diagonal.
+    The formats are Matrix Market (a banner, or .mtx), Rutherford-Boeing (.rb), METIS (.graph,
+    .metis), edge lists (.edges, .edgelist, .el, .csv, .tsv, or a first line with #) and matrices
+    that SciPy (.npz) or NumPy (.npy) saved. Any other file is read as rudy.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file. Text may be packed with gzip or xz.
+
+    Returns
+    -------
+    csr_array
+        :math:`W = W^T`, n x n, with both triangles; a self-loop stands once on the diagonal.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be read; the message names the file and the line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from condal.formats import read_graph, write_rudy
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_rudy(f"{folder}/edge.txt", [[0, 2], [2, 0]])
+    ...     print(read_graph(f"{folder}/edge.txt").toarray())
+    [[0. 2.]
+     [2. 0.]]
     """
     return read_labelled_graph(path)[0]
 
 
 def read_labelled_graph(path: PathLike) -> tuple[sparse.csr_array, Any]:
-    """W as `read_graph` gives it, and the labels of its vertices: those of an edge list, else 1 to
-    n."""
+    """Read a graph like `read_graph`, and the labels of its vertices.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file.
+
+    Returns
+    -------
+    W : csr_array
+        The adjacency matrix.
+    labels : ndarray
+        The labels that an edge list has; 1 to n for every other format.
+    """
     if is_saved_array(path):
         return _numbered(read_sparse_array(path))
     text = read_text(path)
+    kind = text_format(text)
+    if kind == "edge list":
+        graph = read_edge_list(text)
+        return graph.W, graph.labels
+    if kind == "rutherford-boeing":
+        from condal.io.formats.rutherford_boeing import read_rutherford_boeing
+
+        return _numbered(read_rutherford_boeing(text))
+    if kind == "metis":
+        from condal.io.formats.metis import read_metis
+
+        return _numbered(read_metis(text))
+    return _numbered((read_rudy if kind == "rudy" else read_matrix_market)(text))
+
+
+def text_format(text: Text) -> str:
+    """Return the format of a graph in text: by its first bytes or by the suffixes of the file."""
     suffixes = suffixes_of(text.path)
     if ".dat-s" in suffixes:
-        raise text.error("holds a semidefinite program, and no graph; condal solve takes it as sdp")
+        raise text.error(
+            "holds a semidefinite program, not a graph; condal solve takes it with --as sdp"
+        )
     if is_matrix_market(text):
-        return _numbered(parse_matrix_market(text))
+        return "matrix market"
     if ".rb" in suffixes:
-        from condal.io.formats.rutherford_boeing import parse_rutherford_boeing
-
-        return _numbered(parse_rutherford_boeing(text))
+        return "rutherford-boeing"
     if ".graph" in suffixes or ".metis" in suffixes:
-        from condal.io.formats.metis import parse_metis
-
-        return _numbered(parse_metis(text))
-    if is_edge_list(text):
-        found = parse_edge_list(text)
-        return found.W, found.labels
-    return _numbered(parse_rudy(text))
+        return "metis"
+    return "edge list" if is_edge_list(text) else "rudy"
 
 
 def _numbered(W: sparse.csr_array) -> tuple[sparse.csr_array, Any]:

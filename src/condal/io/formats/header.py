@@ -1,20 +1,21 @@
-"""What a header promises, checked against the file before anything is allocated."""
+"""The counts that a header claims, checked against the file before anything is allocated."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from condal.io.formats.numerals import is_count
 from condal.io.formats.text import Text, quote
 
 MAX_VERTICES = 10**9
-LEAST_CLAIM = 10**6
+ALWAYS_ALLOWED = 10**6  # vertices, or rows, that a file of any size may claim
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What the header promises: m lines of `columns` numbers, indices in 1..n.
+    """The claim of a header: m lines of `columns` numbers, with indices in 1..n.
 
-    `hint` ends the errors of a promise that is not kept.
+    `hint` ends the message of an error about a false claim.
     """
 
     n: int
@@ -26,13 +27,13 @@ class Layout:
 
     @property
     def wanted(self) -> str:
-        """The shape of a line, as an error shows it."""
+        """The shape of a line, for error messages."""
         return " or ".join(f"'{' '.join('ijw'[:width])}'" for width in self.columns)
 
 
 def read_count(text: Text, token: bytes, line: int, noun: str) -> int:
-    """A count in a header: decimal digits alone."""
-    if not token.isdigit() or len(token) > 18:
+    """Return a count from a header, which must consist of digits."""
+    if not is_count(token):
         raise text.error(
             f"the number of {noun} must be a whole number without sign, of at most 18"
             f" digits, got {quote(token)}; correct the header",
@@ -41,17 +42,21 @@ def read_count(text: Text, token: bytes, line: int, noun: str) -> int:
     return int(token)
 
 
-def most_claimed(size: int) -> int:
-    """How many vertices, or rows, a header may claim with `size` bytes or numbers after it: those
-    that are isolated need none, so a small file may have many, but not without end."""
-    return max(LEAST_CLAIM, 16 * size)
+def max_claim(size: int) -> int:
+    """Return how many vertices, or rows, a header may claim before `size` bytes or numbers.
+
+    Isolated vertices need no bytes, so a small file may have many, within limits.
+    """
+    return max(ALWAYS_ALLOWED, 16 * size)
 
 
 def check_claims(
     text: Text, layout: Layout, start: int, line: int, *, size: int | None = None
 ) -> None:
-    """Refuse, before anything is allocated, an n or m that the file is too small for: one of `size`
-    bytes, those of the text unless that is a part of it."""
+    """Refuse an n or m that the file is too small for, before anything is allocated.
+
+    `size` is the number of bytes of the whole file if `text` is only a part of it.
+    """
     size = len(text.data) if size is None else size
     if layout.n == 0:
         raise text.error(f"the header says 0 vertices; wanted at least 1{layout.hint}", line)
@@ -61,7 +66,7 @@ def check_claims(
             " check the header",
             line,
         )
-    if layout.n > most_claimed(size):
+    if layout.n > max_claim(size):
         raise text.error(
             f"the header says {layout.n} vertices, but the text has only {size} bytes;"
             " check the header, or number the vertices without gaps",

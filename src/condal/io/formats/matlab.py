@@ -1,7 +1,7 @@
-"""MATLAB's files (.mat) of version 5 to 7: matrices of real numbers, and structs of these.
+"""MATLAB files (.mat) of version 5 to 7: matrices of real numbers, and structs of these.
 
-Read here and not by SciPy, whose reader a damaged file can crash. Every size is checked against the
-bytes that are there before anything is made of it.
+SciPy's reader is not used because a damaged file can crash it. Here every size is checked against
+the bytes that are there before anything is allocated.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import FormatError
-from condal.io.formats.text import unpacked
+from condal.io.formats.text import unpack
 from condal.io.safe_files import PathLike, most_bytes, opened
 
-_HEADER = 128  # bytes; the order of the bytes stands in the last two
+_HEADER = 128  # bytes; the last two give the byte order
 _HDF5 = b"\x89HDF"
 _MATRIX, _COMPRESSED = 14, 15
 _STRUCT, _SPARSE, _NUMERIC = 2, 5, range(6, 16)  # classes of matrices
@@ -27,22 +27,24 @@ _DTYPES = dict(zip((1, 2, 3, 4, 5, 6, 7, 9, 12, 13), "bBhHiIfdqQ", strict=True))
 
 
 class _Damaged(Exception):
-    """What is wrong, without the name of the file."""
+    """What is wrong with the file, without its name."""
 
 
 def read_matlab(path: PathLike, names: Collection[str]) -> dict[str, Any]:
-    """Of the variables of these names those that the file has: arrays of two dimensions, CSC arrays
-    and, for structs, dicts of these. The file may be packed with gzip or xz."""
+    """Read those variables of these names that the file has; it may be packed with gzip or xz.
+
+    The values are two-dimensional arrays, CSC arrays and, for structs, dicts of these.
+    """
     name = os.fsdecode(path)
     with opened(name) as file:
-        data = b"".join(unpacked(file, name))
+        data = b"".join(unpack(file, name))
     if data.startswith(_HDF5):
         raise FormatError("is a MATLAB 7.3 file; save it with save(..., '-v7')", path=name)
     order = {b"IM": "<", b"MI": ">"}.get(data[_HEADER - 2 : _HEADER])
     if order is None:
-        raise FormatError("is no MATLAB file of version 5 to 7", path=name)
+        raise FormatError("is not a MATLAB file of version 5 to 7", path=name)
     try:
-        found: dict[str, Any] = {}
+        variables: dict[str, Any] = {}
         limit = most_bytes(len(data), packed=True)
         for kind, body in _elements(memoryview(data)[_HEADER:], order):
             if kind == _COMPRESSED:
@@ -51,21 +53,21 @@ def read_matlab(path: PathLike, names: Collection[str]) -> dict[str, Any]:
             if kind == _MATRIX and len(body):
                 variable, value = _matrix(body, order, names)
                 if variable in names:
-                    found[variable] = value
-        return found
+                    variables[variable] = value
+        return variables
     except (_Damaged, zlib.error, ValueError, RecursionError) as error:
-        said = f"the MATLAB file is damaged: {error!s:.200}; fetch it again"
-        raise FormatError(said, path=name) from error
+        message = f"the MATLAB file is damaged: {error!s:.200}; fetch it again"
+        raise FormatError(message, path=name) from error
 
 
 def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
-    """The type and the bytes of each element."""
+    """Yield the type and the bytes of each element."""
     at = 0
     while at < len(data):
         if at + 8 > len(data):
             raise _Damaged("it ends inside a tag")
         kind, size = (int(n) for n in np.frombuffer(data[at : at + 8], order + "u4"))
-        if kind >> 16:  # a small one, in the tag itself
+        if kind >> 16:  # a small element, in the tag itself
             kind, size, begin, after = kind & 0xFFFF, kind >> 16, at + 4, at + 8
         else:
             begin = at + 8
@@ -78,16 +80,16 @@ def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
 
 def _unzipped(body: memoryview, limit: int) -> memoryview:
     unzip = zlib.decompressobj()
-    part = unzip.decompress(body, max(limit, 1))
+    data = unzip.decompress(body, max(limit, 1))
     if not unzip.eof:
-        raise _Damaged("what it packs is truncated, or more than is read")
-    return memoryview(part)
+        raise _Damaged("a packed part is truncated, or larger than what is read")
+    return memoryview(data)
 
 
 def _matrix(body: memoryview, order: str, names: Collection[str] | None) -> tuple[str, Any]:
-    """The name and the value of a matrix; no value if it is not among `names`."""
-    parts = _elements(body, order)
-    flags, dims, label = (_numbers(parts, order) for _ in range(3))
+    """Return the name and the value of a matrix; the value is None if `names` lacks the name."""
+    elements = _elements(body, order)
+    flags, dims, label = (_numbers(elements, order) for _ in range(3))
     if flags.size != 2 or dims.size < 2 or (dims < 0).any():
         raise _Damaged("a matrix has no class or no shape")
     name = bytes(label.astype(np.uint8)).decode("ascii", "replace")
@@ -99,22 +101,22 @@ def _matrix(body: memoryview, order: str, names: Collection[str] | None) -> tupl
     if len(shape) != 2:
         raise _Damaged(f"{name} has {len(shape)} dimensions; wanted two")
     if kind in _NUMERIC:
-        values = _numbers(parts, order)
+        values = _numbers(elements, order)
         if values.size != shape[0] * shape[1]:
             raise _Damaged(f"{name} is {shape[0]} x {shape[1]} but has {values.size} numbers")
         return name, values.reshape(shape, order="F")
     if kind == _SPARSE:
-        return name, _sparse(name, shape, *(_numbers(parts, order) for _ in range(3)))
+        return name, _sparse(name, shape, *(_numbers(elements, order) for _ in range(3)))
     if kind == _STRUCT and shape == (1, 1):
-        return name, _struct(parts, order)
-    raise _Damaged(f"{name} is no matrix of numbers, and no single struct")
+        return name, _struct(elements, order)
+    raise _Damaged(f"{name} is neither a matrix of numbers nor a single struct")
 
 
 def _sparse(name: str, shape: tuple[int, int], rows: Any, begins: Any, values: Any) -> Any:
-    """rows and values may have room for more entries than there are."""
+    """Build a CSC array; `rows` and `values` may have room for more entries than there are."""
     if rows.dtype.kind not in "iu" or begins.dtype.kind not in "iu":
-        raise _Damaged(f"the rows and columns of {name} are no whole numbers")
-    # Signed: differences of others are never negative, and SciPy follows pointers unseen.
+        raise _Damaged(f"the rows and columns of {name} are not whole numbers")
+    # Signed: unsigned differences are never negative, and SciPy does not check pointers.
     rows, begins = rows.astype(np.int64), begins.astype(np.int64)
     good = begins.size == shape[1] + 1 and begins[0] == 0 and (np.diff(begins) >= 0).all()
     if not good or begins[-1] > min(rows.size, values.size):
@@ -126,24 +128,24 @@ def _sparse(name: str, shape: tuple[int, int], rows: Any, begins: Any, values: A
     return sp.csc_array((values, rows, begins), shape=shape)
 
 
-def _struct(parts: Iterator[tuple[int, memoryview]], order: str) -> dict[str, Any]:
-    """The fields by name."""
-    width, labels = _numbers(parts, order), _numbers(parts, order)
+def _struct(elements: Iterator[tuple[int, memoryview]], order: str) -> dict[str, Any]:
+    """Return the fields by name."""
+    width, labels = _numbers(elements, order), _numbers(elements, order)
     if width.size != 1 or not 1 <= width[0] <= 64 or labels.size % int(width[0]):
         raise _Damaged("a struct has no names of fields")
     table = labels.astype(np.uint8).reshape(-1, int(width[0]))
     fields: dict[str, Any] = {}
-    for row, (kind, body) in zip(table, parts, strict=True):
+    for row, (kind, body) in zip(table, elements, strict=True):
         if kind != _MATRIX:
-            raise _Damaged("a field of a struct is no matrix")
+            raise _Damaged("a field of a struct is not a matrix")
         value = _matrix(body, order, None)[1] if len(body) else np.zeros((0, 0))
         fields[bytes(row).split(b"\0")[0].decode("ascii", "replace")] = value
     return fields
 
 
-def _numbers(parts: Iterator[tuple[int, memoryview]], order: str) -> Any:
-    """The next element, which must be of numbers; in the machine's own order of bytes."""
-    kind, body = next(parts, (0, memoryview(b"")))
+def _numbers(elements: Iterator[tuple[int, memoryview]], order: str) -> Any:
+    """Return the numbers of the next element in native byte order."""
+    kind, body = next(elements, (0, memoryview(b"")))
     if kind not in _DTYPES:
         raise _Damaged("numbers are missing")
     dtype = np.dtype(order + _DTYPES[kind])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +11,8 @@ from scipy import sparse
 
 from condal.io.formats.adjacency import check_symmetric, from_edges, sum_entries, upper_triangle
 from condal.io.formats.coordinate import Entries, read_entries
-from condal.io.formats.faults import line_of_entry
 from condal.io.formats.header import Layout, read_count
-from condal.io.formats.text import Text, quote, read_text, suffixes_of
+from condal.io.formats.text import Source, Text, quote, read_text, suffixes_of
 from condal.io.formats.writing import triples, write_text
 from condal.io.safe_files import PathLike
 
@@ -28,23 +28,48 @@ _REFUSED = {
     " its absolute values",
     "hermitian": "a 'hermitian' matrix is not read; a graph has real weights: save it as real"
     " symmetric",
-    "skew-symmetric": "a 'skew-symmetric' matrix is no undirected graph; save its absolute values"
-    " as symmetric",
+    "skew-symmetric": "a 'skew-symmetric' matrix is not an undirected graph; save its absolute"
+    " values as symmetric",
 }
 
 
-def read_matrix_market(path: PathLike) -> sparse.csr_array:
-    """W = W^T; a pattern has weights 1, duplicates are summed.
+def read_matrix_market(path: Source) -> sparse.csr_array:
+    """Read a graph from a Matrix Market coordinate file.
 
-    A symmetric file holds one triangle, lower or upper; a general one must be symmetric to 1e-12
-    of each entry, and then its upper triangle is taken for both.
+    A pattern has weights 1, and duplicates are summed. A symmetric file holds one triangle, lower
+    or upper. A general file must be symmetric to 1e-12 of each entry; its upper triangle counts.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file, which may be packed with gzip or xz.
+
+    Returns
+    -------
+    csr_array
+        The adjacency matrix :math:`W = W^T`.
     """
-    return parse_matrix_market(read_text(path))
+    text = read_text(path)
+    field, symmetry = read_banner(text)
+    sizes = read_sizes(text, field)
+    require_square(text, sizes)
+    entries = read_entries(text, sizes.layout, sizes.start)
+    if symmetry == "general":
+        return check_symmetric(text, sum_entries(text, sizes.rows, *entries))
+    require_one_triangle(text, entries, first_side(entries), sizes.start)
+    return from_edges(text, sizes.rows, *entries)
 
 
 def write_matrix_market(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:
-    """Write W = W^T, its lower triangle, so that `read_matrix_market` gives it back exactly; packed
-    if named .gz or .xz. The file appears whole or not at all."""
+    """Write the lower triangle of a graph's matrix; `read_matrix_market` gives it back exactly.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file, packed if its name ends in .gz or .xz. It appears whole or not at all.
+    W : sparse or dense matrix
+        The adjacency matrix :math:`W = W^T`.
+    """
     write_text(path, _lines(upper_triangle(W)))
 
 
@@ -55,82 +80,73 @@ def _lines(upper: sparse.coo_array) -> Iterator[str]:
 
 
 def is_matrix_market(text: Text) -> bool:
-    """Whether a file is to be read as one: by its banner, or by its name, packed or not."""
-    return text.data[: len(BANNER)].lower() == BANNER or ".mtx" in suffixes_of(text.path)
-
-
-def parse_matrix_market(text: Text) -> sparse.csr_array:
-    """`read_matrix_market` for a file already read."""
-    symmetry, rows, columns, start, line, layout = _layout(text)
-    require_square(text, rows, columns, line)
-    entries = read_entries(text, layout, start, line + 1)
-    if symmetry == "general":
-        return check_symmetric(text, sum_entries(text, rows, *entries))
-    require_one_triangle(text, entries, first_side(entries), start, line + 1)
-    return from_edges(text, rows, *entries)
-
-
-def require_square(text: Text, rows: int, columns: int, line: int) -> None:
-    """Refuse a matrix of another shape than that of a graph."""
-    if rows != columns:
-        raise text.error(
-            f"the matrix is {rows} x {columns}; a graph needs a square adjacency matrix", line
-        )
+    """Whether the banner or the name of a file is that of the Matrix Market format."""
+    begins = text.before == 0 and text.data[: len(BANNER)].lower() == BANNER
+    return begins or ".mtx" in suffixes_of(text.path)
 
 
 def parse_rectangle(text: Text) -> tuple[tuple[int, int], Entries]:
-    """(m, n), and the entries of an m x n matrix: 0-based rows and columns, and values."""
-    symmetry, rows, columns, start, line, layout = _layout(text)
+    """Return (m, n) and the entries of an m x n matrix: 0-based rows and columns, and values."""
+    field, symmetry = read_banner(text)
+    sizes = read_sizes(text, field)
     if symmetry != "general":
         raise text.error("wanted some entries of any matrix: write 'general' in the banner", 1)
-    i, j, w = read_entries(text, layout, start, line + 1)
-    for what, places, count in (("row", i, rows), ("column", j, columns)):
+    i, j, w = read_entries(text, sizes.layout, sizes.start)
+    for noun, places, count in (("row", i, sizes.rows), ("column", j, sizes.columns)):
         if places.size and places.max() >= count:
             k = int(np.argmax(places >= count))
             raise text.error(
-                f"got {what} {places[k] + 1}, but the header says {count} {what}s",
-                line_of_entry(text, start, line + 1, k),
+                f"got {noun} {places[k] + 1}, but the header says {count} {noun}s",
+                text.line_of_row(sizes.start, k),
             )
-    return (rows, columns), (i, j, w)
+    return (sizes.rows, sizes.columns), (i, j, w)
 
 
-def _layout(text: Text) -> tuple[str, int, int, int, int, Layout]:
-    """The symmetry, the rows and columns, where the entries start, the line before, and what it
-    promises."""
-    field, symmetry = banner(text)
-    return symmetry, *sizes(text, field)
+class Sizes(NamedTuple):
+    """The claim of the size line, its number, and the offset of the entries after it."""
+
+    rows: int
+    columns: int
+    start: int
+    line: int
+    layout: Layout
 
 
-def sizes(text: Text, field: str) -> tuple[int, int, int, int, Layout]:
-    """What the size line says, in a file of that field: as `_layout` gives it."""
-    found = text.header()
-    if found is None:
+def read_sizes(text: Text, field: str) -> Sizes:
+    """Read the size line of a file of that field."""
+    header = text.header()
+    if header is None:
         raise text.error(
             "the file ends before the size line 'rows columns entries'; it is truncated",
-            text.line_at(len(text.data) - 1),
+            text.last_line,
         )
-    size, start, line = found
-    tokens = size.split(None, 3)
+    content, start, line = header
+    tokens = content.split(None, 3)
     if len(tokens) != 3:
         raise text.error(
-            f"the size line must be 'rows columns entries', got {quote(size)};"
+            f"the size line must be 'rows columns entries', got {quote(content)};"
             " if this is a comment, start it with %",
             line,
         )
-    rows = read_count(text, tokens[0], line, "rows")
-    columns = read_count(text, tokens[1], line, "columns")
-    layout = Layout(
-        n=max(rows, columns),
-        m=read_count(text, tokens[2], line, "entries"),
-        noun="entries",
-        columns=(2,) if field == "pattern" else (3,),
-        integer=field == "integer",
-    )
-    return rows, columns, start, line, layout
+    nouns = ("rows", "columns", "entries")
+    rows, columns, m = map(lambda token, noun: read_count(text, token, line, noun), tokens, nouns)
+    width, n = (2 if field == "pattern" else 3), max(rows, columns)
+    layout = Layout(n, m, "entries", (width,), integer=field == "integer")
+    return Sizes(rows, columns, start, line, layout)
 
 
-def banner(text: Text) -> tuple[str, str]:
-    """The field and the symmetry that the first line names."""
+def require_square(text: Text, sizes: Sizes) -> None:
+    """Refuse a matrix that is not square."""
+    if sizes.rows != sizes.columns:
+        raise text.error(
+            f"the matrix is {sizes.rows} x {sizes.columns}; a graph needs a square adjacency "
+            "matrix",
+            sizes.line,
+        )
+
+
+def read_banner(text: Text) -> tuple[str, str]:
+    """Return the field and the symmetry that the first line names."""
     first, _ = next(text.lines())
     words = first[:1000].decode("utf-8", "replace").lower().split()
     if not words or words[0] != BANNER.decode():
@@ -149,23 +165,23 @@ def banner(text: Text) -> tuple[str, str]:
 
 
 def first_side(entries: Entries) -> int:
-    """1 if the first entry that is off the diagonal is below it, -1 if above, 0 without one."""
+    """Return 1 if the first off-diagonal entry is below the diagonal, -1 if above, 0 if none."""
     side = np.sign(entries[0] - entries[1])
     return int(side[np.argmax(side != 0)]) if side.size else 0
 
 
-def require_one_triangle(text: Text, entries: Entries, first: int, start: int, line: int) -> None:
+def require_one_triangle(text: Text, entries: Entries, first: int, start: int) -> None:
     """Refuse the first entry on another side than the first of the file."""
-    # The standard asks for the lower one; many files in circulation hold the upper one. Both
-    # together leave open whether a mirrored pair is one edge or two.
+    # The standard asks for the lower triangle; many files in circulation hold the upper one. With
+    # both it would be unclear whether a mirrored pair is one edge or two.
     i, j, _ = entries
     side = np.sign(i - j)
     if (bad := np.flatnonzero(side == -first)).size and first:
         k = int(bad[0])
-        here, before = ("lower", "upper") if side[k] > 0 else ("upper", "lower")
+        its, other = ("lower", "upper") if side[k] > 0 else ("upper", "lower")
         raise text.error(
-            f"entry ({i[k] + 1}, {j[k] + 1}) is in the {here} triangle, those before it in the"
-            f" {before}; a symmetric file holds one triangle: move the entry, or write 'general'"
+            f"entry ({i[k] + 1}, {j[k] + 1}) is in the {its} triangle, those before it in the"
+            f" {other}; a symmetric file holds one triangle: move the entry, or write 'general'"
             " in the banner and both triangles",
-            line_of_entry(text, start, line, k),
+            text.line_of_row(start, k),
         )

@@ -1,4 +1,4 @@
-"""Points, a row each: a table of text, or a .npy file."""
+"""Points, one per row: a table of text, or a .npy file."""
 
 from __future__ import annotations
 
@@ -15,22 +15,33 @@ from condal.linalg.points import Array
 
 
 def read_points(path: PathLike) -> Array:
-    """An array of a row a point: of a .npy file, or of a table with or without names of columns."""
+    """Read points from a .npy file, or from a table with or without names of columns.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file.
+
+    Returns
+    -------
+    ndarray
+        A matrix with one point per row.
+    """
     name = os.fsdecode(path)
     if is_npz(path):
         raise FormatError(
-            "is a .npz file, of which it is not known which array holds the points: save one array "
-            "with numpy.save(path, points)",
+            "is a .npz file, and it is not known which of its arrays holds the points: save one "
+            "array with numpy.save(path, points)",
             path=name,
         )
     if first_bytes(path, len(MAGIC)) != MAGIC:
-        return read_table(path, wanted="points, a row each").values
+        return read_table(path, wanted="points, one per row").values
     array = read_array(path)
     if array.dtype.kind == "c":
         raise FormatError("holds complex numbers; points are real", path=name)
     if array.ndim != 2 or 0 in array.shape:
         raise FormatError(
-            f"holds an array of shape {array.shape}; wanted two dimensions, a row a point",
+            f"holds an array of shape {array.shape}; wanted two dimensions, one row per point",
             path=name,
         )
     return np.asarray(array, dtype=np.float64)

@@ -20,7 +20,7 @@ _WORD = re.compile(rb"[^ \t\r\n,]+")
 
 @dataclass(frozen=True, eq=False)
 class QaplibProblem:
-    """A and B: find the permutation p with the least sum_ij A_ij B_{p_i p_j}."""
+    r"""Find the permutation p with the least :math:`\sum_{ij} A_{ij} B_{p_i p_j}`."""
 
     A: Array = field(repr=False)
     B: Array = field(repr=False)
@@ -35,7 +35,7 @@ class QaplibProblem:
 class QaplibSolution:
     """A cost, and a permutation of 0, ..., n - 1.
 
-    Some files of the library hold the inverse of p: the cost tells which it is.
+    Some files of the library hold the inverse of p: the cost shows which it is.
     """
 
     cost: float
@@ -43,9 +43,19 @@ class QaplibSolution:
 
 
 def read_qaplib(path: PathLike) -> QaplibProblem:
-    """A and B of a .dat file: n, then 2 n^2 numbers, however they are broken into lines.
+    """Read A and B from a .dat file: n, then 2 n^2 numbers, with any line breaks.
 
-    The line of n may hold another number after it, as in esc8b to esc8f, which is not read.
+    The line of n may hold a second number, as in esc8b to esc8f, which is ignored.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file.
+
+    Returns
+    -------
+    QaplibProblem
+        The matrices A and B.
     """
     text = read_text(path, wanted="n and two matrices")
     words, begin = _header(text, (1, 2))
@@ -55,27 +65,37 @@ def read_qaplib(path: PathLike) -> QaplibProblem:
 
 
 def read_qaplib_solution(path: PathLike) -> QaplibSolution:
-    """The cost and the permutation of a .sln file: a line 'n cost', then the permutation.
+    """Read a .sln file: a line 'n cost', then the permutation.
 
-    It counts from 1, or from 0: what it holds tells. Commas may stand between its numbers.
+    The permutation counts from 0 if it holds a 0, else from 1. Commas may separate its numbers.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file.
+
+    Returns
+    -------
+    QaplibSolution
+        The cost and the permutation.
     """
     text = read_text(path)
     words, begin = _header(text, (2,))
     n = _size(text, words[0], begin)
     line = text.line_at(begin - 1)
     cost = _number(text, words[1], line)
-    found = _numbers(text, begin, n, f"n = {n} asks for a permutation of 1 to {n}")
-    first = 0 if found.min() == 0 else 1
-    if not np.array_equal(np.sort(found), np.arange(first, n + first)):
+    numbers = _numbers(text, begin, n, f"n = {n} asks for a permutation of 1 to {n}")
+    first = 0 if numbers.min() == 0 else 1
+    if not np.array_equal(np.sort(numbers), np.arange(first, n + first)):
         raise text.error(
             f"the permutation must hold each of {first} to {n + first - 1} once; correct the file",
             line + 1,
         )
-    return QaplibSolution(cost, found.astype(np.intp) - first)
+    return QaplibSolution(cost, numbers.astype(np.intp) - first)
 
 
 def _header(text: Text, columns: tuple[int, ...]) -> tuple[list[bytes], int]:
-    """The words of the first line that is not blank, and the offset of what follows it."""
+    """Return the words of the first nonblank line, and the offset after it."""
     for content, after in text.lines():
         words = _WORD.findall(content)
         if not words:
@@ -100,27 +120,25 @@ def _size(text: Text, word: bytes, begin: int) -> int:
 
 
 def _numbers(text: Text, begin: int, count: int, why: str) -> Array:
-    """The numbers from offset `begin` on, which must be so many."""
+    """Return the numbers from offset `begin` on, of which there must be `count`."""
     words = _WORD.findall(text.data, begin)
-    # Looked at one by one only where something is wrong.
-    if len(words) != count or not all(map(DECIMAL.fullmatch, words)):
+    well_formed = len(words) == count and all(map(DECIMAL.fullmatch, words))
+    numbers = np.array([float(word) for word in words]) if well_formed else np.array(np.nan)
+    if not np.isfinite(numbers).all():
         _refuse(text, begin, count, why)
-    found = np.array([float(word) for word in words])
-    if not np.isfinite(found).all():
-        _refuse(text, begin, count, why)
-    return found
+    return numbers
 
 
 def _refuse(text: Text, begin: int, count: int, why: str) -> NoReturn:
-    """Raise the error of the first word at fault."""
+    """Raise the error of the first faulty word."""
     seen, last, at = 0, text.line_at(begin - 1), begin - 1
     for seen, match in enumerate(_WORD.finditer(text.data, begin), 1):
-        # From the word before on: from the first byte it would take the square of the size.
+        # Counted from the word before: from the first byte the cost would be quadratic.
         last, at = last + text.data.count(b"\n", at, match.start()), match.start()
         if seen > count:
             raise text.error(
-                f"{why}, {count} numbers, but after them stands {quote(match[0])}; remove it or "
-                "correct the header",
+                f"{why}, {count} numbers, but {quote(match[0])} follows them; remove it or correct "
+                "the header",
                 last,
             )
         _number(text, match[0], last)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from condal.io.formats.matrix_market import is_matrix_market, parse_rectangle
-from condal.io.formats.table import Table, parse_table
+from condal.io.formats.table import Table, read_table
 from condal.io.formats.text import Text, read_text
 from condal.io.safe_files import PathLike
 from condal.linalg.points import Array
@@ -17,8 +17,19 @@ from condal.linalg.points import Array
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """values_k at (rows_k, cols_k), from 0; `row_names` and `col_names` are their numbers in the
-    file."""
+    """Known entries of a matrix: values_k at (rows_k, cols_k), counted from 0.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        The numbers of rows and columns.
+    rows, cols : ndarray of int
+        The places of the entries.
+    values : ndarray
+        The entries.
+    row_names, col_names : ndarray of int
+        The numbers of the rows and columns in the file.
+    """
 
     shape: tuple[int, int]
     rows: Any = field(repr=False)
@@ -29,25 +40,37 @@ class Ratings:
 
 
 def read_ratings(path: PathLike, columns: Sequence[str] | None = None) -> Ratings:
-    """The entries that a file holds. Of a table, `columns` are those of the row, the column and the
-    value, by name or by number from 1; the first three if they are not given.
+    """Read known entries of a matrix.
 
-    In a table the rows and columns are whole numbers, such as of users and films; those that do not
-    occur are left out.
+    In a table, rows and columns are named by whole numbers, such as those of users and films.
+    Numbers that do not occur are left out.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        A Matrix Market file or a table.
+    columns : sequence of str, optional
+        The columns of a table that hold the row, the column and the value, by name or by number
+        from 1. By default the first three.
+
+    Returns
+    -------
+    Ratings
+        The entries.
     """
     text = read_text(path, wanted="entries: row, column, value")
     if is_matrix_market(text):
         if columns is not None:
             raise text.error(
-                "is a Matrix Market file, whose columns are row, column, value: columns are chosen "
-                "of tables alone; leave the choice out"
+                "is a Matrix Market file, whose columns are row, column, value: columns can only "
+                "be chosen for tables; leave the choice out"
             )
         (m, n), entries = parse_rectangle(text)
         return Ratings((m, n), *entries, np.arange(1, m + 1), np.arange(1, n + 1))
-    return _of_table(text, parse_table(text), columns)
+    return _from_table(text, read_table(text), columns)
 
 
-def _of_table(text: Text, table: Table, columns: Sequence[str] | None) -> Ratings:
+def _from_table(text: Text, table: Table, columns: Sequence[str] | None) -> Ratings:
     if table.values.shape[1] < 3:
         raise text.error(
             f"has {table.values.shape[1]} columns; wanted at least three: row, column, value"

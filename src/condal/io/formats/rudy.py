@@ -11,27 +11,36 @@ from condal.io.formats.adjacency import from_edges, upper_triangle
 from condal.io.formats.coordinate import read_entries
 from condal.io.formats.header import Layout, read_count
 from condal.io.formats.numerals import DECIMAL
-from condal.io.formats.text import Text, quote, read_text
+from condal.io.formats.text import Source, Text, quote, read_text
 from condal.io.formats.writing import triples, write_text
 from condal.io.safe_files import PathLike
 
-# What a list of edges alone meets first.
+# For a list of edges without a header.
 _HINT = "; is the first line 'n m' missing? A file of edges alone must be named .edges or .csv"
 
 
-def read_rudy(path: PathLike) -> sparse.csr_array:
-    """W = W^T; a missing w is 1, parallel edges are summed, a self-loop is once on the diagonal."""
-    return parse_rudy(read_text(path))
+def read_rudy(path: Source) -> sparse.csr_array:
+    """Read a graph in the rudy format.
+
+    A missing weight is 1, parallel edges are summed, and a self-loop is stored once.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file, which may be packed with gzip or xz.
+
+    Returns
+    -------
+    csr_array
+        The adjacency matrix :math:`W = W^T`.
+    """
+    text = read_text(path)
+    layout, start = read_header(text)
+    return from_edges(text, layout.n, *read_entries(text, layout, start))
 
 
-def parse_rudy(text: Text) -> sparse.csr_array:
-    """`read_rudy` for a file already read."""
-    layout, start = promised(text)
-    return from_edges(text, layout.n, *read_entries(text, layout, start, 2))
-
-
-def promised(text: Text) -> tuple[Layout, int]:
-    """What the first line promises, and where the second begins."""
+def read_header(text: Text) -> tuple[Layout, int]:
+    """Return the claim of the first line, and the offset of the second."""
     header, start = next(text.lines())
     tokens = header.split(None, 2)
     if len(tokens) != 2:
@@ -47,9 +56,14 @@ def promised(text: Text) -> tuple[Layout, int]:
 
 
 def write_rudy(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:
-    """Write W = W^T so that `read_rudy` gives it back exactly; packed if named .gz or .xz.
+    """Write a graph in the rudy format; `read_rudy` gives it back exactly.
 
-    The file appears whole or not at all. Entries that are zero are not written.
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file, packed if its name ends in .gz or .xz. It appears whole or not at all.
+    W : sparse or dense matrix
+        The adjacency matrix :math:`W = W^T`. Zeros are not written.
     """
     write_text(path, _lines(upper_triangle(W)))
 

@@ -14,10 +14,8 @@ from scipy import sparse
 
 from condal.io.formats.adjacency import from_edges
 from condal.io.formats.header import Layout, check_claims, read_count
-from condal.io.formats.numerals import DECIMAL, FORTRAN
-from condal.io.formats.text import Text, quote, read_text
-from condal.io.formats.words import Floats, Ints
-from condal.io.safe_files import PathLike
+from condal.io.formats.numerals import DECIMAL, FORTRAN, Floats, Ints
+from condal.io.formats.text import Source, Text, quote, read_text
 
 _EDIT = re.compile(
     r"\(\s*(?:\d{1,4}P,?\s*)?(\d{0,4})([IEDFG])(\d{1,4})(?:\.\d{1,4})?(?:E\d{1,4})?\s*\)",
@@ -29,7 +27,7 @@ _TYPES = {"rsa": "real", "isa": "integer", "psa": "pattern"}
 
 @dataclass(frozen=True)
 class _Section:
-    """`count` numbers over `lines` lines, `width` characters each, from line `first` on."""
+    """A section of `count` numbers: `lines` lines from line `first` on, `width` characters each."""
 
     name: str
     count: int
@@ -38,14 +36,21 @@ class _Section:
     width: int
 
 
-def read_rutherford_boeing(path: PathLike) -> sparse.csr_array:
-    """W = W^T of a symmetric assembled matrix, of which the file holds the lower triangle."""
-    return parse_rutherford_boeing(read_text(path))
+def read_rutherford_boeing(path: Source) -> sparse.csr_array:
+    """Read a graph from a symmetric assembled matrix, of which the file holds the lower triangle.
 
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file, which may be packed with gzip or xz.
 
-def parse_rutherford_boeing(text: Text) -> sparse.csr_array:
-    """`read_rutherford_boeing` for a file already read."""
-    # Not splitlines(): it also cuts at form feeds and others, and lines would be misnumbered.
+    Returns
+    -------
+    csr_array
+        The adjacency matrix :math:`W = W^T`.
+    """
+    text = read_text(path)
+    # Not splitlines(): it also cuts at form feeds, which would give wrong line numbers.
     lines = [line.rstrip("\r") for line in text.data.decode().rstrip("\n").split("\n")]
     if len(lines) < 5:
         raise text.error("ends inside the four header lines; it is truncated", len(lines))
@@ -76,7 +81,8 @@ def parse_rutherford_boeing(text: Text) -> sparse.csr_array:
     if start[0] != 1 or start[-1] != m + 1 or np.any(np.diff(start) < 0):
         raise text.error(f"the column pointers must rise from 1 to {m + 1}; they do not", 5)
     column = np.repeat(np.arange(n), np.diff(start))
-    if (k := _first(_misplaced(row - 1, column, n))) is not None:
+    if (misplaced := _misplaced(row - 1, column, n)).any():
+        k = int(np.argmax(misplaced))
         raise text.error(
             f"got row {row[k]} in column {column[k] + 1}; wanted the lower triangle, rows "
             f"{column[k] + 1} to {n}, each once in a column",
@@ -92,15 +98,11 @@ def parse_rutherford_boeing(text: Text) -> sparse.csr_array:
 
 
 def _misplaced(row: Ints, column: Ints, n: int) -> npt.NDArray[np.bool_]:
-    """Which entries lie above the diagonal or beyond the matrix, or were given before."""
+    """Return which entries lie above the diagonal, beyond the matrix or on another entry."""
     order = np.argsort(column * n + row, kind="stable")
-    again = np.zeros(row.size, dtype=np.bool_)
-    again[order[1:]] = (np.diff(column[order]) == 0) & (np.diff(row[order]) == 0)
-    return again | (row < column) | (row >= n)
-
-
-def _first(wrong: npt.NDArray[np.bool_]) -> int | None:
-    return int(np.argmax(wrong)) if wrong.any() else None
+    repeated = np.zeros(row.size, dtype=np.bool_)
+    repeated[order[1:]] = (np.diff(column[order]) == 0) & (np.diff(row[order]) == 0)
+    return repeated | (row < column) | (row >= n)
 
 
 def _header_counts(text: Text, line: str, number: int, nouns: tuple[str, ...]) -> list[int]:
@@ -112,15 +114,16 @@ def _header_counts(text: Text, line: str, number: int, nouns: tuple[str, ...]) -
 
 
 def _fields(text: Text, lines: list[str], section: _Section) -> Iterator[tuple[str, int]]:
-    """The fixed-width fields of a section, with the lines they stand on."""
+    """Yield the fixed-width fields of a section, with their lines."""
     seen = 0
     for number in range(section.first, min(section.first + section.lines, len(lines))):
         line = lines[number].rstrip()
         for at in range(0, len(line), section.width):
             if seen == section.count:
                 raise text.error(
-                    f"the header says {section.count} {section.name}, but after them stands "
-                    f"{quote(line[at:].encode())}; correct the header or remove what is too much",
+                    f"the header says {section.count} {section.name}, but "
+                    f"{quote(line[at:].encode())} follows them; correct the header or remove the "
+                    "excess",
                     number + 1,
                 )
             seen += 1
@@ -134,7 +137,7 @@ def _fields(text: Text, lines: list[str], section: _Section) -> Iterator[tuple[s
 
 
 def _line_of(text: Text, lines: list[str], section: _Section, k: int) -> int:
-    """The line of the number k, from 0, of a section."""
+    """Return the line of number k, from 0, of a section."""
     return next(islice(_fields(text, lines, section), k, None))[1]
 
 

@@ -1,6 +1,6 @@
-"""The sparse SDPA format: minimise b'z with sum_i z_i F_i - F_0 psd, block diagonal.
+"""The sparse SDPA format: minimise b'z subject to sum_i z_i F_i - F_0 psd, block diagonal.
 
-Its dual is: maximise <F_0, X> with <F_i, X> = b_i, X psd, which is what is solved here.
+Condal solves its dual: maximise <F_0, X> subject to <F_i, X> = b_i, X psd.
 """
 
 from __future__ import annotations
@@ -27,10 +27,23 @@ from condal.runtime.arguments import finite_array
 
 @dataclass(frozen=True, eq=False)
 class SdpaProblem:
-    """b, the sizes of the blocks (negative for a diagonal one), and the entries of F_0, F_1, ...
+    """A semidefinite program in the sparse SDPA format.
 
-    An entry k is values[k] at (rows[k], cols[k]) of the block blocks[k] of F_{matrices[k]}, and at
-    its mirror image: blocks, rows and columns are counted from 0, and rows <= cols.
+    Entry k is values[k] at (rows[k], cols[k]) of block blocks[k] of :math:`F_{matrices[k]}`, and at
+    its mirror image. Blocks, rows and columns are counted from 0, and rows <= cols.
+
+    Parameters
+    ----------
+    b : ndarray
+        The right-hand side.
+    sizes : tuple of int
+        The sizes of the blocks, negative for a diagonal block.
+    matrices, blocks, rows, cols : ndarray of int
+        The places of the entries.
+    values : ndarray
+        The entries.
+    name : str
+        The name of the problem.
     """
 
     b: Array
@@ -43,19 +56,19 @@ class SdpaProblem:
     name: str = "SDPA problem"
 
     def __post_init__(self) -> None:
-        lengths = {len(part) for part in self._columns}
+        lengths = {len(column) for column in self._columns}
         if len(lengths) != 1:
             raise ProblemError(
                 f"the entries have {sorted(lengths)} matrices, blocks, rows, columns and values: "
-                "give as many of each"
+                "give the same number of each"
             )
         if not self.sizes or 0 in self.sizes:
             raise ProblemError(f"every block must have a size; got {self.sizes}")
-        matrices, blocks, rows, cols = (np.asarray(part) for part in self._columns[:4])
+        matrices, blocks, rows, cols = map(np.asarray, self._columns[:4])
         finite_array(self.b, "b", ndim=1)
         finite_array(self.values, "values", ndim=1)
         if np.any(rows > cols):
-            raise ProblemError("an entry lies below the diagonal: give the upper triangle alone")
+            raise ProblemError("an entry lies below the diagonal: give only the upper triangle")
         for name, places, count in (
             ("matrices", matrices, len(self.b) + 1),
             ("blocks", blocks, len(self.sizes)),
@@ -74,32 +87,38 @@ class SdpaProblem:
 
     @cached_property
     def program(self) -> Program:
-        """maximise <F_0, X> subject to <F_i, X> = b_i, X psd: a psd cone or an orthant a block."""
+        """The program: maximise <F_0, X> subject to <F_i, X> = b_i, with one cone per block."""
         cones = tuple(Block("psd", n) if n > 0 else Block("orthant", -n) for n in self.sizes)
         begins = np.cumsum([0, *(cone.length for cone in cones)], dtype=np.int64)
-        matrices, blocks, rows, cols = (
-            np.asarray(part, dtype=np.int64) for part in self._columns[:4]
-        )
+        places = (np.asarray(column, dtype=np.int64) for column in self._columns[:4])
+        matrices, blocks, rows, cols = places
         sizes = np.asarray(self.sizes)[blocks]
         step = np.where(sizes > 0, sizes, 0)
         upper, lower = (begins[blocks] + i * step + j for i, j in ((rows, cols), (cols, rows)))
         off = rows != cols
-        places = np.concatenate([upper, lower[off]])
-        which = np.concatenate([matrices, matrices[off]])
+        where = np.concatenate([matrices, matrices[off]]), np.concatenate([upper, lower[off]])
         values = np.concatenate([self.values, np.asarray(self.values)[off]])
-        kept = values != 0
-        whole = sp.csr_array(
-            (values[kept], (which[kept], places[kept])), shape=(len(self.b) + 1, int(begins[-1]))
-        )
-        return Program(whole[[0]], whole[1:], self.b, cones, maximise=True, name=self.name)
+        F = sp.csr_array((values, where), shape=(len(self.b) + 1, int(begins[-1])))
+        F.eliminate_zeros()
+        return Program(F[[0]], F[1:], self.b, cones, maximise=True, name=self.name)
 
 
 def read_sdpa(path: PathLike) -> SdpaProblem:
-    """The problem of a file, plain, gzip or xz.
+    """Read a semidefinite program in the sparse SDPA format.
 
-    Comments (lines that begin with " or *) may stand before the numbers of matrices and blocks; the
-    sizes and b may be set off by commas, braces and parentheses; a remark may follow a number of
-    the header on its line. An entry of the lower triangle is mirrored; one given twice is refused.
+    Lines that begin with " or * are comments; they stand before the numbers of matrices and blocks.
+    Commas, braces and parentheses may separate the sizes and b. A remark may follow a number of the
+    header on its line. An entry of the lower triangle is mirrored; a repeated entry is refused.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file, which may be packed with gzip or xz.
+
+    Returns
+    -------
+    SdpaProblem
+        The problem, named after the file.
     """
     b, sizes, columns = parse_sdpa(read_text(path, wanted="a problem in the SDPA format"))
     name = Path(os.fsdecode(path)).name.split(".")[0] or SdpaProblem.name
@@ -107,21 +126,27 @@ def read_sdpa(path: PathLike) -> SdpaProblem:
 
 
 def write_sdpa(path: PathLike, problem: SdpaProblem) -> None:
-    """Write the problem; packed if named .gz or .xz. The file appears whole or not at all."""
+    """Write a semidefinite program in the sparse SDPA format.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file, packed if its name ends in .gz or .xz. It appears whole or not at all.
+    problem : SdpaProblem
+        The problem.
+    """
     write_text(path, _lines(problem))
 
 
 def _lines(problem: SdpaProblem) -> Iterator[str]:
-    """The text in pieces of bounded size."""
+    """Yield the text in pieces of bounded size."""
     yield f"{problem.b.size}\n{len(problem.sizes)}\n{' '.join(map(str, problem.sizes))}\n"
     yield " ".join(map(repr, np.asarray(problem.b, dtype=float).tolist())) + "\n"
-    shifts = (0, 1, 1, 1)
-    whole = [
-        np.asarray(part) + shift for part, shift in zip(problem._columns[:4], shifts, strict=True)
-    ]
+    places = [np.asarray(problem.matrices)]
+    places += [np.asarray(column) + 1 for column in (problem.blocks, problem.rows, problem.cols)]
     for begin in range(0, len(problem.values), LINES_PER_PIECE):
         piece = slice(begin, begin + LINES_PER_PIECE)
-        columns = [part[piece].tolist() for part in whole]
+        columns = [column[piece].tolist() for column in places]
         values = np.asarray(problem.values[piece], dtype=float).tolist()
         entries = zip(*columns, values, strict=True)
         yield "".join(f"{k} {block} {i} {j} {v!r}\n" for k, block, i, j, v in entries)

@@ -10,16 +10,15 @@ from typing import NoReturn, TypeAlias
 
 import numpy as np
 
-from condal.io.formats.faults import line_of_entry
-from condal.io.formats.header import most_claimed
-from condal.io.formats.numerals import DECIMAL, FORTRAN, INTEGER, NOT_FINITE
+from condal.io.formats import numerals
+from condal.io.formats.header import max_claim
+from condal.io.formats.numerals import Floats, Ints
 from condal.io.formats.text import Text, quote
-from condal.io.formats.words import IN_REALS, WORD, Floats, Ints, cut, digits, numbers
 
-# matrices, blocks, rows and cols counted as SdpaProblem counts them, and values
+# matrices, blocks, rows and cols, counted as in SdpaProblem, and values
 Columns: TypeAlias = tuple[Ints, Ints, Ints, Ints, Floats]
 
-# What sets numbers off as a space does, and the exponents of Fortran as others write them.
+# Separators become spaces, and Fortran's exponents the usual ones.
 _PLAIN = bytes.maketrans(b",(){}dDqQ", b"     eEeE")
 _SEPARATORS = bytes.maketrans(b",(){}", b"     ")
 _NOUNS = ("matrix", "block", "row", "column")
@@ -27,16 +26,15 @@ _NOUNS = ("matrix", "block", "row", "column")
 
 @dataclass(frozen=True)
 class _Header:
-    """b, the sizes, and where the entries begin: the offset and the number of that line."""
+    """The right-hand side b, the sizes, and the offset of the entries."""
 
     b: Floats
     sizes: tuple[int, ...]
     start: int
-    line: int
 
 
 def parse_sdpa(text: Text) -> tuple[Floats, tuple[int, ...], Columns]:
-    """b, the sizes of the blocks, and the entries."""
+    """Return b, the sizes of the blocks, and the entries."""
     header = _header(text)
     columns = _bulk(text.data[header.start :], header)
     if columns is None:
@@ -48,7 +46,7 @@ def parse_sdpa(text: Text) -> tuple[Floats, tuple[int, ...], Columns]:
 
 
 class _Lines:
-    """The lines of the header, one after another, without comments before the first number."""
+    """The lines of the header; comments before the first number are skipped."""
 
     def __init__(self, text: Text) -> None:
         self.text = text
@@ -58,13 +56,13 @@ class _Lines:
         self._begun = False
 
     def next(self, wanted: str) -> list[bytes]:
-        """The words of the next line that has any, cut at commas and braces too."""
+        """Return the words of the next line that has any; commas and braces also separate words."""
         for content, after in self._lines:
             self.number += 1
             self.after = after
             if not self._begun and content.lstrip()[:1] in (b'"', b"*"):
                 continue
-            words = WORD.findall(content.translate(_SEPARATORS))
+            words = numerals.WORD.findall(content.translate(_SEPARATORS))
             if words:
                 self._begun = True
                 return words
@@ -74,14 +72,15 @@ class _Lines:
 def _header(text: Text) -> _Header:
     lines = _Lines(text)
     m = _count(lines, "matrices")
-    # A right-hand side is at least a digit and a space.
     _refuse_claim(lines, m, "matrices")
     blocks = _count(lines, "blocks")
     _refuse_claim(lines, blocks, "blocks")
-    sizes = tuple(int(size) for size in _several(lines, blocks, "sizes of blocks", INTEGER))
+    sizes = tuple(
+        int(size) for size in _several(lines, blocks, "sizes of blocks", numerals.INTEGER)
+    )
     if 0 in sizes:
         raise text.error("a block has size 0; give its size, negative if diagonal", lines.number)
-    most = most_claimed(len(text.data))
+    most = max_claim(len(text.data))
     if (total := sum(map(abs, sizes))) > most:
         raise text.error(
             f"the blocks have {total} rows in all, more than the {most} that can be read from "
@@ -89,16 +88,16 @@ def _header(text: Text) -> _Header:
             lines.number,
         )
     b = np.array(_several(lines, m, "numbers of b", None))
-    return _Header(b, sizes, lines.after, lines.number + 1)
+    return _Header(b, sizes, lines.after)
 
 
 def _count(lines: _Lines, noun: str) -> int:
-    """The number that a line begins with; what follows on the line is a remark."""
+    """Return the number at the beginning of a line; a remark may follow it."""
     word, *rest = lines.next(f"the number of {noun}")
     plain = word.removeprefix(b"+")
-    if not plain.isdigit() or len(plain) > 18 or int(plain) == 0:
+    if not numerals.is_count(plain) or int(plain) == 0:
         raise lines.text.error(
-            f"wanted the number of {noun}, a whole number from 1 on, got {quote(word)}; correct "
+            f"wanted the number of {noun}, a positive whole number, got {quote(word)}; correct "
             'the line; comments, which begin with " or *, stand before the first number',
             lines.number,
         )
@@ -108,7 +107,7 @@ def _count(lines: _Lines, noun: str) -> int:
 
 def _refuse_claim(lines: _Lines, count: int, noun: str) -> None:
     size = len(lines.text.data)
-    if count > size // 2:
+    if count > size // 2:  # a number is at least a digit and a space
         raise lines.text.error(
             f"the header says {count} {noun}, but the file has only {size} bytes; it is truncated "
             "or the header is wrong",
@@ -117,52 +116,50 @@ def _refuse_claim(lines: _Lines, count: int, noun: str) -> None:
 
 
 def _several(lines: _Lines, count: int, noun: str, kind: re.Pattern[bytes] | None) -> list[float]:
-    """`count` numbers over as many lines as they take: whole ones, or any where kind is None."""
-    found: list[float] = []
-    while len(found) < count:
-        words = lines.next(f"the {noun}: {count} are wanted, {len(found)} are there")
-        mine = words[: count - len(found)]
-        for word in mine:
-            if kind is not None and (not kind.fullmatch(word) or len(word) > 18):
+    """Return `count` numbers from as many lines as they take: whole ones unless `kind` is None."""
+    values: list[float] = []
+    while len(values) < count:
+        words = lines.next(f"the {noun}: {count} are wanted, {len(values)} are there")
+        before = len(values)
+        for word in words[: count - before]:
+            if kind is not None and (not kind.fullmatch(word) or len(word) > numerals.MAX_DIGITS):
                 raise lines.text.error(
-                    f"wanted {count} {noun}, whole numbers, got {quote(word)} after {len(found)}; "
+                    f"wanted {count} {noun}, whole numbers, got {quote(word)} after {len(values)}; "
                     "correct the line",
                     lines.number,
                 )
             if kind is None and (fault := _number_fault(word)) is not None:
                 raise lines.text.error(
-                    f"of the {count} {noun}, number {len(found) + 1}: {fault}", lines.number
+                    f"of the {count} {noun}, number {len(values) + 1}: {fault}", lines.number
                 )
-            found.append(float(word.translate(_PLAIN)))
-        begun = f" (the line before ended after {len(found) - len(mine)})" * (
-            len(mine) < len(found)
-        )
-        _refuse_more(lines, words[len(mine) :], f"{count} {noun}{begun}")
-    return found
+            values.append(float(word.translate(_PLAIN)))
+        begun = f" (the line before ended after {before})" if before else ""
+        _refuse_more(lines, words[len(values) - before :], f"{count} {noun}{begun}")
+    return values
 
 
 def _refuse_more(lines: _Lines, rest: list[bytes], what: str) -> None:
-    if rest and (DECIMAL.fullmatch(rest[0]) or FORTRAN.fullmatch(rest[0])):
+    if rest and (numerals.DECIMAL.fullmatch(rest[0]) or numerals.FORTRAN.fullmatch(rest[0])):
         raise lines.text.error(
-            f"after {what} stands one more number, {quote(rest[0])}; remove it, or correct the "
-            "count that the header gives",
+            f"after {what} there is one more number, {quote(rest[0])}; remove it, or correct the "
+            "count in the header",
             lines.number,
         )
 
 
 def _bulk(data: bytes, header: _Header) -> Columns | None:
-    """The entries, or None if any line is at fault."""
+    """Parse the entries; None if any line is faulty."""
     a = np.frombuffer(data.translate(_PLAIN), np.uint8)
-    if not IN_REALS[a].all():
+    if not numerals.IN_REALS[a].all():
         return None
-    starts, ends, first, width = cut(a)
+    starts, ends, first, width = numerals.split_words(a)
     if np.any(width != 5):
         return None
-    found = [digits(a, starts[first + k], ends[first + k]) for k in range(4)]
-    values = numbers(a, starts[first + 4], ends[first + 4])
-    if values is None or any(part is None for part in found):
+    columns = [numerals.parse_digits(a, starts[first + k], ends[first + k]) for k in range(4)]
+    values = numerals.parse_numbers(a, starts[first + 4], ends[first + 4])
+    if values is None or any(column is None for column in columns):
         return None
-    matrices, blocks, i, j = (part for part in found if part is not None)
+    matrices, blocks, i, j = (column for column in columns if column is not None)
     if not values.size:
         return matrices, blocks, i, j, values
     if matrices.max() > header.b.size or blocks.min() < 1 or blocks.max() > len(header.sizes):
@@ -176,21 +173,21 @@ def _bulk(data: bytes, header: _Header) -> Columns | None:
 
 
 def _refuse_first_fault(text: Text, header: _Header) -> NoReturn:
-    """Raise the error of the first entry at fault."""
-    for number, (content, _) in enumerate(text.lines(header.start), header.line):
-        words = WORD.findall(content.translate(_SEPARATORS))
+    """Raise the error of the first faulty entry."""
+    for number, content in text.numbered_lines(header.start):
+        words = numerals.WORD.findall(content.translate(_SEPARATORS))
         if words and (fault := _entry_fault(words, header)) is not None:
             raise text.error(fault, number)
-    raise AssertionError("the bulk parser refused lines that are right")
+    raise AssertionError("the bulk parser refused correct lines")
 
 
 def _entry_fault(words: list[bytes], header: _Header) -> str | None:
-    """What is wrong with a line, or None."""
+    """Describe what is wrong with a line, or return None."""
     if len(words) != 5:
         shown = quote(b" ".join(words))
         return f"wanted 'matrix block i j value', 5 columns, got {len(words)}: {shown}"
     for word, noun in zip(words, _NOUNS, strict=False):
-        if not word.isdigit() or len(word) > 18:
+        if not numerals.is_count(word):
             return f"the {noun} of an entry must be a whole number, got {quote(word)}"
     matrix, block, i, j = map(int, words[:4])
     if matrix > header.b.size:
@@ -208,9 +205,9 @@ def _entry_fault(words: list[bytes], header: _Header) -> str | None:
 
 
 def _number_fault(word: bytes) -> str | None:
-    if NOT_FINITE.fullmatch(word):
+    if numerals.NOT_FINITE.fullmatch(word):
         return f"it must be finite, got {quote(word)}; remove it or give a number"
-    if not (DECIMAL.fullmatch(word) or FORTRAN.fullmatch(word)):
+    if not (numerals.DECIMAL.fullmatch(word) or numerals.FORTRAN.fullmatch(word)):
         return f"wanted a decimal number, got {quote(word)}; correct the line"
     if not math.isfinite(float(word.translate(_PLAIN))):
         return f"{quote(word)} overflows; scale the numbers below 1e308"
@@ -220,18 +217,18 @@ def _number_fault(word: bytes) -> str | None:
 def _refuse_duplicates(text: Text, header: _Header, places: tuple[Ints, ...]) -> None:
     order = np.lexsort(places[::-1])
     same = np.ones(max(order.size - 1, 0), dtype=bool)
-    for part in places:
-        same &= np.diff(part[order]) == 0
+    for column in places:
+        same &= np.diff(column[order]) == 0
     if not same.any():
         return
-    # Of each pair that stands twice the later line is at fault; the first such line is named.
+    # The later entry of each pair is the fault; the first such line is named.
     pairs = np.stack([order[:-1][same], order[1:][same]])
-    again = pairs.max(axis=0)
-    k = int(np.argmin(again))
-    matrix, block, i, j = (int(part[again[k]]) for part in places)
-    before = line_of_entry(text, header.start, header.line, int(pairs.min(axis=0)[k]))
+    k = int(np.argmin(pairs.max(axis=0)))
+    earlier, later = sorted(pairs[:, k].tolist())
+    matrix, block, i, j = (int(column[later]) for column in places)
     raise text.error(
         f"entry ({i + 1}, {j + 1}) of block {block + 1} of matrix {matrix} was given in line "
-        f"{before} already, there or mirrored; give it once: readers differ in whether they add",
-        line_of_entry(text, header.start, header.line, int(again[k])),
+        f"{text.line_of_row(header.start, earlier)} already, there or mirrored; give it once: "
+        "readers differ in whether they add",
+        text.line_of_row(header.start, later),
     )

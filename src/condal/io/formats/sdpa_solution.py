@@ -1,6 +1,6 @@
-"""What solvers write for a problem in the SDPA format: z, and X block by block.
+"""Solutions of problems in the SDPA format, as solvers write them: z, and X block by block.
 
-There are two manners: `z` on a line and then entries (CSDP, DSDP), or `xVec` and `yMat` (SDPA).
+CSDP and DSDP write z on a line and then entries; SDPA writes `xVec` and `yMat`.
 """
 
 from __future__ import annotations
@@ -14,38 +14,39 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
-from condal.io.formats.coordinate import blocks
-from condal.io.formats.faults import line_of_entry
-from condal.io.formats.numerals import DECIMAL, NOT_FINITE
+from condal.io.formats import numerals
+from condal.io.formats.coordinate import line_blocks
 from condal.io.formats.text import Text, quote, read_text
-from condal.io.formats.words import IN_REALS, WORD, cut, numbers
 from condal.io.formats.writing import write_text
 from condal.io.safe_files import PathLike
 from condal.linalg.points import Array
 
-_SLACK, _MATRIX = 1, 2  # the numbers that begin an entry of a solution
-_NUMBERS = re.compile(rb"[{},()\s]+")
+_SLACK, _MATRIX = 1, 2  # the first number of an entry of a solution
+_SEPARATORS = re.compile(rb"[{},()\s]+")
 
 
 @dataclass(frozen=True, eq=False)
 class SdpaSolution:
-    """z, and X block by block: n x n, or the diagonal of a diagonal block."""
+    """z, and the blocks of X: n x n, or the diagonal of a diagonal block."""
 
     z: Array
     X: tuple[Array, ...]
 
 
 def write_solution(path: PathLike, z: Array, slack: Sequence[Any], X: Sequence[Any]) -> None:
-    """Write z, and the entries of the slack sum_i z_i F_i - F_0 and of X, in CSDP's manner."""
+    """Write z and the entries of the slack sum_i z_i F_i - F_0 and of X in CSDP's format."""
     write_text(path, (f"{line}\n" for line in solution_lines(z, slack, X)))
 
 
 def solution_lines(z: Array, slack: Sequence[Any], X: Sequence[Any]) -> Iterator[str]:
-    """The lines of a solution in CSDP's manner: zeros are not written, and of matrices, sparse or
-    not, the upper triangle is; a block that is a vector is a diagonal."""
+    """Yield the lines of a solution in CSDP's format.
+
+    Of a matrix, sparse or dense, the nonzeros of the upper triangle are written. A vector stands
+    for a diagonal block.
+    """
     yield " ".join(map(repr, np.asarray(z, dtype=float).tolist()))
-    for number, parts in ((_SLACK, slack), (_MATRIX, X)):
-        for place, block in enumerate(parts, 1):
+    for number, blocks in ((_SLACK, slack), (_MATRIX, X)):
+        for place, block in enumerate(blocks, 1):
             if np.ndim(block) == 1 and not sp.issparse(block):
                 i = j = np.flatnonzero(block)
                 values = np.asarray(block)[i]
@@ -58,62 +59,63 @@ def solution_lines(z: Array, slack: Sequence[Any], X: Sequence[Any]) -> Iterator
 
 
 def read_solution(path: PathLike, sizes: Sequence[int]) -> SdpaSolution:
-    """z and X of a file that CSDP or DSDP wrote for a problem of blocks of these sizes."""
+    """Read z and X from a file that CSDP or DSDP wrote for a problem with blocks of these sizes."""
     text = read_text(path)
     first, after = next(text.lines())
     z = _numbers(text, first, "the dual, on the first line,")
     X = tuple(np.zeros((n, n) if n > 0 else -n) for n in sizes)
     table = _entries(text, after)
     for number, block in enumerate(X, 1):
-        mine = table[(table[:, 0] == _MATRIX) & (table[:, 1] == number)]
-        i, j = (mine[:, side].astype(np.int64) - 1 for side in (2, 3))
-        if mine.size and (min(i.min(), j.min()) < 0 or max(i.max(), j.max()) >= len(block)):
+        entries = table[(table[:, 0] == _MATRIX) & (table[:, 1] == number)]
+        i, j = (entries[:, side].astype(np.int64) - 1 for side in (2, 3))
+        if entries.size and (min(i.min(), j.min()) < 0 or max(i.max(), j.max()) >= len(block)):
             raise text.error(f"block {number} has entries beyond its size, {len(block)}")
         if block.ndim == 1 and (i != j).any():
-            raise text.error(f"block {number} is diagonal, and has entries off the diagonal")
+            raise text.error(f"block {number} is diagonal, but has entries off the diagonal")
         place = (i,) if block.ndim == 1 else (np.minimum(i, j), np.maximum(i, j))
-        block[place] = mine[:, 4]
-        if (block[place] != mine[:, 4]).any():
+        block[place] = entries[:, 4]
+        if (block[place] != entries[:, 4]).any():
             raise text.error(f"block {number} has an entry twice, with two values")
         block[place[::-1]] = block[place]
     return SdpaSolution(z, X)
 
 
 def _entries(text: Text, after: int) -> Array:
-    """The lines 'matrix block i j value' from an offset on."""
-    parts = [np.zeros((0, 5))]
-    for begin, end in blocks(text.data, after):
+    """Return the lines 'matrix block i j value' from an offset on."""
+    blocks = [np.zeros((0, 5))]
+    for begin, end in line_blocks(text.data, after):
         a = np.frombuffer(text.data, np.uint8, end - begin, begin)
-        starts, ends, _, width = cut(a)
-        values = numbers(a, starts, ends) if IN_REALS[a].all() and (width == 5).all() else None
+        starts, ends, _, width = numerals.split_words(a)
+        well_formed = numerals.IN_REALS[a].all() and (width == 5).all()
+        values = numerals.parse_numbers(a, starts, ends) if well_formed else None
         if values is None:
             _refuse_first(text, after)
-        parts.append(values.reshape(-1, 5))
-    table = np.concatenate(parts)
-    wrong = (table[:, :4] != np.rint(table[:, :4])) | (np.abs(table[:, :4]) > 2**53)
+        blocks.append(values.reshape(-1, 5))
+    table = np.concatenate(blocks)
+    places = table[:, :4]
+    wrong = (places != np.rint(places)) | (np.abs(places) > numerals.MAX_EXACT_INTEGER)
     if wrong.any():
-        k = int(np.argmax(wrong.any(axis=1)))
         raise text.error(
             "the matrix, block, row and column of an entry must be whole numbers",
-            line_of_entry(text, after, text.line_at(after), k),
+            text.line_of_row(after, int(np.argmax(wrong.any(axis=1)))),
         )
     return table
 
 
 def _refuse_first(text: Text, after: int) -> NoReturn:
-    """Raise the error of the first line at fault."""
-    for line, (content, _) in enumerate(text.lines(after), text.line_at(after)):
-        words = WORD.findall(content)
-        finite = all(DECIMAL.fullmatch(word) and isfinite(float(word)) for word in words)
+    """Raise the error of the first faulty line."""
+    for line, content in text.numbered_lines(after):
+        words = numerals.WORD.findall(content)
+        finite = all(numerals.DECIMAL.fullmatch(word) and isfinite(float(word)) for word in words)
         if len(words) not in (0, 5) or not finite:
             raise text.error(
                 f"wanted 'matrix block i j value', 5 finite numbers; got {quote(content)}", line
             )
-    raise AssertionError("the bulk parser refused lines that are right")
+    raise AssertionError("the bulk parser refused correct lines")
 
 
 def read_result(path: PathLike, sizes: Sequence[int]) -> SdpaSolution:
-    """z and X of a file that SDPA wrote, its `xVec` and `yMat`."""
+    """Read z and X from a file that SDPA wrote: its `xVec` and `yMat`."""
     text = read_text(path)
     z = _numbers(text, _section(text, b"xVec", b"xMat"), "xVec")
     flat = _numbers(text, _section(text, b"yMat", b"main loop time"), "yMat")
@@ -126,7 +128,7 @@ def read_result(path: PathLike, sizes: Sequence[int]) -> SdpaSolution:
 
 
 def _section(text: Text, begin: bytes, end: bytes) -> bytes:
-    """What stands after `begin =`, up to `end` or the end of the file."""
+    """Return what stands after `begin =`, up to `end` or the end of the file."""
     start = text.data.rfind(begin)
     if start < 0:
         raise text.error(f"has no {begin.decode()}; wanted the result of a solve by SDPA")
@@ -135,13 +137,13 @@ def _section(text: Text, begin: bytes, end: bytes) -> bytes:
 
 
 def _numbers(text: Text, piece: bytes, name: str) -> Array:
-    words = _NUMBERS.sub(b" ", piece).split()
-    odd = [word for word in words if not DECIMAL.fullmatch(word)]
-    bad = next((word for word in odd if not NOT_FINITE.fullmatch(word)), None)
+    words = _SEPARATORS.sub(b" ", piece).split()
+    odd = [word for word in words if not numerals.DECIMAL.fullmatch(word)]
+    bad = next((word for word in odd if not numerals.NOT_FINITE.fullmatch(word)), None)
     if bad is not None:
         raise text.error(f"{name} must be numbers; got {quote(bad)}")
-    # Not an array of words, of which each would take as much as the longest.
-    found = np.fromiter(map(float, words), np.float64, len(words))
-    if found.size == 0 or not np.isfinite(found).all():
+    # Not an array of words: each would take as much memory as the longest.
+    numbers = np.fromiter(map(float, words), np.float64, len(words))
+    if numbers.size == 0 or not np.isfinite(numbers).all():
         raise text.error(f"{name} must be finite numbers; got {quote(odd[0] if odd else piece)}")
-    return found
+    return numbers

@@ -1,7 +1,8 @@
-"""SeDuMi's MATLAB files (.mat): minimise c'x with Ax = b, x in the cones that K names.
+"""SeDuMi's MATLAB files (.mat): minimise c'x subject to Ax = b, x in the cones that K names.
 
-x is (x of K.l, at least 0; those of K.q, second-order cones; those of K.s, psd matrices, column by
-column). A stands as A, or as At = A'. As the challenge of DIMACS has them, packed with gzip.
+x consists of the variables of K.l, which are at least 0, those of K.q, second-order cones, and
+those of K.s, psd matrices stored by columns. The file holds A, or At = A'. The DIMACS challenge
+distributes such files, packed with gzip.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import FormatError, ProblemError
-from condal.io.formats.header import most_claimed
+from condal.io.formats.header import max_claim
 from condal.io.formats.matlab import read_matlab
 from condal.io.safe_files import PathLike
-from condal.problems.conic import Block, Program
+from condal.problems.conic.program import Block, Program
 
 _MATRICES = ("A", "At")
-_NOT_TAKEN = {
+_UNSUPPORTED = {
     "f": "free variables; write each as the difference of two of K.l, and give it bounds",
     "r": "rotated cones; write them as second-order cones, K.q",
     "xcomplex": "complex variables",
@@ -30,23 +31,34 @@ _NOT_TAKEN = {
 
 
 def read_sedumi(path: PathLike) -> Program:
-    """The conic program of a file; plain, gzip or xz. Nothing but numbers is read of it."""
+    """Read a conic program from a SeDuMi file; only numbers are read from it.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file, which may be packed with gzip or xz.
+
+    Returns
+    -------
+    Program
+        The conic program.
+    """
     name = os.fsdecode(path)
-    found = read_matlab(path, (*_MATRICES, "b", "c", "K"))
-    _check_contents(found, name)
-    blocks = _blocks(found["K"], name)
-    key = next(key for key in _MATRICES if key in found)
-    length = sum(block.length for block in blocks)
-    _check_claims(found[key], length, name)
-    most = max(length, *found[key].shape)
-    b, c = (_vector(found[part], part, most, name) for part in ("b", "c"))
-    A = _matrix(found[key], key, name)
+    variables = read_matlab(path, (*_MATRICES, "b", "c", "K"))
+    _check_contents(variables, name)
+    blocks = _blocks(variables["K"], name)
+    key = next(key for key in _MATRICES if key in variables)
+    length, shape = sum(block.length for block in blocks), variables[key].shape
+    _check_claims(variables[key], length, name)
+    b, c = (_vector(variables[v], v, max(length, *shape), name) for v in ("b", "c"))
+    A = sp.csr_array(variables[key], dtype=np.float64)
+    _finite(A.data, key, name)
     if A.shape != (b.size, length) or key == "At":
         A = A.T
     if A.shape != (b.size, length) or c.size != length:
         raise FormatError(
             f"K takes {length} variables and b has {b.size}: wanted A of {b.size} x {length} and c "
-            f"of {length}; got {key} of {found[key].shape} and c of {c.size}",
+            f"of {length}; got {key} of {shape} and c of {c.size}",
             path=name,
         )
     mirrored = _mirrored(blocks)
@@ -57,25 +69,28 @@ def read_sedumi(path: PathLike) -> Program:
         raise FormatError(str(error), path=name) from error
 
 
-def _check_contents(found: dict[str, Any], name: str) -> None:
-    missing = [key for key in ("b", "c", "K") if key not in found]
-    if not any(key in found for key in _MATRICES):
+def _check_contents(variables: dict[str, Any], name: str) -> None:
+    missing = [key for key in ("b", "c", "K") if key not in variables]
+    if not any(key in variables for key in _MATRICES):
         missing = ["A", *missing]
     if missing:
         raise FormatError(
             f"has no {', '.join(missing)}; wanted SeDuMi's A (or At), b, c and K", path=name
         )
-    for key, value in found.items():
+    for key, value in variables.items():
         if isinstance(value, dict) != (key == "K"):
             wanted = "a struct, with fields such as l, q and s" if key == "K" else "a matrix"
             raise FormatError(f"{key} must be {wanted}", path=name)
 
 
 def _check_claims(A: Any, length: int, name: str) -> None:
-    """Refuse more variables than what is there of A can be about: those that no row has need no
-    bytes, and a psd matrix has the square of its diagonal, but they are not without end."""
+    """Refuse more variables than the entries of A can account for.
+
+    Variables without an entry need no bytes, and a psd matrix has the square of its diagonal, so
+    the limit is generous.
+    """
     held = A.indptr.size + A.nnz if sp.issparse(A) else A.size
-    if max(length, *A.shape) > max(most_claimed(held), min(10**7, held**2)):
+    if max(length, *A.shape) > max(max_claim(held), min(10**7, held**2)):
         raise FormatError(
             f"K takes {length} variables, and A has {held} numbers in all; the file is damaged",
             path=name,
@@ -83,19 +98,19 @@ def _check_claims(A: Any, length: int, name: str) -> None:
 
 
 def _blocks(K: dict[str, Any], name: str) -> tuple[Block, ...]:
-    """The cones, in the order of x."""
+    """Return the cones in the order of x."""
     sizes: dict[str, list[int]] = {}
-    for field, given in K.items():
-        if isinstance(given, dict):
+    for field, entries in K.items():
+        if isinstance(entries, dict):
             raise FormatError(f"K.{field} must hold whole numbers", path=name)
-        if sp.issparse(given):
-            # What it holds alone: of its shape the file need have no bytes. Zeros say nothing.
-            given.sum_duplicates()
-            given = given.data
-        values = np.ravel(given)
-        if field in _NOT_TAKEN and np.any(values):
+        if sp.issparse(entries):
+            # Only its entries: its shape needs no bytes in the file, and zeros say nothing.
+            entries.sum_duplicates()
+        values = np.ravel(entries.data if sp.issparse(entries) else entries)
+        if field in _UNSUPPORTED and np.any(values):
             raise FormatError(
-                f"K.{field} asks for {_NOT_TAKEN[field]}; K.l, K.q and K.s are taken", path=name
+                f"K.{field} asks for {_UNSUPPORTED[field]}; K.l, K.q and K.s are supported",
+                path=name,
             )
         if field not in ("l", "q", "s"):
             continue
@@ -114,28 +129,22 @@ def _blocks(K: dict[str, Any], name: str) -> tuple[Block, ...]:
 
 
 def _mirrored(blocks: tuple[Block, ...]) -> Any:
-    """For each number of x where its mirror image is: itself, but in psd matrices."""
-    parts, at = [], 0
+    """Return the place of the mirror image of each entry of x: its own, except in psd matrices."""
+    mirrored, at = [], 0
     for block in blocks:
         places = at + np.arange(block.length)
-        parts.append(places.reshape(block.n, -1).T.ravel() if block.kind == "psd" else places)
+        mirrored.append(places.reshape(block.n, -1).T.ravel() if block.kind == "psd" else places)
         at += block.length
-    return np.concatenate(parts)
+    return np.concatenate(mirrored)
 
 
-def _vector(given: Any, key: str, most: int, name: str) -> Any:
-    if min(given.shape) != 1 or max(given.shape) > most:
+def _vector(matrix: Any, key: str, most: int, name: str) -> Any:
+    if min(matrix.shape) != 1 or max(matrix.shape) > most:
         raise FormatError(
-            f"{key} must be a vector of at most {most}; got shape {given.shape}", path=name
+            f"{key} must be a vector of at most {most}; got shape {matrix.shape}", path=name
         )
-    array = (given.toarray() if sp.issparse(given) else given).ravel().astype(np.float64)
+    array = (matrix.toarray() if sp.issparse(matrix) else matrix).ravel().astype(np.float64)
     return _finite(array, key, name)
-
-
-def _matrix(given: Any, key: str, name: str) -> Any:
-    A = sp.csr_array(given, dtype=np.float64)
-    _finite(A.data, key, name)
-    return A
 
 
 def _finite(values: Any, key: str, name: str) -> Any:
@@ -145,5 +154,5 @@ def _finite(values: Any, key: str, name: str) -> Any:
 
 
 def _stem(name: str) -> str:
-    """The name of the file without what it is packed with."""
+    """Return the name of the file without its suffixes."""
     return PurePath(name).name.split(".mat", 1)[0] or "conic program"

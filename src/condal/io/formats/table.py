@@ -1,4 +1,4 @@
-"""Tables of numbers as text: a row a line, by commas, semicolons, tabs or blanks."""
+"""Tables of numbers as text, one row per line, separated by commas, semicolons, tabs or blanks."""
 
 from __future__ import annotations
 
@@ -11,30 +11,36 @@ from typing import Any, NoReturn
 import numpy as np
 
 from condal.errors import FormatError
-from condal.io.formats.faults import line_of_entry
-from condal.io.formats.numerals import DECIMAL, DECIMAL_COMMA, MISSING
-from condal.io.formats.text import Text, quote, read_text
-from condal.io.safe_files import PathLike
+from condal.io.formats.numerals import DECIMAL, DECIMAL_COMMA, MAX_EXACT_INTEGER, MISSING
+from condal.io.formats.text import Source, Text, quote, read_text
 from condal.linalg.points import Array
 
 MAX_COLUMNS = 100_000
-LARGEST = 2**53  # above it a float may stand for several whole numbers
 
 _BLANK = re.compile(rb"^[ \t]+$", re.MULTILINE)
 _COMMENT = re.compile(rb"^[ \t]*#[^\n]*", re.MULTILINE)
-# A number in quotes, with nothing but a delimiter, a blank or a line's end beside them.
+# A quoted number between delimiters, blanks or ends of lines.
 _QUOTED = re.compile(rb"(?<![^\s,;])([\"'])([-+.\deE]*)\1(?![^\s,;])")
-# Blanks to some, and not to others: lines and columns would be counted in two ways.
+# Only some programs take these for blanks, so lines and columns would be counted in two ways.
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)")
-# A number that went wrong, rather than a name: 1D3, 0x10, 1_000.
+# A malformed number rather than a name: 1D3, 0x10, 1_000.
 _LIKE_A_NUMBER = re.compile(rb"[\"']?[+-]?\.?\d.*", re.DOTALL)
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows of finite numbers, and the names of the columns if the first line has them.
+    """Rows of finite numbers.
 
-    `begin` is where the rows begin in the text.
+    Parameters
+    ----------
+    text : Text
+        The file.
+    names : tuple of str or None
+        The names of the columns, if the first line has them.
+    values : ndarray
+        The numbers.
+    begin : int
+        The offset of the rows in the text.
     """
 
     text: Text
@@ -43,7 +49,7 @@ class Table:
     begin: int
 
     def column(self, name: str) -> int:
-        """Where the column of that name, or of that number from 1, is."""
+        """Return the index of a column, given by its name or by its number from 1."""
         if self.names is not None and self.names.count(name) == 1:
             return self.names.index(name)
         if name.isdecimal() and 1 <= int(name) <= self.values.shape[1]:
@@ -51,51 +57,58 @@ class Table:
         known = f"1 to {self.values.shape[1]}"
         if self.names is not None:
             known = f"{', '.join(self.names)}, or {known}"
-        raise self.text.error(f"there is no one column {name!r}; there are {known}")
+        raise self.text.error(f"there is no unique column {name!r}; there are {known}")
 
-    def whole(self, place: int, what: str, *, least: float = -inf) -> Any:
-        """A column of whole numbers, each exact; FormatError names the line of the first other."""
+    def whole(self, place: int, noun: str, *, least: float = -inf) -> Any:
+        """Return a column of exact whole numbers; FormatError names the line of another number."""
         numbers = self.values[:, place]
-        wrong = (numbers != np.rint(numbers)) | (np.abs(numbers) > LARGEST) | (numbers < least)
+        wrong = (numbers != np.rint(numbers)) | (np.abs(numbers) > MAX_EXACT_INTEGER)
+        wrong |= numbers < least
         if wrong.any():
             row = int(np.argmax(wrong))
             range_ = "of at most 2^53" if least == -inf else f"from {least:g} to 2^53"
             raise self.text.error(
-                f"{what} must be a whole number, {range_}; got {numbers[row]:.17g}: correct the "
+                f"{noun} must be a whole number, {range_}; got {numbers[row]:.17g}: correct the "
                 "line, or choose other columns",
                 self.line(row),
             )
         return numbers.astype(np.int64)
 
     def line(self, row: int) -> int:
-        """The line, from 1, that a row, from 0, stands on."""
-        return line_of_entry(self.text, self.begin, self.text.line_at(self.begin), row)
+        """Return the line, from 1, of a row, from 0."""
+        return self.text.line_of_row(self.begin, row)
 
 
-def read_table(path: PathLike, *, wanted: str = "rows of numbers") -> Table:
-    """The numbers of a text file, all rows of one length; the first line may name the columns.
+def read_table(path: Source, *, wanted: str = "rows of numbers") -> Table:
+    """Read a table of numbers, all of whose rows have the same length.
 
-    Lines that begin with # are left out; numbers may stand in quotes.
+    The first line may name the columns. Lines that begin with # are skipped, and numbers may be
+    quoted.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file, which may be packed with gzip or xz.
+    wanted : str
+        What the file should hold, for the error of an empty one.
+
+    Returns
+    -------
+    Table
+        The numbers, in `values`, and the names of the columns.
     """
-    return parse_table(read_text(path, wanted=wanted))
-
-
-def parse_table(given: Text) -> Table:
-    """`read_table` for a file already read."""
-    text = plain(given)
-    form = form_of(text)
+    text = plain(read_text(path, wanted=wanted))
+    form = table_form(text)
     if form is None:
-        raise comments_alone(text)
+        raise no_table_error(text)
     if not text.data[form.begin :].strip():
-        raise names_alone(text)
-    return Table(text, form.names, values_of(text, form, form.begin), form.begin)
+        raise no_rows_error(text)
+    return Table(text, form.names, table_values(text, form, form.begin), form.begin)
 
 
 @dataclass(frozen=True)
-class Form:
-    """What the first line that is no comment says of a table: where its rows begin, what parts
-    their fields (None for blanks), how many there are, and the names of the columns if it has
-    them."""
+class TableForm:
+    """The offset of the rows of a table, their delimiter (None for blanks), width and names."""
 
     begin: int
     delimiter: bytes | None
@@ -103,8 +116,8 @@ class Form:
     names: tuple[str, ...] | None
 
 
-def form_of(text: Text) -> Form | None:
-    """The form of the table in a `plain` text; None if that is blank."""
+def table_form(text: Text) -> TableForm | None:
+    """Return the form of the table in a `plain` text, by its first line; None if it is blank."""
     begin, after, content = 0, 0, b""
     for content, after in text.lines():
         if not content.isspace():
@@ -125,41 +138,42 @@ def form_of(text: Text) -> Form | None:
             _refuse_field(text, first, line)
         names = tuple(field.decode().strip("\"' ") for field in first)
         begin = after
-    return Form(begin, delimiter, len(first), names)
+    return TableForm(begin, delimiter, len(first), names)
 
 
-def comments_alone(text: Text) -> FormatError:
-    """The error of a file without a table."""
-    return text.error("holds comments alone; wanted rows of numbers")
+def no_table_error(text: Text) -> FormatError:
+    """Return the error of a file without a table."""
+    return text.error("holds only comments; wanted rows of numbers")
 
 
-def names_alone(text: Text) -> FormatError:
-    """The error of a table without rows."""
-    return text.error("has names of columns, and no row of numbers after them")
+def no_rows_error(text: Text) -> FormatError:
+    """Return the error of a table without rows."""
+    return text.error("has names of columns, but no row of numbers after them")
 
 
 def plain(text: Text) -> Text:
-    """Without comments, and without quotes about numbers; the lines are as many as before."""
+    """Remove comments, and quotes around numbers; the number of lines stays."""
     data = _COMMENT.sub(b"", text.data) if b"#" in text.data else text.data
     if b'"' in data or b"'" in data:
         data = _QUOTED.sub(rb"\2", data)
     if b" \n" in data or b"\t\n" in data or data.endswith((b" ", b"\t")):
-        data = _BLANK.sub(b"", data)  # which NumPy takes for a field, where others are parted
+        data = _BLANK.sub(b"", data)  # NumPy takes blanks for a field if there is a delimiter
     text = replace(text, data=data)
-    if (found := _CONTROL.search(data)) is not None:
+    if (control := _CONTROL.search(data)) is not None:
         raise text.error(
-            f"holds the control character {found[0].decode()!a}; remove it, or end lines with a "
+            f"holds the control character {control[0].decode()!a}; remove it, or end lines with a "
             "line feed",
-            text.line_at(found.start()),
+            text.line_at(control.start()),
         )
     return text
 
 
 def _delimiter(text: Text, content: bytes, line: int) -> bytes | None:
-    """What parts the fields of the first line; None for blanks."""
+    """Return what separates the fields of the first line; None for blanks."""
     if b"::" in content:
         raise text.error(
-            "the columns are parted by '::'; write commas, for example with: sed 's/::/,/g'", line
+            "the columns are separated by '::'; write commas, for example with: sed 's/::/,/g'",
+            line,
         )
     words = re.split(rb"[;\t ]+", content.strip())
     if len(words) > 1 and all(DECIMAL_COMMA.fullmatch(w) or DECIMAL.fullmatch(w) for w in words):
@@ -170,15 +184,14 @@ def _delimiter(text: Text, content: bytes, line: int) -> bytes | None:
 
 
 def _are_names(fields: list[bytes]) -> bool:
-    """Whether a first line names its columns: no number is a name, nor what stands for one."""
+    """Whether a first line names its columns: no field is a number or stands for a missing one."""
     if any(DECIMAL.fullmatch(field) or MISSING.fullmatch(field) for field in fields):
         return False
     return not all(map(_LIKE_A_NUMBER.fullmatch, fields))
 
 
-def values_of(text: Text, form: Form, begin: int) -> Array:
-    """All rows from `begin` on, at once; the error of the first line at fault where that does not
-    do."""
+def table_values(text: Text, form: TableForm, begin: int) -> Array:
+    """Parse all rows from `begin` on at once, or raise the error of the first faulty line."""
     delimiter, width = form.delimiter, form.width
     if not text.data[begin:].strip():
         return np.empty((0, width))
@@ -197,8 +210,7 @@ def values_of(text: Text, form: Form, begin: int) -> Array:
 
 
 def _refuse(text: Text, begin: int, delimiter: bytes | None, width: int) -> NoReturn:
-    line = text.line_at(begin)
-    for number, (content, _) in enumerate(text.lines(begin), line):
+    for number, content in text.numbered_lines(begin):
         if content.isspace():
             continue
         fields = _fields(content, delimiter)
@@ -209,13 +221,13 @@ def _refuse(text: Text, begin: int, delimiter: bytes | None, width: int) -> NoRe
             )
         if not all(map(_is_number, fields)):
             _refuse_field(text, fields, number)
-    raise text.error("is no table of numbers; save it as comma-separated values")
+    raise text.error("is not a table of numbers; save it as comma-separated values")
 
 
 def _refuse_field(text: Text, fields: list[bytes], line: int) -> NoReturn:
     wrong = [(k, field) for k, field in enumerate(fields, 1) if not _is_number(field)]
-    # In a line that is read as names, those that are none are at fault.
-    column, bad = next((one for one in wrong if MISSING.fullmatch(one[1])), wrong[0])
+    # In a line that is read as names, a missing value is the fault.
+    column, bad = next((pair for pair in wrong if MISSING.fullmatch(pair[1])), wrong[0])
     if DECIMAL_COMMA.fullmatch(bad):
         raise text.error(_decimal_comma(bad), line)
     if not bad and not any(map(_is_number, fields)):

@@ -1,4 +1,4 @@
-"""Text files, plain, gzip or xz, read whole after every claim about their size is checked."""
+"""Text files, plain, gzip or xz, read whole within limits on their size."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 from condal.errors import FormatError
 from condal.io.safe_files import PathLike, most_bytes, opened
 
 # xz -9 needs 65 MiB; a header may claim a dictionary of 4 GiB.
-XZ_MEMORY = 256 << 20
-CHUNK = 1 << 20
-MARK = b"\xef\xbb\xbf"  # of the order of bytes, which UTF-8 does not need
+MAX_XZ_MEMORY = 256 << 20
+CHUNK_BYTES = 1 << 20
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz"}
 _SUFFIXES = {".gz": "gzip", ".xz": "xz"}
@@ -32,72 +33,99 @@ _REFUSED = {
 
 @dataclass(frozen=True)
 class Text:
-    """The bytes of a file: valid UTF-8, no byte-order mark, no NUL, not blank; or some of its
-    lines, after the `before` first ones."""
+    """The bytes of a file, or of its lines after the first `before` ones.
+
+    They are valid UTF-8 without byte-order mark and NUL, and not blank.
+    """
 
     path: str
     data: bytes = field(repr=False)
     before: int = 0
 
     def error(self, message: str, line: int | None = None) -> FormatError:
-        """The error that names this file and, where known, the line (from 1)."""
+        """Return the error that names this file and, where known, the line (from 1)."""
         return FormatError(message, path=self.path, line=line)
 
     def line_at(self, offset: int) -> int:
-        """The number, from 1, of the line that holds the byte at `offset`."""
+        """Return the number, from 1, of the line that holds the byte at `offset`."""
         return self.before + self.data.count(b"\n", 0, offset) + 1
 
+    @property
+    def last_line(self) -> int:
+        """The number of the last line."""
+        return self.line_at(len(self.data) - 1)
+
+    def line_of_row(self, start: int, row: int) -> int:
+        """Return the number of a row, counted from 0, of the lines that begin at `start`."""
+        rows = (number for number, line in self.numbered_lines(start) if not line.isspace())
+        return next(islice(rows, row, None))
+
     def line(self, number: int) -> bytes:
-        """The line of a number, without its end."""
+        """Return the line of a number, without its end."""
         place = number - self.before
         return self.data.split(b"\n", place)[place - 1]
 
     def lines(self, offset: int = 0) -> Iterator[tuple[bytes, int]]:
-        """Each line from `offset` on, with the offset of the line after it."""
+        """Yield each line from `offset` on, with the offset of the next line."""
         while offset < len(self.data):
             end = self.data.find(b"\n", offset)
             after = len(self.data) if end < 0 else end + 1
             yield self.data[offset:after], after
             offset = after
 
+    def numbered_lines(self, offset: int) -> Iterator[tuple[int, bytes]]:
+        """Yield each line from `offset` on, after its number."""
+        for number, (line, _) in enumerate(self.lines(offset), self.line_at(offset)):
+            yield number, line
+
     def header(self, comment: bytes = b"%") -> tuple[bytes, int, int] | None:
-        """The first line that is neither blank nor a comment, the offset after it, its number."""
+        """Find the first line that is neither blank nor a comment.
+
+        Return the line, the offset after it and its number.
+        """
         for number, (content, after) in enumerate(self.lines(), self.before + 1):
             if not content.isspace() and not content.lstrip().startswith(comment):
                 return content, after, number
         return None
 
 
-def read_text(path: PathLike, *, wanted: str = "a graph") -> Text:
-    """The text of a regular file, which is to hold what is `wanted`; gzip and xz are told by their
-    first bytes."""
-    name = os.fsdecode(path)
+Source: TypeAlias = PathLike | Text
+
+
+def read_text(source: Source, *, wanted: str = "a graph") -> Text:
+    """Read a regular file of text; gzip and xz are recognised by their first bytes.
+
+    A text that was read before is returned. `wanted` says what an empty file should hold.
+    """
+    if isinstance(source, Text):
+        return source
+    name = os.fsdecode(source)
     with opened(name) as file:
-        refuse_other(file, name)
-        data = b"".join(unpacked(file, name))
-    text = Text(name, data.removeprefix(MARK))
+        refuse_binary(file, name)
+        data = b"".join(unpack(file, name))
+    text = Text(name, data.removeprefix(BYTE_ORDER_MARK))
     if not text.data or text.data.isspace():
-        raise empty(name, wanted)
+        raise empty_error(name, wanted)
     require_text(text)
     return text
 
 
 def suffixes_of(path: PathLike) -> list[str]:
-    """What its name says that a file is, and what it is packed with: the last two suffixes."""
+    """Return the last two suffixes, in lower case: those of the format and of the compression."""
     return [suffix.lower() for suffix in Path(path).suffixes[-2:]]
 
 
 def quote(token: bytes) -> str:
-    """A piece of a file as an error shows it: short, and no control character."""
+    """Quote a piece of a file for an error message: shortened, without control characters."""
     # Cut first: a line can be as long as the file.
     shown = token[:200].strip().decode("utf-8", "backslashreplace")
     return ascii(shown if len(shown) <= 40 else shown[:37] + "...")
 
 
-def unpacked(file: BinaryIO, name: str) -> Iterator[bytes]:
-    """The unpacked bytes in chunks; refused as soon as they pass the limit."""
+def unpack(file: BinaryIO, name: str) -> Iterator[bytes]:
+    """Yield the unpacked bytes in chunks; refuse them as soon as they exceed the limit."""
     size = os.fstat(file.fileno()).st_size
-    kind = packing(file, name)
+    kind = compression_of(file, name)
     limit = most_bytes(size, packed=kind is not None)
     total = 0
     try:
@@ -117,8 +145,8 @@ def unpacked(file: BinaryIO, name: str) -> Iterator[bytes]:
         ) from error
 
 
-def packing(file: BinaryIO, name: str) -> str | None:
-    """What a file is packed with: gzip, xz, or None; refused where its name says another."""
+def compression_of(file: BinaryIO, name: str) -> str | None:
+    """Return gzip, xz or None; refuse a file whose name says otherwise."""
     head = _head(file)
     kind = next((kind for magic, kind in _COMPRESSED.items() if head.startswith(magic)), None)
     named = _SUFFIXES.get(Path(name).suffix.lower())
@@ -131,8 +159,8 @@ def packing(file: BinaryIO, name: str) -> str | None:
     return kind
 
 
-def refuse_other(file: BinaryIO, name: str) -> None:
-    """Refuse what is known to be no text, plain or packed."""
+def refuse_binary(file: BinaryIO, name: str) -> None:
+    """Refuse files that are recognised as neither plain nor packed text."""
     head = _head(file)
     for magic, advice in _REFUSED.items():
         if head.startswith(magic):
@@ -150,33 +178,33 @@ def _chunks(file: BinaryIO, kind: str | None) -> Iterator[bytes]:
         yield from _unxz(file)
         return
     stream = gzip.GzipFile(fileobj=file) if kind == "gzip" else file
-    while chunk := stream.read(CHUNK):
+    while chunk := stream.read(CHUNK_BYTES):
         yield chunk
 
 
 def _unxz(file: BinaryIO) -> Iterator[bytes]:
     # Not lzma.open: it sets no limit on the memory that a header may ask for.
-    packed = file.read(CHUNK)
+    packed = file.read(CHUNK_BYTES)
     while packed:
-        unxz = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
+        unxz = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=MAX_XZ_MEMORY)
         while not unxz.eof:
-            yield unxz.decompress(packed, CHUNK)
-            packed = file.read(CHUNK) if unxz.needs_input else b""
+            yield unxz.decompress(packed, CHUNK_BYTES)
+            packed = file.read(CHUNK_BYTES) if unxz.needs_input else b""
             if unxz.needs_input and not packed:
                 raise EOFError("the file ends inside an xz stream")
         # The format lets streams follow one another, with zeros between them.
         packed = unxz.unused_data.lstrip(b"\0")
-        while not packed and (more := file.read(CHUNK)):
+        while not packed and (more := file.read(CHUNK_BYTES)):
             packed = more.lstrip(b"\0")
 
 
-def empty(name: str, wanted: str) -> FormatError:
-    """The error of a file that is blank."""
+def empty_error(name: str, wanted: str) -> FormatError:
+    """Return the error of a blank file."""
     return FormatError(f"is empty; wanted {wanted}", path=name)
 
 
 def require_text(text: Text) -> None:
-    """Refuse bytes that are no text."""
+    """Refuse NUL bytes and bytes that are not UTF-8."""
     if (zero := text.data.find(b"\0")) >= 0:
         raise text.error(
             "holds a NUL byte; wanted text: the file is binary or an archive",

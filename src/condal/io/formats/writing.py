@@ -1,4 +1,4 @@
-"""Text files that appear whole under their name, or not at all."""
+"""Text files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LINES_PER_PIECE = 1 << 16
 
 
 def write_text(path: PathLike, pieces: Iterable[str]) -> None:
-    """Write a temporary file beside `path`, then rename; packed if named .gz or .xz."""
+    """Write a temporary file beside `path`, then rename it; packed if named .gz or .xz."""
     name = os.fsdecode(path)
     with write_errors(name):
         # Through a link to its file, as open() would; a bare rename would replace the link.
@@ -28,18 +28,18 @@ def write_text(path: PathLike, pieces: Iterable[str]) -> None:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         if target.exists() and not target.is_file():
             raise FormatError(
-                "is no regular file, so it is not overwritten; give another path", path=name
+                "is not a regular file, so it is not overwritten; give another path", path=name
             )
         with replacing(target) as file:
             _pack(file, target.suffix.lower(), pieces)
 
 
-def triples(i: Any, j: Any, w: Any, between: str = " ") -> Iterator[str]:
-    """A line `i j w` each, in pieces of bounded size."""
+def triples(i: Any, j: Any, w: Any, separator: str = " ") -> Iterator[str]:
+    """Yield lines `i j w` in pieces of bounded size."""
     for begin in range(0, len(w), LINES_PER_PIECE):
-        columns = [part[begin : begin + LINES_PER_PIECE].tolist() for part in (i, j, w)]
+        columns = [column[begin : begin + LINES_PER_PIECE].tolist() for column in (i, j, w)]
         lines = zip(*columns[:2], map(spell, columns[2]), strict=True)
-        yield "".join(f"{a}{between}{b}{between}{c}\n" for a, b, c in lines)
+        yield "".join(f"{a}{separator}{b}{separator}{c}\n" for a, b, c in lines)
 
 
 def _pack(file: IO[bytes], suffix: str, pieces: Iterable[str]) -> None:

@@ -1,4 +1,4 @@
-"""The checkpoint of a solve on many ranks: a folder, of which each writes its part."""
+"""The checkpoint of a solve on many ranks: a folder to which each rank writes its shard."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ from condal.io.safe_files import PathLike
 from condal.problem import Problem
 
 
-class DistributedKeeper(CheckpointWriter):
-    """Writes the checkpoint of one solve on many ranks, alone while it is entered: each method is
-    called by all of them."""
+class DistributedCheckpointWriter(CheckpointWriter):
+    """Write the checkpoint of one solve on many ranks; the folder is locked while it is entered.
+
+    All ranks call each method.
+    """
 
     def __init__(self, checkpoint: Checkpoint, problem: Problem) -> None:
         X: Any = problem.X
@@ -41,7 +43,7 @@ class DistributedKeeper(CheckpointWriter):
                 )
             super().__init__(replace(checkpoint, path=self.folder / MANIFEST), problem)
 
-    def __enter__(self) -> DistributedKeeper:
+    def __enter__(self) -> DistributedCheckpointWriter:
         with self.team.together():
             if self.team.rank == 0:
                 self._open()
@@ -58,12 +60,12 @@ class DistributedKeeper(CheckpointWriter):
                 ) from error
             self._made = True
         super().__enter__()
-        forget(Path(self.path))  # what a job that was killed has left
+        forget(Path(self.path))  # what a killed job has left
 
     def __exit__(self, *error: Any) -> None:
         super().__exit__(*error)
         if self._made:
-            with suppress(OSError):  # unless something was written
+            with suppress(OSError):  # it is not empty
                 self.folder.rmdir()
 
     def _describe(self, problem: Problem) -> dict[str, Any]:
@@ -93,12 +95,34 @@ class DistributedKeeper(CheckpointWriter):
             super()._say(text)
 
 
-def is_parts(path: PathLike) -> bool:
-    """Whether there is a checkpoint of many ranks at `path`."""
+def is_sharded_checkpoint(path: PathLike) -> bool:
+    """Whether there is a checkpoint of many ranks at `path`.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        A folder.
+
+    Returns
+    -------
+    bool
+        Whether the folder holds a manifest.
+    """
     manifest = Path(os.fsdecode(path)) / MANIFEST
     return os.path.lexists(manifest) or os.path.lexists(previous(manifest))
 
 
 def read_about(path: PathLike) -> dict[str, Any]:
-    """What such a checkpoint says of itself, as `condal.checkpoint.file.read_about` does of one."""
+    """Read what a checkpoint of many ranks says of itself.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The folder.
+
+    Returns
+    -------
+    dict
+        The description, like that of a checkpoint of one process.
+    """
     return without_parts(manifest_about(Path(os.fsdecode(path)) / MANIFEST))

@@ -1,0 +1,150 @@
+"""The pieces of a problem over {x psd : tr x = trace} with constraints on its diagonal.
+
+The ranks hold points and images together; each rank has its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from condal.distributed.oracle import Slepc
+from condal.distributed.sharded_array import ShardedArray, normals
+from condal.distributed.team import Team
+from condal.domains.spectral import Spectrahedron
+from condal.linalg.blocked import weighted_squares
+from condal.linalg.eigenvalue_bounds import from_random_start
+from condal.linalg.gradients import Gradient
+from condal.linalg.points import LowRank, Point
+from condal.linalg.proof import Proof
+from condal.linalg.symmetric import Symmetric
+from condal.maps.inner import Cost
+from condal.sets.boxes import Equal
+from condal.smooth.linear import Linear
+from condal.types import Provable
+
+
+@dataclass(frozen=True)
+class DistributedSpectrahedron(Spectrahedron):
+    """The `Spectrahedron` with SLEPc's oracle.
+
+    Its bound comes from Lanczos with a random start that depends only on the seed.
+    """
+
+    team: Any = None
+
+    @classmethod
+    def of(cls, n: int, trace: float, team: Team) -> DistributedSpectrahedron:
+        """Return the domain with an oracle for n rows of that team."""
+        return cls(n, trace, engine=Slepc(n, team=team), team=team)
+
+    def bound(
+        self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
+    ) -> Proof:
+        """Return trace l, for a proved l <= lambda_min(v)."""
+        assert isinstance(v, Symmetric)
+        start: Any = normals(self.team, self.n, seed=[seed, self.n])
+        proof = from_random_start(
+            v, start, slack=slack / self.trace, failure=failure, enough=enough / self.trace
+        )
+        return Proof(self.trace * proof.value, proof.how, proof.failure)
+
+    def release(self) -> None:
+        """Free the vectors of the oracle, on all ranks at once."""
+        if isinstance(self.engine, Slepc):
+            self.engine.release()
+
+    def distance(self, x: Point) -> float:
+        """Return the distance of the weights, scaled by the squared lengths of the columns of U."""
+        assert isinstance(x, LowRank)
+        parts = x.weights * np.einsum("ij,ij->j", x.U, x.U)
+        negative = -float(np.minimum(parts, 0.0).sum())
+        return negative + abs(float(np.maximum(parts, 0.0).sum()) - self.trace)
+
+
+@dataclass(frozen=True, eq=False)
+class DistributedDiagonal:
+    """Ax = rows * diag(x), for x symmetric n x n; `rows` and `size` are those of this rank."""
+
+    n: int
+    rows: Any
+
+    diagonal_rows = None
+    terms = 1
+
+    @property
+    def size(self) -> int:
+        return int(self.rows.size)
+
+    @cached_property
+    def norm(self) -> float:
+        return float(np.abs(self.rows).max(initial=0.0))
+
+    def scaled(self, rows: Any) -> DistributedDiagonal:
+        return DistributedDiagonal(self.n, rows * self.rows)
+
+    def zeros(self) -> Any:
+        return np.zeros_like(self.rows)
+
+    def row_norms(self) -> Any:
+        return np.abs(self.rows)
+
+    def as_matrix(self) -> None:
+        """Return None: no rank could hold it."""
+
+    def __call__(self, x: Point) -> Any:
+        assert isinstance(x, LowRank)
+        return self.rows * weighted_squares(x.U, x.weights)
+
+    def adjoint(self, y: Any) -> Symmetric:
+        return Symmetric(self.n, diagonal=self.rows * y)
+
+
+class DistributedEqual(Equal):
+    """K = {b}, where each rank holds its entries of b. It is one piece, which all ranks sum."""
+
+    def __init__(self, b: ShardedArray) -> None:
+        array: Any = b
+        self.b = self.fixed = array
+
+    @cached_property
+    def pieces(self) -> Sequence[tuple[slice, Provable]]:
+        return [(slice(0, self.size), self)]
+
+    def scaled(self, rows: Any, c: float) -> DistributedEqual:
+        return DistributedEqual(rows * self.b)
+
+
+class DistributedCost(Cost):
+    """Mx = <C, x>, where C is one sparse matrix that all ranks hold together."""
+
+    @cached_property
+    def norm(self) -> float:
+        (rows,) = self.C.sparse
+        return float(rows.norm)
+
+    def as_matrix(self) -> None:
+        """Return None: no rank could hold it."""
+
+    def __call__(self, x: Point) -> Any:
+        (rows,) = self.C.sparse
+        return rows.team.agreed(super().__call__(x))  # the sum of the first rank
+
+    def scaled(self, rows: Any) -> DistributedCost:
+        return DistributedCost(self.C.scaled(float(rows[0])))
+
+
+class DistributedLinear(Linear):
+    """f(x) = <C, x>."""
+
+    @cached_property
+    def M(self) -> DistributedCost:
+        return DistributedCost(self.C)
+
+    def scaled(self, c: float) -> DistributedLinear:
+        return DistributedLinear(self.C.scaled(c))

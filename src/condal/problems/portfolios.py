@@ -61,7 +61,7 @@ class Portfolio:
     .. math::
 
         \min_x \; \tfrac{\gamma}{2} x^T Q x - \langle r, x \rangle + \kappa \|x - x_0\|_1
-        \quad \text{subject to} \quad x \ge 0, \; \textstyle\sum_i x_i = 1, \; l \le S x \le u,
+        \quad \text{subject to} \quad x \ge 0, \; \sum_i x_i = 1, \; l \le S x \le u,
 
     with aversion :math:`\gamma`, expected returns r, trading cost :math:`\kappa` and holdings
     :math:`x_0`. `portfolio` builds the model.

@@ -63,7 +63,7 @@ class L1Regression:
     .. math::
 
         \min_x \; \ell(M x - b)
-        \quad \text{subject to} \quad \|x\|_1 \le \mathrm{radius}, \; \textstyle\sum_i x_i = 0.
+        \quad \text{subject to} \quad \|x\|_1 \le \mathrm{radius}, \; \sum_i x_i = 0.
 
     The loss is :math:`\|\cdot\|^2/2` ("squares") or :math:`\|\cdot\|_1` ("absolute"), which is
     robust to outliers. With a zero sum and logarithms of proportions in M, the fit does not depend

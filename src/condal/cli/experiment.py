@@ -13,8 +13,8 @@ from condal.errors import ProblemError
 from condal.runtime.text import escape_terminal
 
 if TYPE_CHECKING:
-    from condal.lab.experiments.claims import Claim
-    from condal.lab.experiments.report import Report
+    from condal.lab.experiments.claims import PaperClaim as Claim
+    from condal.lab.experiments.report import ExperimentReport as Report
 
 OUT = "condal-experiments"
 

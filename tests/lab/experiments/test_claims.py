@@ -8,7 +8,7 @@ from synthetic import CALLS, OPTIMUM, C, study, trial
 
 from condal.lab.experiments import claims, paper, rivals
 from condal.lab.experiments.catalogue import EXPERIMENTS
-from condal.lab.experiments.claims import Claim, ClaimVerdict
+from condal.lab.experiments.claims import ClaimVerdict, PaperClaim
 
 HOLDS, FAILS, UNTESTED = ClaimVerdict.HOLDS, ClaimVerdict.FAILS, ClaimVerdict.UNTESTED
 
@@ -154,9 +154,9 @@ def test_the_page_says_everything():
     edge = trial("cgal", (4,), CALLS**-1.0)
     made = study([edge])
     found = [
-        Claim("5", "a | b", "2.0", HOLDS, "made"),
-        Claim("B", "c", "3.0", FAILS, "made"),
-        Claim("B", "d", "why", UNTESTED, "made"),
+        PaperClaim("5", "a | b", "2.0", HOLDS, "made"),
+        PaperClaim("B", "c", "3.0", FAILS, "made"),
+        PaperClaim("B", "d", "why", UNTESTED, "made"),
     ]
     text = claims.page("name", "title", [made], found, criteria=["word means"], remarks=["left"])
     assert text.startswith("# name: title\n")

@@ -14,13 +14,13 @@ from condal.lab.experiments import run as runner
 from condal.lab.experiments.contenders import CONTENDERS
 from condal.lab.experiments.folder import ExperimentFolder
 from condal.lab.experiments.instances import build
-from condal.lab.experiments.run import Case, run
-from condal.lab.experiments.trial import Budget
+from condal.lab.experiments.run import ExperimentCase, run
+from condal.lab.experiments.trial import TrialBudget
 from condal.lab.experiments.tune import at_edge
 from condal.sweeps.processes import ONE_THREAD
 from condal.sweeps.workers import Workers
 
-CASE = Case("gd97b-like", Budget(40, 60.0))
+CASE = ExperimentCase("gd97b-like", TrialBudget(40, 60.0))
 METHODS = ("cgal", "hcgm")
 
 
@@ -81,7 +81,7 @@ def test_what_the_folder_holds_is_not_computed_again(tmp_path, monkeypatch):
 
 def test_another_budget_is_computed_anew(tmp_path):
     go(tmp_path)
-    _, watch = go(tmp_path, case=replace(CASE, budget=Budget(50, 60.0)))
+    _, watch = go(tmp_path, case=replace(CASE, budget=TrialBudget(50, 60.0)))
     assert len(watch.kept) >= 1  # the optimum
     assert len(watch.made) >= 3 * len(METHODS)
 

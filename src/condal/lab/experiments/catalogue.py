@@ -7,30 +7,30 @@ from typing import Literal
 
 from condal.errors import ProblemError
 from condal.lab.experiments import paper, rivals
-from condal.lab.experiments.claims import Claim
+from condal.lab.experiments.claims import PaperClaim
 from condal.lab.experiments.instances import SPECTRA, Instance, build
-from condal.lab.experiments.run import Case
+from condal.lab.experiments.run import ExperimentCase
 from condal.lab.experiments.study import Study
-from condal.lab.experiments.trial import Budget
+from condal.lab.experiments.trial import TrialBudget
 
 Layout = Literal["best", "trials", "atoms"]
 
 
 @dataclass(frozen=True)
-class Plan:
+class InstancePlan:
     """The budgets of an instance, in full and for its stand-in, and the file that it needs."""
 
     name: str
-    full: Budget
-    quick: Budget
+    full: TrialBudget
+    quick: TrialBudget
     needs: str | None = None
 
-    def case(self, *, quick: bool, seconds: float | None = None) -> Case:
+    def case(self, *, quick: bool, seconds: float | None = None) -> ExperimentCase:
         """The instance, or what stands in for it; `seconds` may lower what a trial may take."""
         budget = self.quick if quick else self.full
         if seconds is not None:
             budget = replace(budget, seconds=min(seconds, budget.seconds))
-        return Case(f"{self.name}-like" if quick else self.name, budget)
+        return ExperimentCase(f"{self.name}-like" if quick else self.name, budget)
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Experiment:
     name: str
     title: str
     contenders: tuple[str, ...]
-    plans: tuple[Plan, ...]
+    plans: tuple[InstancePlan, ...]
     layout: Layout
     tests: tuple[paper.Test, ...]
     remarks: tuple[str, ...] = ()
@@ -49,25 +49,27 @@ class Experiment:
         """Those of the plans, or what stands in for them."""
         return [build(plan.name, data, quick=quick) for plan in self.plans]
 
-    def claims(self, studies: list[Study]) -> list[Claim]:
+    def claims(self, studies: list[Study]) -> list[PaperClaim]:
         """Every test on every instance."""
         return [test(study) for study in studies for test in self.tests]
 
 
 # Oracle calls, and seconds at the most, a trial. The full set is to end within an hour or so on two
 # cores, all quick runs within minutes.
-SMALL = (Plan("gd97b", Budget(30_000, 300), Budget(1_000, 10), "GD97_b"),)
+SMALL = (InstancePlan("gd97b", TrialBudget(30_000, 300), TrialBudget(1_000, 10), "GD97_b"),)
 GSET = (
-    Plan("g1", Budget(6_000, 400), Budget(300, 10), "G1"),
-    Plan("g40", Budget(6_000, 600), Budget(300, 10), "G40"),
+    InstancePlan("g1", TrialBudget(6_000, 400), TrialBudget(300, 10), "G1"),
+    InstancePlan("g40", TrialBudget(6_000, 600), TrialBudget(300, 10), "G40"),
 )
-CLUSTERING = (Plan("mnist", Budget(4_000, 600), Budget(300, 10), "MNIST features"),)
+CLUSTERING = (
+    InstancePlan("mnist", TrialBudget(4_000, 600), TrialBudget(300, 10), "MNIST features"),
+)
 # The atoms converge no further than the oracle is exact.
 GENEIG = tuple(
-    Plan(
+    InstancePlan(
         f"geneig-{kind}",
-        Budget(500, 150, exact=True),
-        Budget(300, 10, exact=True),
+        TrialBudget(500, 150, exact=True),
+        TrialBudget(300, 10, exact=True),
         "G40" if kind == "maxcut-sdp" else None,
     )
     for kind in SPECTRA

@@ -27,7 +27,7 @@ class ClaimVerdict(Enum):
 
 
 @dataclass(frozen=True)
-class Claim:
+class PaperClaim:
     """A sentence of the paper, in our words, and what came of it on an instance."""
 
     where: str
@@ -41,7 +41,7 @@ def page(
     name: str,
     title: str,
     studies: Sequence[Study],
-    claims: Iterable[Claim],
+    claims: Iterable[PaperClaim],
     *,
     criteria: Sequence[str],
     remarks: Sequence[str] = (),

@@ -80,11 +80,11 @@ def score(curve: Curve, optimum: float, calls: int) -> float:
     if iterates.calls.size == 0:
         return float("inf")
     at = np.geomspace(max(1.0, SCORE_WINDOW * calls), calls, SAMPLES)
-    value = float(np.median(held(iterates.calls, iterates.merit(optimum), at)))
+    value = float(np.median(step_values(iterates.calls, iterates.merit(optimum), at)))
     return value if isfinite(value) else float("inf")
 
 
-def held(calls: Array, values: Array, at: Array) -> Array:
+def step_values(calls: Array, values: Array, at: Array) -> Array:
     """The values as a step function: the last at or before each place, inf before the first."""
     index = np.searchsorted(calls, at, side="right") - 1
     return np.asarray(np.where(index < 0, np.inf, values[np.maximum(index, 0)]))
@@ -110,7 +110,7 @@ def slope(calls: Array, values: Array, floor: float = 0.0) -> float:
     if np.count_nonzero((calls >= low) & (calls <= end)) < 8 or float(calls[0]) > low:
         return float("nan")
     at = np.geomspace(low, end, SAMPLES)
-    y = np.log(held(calls[: last + 1], high[: last + 1], at))
+    y = np.log(step_values(calls[: last + 1], high[: last + 1], at))
     return float(np.polyfit(np.log(at), y, 1)[0])
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from condal.lab.experiments.curve import Curve
 from condal.lab.experiments.reference import Reference
-from condal.lab.experiments.trial import Task, Trial
+from condal.lab.experiments.trial import MethodTrial as Trial
+from condal.lab.experiments.trial import TrialTask as Task
 from condal.sweeps.manifest import claim, damaged, read_record, write_record
 
 MANIFEST = "condal-experiments.json"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import isfinite
 
-from condal.lab.experiments.claims import Claim, ClaimVerdict, label
+from condal.lab.experiments.claims import ClaimVerdict, PaperClaim, label
 from condal.lab.experiments.curve import decay
 from condal.lab.experiments.study import Study
 
@@ -45,15 +45,15 @@ CRITERIA = (
     "fitted (R^2) by a line in the calls than by one in the logarithm of the calls.",
 )
 
-Test = Callable[[Study], Claim]
+Test = Callable[[Study], PaperClaim]
 
 
 def rate(name: str, where: str, text: str, complies: Callable[[float], bool]) -> Test:
     """Both of the method's slopes, at its best parameters, comply."""
 
-    def test(study: Study) -> Claim:
+    def test(study: Study) -> PaperClaim:
         slopes = _slopes(study, name)
-        return judged(study, where, text, _said(study, name), _all(slopes, complies))
+        return make_claim(study, where, text, _said(study, name), _all(slopes, complies))
 
     return test
 
@@ -81,9 +81,9 @@ cgal_is_nearly_one = rate(
 def ahead(first: str, second: str, where: str) -> Test:
     """The first method's best score is below the second's."""
 
-    def test(study: Study) -> Claim:
+    def test(study: Study) -> PaperClaim:
         a, b = study.tuned[first].score, study.tuned[second].score
-        return judged(
+        return make_claim(
             study,
             where,
             f"{label(first)} is ahead of {label(second)}",
@@ -94,7 +94,7 @@ def ahead(first: str, second: str, where: str) -> Test:
     return test
 
 
-def oracle_dominates(study: Study) -> Claim:
+def oracle_dominates(study: Study) -> PaperClaim:
     """The oracle takes most of the time of every method that the paper has."""
     shares = {
         name: tuned.trial.oracle_share
@@ -102,7 +102,7 @@ def oracle_dominates(study: Study) -> Claim:
         if name != "corrective"
     }
     least = min(shares, key=lambda name: shares[name])
-    return judged(
+    return make_claim(
         study,
         "5",
         "The cost of every method is dominated by the lmo",
@@ -111,12 +111,12 @@ def oracle_dominates(study: Study) -> Claim:
     )
 
 
-def unbounded_duals(study: Study) -> Claim:
+def unbounded_duals(study: Study) -> PaperClaim:
     """CGAL runs well without D_Y."""
     names = [name for name in ("cgal", "cgal-decr") if name in study.tuned]
     trials = [t for name in names for t in study.tuned[name].trials.values()]
     broken = sum(t.ended not in ("calls", "seconds", "converged") for t in trials)
-    return judged(
+    return make_claim(
         study,
         "B",
         "CGAL has no trouble without a bound on |y| (D_Y = inf, as in all runs here)",
@@ -128,12 +128,12 @@ def unbounded_duals(study: Study) -> Claim:
 def atoms_converge(name: str, *, linearly: bool) -> Test:
     """Whether the atoms of a method converge at a linear rate."""
 
-    def test(study: Study) -> Claim:
+    def test(study: Study) -> PaperClaim:
         curve = study.tuned[name].curve
         found = decay(curve.calls, curve.atom_merit(study.optimum), max(study.floor, 1e-12))
         truth = found.last <= CONVERGED and not found.linear < found.power
         verb = "converge linearly" if linearly else "do not converge linearly"
-        return judged(
+        return make_claim(
             study,
             "5.3",
             f"The atoms s_k of {label(name)} {verb}",
@@ -145,9 +145,11 @@ def atoms_converge(name: str, *, linearly: bool) -> Test:
     return test
 
 
-def judged(study: Study, where: str, text: str, measured: str, truth: bool | None) -> Claim:
+def make_claim(
+    study: Study, where: str, text: str, measured: str, truth: bool | None
+) -> PaperClaim:
     """The claim with its verdict; None is for what could not be measured."""
-    return Claim(where, text, measured, ClaimVerdict.of(truth), study.instance)
+    return PaperClaim(where, text, measured, ClaimVerdict.of(truth), study.instance)
 
 
 def _slopes(study: Study, name: str) -> tuple[float, float]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from condal.io.formats.writing import write_text
 from condal.lab.experiments import claims, paper
 from condal.lab.experiments.catalogue import EXPERIMENTS, Experiment
-from condal.lab.experiments.claims import Claim
+from condal.lab.experiments.claims import PaperClaim
 from condal.lab.experiments.data import find
 from condal.lab.experiments.folder import ExperimentFolder
 from condal.lab.experiments.instances import Instance
@@ -20,12 +20,12 @@ from condal.sweeps.workers import Workers
 
 
 @dataclass(frozen=True)
-class Report:
+class ExperimentReport:
     """Where the figures and the claims are, and what the claims came to."""
 
     figures: tuple[Path, ...]
     page: Path
-    claims: tuple[Claim, ...]
+    claims: tuple[PaperClaim, ...]
 
 
 def require_matplotlib() -> None:
@@ -49,7 +49,7 @@ def produce(
     workers: Workers,
     watch: Watch,
     seconds: float | None = None,
-) -> Report:
+) -> ExperimentReport:
     """Run what the folder lacks, then draw and compare."""
     require_matplotlib()
     studies = run(
@@ -76,7 +76,7 @@ def produce(
         quick=quick,
     )
     write_text(section / "claims.md", [text])
-    return Report(tuple(figures), section / "claims.md", tuple(found))
+    return ExperimentReport(tuple(figures), section / "claims.md", tuple(found))
 
 
 def _instances(name: str, quick: bool, data: str | None) -> list[Instance]:

@@ -7,16 +7,16 @@ from math import isfinite, nan
 
 import numpy as np
 
-from condal.lab.experiments.claims import Claim
+from condal.lab.experiments.claims import PaperClaim
 from condal.lab.experiments.curve import Curve, slope
-from condal.lab.experiments.paper import ALIKE, DROP, FALLING, FAR, FLAT, judged
+from condal.lab.experiments.paper import ALIKE, DROP, FALLING, FAR, FLAT, make_claim
 from condal.lab.experiments.study import Study
 from condal.linalg.points import Array
 
 NEAR = 15  # rows of a curve: a third more or fewer calls
 
 
-def upd_saturates(study: Study) -> Claim:
+def upd_saturates(study: Study) -> PaperClaim:
     """The objective residual of UPD levels off, at eps or below."""
     tuned = study.tuned["upd"]
     levels = []
@@ -27,8 +27,8 @@ def upd_saturates(study: Study) -> Claim:
             levels.append(_level(curve, study) / eps)
     text = "UPD converges only up to eps: its objective residual saturates"
     if not levels:
-        return judged(study, "5.1, B", text, "no trial saturated within its budget", None)
-    return judged(
+        return make_claim(study, "5.1, B", text, "no trial saturated within its budget", None)
+    return make_claim(
         study,
         "5.1, B",
         text,
@@ -38,7 +38,7 @@ def upd_saturates(study: Study) -> Claim:
     )
 
 
-def upd_drops_by_sign(study: Study) -> Claim:
+def upd_drops_by_sign(study: Study) -> PaperClaim:
     """Where |f - f*| of UPD dips, f - f* changes its sign."""
     flips = []
     for trial in study.tuned["upd"].trials.values():
@@ -49,16 +49,16 @@ def upd_drops_by_sign(study: Study) -> Claim:
             flips.append(bool(near.min() < near.max()))
     text = "A sudden drop of UPD's objective residual is a sign flip of f - f*, not a faster rate"
     if not flips:
-        return judged(study, "5.1", text, "no trial showed a sudden drop", None)
-    return judged(
+        return make_claim(study, "5.1", text, "no trial showed a sudden drop", None)
+    return make_claim(
         study, "5.1", text, f"{sum(flips)} of {len(flips)} sudden drops are sign flips", all(flips)
     )
 
 
-def aupd_is_alike(study: Study) -> Claim:
+def aupd_is_alike(study: Study) -> PaperClaim:
     """The slopes of UPD and AUPD are similar."""
     slopes = [_merit_slope(study, study.tuned[name].curve) for name in ("upd", "aupd")]
-    return judged(
+    return make_claim(
         study,
         "B",
         "AUPD and UPD have similar rates",
@@ -67,7 +67,7 @@ def aupd_is_alike(study: Study) -> Claim:
     )
 
 
-def aupd_goes_on(study: Study) -> Claim:
+def aupd_goes_on(study: Study) -> PaperClaim:
     """AUPD does not saturate at an eps at which UPD does."""
     upd, aupd = study.tuned["upd"], study.tuned["aupd"]
     text = "AUPD does not saturate, in contrast with its guarantees"
@@ -80,9 +80,11 @@ def aupd_goes_on(study: Study) -> Claim:
         if a > FLAT and isfinite(b):
             slopes[setting] = b
     if not slopes:
-        return judged(study, "B", text, "UPD saturated at no eps that AUPD was tried with", None)
+        return make_claim(
+            study, "B", text, "UPD saturated at no eps that AUPD was tried with", None
+        )
     setting = max(slopes)
-    return judged(
+    return make_claim(
         study,
         "B",
         text,
@@ -92,11 +94,11 @@ def aupd_goes_on(study: Study) -> Claim:
     )
 
 
-def aupd_gets_stuck(study: Study) -> Claim:
+def aupd_gets_stuck(study: Study) -> PaperClaim:
     """AUPD's line search accepts no step any more, in some trial."""
     trials = study.tuned["aupd"].trials.values()
     stuck = sum(trial.ended == "stalled" for trial in trials)
-    return judged(
+    return make_claim(
         study,
         "B",
         "AUPD gets stuck in its line search on problems of medium size",
@@ -105,10 +107,10 @@ def aupd_gets_stuck(study: Study) -> Claim:
     )
 
 
-def upd_cannot_be_tuned(study: Study) -> Claim:
+def upd_cannot_be_tuned(study: Study) -> PaperClaim:
     """No eps makes UPD come near CGAL's best."""
     upd, cgal = study.tuned["upd"], study.tuned["cgal"]
-    return judged(
+    return make_claim(
         study,
         "5.2",
         "UPD cannot be tuned by eps alone: it depends on the scale of the objective as well",
@@ -118,15 +120,15 @@ def upd_cannot_be_tuned(study: Study) -> Claim:
     )
 
 
-def ial_has_stairs(study: Study) -> Claim:
+def ial_has_stairs(study: Study) -> PaperClaim:
     """Only IAL's outer iterates are good: the merit jumps up within each subproblem."""
     curve = study.tuned["ial"].trial.curve
     steps, jumps = _stairs(curve, study.optimum)
     text = "IAL moves in stairs: its iterates jump away at the start of each subproblem"
     if steps < 3 or not jumps:
-        return judged(study, "B", text, f"{steps} subproblems within the budget", None)
+        return make_claim(study, "B", text, f"{steps} subproblems within the budget", None)
     jump = float(np.median(jumps))
-    return judged(
+    return make_claim(
         study,
         "B",
         text,
@@ -135,11 +137,11 @@ def ial_has_stairs(study: Study) -> Claim:
     )
 
 
-def fwal_is_hard(study: Study) -> Claim:
+def fwal_is_hard(study: Study) -> PaperClaim:
     """No setting of FW-AL comes near CGAL's best."""
     fwal, cgal = study.tuned["fwal"], study.tuned["cgal"]
     near = sum(value <= FAR * fwal.score for value in fwal.scores.values())
-    return judged(
+    return make_claim(
         study,
         "5, B",
         "FW-AL is hard to tune: no good parameters were found",
@@ -149,12 +151,12 @@ def fwal_is_hard(study: Study) -> Claim:
     )
 
 
-def two_parameters_cost(study: Study) -> Claim:
+def two_parameters_cost(study: Study) -> PaperClaim:
     """Methods of two parameters take more trials to tune."""
     counts = {name: len(tuned.trials) for name, tuned in study.tuned.items()}
     two = [counts["fwal"], counts["ial"]]
     one = [counts[n] for n, t in study.tuned.items() if len(t.contender.parameters) == 1]
-    return judged(
+    return make_claim(
         study,
         "5",
         "FW-AL and IAL, of two parameters each, take much more tuning",

@@ -14,8 +14,8 @@ from condal.lab.experiments.folder import ExperimentFolder, Known
 from condal.lab.experiments.instances import Instance
 from condal.lab.experiments.reference import reference
 from condal.lab.experiments.study import Study, Tuned
-from condal.lab.experiments.trial import Budget, Task, Trial, run_trial
-from condal.lab.experiments.tune import Setting, wanted
+from condal.lab.experiments.trial import MethodTrial, TrialBudget, TrialTask, run_trial
+from condal.lab.experiments.tune import Setting, next_settings
 from condal.sweeps.watch import Watch
 from condal.sweeps.workers import Desk, WorkerDied, Workers
 
@@ -23,15 +23,15 @@ Build = Callable[[], list[Instance]]
 
 
 @dataclass(frozen=True)
-class Case:
+class ExperimentCase:
     """An instance by its name, and what a trial on it may spend."""
 
     name: str
-    budget: Budget
+    budget: TrialBudget
 
 
 def run(
-    cases: Sequence[Case],
+    cases: Sequence[ExperimentCase],
     build: Build,
     contenders: Sequence[str],
     folder: ExperimentFolder,
@@ -43,28 +43,28 @@ def run(
 
     `build` makes the instances of the cases; it is called by a worker, once, if at all.
     """
-    return _Run(cases, contenders, folder, _Bench(workers, build), watch).go()
+    return _ExperimentRun(cases, contenders, folder, _InstanceDesk(workers, build), watch).go()
 
 
 @dataclass(eq=False)
 class _Search:
     """A method being tuned on an instance."""
 
-    case: Case
+    case: ExperimentCase
     contender: Contender
-    trials: dict[Setting, Trial] = field(default_factory=dict)
+    trials: dict[Setting, MethodTrial] = field(default_factory=dict)
     pending: set[Setting] = field(default_factory=set)
 
 
-class _Run:
+class _ExperimentRun:
     """The loop: ask for trials, keep what comes, ask for what the tuning rule wants next."""
 
     def __init__(
         self,
-        cases: Sequence[Case],
+        cases: Sequence[ExperimentCase],
         contenders: Sequence[str],
         folder: ExperimentFolder,
-        bench: _Bench,
+        bench: _InstanceDesk,
         watch: Watch,
     ) -> None:
         self.cases, self.folder, self.bench, self.watch = cases, folder, bench, watch
@@ -80,7 +80,7 @@ class _Run:
         self.bench.desk.go()
         return [self._study(case) for case in self.cases]
 
-    def _find_reference(self, case: Case) -> None:
+    def _find_reference(self, case: ExperimentCase) -> None:
         what = f"{case.name}: certified optimum"
         known = self.folder.reference(case.name)
         if known is not None:
@@ -106,13 +106,13 @@ class _Run:
             scores = {setting: score for setting, score in known.items() if score is not None}
             if len(scores) < len(known):
                 return  # without f* there are no scores; the reference will call again
-            settings = wanted(search.contender.parameters, scores)
+            settings = next_settings(search.contender.parameters, scores)
             if not settings:
                 return
             for setting in settings:
                 self._try(search, setting)
 
-    def _score(self, search: _Search, trial: Trial) -> float | None:
+    def _score(self, search: _Search, trial: MethodTrial) -> float | None:
         known = self.known.get(search.case.name)
         if known is None:
             return None
@@ -120,7 +120,7 @@ class _Run:
 
     def _try(self, search: _Search, setting: Setting) -> None:
         case, contender = search.case, search.contender
-        task = Task(case.name, contender.name, setting, case.budget)
+        task = TrialTask(case.name, contender.name, setting, case.budget)
         what = f"{case.name}: {contender.label}, {contender.describe(setting)}"
         known = self.folder.trial(task)
         if known is not None:
@@ -128,7 +128,7 @@ class _Run:
             search.trials[setting] = known
             return
 
-        def keep(trial: Trial) -> None:
+        def keep(trial: MethodTrial) -> None:
             self.folder.keep_trial(trial)
             search.trials[setting] = trial
             search.pending.discard(setting)
@@ -139,7 +139,7 @@ class _Run:
         search.pending.add(setting)
         self.bench.ask(case.name, keep, _trial, task)
 
-    def _study(self, case: Case) -> Study:
+    def _study(self, case: ExperimentCase) -> Study:
         title, found = self.known[case.name].title, self.known[case.name].reference
         tuned = {
             search.contender.name: Tuned(
@@ -151,7 +151,7 @@ class _Run:
         return Study(case.name, title, found, case.budget, tuned)
 
 
-class _Bench:
+class _InstanceDesk:
     """Trials given to the workers, and what to do with each result.
 
     The instances are built when one is first needed, and sent to the workers once.
@@ -203,5 +203,5 @@ def _reference(instance: Instance) -> Known:
     return Known(instance.title, reference(instance))
 
 
-def _trial(instance: Instance, task: Task) -> Trial:
+def _trial(instance: Instance, task: TrialTask) -> MethodTrial:
     return run_trial(instance.problem, task)

@@ -30,7 +30,7 @@ LOOK = 10  # steps from one pair to the next
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class PrimalDualPair:
     """x, feasible but for rounding, and the multipliers u of x1 = 1 and W <= 0 of x >= 0."""
 
     x: Array
@@ -38,11 +38,11 @@ class Pair:
     W: Array
 
 
-def splitting(D: Array, k: int) -> Iterator[Pair]:
+def splitting(D: Array, k: int) -> Iterator[PrimalDualPair]:
     """Primal and dual points that converge to a solution, one pair in every `LOOK` steps."""
     n = D.shape[0]
     if k == 1 or n == 1:  # one point is feasible
-        yield Pair(np.full((n, n), 1.0 / n), _row_multipliers(D), np.zeros((n, n)))
+        yield PrimalDualPair(np.full((n, n), 1.0 / n), _row_multipliers(D), np.zeros((n, n)))
         return
     entries = Triangle(n)
     problem, scaling = normalise(
@@ -57,7 +57,7 @@ def splitting(D: Array, k: int) -> Iterator[Pair]:
     states = islice(Splitting().iterates(problem, x), MAX_STEPS)
     while last := deque(islice(states, LOOK), maxlen=1):  # of fewer where the method ends
         W = entries.adjoint(scaling.dual(last[0].y)[n:]).to_dense()
-        yield Pair(_inside(_exactly(dense(x.point()), k), k), _row_multipliers(D + W), W)
+        yield PrimalDualPair(_inside(_exactly(dense(x.point()), k), k), _row_multipliers(D + W), W)
 
 
 def _exactly(x: Array, k: int) -> Array:

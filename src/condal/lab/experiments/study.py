@@ -9,7 +9,7 @@ from functools import cached_property
 from condal.lab.experiments.contenders import Contender
 from condal.lab.experiments.curve import FLOOR_MARGIN, Curve, score, slope
 from condal.lab.experiments.reference import Reference
-from condal.lab.experiments.trial import Budget, Trial
+from condal.lab.experiments.trial import MethodTrial, TrialBudget
 from condal.lab.experiments.tune import Setting, at_edge, best
 
 
@@ -18,7 +18,7 @@ class Tuned:
     """All trials of a method on an instance, their scores, and the setting that won."""
 
     contender: Contender
-    trials: Mapping[Setting, Trial]
+    trials: Mapping[Setting, MethodTrial]
     optimum: float
     calls: int
 
@@ -38,7 +38,7 @@ class Tuned:
         return self.scores[self.setting]
 
     @property
-    def trial(self) -> Trial:
+    def trial(self) -> MethodTrial:
         """The best trial."""
         return self.trials[self.setting]
 
@@ -65,7 +65,7 @@ class Study:
     instance: str
     title: str
     reference: Reference
-    budget: Budget
+    budget: TrialBudget
     tuned: Mapping[str, Tuned]
 
     @property

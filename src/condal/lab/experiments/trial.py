@@ -26,7 +26,7 @@ RANK = 2  # of the sketch: a trial needs the images of x, not x
 
 
 @dataclass(frozen=True)
-class Budget:
+class TrialBudget:
     """What a trial may spend, and whether its oracle answers to rounding."""
 
     calls: int
@@ -35,13 +35,13 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Task:
+class TrialTask:
     """What identifies a trial."""
 
     instance: str
     contender: str
     setting: Setting
-    budget: Budget
+    budget: TrialBudget
 
     @property
     def name(self) -> str:
@@ -53,7 +53,7 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class MethodTrial:
     """A task and what came of it.
 
     `ended` is calls, seconds, converged, or the status that `solve` ended with by itself; `c` is
@@ -61,7 +61,7 @@ class Trial:
     processor time.
     """
 
-    task: Task
+    task: TrialTask
     curve: Curve
     ended: str
     seconds: float
@@ -71,7 +71,7 @@ class Trial:
     c: float
 
 
-def run_trial(model: Model | Problem, task: Task) -> Trial:
+def run_trial(model: Model | Problem, task: TrialTask) -> MethodTrial:
     """Run it by the one driver, `solve`, and keep a thinned curve."""
     contender, budget = CONTENDERS[task.contender], task.budget
     method = contender.method(task.setting, Exact() if budget.exact else None)
@@ -83,7 +83,7 @@ def run_trial(model: Model | Problem, task: Task) -> Trial:
     result = solve(watched, method, tol=NEVER, storage=_storage(method, problem), callback=recorder)
     if result.status is Status.INTERRUPTED and recorder.spent is None:
         raise KeyboardInterrupt
-    return Trial(
+    return MethodTrial(
         task,
         recorder.curve(),
         recorder.spent or result.status.name.lower(),
@@ -123,7 +123,7 @@ class _Recorder:
 
     problem: Problem
     X: _Watched
-    budget: Budget
+    budget: TrialBudget
     stairs: bool
     spent: str | None = None
     _rows: list[tuple[float, ...]] = field(default_factory=list)

@@ -30,7 +30,9 @@ class Parameter:
             )
 
 
-def wanted(parameters: Sequence[Parameter], scores: Mapping[Setting, float]) -> list[Setting]:
+def next_settings(
+    parameters: Sequence[Parameter], scores: Mapping[Setting, float]
+) -> list[Setting]:
     """The settings to try next; none if the best known one beats all its neighbours."""
     centre = best(scores, parameters) if scores else tuple(p.start for p in parameters)
     return [s for s in [centre, *_neighbours(parameters, centre)] if s not in scores]

@@ -11,7 +11,7 @@ import numpy as np
 import condal
 from condal.certificates.certificate import EvaluatedPoint
 from condal.domains.lifted import from_user, to_user
-from condal.lab.bench.certified import feasible
+from condal.lab.bench.certified import make_feasible
 from condal.types import Spectral
 
 GOAL = 1e-3
@@ -47,7 +47,7 @@ def modelled(title: str, model: Callable[[], Any], rivals: Mapping[str, Any]) ->
         problem = model().problem
         X, repair = problem.X, problem.repair
         if isinstance(X, Spectral):
-            x = feasible(replace(problem, repair=None), from_user(X, x))
+            x = make_feasible(replace(problem, repair=None), from_user(X, x))
         else:
             x = X.project(np.asarray(x).ravel())
         if repair is not None:

@@ -17,9 +17,9 @@ from condal.runtime.text import escape_terminal
 if TYPE_CHECKING:
     from condal.lab.bench.cases import Set
     from condal.lab.bench.figures import FigureVerdict
-    from condal.lab.bench.job import Run
+    from condal.lab.bench.job import BenchRun
     from condal.lab.bench.results import Results
-    from condal.lab.bench.run import Plan
+    from condal.lab.bench.run import BenchPlan as Plan
 
 OUT = "benchmarks/results"
 
@@ -78,7 +78,7 @@ def bench(
     from condal.lab.bench.peers import chosen
     from condal.lab.bench.profile import draw, require_matplotlib
     from condal.lab.bench.results import load
-    from condal.lab.bench.run import Plan
+    from condal.lab.bench.run import BenchPlan as Plan
 
     if listing:
         click.echo(_listing())
@@ -167,7 +167,7 @@ def _say(line: str) -> None:
     click.echo(f"  {escape_terminal(line)}", err=True)
 
 
-def _done(run: Run) -> None:
+def _done(run: BenchRun) -> None:
     took = "" if run.cpu is None else f", {run.cpu:.2f} s"
     error = f", error {run.error:.0e}" if run.error == run.error else ""
     click.echo(f"  {run.case}: {run.solver} {run.outcome}{took}{error}", err=True)

@@ -10,7 +10,7 @@ import pytest
 
 from condal.errors import CondalError
 from condal.lab.bench.figures import FIGURES, judge, verdicts
-from condal.lab.bench.job import Run
+from condal.lab.bench.job import BenchRun
 from condal.lab.bench.profile import draw, factors, steps
 from condal.lab.bench.results import Results, load, machine, save, versions
 from condal.lab.bench.sets import SETS
@@ -22,7 +22,9 @@ def run(case="G1", solver="condal", cpu=1.0, tol=1e-6, outcome="solved", **more)
     facts |= {"certified": "x, y", "eps": tol}
     if outcome in ("time", "refused", "failed"):
         cpu, facts = None, {"eps": tol}
-    return Run(case=case, solver=solver, tol=tol, outcome=outcome, cpu=cpu, **{**facts, **more})
+    return BenchRun(
+        case=case, solver=solver, tol=tol, outcome=outcome, cpu=cpu, **{**facts, **more}
+    )
 
 
 def results(*runs, name="gset"):
@@ -63,7 +65,7 @@ def test_what_ours_does_not_solve_is_missed():
     text = "G1: CPU time, condal / Pymanopt"
     found = verdict(text, run(outcome="short", gap=1e-3), run(solver="Pymanopt"))
     assert found.verdict == "missed"
-    assert found.remark == "G1: condal came to 1.0e-03, not 1e-06"
+    assert found.remark == "G1: condal reached 1.0e-03, not 1e-06"
     found = verdict(text, run(outcome="time", reason="no answer"), run(solver="Pymanopt"))
     assert (found.verdict, found.remark) == ("missed", "G1: condal time: no answer")
 
@@ -94,7 +96,7 @@ def test_the_slope_of_growth():
     assert found.value == pytest.approx(1.1)
     assert (found.verdict, found.remark) == ("reached", "n = 10,000 to 1,000,000")
     assert verdict("n = 10^6: bytes", *runs, name="growth").verdict == "reached"
-    seconds = verdict("n = 10^6: seconds", *runs, name="growth")
+    seconds = verdict("n = 10^6: wall-clock seconds", *runs, name="growth")
     assert seconds.value == pytest.approx(1e-4 * 1e6**1.1)
     assert verdict("slope", runs[0], name="growth").verdict == "not measured"
     late = run("random-1000000", tol=1e-3, outcome="time", reason="no answer")
@@ -136,8 +138,8 @@ def test_what_gave_no_answer_is_in_the_table():
     assert notes(found.of("G1")) == [
         "CSDP: time, no answer within 600 s",
         "Clarabel: refused, needs about 820 GB",
-        "SDPA was asked for 1e-8 to come to 1e-6",
-        "LoRADS claims 1.5; nothing is proved of it",
+        "SDPA ran at 1e-8 to reach 1e-6",
+        "LoRADS claims 1.5; nothing is proved about it",
     ]
     text = page(SETS["gset"], found, verdicts(found))
     assert "| CSDP | > 600 |" in text
@@ -159,8 +161,8 @@ def test_every_remark_is_kept():
     def remark(outcome, **more):
         return verdict(text, ours, run(solver="Pymanopt", cpu=9.0, outcome=outcome, **more)).remark
 
-    assert remark("short", gap=1e-2) == "Pymanopt came to 1e-02 only; stand-in data"
-    assert remark("unproved", gap=None) == "nothing is proved of Pymanopt's answer; stand-in data"
+    assert remark("short", gap=1e-2) == "Pymanopt reached only 1e-02; stand-in data"
+    assert remark("unproved", gap=None) == "Pymanopt's answer is not proved; stand-in data"
     assert remark("time", reason="late") == "Pymanopt: late; stand-in data"
     assert remark("failed", reason="boom") == "Pymanopt failed: boom; stand-in data"
     bad = run(outcome="failed", reason="boom", stand_in=True)

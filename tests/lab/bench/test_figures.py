@@ -14,7 +14,8 @@ from condal.lab.bench.job import BenchRun
 from condal.lab.bench.profile import draw, factors, steps
 from condal.lab.bench.results import Results, load, machine, save, versions
 from condal.lab.bench.sets import SETS
-from condal.lab.bench.table import HEAD, heading, judged, markdown, notes, page, row, rows
+from condal.lab.bench.table import HEAD, heading, judged, notes, page, row, rows
+from condal.lab.markdown import markdown
 
 
 def run(case="G1", solver="condal", cpu=1.0, tol=1e-6, outcome="solved", **more):

@@ -162,7 +162,7 @@ def test_without_any_home_the_error_says_where_to_put_what(known, serve, tmp_pat
     with pytest.raises(ProblemError) as caught:
         find("G7")
     text = str(caught.value)
-    assert f"is not in --data (not given), nor $CONDAL_DATA ({tmp_path}), nor the user's" in text
+    assert f"is not in --data (not given), $CONDAL_DATA ({tmp_path}) or the user's" in text
     assert f"{address}/changed: other contents; {address}/missing: HTTPError" in text
     assert f"fetch {address}/changed by hand, and put the file at gset/G7.txt in a folder" in text
     assert not [p for p in cache.rglob("*") if p.is_file()]

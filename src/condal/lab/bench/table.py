@@ -8,6 +8,7 @@ from condal.lab.bench.cases import Set
 from condal.lab.bench.figures import FigureVerdict
 from condal.lab.bench.job import MAX_DISTANCE, BenchRun
 from condal.lab.bench.results import OURS, Results
+from condal.lab.markdown import markdown
 
 HEAD = ("solver", "CPU s", "wall s", "MB", "xCPU", "xwall", "xMB", "gap", "infeas.", "proved of")
 RATIOS = "xCPU, xwall, xMB: condal's value over the solver's; values below 1 favour condal"
@@ -100,14 +101,6 @@ def page(benchmark: Set, results: Results, figures: Sequence[FigureVerdict]) -> 
     limit = f"The limit per run was {' or '.join(f'{each:g}' for each in limits)} s of CPU time."
     blocks += ["## How", f"{RATIOS}. {PROVED} {limit}", f"Machine: {machine}.", f"{versions}."]
     return "\n\n".join(blocks) + "\n"
-
-
-def markdown(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [head, ["---"] * len(head), *body]
-    return "\n".join(
-        "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
-    )
 
 
 def seconds(value: float | None) -> str:

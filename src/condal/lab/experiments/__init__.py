@@ -1,4 +1,4 @@
-"""The paper's experiments: tuned trials of every method, figures, and its claims compared."""
+"""The paper's experiments: tuned trials of every method, figures, and a check of its claims."""
 
 from condal.lab.experiments.catalogue import EXPERIMENTS, Experiment, named
 from condal.lab.experiments.folder import ExperimentFolder

@@ -1,4 +1,4 @@
-"""The experiments: which instances, which methods, how long, and what the paper says of them."""
+"""The experiments: their instances, methods, budgets and the paper's claims about them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Layout = Literal["best", "trials", "atoms"]
 
 @dataclass(frozen=True)
 class InstancePlan:
-    """The budgets of an instance, in full and for its stand-in, and the file that it needs."""
+    """An instance, its full budget, the budget of its stand-in, and the file that it needs."""
 
     name: str
     full: TrialBudget
@@ -26,7 +26,7 @@ class InstancePlan:
     needs: str | None = None
 
     def case(self, *, quick: bool, seconds: float | None = None) -> ExperimentCase:
-        """The instance, or what stands in for it; `seconds` may lower what a trial may take."""
+        """Return the instance or its stand-in; `seconds` may lower the time limit of a trial."""
         budget = self.quick if quick else self.full
         if seconds is not None:
             budget = replace(budget, seconds=min(seconds, budget.seconds))
@@ -46,16 +46,16 @@ class Experiment:
     remarks: tuple[str, ...] = ()
 
     def instances(self, quick: bool, data: str | None) -> list[Instance]:
-        """Those of the plans, or what stands in for them."""
+        """Build the instances of the plans, or their stand-ins."""
         return [build(plan.name, data, quick=quick) for plan in self.plans]
 
     def claims(self, studies: list[Study]) -> list[PaperClaim]:
-        """Every test on every instance."""
+        """Apply every test to every instance."""
         return [test(study) for study in studies for test in self.tests]
 
 
-# Oracle calls, and seconds at the most, a trial. The full set is to end within an hour or so on two
-# cores, all quick runs within minutes.
+# Oracle calls and the time limit in seconds per trial. All experiments shall take about an hour on
+# two cores, all quick runs minutes.
 SMALL = (InstancePlan("gd97b", TrialBudget(30_000, 300), TrialBudget(1_000, 10), "GD97_b"),)
 GSET = (
     InstancePlan("g1", TrialBudget(6_000, 400), TrialBudget(300, 10), "G1"),
@@ -64,7 +64,7 @@ GSET = (
 CLUSTERING = (
     InstancePlan("mnist", TrialBudget(4_000, 600), TrialBudget(300, 10), "MNIST features"),
 )
-# The atoms converge no further than the oracle is exact.
+# The atoms converge only as far as the oracle is exact.
 GENEIG = tuple(
     InstancePlan(
         f"geneig-{kind}",
@@ -77,8 +77,8 @@ GENEIG = tuple(
 
 ALL = ("cgal", "cgal-decr", "cgal-ls", "corrective", "hcgm", "fwal", "ial", "ial-ls", "upd", "aupd")
 ABSENT = (
-    "CGS, Lan's smoothed CG and storage-optimal CGM are not here because they know no constraint "
-    "Ax in K, GDMM because it wants polytopes."
+    "CGS, Lan's smoothed CG and storage-optimal CGM are left out because they do not support a "
+    "constraint Ax in K, GDMM because it needs polytopes."
 )
 PAPER_ALONE = (
     "The paper's figure shows CGAL (const.), HCGM and UPD; CGAL (decr.) and AUPD are added here."
@@ -185,12 +185,12 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 
 def named(name: str) -> tuple[Experiment, ...]:
-    """The experiment of the name, or all of them."""
+    """Return the experiment of that name, or every one for `all`."""
     if name == "all":
         return tuple(EXPERIMENTS.values())
     if name not in EXPERIMENTS:
         raise ProblemError(
-            f"there is no experiment {name!r}; there are {', '.join(EXPERIMENTS)}, and all for "
-            "every one of them"
+            f"there is no experiment {name!r}; there are {', '.join(EXPERIMENTS)}, and all, which "
+            "runs every one"
         )
     return (EXPERIMENTS[name],)

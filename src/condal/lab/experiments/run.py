@@ -1,4 +1,4 @@
-"""Running an experiment: trials on all cores, each method tuned, every result kept at once."""
+"""Run an experiment: trials on all cores, each method tuned, every result written at once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Build = Callable[[], list[Instance]]
 
 @dataclass(frozen=True)
 class ExperimentCase:
-    """An instance by its name, and what a trial on it may spend."""
+    """The name of an instance, and the budget of a trial on it."""
 
     name: str
     budget: TrialBudget
@@ -39,9 +39,9 @@ def run(
     workers: Workers,
     watch: Watch,
 ) -> list[Study]:
-    """Tune every contender on every instance; only what the folder lacks is computed.
+    """Tune every contender on every instance; compute only what the folder lacks.
 
-    `build` makes the instances of the cases; it is called by a worker, once, if at all.
+    `build` makes the instances of the cases. A worker calls it at most once.
     """
     return _ExperimentRun(cases, contenders, folder, _InstanceDesk(workers, build), watch).go()
 
@@ -57,7 +57,7 @@ class _Search:
 
 
 class _ExperimentRun:
-    """The loop: ask for trials, keep what comes, ask for what the tuning rule wants next."""
+    """The loop: submit trials, keep their results, submit the settings that tuning asks for."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class _ExperimentRun:
         self.searches = [_Search(case, CONTENDERS[name]) for case in cases for name in contenders]
 
     def go(self) -> list[Study]:
-        """Until nothing is wanted."""
+        """Run until no trial is left."""
         for case in self.cases:
             self._find_reference(case)
         for search in self.searches:
@@ -88,10 +88,10 @@ class _ExperimentRun:
             self.known[case.name] = known
             return
 
-        def keep(found: Known) -> None:
-            self.folder.keep_reference(case.name, found)
-            self.known[case.name] = found
-            self.watch.done(what, found.reference.seconds, None)
+        def keep(computed: Known) -> None:
+            self.folder.keep_reference(case.name, computed)
+            self.known[case.name] = computed
+            self.watch.done(what, computed.reference.seconds, None)
             for search in self.searches:
                 if search.case.name == case.name:
                     self._advance(search)
@@ -100,12 +100,12 @@ class _ExperimentRun:
         self.bench.ask(case.name, keep, _reference)
 
     def _advance(self, search: _Search) -> None:
-        """Ask for the next settings once all that were asked for are known, and scored."""
+        """Submit the next settings once all submitted trials are finished and scored."""
         while not search.pending:
             known = {setting: self._score(search, t) for setting, t in search.trials.items()}
             scores = {setting: score for setting, score in known.items() if score is not None}
             if len(scores) < len(known):
-                return  # without f* there are no scores; the reference will call again
+                return  # no scores without f*: called again when the reference is known
             settings = next_settings(search.contender.parameters, scores)
             if not settings:
                 return
@@ -140,21 +140,21 @@ class _ExperimentRun:
         self.bench.ask(case.name, keep, _trial, task)
 
     def _study(self, case: ExperimentCase) -> Study:
-        title, found = self.known[case.name].title, self.known[case.name].reference
+        title, optimum = self.known[case.name].title, self.known[case.name].reference
         tuned = {
             search.contender.name: Tuned(
-                search.contender, search.trials, found.objective, case.budget.calls
+                search.contender, search.trials, optimum.objective, case.budget.calls
             )
             for search in self.searches
             if search.case.name == case.name
         }
-        return Study(case.name, title, found, case.budget, tuned)
+        return Study(case.name, title, optimum, case.budget, tuned)
 
 
 class _InstanceDesk:
-    """Trials given to the workers, and what to do with each result.
+    """Submit work on instances to the workers.
 
-    The instances are built when one is first needed, and sent to the workers once.
+    The instances are built at the first request, and sent to the workers once.
     """
 
     def __init__(self, workers: Workers, build: Build) -> None:
@@ -165,38 +165,38 @@ class _InstanceDesk:
     def ask(
         self, instance: str, keep: Callable[[Any], None], work: Callable[..., Any], *rest: Any
     ) -> None:
-        """`keep` is called with work(the instance, *rest)."""
+        """Call `keep` with work(the instance, *rest) when it is done."""
 
         def begin() -> None:
             assert self.instances is not None
-            self.desk.ask(_kept_by(keep), work, self.instances[instance], *rest)
+            self.desk.ask(_with_result(keep), work, self.instances[instance], *rest)
 
         if self.instances is not None:
             begin()
             return
         self.waiting.append(begin)
         if len(self.waiting) == 1:
-            self.desk.ask(_kept_by(self._begin_all), self.build)
+            self.desk.ask(_with_result(self._begin_all), self.build)
 
     def _begin_all(self, built: list[Instance]) -> None:
-        self.instances = {one.name: self.workers.share(one) for one in built}
+        self.instances = {instance.name: self.workers.share(instance) for instance in built}
         for begin in self.waiting:
             begin()
 
 
-def _kept_by(keep: Callable[[Any], None]) -> Callable[[Future[Any]], None]:
-    """What takes a future by taking its result."""
+def _with_result(keep: Callable[[Any], None]) -> Callable[[Future[Any]], None]:
+    """Return a callback that passes the result of a future to `keep`."""
 
-    def kept(future: Future[Any]) -> None:
+    def done(future: Future[Any]) -> None:
         try:
             value = future.result()
         except WorkerDied as error:
             raise CondalError(
-                f"{error}; what is done is kept: run the same command again, with fewer --workers"
+                f"{error}; finished runs are kept: repeat the command with fewer --workers"
             ) from error
         keep(value)
 
-    return kept
+    return done
 
 
 def _reference(instance: Instance) -> Known:

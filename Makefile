@@ -44,7 +44,7 @@ chromium:
 # and adds what is named below and condal itself; docs/distributed.md has the same in few words.
 RANKS := .venv-distributed
 DEBIAN_MPI := python3-venv python3-scipy python3-mpi4py python3-petsc4py python3-slepc4py openmpi-bin
-ON_RANKS := attrs click hatchling hypothesis iniconfig markdown-it-py mdurl packaging pathspec \
+ON_RANKS := attrs click filelock hatchling hypothesis iniconfig markdown-it-py mdurl packaging pathspec \
   pluggy pygments pytest rich sortedcontainers tomlkit trove-classifiers
 mpi:
 	@dpkg -s $(DEBIAN_MPI) >/dev/null 2>&1 \

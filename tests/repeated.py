@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+import builders
 import condal
 from condal import problems, storage
 from condal.linalg import eigen
@@ -105,6 +106,7 @@ def _symmetric(n: int, seed: int = 0) -> Any:
 
 
 MODELS: dict[str, Callable[[], Any]] = {
+    **{name: model for name, model in builders.MODELS.items() if " " not in name},
     "angular_synchronisation": lambda: problems.angular_synchronisation(_measured()),
     "communities": lambda: problems.communities(_graph(), 3),
     "generalised_eigenvector": lambda: problems.generalised_eigenvector(

@@ -48,7 +48,9 @@ def reference(group: click.Group, program: str) -> list[str]:
     """Return the reference of a group of commands in Markdown."""
     with click.Context(group, info_name=program, **group.context_settings) as top:
         lines = _command(group, top, level=2)
-        for name, command in group.commands.items():
+        for name in group.list_commands(top):
+            command = group.get_command(top, name)
+            assert command is not None
             with click.Context(command, parent=top, info_name=name) as context:
                 lines += _command(command, context, level=2)
                 if isinstance(command, Solve):

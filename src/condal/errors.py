@@ -1,4 +1,4 @@
-"""The errors a user can meet; each text says what was got, what was wanted, and what to do."""
+"""The errors that condal raises; each text says what was got, what was wanted, what to do."""
 
 from __future__ import annotations
 
@@ -6,15 +6,25 @@ from typing import Any
 
 
 class CondalError(Exception):
-    """Any error that condal raises on purpose."""
+    """Base class of the errors that condal raises."""
 
 
 class ProblemError(CondalError, ValueError):
-    """The data, the options or the method do not make a problem that can be solved."""
+    """The data, the options or the method do not form a problem that can be solved."""
 
 
 class FormatError(CondalError, ValueError):
-    """A file is not what its format says; the text names the file and, where known, the line."""
+    """A file does not follow its format.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.
+    path : str, optional
+        The file.
+    line : int, optional
+        The line.
+    """
 
     def __init__(self, message: str, *, path: str | None = None, line: int | None = None) -> None:
         place = "" if path is None else (f"{path}: " if line is None else f"{path}, line {line}: ")
@@ -24,16 +34,22 @@ class FormatError(CondalError, ValueError):
 
 
 class MissingExtra(CondalError, ImportError):
-    """A library that only a part of condal needs is not there; the text says how to install it."""
+    """An optional library is not installed; the text says how to install it."""
 
 
 class PieceError(CondalError):
-    """A piece of the problem, the user's own, raised or gave what it must not.
+    """A user-supplied piece of the problem raised an exception or returned an invalid value.
 
-    `piece` is its letter in the template: f, M, X, A, K, B, g, or repair or propose; that of the
-    argument, as the C of `Linear`, for an operator that goes wrong when something is made of it.
-    `result` is the best that the solve had by then; None where there was no solve. What the piece
-    raised, if it did, is the cause.
+    Parameters
+    ----------
+    message : str
+        What went wrong. The exception of the piece, if it raised one, is the cause.
+    piece : str
+        The letter of the piece in the template: f, M, X, A, K, B, g, or repair or propose; the name
+        of the argument, such as the C of `Linear`, for an operator that fails while it is used to
+        construct something.
+    result : Result, optional
+        The best result of the solve so far; None outside a solve.
     """
 
     def __init__(self, message: str, *, piece: str, result: Any = None) -> None:

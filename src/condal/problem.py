@@ -1,4 +1,4 @@
-"""The template: minimise f(x) + g(Bx) subject to x in X, Ax in K."""
+"""The template: minimise f(x) + g(Bx) subject to x in X and Ax in K."""
 
 from __future__ import annotations
 
@@ -11,37 +11,70 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from condal.domains.lifted import from_user
+from condal.domains.user import complete_domain
 from condal.errors import CondalError, PieceError, ProblemError
 from condal.linalg.gradients import Gradient
 from condal.linalg.guarded import Products, guard_operators
 from condal.linalg.images import zeros_of
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
-from condal.maps import Identity, Stack
+from condal.maps.combined import Stack
 from condal.maps.operator import as_map
+from condal.maps.vectors import Identity
 from condal.runtime.arguments import require_whole
-from condal.sets import Separable
-from condal.smooth import Linear
-from condal.types import Domain, Lifted, LinearMap, Proximable, Smooth
+from condal.sets.defaults import complete_proximable
+from condal.sets.separable import Separable
+from condal.smooth.function import complete_smooth
+from condal.smooth.linear import Linear
+from condal.types import (
+    Domain,
+    DomainLike,
+    Lifted,
+    LinearMap,
+    MapLike,
+    Provable,
+    ProximableLike,
+    Smooth,
+    SmoothLike,
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """minimise f(x) + h(Ax) over x in X; `maximise` says that the user's objective is -(f + h).
+    r"""The problem of minimising :math:`f(x) + h(Ax)` over :math:`x \in X`.
 
-    A constraint Ax in K is one h, a nonsmooth g(Bx) another; both at once are A and B stacked, and
-    the sum of the two: `Problem.of` makes it.
-    `repair` takes a point of X near {x : Ax in K} to a feasible one, where the problem has such a
-    thing. `propose` guesses a feasible point and a dual from a point of X: the pair is tried beside
-    the method's own, and counts for nothing but what is proved of it. `rank` is what is expected of
-    a solution, if that is known: a method may begin there. Build with `Problem.of`. Who makes one
-    of the parts of another says `checked`: they fit.
+    Build it with `Problem.of`. A constraint :math:`Ax \in K` is one h, a nonsmooth :math:`g(Bx)`
+    another; for both, A and B are stacked and h is the sum.
+
+    Parameters
+    ----------
+    f : Smooth
+        The smooth part of the objective.
+    X : Domain
+        The domain.
+    A : LinearMap
+        The map in h(Ax).
+    h : Provable
+        The indicator of K, a nonsmooth function, or a sum of these.
+    maximise : bool
+        Whether the user's objective is -(f + h).
+    repair : callable, optional
+        Maps a point of X that is nearly feasible to a feasible one.
+    propose : callable, optional
+        Guesses a feasible point and a dual from a point of X. The pair is tried next to the pair of
+        the method and counts only for what is proved of it.
+    name : str
+        The name of the problem in results.
+    rank : int, optional
+        The expected rank of a solution, at which a low-rank method begins.
+    checked : bool
+        Whether the pieces are known to fit each other.
     """
 
     f: Smooth
     X: Domain
     A: LinearMap
-    h: Proximable
+    h: Provable
     maximise: bool = False
     repair: Callable[[Point], Point] | None = None
     propose: Callable[[Point], tuple[Point, Array]] | None = None
@@ -64,32 +97,60 @@ class Problem:
     @classmethod
     def of(
         cls,
-        f: Smooth | None = None,
-        X: Domain | None = None,
-        A: LinearMap | None = None,
-        K: Proximable | None = None,
+        f: SmoothLike | None = None,
+        X: DomainLike | None = None,
+        A: MapLike | None = None,
+        K: ProximableLike | None = None,
         *,
-        B: LinearMap | None = None,
-        g: Proximable | None = None,
+        B: MapLike | None = None,
+        g: ProximableLike | None = None,
         maximise: bool = False,
         repair: Callable[[Point], Point] | None = None,
         propose: Callable[[Point], tuple[Point, Array]] | None = None,
         name: str = "problem",
         rank: int | None = None,
     ) -> Problem:
-        """The problem of minimising f(x) + g(Bx), or maximising f(x) - g(Bx), over x in X with
-        Ax in K.
+        r"""Build the problem :math:`\min_{x \in X} f(x) + g(Bx)` subject to :math:`Ax \in K`.
+
+        With `maximise`, it is :math:`\max f(x) - g(Bx)`. A user's own piece needs few members
+        (`DomainLike`, `SmoothLike`, `MapLike` and `ProximableLike` in `condal.types`); defaults
+        supply the rest.
 
         Parameters
         ----------
-        f : the smooth part of the objective, 0 if left out; to maximise it must be `Linear`.
-        X : the domain, such as `Spectrahedron(n, trace=...)`.
-        A, K : the constraint Ax in K; leave both out for none. A map of vectors may be a SciPy
-            LinearOperator, or one of PyLops.
-        B, g : the nonsmooth part of the objective, such as `Matrix(B)` and `L1(0.3)`; leave both
-            out for none, or B alone for g(x), x a vector. The dual of a solution holds the
-            multipliers of A first, and then those of B.
-        rank : of a solution, as far as it is known: a low-rank method begins there.
+        f : Smooth, optional
+            The smooth part of the objective; 0 if left out. To maximise, it must be `Linear`.
+        X : Domain
+            The domain, such as `Spectrahedron(n, trace=...)`.
+        A, K : LinearMap and set, optional
+            The constraint; give both or neither. A map of vectors may be a SciPy LinearOperator, or
+            one of PyLops.
+        B, g : LinearMap and function, optional
+            The nonsmooth part of the objective, such as `Matrix(B)` and `L1(0.3)`. B may be left
+            out if x is a vector. The dual of a solution holds the multipliers of A, then those of
+            B.
+        maximise, repair, propose, name, rank
+            As for `Problem`.
+
+        Returns
+        -------
+        Problem
+            The problem, whose pieces fit each other.
+
+        Raises
+        ------
+        ProblemError
+            If pieces do not fit, or lack members; the message says what to add.
+
+        Examples
+        --------
+        >>> import condal, numpy as np
+        >>> problem = condal.Problem.of(
+        ...     f=condal.Linear(np.array([1.0, 2.0])), X=condal.Simplex(2),
+        ...     A=condal.Matrix([[1.0, -1.0]]), K=condal.Equal([0.0]),
+        ... )
+        >>> round(condal.solve(problem, tol=1e-6).objective, 4)
+        1.5
         """
         for value, kind, verb in (
             (f, "the objective f, such as condal.Linear(C)", "gradient"),
@@ -109,29 +170,30 @@ class Problem:
         if B is not None and g is None:
             raise ProblemError("B and g go together: give both for g(Bx), or g alone for g(x)")
         A, B = (M if M is None else as_map(M, part) for M, part in ((A, "A"), (B, "B")))
-        f = _zero(X, A, B) if f is None else f
-        _require_fit(X, f.M, "f", "the objective f")
+        smooth = _zero(X, A, B) if f is None else complete_smooth(f, X, A, B)
+        domain = complete_domain(X, lambda: _adjoint(smooth.M, zeros_of(smooth.M), "f", "f"))
+        _require_fit(domain, smooth.M, "f", "the objective f")
         if maximise:
-            if not isinstance(f, Linear):
+            if not isinstance(smooth, Linear):
                 raise ProblemError(
-                    f"only a linear objective can be maximised; got {type(f).__name__}: "
+                    f"only a linear objective can be maximised; got {type(smooth).__name__}: "
                     "to maximise a concave function, minimise its negative"
                 )
-            f = f.scaled(-1.0)
-        rows: list[tuple[LinearMap, Proximable]] = []
+            smooth = smooth.scaled(-1.0)
+        rows: list[tuple[LinearMap, Provable]] = []
         if A is not None and K is not None:
-            _require_fit(X, A, "A", "the constraint map A")
-            rows.append((A, _sized(K, A, "A and K", "K is a set")))
+            _require_fit(domain, A, "A", "the constraint map A")
+            rows.append((A, _sized(K, A, "A and K", "K is a set", "the set K")))
         if g is not None:
-            B = _identity(f) if B is None else B
-            _require_fit(X, B, "B", "the map B")
-            rows.append((B, _sized(g, B, "B and g", "g is a function")))
-        Ah: tuple[LinearMap, Proximable]
+            B = _identity(smooth) if B is None else B
+            _require_fit(domain, B, "B", "the map B")
+            rows.append((B, _sized(g, B, "B and g", "g is a function", "the function g")))
+        Ah: tuple[LinearMap, Provable]
         if len(rows) == 1:
             Ah = rows[0]
         else:
             Ah = Stack(*(M for M, _ in rows)), Separable(*(h for _, h in rows))
-        return cls(f, X, *Ah, maximise, repair, propose, name, rank, checked=True)
+        return cls(smooth, domain, *Ah, maximise, repair, propose, name, rank, checked=True)
 
     @property
     def sense(self) -> float:
@@ -139,47 +201,49 @@ class Problem:
         return -1.0 if self.maximise else 1.0
 
     def objective(self, x: Any) -> float:
-        """The user's objective at x, a point of X or what one is shown as in a result."""
+        """Return the user's objective at x, a point of X or the x of a result."""
         x = from_user(self.X, x)
         return self.sense * (self.f.value(self.f.M(x)) + self.h.value(self.A(x))) + 0.0  # 0 for -0
 
     def infeasibility(self, x: Any) -> float:
-        """dist(Ax, K) / reach."""
+        """Return dist(Ax, K) / infeasibility_unit at x, a point of X or the x of a result."""
         return self.h.distance(self.A(from_user(self.X, x))) / self.infeasibility_unit
 
     @cached_property
     def infeasibility_unit(self) -> float:
-        """The unit of infeasibility: max(1, dist(0, K)); where |A| max |x| is less than 1, that
-        takes the place of 1. For Ax = b, dist(0, K) is |b|."""
+        """max(1, dist(0, K)), or |A| max |x| in place of 1 if that is smaller.
+
+        For Ax = b, dist(0, K) is |b|.
+        """
         attainable = min(1.0, self.A.norm * self.X.max_norm)
         return max(attainable or 1.0, self.h.distance(zeros_of(self.A)))
 
     def gap_unit(self, objective: float) -> float:
-        """What tol is relative to: |objective|, or 1 where that is less and f can reach it."""
+        """Return what tol is relative to: |objective|, or at least 1 if f can reach it."""
         return max(self._attainable, abs(objective))
 
     @cached_property
     def _attainable(self) -> float:
-        # |C||x| overestimates what <C, x> can be: a hundredth of it is within reach.
+        # |C||x| overestimates what <C, x> can be: a hundredth of it is reachable.
         return min(1.0, 0.01 * self.objective_range) or 1.0
 
     @cached_property
     def objective_range(self) -> float:
-        """How much f(x) + g(Bx) can vary over X, or more, to scale the problem by."""
+        """An upper bound on the variation of f(x) + g(Bx) over X; problems are scaled by it."""
         size, total = self.X.max_norm, self.f.variation(self.X.max_norm)
-        finite = [(here, h.lipschitz) for here, h in self.h.pieces if h.lipschitz < inf]
+        finite = [(part, h.lipschitz) for part, h in self.h.pieces if h.lipschitz < inf]
         if finite:
             norm, rows = self.A.norm, self.A.row_norms()
             total += sum(
-                lipschitz * size * min(norm, float(np.linalg.norm(rows[here])))
-                for here, lipschitz in finite
+                lipschitz * size * min(norm, float(np.linalg.norm(rows[part])))
+                for part, lipschitz in finite
             )
         return total
 
 
 @runtime_checkable
 class Model(Protocol):
-    """An application: a problem, and what its solution means."""
+    """An application: a problem, and an interpretation of its solution."""
 
     @property
     def problem(self) -> Problem:
@@ -187,7 +251,7 @@ class Model(Protocol):
 
 
 def problem_of(model: Problem | Model) -> Problem:
-    """The problem of a model, or the problem itself."""
+    """Return the problem of a model, or the problem itself."""
     if isinstance(model, Problem):
         return model
     if isinstance(model, Model) and isinstance(model.problem, Problem):
@@ -201,15 +265,9 @@ def problem_of(model: Problem | Model) -> Problem:
 def _require_fit(X: Domain, M: LinearMap, part: str, what: str) -> None:
     """Raise ProblemError unless the map acts on the space of X."""
     y = zeros_of(M)
-    if _lifted(X):  # other matrices than those of X may have the same side: numbers tell
+    if _lifted(X):  # other matrices may have the same side: the entries distinguish them
         y = np.random.default_rng(0).standard_normal(M.size)
-    try:
-        with Products(part, "the adjoint", what).asked():
-            gradient = M.adjoint(y)
-    except PieceError as error:
-        if isinstance(error.__cause__, CondalError):  # of ours, which says all
-            raise error.__cause__ from None
-        raise
+    gradient = _adjoint(M, y, part, what)
     if gradient is None:
         return
     try:
@@ -220,40 +278,52 @@ def _require_fit(X: Domain, M: LinearMap, part: str, what: str) -> None:
         ) from None
 
 
+def _adjoint(M: LinearMap, y: Array, part: str, what: str) -> Gradient | None:
+    """Return M'y; PieceError names a map that raises."""
+    try:
+        with Products(part, "the adjoint", what).asked():
+            return M.adjoint(y)
+    except PieceError as error:
+        if isinstance(error.__cause__, CondalError):  # raised by condal: it says all
+            raise error.__cause__ from None
+        raise
+
+
 def _lifted(X: Domain) -> bool:
-    """Whether points of X, or of a part of it, stand for other matrices."""
+    """Return whether points of X, or of a part of it, represent other matrices."""
     return isinstance(X, Lifted) or any(_lifted(part) for part in getattr(X, "parts", ()))
 
 
 def _guarded(v: Gradient, part: str) -> Gradient:
-    """v, its operators guarded: a check may multiply by them."""
+    """Return v with its operators guarded: a check may multiply by them."""
     if isinstance(v, tuple):
         return tuple(_guarded(block, part) for block in v)
     return guard_operators(v, part) if isinstance(v, Symmetric) else v
 
 
 def _shape(v: Gradient) -> str:
-    """The space of a gradient, in words."""
+    """Return the space of a gradient, in words."""
     if isinstance(v, tuple):
         return f"({', '.join(_shape(part) for part in v)})"
     return f"shape {v.shape}"
 
 
-def _sized(h: Proximable, M: LinearMap, parts: str, kind: str) -> Proximable:
-    """h as a function of the images of M; ProblemError if it is one of others."""
+def _sized(h: Any, M: LinearMap, parts: str, kind: str, name: str) -> Provable:
+    """Return h as a function of the images of M, complete; ProblemError if sizes differ."""
     misfit = f"{parts} do not fit: {parts[0]} makes images of length {M.size}"
     if hasattr(h, "sized"):
         try:
             h = h.sized(M.size)
         except ProblemError as error:
             raise ProblemError(f"{misfit}; {error}") from None
+    h = complete_proximable(h, name)
     if h.size != M.size:
         raise ProblemError(f"{misfit}, but {kind} of vectors of length {h.size}")
     return h
 
 
-def _zero(X: Domain, *maps: LinearMap | None) -> Linear:
-    """f = 0, on the space of the maps."""
+def _zero(X: DomainLike, *maps: LinearMap | None) -> Linear:
+    """Return f = 0 on the space of the maps."""
     for M in maps:
         gradient = None if M is None else M.adjoint(np.zeros(M.size))
         if gradient is not None:
@@ -265,14 +335,14 @@ def _zero(X: Domain, *maps: LinearMap | None) -> Linear:
 
 
 def _nothing(v: Gradient) -> Gradient:
-    """0 in the space of the gradient, without the parts that v has."""
+    """Return 0 in the space of the gradient v."""
     if isinstance(v, tuple):
         return tuple(_nothing(part) for part in v)
     return Symmetric(v.n) if isinstance(v, Symmetric) else np.zeros_like(v)
 
 
 def _identity(f: Smooth) -> Identity:
-    """x -> x, where f acts on vectors."""
+    """Return x -> x, if f acts on vectors."""
     gradient = f.M.adjoint(np.zeros(f.M.size))
     if isinstance(gradient, np.ndarray) and gradient.ndim == 1:
         return Identity(gradient.size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,45 +23,90 @@ if TYPE_CHECKING:
     from condal.report.curves.panels import Trace
     from condal.report.curves.style import Against
 
-SHOWN = 5  # rows at each end of a history, in a notebook
+ROWS_SHOWN = 5  # at each end of a history, in a notebook
 
 
 class Status(Enum):
-    """How a solve ended; the value is what the user reads, and ends in advice."""
+    """Why a solve ended. The value is the text for the user: what happened; what to do."""
 
     SOLVED = "solved: the gap is proved to be within the tolerance"
     INFEASIBLE = (
-        "infeasible: it is proved that no point of X satisfies the constraints; "
+        "infeasible: no point of X satisfies the constraints, as is proved; "
         "check b, the bounds and the trace"
     )
     UNBOUNDED = (
-        "unbounded: it is proved that the objective has no bound where the constraints hold; "
-        "look for a constraint that is missing, or a sign that is wrong"
+        "unbounded: the objective has no bound where the constraints hold, as is proved; "
+        "look for a missing constraint or a wrong sign"
     )
     INACCURATE = (
-        "inaccurate: the methods came to rest with more proved than nothing and less than was "
-        "asked for, as the gap and the infeasibility say; scale the data, or raise tol"
+        "stopped short of tol; the best proved gap is in result.gap: scale the data, or raise tol"
     )
     MAX_ITERS = "stopped at the iteration limit; raise max_iters or tol"
     MAX_SECONDS = "stopped at the time limit; raise max_seconds or tol, or pass warm_start=result"
-    INTERRUPTED = (
-        "interrupted; pass warm_start=result, or resume the checkpoint, to go on from here"
-    )
+    INTERRUPTED = "interrupted; pass warm_start=result, or resume the checkpoint, to continue"
     STALLED = (
         "stalled: the method can do no more with the accuracy of its oracle; "
         "pass another method, such as condal.CGAL()"
     )
     NUMERICAL_ERROR = (
-        "stopped: a piece of the problem gave what is no use, or a number was not finite; look for "
-        "overflow or NaN in your operators, and try condal.check_problem"
+        "stopped: a piece of the problem returned an unusable value, or a number was not finite; "
+        "look for overflow or NaN in your operators, and try condal.check_problem"
     )
+
+    @property
+    def title(self) -> str:
+        """A headline of a few words."""
+        return _TITLES[self]
+
+    @property
+    def command_text(self) -> str:
+        """The text with the advice in options of the command line."""
+        return _COMMAND_TEXTS.get(self, self.value)
+
+
+_TITLES = {
+    Status.SOLVED: "Solved and proved",
+    Status.INFEASIBLE: "Infeasible and proved",
+    Status.UNBOUNDED: "Unbounded and proved",
+    Status.INACCURATE: "Stopped short of the tolerance",
+    Status.MAX_ITERS: "Stopped at the iteration limit",
+    Status.MAX_SECONDS: "Stopped at the time limit",
+    Status.INTERRUPTED: "Interrupted",
+    Status.STALLED: "Stalled before the tolerance",
+    Status.NUMERICAL_ERROR: "Stopped by a numerical error",
+}
+_COMMAND_TEXTS = {
+    Status.INACCURATE: "stopped short of --tol; the best proved gap is below: raise --tol",
+    Status.MAX_ITERS: "stopped at the iteration limit; raise --max-iters or --tol",
+    Status.MAX_SECONDS: "stopped at the time limit; raise --max-seconds or --tol",
+    Status.INTERRUPTED: "interrupted; the values below are proved for the point reached",
+    Status.STALLED: "stalled: the method can do no more; try another --method",
+    Status.NUMERICAL_ERROR: "stopped: a product was not finite; look for overflow in the weights",
+}
 
 
 class Row(NamedTuple):
-    """One iteration. Letters as in the paper; objective, bound and gap in the user's sense.
+    """One iteration, in the user's units and sense.
 
-    `bound` is the best bound so far, an estimate from the oracle's own answers: only the
-    certificate of the result is proved. `infeasibility` is that of x_k, before any repair.
+    Parameters
+    ----------
+    k : int
+        The number of the iteration.
+    objective : float
+        The objective at x_k.
+    bound : float
+        The best bound so far, estimated from the answers of the oracle. Only the bound of the
+        certificate of the result is proved.
+    gap : float
+        ``|bound - objective| / max(1, |objective|)``.
+    infeasibility : float
+        The relative infeasibility of x_k, before any repair.
+    lam, eta, sigma : float
+        The penalty, the step and the dual step, as in the paper; nan where a method has none.
+    oracle_calls, matvecs : int
+        The calls of the oracle and the products with a vector so far.
+    seconds : float
+        The wall time so far.
     """
 
     k: int
@@ -78,10 +123,21 @@ class Row(NamedTuple):
 
 
 class History:
-    """A row an iteration; `history["gap"]` is a column."""
+    """The rows of a solve, one per iteration.
+
+    ``history["gap"]`` is a column and ``history[-1]`` a row.
+
+    Examples
+    --------
+    >>> import numpy as np, condal
+    >>> cycle = np.roll(np.eye(5), 1, axis=0)
+    >>> history = condal.solve(condal.problems.max_cut(cycle + cycle.T)).history
+    >>> len(history["gap"]) == len(history)
+    True
+    """
 
     columns = Row._fields
-    kept: ClassVar[tuple[str, ...]] = ("table",)
+    checkpoint_fields = ("table",)
 
     def __init__(self) -> None:
         self._table = np.empty((16, len(self.columns)))  # numbers, as a solve may have millions
@@ -97,7 +153,7 @@ class History:
         self._table, self._count = np.array(rows), len(rows)
 
     def append(self, row: Row) -> None:
-        """One more iteration."""
+        """Add an iteration."""
         if self._count == len(self._table):
             more = np.empty((max(16, self._count), len(self.columns)))
             self._table = np.concatenate([self._table, more])
@@ -116,7 +172,7 @@ class History:
         return map(_row, self.table)
 
     def __getitem__(self, column: str | int) -> Any:
-        """A column by its name, or a row by its number."""
+        """Return a column by its name, or a row by its index."""
         if isinstance(column, int):
             return _row(self.table[column])
         if column not in self.columns:
@@ -124,7 +180,7 @@ class History:
         return self.table[:, self.columns.index(column)].copy()
 
     def to_pandas(self) -> Any:
-        """The rows as a pandas DataFrame, if pandas is installed."""
+        """Return the rows as a pandas DataFrame, if pandas is installed."""
         import pandas as pd
 
         return pd.DataFrame(list(self), columns=list(self.columns))
@@ -133,16 +189,16 @@ class History:
         return f"History({len(self)} iterations; columns {', '.join(self.columns)})"
 
     def _repr_html_(self) -> str:
-        """The first and the last rows."""
-        rows, dots = list(self), ["..."] * len(self.columns)
-        shown = [[f"{value:.6g}" for value in row] for row in rows[:SHOWN] + rows[SHOWN:][-SHOWN:]]
-        if len(rows) > 2 * SHOWN:
-            shown.insert(SHOWN, dots)
+        """Show the first and the last rows."""
+        rows, ends = list(self), ROWS_SHOWN
+        shown = [[f"{value:.6g}" for value in row] for row in rows[:ends] + rows[ends:][-ends:]]
+        if len(rows) > 2 * ends:
+            shown.insert(ends, ["..."] * len(self.columns))
         return grid(f"History of {len(self)} iterations", self.columns, shown)
 
 
 def _row(numbers: Array) -> Row:
-    """The row of the numbers; those that count are whole."""
+    """Return the row of the numbers; counts are whole numbers."""
     row = Row(*numbers.tolist())
     calls, matvecs = int(row.oracle_calls), int(row.matvecs)
     return row._replace(k=int(row.k), oracle_calls=calls, matvecs=matvecs)
@@ -150,17 +206,44 @@ def _row(numbers: Array) -> Row:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """An answer and what is proved of it, in the user's units and sense.
+    r"""An answer and what is proved of it, in the user's units and sense.
 
-    `y` holds the multipliers of Ax in K, with the sign of f + <y, Ax>, f the minimised objective.
-    `x` is the point that `objective` and `infeasibility` speak of: repaired, where the problem has
-    a repair. `bound` is proved; `gap = |bound - objective| / max(1, |objective|)`. `infeasible` is
-    the proof that comes with the status INFEASIBLE, and `separator` the normal d of K behind it:
-    min_X <A'd, .> > sup_K <d, .>. `tol` is what was asked for. `why` says which methods were tried,
-    and why; `reason` what went wrong, with the status NUMERICAL_ERROR. `reconstruction` says how
-    accurate an x is that was kept as a sketch; None for one that was kept whole. Then `tangent`,
-    if f is not linear, is the u = Mx before x was made of the sketch, at which the bound takes the
-    tangent of f.
+    Parameters
+    ----------
+    x : array, LowRank, Outer or tuple
+        The point that `objective` and `infeasibility` refer to, repaired where the problem has a
+        repair; None if the solve ended before there was a point.
+    y : array
+        The multipliers of :math:`Ax \in K`, with the sign of :math:`f + \langle y, Ax \rangle`,
+        where f is the minimised objective.
+    status : Status
+        Why the solve ended.
+    certificate : Certificate
+        What is proved of x and y.
+    history : History
+        One row per iteration.
+    seconds, cpu_seconds, oracle_cpu_seconds : float
+        The wall time, the processor time, and the part of it spent in the oracle.
+    oracle_calls, matvecs : int
+        The calls of the oracle and the products with a vector.
+    problem_name, method : str
+        The problem, and the methods that were tried.
+    why : str
+        Which methods were tried, and why.
+    reason : str
+        What went wrong, with the status NUMERICAL_ERROR.
+    infeasible : Proof, optional
+        The proof that comes with the status INFEASIBLE.
+    separator : array, optional
+        The normal d of K behind that proof:
+        :math:`\min_X \langle A'd, \cdot \rangle > \sup_K \langle d, \cdot \rangle`.
+    tol : float, optional
+        The tolerance that was asked for.
+    reconstruction : Reconstruction, optional
+        How accurate an x is that was stored as a sketch; None for one that was stored whole.
+    tangent : array, optional
+        The u = Mx before x was made from a sketch, at which the bound takes the tangent of f; None
+        if f is linear.
     """
 
     x: Any
@@ -195,21 +278,21 @@ class Result:
 
     @property
     def gap(self) -> float:
-        """|bound - objective| / max(1, |objective|)."""
+        r""":math:`|bound - objective| / \max(1, |objective|)`."""
         return self.certificate.gap
 
     @property
     def infeasibility(self) -> float:
-        """dist(Ax, K) / `Problem.infeasibility_unit`, which is max(1, dist(0, K)) in most cases."""
+        """dist(Ax, K) / `Problem.infeasibility_unit`, which is mostly max(1, dist(0, K))."""
         return self.certificate.infeasibility
 
     @property
     def iterations(self) -> int:
-        """The number of the last iteration; CGAL counts on from that of a warm start."""
+        """The number of the last iteration; CGAL continues the count of a warm start."""
         return self.history.last.k if len(self.history) else 0
 
     def rows(self) -> list[tuple[str, str]]:
-        """Names and values, to print."""
+        """Return names and values to print."""
         certificate = self.certificate
         return [
             ("status", self.status.value),
@@ -226,14 +309,23 @@ class Result:
         ]
 
     def plot(self, *, against: Against = "iterations") -> Figure:
-        """Objective and bound, gap and infeasibility, and what an iteration costs: a Figure of
-        matplotlib, drawn against "iterations" or "seconds"."""
+        """Draw objective and bound, gap and infeasibility, and the cost of an iteration.
+
+        Parameters
+        ----------
+        against : {"iterations", "seconds"}
+            The horizontal axis.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
         from condal.report.curves.panels import plot
 
         return plot(self.trace(self.problem_name), against=against)
 
     def trace(self, label: str = "") -> Trace:
-        """What is drawn of it."""
+        """Return the columns that are drawn."""
         from condal.report.curves.panels import Trace
 
         columns = {name: self.history[name] for name in History.columns}
@@ -249,7 +341,7 @@ class Result:
 
 
 def unbegun(problem: Problem, method: str, reason: str) -> Result:
-    """That of a solve which a piece of the user's ended before there was anything."""
+    """Return the result of a solve that failed in user code before the first iteration."""
     return Result(
         x=None,
         y=np.zeros(problem.A.size),

@@ -1,7 +1,14 @@
-"""The interfaces. Everything else implements one of these; read this first.
+r"""The interfaces. Everything else implements one of these; read this first.
 
-A problem is  minimise f(x) + h(Ax) over x in X,  with f(x) = phi(Mx) smooth, h the indicator of a
-set K, a nonsmooth function g, or both, and X reached only through its oracle `lmo`.
+A problem is
+
+.. math:: \min_{x \in X} f(x) + h(Ax), \qquad f(x) = \varphi(Mx),
+
+with :math:`f` smooth and :math:`h` the indicator of a set :math:`K`, a nonsmooth function
+:math:`g`, or a sum of both. :math:`X` is accessed only through a linear minimisation oracle.
+
+Each interface has two forms, as NumPy has `ndarray` and `ArrayLike`: a `...Like` names the few
+members that `Problem.of` needs, and `Problem.of` supplies defaults for the rest.
 """
 
 from __future__ import annotations
@@ -19,9 +26,20 @@ if TYPE_CHECKING:
     from condal.problem import Problem
 
 
+class DomainLike(Protocol):
+    """What a user's domain must have: a linear minimisation oracle.
+
+    Each further member of `Domain` that it has is used. Without `bound` and `max_norm` nothing can
+    be proved, and no result is SOLVED; without `distance`, membership in X is trusted.
+    """
+
+    def lmo(self, v: Any) -> Point:
+        """Return a point s of X that minimises <v, s>."""
+
+
 @runtime_checkable
-class Domain(Protocol):
-    """X, a compact convex set, reached by its linear minimisation oracle."""
+class Domain(DomainLike, Protocol):
+    """X, a compact convex set with a linear minimisation oracle."""
 
     @property
     def diameter(self) -> float:
@@ -29,20 +47,21 @@ class Domain(Protocol):
 
     @property
     def max_norm(self) -> float:
-        """max |x| over X, to scale problems by."""
+        """An upper bound on |x| over X; problems are scaled by it."""
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
-        """A point s of X with <v, s> <= min over X of <v, .> + tol, near `guess` if it can be."""
+        """Return s in X with <v, s> <= min over X of <v, .> + tol, near `guess` if possible."""
 
     def bound(
         self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
     ) -> Proof:
-        """A proved lower bound on min over X of <v, .>, not lower than the minimum by much
-        more than `slack` if that can be had, wrong with probability at most `failure`. The proof
-        may stop at a bound of `enough`."""
+        """Prove a lower bound on min over X of <v, .>, wrong with probability at most `failure`.
+
+        It should be within `slack` of the minimum if possible, and need not exceed `enough`.
+        """
 
     def distance(self, x: Point) -> float:
-        """An upper bound on how far x is from X; 0 for a member."""
+        """Return an upper bound on the distance from x to X; 0 for a member."""
 
     def check(self, v: Gradient, name: str) -> None:
         """Raise ProblemError unless v is a gradient on the space of X."""
@@ -50,7 +69,10 @@ class Domain(Protocol):
 
 @runtime_checkable
 class Spectral(Domain, Protocol):
-    """X = {x psd : tr x = trace, or <= trace}, the points of which have factors x = R R'."""
+    r""":math:`X = \{x \succeq 0 : \operatorname{tr} x = t\}`, or :math:`\le t`.
+
+    Its points have factors :math:`x = R R^\top`.
+    """
 
     @property
     def n(self) -> int:
@@ -58,41 +80,45 @@ class Spectral(Domain, Protocol):
 
     @property
     def trace(self) -> float:
-        """The trace of x, or its bound."""
+        """The trace of x, or its upper bound."""
 
     @property
     def at_most(self) -> bool:
-        """Whether the trace is a bound."""
+        """Whether `trace` is an upper bound."""
 
     def lowest(
         self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
     ) -> tuple[Array, Array]:
-        """The smallest eigenvalues of v, at most `count`, in rising order and the first within
-        tol, and orthonormal eigenvectors, a column each: estimates, never a proof. They are
-        looked for beside the span of the columns of `beside`, where v is known."""
+        """Estimate at most `count` smallest eigenvalues of v, ascending, the first within tol.
+
+        Their eigenvectors are orthonormal columns. The search is orthogonal to the columns of
+        `beside`, where v is known.
+        """
 
     def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:
-        """The nearest point of X to the symmetric n x n array v, within tol. A `guess` of about
-        its rank may make it cheaper."""
+        """Return the nearest point of X to the symmetric n x n array v, within tol.
+
+        A `guess` of about the same rank may make the projection cheaper.
+        """
 
 
 def spectral_parts(X: Domain) -> tuple[Spectral, ...] | None:
-    """X alone if it is spectral, the parts of a product if all of them are; else None."""
+    """Return (X,) if X is spectral, its parts if all of them are spectral; else None."""
     parts = (X,) if isinstance(X, Spectral) else tuple(getattr(X, "parts", ()))
-    found = tuple(part for part in parts if isinstance(part, Spectral))
-    return found if parts and len(found) == len(parts) else None
+    spectral = tuple(part for part in parts if isinstance(part, Spectral))
+    return spectral if parts and len(spectral) == len(parts) else None
 
 
 @runtime_checkable
 class Projectable(Domain, Protocol):
-    """X, a domain whose nearest points are known as well."""
+    """X, a domain with a projection."""
 
     def project(self, v: Any) -> Point:
-        """The nearest point of X to v, an array or a tuple of arrays."""
+        """Return the nearest point of X to v, an array or a tuple of arrays."""
 
 
 def projects(X: Domain) -> bool:
-    """Whether X has a projection; a product, if each of its parts has."""
+    """Return whether X has a projection; a product needs one for each of its parts."""
     parts = getattr(X, "parts", None)
     if parts is not None:
         return all(projects(part) for part in parts)
@@ -101,83 +127,113 @@ def projects(X: Domain) -> bool:
 
 @runtime_checkable
 class Lifted(Domain, Protocol):
-    """X, the points of which stand for others: Hermitian or rectangular matrices (`lifting`)."""
+    """X, a domain whose points represent Hermitian or rectangular matrices (`linalg.lifting`)."""
 
     def to_user(self, x: Point) -> Any:
-        """What the point x stands for."""
+        """Return the matrix that the point x represents."""
 
     def from_user(self, x: Any) -> Point:
-        """A point that stands for x; a point of X as it is."""
+        """Return a point that represents the matrix x; a point of X is returned unchanged."""
 
 
-class LinearMap(Protocol):
-    """A, B or M: a linear map from the space of X to vectors of length `size`."""
+class MapLike(Protocol):
+    """What a user's linear map must have."""
 
     @property
     def size(self) -> int:
-        """The length of an image."""
+        """The length of an image Ax."""
+
+    def __call__(self, x: Any) -> Array:
+        """Return Ax."""
+
+    def adjoint(self, y: Array) -> Any:
+        """Return A'y: an array, a Symmetric, or a tuple of these."""
+
+
+class LinearMap(MapLike, Protocol):
+    """A, B or M: a linear map from the space of X to vectors of length `size`."""
 
     @property
     def norm(self) -> float:
-        """An upper bound on |A|, the largest |Ax| / |x| (Euclidean norms), close to it."""
+        """A tight upper bound on |A|, the largest |Ax| / |x| in Euclidean norms."""
 
     def __call__(self, x: Point) -> Array:
-        """Ax."""
+        """Return Ax."""
 
     def adjoint(self, y: Array) -> Gradient | None:
-        """A'y; None for a map to nothing."""
+        """Return A'y; None for a map with images of length 0."""
 
     @property
     def terms(self) -> int:
-        """How many products add up to an entry of A'y, at most: what its rounding grows with."""
+        """The largest number of products that add up to an entry of A'y; its rounding grows so."""
 
     def scaled(self, rows: Array) -> LinearMap:
-        """x -> rows * Ax."""
+        """Return the map x -> rows * Ax."""
 
     @property
     def diagonal_rows(self) -> Array | None:
-        """d: Ax = d * diag(x), or d * sums of diag(x) over runs of n / size entries, or None."""
+        """d, if Ax = d * diag(x) or d * sums of diag(x) over runs of n / size entries."""
 
     def row_norms(self) -> Array:
-        """|A_i| for each row i, as elements of the space of X."""
+        """Return |A_i| for each row i, as elements of the space of X."""
 
     def as_matrix(self) -> Any | None:
-        """A as a CSR array of a row for each A_i. On symmetric matrices A_i is flattened, both
-        triangles: Ax = as_matrix() @ x.ravel() and A'y = (as_matrix().T @ y).reshape(n, n). On
-        tuples the blocks stand side by side. None where an operator hides the numbers of A, or
-        where they are too many to write down."""
+        """Return A as a CSR array with one row per A_i.
+
+        On symmetric matrices A_i is flattened, both triangles: Ax = as_matrix() @ x.ravel() and
+        A'y = (as_matrix().T @ y).reshape(n, n). On tuples the blocks stand side by side. None if
+        an operator hides the entries of A, or if there are too many to store.
+        """
 
 
-class Smooth(Protocol):
-    """f(x) = phi(Mx), convex, its gradient L-Lipschitz in x; a proof asks more of one `Rounded`."""
-
-    @property
-    def M(self) -> LinearMap:
-        """The map through which f sees x."""
+class SmoothLike(Protocol):
+    """What a user's objective f(x) = phi(Mx) must have; M defaults to the identity."""
 
     @property
     def L(self) -> float:
-        """The Lipschitz constant of the gradient of f."""
+        """A Lipschitz constant of the gradient of f."""
 
     def value(self, u: Array) -> float:
-        """phi(u)."""
+        """Return phi(u)."""
 
     def gradient(self, u: Array) -> Array:
-        """The gradient of phi at u; that of f at x is M'(gradient(Mx))."""
+        """Return the gradient of phi at u; the gradient of f at x is M'(gradient(Mx))."""
+
+
+class Smooth(SmoothLike, Protocol):
+    """f(x) = phi(Mx), convex with an L-Lipschitz gradient.
+
+    With a method `errors` (`linalg.rounding.Rounded`) proofs cover the rounding of f; without one
+    they say that they trust its values.
+    """
+
+    @property
+    def M(self) -> LinearMap:
+        """The map through which f depends on x."""
 
     def scaled(self, c: float) -> Smooth:
-        """c f, for c > 0."""
+        """Return c f, for c > 0."""
 
     def variation(self, max_norm: float) -> float:
-        """How much f can vary where |x| <= max_norm, to scale problems by."""
+        """Return how much f can vary where |x| <= max_norm; problems are scaled by it."""
 
 
-class Proximable(Protocol):
-    """h: the indicator of a set K, a nonsmooth function g, or a sum of these over blocks."""
+class ProximableLike(Protocol):
+    """What a user's set K, or function g, must have; a function also has `value`, `lipschitz`."""
 
     @property
     def size(self) -> int:
         """The length of z in h(z)."""
+
+    def prox(self, z: Array, t: float) -> Array:
+        """Return argmin_r h(r) + |r - z|^2 / (2 t); the projection for a set."""
+
+    def conjugate(self, y: Array) -> float:
+        """Return h*(y) = sup_z <y, z> - h(z); inf outside its domain."""
+
+
+class Proximable(ProximableLike, Protocol):
+    """h, as algorithms see it: the indicator of K, a nonsmooth g, or a sum of these over blocks."""
 
     @property
     def separable(self) -> bool:
@@ -189,57 +245,73 @@ class Proximable(Protocol):
 
     @property
     def pieces(self) -> Sequence[tuple[slice, Proximable]]:
-        """Slices of z, in turn, and the functions of these that add up to h: as short as `PIECE`
-        where h can be cut, so that what is made of a piece is made without leaving the cache."""
+        """Consecutive slices of z and functions of these slices that add up to h.
+
+        They are short where h can be cut, so that operations on a piece stay in the cache.
+        """
 
     @property
     def fixed(self) -> Array | None:
-        """b, where h is the indicator of {b}; else None."""
-
-    def prox(self, z: Array, t: float) -> Array:
-        """argmin_r h(r) + |r - z|^2 / (2 t); the projection for a set."""
+        """b, if h is the indicator of {b}; else None."""
 
     def value(self, z: Array) -> float:
-        """The finite part of h(z): 0 for a set."""
+        """Return the finite part of h(z): 0 for a set."""
 
     def distance(self, z: Array) -> float:
-        """The distance from z to dom h: to K for a set."""
-
-    def normal_residual(self, z: Array) -> Array:
-        """z less the nearest point of dom h: a normal of dom h, 0 where h is finite at z."""
-
-    def support(self, d: Array) -> float:
-        """sup <d, z> over dom h: h*(d) for a set; 0 at 0, else inf, if h is finite everywhere."""
-
-    def support_abs_sum(self, d: Array) -> float:
-        """The sum of the absolute values of the terms of support(d)."""
-
-    def support_error(self, d: Array) -> float:
-        """What `dual_error` is, of a d where the support is finite up to rounding."""
-
-    def conjugate(self, y: Array) -> float:
-        """h*(y) = sup_z <y, z> - h(z); inf outside its domain."""
-
-    def conjugate_abs_sum(self, y: Array) -> float:
-        """The sum of the absolute values of the terms of h*(y): what its rounding is part of."""
+        """Return the distance from z to dom h: to K for a set."""
 
     def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
-        """lam (z - prox(z, 1/lam)), which is prox_{lam h*}(lam z): a point where h* is finite,
-        under rounding too. It is written to `out` if that is given, which may be z itself."""
+        """Return lam (z - prox(z, 1/lam)) = prox_{lam h*}(lam z).
 
-    def dual_point(self, y: Array) -> Array:
-        """The nearest point to y where h* is finite."""
-
-    def dual_error(self, y: Array) -> float:
-        """An upper bound on how far y, where h* is finite up to rounding, is from a point where it
-        is so exactly, and is what `conjugate` says: no vector of doubles may be such a point."""
+        The result, written to `out` if given, is a point where h* is finite, rounded or not;
+        `out` may be z itself.
+        """
 
     def scaled(self, rows: Array, c: float) -> Proximable:
-        """z -> c h(z / rows), for rows > 0 and c > 0."""
+        """Return z -> c h(z / rows), for rows > 0 and c > 0."""
+
+
+class Provable(Proximable, Protocol):
+    """h, as proofs see it. `sets.defaults.ProofDefaults` derives these members from the others.
+
+    No vector of doubles may lie exactly in dom h*. h* counts as finite within rounding of its
+    domain, and `dual_error` bounds what a proof loses by that.
+    """
+
+    @property
+    def pieces(self) -> Sequence[tuple[slice, Provable]]:
+        """As for `Proximable`."""
+
+    def scaled(self, rows: Array, c: float) -> Provable:
+        """Return z -> c h(z / rows), for rows > 0 and c > 0."""
+
+    def conjugate_abs_sum(self, y: Array) -> float:
+        """Return the sum of absolute values of the terms of h*(y), which bounds its rounding."""
+
+    def dual_point(self, y: Array) -> Array:
+        """Return the nearest point to y where h* is finite."""
+
+    def dual_error(self, y: Array) -> float:
+        """Return an upper bound on the distance from y, where `conjugate` is finite, to dom h*.
+
+        At that point of dom h*, h* must be at most what `conjugate` returns for y.
+        """
+
+    def normal_residual(self, z: Array) -> Array:
+        """Return z minus the nearest point of dom h: a normal of dom h, 0 where h is finite."""
+
+    def support(self, d: Array) -> float:
+        """Return sup <d, z> over dom h: h*(d) for a set; 0 or inf if h is finite everywhere."""
+
+    def support_abs_sum(self, d: Array) -> float:
+        """Return the sum of absolute values of the terms of support(d)."""
+
+    def support_error(self, d: Array) -> float:
+        """Return what `dual_error` returns, for a d where the support is finite up to rounding."""
 
 
 class Storage(Protocol):
-    """What is kept of x. A method touches x by `move` alone."""
+    """What is kept of x. A method touches x only through `move`."""
 
     def move(self, s: Point, eta: float) -> None:
         """x <- (1 - eta) x + eta s."""
@@ -248,24 +320,24 @@ class Storage(Protocol):
         """x <- the given point."""
 
     def point(self) -> Point:
-        """x, or the best that is known of it."""
+        """Return x, or the best known approximation of it."""
 
 
 @runtime_checkable
 class AtomStorage(Storage, Protocol):
-    """x = sum_i weights_i s_i, kept as its atoms, whose weights a method may set."""
+    """x = sum_i weights_i s_i, kept as atoms s_i whose weights a method may set."""
 
     weights: Array
     blocks: Indices
 
     def split(self, s: Point) -> tuple[Point, ...]:
-        """The atoms that s joins as, each with a weight of its own; they add up to s."""
+        """Return the atoms, each with a weight of its own, that add up to s."""
 
     def whole(self) -> tuple[Point, ...]:
-        """The atoms, in the order of `weights`; those of one block have weights that sum to 1."""
+        """Return the atoms in the order of `weights`; the weights of a block sum to 1."""
 
     def reweigh(self, weights: Array) -> None:
-        """x <- sum_i weights_i s_i; the atoms of weight 0 are dropped."""
+        """x <- sum_i weights_i s_i; atoms of weight 0 are dropped."""
 
 
 Keeps: TypeAlias = Literal["x", "factor", "atoms", "atoms by block", "sketch"]
@@ -276,15 +348,17 @@ class Method(Protocol):
 
     @property
     def name(self) -> str:
-        """What the method is called in tables and at the command line."""
+        """The name of the method in tables and on the command line."""
 
     @property
     def keeps(self) -> Keeps:
-        """What it wants kept of x: all that memory allows, its atoms, or no more than a sketch."""
+        """What the method wants kept of x."""
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
-        """The state to begin with, or to go on from where `warm` ended; ProblemError, in one line,
-        if the method does not apply to the problem."""
+        """Return the initial state, or the state that continues from `warm`.
+
+        Raise a one-line ProblemError if the method does not apply to the problem.
+        """
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
-        """The states after each iteration, from `start` on; they end when it can do no more."""
+        """Yield the state after each iteration, from `start`; end when no progress is possible."""

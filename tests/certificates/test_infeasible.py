@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import condal
-from condal.certificates.certificate import infeasibility_proof
+from condal.certificates.infeasibility import infeasibility_proof
 from condal.driver.pieces import guards
 from known import PLANTED
 

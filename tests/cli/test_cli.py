@@ -18,9 +18,10 @@ import scipy.sparse as sp
 import condal
 from commands import run, signalled
 from condal.certificates.certificate import Certificate
-from condal.cli import demo, memory, report
+from condal.cli import demo, memory, result_text
 from condal.cli.text import number, percent, table
 from condal.driver.memory import size
+from condal.driver.plan import make_plan
 from condal.io.formats import write_rudy
 from condal.problems import max_cut
 from condal.result import History, Status
@@ -209,9 +210,9 @@ def test_weights_that_are_no_integers(folder):
         (("--trials", "0"), "'--trials'"),
         (("--seed", "-1"), "'--seed'"),
         (("--json", "no/such/folder/r.json"), "cannot be written: No such file or directory"),
-        (("--json", "."), "is no regular file; give --json another path"),
+        (("--json", "."), "is not a regular file; give --json another path"),
         (("--json", "cycle.txt"), "is the file itself"),
-        (("--json", ""), "is no regular file"),
+        (("--json", ""), "is not a regular file"),
         (("--jsonn", "r.json"), "No such option"),
     ],
 )
@@ -314,7 +315,7 @@ def test_ctrl_c_prints_the_summary_and_exits_1(folder):
     words = ["solve", "stations.txt", "--as", "max-cut", "--tol", "1e-9", "--json", "r.json"]
     ended = signalled(words, signal.SIGINT, at=16)
     assert ended.returncode == 1
-    assert "interrupted; what follows is proved" in ended.stdout
+    assert "interrupted; the values below are proved for the point reached" in ended.stdout
     assert "Ctrl-C again aborts" in ended.stderr
     record = json.loads(Path("r.json").read_text())
     assert record["status"] == "interrupted"
@@ -369,10 +370,10 @@ def test_demo_explains_itself():
     assert result.status is Status.SOLVED
     assert "A map holds 200 radio stations" in text
     found, most = re.search(
-        r"cut found weighs ([\d,]+).*can weigh more than ([\d,]+)", text, re.DOTALL
+        r"cut of weight ([\d,]+).*can weigh more than ([\d,]+)", text, re.DOTALL
     ).groups()
     assert int(found.replace(",", "")) <= int(most.replace(",", ""))
-    assert re.search(r"at least 9\d\.\d% of the best possible", text)
+    assert re.search(r"at least 9\d\.\d% of the best possible weight", text)
     assert "condal solve FILE --as max-cut" in text
     assert all(len(line) <= 80 for line in text.splitlines())
 
@@ -386,7 +387,7 @@ def test_demo_is_the_same_every_time():
 def test_demo_runs_to_its_tolerance():
     ended = run("demo")
     assert ended.exit_code == 0
-    assert re.search(r"at least 9\d\.\d% of the best possible", ended.stdout)
+    assert re.search(r"at least 9\d\.\d% of the best possible weight", ended.stdout)
 
 
 # the program
@@ -507,15 +508,15 @@ def test_a_result_without_a_point_is_valid_json():
         oracle_calls=0,
         matvecs=0,
     )
-    record = report.record(nothing, {"cut": None})
+    record = result_text.record(nothing, {"cut": None})
     json.dumps(record, allow_nan=False)
     assert record["certified"] is False
     assert record["bound"] is record["objective"] is record["gap"] is record["cut"] is None
-    said = dict(report.summary(nothing, []))
+    said = dict(result_text.summary(nothing, []))
     assert said["status"].startswith("interrupted")
     assert "reason" not in said
     failed = replace(nothing, status=Status.NUMERICAL_ERROR, reason="a product was inf")
-    assert dict(report.summary(failed, []))["reason"] == "a product was inf"
+    assert dict(result_text.summary(failed, []))["reason"] == "a product was inf"
 
 
 @pytest.mark.parametrize("n", [50, 100, 10_000])
@@ -524,7 +525,7 @@ def test_described_storage_can_be_asked_for(n):
     from condal.storage import automatic
 
     name, kept = memory.describe(automatic(Spectrahedron(n, trace=float(n)), n), n)
-    assert memory.checked(name) == name
+    assert memory.check_storage(name) == name
     assert 0 < kept <= 2**30
 
 
@@ -532,26 +533,27 @@ def test_described_storage_can_be_asked_for(n):
 def test_much_memory_is_told_of_before_it_is_taken(storage):
     n = 1_000_000
     problem = max_cut(sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(n, n))).problem
-    kept = memory.build(storage, problem, "vertices", 0)
-    text = memory.told(problem, condal.CGAL(), kept, tol=1e-1)
+    kept = memory.build_storage(storage, problem, "vertices", 0)
+    text = memory.memory_note(problem, make_plan(problem, condal.CGAL(), kept, tol=1e-1), kept)
     assert re.fullmatch(
-        r"memory: at most 1\.[0-9] GB in all, with cgal; of it x [67]\d0 MB, .+", text
+        r"memory: at most 1\.[0-9] GB in total with cgal, including x [67]\d0 MB, .+", text
     )
     small = max_cut(sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(50, 50))).problem
-    assert memory.told(small, None, None, tol=1e-1) is None
+    assert memory.memory_note(small, make_plan(small, None, None, tol=1e-1), None) is None
 
 
 def test_the_memory_that_is_told_is_that_of_the_storage_which_a_solve_takes():
     n = 3_000_000  # of which a sketch of rank 10 takes more than the usual 1 GiB
     problem = max_cut(sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(n, n))).problem
-    method, kept = memory.first(problem, condal.CGAL(), None, tol=1e-1, max_memory="24 GB")
-    assert (method.name, kept.R) == ("cgal", 10)
-    text = memory.told(problem, condal.CGAL(), None, tol=1e-1, max_memory="24 GB")
-    assert f"at most {memory.size(memory.in_all(problem, method, kept))} in all" in text
-    _, less = memory.first(problem, condal.CGAL(), None, tol=1e-1, max_memory="2.5 GB")
-    assert less.R < 10
+    plan = make_plan(problem, condal.CGAL(), None, tol=1e-1, max_memory="24 GB")
+    kept = plan.first_storage(problem, None)
+    assert (plan.method.name, kept.R) == ("cgal", 10)
+    text = memory.memory_note(problem, plan, None)
+    assert f"at most {memory.size(memory.in_all(problem, plan.method, kept))} in total" in text
+    less = make_plan(problem, condal.CGAL(), None, tol=1e-1, max_memory="2.5 GB")
+    assert less.first_storage(problem, None).R < 10
     with pytest.raises(condal.ProblemError, match="max_memory is 1,000"):
-        memory.first(problem, condal.CGAL(), None, tol=1e-1, max_memory="1 GB")
+        make_plan(problem, condal.CGAL(), None, tol=1e-1, max_memory="1 GB")
 
 
 def test_the_cut_itself_can_be_had(cycle, tmp_path):

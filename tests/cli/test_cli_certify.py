@@ -17,8 +17,8 @@ import condal
 from commands import FILES, NEEDED, enter, run
 from condal.cli.applications import APPLICATIONS
 from condal.cli.verify_answer import _alike, _same
+from condal.io.container.manifest import seal_of
 from condal.io.results import load
-from condal.io.results.fields import seal_of
 
 # Options of each application that make another problem.
 OTHER = {
@@ -98,11 +98,11 @@ def rewrite_array(name, change, folder="run"):
 @pytest.mark.parametrize("name", FILES)
 def test_every_application_is_saved_proved_and_shown(name):
     told = saved(name).stdout
-    assert told.endswith(f"\nSaved in run. To prove it again:\n\n  condal certify {name}.txt run\n")
+    assert told.endswith(f"\nSaved in run. To verify it:\n\n  condal certify {name}.txt run\n")
     proof = certified(name)
     assert "\n  solved  " in proof
-    assert "\n  answer         the same is made again of x\n" in proof
-    assert proof.endswith("\nProved: all of this is true.\n")
+    assert "\n  answer         the same when recomputed from x\n" in proof
+    assert proof.endswith("\nProved: every claim is true.\n")
     assert "REFUTED" not in proof
     shown = run("show", "run")
     assert shown.exit_code == 0
@@ -169,24 +169,24 @@ def test_files_that_were_changed_are_named(name):
         path.write_bytes(whole)
     Path(f"{name}.txt").write_bytes(Path(f"{name}.txt").read_bytes() + b"\n")
     error = refused("certify", f"{name}.txt", "run")
-    assert f"{name}.txt: is not the file that run is a result of" in error
+    assert f"{name}.txt: is not the file that run is a result for" in error
 
 
 def test_answers_that_are_not_true_are_refuted():
     saved("max-cut", "--quiet")
     rewrite(lambda record: record["figures"].update(cut=5.0))
     text = " ".join(certified("max-cut", code=1).split())
-    assert "answer REFUTED: cut 5.0 is claimed; made again of x, it is 4.0" in text
-    assert "may round otherwise" not in text
+    assert "answer REFUTED: cut 5.0 is claimed; recomputed from x, it is 4.0" in text
+    assert "may round differently" not in text
     rewrite(lambda record: record["versions"].update(condal="0.0.9"))
     text = " ".join(certified("max-cut", code=1).split())
-    assert "it was saved with another condal, which may round otherwise" in text
+    assert "it was saved with another version of condal, which may round differently" in text
     saved("max-cut", "--quiet", "--overwrite")
     rewrite(lambda record: record["answer"].pop())
-    assert "it has other lines" in certified("max-cut", code=1)
+    assert "its lines differ" in certified("max-cut", code=1)
     saved("max-cut", "--quiet", "--overwrite")
     rewrite(lambda record: record["answer"].__setitem__(0, ["cut", "5, sides of 4 and 1 vertices"]))
-    assert "is claimed, of x is made" in " ".join(certified("max-cut", code=1).split())
+    assert "is claimed; recomputed from x, it is" in " ".join(certified("max-cut", code=1).split())
     rewrite(lambda record: record.update(figures={}))
     assert "REFUTED" in certified("max-cut", code=1)
     rewrite(lambda record: record.update(answer=[]))
@@ -284,14 +284,14 @@ def test_a_result_that_does_not_say_what_it_is_of():
     assert "none is claimed" in proof
     assert "REFUTED" in certified("k-means", "--as", "k-means", "--clusters", "3", code=1)
     shown = run("show", "run").stdout
-    assert "\n  solved as  a problem of its own\n" in shown
+    assert "\n  solved as  a problem built in Python\n" in shown
     assert "\n  bound  " in shown
 
 
 def test_only_its_own_options_are_taken():
     saved("max-cut", "--quiet")
     error = refused("certify", "max-cut.txt", "run", "--as", "max-cut")
-    assert "run: was solved as max-cut, with options that it keeps: leave --as" in error
+    assert "run: was solved as max-cut and has its options: leave out --as" in error
     for change, text in (
         ({"clusters": 3}, "options: max-cut has no 'clusters'"),
         ({"trials": 0}, "options: Invalid value for '--trials'"),
@@ -301,11 +301,11 @@ def test_only_its_own_options_are_taken():
         rewrite(lambda record, change=change: record.update(options=change))
         assert text in refused("certify", "max-cut.txt", "run")
     rewrite(lambda record: record.update(options={}, application="min-cut"))
-    assert "which this condal does not have" in refused("certify", "max-cut.txt", "run")
+    assert "unknown to this condal" in refused("certify", "max-cut.txt", "run")
     rewrite(lambda record: record.update(application="sync"))
     assert "REFUTED" in certified("max-cut", code=1)
     rewrite(lambda record: record["settings"].update(seed=-1))
-    assert "the seed is -1, no whole number" in refused("certify", "max-cut.txt", "run")
+    assert "the seed is -1, not a non-negative integer" in refused("certify", "max-cut.txt", "run")
 
 
 @pytest.mark.parametrize(
@@ -313,7 +313,7 @@ def test_only_its_own_options_are_taken():
     [
         (("certify", "absent.txt", "run"), "absent.txt: cannot be read"),
         (("certify", "max-cut.txt", "absent"), "absent: is not there; wanted the folder"),
-        (("certify", "max-cut.txt", "max-cut.txt"), "max-cut.txt: is no folder"),
+        (("certify", "max-cut.txt", "max-cut.txt"), "max-cut.txt: is not a folder"),
         (("certify", "max-cut.txt", "."), "result.json: cannot be read"),
         (("certify", "max-cut.txt"), "Missing argument 'RESULT'"),
         (("certify", "max-cut.txt", "run", "--tol", "0"), "tol must be a positive number"),
@@ -336,14 +336,14 @@ def unsolved(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (("--save", "max-cut.txt"), "max-cut.txt: is there and is no folder"),
-        (("--save", "others"), "others: is there and is no saved result"),
+        (("--save", "max-cut.txt"), "max-cut.txt: exists and is not a folder"),
+        (("--save", "others"), "others: exists and is not a saved result"),
         (("--save", "absent/run"), "absent/run: cannot be written: No such file"),
         (("--save", "max-cut.txt/run"), "cannot be written: "),
         (("--save", "/proc/run"), "/proc/run: cannot be written: "),
-        (("--overwrite",), "--overwrite goes with --save DIR"),
-        (("--save", "run", "--json", "run"), "what --json writes is in it; give --save another"),
-        (("--save", "run", "--out", "run"), "what --out writes is in it; give --save another"),
+        (("--overwrite",), "--overwrite needs --save DIR"),
+        (("--save", "run", "--json", "run"), "run: contains the --json file; give --save another"),
+        (("--save", "run", "--out", "run"), "run: contains the --out file; give --save another"),
     ],
 )
 def test_folders_that_cannot_be_saved_to(unsolved, options, text):
@@ -359,9 +359,9 @@ def test_what_is_read_or_written_is_never_in_the_folder(monkeypatch):
     monkeypatch.setattr(condal, "solve", lambda *_, **__: pytest.fail("the solve was started"))
     again = ("--as", "max-cut", "--save", "run", "--overwrite")
     for arguments, text in (
-        (("solve", "run/history.csv", *again), "the file itself is in it"),
-        (("solve", "max-cut.txt", *again, "--json", "run/x.json"), "what --json writes is in it"),
-        (("solve", "max-cut.txt", *again, "--out", "run/x.txt"), "what --out writes is in it"),
+        (("solve", "run/history.csv", *again), "contains the file itself"),
+        (("solve", "max-cut.txt", *again, "--json", "run/x.json"), "contains the --json file"),
+        (("solve", "max-cut.txt", *again, "--out", "run/x.txt"), "contains the --out file"),
     ):
         assert text in refused(*arguments)
 
@@ -431,7 +431,7 @@ def test_a_semidefinite_program_is_proved_again(kind):
     assert load("run").application == "sdp"
     Path("program.txt").write_text(SDPA[kind])  # the name does not matter
     proof = certified("program")
-    assert proof.endswith("all of this is true.\n")
+    assert proof.endswith("every claim is true.\n")
     assert f"\n  {'solved' if kind == 'cut' else kind}  " in proof
     assert run("show", "run").exit_code == 0
     other = "unbounded" if kind == "infeasible" else "infeasible"

@@ -39,10 +39,10 @@ def test_a_solve_that_is_stopped_is_resumed_to_the_same_answer():
         *("--checkpoint", "run.checkpoint"),
     )
     assert part.exit_code == 1
-    assert "To go on from here:\n\n  condal resume run.checkpoint graph.txt\n" in part.stdout
+    assert "To resume:\n\n  condal resume run.checkpoint graph.txt\n" in part.stdout
     again = run("resume", "run.checkpoint", "graph.txt", "--json", "b.json", "--out", "b.txt")
     assert again.exit_code == 0
-    assert "To go on" not in again.stdout
+    assert "To resume" not in again.stdout
     assert record("a.json") == record("b.json")
     assert len(Path("b.txt").read_text().split()) == 50
 
@@ -104,12 +104,12 @@ def refused(*words):
 def test_resume_with_other_data_is_refused():
     run("solve", "graph.txt", "--as", "max-cut", "--max-iters", "1", "--checkpoint", "c")
     text = refused("resume", "c", "pentagon.txt")
-    assert re.search(r"it was made for .*n = 50.* and this is .*n = 5,", text)
-    assert "resume with the data that it was made for, or begin anew" in text
+    assert re.search(r"it is for .*n = 50.* and this is .*n = 5,", text)
+    assert "resume with the data of the checkpoint, or solve again" in text
 
 
 def test_a_file_that_is_no_checkpoint_is_refused():
-    assert "no checkpoint of condal's" in refused("resume", "graph.txt", "graph.txt")
+    assert "not a condal checkpoint" in refused("resume", "graph.txt", "graph.txt")
     assert "there is no such file" in refused("resume", "none", "graph.txt")
 
 
@@ -123,7 +123,7 @@ def test_one_that_python_wrote_is_sent_to_python():
 def test_a_checkpoint_is_not_overwritten():
     run("solve", "graph.txt", "--as", "max-cut", "--max-iters", "1", "--checkpoint", "c")
     text = refused("solve", "graph.txt", "--as", "max-cut", "--checkpoint", "c")
-    assert "is there already, and is not overwritten: go on from it with" in text
+    assert "exists already and is not overwritten: resume it with" in text
 
 
 @pytest.mark.parametrize("target", ["--json", "--out"])
@@ -131,7 +131,7 @@ def test_what_is_written_is_not_the_checkpoint(target):
     run("solve", "graph.txt", "--as", "max-cut", "--max-iters", "1", "--checkpoint", "c")
     assert "is the checkpoint; give" in refused("resume", "c", "graph.txt", target, "c")
     text = refused("solve", "graph.txt", "--as", "max-cut", "--checkpoint", "d", target, "d")
-    assert "is where --checkpoint goes; give" in text
+    assert "is the --checkpoint file; give" in text
     text = refused("solve", "graph.txt", "--as", "max-cut", "--checkpoint", "graph.txt")
     assert "is the file itself; give --checkpoint another path" in text
 
@@ -163,7 +163,7 @@ def test_a_signal_leaves_an_answer_and_a_checkpoint(number):
     ended = signalled([*words, "--checkpoint", "c", "--json", "r.json"], number, at=8)
     assert ended.returncode == 1
     assert record("r.json")["status"] == "interrupted"
-    assert "To go on from here:" in ended.stdout
+    assert "To resume:" in ended.stdout
     assert run("resume", "c", "large.txt", "--max-iters", "1").exit_code == 1
 
 
@@ -174,7 +174,7 @@ def test_an_application_that_no_condal_knows_is_refused():
     contents = read("c")
     contents.about["options"]["solve"]["application"] = "knapsack"
     write("c", contents.about, contents.value)
-    assert "is of an application 'knapsack' that this condal does not know" in refused(
+    assert "belongs to an application 'knapsack' that this condal does not know" in refused(
         "resume", "c", "graph.txt"
     )
 
@@ -192,4 +192,4 @@ def test_a_folder_that_is_no_checkpoint_says_what_it_lacks():
     Path("folder").mkdir()
     refused = run("resume", "folder", "graph.txt")
     assert refused.exit_code == 2
-    assert "folder: is a folder without a manifest, and so no checkpoint" in refused.stderr
+    assert "folder: is a folder without a manifest, so not a checkpoint" in refused.stderr

@@ -85,9 +85,9 @@ def test_a_solution_is_written_as_csdp_does():
 
 
 def test_a_large_x_is_left_to_save(monkeypatch):
-    monkeypatch.setattr(sdp, "MOST", 1)
+    monkeypatch.setattr(sdp, "MAX_WRITTEN_ENTRIES", 1)
     ended = run("small.dat-s", "--out", "solution.txt")
-    assert "X is in --save" in shown(ended)["--out"]
+    assert "--save keeps X" in shown(ended)["--out"]
     assert not any(line.startswith("2 ") for line in Path("solution.txt").read_text().splitlines())
 
 
@@ -114,7 +114,9 @@ def test_a_trace_bound_that_is_given():
 def test_an_infeasible_program():
     ended = run("infeasible.dat-s", "--json", "result.json", "--out", "none.txt")
     assert ended.exit_code == 1
-    assert shown(ended)["status"].startswith("infeasible: it is proved")
+    assert shown(ended)["status"].startswith(
+        "infeasible: no point of X satisfies the constraints, as is proved"
+    )
     assert not Path("none.txt").exists()
     record = json.loads(Path("result.json").read_text())
     assert record["status"] == "infeasible"
@@ -124,7 +126,9 @@ def test_an_infeasible_program():
 def test_an_unbounded_program():
     ended = run("unbounded.dat-s")
     assert ended.exit_code == 1
-    assert shown(ended)["status"].startswith("unbounded: it is proved")
+    assert shown(ended)["status"].startswith(
+        "unbounded: the objective has no bound where the constraints hold, as"
+    )
 
 
 def test_a_program_of_any_trace_is_asked_about():

@@ -125,7 +125,7 @@ def test_theta_of_a_complement_speaks_of_cliques_and_colours():
     Path("theta.txt").write_text("6 8\n1 2\n2 3\n1 3\n4 5\n5 6\n6 4\n3 4\n1 4\n")
     shown = solved("theta", "--complement").stdout
     assert shown.startswith("\ntheta of the complement of theta.txt\n\n")
-    assert re.search(r"^  clique +3 vertices, every two of them joined$", shown, re.MULTILINE)
+    assert re.search(r"^  clique +3 vertices, all of them adjacent$", shown, re.MULTILINE)
     assert re.search(r"^  colours +at least 3,", shown, re.MULTILINE)
     assert "so no clique has more than 3" in shown
     assert "the best possible: no clique of this graph is larger" in shown
@@ -245,8 +245,14 @@ def test_coded_diffraction_from_masks():
         ({"b": np.ones(3), "a": np.eye(2)}, "there are 2 measurements, but 3 intensities"),
         ({"b": -np.ones(2), "a": np.eye(2)}, "none may be negative"),
         ({"b": np.array(["x"]), "a": np.eye(1)}, "b.npy: holds <U1, not numbers"),
-        ({"b": np.ones(3), "a": np.ones(3)}, "a has shape (3,); wanted a matrix, a row a meas"),
-        ({"b": np.ones(3), "a": 1j * np.ones(3)}, "a has shape (3,); wanted a matrix, a row a m"),
+        (
+            {"b": np.ones(3), "a": np.ones(3)},
+            "a has shape (3,); wanted a matrix with one row per meas",
+        ),
+        (
+            {"b": np.ones(3), "a": 1j * np.ones(3)},
+            "a has shape (3,); wanted a matrix with one row per m",
+        ),
     ],
 )
 def test_measurements_of_no_use(arrays, text):
@@ -286,7 +292,7 @@ def test_a_matrix_from_some_of_its_entries():
     solved("matrix-completion", "--predict", "asked.csv", "--out", "predicted.csv")
     predicted = np.loadtxt("predicted.csv", delimiter=",")
     np.testing.assert_array_equal(predicted[:, :2], [[7, 1], [77, 6]])
-    assert "8 x 6, of rank " in solved("matrix-completion", "--loss", "huber").stdout
+    assert "8 x 6, rank " in solved("matrix-completion", "--loss", "huber").stdout
 
 
 def test_a_matrix_market_file_and_a_radius_that_is_chosen():
@@ -309,7 +315,7 @@ def test_a_matrix_market_file_and_a_radius_that_is_chosen():
         (("--predict", "one.csv"), "one.csv: has 1 column; wanted two"),
         (
             ("--predict", "two.csv"),
-            "two.csv, line 2: asks for column 99, of which no entry",
+            "two.csv, line 2: asks for column 99, which has no known entry",
         ),
         (("--radius", "0"), "'--radius'"),
     ],
@@ -391,7 +397,7 @@ def test_bad_options(arguments, text, monkeypatch):
     [(b"", "is empty"), (b"\0\1\2", "NUL byte"), (b"hello world\n", ""), (b"\x93NUMPY", "")],
 )
 def test_bad_files(name, contents, text):
-    text = "is no .npz file" if name == "phase-retrieval" else text
+    text = "is not a .npz file" if name == "phase-retrieval" else text
     Path("bad.txt").write_bytes(contents)
     error = refused("solve", "bad.txt", "--as", name, *NEEDED.get(name, ()), "--json", "r.json")
     assert "bad.txt" in error
@@ -425,11 +431,11 @@ def test_files_of_no_use(name, contents, text):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (("--json", "x", "--out", "x"), "x: is where --json goes; give --out another path"),
-        (("--json", "x", "--out", "./x"), "./x: is where --json goes; give --out another path"),
-        (("--predict", "p", "--out", "p"), "p: is what --predict reads; give --out another path"),
-        (("--predict", "p", "--json", "p"), "p: is what --predict reads; give --json another"),
-        (("--predict", "p", "--out", "link"), "link: is what --predict reads"),
+        (("--json", "x", "--out", "x"), "x: is the --json file; give --out another path"),
+        (("--json", "x", "--out", "./x"), "./x: is the --json file; give --out another path"),
+        (("--predict", "p", "--out", "p"), "p: is the --predict file; give --out another path"),
+        (("--predict", "p", "--json", "p"), "p: is the --predict file; give --json another"),
+        (("--predict", "p", "--out", "link"), "link: is the --predict file"),
         (("--out", "matrix-completion.txt"), "is the file itself; give --out another path"),
     ],
 )
@@ -465,7 +471,7 @@ def test_a_choice_of_the_radius_is_told_and_has_half_of_the_time(monkeypatch):
 
     monkeypatch.setattr(module, build)
     ended = solved("matrix-completion", "--max-seconds", "500")
-    assert "radius 2.5: mean loss 0.125 of what was held back\n" in ended.stderr
+    assert "radius 2.5: mean loss 0.125 on the held-out entries\n" in ended.stderr
     assert "radius 2.5" not in solved("matrix-completion", "--quiet").stderr
     assert limits == [250.0, None]
 
@@ -497,7 +503,7 @@ def test_ctrl_c_while_the_model_is_made(monkeypatch):
     assert (ended.exit_code, ended.stdout) == (1, "")
     assert ended.stderr == (
         "stopping; Ctrl-C again aborts\n"
-        "condal: interrupted before there was a problem to solve; nothing is written\n"
+        "condal: interrupted before the problem was built; nothing is written\n"
     )
     assert sorted(Path().iterdir()) == before
 
@@ -581,7 +587,7 @@ def test_the_help_of_the_command_lists_them_all():
         (0.0, "the best possible: no cut costs less"),
         (1e-9, "at most 0.1% above the best possible cut"),
         (0.0123, "at most 1.3% above the best possible cut"),
-        (np.inf, "unknown: the bound says nothing of the best cut"),
+        (np.inf, "unknown: the bound says nothing about the best cut"),
     ],
 )
 def test_an_excess_is_never_rounded_down(share, text):

@@ -13,15 +13,14 @@ from condal.distributed.checkpoint.folder import read, write
 from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.team import Team
 from condal.errors import FormatError
-from condal.io.checkpoint.lock import locked
+from condal.io.container.lock import locked
 from killing import DONE, KILLED, killed_at, needs_fork
 
 CODE = {
     str(Path(condal.__file__).parent / name)
     for name in (
-        "io/safe_files.py",
         "io/checkpoint/file.py",
-        "io/checkpoint/place.py",
+        "io/container/atomic.py",
         "distributed/checkpoint/folder.py",
         "distributed/checkpoint/part.py",
     )

@@ -37,4 +37,4 @@ def test_a_checkpoint_that_is_there_is_not_written_over(tmp_path, monkeypatch):
     assert ranks.run(2, "-m", "condal", *words).returncode == 0
     again = ranks.run(2, "-m", "condal", *words)
     assert again.returncode != 0
-    assert "is there already, and is not overwritten: go on from it with" in again.stderr
+    assert "exists already and is not overwritten: resume it with" in again.stderr

@@ -154,6 +154,7 @@ def test_import_condal_imports_numpy_and_scipy_alone():
 
 
 EXTRAS = {
+    "filelock": ("io/container/lock.py",),  # no extra, but imported only where it is used
     "click": ("cli/",),
     "rich": ("cli/", "report/progress.py", "sweeps/watch.py"),
     "jinja2": ("report/",),

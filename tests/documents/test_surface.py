@@ -296,7 +296,7 @@ def test_the_token_is_neither_logged_nor_told(capfd):
 
 def test_clients_that_say_nothing_take_no_more_than_their_share(monkeypatch):
     """Others are let go at once; when they go, there is room again."""
-    monkeypatch.setattr(Server, "most", 3)
+    monkeypatch.setattr(Server, "max_clients", 3)
     with Watch() as watch, contextlib.ExitStack() as stack:
         there = urlsplit(watch.address)
         silent = [

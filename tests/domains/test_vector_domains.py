@@ -302,10 +302,10 @@ def test_bounds_that_are_found_are_proved():
 def test_the_diameter_of_many_vertices_is_bounded_by_their_mean(monkeypatch):
     V = np.random.default_rng(8).standard_normal((50, 3))
     exact = Hull(V).diameter
-    monkeypatch.setattr("condal.domains.polytopes.ALL_PAIRS", 10)
+    monkeypatch.setattr("condal.domains.polytopes.MAX_VERTICES_PAIRED", 10)
     assert exact <= Hull(V).diameter <= 2 * exact
-    monkeypatch.setattr("condal.domains.polytopes.PAIRS", 7)
-    monkeypatch.setattr("condal.domains.polytopes.ALL_PAIRS", 100)
+    monkeypatch.setattr("condal.domains.polytopes.BLOCK_ROWS", 7)
+    monkeypatch.setattr("condal.domains.polytopes.MAX_VERTICES_PAIRED", 100)
     assert Hull(V).diameter == pytest.approx(exact, rel=1e-15)
 
 
@@ -313,7 +313,7 @@ def test_a_hull_falls_back_on_its_vertices(monkeypatch):
     def fails(*_):
         raise RuntimeError("Maximum number of iterations reached.")
 
-    monkeypatch.setattr("condal.domains.polytopes.nnls", fails)
+    monkeypatch.setattr("scipy.optimize.nnls", fails)
     X = Hull([[0.0, 0.0], [2.0, 0.0]])
     assert X.distance(np.array([0.5, 0.0])) == 0.5
     assert X.distance(np.array([2.0, 0.0])) == 0.0
@@ -378,7 +378,7 @@ def test_the_check_names_both_shapes():
         (lambda: Simplices([1.5]), "sizes must be whole numbers, at least 1"),
         (lambda: Hull(np.zeros((0, 3))), r"vertices must be rows .* got shape \(0, 3\)"),
         (lambda: Hull([1.0, 2.0]), r"vertices must have 2 dimensions; got shape \(2,\)"),
-        (lambda: Polytope(), "must be for one number of entries; got none"),
+        (lambda: Polytope(), "must have one number of entries; got none"),
         (lambda: Polytope(np.eye(2), [1, 1], low=[0.0] * 3), "got G for 2, low for 3"),
         (lambda: Polytope(np.eye(2)), "G and h go together: give both, or neither"),
         (lambda: Polytope(E=np.eye(2), e=[1.0]), "E has 2 rows and e has 1 entries"),
@@ -400,7 +400,7 @@ def test_the_check_names_both_shapes():
         ),
         (
             lambda: FlowPolytope([0, 1, 2], [1, 2, 1], source=0, sink=2),
-            "the graph has a cycle, which leads to vertex 1: a flow could turn in it for ever",
+            "the graph has a cycle, which leads to vertex 1: a flow could circulate in it",
         ),
         (lambda: FlowPolytope([0], [0], source=0, sink=1), "the graph has a cycle"),
         (

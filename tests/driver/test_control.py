@@ -17,7 +17,8 @@ from scipy.sparse.linalg import LinearOperator
 import condal
 from condal import Status, Stopper, storage
 from condal.driver.budget import Budget
-from condal.driver.memory import bytes_of, estimate, in_all, require_memory, size
+from condal.driver.memory import available, bytes_of, estimate, in_all, physical, size
+from condal.driver.plan import require_memory
 from condal.errors import ProblemError
 from condal.linalg.symmetric import Symmetric
 from condal.methods.choice import Choice
@@ -559,8 +560,8 @@ def test_a_huge_problem_gets_more_than_the_usual_memory_for_a_sketch():
     ring = Symmetric(n, sparse=(sp.eye_array(n, format="csr"),))
     problem = condal.Problem.of(condal.Linear(ring), condal.Spectrahedron(n))
     tried = (Choice(condal.CGAL(), "a test"),)
-    assert require_memory(problem, tried, None, "16 GB")[1] == 64 * n * 10
-    assert require_memory(problem, tried, None, "1 GB")[1] < 10**9
+    assert require_memory(problem, tried, None, "16 GB").max_bytes == 64 * n * 10
+    assert require_memory(problem, tried, None, "1 GB").max_bytes < 10**9
 
 
 @pytest.mark.parametrize(
@@ -575,6 +576,38 @@ def test_sizes_are_read(given, bytes_):
 def test_a_size_that_is_none_is_refused(given):
     with pytest.raises(ProblemError, match=r"max_memory must be a number of bytes, or a text such"):
         condal.solve(Events().problem(), max_memory=given)
+
+
+CGROUPS = {
+    "v2": ("0::/a/b\n", {"a/b/memory.max": "max\n", "a/memory.max": "1000000\n"}, 10**6),
+    "v2, own group on top": ("0::/docker/1\n", {"memory.max": "2000000\n"}, 2 * 10**6),
+    "v2, no limit": ("0::/\n", {"memory.max": "max\n"}, None),
+    "v1": ("5:cpu:/c\n4:memory:/c\n", {"memory/c/memory.limit_in_bytes": "3000000\n"}, 3 * 10**6),
+    "v1, no limit": ("4:memory:/\n", {"memory/memory.limit_in_bytes": f"{2**63 - 4096}\n"}, None),
+    "v1, two controllers": ("4:cpu,memory:/\n", {"memory/memory.limit_in_bytes": "9\n"}, 9),
+    "spoilt": ("nonsense\n", {"memory.max": "plenty\n"}, None),
+    "none": (None, {}, None),
+}
+
+
+@pytest.mark.parametrize("name", CGROUPS)
+def test_the_limit_of_a_control_group_counts(name, tmp_path):
+    groups, files, limit = CGROUPS[name]
+    if groups is not None:
+        (tmp_path / "proc/self").mkdir(parents=True)
+        (tmp_path / "proc/self/cgroup").write_text(groups)
+    for path, text in files.items():
+        file = tmp_path / "sys/fs/cgroup" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    assert available(tmp_path) == (physical() if limit is None else limit)
+
+
+def test_a_solve_that_the_control_group_does_not_allow_is_refused(monkeypatch):
+    monkeypatch.setattr("condal.driver.plan.available", lambda: 10**5)
+    text = "the control group of this process allows 0.10 MB: use a larger machine"
+    with pytest.raises(ProblemError, match=text):
+        condal.solve(max_cut(random_graph(200, 4)), max_iters=1)
 
 
 def test_sizes_are_told():

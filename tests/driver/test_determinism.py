@@ -31,7 +31,7 @@ from repeated import MODELS, SOLVES, STORAGES, digest, digests, in_turn
 def test_every_storage_and_every_application_is_tried():
     assert {cls.__name__ for cls in public_classes(storage, "move")} == set(STORAGES)
     builders = {name for name in problems.__all__ if name.islower()} - {"known_entries"}
-    assert builders == set(MODELS)
+    assert builders == set(MODELS), "add a small model to MODELS in tests/builders.py"
 
 
 def test_a_digest_is_of_every_bit_and_of_no_clock():

@@ -13,7 +13,7 @@ import condal
 from condal.errors import ProblemError
 from condal.maps import Identity
 from condal.methods import corrective, fwal
-from condal.methods.rules import Const, Decr, Exact, Never, Smoothed
+from condal.methods.rules import Const, Corrective, Decr, Exact, Never, Smoothed
 from condal.methods.state import Warm
 from condal.problem import Problem
 from condal.storage import Dense
@@ -137,7 +137,7 @@ def test_a_planted_solution_is_found_and_bounded(constrained, method):
     result = condal.solve(problem, method, tol=1e-3, max_iters=3000)
     assert result.bound <= optimum * (1 + 1e-12)
     assert result.objective == pytest.approx(optimum, rel=2e-2)
-    if method.corrective:
+    if isinstance(method.eta, Corrective):
         assert result.status is condal.Status.SOLVED
         assert result.objective == pytest.approx(optimum, rel=1e-3)
         assert result.bound == pytest.approx(optimum, rel=1e-3)

@@ -64,7 +64,9 @@ def _array(**cells: Cell) -> dict[str, Cell]:
     """Of a single array, whatever it is of."""
     return {
         TRAILING: Refused(npy(W) + b"more", "72 bytes, but 76 follow; the file is truncated"),
-        BANNED: Refused(b"\x93NUMPZ" + npy(W)[6:], "is no array as numpy.save writes it; save it"),
+        BANNED: Refused(
+            b"\x93NUMPZ" + npy(W)[6:], "is not an array as numpy.save writes it; save it"
+        ),
         ZERO: NO_INDICES,
         LOWER: NO_TRIANGLES,
         OFF: NO_BLOCKS,
@@ -80,12 +82,14 @@ def _array(**cells: Cell) -> dict[str, Cell]:
 
 OF_POINTS: dict[str, Cell] = {
     TRAILING: Refused(POINT[:-1] + b"more", "x.npz: the archive is truncated or damaged.*make it"),
-    BANNED: Refused(b"PK\x05\x06" + POINT[4:], "x.npz: is no .npz file; save one with"),
+    BANNED: Refused(b"PK\x05\x06" + POINT[4:], "x.npz: is not a .npz file; save one with"),
     ZERO: NO_INDICES,
     LOWER: NO_INDICES,
     OFF: NO_BLOCKS,
     TWICE: NoSuchThing("of two members of one name: test_files.py"),
-    COUNT: Refused(npz(U=W, weights=np.ones(3), V=W), "holds 'V', which is none of x|says that U"),
+    COUNT: Refused(
+        npz(U=W, weights=np.ones(3), V=W), "holds 'V', which is not part of x|says that U"
+    ),
     HUGE: NoSuchThing("of a member: test_files.py"),
     OVERFLOW: NoSuchThing("what a solve ended with, be it infinite, is kept"),
     NAN: NoSuchThing("what a solve ended with, be it nan, is kept"),
@@ -128,7 +132,7 @@ BINARY: dict[str, dict[str, Cell]] = {
         TRAILING: Refused(
             npz(a=W)[:-1] + b"more", "the archive is truncated or damaged.*make it ag"
         ),
-        BANNED: Refused(b"PK\x05\x06" + npz(a=W)[4:], "is no .npz file; save one with numpy.savez"),
+        BANNED: Refused(b"PK\x05\x06" + npz(a=W)[4:], "is not a .npz file; save one with"),
         ZERO: NO_INDICES,
         LOWER: NO_TRIANGLES,
         OFF: NO_BLOCKS,
@@ -162,10 +166,10 @@ BINARY: dict[str, dict[str, Cell]] = {
     },
     "saved result.json": {
         TRAILING: Refused(
-            RECORD + b"more", "is no JSON that condal wrote .*; save the result again"
+            RECORD + b"more", "is not JSON that condal wrote .*; save the result again"
         ),
         BANNED: Refused(
-            RECORD.replace(b'"condal result"', b'"other"'), "is no record of a result of"
+            RECORD.replace(b'"condal result"', b'"other"'), "is not the manifest of a condal"
         ),
         ZERO: NO_INDICES,
         LOWER: NO_INDICES,
@@ -181,13 +185,13 @@ BINARY: dict[str, dict[str, Cell]] = {
             "says that U of x is 'float",
         ),
         OVERFLOW: Refused(
-            RECORD.replace(b'"tol": 0.001', b'"tol": 1e999'), "is no JSON that condal"
+            RECORD.replace(b'"tol": 0.001', b'"tol": 1e999'), "is not JSON that condal"
         ),
         NAN: Refused(
-            RECORD.replace(b'"tol": 0.001', b'"tol": NaN'), "NaN is no number.*; save the"
+            RECORD.replace(b'"tol": 0.001', b'"tol": NaN'), "NaN is not a number.*; save the"
         ),
         FORTRAN: Refused(
-            RECORD.replace(b'"tol": 0.001', b'"tol": 1D-3'), "is no JSON that condal w"
+            RECORD.replace(b'"tol": 0.001', b'"tol": 1D-3'), "is not JSON that condal w"
         ),
     },
     "saved history.csv": {
@@ -200,10 +204,10 @@ BINARY: dict[str, dict[str, Cell]] = {
         OFF: NO_BLOCKS,
         TWICE: NO_INDICES,
         COUNT: Refused(_without_a_cell(), "has 10 cells; wanted 11", 2),
-        HUGE: Refused(_cell(b"9" * 19), "k is b'9999999999999999999', which is no such number", 2),
+        HUGE: Refused(_cell(b"9" * 19), "k is b'9999999999999999999'; wanted a whole number", 2),
         OVERFLOW: Read(_objective(b"1e999"), _objective(b"1e999")),
         NAN: Read(_objective(b"nan"), _objective(b"nan")),
-        FORTRAN: Refused(_objective(b"1D3"), "objective is b'1D3', which is no such number", 2),
+        FORTRAN: Refused(_objective(b"1D3"), "objective is b'1D3'; wanted a number", 2),
     },
     "saved x.npz": OF_POINTS,
     "saved picture.npz": {
@@ -211,7 +215,7 @@ BINARY: dict[str, dict[str, Cell]] = {
         TRAILING: Refused(
             PICTURE[:-1] + b"more", "picture.npz: the archive is truncated or damaged"
         ),
-        BANNED: Refused(b"PK\x05\x06" + PICTURE[4:], "picture.npz: is no .npz file; save one with"),
+        BANNED: Refused(b"PK\x05\x06" + PICTURE[4:], "picture.npz: is not a .npz file; save"),
         COUNT: NoSuchThing("it may have any arrays"),
     },
     "saved y.npy": {

@@ -119,7 +119,7 @@ def test_a_saved_result_with(saved, command, name):
     path.unlink()
     os.mkfifo(path)
     assert stat.S_ISFIFO(path.lstat().st_mode)
-    refused(*READERS[command], text=f"run/{name}: is no regular file; a saved result has the file")
+    refused(*READERS[command], text=f"run/{name}: is not a regular file; a saved result has")
 
 
 @pytest.mark.parametrize("command", READERS)

@@ -7,10 +7,10 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from builders import BUILDERS, MODELS
 from forms import BROKEN
 
 import condal
+from builders import BUILDERS
 from condal import Problem, ProblemError
 
 N = 3
@@ -254,9 +254,3 @@ def test_numbers_too_large_for_a_double_are_refused():
         for arg in builder.numbers:
             given = np.full(np.shape(builder.arrays[arg]), 10**400, dtype=object)
             refused(lambda b=builder, a=arg, g=given: b(**{a: g}), "must|numbers"), name
-
-
-def test_every_builder_of_a_model_is_listed():
-    listed = {name.split(" ")[0] for name in MODELS}
-    public = {name for name in condal.problems.__all__ if name[0].islower()}
-    assert public - listed == {"known_entries"}

@@ -41,7 +41,15 @@ def hull_case(name: str, X: Any, vertices: Any, attained: bool = True) -> Domain
         members,
         lambda v: float(np.min(V @ np.asarray(v))),
         attained=attained,
+        rules=lambda x: _in_hull(V, x),
     )
+
+
+def _in_hull(V: Any, x: Any) -> list[Any]:
+    import cvxpy as cp
+
+    w = cp.Variable(len(V), nonneg=True)
+    return [x == V.T @ w, cp.sum(w) == 1]
 
 
 def l2_case(n: int, radius: float, centre: Any = None) -> DomainCase:

@@ -31,7 +31,7 @@ from condal.maps import (
     Triangle,
 )
 from condal.maps.diffraction import CodedDiffraction
-from condal.maps.quadratics import EXACT_NORM
+from condal.maps.quadratics import MAX_EXACT_NORM_ROWS
 from laws.spaces import (
     Hermitians,
     Matrices,
@@ -116,7 +116,7 @@ def _maps() -> Iterator[MapCase]:
     a = rng.standard_normal((7, 4))
     thinned = np.where(np.abs(a) > 0.7, a, 0.0)
     rows = rng.standard_normal(7)
-    long = rng.standard_normal((EXACT_NORM + 5, 3))
+    long = rng.standard_normal((MAX_EXACT_NORM_ROWS + 5, 3))
     yield MapCase("Quadratics", Quadratics(a, rows), Matrices(4))
     yield MapCase("Quadratics, sparse", Quadratics(sp.coo_array(thinned)), Matrices(4))
     free = Quadratics(aslinearoperator(a), rows)
@@ -135,7 +135,9 @@ def _hermitian_maps(rng: np.random.Generator) -> Iterator[MapCase]:
     thin = sp.csr_array(np.where(np.abs(G) > 0.7, G, 0.0))
     a = rng.standard_normal((5, 3)) + 1j * rng.standard_normal((5, 3))
     thinned = np.where(np.abs(a) > 1.0, a, 0.0)
-    long = rng.standard_normal((EXACT_NORM + 5, 2)) * np.exp(1j * rng.random((EXACT_NORM + 5, 2)))
+    long = rng.standard_normal((MAX_EXACT_NORM_ROWS + 5, 2)) * np.exp(
+        1j * rng.random((MAX_EXACT_NORM_ROWS + 5, 2))
+    )
     space = Hermitians(3)
     yield MapCase("Diagonal, hermitian", Diagonal(3, hermitian=True), space)
     yield MapCase("Diagonal, hermitian, n = 1", Diagonal(1, hermitian=True), Hermitians(1))

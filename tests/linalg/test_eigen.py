@@ -11,14 +11,12 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from condal.linalg import eigen
 from condal.linalg.eigen import Arpack, Automatic, Dense, Lanczos
 from condal.linalg.symmetric import Symmetric
 from laws import (
     ENGINES,
     SPECTRA,
     Counted,
-    public_classes,
     random_symmetric,
     spectrum,
     torus,
@@ -44,10 +42,6 @@ def check(engine, case, pair, tol):
     # A cluster narrower than the square root of rounding is one eigenvalue to a Krylov space.
     width = 0.0 if isinstance(engine, Dense) else 1e-7 * case.size * ("clustered" in case.name)
     assert pair.value <= smallest + tol + width + 100 * rounding(case), case.name
-
-
-def test_every_public_engine_is_listed():
-    assert public_classes(eigen, "smallest") == {type(engine) for engine in ENGINES}
 
 
 @engines

@@ -314,7 +314,7 @@ def test_blocks_are_shown_and_taken_one_by_one():
 
 
 def test_an_outer_knows_its_entries_its_values_and_its_shape(monkeypatch):
-    monkeypatch.setattr("condal.linalg.points.ENTRIES", 3)
+    monkeypatch.setattr("condal.linalg.points.ENTRIES_PER_BLOCK", 3)
     x = Outer(rng.standard_normal((4, 2)), np.array([2.0, -1.0]), rng.standard_normal((5, 2)))
     full = np.asarray(x)
     np.testing.assert_allclose(full, (x.U * x.weights) @ x.V.T)

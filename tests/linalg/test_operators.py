@@ -102,7 +102,7 @@ def test_above_the_diagonal_blocks_of_a_lower_nothing_is_read():
     np.testing.assert_allclose(V @ block[:, 0], full @ block[:, 0], atol=1e-12)
     np.testing.assert_array_equal(V.scaled(2.0).to_dense(), 2.0 * full)
     np.testing.assert_allclose(V.absolute_row_sums(), np.abs(full).sum(axis=1))
-    np.testing.assert_array_equal(V.diagonals()[0], np.diag(full))
+    np.testing.assert_array_equal(V.diag(), np.diag(full))
 
 
 def test_products_with_blocks_that_take_several_pieces():
@@ -342,6 +342,19 @@ def test_a_merged_gradient_is_the_same_in_fewer_parts():
     np.testing.assert_allclose(merged.to_dense(), V.to_dense(), atol=1e-15)
     assert (len(merged.sparse), merged.diagonal, len(merged.pairs)) == (1, None, 1)
     assert merged.merged() is merged
+
+
+def test_an_operator_with_other_terms_keeps_its_class():
+    class Counted(Symmetric):
+        pass
+
+    identity = sp.csr_array(sp.eye_array(3))
+    operator = aslinearoperator(np.eye(3))
+    V = Counted(3, sparse=(identity,), diagonal=np.ones(3), operators=(operator,))
+    for changed in (V.merged(), V.explicit(), V.map_operators(lambda op: 2 * op)):
+        assert type(changed) is Counted
+    np.testing.assert_array_equal(V.map_operators(lambda op: 2 * op).to_dense(), 4 * np.eye(3))
+    assert Symmetric(3).map_operators(lambda op: 1 / 0).terms == ()
 
 
 def test_a_scaled_matrix_shares_the_pattern_of_the_first_and_no_more():

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 import condal
 from condal.certificates.certificate import lower_bound
-from condal.driver.pieces import guards
+from condal.driver.pieces.guards import guarded
 from condal.errors import PieceError, ProblemError
 from condal.linalg import eigenvalue_bounds as proofs
 from condal.linalg.rounding import Errors
@@ -312,8 +312,8 @@ def test_a_users_objective_is_taken_at_its_word_or_says_more():
     hows, bounds = [], []
     for f in (Bowl(c), Function(Bowl(c).value, Bowl(c).gradient, L=1.0, size=3), CarefulBowl(c)):
         problem = condal.Problem.of(f, condal.Simplex(3))
-        for guarded in (problem, guards.guarded(problem)):
-            bound, proof = lower_bound(guarded, x, np.zeros(0), **EVERY)
+        for form in (problem, guarded(problem)):
+            bound, proof = lower_bound(form, x, np.zeros(0), **EVERY)
             hows.append(proof.how)
             bounds.append(bound)
     assert hows == [word] * 4 + ["closed form"] * 2
@@ -326,8 +326,8 @@ def test_errors_that_are_none_are_refused():
         found = 0.1
 
     problem = condal.Problem.of(Careless(np.ones(3)), condal.Simplex(3))
-    with pytest.raises(PieceError, match=r"condal\.rounding\.Errors"):
-        lower_bound(guards.guarded(problem), np.ones(3), np.zeros(0), **EVERY)
+    with pytest.raises(PieceError, match=r"condal\.linalg\.rounding\.Errors"):
+        lower_bound(guarded(problem), np.ones(3), np.zeros(0), **EVERY)
 
 
 def test_the_squares_of_rounded_roots_are_paid_for():

@@ -120,7 +120,7 @@ def test_lengths_of_rows_in_blocks(shape):
 
 
 def test_of_too_many_rows_the_lengths_are_bounded(monkeypatch):
-    monkeypatch.setattr(operator, "MOST_PRODUCTS", 2)
+    monkeypatch.setattr(operator, "MAX_NORM_PRODUCTS", 2)
     a = np.random.default_rng(0).standard_normal((4, 3))
     A = Operator(aslinearoperator(a))
     assert (A.row_norms() >= np.linalg.norm(a, axis=1)).all()

@@ -11,7 +11,6 @@ import pytest
 import scipy.sparse as sp
 
 import condal
-from condal.driver import memory
 from condal.methods import choice as auto
 from condal.methods.choice import Choice, StallDetector, choices
 from condal.methods.lowrank.method import LowRankCGAL
@@ -97,7 +96,7 @@ def test_domains_of_an_oracle_alone_have_their_atoms_weighed(monkeypatch):
     f = condal.Linear((np.ones(3), np.ones(2)))
     mixed = condal.Problem.of(f, condal.Product(condal.Simplex(3), condal.Hull(np.eye(2))))
     assert names(mixed) == ["cgal-fc", "cgal-ls"]
-    monkeypatch.setattr(auto, "FEW_ROWS", 0)  # images of an atom that are too long to keep
+    monkeypatch.setattr(auto, "MAX_IMAGE_ROWS", 0)  # images of an atom that are too long to keep
     assert names(hull) == ["cgal-ls"]
 
 
@@ -138,7 +137,7 @@ def test_a_given_storage_goes_to_cgal():
 def test_the_low_rank_method_begins_at_the_rank_that_is_expected():
     def first(rank):
         problem = replace(condal.problems.max_cut(random_graph(200, 4)).problem, rank=rank)
-        return LowRankCGAL().start(problem).own.R.shape[1]
+        return LowRankCGAL().start(problem).carry.R.shape[1]
 
     assert first(3) == 3
     assert first(7) == 7
@@ -195,11 +194,11 @@ def test_a_method_that_rests_is_followed_by_the_next_from_where_it_is(ends, monk
     monkeypatch.setattr(condal.CGAL, "start", start)
     last = condal.CGAL(eta=condal.methods.rules.LineSearch())
     tried = (Choice(Resting(30, ends), "it is a test"), Choice(last, "it comes last"))
-    monkeypatch.setattr(memory, "choices", lambda *_, **__: tried)
+    monkeypatch.setattr("condal.driver.plan.choices", lambda *_, **__: tried)
     result = condal.solve(condal.problems.max_cut(random_graph(40, 4)), tol=1e-2)
     assert result.status is condal.Status.SOLVED
     assert result.method == "resting, then cgal-ls"
-    assert "resting: it is a test; it came to rest at a gap of" in result.why
+    assert "resting: it is a test; it stopped at a gap of" in result.why
     assert result.why.endswith("cgal-ls: it comes last")
     assert seen[0] is None
     assert seen[-1].k >= 30
@@ -210,7 +209,7 @@ def test_a_method_that_rests_is_followed_by_the_next_from_where_it_is(ends, monk
 
 def test_a_limit_is_a_limit_whatever_is_left_to_try(monkeypatch):
     tried = (Choice(Resting(5, True), "a test"), Choice(condal.CGAL(), "last"))
-    monkeypatch.setattr(memory, "choices", lambda *_, **__: tried)
+    monkeypatch.setattr("condal.driver.plan.choices", lambda *_, **__: tried)
     result = condal.solve(condal.problems.max_cut(random_graph(40, 4)), tol=1e-9, max_iters=9)
     assert result.status is condal.Status.MAX_ITERS
     assert result.iterations == 9
@@ -231,7 +230,7 @@ def test_progress_is_by_halves():
 
 def restful(monkeypatch, first, last):
     tried = (Choice(first, "first"), Choice(last, "last"))
-    monkeypatch.setattr(memory, "choices", lambda *_, **__: tried)
+    monkeypatch.setattr("condal.driver.plan.choices", lambda *_, **__: tried)
     monkeypatch.setattr(auto, "PATIENCE", 20)
 
 

@@ -146,25 +146,25 @@ def test_a_system_in_parts_is_as_large_as_its_parts(monkeypatch):
     """x_ij = 0 twice, and x >= 0: six equations in three pairs."""
     A = condal.Stack(*2 * [condal.Entries(N, [0, 1, 2], [3, 4, 5])], condal.Triangle(N))
     problem = of(A, condal.Separable(condal.Equal(np.zeros(6)), condal.NonNegative(21)), N)
-    monkeypatch.setattr("condal.methods.projection.splitting_rows.MOST_SYSTEM", 12.0)
+    monkeypatch.setattr("condal.methods.projection.splitting_rows.MAX_SYSTEM", 12.0)
     assert _system(A.as_matrix(), problem.h) == 12.0
     assert fits(problem)
-    monkeypatch.setattr("condal.methods.projection.splitting_rows.MOST_SYSTEM", 11.0)
+    monkeypatch.setattr("condal.methods.projection.splitting_rows.MAX_SYSTEM", 11.0)
     assert not fits(problem)
 
 
 def test_rows_that_meet_in_one_entry_are_one_part(monkeypatch):
     problem, _ = made("equations")
-    monkeypatch.setattr("condal.methods.projection.splitting_rows.MOST_SYSTEM", 24.0)
+    monkeypatch.setattr("condal.methods.projection.splitting_rows.MAX_SYSTEM", 24.0)
     monkeypatch.setattr(
-        "condal.methods.projection.splitting_rows.connected_components",
+        "scipy.sparse.csgraph.connected_components",
         lambda *_, **__: pytest.fail("it was looked for"),
     )
     assert not fits(problem)
 
 
 def test_more_rows_than_entries_that_fit_are_not_written_down(monkeypatch):
-    monkeypatch.setattr("condal.methods.projection.splitting_rows.MOST_ENTRIES", 5)
+    monkeypatch.setattr("condal.methods.projection.splitting_rows.MAX_ENTRIES", 5)
     monkeypatch.setattr(condal.Diagonal, "as_matrix", lambda self: pytest.fail("it was written"))
     assert not fits(of(condal.Diagonal(N), condal.Equal(np.ones(N)), N))
 

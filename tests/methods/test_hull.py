@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import condal
 from condal.driver.scaling import normalise
-from condal.methods import corrective, simplex_qp
+from condal.methods import CGAL, corrective, simplex_qp
 from condal.methods.hull import Hull
 from condal.methods.lagrangian import lagrangian, multiplier
-from condal.methods.rules import Exact
+from condal.methods.rules import Classical, Corrective, Exact, LineSearch
 from condal.storage import Atoms, Dense
 from known import PLANTED
 
@@ -70,7 +70,7 @@ def test_the_corrected_point_minimises_the_lagrangian_over_its_atoms(name):
     method, x = replace(corrective(0.5), tol=Exact()), Atoms()
     states = []
     for state in islice(method.iterates(problem, x), 25):
-        hull, weights = state.own.hull, x.weights
+        hull, weights = state.carry.hull, x.weights
         assert hull.AS.shape[1] == len(x.points) == weights.size
         assert np.all(weights > 0)
         assert weights.sum() == pytest.approx(1.0, rel=1e-12)
@@ -79,7 +79,7 @@ def test_the_corrected_point_minimises_the_lagrangian_over_its_atoms(name):
     for before, state in pairwise(states):
         # No atom that is kept is better than another, and L is at most what it was before.
         w = multiplier(problem.h, state.Ax, before.y, state.lam)
-        slopes = state.own.hull.MS.T @ problem.f.gradient(state.Mx) + state.own.hull.AS.T @ w
+        slopes = state.carry.hull.MS.T @ problem.f.gradient(state.Mx) + state.carry.hull.AS.T @ w
         assert np.ptp(slopes) <= 1e-5 * max(abs(state.gap), 1e-6) / x.weights.min() + 1e-9
         after = lagrangian(problem, state.Mx, state.Ax, before.y, state.lam)
         assert after <= lagrangian(problem, before.Mx, before.Ax, before.y, state.lam) + 1e-12
@@ -100,6 +100,12 @@ def test_an_atom_that_comes_again_is_not_kept_twice():
     for _ in islice(corrective().iterates(known.problem, x), 100):
         assert len(x.points) <= 10
         assert len({int(np.argmax(p)) for p in x.points}) == len(x.points)
+
+
+def test_the_flag_stands_for_the_rule():
+    assert CGAL(0.5, eta=LineSearch(), corrective=True) == corrective(0.5)
+    assert CGAL(corrective=True).eta == Corrective(Classical())
+    assert replace(corrective(), lam0=1.0) == corrective(1.0)
 
 
 def test_it_needs_a_storage_of_atoms():

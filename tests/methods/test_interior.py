@@ -397,10 +397,10 @@ def test_it_suits_small_linear_problems(monkeypatch):
     nonsmooth = condal.Problem.of(small.f, small.X, B=condal.Entries(12), g=L1(0.1))
     assert not InteriorPoint().suits(nonsmooth)
     for name, most in (
-        ("MOST_ROWS", 11),
-        ("MOST_ENTRIES", 3),
-        ("LARGEST", 11),
-        ("MOST_SECONDS", 0.0),
+        ("MAX_ROWS", 11),
+        ("MAX_ENTRIES", 3),
+        ("MAX_MATRIX_SIDE", 11),
+        ("MAX_STEP_SECONDS", 0.0),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(method, name, most)

@@ -7,7 +7,6 @@ import pytest
 
 from condal.linalg.points import combine
 from condal.methods.lagrangian import (
-    Segment,
     best_atom,
     lagrangian,
     multiplier,
@@ -15,6 +14,7 @@ from condal.methods.lagrangian import (
     slope_along,
     zero_of,
 )
+from condal.methods.primal_step import Segment
 from condal.problems import k_means
 from known import PLANTED
 

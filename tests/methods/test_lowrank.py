@@ -106,7 +106,7 @@ def test_the_trust_region_never_goes_up_and_reaches_a_minimum():
     for _ in range(60):
         before = place.value
         moved = step(F, place, radius, 0.0)
-        place, radius = moved.place, moved.radius
+        place, radius = moved.point, moved.radius
         assert place.value <= before + 1e-14 * abs(before)
         if moved.stuck:
             break
@@ -142,7 +142,7 @@ def test_what_is_known_already_does_not_hide_what_is_beside_it():
 
 
 def test_vectors_of_a_run_that_does_not_fit_are_those_of_the_part_that_does(monkeypatch):
-    monkeypatch.setattr("condal.linalg.eigen.MAX_SEVERAL_BYTES", 8 * 300 * 30)
+    monkeypatch.setattr("condal.linalg.eigen.MAX_LOWEST_BYTES", 8 * 300 * 30)
     V = symmetric(np.diag(np.linspace(0.0, 1.0, 300) ** 2))
     values, vectors = lowest(V, 3, 1e-10)
     assert values[0] == pytest.approx(0.0, abs=1e-5)  # of the whole run

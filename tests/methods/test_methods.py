@@ -25,7 +25,7 @@ from condal.methods import (
     fwal,
     hcgm,
 )
-from condal.methods.rules import Decr, Exact, LineSearch
+from condal.methods.rules import Corrective, Decr, Exact, LineSearch
 from condal.methods.state import Warm
 from condal.storage import automatic
 from forwarding import Forwarding
@@ -157,21 +157,21 @@ def test_upd_asks_once_to_begin_and_once_a_trial():
     X = Counting(problem.X)
     M, calls = 1.0, 1
     for state in islice(case.method.iterates(replace(problem, X=X), x), 50):
-        doublings = np.log2(state.own.M / (M / 2))
+        doublings = np.log2(state.carry.M / (M / 2))
         assert doublings == round(doublings) >= 0
         calls += 1 + round(doublings)
-        M = state.own.M
+        M = state.carry.M
     assert X.calls == calls
 
 
 def test_aupd_asks_at_the_extrapolated_point_as_well():
     case, _, problem, x = built("aupd")
     X = Counting(problem.X)
-    M, calls = case.method.start(problem).own.M, 1
+    M, calls = case.method.start(problem).carry.M, 1
     for state in islice(case.method.iterates(replace(problem, X=X), x), 50):
-        assert state.own.M >= M
-        calls += 2 + round(np.log2(state.own.M / M))
-        M = state.own.M
+        assert state.carry.M >= M
+        calls += 2 + round(np.log2(state.carry.M / M))
+        M = state.carry.M
     assert X.calls == calls
 
 
@@ -189,7 +189,7 @@ def test_ial_steps_in_the_dual_only_where_its_subproblem_is_solved():
             np.testing.assert_array_equal(state.y, before.y)
             assert before.sigma > 0 or state.gap > method.eps0 / outer
         before = state
-    assert state.own.outer == outer > 3
+    assert state.carry.outer == outer > 3
 
 
 @pytest.mark.parametrize("eps", [1e-1, 1e-2])
@@ -288,11 +288,11 @@ def test_a_method_that_can_do_no_more_ends_as_stalled():
         (AUPD(), curved, "AUPD needs a linear objective: got LeastSquares"),
         (GDMM(), curved, "GDMM needs a linear objective: got LeastSquares"),
         (GDMM(), sdp, "GDMM needs a Product of polytopes"),
-        (CGS(), sdp, "CGS needs a problem without a constraint Ax in K: got one of 12 rows"),
+        (CGS(), sdp, "CGS needs a problem without a constraint Ax in K: got one with 12 rows"),
         (SmoothedCG(), sdp, "smoothed conditional gradient needs a problem without a constraint"),
         (PrimalDual(), oracle_alone, "the primal-dual method needs a domain with a projection"),
         (SketchyCGM(), sdp, "storage-optimal CGM needs a smooth objective over X alone"),
-        (SketchyCGM(), lipschitz_simplex, "needs a smooth objective over X alone: got Ax of 5"),
+        (SketchyCGM(), lipschitz_simplex, "needs a smooth objective over X alone: got Ax with 5"),
     ],
 )
 def test_a_method_that_does_not_apply_says_so_in_one_line(method, known, text):
@@ -309,6 +309,7 @@ def test_a_method_that_does_not_apply_says_so_in_one_line(method, known, text):
         (lambda: fwal(1.0, 2.0), r"rho must lie in \(0, 1\]; got 2.0"),
         (lambda: IAL(-1.0), "lam must be a positive number; got -1.0"),
         (lambda: IAL(1.0, 0.0), "eps0 must be a positive number; got 0.0"),
+        (lambda: IAL(eta=Corrective()), r"IAL takes eta=Classical\(\) or LineSearch"),
         (lambda: UPD(0.0), "eps must be a positive number; got 0.0"),
         (lambda: AUPD("a"), "eps must be a positive number; got 'a'"),
         (lambda: CGS(float("nan")), "lam must be a positive number; got nan"),
@@ -333,9 +334,9 @@ def test_the_dual_of_a_warm_start_is_kept():
     for method in (CGAL(), IAL(), UPD(), AUPD(), corrective()):
         np.testing.assert_array_equal(method.start(problem, Warm(None, y, 5)).y, y)
     state = CGAL().start(problem, Warm(None, y, 8, lam=6.0))
-    assert state.own.lam0 == 2.0
+    assert state.carry.lam0 == 2.0
     assert state.k == 0
-    assert CGAL(1.0).start(problem, Warm(None, y, 8, lam=6.0)).own.lam0 == 1.0
+    assert CGAL(1.0).start(problem, Warm(None, y, 8, lam=6.0)).carry.lam0 == 1.0
 
 
 def test_the_corrective_method_proves_a_small_gap_on_max_cut():

@@ -18,7 +18,7 @@ from condal.linalg.points import dense
 from condal.linalg.symmetric import Symmetric
 from condal.methods import PrimalDual
 from condal.methods.projection import primal_dual
-from condal.methods.projection.vectorise import Flattening
+from condal.methods.projection.vectorise import Vectoriser
 from condal.storage import Factor
 from condal.types import projects
 from known import PLANTED
@@ -207,9 +207,9 @@ def test_restarts_turn_a_slow_rate_into_a_linear_one(monkeypatch):
         return max(abs(states[-1].value - states[-1].lower), problem.h.distance(states[-1].Ax))
 
     assert error(15) <= 1e-6 * error(1)
-    monkeypatch.setattr(primal_dual, "MUCH", 0.0)
-    monkeypatch.setattr(primal_dual, "SOME", 0.0)
-    monkeypatch.setattr(primal_dual, "LONG", np.inf)
+    monkeypatch.setattr(primal_dual, "SUFFICIENT_DECREASE", 0.0)
+    monkeypatch.setattr(primal_dual, "NECESSARY_DECREASE", 0.0)
+    monkeypatch.setattr(primal_dual, "MAX_ROUND", np.inf)
     assert error(15) >= 1e-6 * error(1)
 
 
@@ -217,13 +217,13 @@ def test_a_restart_begins_at_the_better_of_the_last_pair_and_the_average():
     problem, _ = normalise(PLANTED["simplex-equal"]().problem)
     begun = 0
     for state in islice(PrimalDual().iterates(problem, Factor()), 15):
-        own = state.own
-        if own.since == 0:
+        carry = state.carry
+        if carry.since == 0:
             begun += 1
-            np.testing.assert_array_equal(own.y, state.y)
-            np.testing.assert_allclose(problem.A(own.x), state.Ax, atol=1e-14)
-            assert not own.sum_x.any()
-            assert own.balance > 0
+            np.testing.assert_array_equal(carry.y, state.y)
+            np.testing.assert_allclose(problem.A(carry.x), state.Ax, atol=1e-14)
+            assert not carry.sum_x.any()
+            assert carry.balance > 0
     assert 2 <= begun < 15
 
 
@@ -301,7 +301,7 @@ def test_a_product_of_which_a_part_has_no_projection_is_refused():
 def test_large_matrices_are_left_to_others(monkeypatch):
     problem = PLANTED["sdp-equal"]().problem
     assert PrimalDual().suits(problem)
-    monkeypatch.setattr(primal_dual, "LARGEST", 5)
+    monkeypatch.setattr(primal_dual, "MAX_MATRIX_SIDE", 5)
     assert not PrimalDual().suits(problem)
 
 
@@ -349,7 +349,7 @@ def test_flattening_keeps_points_and_inner_products(case):
     rng = np.random.default_rng(7)
     v = case.space.gradient(rng)
     problem = condal.Problem.of(f=condal.Linear(v), X=case.X)
-    flat = Flattening.of(problem)
+    flat = Vectoriser.of(problem)
     x = case.members(rng)[0]
     vector = flat.vector(x)
     assert vector.shape == (flat.size,)

@@ -83,9 +83,9 @@ def test_it_is_the_same_dual_of_the_normalised_problem():
 def test_many_entries_are_taken_in_runs_and_by_a_sample(monkeypatch):
     problem = max_cut(random_graph(2000, 5, np.random.default_rng(3))).problem
     whole = tree_dual(problem)
-    monkeypatch.setattr(module, "TOGETHER", 7)
+    monkeypatch.setattr(module, "CHUNK", 7)
     assert tree_dual(problem) == pytest.approx(whole, rel=1e-12)
-    monkeypatch.setattr(module, "SAMPLE", 4000)
+    monkeypatch.setattr(module, "MAX_SAMPLE", 4000)
     assert tree_dual(problem) == pytest.approx(whole, rel=0.05)
 
 

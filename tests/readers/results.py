@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import condal
+from condal.io.container.manifest import seal_of
 from condal.io.results import load, save
-from condal.io.results.fields import seal_of
 
 RECORD = "result.json"
 

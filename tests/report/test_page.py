@@ -17,7 +17,7 @@ from condal.errors import CondalError, ProblemError
 from condal.io.results import Saved
 from condal.linalg.proof import Proof
 from condal.report import page, words, write
-from condal.report.pages import MOST
+from condal.report.pages import MAX_RESULTS
 from condal.result import History, Row, Status, unbegun
 from condal.runtime import extras
 
@@ -124,7 +124,7 @@ def test_headings_of_one_and_of_several(shown, infeasible):
     assert [said for level, said in one.headings if level == 2] == [
         "What is proved",
         "Convergence",
-        "What an iteration costs",
+        "Cost per iteration",
         "Spectrum of x",
         "How it was solved",
     ]
@@ -192,9 +192,9 @@ def test_write(solved, tmp_path):
 
 
 def test_what_is_refused(solved, monkeypatch):
-    with pytest.raises(ProblemError, match=r"a page shows results, .*; got int"):
+    with pytest.raises(ProblemError, match=r"a page shows results of .*; got int"):
         page([3])
-    with pytest.raises(ProblemError, match=f"a page shows 1 to {MOST} results; got 0"):
+    with pytest.raises(ProblemError, match=f"a page shows 1 to {MAX_RESULTS} results; got 0"):
         page([])
     with pytest.raises(ProblemError, match="wanted a label for each of 1 results; got 2"):
         page(solved, labels=["a", "b"])
@@ -219,17 +219,17 @@ def certified(result, **changes):
 
 def test_the_certificate_in_words(solved):
     sure = " ".join(words.proof(certified(solved, failure=0.0, how="a reason")))
-    assert "The proof is by a reason. It leaves nothing to chance." in sure
-    assert "the optimum of the convex problem lies between the two" in sure
+    assert "The proof is by a reason. It is deterministic." in sure
+    assert "The optimum of the convex problem lies between the two" in sure
     likely = " ".join(words.proof(certified(solved, failure=1e-6, infeasibility=0.02)))
-    assert "wrong with a probability of at most 1e-06" in likely
-    assert "misses the constraints by 0.02" in likely
+    assert "fails with probability at most 1e-06" in likely
+    assert "a relative infeasibility of 0.02" in likely
     assert "lies between the two" not in likely
     none = " ".join(words.proof(certified(solved, bound=np.inf, how="no proof")))
     assert none.startswith("No bound on the optimum was proved")
     assert "Proved" not in none
     outside = " ".join(words.proof(certified(solved, distance_to_X=0.5)))
-    assert "The point x lies at most 0.5 outside of X." in outside
+    assert "The point x lies at most 0.5 outside X." in outside
 
 
 def test_a_gap_is_a_percentage_only_where_it_is_a_share_of_the_objective(solved):
@@ -240,7 +240,7 @@ def test_a_gap_is_a_percentage_only_where_it_is_a_share_of_the_objective(solved)
 
 
 def test_a_page_of_files_says_that_nothing_was_proved_again(solved):
-    note = "To prove it again: <code>condal certify PROBLEM RESULT</code>"
+    note = "To verify them: <code>condal certify PROBLEM RESULT</code>"
     assert note in page(Saved(solved, created="2024-02-29T12:00:00Z"))
     assert note not in page(solved)
 
@@ -264,8 +264,8 @@ def test_an_infeasible_problem_in_words(infeasible):
     assert infeasible.status is Status.INFEASIBLE
     said = words.proof(replace(infeasible, infeasible=Proof(0.25, "a reason", 1e-6)))
     assert "no point of X satisfies the constraints" in said[0]
-    assert "at least 0.25 from" in said[1]
-    assert "wrong with a probability" in said[2]
+    assert "at least 0.25 for every x" in said[1]
+    assert "fails with probability" in said[2]
 
 
 @pytest.mark.parametrize(

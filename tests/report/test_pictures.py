@@ -89,7 +89,7 @@ def test_a_large_graph_is_a_matrix_whose_means_keep_the_weight():
     picture = pictures.graph(W, labels, ("even", "odd"), "Large.")
     assert str(picture["kind"]) == "matrix"
     values = picture["values"].astype(float)
-    assert values.shape == (pictures.TOGETHER, pictures.TOGETHER)
+    assert values.shape == (pictures.MEANS_SIDE, pictures.MEANS_SIDE)
     sizes = np.bincount(np.arange(n) * len(values) // n)
     np.testing.assert_allclose(sizes @ values @ sizes, W.sum(), rtol=1e-5)
     assert picture["ends"].tolist() == [0.5]
@@ -112,7 +112,7 @@ def test_points_of_many_dimensions_keep_their_distances_in_a_plane():
 
 def test_a_scatter_of_very_many_points_is_thinned():
     picture = pictures.scatter(np.zeros((10_000, 2)), np.arange(10_000) % 2, "ab", ".")
-    assert picture["places"].shape == (pictures.DOTS, 2)
+    assert picture["places"].shape == (pictures.MAX_POINTS, 2)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_every_result_is_drawn(name, against, request):
     assert titles == [
         "objective and bound",
         "gap and infeasibility",
-        "matrix products an iteration",
+        "matrix products per iteration",
     ]
     xlabel = "iteration" if against == "iterations" else "seconds"
     assert all(axes.get_xlabel() == xlabel for axes in figure.axes)
@@ -48,7 +48,7 @@ def test_what_is_proved_and_what_is_asked_for_is_marked(solved):
     lines = {line.get_label(): line for line in errors.get_lines()}
     assert lines["gap, proved"].get_ydata() == [solved.gap]
     assert set(lines["tolerance"].get_ydata()) == {1e-3}
-    assert "infeasibility: 0, but for rounding" in lines
+    assert "infeasibility: 0 up to rounding" in lines
 
 
 def test_against_what(solved):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from condal.cli import app, report_page
+from condal.cli import app, report
 from condal.errors import CondalError
 from condal.io.results import save
 
@@ -66,8 +66,8 @@ def test_nothing_is_overwritten_unless_asked_for():
     [
         (["first"], "Missing option '-o' / '--out'"),
         (["-o", "page.html"], "Missing argument 'RESULT...'"),
-        (["first", "-o", "-"], "a page goes to a file: -o page.html"),
-        (["first", "-o", "first"], "is no regular file; give -o another path"),
+        (["first", "-o", "-"], "a page needs a file: -o page.html"),
+        (["first", "-o", "first"], "is not a regular file; give -o another path"),
         (["first", "-o", "first/page.html"], "is in the result first; give -o another path"),
         (["first", "-o", "no/page.html"], "cannot be written: No such file or directory"),
         (["third", "-o", "page.html"], "third: "),
@@ -84,5 +84,5 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch):
     def missing():
         raise CondalError("pages need Jinja2; install with: pip install 'condal[report]'")
 
-    monkeypatch.setattr(report_page, "require", missing)
+    monkeypatch.setattr(report, "require", missing)
     assert "pages need Jinja2" in refused("first", "-o", "page.html")

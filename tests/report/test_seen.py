@@ -75,7 +75,7 @@ def test_the_page_is_shown_without_complaint(browser, address, name, dark):
     browser.open(address[name])
     assert browser.requests == [address[name]]
     assert browser.complaints == []
-    assert "Solved, and proved" in browser.text()
+    assert "Solved and proved" in browser.text()
     assert browser.run("document.querySelectorAll('svg').length") >= 6
     seen = pixels(browser.screenshot())
     assert (seen.mean() < 0.4) == dark

@@ -40,7 +40,7 @@ def test_arrays_symmetric_or_not_and_vectors():
     assert [one.what for one in (first, second, third)] == [
         "eigenvalues",
         "singular values",
-        "sizes of the entries",
+        "absolute values of the entries",
     ]
 
 

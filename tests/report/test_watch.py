@@ -23,10 +23,10 @@ from click.testing import CliRunner
 import condal
 from browser import Browser, needs_chromium
 from condal.cli.app import cli
-from condal.cli.watching import told
+from condal.cli.watching import broadcast
 from condal.errors import CondalError
 from condal.report.live import Watch
-from condal.report.live.rows import COLUMNS, MOST, Rows
+from condal.report.live.rows import COLUMNS, MAX_ROWS, Rows
 from condal.result import Row, Status
 from known import torus
 
@@ -155,7 +155,7 @@ def test_what_is_told_as_it_runs_and_in_the_end():
         watch.finish(result)
         name, last = list(listening)[-1]
         assert name == "end"
-        assert last["verdict"] == "Solved, and proved"
+        assert last["verdict"] == "Solved and proved"
         assert "<h1>mine</h1>" in last["html"]
         with pytest.raises(StopIteration):
             next(listening)
@@ -191,7 +191,7 @@ def test_a_port_that_is_taken():
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(
-            CondalError, match=f"cannot listen on port {port} of 127.0.0.1: .* name"
+            CondalError, match=f"cannot listen on port {port} of 127.0.0.1: .* give another port"
         ):
             Watch(port)
 
@@ -201,20 +201,20 @@ def test_rows_are_thinned_evenly_and_the_last_is_there():
     assert rows.record()["k"] == []
     for k in range(1, 10_001):
         rows.append(row(k))
-        if k in (1, 2, MOST, 10_000):
+        if k in (1, 2, MAX_ROWS, 10_000):
             kept = rows.record()["k"]
             assert kept[0] == 1
             assert kept[-1] == k
-            assert len(kept) <= MOST + 1
+            assert len(kept) <= MAX_ROWS + 1
             assert max(b - a for a, b in zip([0, *kept], kept, strict=False)) <= 2 * rows.every
 
 
 def test_every_listener_is_told():
     heard = []
-    tell = told(None, lambda r: True, heard.append)
+    tell = broadcast(None, lambda r: True, heard.append)
     assert tell(row(1)) is True
     assert heard == [row(1)]
-    assert told(None)(row(1)) is False
+    assert broadcast(None)(row(1)) is False
 
 
 def test_a_watched_solve_stops_from_another_thread():
@@ -253,7 +253,10 @@ def solving(graph, *options):
     )
     try:
         line = process.stderr.readline()
-        yield process, re.fullmatch(r"watch it at (http://127\.0\.0\.1:\d+/[\w-]+/)\n", line)[1]
+        yield (
+            process,
+            re.fullmatch(r"watch the solve at (http://127\.0\.0\.1:\d+/[\w-]+/)\n", line)[1],
+        )
     finally:
         process.kill()
         process.communicate()
@@ -281,7 +284,10 @@ def test_the_button_in_a_browser(graph, tmp_path):
         assert "What is proved" in text
         assert "no feasible point has an objective better than" in text
         assert "The graph and its cut." in text
-        assert "interrupted; what follows is proved" in process.stdout.read()
+        assert (
+            "interrupted; the values below are proved for the point reached"
+            in process.stdout.read()
+        )
     record = json.loads(Path("result.json").read_text())
     assert record["status"] == "interrupted"
     assert record["certified"]
@@ -298,7 +304,7 @@ def test_a_process_that_is_killed_leaves_a_page_that_says_so(graph, tmp_path):
         process.kill()
         process.wait(timeout=60)
         browser.wait("document.getElementById('status').textContent === 'Not connected'")
-        assert "What is shown was heard at" in browser.text()
+        assert "The values are from" in browser.text()
         assert browser.run("document.getElementById('stop').disabled") is True
         assert browser.run("document.querySelectorAll('#errors path').length") == 2
 
@@ -319,8 +325,8 @@ def test_the_button_where_ctrl_c_is_ignored(graph):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (["--watch", "70000"], "'70000' is no port, a number up to 65535"),
-        (["--watch", "x.txt"], "'x.txt' is no port, a number up to 65535; FILE goes before"),
+        (["--watch", "70000"], "'70000' is not a port, an integer up to 65535"),
+        (["--watch", "x.txt"], "'x.txt' is not a port, an integer up to 65535; FILE goes before"),
     ],
 )
 def test_bad_ports(graph, options, text):
@@ -334,4 +340,4 @@ def test_a_short_solve_is_watched_and_ends_as_ever(graph):
         cli, ["solve", graph, "--as", "max-cut", "--tol", "0.1", "--quiet", "--watch"]
     )
     assert ended.exit_code == 0
-    assert ended.stderr.startswith("watch it at http://127.0.0.1:")
+    assert ended.stderr.startswith("watch the solve at http://127.0.0.1:")

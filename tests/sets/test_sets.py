@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import condal
-from condal import sets
 from condal.errors import ProblemError
 from condal.sets import (
     Affine,
@@ -22,17 +21,13 @@ from condal.sets import (
     SecondOrder,
     Separable,
 )
-from laws import INF, LAWS, SETS, long_set, pieces_obey_their_law, public_classes
+from laws import INF, LAWS, SETS, long_set, pieces_obey_their_law
 
 
 @pytest.mark.parametrize("law", LAWS, ids=[law.__name__ for law in LAWS])
 @pytest.mark.parametrize("case", SETS, ids=[case.name for case in SETS])
 def test_laws(case, law):
     law(case)
-
-
-def test_every_public_set_is_listed():
-    assert public_classes(sets, "prox") == {type(case.h) for case in SETS}
 
 
 @pytest.mark.parametrize("case", SETS, ids=[case.name for case in SETS])
@@ -245,7 +240,7 @@ def test_the_callers_bounds_are_copied():
         (lambda: PSDCone(2).vector([[0, 1], [0, 0]]), "x must be symmetric"),
         (lambda: Affine([[1.0, 2.0]], [1.0, 2.0]), r"C has 1 rows, but d has shape \(2,\)"),
         (lambda: Affine(np.zeros((0, 2)), []), r"at least 1 x 1; got shape \(0, 2\)"),
-        (lambda: Affine(np.zeros((1, 2)), [0.0]), "C is 0: it asks nothing of z"),
+        (lambda: Affine(np.zeros((1, 2)), [0.0]), "C is 0: it does not restrict z"),
         (lambda: Affine([1.0, np.inf], [1.0]), "C has the value inf at index 1"),
         (
             lambda: Affine([[1.0, 1.0], [2.0, 2.0]], [1.0, 3.0]),

@@ -8,7 +8,6 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 import condal
-from condal import smooth
 from condal.errors import PieceError, ProblemError
 from condal.linalg.gradients import dot
 from condal.maps import Diagonal
@@ -22,7 +21,7 @@ from condal.smooth import (
     Poisson,
     Quadratic,
 )
-from laws import SMOOTH, combination, coordinates, length, public_classes, random_symmetric
+from laws import SMOOTH, combination, coordinates, length, random_symmetric
 
 cases = pytest.mark.parametrize("case", SMOOTH, ids=[case.name for case in SMOOTH])
 
@@ -38,10 +37,6 @@ def gradient(f, x):
 def pairs(case, seed):
     points = case.space.points(np.random.default_rng(seed))
     return list(zip(points, points[1:] + points[:1], strict=True))
-
-
-def test_every_public_objective_is_listed():
-    assert public_classes(smooth, "gradient") == {type(case.f) for case in SMOOTH}
 
 
 @cases

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import condal
 from condal.cli.app import cli
-from condal.io.results.fields import seal_of
+from condal.io.container.manifest import seal_of
 from condal.linalg.points import LowRank, dense
 from condal.problems import max_cut
 from condal.report.words import proof
@@ -111,7 +111,7 @@ def test_a_result_tells_it_and_is_loaded_with_it(solved, tmp_path):
     assert made.image_error > 1e-3
     assert f"x              {made}" in repr(solved)
     assert str(made) in solved._repr_html_()
-    assert f"made of a sketch: {made}." in proof(solved)[-1]
+    assert f"reconstructed from a sketch: {made}." in proof(solved)[-1]
     folder = condal.save(solved, tmp_path / "run")
     assert condal.load(folder).result.reconstruction == made
 

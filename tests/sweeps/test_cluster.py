@@ -61,7 +61,7 @@ def test_a_worker_that_dies_costs_its_own_point_alone(tmp_path, cluster):
     assert go(0, 1)[1].error == "RuntimeError: no luck at all"
     table = go(0, 3)
     assert table[0].solved
-    assert table[1].error == "the Dask workers that tried it died, perhaps for want of memory"
+    assert table[1].error == "the Dask workers that tried it died, perhaps for lack of memory"
     assert go(4)[0].solved
 
 
@@ -76,11 +76,11 @@ def test_workers_of_another_version_are_refused(tmp_path, cluster, monkeypatch):
     with pytest.raises(WorkersError, match=r"numpy [12].*, and here is .* numpy 0\.9.*do not mix"):
         condal.sweep(families.cuts, {"seed": [0]}, out=tmp_path, workers=address)
     with pytest.raises(WorkersError, match=r"worker that was asked has .*here is condal 9\.9"):
-        module._held({**mine, "condal": "9.9"}, print)
+        module._checked({**mine, "condal": "9.9"}, print)
 
 
 def test_what_cannot_be_reached_is_one_clear_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "SECONDS", 0.5)
+    monkeypatch.setattr(module, "MAX_SILENT_SECONDS", 0.5)
     with pytest.raises(
         WorkersError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1 .*dask scheduler"
     ):

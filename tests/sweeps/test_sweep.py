@@ -18,12 +18,13 @@ import pytest
 
 import condal
 from condal.errors import CondalError, FormatError, ProblemError
-from condal.io.checkpoint.lock import locked
+from condal.io.container.lock import locked
 from condal.sweeps import Lines
 from condal.sweeps.folder import MANIFEST, TABLE
 from condal.sweeps.processes import Processes
 from condal.sweeps.workers import Here, Workers, WorkersError
 
+PYTHONPATH = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
 SEEDS = {"seed": [0, 1, 2]}
 PATH = {"radius": [0.5, 1.0, 2.0, 2.5], "seed": [0, 1]}
 
@@ -112,7 +113,7 @@ def test_a_fault_is_told_and_the_others_go_on(tmp_path, capsys):
     assert table[1].error == "RuntimeError: no luck at all"
     assert 'raise RuntimeError("no luck\\nat all")' in table[1].traceback
     assert table[3].error == (
-        "a worker process died at it, 2 times, perhaps for want of memory"
+        "2 worker processes died at it, perhaps for lack of memory"
     )  # that of seed 2 died once, and was tried again
     assert [row.parameters["seed"] for row in table.failed] == [1, 3]
     with pytest.raises(CondalError, match=r"the point has no result: RuntimeError: no luck"):
@@ -157,7 +158,7 @@ if __name__ == "__main__":
 def test_a_sweep_that_is_ended_in_the_middle_goes_on(tmp_path, paths, number):
     script, out = tmp_path / "sweeping.py", tmp_path / "out"
     script.write_text(SWEEPING)
-    where = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    where = {**os.environ, "PYTHONPATH": PYTHONPATH}
     with subprocess.Popen(
         [sys.executable, script, tmp_path], env=where, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -198,25 +199,26 @@ def test_a_line_that_was_cut_off_is_computed_again(tmp_path):
     again[0].folder.rmdir()
     assert condal.sweep(families.cuts, SEEDS, out=tmp_path, workers=0)[0].solved
     path.write_text("{}\n" + path.read_text())
-    with pytest.raises(CondalError, match=r"table\.jsonl, line 1 cannot be read.*delete the line"):
+    with pytest.raises(CondalError, match=r"table\.jsonl, line 1: cannot be read.*delete the line"):
         condal.sweep(families.cuts, SEEDS, out=tmp_path, workers=0)
 
 
 def test_a_folder_has_one_family_one_version_and_one_sweep_at_a_time(tmp_path):
     condal.sweep(families.cuts, {"seed": [0]}, out=tmp_path, workers=0)
     with pytest.raises(
-        CondalError, match=r"are of families\.cuts, and this is families\.never; give another"
+        CondalError,
+        match=r"results of families\.cuts, and this is families\.never; give another",
     ):
         condal.sweep(families.never, {"seed": [0]}, out=tmp_path, workers=0)
     with locked(tmp_path / TABLE), pytest.raises(FormatError, match="is being written by another"):
         condal.sweep(families.cuts, {"seed": [1]}, out=tmp_path, workers=0)
     manifest = tmp_path / MANIFEST
     manifest.write_text(manifest.read_text().replace(condal.__version__, "0.0.9"))
-    with pytest.raises(CondalError, match=r"made by condal 0\.0\.9, and this is condal"):
+    with pytest.raises(CondalError, match=r"written by condal 0\.0\.9, and this is condal"):
         condal.sweep(families.cuts, {"seed": [0]}, out=tmp_path, workers=0)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").touch()
-    with pytest.raises(CondalError, match=f"no {MANIFEST}: it is not a folder of sweeps"):
+    with pytest.raises(CondalError, match=f"no {MANIFEST}: it is not a condal sweep folder"):
         condal.sweep(families.cuts, {"seed": [0]}, out=tmp_path / "mine", workers=0)
 
 
@@ -225,11 +227,11 @@ def test_a_folder_has_one_family_one_version_and_one_sweep_at_a_time(tmp_path):
     [
         (families.cuts, [], {}, "there are no points; wanted a dict of lists"),
         (families.cuts, {"seed": []}, {}, "there are no points"),
-        (families.cuts, {"seed": 3}, {}, "'seed' is to have a list of values; got 3"),
-        (families.cuts, {"seed": "abc"}, {}, "'seed' is to have a list of values; got 'abc'"),
+        (families.cuts, {"seed": 3}, {}, "'seed' must have a list of values; got 3"),
+        (families.cuts, {"seed": "abc"}, {}, "'seed' must have a list of values; got 'abc'"),
         (families.cuts, 7, {}, "wanted a dict of lists of values.*; got 7"),
         (families.cuts, [3], {}, "a list of dicts of values.*; got 3 in it"),
-        (families.cuts, {"seed": [1, 1]}, {}, "a point is there twice: seed=1"),
+        (families.cuts, {"seed": [1, 1]}, {}, "a point is given twice: seed=1"),
         (families.cuts, {"seed": [np.eye(2)]}, {}, "parameters must be values of JSON"),
         (families.cuts, SEEDS, {"along": "tol"}, "along must be one of the parameters, seed; got"),
         (families.cuts, SEEDS, {"workers": -1}, "workers takes a number of processes.*got -1"),
@@ -268,7 +270,7 @@ def test_a_script_without_a_guard_is_told_of_it(tmp_path):
     )
     ended = subprocess.run(
         [sys.executable, script],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+        env={**os.environ, "PYTHONPATH": PYTHONPATH},
         cwd=tmp_path,
         capture_output=True,
         text=True,

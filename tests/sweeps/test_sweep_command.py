@@ -29,7 +29,7 @@ def test_a_sweep_is_the_solves_and_goes_on_where_it_was():
         [seed, tol, "solved"] for seed in ("0", "1") for tol in ("0.1", "0.01")
     ]
     assert all(len(line) <= 80 for line in ended.output.splitlines())
-    assert "The table is in out/table.csv, and each result in out/points." in ended.stdout
+    assert "The table is in out/table.csv, and the results are in out/points." in ended.stdout
     written = [json.loads(line) for line in Path("out/table.jsonl").read_text().splitlines()]
     for one in written:
         given = [f"--{name}={value}" for name, value in one["parameters"].items()]
@@ -47,7 +47,7 @@ def test_a_sweep_is_the_solves_and_goes_on_where_it_was():
     other = run(*words)
     assert other.exit_code == 2
     assert re.search(
-        r"are of max-cut of max-cut\.txt \(SHA-256 .*give another folder", other.stderr
+        r"results of max-cut of max-cut\.txt \(SHA-256 .*give another folder", other.stderr
     )
 
 
@@ -69,19 +69,22 @@ def test_a_chain_and_an_option_that_must_be_given():
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--vary", "sed=1"], "'sed=1' is no NAME=VALUES.*NAME is one of trials, method, tol"),
-        (["--vary", "seed"], "'seed' is no NAME=VALUES"),
-        (["--vary", "seed=3:3"], "3:3 is 0 numbers: A:B goes from A on to below B"),
+        (["--vary", "sed=1"], "'sed=1' is not NAME=VALUES.*NAME is one of trials, method, tol"),
+        (["--vary", "seed"], "'seed' is not NAME=VALUES"),
+        (["--vary", "seed=3:3"], "3:3 has 0 numbers: A:B goes from A to B - 1"),
         (["--vary", "seed=x"], "--seed: 'x' is not a valid integer"),
         (["--vary", "tol=1,-1"], "tol must be a positive number such as 1e-3; got -1.0"),
         (["--vary", "storage=dense,huge"], "--storage must be auto"),
         (["--vary", "seed=1", "--vary", "seed=2"], "seed is varied twice; give all values at once"),
-        (["--vary", "seed=1,1"], "a point is there twice: seed=1"),
+        (["--vary", "seed=1,1"], "a point is given twice: seed=1"),
         (["--vary", "seed=1", "--along", "tol"], "along must be one of the parameters, seed; got"),
-        (["--vary", "seed=1", "--workers", "none"], "'none' is no number of processes, 1 or more"),
-        (["--vary", "seed=1", "--workers", "0"], "'0' is no number of processes, 1 or more"),
+        (
+            ["--vary", "seed=1", "--workers", "none"],
+            "'none' is neither a number of processes, 1 or more",
+        ),
+        (["--vary", "seed=1", "--workers", "0"], "'0' is neither a number of processes, 1 or more"),
         ([], "Missing option '--vary'"),
-        (["--vary", "clusters=2"], "'clusters=2' is no NAME=VALUES"),
+        (["--vary", "clusters=2"], "'clusters=2' is not NAME=VALUES"),
     ],
 )
 def test_what_is_no_sweep_is_refused_in_one_line(more, said):

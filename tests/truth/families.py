@@ -11,6 +11,7 @@ from truth import flats, polyhedra
 from truth.applications import MATRICES
 from truth.case import Case
 from truth.discrete import DISCRETE
+from truth.listed import listed_regions
 from truth.models import MODELS
 from truth.regions import Joined, Nuclear, Region, Spectral
 from truth.templates import random_case
@@ -97,6 +98,7 @@ REGIONS: dict[str, Callable[..., Region]] = {
     ),
     "product": _joined,
 }
+REGIONS |= listed_regions(REGIONS)
 
 
 def _of_region(name: str) -> Callable[[int], Case]:

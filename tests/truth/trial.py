@@ -29,23 +29,7 @@ SECONDS = 4.0  # that a solve may take
 SLACK = 10.0  # seconds: of other processes, which may be many
 PATIENCE = 60  # seconds, after which nothing more is waited for
 
-METHODS: dict[str, Callable[[], Any]] = {
-    "cgal": condal.CGAL,
-    "hcgm": condal.hcgm,
-    "fwal": methods.fwal,
-    "corrective": methods.corrective,
-    "ial": methods.IAL,
-    "upd": methods.UPD,
-    "aupd": methods.AUPD,
-    "cgs": methods.CGS,
-    "gdmm": methods.GDMM,
-    "lowrank": methods.LowRankCGAL,
-    "primal-dual": methods.PrimalDual,
-    "splitting": methods.Splitting,
-    "interior": methods.InteriorPoint,
-    "smoothed": methods.SmoothedCG,
-    "sketchy": methods.SketchyCGM,
-}
+METHODS: dict[str, Callable[[], Any]] = {name: getattr(methods, name) for name in methods.__all__}
 
 
 class HungError(Exception):
@@ -111,7 +95,7 @@ def attempt(family: str, seed: int, seconds: float = SECONDS) -> Outcome:
     )
 
 
-def _of_case(family: str) -> Callable[[int, float], Told]:
+def of_case(family: str) -> Callable[[int, float], Told]:
     def told(seed: int, limit: float) -> Told:
         rng, case = np.random.default_rng([seed, 1, *family.encode()]), FAMILIES[family](seed)
         options = _options(case.model, rng)
@@ -145,7 +129,7 @@ def _of_other(made: Callable[[int, float, float], tuple[str, str, Findings]]) ->
 
 
 ATTEMPTS: dict[str, Callable[[int, float], Told]] = {
-    **{family: _of_case(family) for family in FAMILIES},
+    **{family: of_case(family) for family in FAMILIES},
     "conic": _of_other(attempt_program),
     "cvxpy": _of_other(attempt_modelled),
 }

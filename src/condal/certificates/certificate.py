@@ -1,10 +1,10 @@
-"""What is true of an answer, recomputed from x and y alone and proved.
+r"""Certificates: what is true of an answer, recomputed from x and y alone and proved.
 
-For any y in dom h*, with v = grad f(x) + A'y,
+For any y in dom h*, with :math:`v = \nabla f(x) + A'y`,
 
-    f(x) - <grad f(x), x> + min_X <v, .> - h*(y)
+.. math:: f(x) - \langle \nabla f(x), x \rangle + \min_X \langle v, \cdot \rangle - h^*(y)
 
-is a lower bound on the optimum. The minimum is bounded from below by a proof of the domain's.
+is a lower bound on the optimum. The domain proves a lower bound on the minimum.
 """
 
 from __future__ import annotations
@@ -31,20 +31,35 @@ from condal.linalg.roundoff import gamma
 from condal.problem import Model, Problem, problem_of
 from condal.runtime.arguments import finite_array
 from condal.runtime.markup import pairs
-from condal.sets import Equal
-from condal.types import Proximable
+from condal.sets.boxes import Equal
+from condal.sets.defaults import trusted
 
 DEFAULT_FAILURE = 1e-6
-LITTLE = 0.02  # of the slack of a proof: rounding that is not worth a closer look
+DEFAULT_SLACK = 1e-8  # of the objective: what the proof of a certificate may lose
+NEGLIGIBLE_ROUNDING = 0.02  # of the slack of a proof: not worth a closer bound
+EXACT_INFEASIBILITY = 1e-12  # an infeasibility that is rounding
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """An answer's objective, a proved bound on the optimum, and how feasible the answer is.
+    """The objective of an answer, a proved bound on the optimum, and how feasible the answer is.
 
-    In the user's sense: for a maximisation the bound is an upper bound. `failure` is the
-    probability that the bound is wrong, 0 unless the proof is probabilistic. `distance_to_X` bounds
-    how far the answer is from the domain: rounding, for all that the methods return.
+    Parameters
+    ----------
+    objective : float
+        The user's objective at x.
+    bound : float
+        A proved bound on the optimum: an upper bound for a maximisation.
+    infeasibility : float
+        The relative distance of Ax from K.
+    how : str
+        How the bound was proved.
+    failure : float
+        The probability that the bound is wrong; 0 unless the proof is probabilistic.
+    distance_to_X : float
+        A bound on the distance of x from X: rounding, for all points that the methods return.
+    dimacs : dict
+        The DIMACS error measures, for a linear objective over K = {b}.
     """
 
     objective: float
@@ -57,13 +72,18 @@ class Certificate:
 
     @property
     def gap(self) -> float:
-        """|bound - objective| / max(1, |objective|)."""
+        r""":math:`|bound - objective| / \max(1, |objective|)`."""
         return relative_gap(self.objective, self.bound)
 
     @property
     def certified(self) -> bool:
-        """Whether there is a finite proved bound at all."""
+        """Whether a finite bound is proved."""
         return bool(np.isfinite(self.bound))
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the infeasibility is rounding."""
+        return self.infeasibility <= EXACT_INFEASIBILITY
 
     def __str__(self) -> str:
         if not self.certified:
@@ -72,7 +92,7 @@ class Certificate:
 
     @property
     def because(self) -> str:
-        """The proof in words, with its chance of being wrong."""
+        """The proof in words, with the probability that it is wrong."""
         surely = f", wrong with probability at most {self.failure:.1g}" if self.failure else ""
         return self.how + surely
 
@@ -93,6 +113,11 @@ def relative_gap(objective: float, bound: float) -> float:
     return abs(bound - objective) / max(1.0, abs(objective))
 
 
+def allowed_gap(problem: Problem, objective: float, tol: float) -> float:
+    """tol * `Problem.gap_unit`: the absolute gap that a relative tolerance allows."""
+    return tol * problem.gap_unit(objective)
+
+
 def certify(
     model: Problem | Model,
     x: Any,
@@ -103,20 +128,51 @@ def certify(
     failure: float = DEFAULT_FAILURE,
     seed: int = 0,
 ) -> Certificate:
-    """The certificate of the point x with the bound of the dual y.
+    r"""Certify the point x, with the bound of the dual y.
 
-    With f(x) = phi(Mx), the bound is
+    With :math:`f(x) = \varphi(Mx)`, the bound is
 
-        phi(u) - <phi'(u), u> + min over X of <M' phi'(u) + A'y, .> - h*(y),
+    .. math::
 
-    as phi, being convex, is above its tangent at any u.
+        \varphi(u) - \langle \varphi'(u), u \rangle
+        + \min_{x \in X} \langle M'\varphi'(u) + A'y, x \rangle - h^*(y),
+
+    as the convex function :math:`\varphi` lies above its tangent at any u.
 
     Parameters
     ----------
-    tangent : u; None for Mx. That of a `Result`, where it has one.
-    slack : how much the proof may lose against the exact minimum; None for 1e-8 of the objective.
-    failure : the probability of error that a probabilistic proof is allowed.
-    seed : of the random start of such a proof.
+    model : Problem or Model
+        The problem that x and y belong to.
+    x : array, LowRank, Outer or tuple
+        A point of X.
+    y : array
+        The multipliers of the constraints.
+    tangent : array, optional
+        The point u; Mx by default. A `Result` whose x was made from a sketch has one.
+    slack : float, optional
+        How much the proof may lose against the exact minimum; 1e-8 of the objective by default.
+    failure : float
+        The probability of error that a probabilistic proof is allowed.
+    seed : int
+        The seed of such a proof.
+
+    Returns
+    -------
+    Certificate
+
+    Raises
+    ------
+    ProblemError
+        If y or the tangent do not fit the problem.
+
+    Examples
+    --------
+    >>> import numpy as np, condal
+    >>> cycle = np.roll(np.eye(5), 1, axis=0)
+    >>> model = condal.problems.max_cut(cycle + cycle.T)
+    >>> result = condal.solve(model)
+    >>> condal.certify(model, result.x, result.y).gap < 1e-3
+    True
     """
     problem = problem_of(model)
     y = finite_array(y, "y", ndim=1)
@@ -127,14 +183,14 @@ def certify(
     if tangent is not None:
         tangent = require_tangent(problem, tangent)
     seen = EvaluatedPoint.of(problem, from_user(problem.X, x))
-    slack = 1e-8 * problem.gap_unit(seen.objective) if slack is None else slack
+    slack = allowed_gap(problem, seen.objective, DEFAULT_SLACK) if slack is None else slack
     return certificate_of(
         problem, seen, y, tangent=tangent, slack=slack, failure=failure, seed=seed
     )
 
 
 def require_tangent(problem: Problem, tangent: Any) -> Array:
-    """u, where the tangent of phi is taken; ProblemError unless phi has one there."""
+    """Return u, where the tangent of phi is taken; ProblemError unless phi has one there."""
     f, u = problem.f, finite_array(tangent, "tangent", ndim=1)
     if u.size != f.M.size:
         raise ProblemError(
@@ -157,8 +213,8 @@ def certificate_of(
     seed: int,
     enough: float = inf,
 ) -> Certificate:
-    """`certify` for a point whose images are known; a bound of `enough` (in the sense of a
-    minimisation) is not improved."""
+    """Certify a point whose images are known. A bound of `enough`, as of a minimisation, is not
+    improved."""
     lower, proof = lower_bound(
         problem,
         seen.Mx if tangent is None else tangent,
@@ -181,7 +237,7 @@ def certificate_of(
 
 @dataclass(frozen=True, eq=False)
 class EvaluatedPoint:
-    """What a problem sees of a point: its images, and the objective and infeasibility of these."""
+    """The images of a point, and its objective, infeasibility and distance from X."""
 
     Mx: Array
     Ax: Array
@@ -191,7 +247,7 @@ class EvaluatedPoint:
 
     @classmethod
     def of(cls, problem: Problem, x: Point) -> EvaluatedPoint:
-        """The images of x, each computed once."""
+        """Evaluate x; each image is computed once."""
         Mx, Ax = problem.f.M(x), problem.A(x)
         return cls(
             Mx,
@@ -212,8 +268,8 @@ def lower_bound(
     seed: int,
     enough: float = inf,
 ) -> tuple[float, Proof]:
-    """A proved lower bound on the minimum of f + h(A.) over X, and the proof behind it; by the dual
-    y, and the tangent of f at u."""
+    """Prove a lower bound on the minimum of f + h(A.) over X by the dual y and the tangent of f at
+    u; return the bound and the proof."""
     f, h = problem.f, problem.h
     w = h.dual_point(y)
     g = f.gradient(u)
@@ -224,57 +280,25 @@ def lower_bound(
     )
     sizes = abs(value) + float(np.abs(g) @ np.abs(u)) + abs(proof.value) + h.conjugate_abs_sum(w)
     rounding = gamma(sum_roundings(u) + sum_roundings(w) + 8) * sizes
-    little = LITTLE * slack / (problem.X.max_norm or 1.0)  # X = {0} has no size
-    adjoints = adjoint_rounding(f.M, g, little), adjoint_rounding(problem.A, w, little)
+    negligible = NEGLIGIBLE_ROUNDING * slack / (problem.X.max_norm or 1.0)  # X may be {0}
+    adjoints = adjoint_rounding(f.M, g, negligible), adjoint_rounding(problem.A, w, negligible)
     rounding += problem.X.max_norm * sum(adjoints)
     rounding += problem.X.max_norm * dual_rounding(problem.A, h.dual_error(w))
     off = errors_of(f, u, value, g)
     rounding += tangent_rounding(f.M, off, stable_norm(u), problem.X.max_norm)
-    if off.trusting:
-        proof = replace(proof, how=f"{proof.how}, trusting {off.trusting}")
+    trusting = " and ".join(filter(None, (off.trusting, trusted(h))))
+    if trusting:
+        proof = replace(proof, how=f"{proof.how}, trusting {trusting}")
     return value - slope + proof.value - support - rounding, proof
-
-
-def normal_part(h: Proximable, y: Array) -> Array:
-    """The normal of dom h in the dual y: 0 for the parts of h that are finite everywhere."""
-    d = h.dual_point(y).copy()
-    for here, part in h.pieces:
-        if part.lipschitz < inf:
-            d[here] = 0.0
-    return d
-
-
-def infeasibility_proof(
-    problem: Problem, d: Array, *, slack: float, failure: float, seed: int
-) -> Proof | None:
-    """A proof that no x in X has Ax in K = dom h, from a normal d of K; None if d proves nothing.
-
-    min_X <A'd, .> > sup_K <d, .> separates A(X) from K. The proof's value is a lower bound on the
-    distance between the two. Where h is finite everywhere, d must be 0.
-    """
-    A, X, h = problem.A, problem.X, problem.h
-    size, support = float(np.linalg.norm(d)), h.support(d)
-    if size == 0.0 or not np.isfinite(support):
-        return None
-    gradient = A.adjoint(d)
-    if gradient is None:
-        return None
-    least = X.bound(gradient, slack=slack, failure=failure, seed=seed)
-    rounding = gamma(sum_roundings(d) + 8) * (abs(least.value) + h.support_abs_sum(d))
-    rounding += X.max_norm * (adjoint_rounding(A, d) + dual_rounding(A, h.support_error(d)))
-    separation = least.value - support - rounding
-    if not separation > 0:
-        return None
-    return Proof(separation / size, least.how, least.failure)
 
 
 def dimacs_errors(
     problem: Problem, seen: EvaluatedPoint, y: Array, lower: float, proof: Proof
 ) -> dict[str, float]:
-    """The six error measures of the DIMACS challenge, for a linear objective over K = {b}, x in X.
+    """Return the six DIMACS error measures, for a linear objective over K = {b}.
 
-    The dual slack Z = V - l I, with l proved below lambda_min(V), is psd: e3 and e4 vanish. e2
-    holds the distance to X, of which a negative eigenvalue is a part.
+    The dual slack Z = V - l I, with l proved below lambda_min(V), is psd, so e3 and e4 vanish. e2
+    is the distance to X, of which a negative eigenvalue is a part.
     """
     if not isinstance(problem.h, Equal) or problem.f.L != 0.0 or not np.isfinite(lower):
         return {}

@@ -1,8 +1,9 @@
-"""Proofs in turn, each with a number: its random start and its share of the failure are its own.
+"""The ledger of proofs: what was proved in a solve, and by which proof.
 
-All of them together fail with at most the probability that is allowed for one, since what is
-returned is chosen among them. A proof of a number is the same each time: what a checkpoint holds
-as proved is proved again, and comes out to the last bit.
+Each proof has a number, which fixes its random start and its share of the failure probability. All
+proofs of a solve together fail with at most the probability that is allowed for one, as the result
+is chosen among them. A proof of a given number always gives the same bits, so a claim in a
+checkpoint is proved again rather than believed.
 """
 
 from __future__ import annotations
@@ -10,150 +11,212 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from math import inf, nan
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
 
 from condal.certificates.certificate import (
     DEFAULT_FAILURE,
     Certificate,
     EvaluatedPoint,
+    allowed_gap,
     certificate_of,
-    infeasibility_proof,
     lower_bound,
 )
+from condal.certificates.infeasibility import Separation, infeasibility_proof
+from condal.certificates.membership import is_member
+from condal.linalg.images import zeros_of
 from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
 from condal.problem import Problem
 from condal.runtime.cancellation import Deadline
 from condal.storage.reconstruction import Reconstruction
 
-SLACK = 0.04  # of the gap: what a proof may lose
+GAP_SLACK = 0.04  # of the gap: what a proof may lose
+SEED_STRIDE = 1_000_003  # between the seeds of two proofs
 
-Numbered: TypeAlias = tuple[float, float, int]  # the gap, what was enough, and the number
-_Found = TypeVar("_Found", Certificate, Proof)
+ProofKey: TypeAlias = tuple[float, float, int]  # the gap, the bound that is enough, the number
+_Proved = TypeVar("_Proved", Certificate, Proof)
 
 
 @dataclass(frozen=True, eq=False)
 class CertifiedPoint:
-    """A point, a dual, and what is proved of them, by which proof; of a point that was made of a
-    sketch, how accurate it is, and the Mx before, where the tangent of f is taken."""
+    """A point, a dual, and what the proof `proof` says of them.
+
+    Of a point that was made from a sketch, `reconstruction` says how accurate it is, and `tangent`
+    is the Mx before, at which the bound takes the tangent of f. `proposed` says that the problem
+    proposed the point.
+    """
 
     x: Point | None
     y: Array
     certificate: Certificate
-    proof: Numbered | None = None
+    proof: ProofKey | None = None
     reconstruction: Reconstruction | None = None
     tangent: Array | None = None
+    proposed: bool = False
 
     @property
     def error(self) -> float:
         """The larger of gap and infeasibility."""
         return max(self.certificate.gap, self.certificate.infeasibility)
 
-    @property
-    def rest(self) -> str:
-        """Where a method has come to rest."""
-        gap, infeasibility = self.certificate.gap, self.certificate.infeasibility
-        return f"it came to rest at a gap of {gap:.1g}, infeasible by {infeasibility:.1g}"
-
 
 class ProofLedger:
-    """Certificates and separators of a problem."""
+    """Proves certificates and separations of a problem, and keeps the last of each."""
 
-    kept: ClassVar[tuple[str, ...]] = ("seed", "count", "last", "separated", "seconds")
+    checkpoint_fields = (
+        "seed",
+        "count",
+        "seconds",
+        "certified",
+        "proposed_bound",
+        "proposed_dual",
+        "separation",
+    )
 
-    def __init__(self, problem: Problem, seed: int) -> None:
-        self.problem, self.seed = problem, seed
-        self.alarm = Deadline()  # that proofs heed, beside that of the solve
+    def __init__(self, problem: Problem, tol: float, seed: int) -> None:
+        self.problem, self.tol, self.seed = problem, tol, seed
+        self.deadline = Deadline()  # of the proofs, beside that of the solve
         self.count = 0
-        self.last: Numbered = (0.0, inf, 0)  # the last certificate
-        self.separated = 0.0, 0  # the slack and the number of the last separator
-        self.seconds = 0.0  # what the last certificate took
+        self.last: ProofKey = (0.0, inf, 0)  # of the last certificate, proved or given up,
+        self.seconds = 0.0  # and how long its proof took
+        self.certified: CertifiedPoint | None = None
+        self.proposed_bound = -problem.sense * inf  # the best of a proposed dual
+        self.proposed_dual: Array = np.zeros(0)
+        self.separation: Separation | None = None
 
     def memory(self) -> dict[str, Any]:
-        """What is behind it, for a checkpoint."""
-        return {name: getattr(self, name) for name in self.kept}
+        """Return what a checkpoint holds of the ledger."""
+        return {name: getattr(self, name) for name in self.checkpoint_fields}
 
     def recall(self, memory: dict[str, Any]) -> None:
-        """Go on from that."""
-        for name in self.kept:
+        """Restore a ledger from a checkpoint, and prove its claims again."""
+        for name in self.checkpoint_fields:
             setattr(self, name, memory[name])
+        if self.certified is not None:
+            self.certified = self.proved_again(self.certified)
+        if self.separation is not None:
+            old = self.separation
+            self.separation = self._separation(old.normal, old.slack, old.number)
 
-    def certificate(
+    @property
+    def solved(self) -> bool:
+        """Whether the last certificate proves what was asked for."""
+        return self.certified is not None and self.solves(self.certified.certificate)
+
+    def solves(self, certificate: Certificate, *, times: float = 1.0) -> bool:
+        """Return whether a certificate proves a gap and infeasibility of `times` tol."""
+        tol = times * self.tol
+        gap = abs(certificate.bound - certificate.objective)
+        return (
+            is_member(self.problem.X, certificate.distance_to_X, tol)
+            and gap <= allowed_gap(self.problem, certificate.objective, tol)
+            and certificate.infeasibility <= tol
+        )
+
+    def better_of(self, a: CertifiedPoint | None, b: CertifiedPoint) -> CertifiedPoint:
+        """Return the point of smaller gap and infeasibility; b, if it solves or there is no a."""
+        if a is None or a.x is None or self.solves(b.certificate):
+            return b
+        return b if b.x is not None and b.error <= a.error else a
+
+    def certify(
         self,
+        x: Point,
         seen: EvaluatedPoint,
         y: Array,
         gap: float,
         *,
         enough: float = inf,
         tangent: Array | None = None,
-    ) -> Certificate:
-        """By a proof that loses little against an (absolute) gap of that size."""
+    ) -> CertifiedPoint:
+        """Certify x by a proof that loses little against an absolute gap of this size."""
         began = time.perf_counter()
-        self.last = gap, enough, self._next()
-        with self.alarm.on():
-            found = self.again(seen, y, self.last, tangent)
+        self.last = gap, enough, self._next_number()
+        with self.deadline.on():
+            certificate = self._certificate(seen, y, self.last, tangent)
         self.seconds = time.perf_counter() - began
-        return found
+        return CertifiedPoint(x, y, certificate, self.last, tangent=tangent)
 
-    def again(
-        self, seen: EvaluatedPoint, y: Array, proof: Numbered, tangent: Array | None = None
+    def certify_proposal(self, x: Point, y: Array) -> bool:
+        """Return whether a proposed pair solves; keep its dual if it proves the best bound."""
+        seen = EvaluatedPoint.of(self.problem, x)
+        proposal = self.certify(x, seen, y, allowed_gap(self.problem, seen.objective, self.tol))
+        certificate = proposal.certificate
+        if self.problem.sense * (certificate.bound - self.proposed_bound) > 0:
+            self.proposed_bound, self.proposed_dual = certificate.bound, y
+        if not self.solves(certificate):
+            return False
+        self.certified = replace(proposal, proposed=True)
+        return True
+
+    def separate(self, d: Array, slack: float) -> bool:
+        """Return whether d is proved to separate A(X) from K."""
+        number = self._next_number()
+        with self.deadline.on():
+            self.separation = self._separation(d, slack, number)
+        return self.separation is not None
+
+    def lower(self, normalised: Problem, Mx: Array, w: Array, slack: float) -> float:
+        """Prove a lower bound on the optimum of the normalised problem, from the dual w."""
+        number = self._next_number()
+        failure, seed = _share(number), self._seed(number)
+        return lower_bound(normalised, Mx, w, slack=slack, failure=failure, seed=seed)[0]
+
+    def proved_again(self, point: CertifiedPoint) -> CertifiedPoint:
+        """Return the point with a certificate that is proved now; without one, if it cannot be."""
+        if point.x is None or point.proof is None:
+            how, bound = point.certificate.how, -self.problem.sense * inf
+            return replace(point, certificate=Certificate(nan, bound, inf, how), proof=None)
+        seen = EvaluatedPoint.of(self.problem, point.x)
+        certificate = self._certificate(seen, point.y, point.proof, point.tangent)
+        return replace(point, certificate=certificate)
+
+    def last_or_unproved(self, x: Point | None) -> CertifiedPoint:
+        """Return what was certified last; else x, of which nothing is known."""
+        if self.certified is not None:
+            return self.certified
+        how = "nothing was computed" if x is None else "nothing could be computed"
+        unknown = Certificate(nan, -self.problem.sense * inf, inf, how)
+        return CertifiedPoint(x, zeros_of(self.problem.A), unknown)
+
+    def _certificate(
+        self, seen: EvaluatedPoint, y: Array, proof: ProofKey, tangent: Array | None
     ) -> Certificate:
-        """The certificate of a proof."""
         gap, enough, number = proof
-        share, seed = _share(number), self._seed(number)
-        found = certificate_of(
+        certificate = certificate_of(
             self.problem,
             seen,
             y,
             tangent=tangent,
-            slack=SLACK * gap,
-            failure=share,
-            seed=seed,
+            slack=GAP_SLACK * gap,
+            failure=_share(number),
+            seed=self._seed(number),
             enough=enough,
         )
-        return _as_chosen(found)
+        return _as_chosen(certificate)
 
-    def proved_again(self, answer: CertifiedPoint) -> CertifiedPoint:
-        """An answer that is not believed, with a certificate that is; of nothing, without proof."""
-        if answer.x is None or answer.proof is None:
-            how, bound = answer.certificate.how, -self.problem.sense * inf
-            return replace(answer, certificate=Certificate(nan, bound, inf, how), proof=None)
-        seen = EvaluatedPoint.of(self.problem, answer.x)
-        certificate = self.again(seen, answer.y, answer.proof, answer.tangent)
-        return replace(answer, certificate=certificate)
+    def _separation(self, d: Array, slack: float, number: int) -> Separation | None:
+        proof = infeasibility_proof(
+            self.problem, d, slack=slack, failure=_share(number), seed=self._seed(number)
+        )
+        return None if proof is None else Separation(d, _as_chosen(proof), slack, number)
 
-    def apart(self, d: Array, slack: float) -> Proof | None:
-        """A proof that d separates A(X) from K; None if there is none."""
-        self.separated = slack, self._next()
-        with self.alarm.on():
-            return self.apart_again(d)
-
-    def apart_again(self, d: Array) -> Proof | None:
-        """The last such proof, of d."""
-        slack, number = self.separated
-        share, seed = _share(number), self._seed(number)
-        found = infeasibility_proof(self.problem, d, slack=slack, failure=share, seed=seed)
-        return None if found is None else _as_chosen(found)
-
-    def lower(self, normalised: Problem, Mx: Array, w: Array, slack: float) -> float:
-        """A lower bound on the optimum of the normalised problem, from a dual."""
-        number = self._next()
-        share, seed = _share(number), self._seed(number)
-        return lower_bound(normalised, Mx, w, slack=slack, failure=share, seed=seed)[0]
-
-    def _next(self) -> int:
+    def _next_number(self) -> int:
         self.count += 1
         return self.count
 
     def _seed(self, number: int) -> int:
-        return self.seed + 1_000_003 * number
+        return self.seed + SEED_STRIDE * number
 
 
 def _share(number: int) -> float:
-    """The failure probability of that proof; all shares together stay below the total."""
+    """Return the failure probability of a proof; the shares of all proofs sum to less than the
+    total."""
     return DEFAULT_FAILURE / (2 * number**2)
 
 
-def _as_chosen(found: _Found) -> _Found:
-    """A proof that was chosen after others were tried: what they spent counts."""
-    return replace(found, failure=DEFAULT_FAILURE) if found.failure > 0 else found
+def _as_chosen(proved: _Proved) -> _Proved:
+    """Charge the failure probability of all proofs, as this one is chosen among them."""
+    return replace(proved, failure=DEFAULT_FAILURE) if proved.failure > 0 else proved

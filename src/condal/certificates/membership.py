@@ -1,7 +1,8 @@
-"""Whether what is given for a point is of the space of X at all: no proof bears one that is not."""
+"""Whether a point lies in X, and whether it is of the space of X at all."""
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,20 @@ from condal.errors import ProblemError
 from condal.linalg.points import LowRank
 from condal.types import Domain, Spectral
 
-ROUNDING = 1e-9  # of the largest entry: an asymmetry that is no more
+MEMBER_TOL = 1e-6  # of max |x| over X: a point within this distance of X counts as in X
+ASYMMETRY_ROUNDING = 1e-9  # of the largest entry: an asymmetry that is rounding
+
+
+def is_member(X: Domain, distance: float, tol: float = inf) -> bool:
+    """Return whether a point at this distance from X counts as a point of X."""
+    return distance <= min(MEMBER_TOL, tol) * X.max_norm
 
 
 def require_point(X: Domain, x: Any) -> None:
     """Raise ProblemError unless x is finite, real, and of the shape of the points of X.
 
-    A matrix must be symmetric: functions that read one triangle of it, and others that read both,
-    would speak of different points.
+    A matrix must be symmetric: functions that read one triangle and functions that read both would
+    otherwise see different points.
     """
     parts = getattr(X, "parts", None)
     if parts is not None:
@@ -40,6 +47,6 @@ def require_point(X: Domain, x: Any) -> None:
     if side != (X.n, X.n):
         raise ProblemError(f"x must be {X.n} x {X.n}; got shape {side}")
     if isinstance(x, np.ndarray) and x.size:
-        apart = float(np.abs(x - x.T).max())
-        if apart > ROUNDING * float(np.abs(x).max()):
-            raise ProblemError(f"x must be symmetric; the largest |x - x'| is {apart:.3g}")
+        asymmetry = float(np.abs(x - x.T).max())
+        if asymmetry > ASYMMETRY_ROUNDING * float(np.abs(x).max()):
+            raise ProblemError(f"x must be symmetric; the largest |x - x'| is {asymmetry:.3g}")

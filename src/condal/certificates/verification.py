@@ -1,4 +1,4 @@
-"""Whether what a result claims is true: recomputed from x and y, and proved again or refuted."""
+"""Verification: the claims of a result are recomputed from x and y, and proved or refuted."""
 
 from __future__ import annotations
 
@@ -19,37 +19,45 @@ from condal.problem import Model, Problem, problem_of
 from condal.result import Result, Status
 from condal.runtime.arguments import require_positive
 
-# What the pieces of a problem raise of points that are not of its space.
+# What the pieces of a problem raise for points that are not of its space.
 MISFITS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 
 
 @runtime_checkable
 class Certifies(Protocol):
-    """A model whose problem is not all of it: it says what is proved of the whole."""
+    """A model of which its problem is only a part."""
 
     def certified(self, certificate: Certificate, y: Array) -> Certificate:
-        """What a certificate of the problem, with the dual y, proves of the model."""
+        """Return what a certificate of the problem, with the dual y, proves of the model."""
 
 
 @runtime_checkable
 class Settled(Protocol):
-    """A model that may be settled before any solve: its `verdict` has a status, and says how."""
+    """A model that may be settled when it is made: its `verdict` has a status, and says how."""
 
     @property
     def verdict(self) -> Any:
-        """What is proved as the model is made; None if nothing is."""
+        """What is proved when the model is made; None if nothing is."""
 
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What was found of each claim, and the certificate that was computed anew, if one was."""
+    """What a verification found.
+
+    Parameters
+    ----------
+    claims : tuple of Claim
+        The claims, each with whether it holds.
+    certificate : Certificate, optional
+        The recomputed certificate, if there is a point.
+    """
 
     claims: tuple[Claim, ...]
     certificate: Certificate | None = None
 
     @property
     def proved(self) -> bool:
-        """Whether all that is claimed is true; not where nothing is."""
+        """Whether there are claims and all of them hold."""
         return bool(self.claims) and all(claim.holds for claim in self.claims)
 
     @property
@@ -69,12 +77,24 @@ class Verdict:
 def verify(
     model: Problem | Model, result: Result, *, tol: float | None = None, seed: int | None = None
 ) -> Verdict:
-    """Whether what the result claims of the problem is true, by its x, y and tangent alone.
+    """Verify what a result claims of a problem, by its x, y and tangent alone.
 
     Parameters
     ----------
-    tol : prove that the result is solved to this tolerance, beside what it claims.
-    seed : of probabilistic proofs; None draws one that whoever made the result cannot have known.
+    model : Problem or Model
+        The problem that the result is of.
+    result : Result
+        The result, such as ``condal.load(folder).result``.
+    tol : float, optional
+        Prove also that the result is solved to this tolerance.
+    seed : int, optional
+        The seed of probabilistic proofs. By default a random one, which the maker of the result
+        cannot have known.
+
+    Returns
+    -------
+    Verdict
+        What was found of each claim.
     """
     if not isinstance(result, Result):
         raise ProblemError(
@@ -105,7 +125,7 @@ def verify(
             claims.append(Claim("point", False, "there is none: the solve ended too early"))
         return Verdict(tuple(claims))
     try:
-        with np.errstate(all="ignore"):  # of numbers that no solve gave
+        with np.errstate(all="ignore"):  # the numbers may not come from a solve
             point = from_user(problem.X, result.x)
             require_point(problem.X, point)
             _require_dual(problem, result.y)
@@ -120,7 +140,7 @@ def verify(
 
 
 def _settled(model: Any, result: Result, seed: int) -> Verdict:
-    """Whether the result says what is proved of a model as it is made, and nothing more."""
+    """Verify that the result says what is proved when the model is made, and nothing more."""
     verdict, certificate = model.verdict, result.certificate
     name = verdict.status.name.lower()
     if result.status is not verdict.status:

@@ -1,4 +1,4 @@
-"""The command `bench`: ours against every peer that is installed."""
+"""The command `bench`: compare condal with every other solver that is installed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from condal.cli.report import STOPPED
+from condal.cli.result_text import STOPPED
 from condal.cli.text import WIDTH, table
 from condal.errors import ProblemError
 from condal.report.progress import clock
@@ -26,25 +26,27 @@ OUT = "benchmarks/results"
 
 @click.command()
 @click.argument("sets", nargs=-1, metavar="SET...")
-@click.option("--list", "listing", is_flag=True, help="List sets and peers, and do nothing else.")
-@click.option("--peers", metavar="NAMES", help="Peers to run, by commas; all if not given.")
-@click.option("--instances", metavar="NAMES", help="Instances to run, by commas.")
+@click.option("--list", "listing", is_flag=True, help="List sets and peers and exit.")
+@click.option("--peers", metavar="NAMES", help="Comma-separated peers to run; default: all.")
+@click.option(
+    "--instances", metavar="NAMES", help="Comma-separated instances to run; default: all."
+)
 @click.option(
     "--tol",
     type=click.FloatRange(min=0, min_open=True),
     metavar="TOL",
-    help="The error to reach, for all; else that of each instance.",
+    help="The error to reach; default: the one of each instance.",
 )
 @click.option(
     "--max-seconds",
     type=click.FloatRange(min=0, min_open=True),
     default=600.0,
     metavar="S",
-    help="CPU time that a solver has for an instance.",
+    help="CPU time limit per solver and instance.",
 )
-@click.option("--out", default=OUT, metavar="DIR", help="Where the results go, and stay.")
-@click.option("--data", metavar="DIR", help="Where the public data are.")
-@click.option("--resume", is_flag=True, help="Leave out runs that DIR has already.")
+@click.option("--out", default=OUT, metavar="DIR", help="The folder of the results.")
+@click.option("--data", metavar="DIR", help="The folder of the public data.")
+@click.option("--resume", is_flag=True, help="Skip runs that are already in DIR.")
 @click.pass_context
 def bench(
     context: click.Context,
@@ -58,15 +60,15 @@ def bench(
     data: str | None,
     resume: bool,
 ) -> None:
-    """Run condal and its peers on sets of instances, and compare.
+    """Compare condal with other solvers on sets of instances.
 
-    Every solver runs in a process of its own, on one thread, and every answer
-    is judged by condal's certificate. Times are those of the solve: without
-    the start of Python, imports, and the making of a peer's data. In DIR are
+    Every solver runs in its own process on one thread, and condal's certificate
+    judges every answer. Times are those of the solve alone, without the start of
+    Python, imports and the preparation of a peer's data. DIR receives
     bench-SET.json, bench-SET.md and a performance profile.
 
-    Data are looked for in --data, $CONDAL_DATA and the user's cache, else
-    downloaded; where there are none, generated instances stand in.
+    Data come from --data, $CONDAL_DATA or the user's cache, else they are
+    downloaded; without data, generated instances are used.
 
     \b
     Examples:
@@ -74,7 +76,7 @@ def bench(
       condal bench quick
       condal bench gset --instances G1 --peers pymanopt,scs
     """
-    from condal.lab.bench import SETS, named  # takes a second, which the other commands do not owe
+    from condal.lab.bench import SETS, named
     from condal.lab.bench.peers import chosen
     from condal.lab.bench.profile import draw, require_matplotlib
     from condal.lab.bench.results import load
@@ -85,27 +87,27 @@ def bench(
         return
     if not sets:
         raise ProblemError(f"which set? There are {', '.join(SETS)}; see condal bench --list")
-    picked = named(sets)
+    selected = named(sets)
     require_matplotlib()
     wanted = tuple(word.strip() for word in (instances or "").split(",") if word.strip())
-    _require_instances(picked, wanted)
+    _require_instances(selected, wanted)
     plan = Plan(chosen(peers), Path(out), max_seconds, tol, wanted, data, resume)
     try:
-        for one in picked:
-            if plan.cases(one):
-                _run(one, plan)
+        for benchmark in selected:
+            if plan.cases(benchmark):
+                _run(benchmark, plan)
     except KeyboardInterrupt:
         click.echo(
-            f"\nstopped; what is done is kept in {escape_terminal(out)}: --resume goes on there"
+            f"\nstopped; finished runs are in {escape_terminal(out)}: add --resume to continue"
         )
         context.exit(STOPPED)
-    everything = [found for name in SETS if (found := load(plan.folder, name)) is not None]
+    everything = [results for name in SETS if (results := load(plan.folder, name)) is not None]
     for path in draw(everything, plan.folder / "bench-profile", "all results"):
         click.echo(f"  {escape_terminal(str(path))}")
 
 
-def _run(one: Set, plan: Plan) -> None:
-    """A set: its runs, its tables, its figures, its files."""
+def _run(benchmark: Set, plan: Plan) -> None:
+    """Run a set and write its tables and figures."""
     from condal.io.formats.writing import write_text
     from condal.lab.bench.figures import verdicts
     from condal.lab.bench.profile import draw
@@ -113,23 +115,23 @@ def _run(one: Set, plan: Plan) -> None:
     from condal.lab.bench.run import run_set
     from condal.lab.bench.table import page
 
-    click.echo(f"\n{one.name}: {one.title}\n")
+    click.echo(f"\n{benchmark.name}: {benchmark.title}\n")
     began = time.perf_counter()
-    results = run_set(one, plan, say=_say, done=_done)
-    found = verdicts(results)
-    save(plan.folder, results, [verdict.record() for verdict in found])
-    write_text(plan.folder / f"bench-{one.name}.md", [page(one, results, found)])
-    _print(one, results, found)
-    stem = plan.folder / f"bench-{one.name}"
+    results = run_set(benchmark, plan, say=_say, done=_done)
+    figures = verdicts(results)
+    save(plan.folder, results, [verdict.record() for verdict in figures])
+    write_text(plan.folder / f"bench-{benchmark.name}.md", [page(benchmark, results, figures)])
+    _print(benchmark, results, figures)
+    stem = plan.folder / f"bench-{benchmark.name}"
     files = [stem.with_suffix(suffix) for suffix in (".json", ".md")]
-    files += draw([results], stem, f"{one.name}: {one.title}")
+    files += draw([results], stem, f"{benchmark.name}: {benchmark.title}")
     click.echo(f"\nin {clock(time.perf_counter() - began)}:")
     for path in files:
         click.echo(f"  {escape_terminal(str(path))}")
 
 
-def _print(one: Set, results: Results, found: list[FigureVerdict]) -> None:
-    """The tables, in 80 columns."""
+def _print(benchmark: Set, results: Results, figures: list[FigureVerdict]) -> None:
+    """Print the tables in 80 columns."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -139,7 +141,7 @@ def _print(one: Set, results: Results, found: list[FigureVerdict]) -> None:
 
     console = Console(width=WIDTH, highlight=False, markup=False, emoji=False)
     for case in results.cases:
-        console.print(Text(f"\n{heading(one, results, case)}", style="bold"))
+        console.print(Text(f"\n{heading(benchmark, results, case)}", style="bold"))
         grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
         for name in HEAD:
             ends = name in ("solver", "proved of")
@@ -150,12 +152,12 @@ def _print(one: Set, results: Results, found: list[FigureVerdict]) -> None:
         for note in notes(results.of(case)):
             console.print(Text(f"  {note}"))
     console.print(Text(f"\n{RATIOS}. * is more than asked."))
-    told, rest = shown(found)
-    if told:
+    judged_figures, rest = shown(figures)
+    if judged_figures:
         grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
         for name in ("figure", "at most", "measured", "verdict"):
             grid.add_column(name, justify="right" if name in ("at most", "measured") else "left")
-        for verdict in told:
+        for verdict in judged_figures:
             grid.add_row(*judged(verdict))
         console.print(Text(""))
         console.print(grid)
@@ -173,19 +175,19 @@ def _done(run: BenchRun) -> None:
     click.echo(f"  {run.case}: {run.solver} {run.outcome}{took}{error}", err=True)
 
 
-def _require_instances(picked: list[Set], wanted: tuple[str, ...]) -> None:
-    known = [case.name for one in picked for case in one.cases]
+def _require_instances(selected: list[Set], wanted: tuple[str, ...]) -> None:
+    known = [case.name for benchmark in selected for case in benchmark.cases]
     for name in wanted:
-        if name.lower() not in {one.lower() for one in known}:
-            raise ProblemError(f"there is no instance {name!r} here; there are {', '.join(known)}")
+        if name.lower() not in {each.lower() for each in known}:
+            raise ProblemError(f"there is no instance {name!r}; there are {', '.join(known)}")
 
 
 def _listing() -> str:
     from condal.lab.bench import PEERS, SETS, installed
 
-    here = installed()
-    sets = [(one.name, one.title) for one in SETS.values()]
+    present = installed()
+    sets = [(benchmark.name, benchmark.title) for benchmark in SETS.values()]
     peers = [
-        (name, here.get(name, f"not installed: {peer.install}")) for name, peer in PEERS.items()
+        (name, present.get(name, f"not installed: {peer.install}")) for name, peer in PEERS.items()
     ]
     return f"sets\n{table(sets)}\n\npeers\n{table(peers)}"

@@ -1,4 +1,4 @@
-"""The command `certify`: a saved result, proved or refuted with only the files."""
+"""The command `certify`: prove or refute a saved result from the files alone."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ from typing import Any
 
 import click
 
+from condal.certificates.claims import Claim
+from condal.certificates.verification import Verdict, verify
 from condal.cli.application import Application, Chosen, Lines
 from condal.cli.applications import APPLICATIONS
-from condal.cli.command import OfApplication
-from condal.cli.options import restored
+from condal.cli.command import ApplicationCommand
+from condal.cli.options import restore_options
 from condal.cli.text import WIDTH, table
-from condal.cli.verify_answer import found_again
+from condal.cli.verify_answer import verify_answer
 from condal.driver.stop import Stop
 from condal.errors import FormatError
 from condal.io.formats.contents import digest_of
-from condal.io.results import Claim, Saved, Verdict, load, verify
-from condal.io.results.record import RECORD
+from condal.io.results.reading import load
+from condal.io.results.record import RECORD, Saved
 from condal.runtime.text import escape_terminal
 
 PROVED, REFUTED = 0, 1
 
 
-@click.command(cls=OfApplication)
+@click.command(cls=ApplicationCommand)
 @click.argument("problem", type=click.Path())
 @click.argument("result", type=click.Path())
 @click.option(
@@ -33,18 +35,18 @@ PROVED, REFUTED = 0, 1
     "kind",
     type=click.Choice(list(APPLICATIONS)),
     metavar="NAME",
-    help="What PROBLEM was solved as, with its options: for a result that does not say.",
+    help="The application of PROBLEM, for a result that does not name it.",
 )
 @click.option(
-    "--tol", type=float, metavar="TOL", help="A relative gap to prove, beside what is claimed."
+    "--tol", type=float, metavar="TOL", help="A relative gap to prove, in addition to the claims."
 )
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Of proofs that draw random numbers; else a new one each time.",
+    help="The seed of randomised proofs; default: a new one each time.",
 )
-@click.option("--quiet", is_flag=True, help="Print errors only: the exit code tells.")
+@click.option("--quiet", is_flag=True, help="Print errors only; the exit code is the verdict.")
 @click.pass_context
 def certify(
     context: click.Context,
@@ -57,15 +59,15 @@ def certify(
     quiet: bool,
     **own: Any,
 ) -> None:
-    """Prove or refute a RESULT that condal solve --save kept, anew.
+    """Prove or refute a saved RESULT from the files alone.
 
-    The problem is made again from its file PROBLEM, and all that the result
-    claims of it is recomputed from the point and the dual in the folder RESULT:
-    objective, infeasibility, bound, and that it is solved. No number is
-    believed. Time, work and history are not looked at.
+    RESULT is a folder that condal solve --save wrote. The problem is built again
+    from its file PROBLEM, and every claim of the result is recomputed from the
+    point and the dual in RESULT: objective, infeasibility, bound and status. No
+    number is trusted. Time, work and history are not checked.
 
-    Exit codes: 0 all that is claimed is proved; 1 a claim is refuted; 2 a file
-    cannot be read, or was changed after it was saved.
+    Exit codes: 0 every claim is proved; 1 a claim is refuted; 2 a file cannot be
+    read, or was changed after it was saved.
 
     \b
     Example:
@@ -73,19 +75,19 @@ def certify(
       condal certify G1.txt run1
     """
     if tol is not None:
-        Stop(tol)  # refuses one that is none
+        Stop(tol)  # refuses a bad tolerance
     saved = load(result)
     application, chosen = _application(saved, result, kind, own)
     if saved.digest is not None and digest_of(problem) != saved.digest:
         raise FormatError(
-            f"is not the file that {escape_terminal(result)} is a result of: its contents differ "
+            f"is not the file that {escape_terminal(result)} is a result for: its contents differ "
             f"from those of {saved.file}, or were changed since",
             path=problem,
         )
     model = application.build(problem, chosen)
     verdict = verify(model, saved.result, tol=tol, seed=seed)
     if verdict.proved:
-        claim = found_again(application, model, saved, chosen)
+        claim = verify_answer(application, model, saved, chosen)
         verdict = Verdict((*verdict.claims, claim), verdict.certificate)
     if not quiet:
         name, file = saved.result.problem_name, Path(problem).name
@@ -98,30 +100,32 @@ def certify(
 def _application(
     saved: Saved, result: str, kind: str | None, own: dict[str, Any]
 ) -> tuple[Application, Chosen]:
-    """What the problem is made by, and its options: the result's own, or those that are typed."""
+    """Return the application and its options: those of the result, or those that were typed."""
     path, seed = str(Path(result) / RECORD), saved.settings.get("seed", 0)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise FormatError(f"settings: the seed is {seed!r:.20}, no whole number", path=path)
+        raise FormatError(
+            f"settings: the seed is {seed!r:.20}, not a non-negative integer", path=path
+        )
     more = {"seed": seed, "max_seconds": None, "say": None}
     if saved.application is None:
         if kind is None:
             raise FormatError(
-                "does not say what its problem was solved as; give --as NAME and its options",
+                "does not name the application of its problem; give --as NAME and its options",
                 path=result,
             )
         return APPLICATIONS[kind], {**own, **more}
     if kind is not None:
         raise FormatError(
-            f"was solved as {saved.application[:40]}, with options that it keeps: leave --as",
+            f"was solved as {saved.application[:40]} and has its options: leave out --as",
             path=result,
         )
     application = APPLICATIONS.get(saved.application)
     if application is None:
         raise FormatError(
-            f"is of the application {saved.application[:40]!a}, which this condal does not have",
+            f"belongs to the application {saved.application[:40]!a}, unknown to this condal",
             path=path,
         )
-    return application, {**restored(application, saved.options, path), **more}
+    return application, {**restore_options(application, saved.options, path), **more}
 
 
 def _rows(claims: Iterable[Claim]) -> Lines:
@@ -132,9 +136,8 @@ def _rows(claims: Iterable[Claim]) -> Lines:
 
 
 def _sentence(verdict: Verdict) -> str:
-    """The verdict in words."""
     if verdict.proved:
-        return "Proved: all of this is true."
+        return "Proved: every claim is true."
     names = ", ".join(claim.name for claim in verdict.refuted)
-    text = f"Refuted: what the result claims is not true, or is not proved by its files: {names}."
+    text = f"Refuted: these claims are false, or the files do not prove them: {names}."
     return textwrap.fill(text, WIDTH)

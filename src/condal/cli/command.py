@@ -1,4 +1,4 @@
-"""Commands that have the options of the application that --as names."""
+"""Commands that take the options of the application that --as names."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from condal.cli.application import Application
 from condal.cli.applications import APPLICATIONS
 from condal.cli.group import HELP
 
-KIND = "kind"  # what the parameter of --as is called
+KIND = "kind"  # the name of the parameter of --as
 
 
-class OfApplication(click.Command):
-    """A command with --as, and after it the options of what that names."""
+class ApplicationCommand(click.Command):
+    """A command with --as, followed by the options of the application it names."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As ever, once it is known which options there are."""
+        """Parse with the options of the application."""
         application = ctx.meta[__name__] = APPLICATIONS.get(kind_in(args))
         if application is not None:
             ctx.meta[HELP] = f"{ctx.command_path} --as {application.name} --help"
@@ -25,22 +25,22 @@ class OfApplication(click.Command):
             _explain(error, ctx)
             raise
 
-    def told(self, args: list[str]) -> list[str]:
-        """--as and its name where it is left out, and a file's name says it; else nothing."""
+    def implied(self, args: list[str]) -> list[str]:
+        """Return --as and a name if --as is not given and the name of a file implies it."""
         if kind_in(args):
             return []
-        every = [*self.params, *(o for one in APPLICATIONS.values() for o in one.options)]
-        options = [one for one in every if isinstance(one, click.Option) and not one.is_flag]
-        valued = {name for option in options for name in option.opts}
+        every = [*self.params, *(o for each in APPLICATIONS.values() for o in each.options)]
+        options = [each for each in every if isinstance(each, click.Option) and not each.is_flag]
+        with_value = {name for option in options for name in option.opts}
         for before, word in zip(["", *args], args, strict=False):
             stem = word.lower().removesuffix(".gz").removesuffix(".xz")
             for application in APPLICATIONS.values():
-                if before not in valued and stem.endswith(application.suffixes):
+                if before not in with_value and stem.endswith(application.suffixes):
                     return ["--as", application.name]
         return []
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Those of all applications, with those of this one after --as."""
+        """Return the common parameters, with those of the application after --as."""
         common, application = super().get_params(ctx), application_of(ctx)
         if application is None:
             return common
@@ -49,12 +49,12 @@ class OfApplication(click.Command):
 
 
 def application_of(ctx: click.Context) -> Application | None:
-    """What --as names."""
+    """Return the application that --as names."""
     return ctx.meta.get(__name__)
 
 
 def kind_in(args: list[str]) -> str:
-    """What --as names, before anything is parsed."""
+    """Return the value of --as in arguments that are not parsed yet."""
     name = ""
     for i, word in enumerate(args):
         if word == "--as" and i + 1 < len(args):
@@ -67,14 +67,14 @@ def kind_in(args: list[str]) -> str:
 def _explain(error: click.NoSuchOption, ctx: click.Context) -> None:
     """Raise a better error for an option of another application."""
     owners = [
-        application.name
-        for application in APPLICATIONS.values()
-        if any(error.option_name in option.opts for option in application.options)
+        each.name
+        for each in APPLICATIONS.values()
+        if any(error.option_name in option.opts for option in each.options)
     ]
-    here = application_of(ctx)
-    if owners and here is not None:
+    application = application_of(ctx)
+    if owners and application is not None:
         raise click.UsageError(
-            f"{error.option_name} belongs to --as {' or '.join(owners)}; --as {here.name} does "
-            "not take it",
+            f"{error.option_name} belongs to --as {' or '.join(owners)}; --as {application.name} "
+            "does not take it",
             ctx,
         ) from None

@@ -1,4 +1,4 @@
-"""A problem to try at once: two channels for the radio stations of a map."""
+"""The command `demo`: assign two channels to the radio stations of a map."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+import click
 import numpy as np
 import scipy.sparse as sp
 
+from condal.cli.result_text import exit_code
 from condal.driver.solve import solve
-from condal.problems import max_cut
-from condal.problems.maxcut import Cut, MaxCut
+from condal.problems.maxcut import Cut, MaxCut, max_cut
+from condal.report.progress import Progress
 from condal.result import Result, Row, Status
 
 STATIONS = 2000
@@ -20,11 +22,24 @@ NEIGHBOURS = 20.0
 TOL = 1e-3
 
 
-def stations(n: int = STATIONS, *, neighbours: float = NEIGHBOURS, seed: int = 0) -> MaxCut:
-    """Max-cut of a random geometric graph: points of the unit square, joined where they are near.
+@click.command()
+@click.pass_context
+def demo(context: click.Context) -> None:
+    """Solve an example and explain the result; no file is needed.
 
-    A point far from the border has `neighbours` neighbours on average.
+    The example assigns two channels to 2,000 radio stations and takes a few
+    seconds.
+
+    \b
+    Example:
+      condal demo
     """
+    context.exit(exit_code(run(click.echo, watch=Progress())))
+
+
+def stations(n: int = STATIONS, *, neighbours: float = NEIGHBOURS, seed: int = 0) -> MaxCut:
+    """Return max-cut of a random geometric graph: random points of the unit square, with an edge
+    between near ones. An inner point has `neighbours` neighbours on average."""
     places = np.random.default_rng(seed).random((n, 2))
     squared = sum(np.subtract.outer(c, c) ** 2 for c in places.T)
     i, j = np.nonzero(np.triu(squared < neighbours / (np.pi * n), k=1))
@@ -39,7 +54,7 @@ def run(
     tol: float = TOL,
     watch: AbstractContextManager[Callable[[Row], Any] | None] | None = None,
 ) -> Result:
-    """Tell the problem, solve it, and tell what was found, what was proved and what to try next."""
+    """Explain the problem, solve it, explain the answer and its proof, and say what to try next."""
     model = stations(n)
     say(question(model))
     with watch or nullcontext() as callback:
@@ -51,48 +66,48 @@ def run(
 
 
 def question(model: MaxCut) -> str:
-    """The problem, to someone who has never heard of it."""
+    """Return the problem in words."""
     ways = math.floor((model.n - 1) * math.log10(2))
     return f"""\
-A map holds {model.n:,} radio stations. {_pairs(model):,} pairs of them are so near that they
-disturb each other on the same channel, and there are two channels. Which
-station takes which, so that as many near pairs as possible are separated?
+A map holds {model.n:,} radio stations. {_pairs(model):,} pairs of them are so close that they
+disturb each other on the same channel. There are two channels. Which station
+should use which, so that as many close pairs as possible are on different ones?
 
-This is max-cut: cut a graph in two so that the edges between the two sides
-weigh as much as possible. There are more than 10^{ways} ways to choose from.
-condal solves the semidefinite relaxation, {model.n:,} x {model.n:,} unknowns:
+This is max-cut: divide the vertices of a graph into two sides to maximise the
+weight of the edges between them. There are more than 10^{ways} divisions.
+condal solves the semidefinite relaxation with {model.n:,} x {model.n:,} unknowns:
 """
 
 
 def answer(model: MaxCut, result: Result, cut: Cut) -> str:
-    """What was found and what was proved."""
+    """Return the cut and what is proved about it, in words."""
     found = f"""
-Found    The cut found weighs {cut.weight:,.0f}: so many of the {_pairs(model):,} near pairs are on
+Found    A cut of weight {cut.weight:,.0f}: of the {_pairs(model):,} close pairs, that many are on
          different channels.
 """
     if not math.isfinite(result.bound):
         return found + "Proved   Nothing: the solve was stopped too early.\n"
-    most = math.floor(result.bound)  # the weights are integers: so is the best cut's
+    most = math.floor(result.bound)  # the weights are integers, so every cut has integer weight
     share = math.floor(1000 * cut.weight / most) / 10
-    tried = "" if result.status is Status.SOLVED else " (It was stopped before the tolerance.)"
+    early = "" if result.status is Status.SOLVED else " (It was stopped before the tolerance.)"
     return f"""{found}\
-Proved   No cut of this graph can weigh more than {most:,}. The one found
-         is at least {share:.1f}% of the best possible.{tried}
-Took     {result.seconds:.1f} seconds; the relaxation is solved to {100 * result.gap:.2f}%, which is
-         proved too ({result.certificate.how}).
+Proved   No cut of this graph can weigh more than {most:,}. The cut found
+         has at least {share:.1f}% of the best possible weight.{early}
+Took     {result.seconds:.1f} seconds. The relaxation is solved to {100 * result.gap:.2f}%, which is
+         also proved ({result.certificate.how}).
 """
 
 
 NEXT = """\
 Try next, with a graph of your own:
 
-  condal info FILE                  what is in it
-  condal solve FILE --as max-cut    its cut, and the proof
-  condal solve --help               all there is to choose
+  condal info FILE                  summarise the graph
+  condal solve FILE --as max-cut    find a cut and prove how good it is
+  condal solve --help               list all options
 
 FILE is text: a line `n m` with the numbers of vertices and edges, then a line
-`i j weight` for each edge, vertices from 1. Matrix Market and METIS files and
-edge lists do as well."""
+`i j weight` for each edge, with vertices numbered from 1. Matrix Market files,
+METIS files and edge lists work too."""
 
 
 def _pairs(model: MaxCut) -> int:

@@ -1,4 +1,4 @@
-"""The command `experiment`: run the paper's experiments, and say what holds."""
+"""The command `experiment`: repeat the experiments of the CGAL paper and check its claims."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from condal.cli.report import STOPPED
+from condal.cli.result_text import STOPPED
 from condal.cli.text import table
 from condal.cli.workers import workers
 from condal.errors import ProblemError
@@ -21,15 +21,17 @@ OUT = "condal-experiments"
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--list", "listing", is_flag=True, help="List the experiments, and do nothing else.")
-@click.option("--quick", is_flag=True, help="Small generated instances, in minutes; no data.")
-@click.option("--out", default=OUT, metavar="DIR", help="Where the results go, and come from.")
-@click.option("--data", metavar="DIR", help="Where the public data are.")
+@click.option("--list", "listing", is_flag=True, help="List the experiments and exit.")
+@click.option(
+    "--quick", is_flag=True, help="Use small generated instances; takes minutes, needs no data."
+)
+@click.option("--out", default=OUT, metavar="DIR", help="The folder of the results.")
+@click.option("--data", metavar="DIR", help="The folder of the public data.")
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
     metavar="S",
-    help="The most that a trial may take, if less than planned.",
+    help="A time limit per trial, if shorter than planned.",
 )
 @workers
 @click.pass_context
@@ -45,11 +47,11 @@ def experiment(
 ) -> None:
     """Repeat an experiment of the CGAL paper, or all of them.
 
-    Every method is tuned, every trial is kept, and what DIR holds is not
-    computed again: after Ctrl-C the same command goes on. The figures and
-    claims.md, the paper's claims with what was measured, are in DIR/NAME.
+    Every method is tuned and every trial is kept. Results in DIR are not
+    computed again: after Ctrl-C, repeat the command to resume. DIR/NAME holds
+    the figures and claims.md, the paper's claims with the measured values.
 
-    Data are looked for in --data, $CONDAL_DATA and the user's cache, else
+    Data come from --data, $CONDAL_DATA or the user's cache, else they are
     downloaded. NAME is `all` for all experiments, as is --quick alone.
 
     \b
@@ -58,13 +60,13 @@ def experiment(
       condal experiment --quick
       condal experiment maxcut-small --out results
     """
-    from condal.lab import experiments  # takes a second, which the other commands do not owe
+    from condal.lab import experiments
     from condal.sweeps.watch import Lines
     from condal.sweeps.workers import Workers
 
     if listing:
         rows = [(e.name, e.title) for e in experiments.EXPERIMENTS.values()]
-        click.echo(table([*rows, ("all", "every one of these")]))
+        click.echo(table([*rows, ("all", "all of these")]))
         return
     if name is None and not quick:
         raise ProblemError(
@@ -76,15 +78,15 @@ def experiment(
     experiments.require_matplotlib()
     folder = experiments.ExperimentFolder(out)
     if not quick:
-        for one in chosen:
-            experiments.require_data(one, folder, data)
+        for selected in chosen:
+            experiments.require_data(selected, folder, data)
     try:
         with Workers.of(workers) as pool:
-            for one in chosen:
-                click.echo(f"\n{one.name}: {one.title}\n")
+            for selected in chosen:
+                click.echo(f"\n{selected.name}: {selected.title}\n")
                 with Lines() as watch:
                     report = experiments.produce(
-                        one,
+                        selected,
                         folder,
                         quick=quick,
                         data=data,
@@ -101,7 +103,7 @@ def experiment(
 
 
 def summary(report: Report) -> str:
-    """A verdict a claim, over all instances, and where everything is."""
+    """Return one verdict per claim, over all instances, and the paths of the files."""
     groups: dict[str, list[Claim]] = {}
     for claim in report.claims:
         groups.setdefault(claim.text, []).append(claim)
@@ -113,7 +115,7 @@ def summary(report: Report) -> str:
 
 
 def _verdict(claims: list[Claim]) -> tuple[str, str]:
-    """The verdict of a claim and its text, with the number, or with where it does not hold."""
+    """Return the verdict of a claim and its text, with the value or where it does not hold."""
     first = claims[0]
     if len(claims) == 1:
         return first.verdict.value, f"{first.text} ({first.measured})"

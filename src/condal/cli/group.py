@@ -1,33 +1,56 @@
-"""One place where errors become a line on stderr and an exit code."""
+"""A group of commands that imports them on demand and turns errors into a line and an exit code."""
 
 from __future__ import annotations
 
 import os
 import sys
-import traceback
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, NoReturn
 
 import click
 
 from condal.errors import CondalError
-from condal.runtime.signals import ABORTED
 from condal.runtime.text import escape_terminal
 
 BAD_INPUT = 2
 INTERNAL = 70  # EX_SOFTWARE of sysexits.h
-HELP = f"{__name__}.help"  # in the meta of a context: what to type for help, if not the obvious
+HELP = f"{__name__}.help"  # key in a context's meta: the help command to suggest in errors
 TRACEBACK = "CONDAL_TRACEBACK"
 
 
-class Commands(click.Group):
-    """A group whose errors are all one line, `condal: error: ...`."""
+class LazyGroup(click.Group):
+    """A group that imports a command when it is called and reports an error in one line.
+
+    `lazy` maps the name of a command to the first line of its help. The command NAME is the
+    function NAME of the module `package`.NAME.
+    """
+
+    def __init__(self, *args: Any, package: str, lazy: Mapping[str, str], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._package, self._lazy = package, lazy
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self._lazy)
+
+    def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
+        if cmd_name in self._lazy and cmd_name not in self.commands:
+            module = import_module(f"{self._package}.{cmd_name}")
+            self.commands[cmd_name] = getattr(module, cmd_name)
+        return self.commands.get(cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self._lazy.items()))
 
     def main(self, *args: Any, **options: Any) -> NoReturn:
-        """Run a command and exit: 2 for an error of the user's, 70 for one of our own, 130 for a
+        """Run a command and exit: 2 for an error of the user, 70 for an internal error, 130 for a
         Ctrl-C that aborts."""
         try:
             code = super().main(*args, **{**options, "standalone_mode": False})
-        except click.Abort:  # click's own name for a KeyboardInterrupt
+        except click.Abort:  # click raises it for a KeyboardInterrupt
+            from condal.runtime.signals import ABORTED
+
             sys.exit(ABORTED)
         except click.ClickException as error:
             _refuse(_usage(error))
@@ -36,7 +59,7 @@ class Commands(click.Group):
         except MemoryError:
             _refuse("out of memory; try --storage sketch:10, or a machine with more")
         except Exception as error:
-            _confess(error)
+            _report_internal(error)
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -52,9 +75,11 @@ def _refuse(message: str) -> NoReturn:
     sys.exit(BAD_INPUT)
 
 
-def _confess(error: Exception) -> NoReturn:
-    """The last resort: an error that nobody thought of."""
+def _report_internal(error: Exception) -> NoReturn:
+    """Report an unexpected error and exit."""
     if os.environ.get(TRACEBACK):
+        import traceback
+
         traceback.print_exception(error)
     what = escape_terminal(" ".join(f"{type(error).__name__}: {error}".split()))
     click.echo(

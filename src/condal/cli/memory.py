@@ -1,32 +1,25 @@
-"""What --storage stands for, and how much memory it takes."""
+"""--storage: what it stands for, and how much memory it takes."""
 
 from __future__ import annotations
 
 import re
 
-from condal.driver.memory import (
-    Bytes,
-    dense_bytes,
-    estimate,
-    factored_bytes,
-    fitting,
-    in_all,
-    physical,
-    size,
-    sketch_bytes,
-)
+from condal.driver.memory import available, estimate, in_all, size
+from condal.driver.plan import Plan
 from condal.errors import ProblemError
 from condal.problem import Problem
-from condal.storage import Dense, Factored, Sketch, automatic
-from condal.types import Method, Spectral, Storage
+from condal.storage.factored import Factored
+from condal.storage.sketch import Sketch
+from condal.storage.whole import Dense
+from condal.types import Spectral, Storage
 
-MUCH = 10**9  # bytes that are worth a word
-SPEC = re.compile(r"auto|dense|factored|sketch:[1-9][0-9]{0,8}")
+MIN_BYTES_TO_MENTION = 10**9
+STORAGE = re.compile(r"auto|dense|factored|sketch:[1-9][0-9]{0,8}")
 
 
-def checked(spec: str) -> str:
-    """The specification, if it is one: auto, dense, factored or sketch:R."""
-    if SPEC.fullmatch(spec):
+def check_storage(spec: str) -> str:
+    """Return the specification if it is auto, dense, factored or sketch:R."""
+    if STORAGE.fullmatch(spec):
         return spec
     raise ProblemError(
         f"--storage must be auto, dense, factored or sketch:R with R at least 1, such as "
@@ -34,24 +27,24 @@ def checked(spec: str) -> str:
     )
 
 
-def build(spec: str, problem: Problem, noun: str, seed: int) -> Storage | None:
-    """The storage of a checked specification; refused if the machine has not the memory.
+def build_storage(spec: str, problem: Problem, noun: str, seed: int) -> Storage | None:
+    """Return the storage of a checked specification; None for auto, where the solver chooses.
 
-    None for auto: the solver chooses what the method needs. `noun` is what the n unknowns stand
-    for.
+    Raise ProblemError if it needs more memory than the machine has. `noun` names what the n
+    unknowns stand for.
     """
     if spec == "auto":
         return None
     if not isinstance(problem.X, Spectral):
         raise ProblemError(
-            f"--storage {spec} is for matrices, which are no unknowns here: leave it"
+            f"--storage {spec} is for problems whose unknown is a matrix: leave it out here"
         )
     n = problem.X.n
     kind, _, rank = spec.partition(":")
-    wanted, machine = _bytes(kind, n, int(rank or 0)), physical()
-    if machine is not None and wanted > machine:
+    needed, machine = _bytes(kind, n, int(rank or 0)), available()
+    if machine is not None and needed > machine:
         raise ProblemError(
-            f"--storage {spec} needs about {size(wanted)} for {n} {noun}, and this machine has "
+            f"--storage {spec} needs about {size(needed)} for {n} {noun}, and this machine has "
             f"{size(machine)}: use --storage auto, or sketch:R with a small R"
         )
     if kind == "sketch":
@@ -59,43 +52,19 @@ def build(spec: str, problem: Problem, noun: str, seed: int) -> Storage | None:
     return Dense() if kind == "dense" else Factored(n)
 
 
-def first(
-    problem: Problem,
-    method: Method | None,
-    storage: Storage | None,
-    *,
-    tol: float,
-    max_memory: Bytes = None,
-) -> tuple[Method, Storage | None]:
-    """The method that `solve` begins with, and what it keeps of x; None for a factor of its own."""
-    tried, max_bytes = fitting(problem, method, storage, tol=tol, max_memory=max_memory)
-    method = tried[0].method
-    if storage is None and method.keeps != "factor":
-        rows = problem.A.size + problem.f.M.size
-        storage = automatic(problem.X, rows, keeps=method.keeps, max_bytes=max_bytes)
-    return method, storage
-
-
-def told(
-    problem: Problem,
-    method: Method | None,
-    storage: Storage | None,
-    *,
-    tol: float,
-    max_memory: Bytes = None,
-) -> str | None:
-    """What the process may take in all, and the largest parts of it, where that is much."""
-    method, storage = first(problem, method, storage, tol=tol, max_memory=max_memory)
+def memory_note(problem: Problem, plan: Plan, storage: Storage | None) -> str | None:
+    """Return the estimated memory of the process and its largest parts; None if it is small."""
+    method, storage = plan.method, plan.first_storage(problem, storage)
     total, parts = in_all(problem, method, storage), estimate(problem, method, storage)
-    if total < MUCH:
+    if total < MIN_BYTES_TO_MENTION:
         return None
     largest = sorted(parts, key=lambda name: -parts[name])[:3]
-    shown = ", ".join(f"{name} {size(parts[name])}" for name in largest if parts[name])
-    return f"memory: at most {size(total)} in all, with {method.name}; of it {shown}"
+    listed = ", ".join(f"{name} {size(parts[name])}" for name in largest if parts[name])
+    return f"memory: at most {size(total)} in total with {method.name}, including {listed}"
 
 
 def describe(storage: Storage, n: int) -> tuple[str, int]:
-    """Its name as --storage takes it, and at most how many bytes it takes."""
+    """Return the name of a storage as --storage takes it, and an upper bound on its bytes."""
     if isinstance(storage, Sketch):
         return f"sketch:{storage.R}", _bytes("sketch", n, storage.R)
     kind = "factored" if isinstance(storage, Factored) else "dense"
@@ -104,5 +73,5 @@ def describe(storage: Storage, n: int) -> tuple[str, int]:
 
 def _bytes(kind: str, n: int, rank: int) -> int:
     if kind == "sketch":
-        return sketch_bytes(n, rank)
-    return factored_bytes(n) if kind == "factored" else dense_bytes(n)
+        return Sketch.bytes_for(n, rank)
+    return Factored.bytes_for(n) if kind == "factored" else Dense.bytes_for(n)

@@ -1,4 +1,4 @@
-"""The options of an application as a result keeps them: what is typed to make its model again."""
+"""The options of an application as a result stores them, enough to build its model again."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from condal.cli.application import Application, Chosen
 from condal.errors import FormatError
 
 
-def kept(application: Application, model: Any, chosen: Chosen) -> dict[str, Any]:
-    """The options by name, those that the model chose by itself as it chose them. Files that they
-    name are none of the problem, and are left out."""
-    own = {name: _typed(chosen[name]) for name in _of_problem(application)}
+def options_to_save(application: Application, model: Any, chosen: Chosen) -> dict[str, Any]:
+    """Return the options by name, with the values that the model chose for those not given.
+
+    Options that name input files do not change the problem and are left out.
+    """
+    own = {name: _as_typed(chosen[name]) for name in _of_problem(application)}
     return own | application.resolved(model)
 
 
-def restored(application: Application, options: dict[str, Any], path: str) -> dict[str, Any]:
-    """The values of the options that a file holds, checked as those that are typed."""
+def restore_options(application: Application, options: dict[str, Any], path: str) -> dict[str, Any]:
+    """Return the values of the options stored in a file, checked as if they were typed."""
     known = _of_problem(application)
     words = []
     for name, value in options.items():
@@ -38,7 +40,7 @@ def restored(application: Application, options: dict[str, Any], path: str) -> di
 
 
 def _of_problem(application: Application) -> dict[str, click.Option]:
-    """The options that the problem depends on, by name."""
+    """Return the options that the problem depends on, by name."""
     return {
         str(option.name): option
         for option in application.options
@@ -46,5 +48,5 @@ def _of_problem(application: Application) -> dict[str, click.Option]:
     }
 
 
-def _typed(value: Any) -> Any:
+def _as_typed(value: Any) -> Any:
     return ",".join(value) if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Where --json and --out go: stdout, or a file that appears whole or not at all; and how long."""
+"""--json and --out: stdout, or a file that is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ from condal.errors import FormatError
 from condal.io.formats.writing import write_text
 
 STDOUT = "-"
-SHORTEST = 1e-9  # seconds: a limit is positive
+MIN_SECONDS = 1e-9  # a time limit must be positive
 
 
-def left(max_seconds: float | None, began: float) -> float | None:
-    """What the making of the model left of the time."""
+def seconds_left(max_seconds: float | None, began: float) -> float | None:
+    """Return the rest of a time limit; None for no limit."""
     if max_seconds is None:
         return None
-    return max(max_seconds - (time.perf_counter() - began), SHORTEST)
+    return max(max_seconds - (time.perf_counter() - began), MIN_SECONDS)
 
 
-def check_all(targets: Mapping[str, str | None], read: Mapping[str, str]) -> None:
-    """Refuse now what could not be written after the solve, or would write over what is `read` or
-    written before: the targets by their options, and the files that are read by what they are."""
-    taken = dict(read)
+def check_all(targets: Mapping[str, str | None], inputs: Mapping[str, str]) -> None:
+    """Refuse before the solve a target that cannot be written, is an input, or stands twice.
+
+    `targets` maps options to paths, and `inputs` descriptions to the files that are read.
+    """
+    taken = dict(inputs)
     for option, target in targets.items():
         if target is None or target == STDOUT:
             continue
@@ -37,31 +39,31 @@ def check_all(targets: Mapping[str, str | None], read: Mapping[str, str]) -> Non
         for what, path in taken.items():
             if _same(target, path):
                 raise FormatError(f"is {what}; give {option} another path", path=target)
-        taken[f"where {option} goes"] = target
+        taken[f"the {option} file"] = target
 
 
-def check_beside(target: str, option: str, results: Iterable[str]) -> None:
-    """Refuse a file in one of the folders, which are results."""
+def check_outside(target: str, option: str, results: Iterable[str]) -> None:
+    """Refuse a target inside one of the folders of saved results."""
     for folder in results:
         if within(target, folder):
             raise FormatError(f"is in the result {folder}; give {option} another path", path=target)
 
 
 def within(path: str | Path, folder: str | Path) -> bool:
-    """Whether a path leads into a folder, be it there or not."""
+    """Return whether a path is inside a folder; neither needs to exist."""
     try:
         return Path(path).resolve().is_relative_to(Path(folder).resolve())
-    except (OSError, RuntimeError, ValueError):  # it is refused where it is opened
+    except (OSError, RuntimeError, ValueError):  # opening it will fail with a message
         return False
 
 
 def check(target: str, option: str) -> None:
-    """Refuse what is no file that can be written."""
+    """Refuse a path that is not a writable file."""
     path = Path(target)
     try:
         if path.exists():
             if not path.is_file():
-                raise FormatError(f"is no regular file; give {option} another path", path=target)
+                raise FormatError(f"is not a regular file; give {option} another path", path=target)
             if not os.access(path, os.W_OK):
                 raise PermissionError(None, "Permission denied")
         with tempfile.TemporaryFile(dir=path.resolve().parent):
@@ -77,23 +79,23 @@ def check(target: str, option: str) -> None:
 
 
 def _same(target: str, other: str) -> bool:
-    """Whether two paths lead to one file, be it there or not."""
+    """Return whether two paths lead to the same file; neither needs to exist."""
     try:
         first, second = Path(target), Path(other)
         if first.exists() and second.exists():
             return first.samefile(second)
         return first.resolve() == second.resolve()
-    except (OSError, RuntimeError, ValueError):  # it is refused where it is opened
+    except (OSError, RuntimeError, ValueError):  # opening it will fail with a message
         return False
 
 
 def write_record(target: str, record: dict[str, Any] | list[dict[str, Any]]) -> None:
-    """The record as one JSON object, or several as a list of these."""
+    """Write a record as a JSON object, or several as a list."""
     _write(target, json.dumps(record, indent=2, allow_nan=False) + "\n")
 
 
 def write_lines(target: str, lines: Iterable[str]) -> None:
-    """The answer, a line each."""
+    """Write the lines of an answer."""
     _write(target, "".join(f"{line}\n" for line in lines))
 
 

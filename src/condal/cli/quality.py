@@ -1,4 +1,4 @@
-"""How near the best an answer is, by what is proved: the same for a person and for --json."""
+"""How close to optimal an answer is proved to be, in words and for --json."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from condal.cli.application import Figures, Lines
 from condal.cli.text import number, percent
 from condal.result import Result
 
-ROUNDING = 1e-11  # of the sum of all weights: a bound below it is 0 but for rounding
+ZERO_BOUND = 1e-11  # share of the sum of all weights; a bound below it is 0 up to rounding
 
 
 @dataclass(frozen=True)
 class AtMost:
-    """A value that was reached, where none is above a bound.
+    """A value of a maximisation problem and an upper bound.
 
-    `weights` are those that values are sums and differences of: if all are whole numbers, so is
-    every value, and the best of them.
+    All values are sums and differences of `weights`: with integer weights all values are integers.
     """
 
     value: float
@@ -30,40 +29,39 @@ class AtMost:
 
     @property
     def whole(self) -> bool:
-        """Whether all values are whole numbers."""
+        """Whether all values are integers."""
         return bool(np.all(self.weights == np.rint(self.weights)))
 
     @property
     def most(self) -> float:
-        """What no value is above."""
+        """An upper bound on all values, rounded down if they are integers."""
         return float(math.floor(self.bound)) if self.whole else self.bound
 
     @property
-    def nothing(self) -> bool:
-        """Whether the bound is 0 but for rounding."""
-        return 0 < self.bound <= ROUNDING * float(np.abs(self.weights).sum())
+    def zero_bound(self) -> bool:
+        """Whether the bound is 0 up to rounding."""
+        return 0 < self.bound <= ZERO_BOUND * float(np.abs(self.weights).sum())
 
     @property
     def best(self) -> bool:
-        """Whether it is proved that the value is the best."""
+        """Whether the value is proved to be optimal."""
         return self.whole and self.value == self.most
 
     @property
     def share(self) -> float | None:
-        """At least what part of the best the value is; None where the bound does not say."""
+        """A lower bound on value / optimum; None if the bound gives none."""
         if not math.isfinite(self.bound):
             return None
         if self.best:
             return 1.0
-        if self.most <= 0 or self.value < 0 or self.nothing:
+        if self.most <= 0 or self.value < 0 or self.zero_bound:
             return None
         return min(self.value, self.most) / self.most
 
     def lines(self, none: str, what: str) -> Lines:
-        """The bound, by which there is `none` better, and how good that proves the value, of
-        `what`, to be."""
+        """Return the bound with the statement `none`, and how good that proves the `what` to be."""
         shown = number(self.bound, up=True)
-        if self.nothing:
+        if self.zero_bound:
             shown = "0" if self.whole else "0 up to rounding"
         rows = [("bound", f"{shown}, {none}")]
         if self.best:
@@ -74,11 +72,11 @@ class AtMost:
         return [*rows, ("quality", f"at least {share} of the best possible {what}")]
 
 
-def cost_figures(result: Result, found: Any | None, excess: Callable[[Any], float]) -> Figures:
-    """The cost of what was found, and how much of it is too much at most."""
-    if found is None:
+def cost_figures(result: Result, answer: Any | None, excess: Callable[[Any], float]) -> Figures:
+    """Return the cost of an answer and an upper bound on its relative excess."""
+    if answer is None:
         return {"cost": None, "excess": None}
     return {
-        "cost": found.cost,
-        "excess": excess(found) if math.isfinite(result.bound) else None,
+        "cost": answer.cost,
+        "excess": excess(answer) if math.isfinite(result.bound) else None,
     }

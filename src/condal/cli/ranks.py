@@ -1,6 +1,6 @@
 """--distributed: an application on the ranks that mpirun or srun has started.
 
-All of them run the same command. The first one speaks and writes for all.
+All ranks run the same command. The first rank prints and writes for all.
 """
 
 from __future__ import annotations
@@ -17,44 +17,45 @@ from typing import Any
 import click
 
 from condal.cli.application import Application, Chosen
-from condal.cli.outcome import Wishes
+from condal.cli.session import Outputs
 from condal.errors import FormatError, ProblemError
+from condal.methods import registry
 
-SILENT = Wishes(None, None, None, overwrite=False, port=None, quiet=True)
-# How a process is told how many there are, and which it is: by Open MPI, and by MPICH and others.
-SEVERAL = (("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK"))
-VARIANTS = ("auto", "cgal", "cgal-decr", "cgal-ls", "hcgm", "fw-al")  # of the one method there is
+SILENT = Outputs(None, None, None, overwrite=False, port=None, quiet=True)
+# Environment variables with the number of processes and the rank: Open MPI, MPICH and others.
+WORLD = (("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK"))
+VARIANTS = ("auto", *(name for name, method in registry.METHODS.items() if method.distributed))
 
 
 def on_ranks(
-    application: Application, wishes: Wishes, method: str = "auto", storage: str = "auto"
-) -> tuple[Application, Wishes]:
-    """The application as the ranks run it together, and what this one is to write."""
+    application: Application, outputs: Outputs, method: str = "auto", storage: str = "auto"
+) -> tuple[Application, Outputs]:
+    """Return the application as the ranks run it together, and the outputs of this rank."""
     from condal import distributed
 
     team = distributed.Team()
     if team.rank:
-        sys.stdout = sys.stderr = StringIO()  # which nobody reads
+        sys.stdout = sys.stderr = StringIO()  # discarded
     if application.name != "max-cut":
         raise ProblemError(f"--distributed is for --as max-cut; got --as {application.name}")
     if method not in VARIANTS:
-        raise ProblemError(f"--distributed knows --method {', '.join(VARIANTS)}; got {method}")
-    if wishes.folder is not None:
+        raise ProblemError(f"--distributed takes --method {', '.join(VARIANTS)}; got {method}")
+    if outputs.folder is not None:
         raise ProblemError(
-            "--distributed does not take --save, which wants x on one machine: --checkpoint keeps "
-            "it, a part a rank, and --json and --out have what came of it"
+            "--distributed does not take --save, which needs x on one machine: use --checkpoint, "
+            "which keeps one part per rank, and --json and --out for the answer"
         )
-    if wishes.port is not None:
+    if outputs.port is not None:
         raise ProblemError(
-            "--distributed does not take --watch, a page on one machine: the first rank prints how "
-            "far it is"
+            "--distributed does not take --watch, a page on one machine: the first rank prints the "
+            "progress"
         )
-    R = _sketched(storage)
+    R = _sketch_size(storage)
 
     def build(file: str, chosen: Chosen) -> Any:
         with team.solving():
             model = distributed.read_max_cut(file, team)
-            memory = distributed.told(model, R)  # all of them have a part in it
+            memory = distributed.told(model, R)  # a collective call: every rank makes it
             if chosen["say"] is not None:
                 chosen["say"](memory)
         return model
@@ -68,31 +69,33 @@ def on_ranks(
         with team.solving():
             return application.answer(model, result, chosen)
 
-    made = replace(
+    on_team = replace(
         application,
         build=build,
         solve=solve,
         resume=distributed.resume,
         answer=answer,
         picture=lambda model, result, answer: None,
-        again=f"mpirun -n {team.size} condal resume",
+        resume_command=f"mpirun -n {team.size} condal resume",
     )
-    return made, SILENT if team.rank else wishes
+    return on_team, SILENT if team.rank else outputs
 
 
 def refuse_crowd(advice: str) -> None:
-    """Raise ProblemError where mpirun has started several processes, which would all do the same;
-    the first one tells."""
-    for size, rank in SEVERAL:
+    """Raise ProblemError if mpirun started several processes, which would all do the same work.
+
+    Only the first process prints the error.
+    """
+    for size, rank in WORLD:
         count = os.environ.get(size, "")
         if count.isdecimal() and int(count) > 1:
             if os.environ.get(rank, "0") != "0":
                 sys.stdout = sys.stderr = StringIO()
-            raise ProblemError(f"condal was started {count} times, by mpirun or the like: {advice}")
+            raise ProblemError(f"mpirun or the like started condal {count} times: {advice}")
 
 
-def checked(distributed: bool) -> AbstractContextManager[None]:
-    """What a rank looks at before it begins: where it refuses, all do."""
+def refusing_together(distributed: bool) -> AbstractContextManager[None]:
+    """Return a context in which all ranks refuse if one does."""
     if not distributed:
         return nullcontext()
     from condal.distributed import Team
@@ -100,15 +103,15 @@ def checked(distributed: bool) -> AbstractContextManager[None]:
     return Team().together()
 
 
-def about(file: str) -> Callable[[str], dict[str, Any]] | None:
-    """What reads what a checkpoint of many ranks says of itself; None if it is of one."""
+def folder_reader(file: str) -> Callable[[str], dict[str, Any]] | None:
+    """Return the function that reads the header of a distributed checkpoint; None for a file."""
     if not Path(file).is_dir():
         return None
     from condal.distributed import is_parts, read_about
 
     if not is_parts(file):
         raise FormatError(
-            "is a folder without a manifest, and so no checkpoint of condal solve --distributed; "
+            "is a folder without a manifest, so not a checkpoint of condal solve --distributed; "
             "check the path",
             path=file,
         )
@@ -116,15 +119,15 @@ def about(file: str) -> Callable[[str], dict[str, Any]] | None:
 
 
 def tol_of(context: click.Context, tol: float) -> float:
-    """What is asked for: where nothing is typed, what people ask of problems of this size."""
+    """Return --tol if it was typed, else the default of distributed solves."""
     from condal.distributed import TOL
 
     typed = context.get_parameter_source("tol") is click.core.ParameterSource.COMMANDLINE
     return tol if typed else TOL
 
 
-def _sketched(storage: str) -> int:
-    """The R of sketch:R."""
+def _sketch_size(storage: str) -> int:
+    """Return the R of sketch:R."""
     from condal.distributed import RANK
 
     kind, _, R = storage.partition(":")

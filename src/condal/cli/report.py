@@ -1,100 +1,49 @@
-"""A result, for a machine and for a person."""
+"""The command `report`: write saved results as one HTML page."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict
-from typing import Any
+from pathlib import Path
 
-from condal.cli.application import Lines
-from condal.cli.text import counted, number, table
-from condal.report.words import ROUNDING
-from condal.result import Result, Status
+import click
+
+from condal.cli import output_paths
+from condal.driver.memory import size
+from condal.errors import FormatError
+from condal.io.formats.writing import write_text
+from condal.io.results.reading import load
+from condal.report.pages import page, require
 from condal.runtime.text import escape_terminal
 
-SOLVED, STOPPED = 0, 1  # exit codes
 
-# What the statuses advise, in the words of the command line.
-_ADVICE = {
-    Status.MAX_ITERS: "stopped at the iteration limit; raise --max-iters or --tol",
-    Status.MAX_SECONDS: "stopped at the time limit; raise --max-seconds or --tol",
-    Status.INTERRUPTED: "interrupted; what follows is proved of where it stopped",
-    Status.INACCURATE: "inaccurate: at rest near the tolerance, which is not proved; raise --tol",
-    Status.STALLED: "stalled: the method can do no more; try another --method",
-    Status.NUMERICAL_ERROR: "stopped: a product was not finite; look for overflow in the weights",
-}
+@click.command("report")
+@click.argument("results", type=click.Path(), nargs=-1, required=True, metavar="RESULT...")
+@click.option("-o", "--out", "out", required=True, metavar="FILE", help="The file to write.")
+@click.option("--title", metavar="TEXT", help="The title of the page; default: the problem's name.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing file.")
+def report(results: tuple[str, ...], out: str, title: str | None, overwrite: bool) -> None:
+    """Write saved results as one HTML page.
 
+    A RESULT is a folder that condal solve --save wrote; several results stand
+    side by side. The page is one file and loads nothing from the network.
 
-def exit_code(result: Result) -> int:
-    """0 if solved to the tolerance, else 1."""
-    return SOLVED if result.status is Status.SOLVED else STOPPED
-
-
-def record(result: Result, figures: dict[str, float | None]) -> dict[str, Any]:
-    """The keys of --json, those of the application last; what is not a finite number is None."""
-    made = result.reconstruction
-    return {
-        "problem": result.problem_name,
-        "method": result.method,
-        "why": result.why,
-        "status": result.status.name.lower(),
-        "objective": _finite(result.objective),
-        "bound": _finite(result.bound),
-        "gap": _finite(result.gap),
-        "infeasibility": _finite(result.infeasibility),
-        "certified": bool(result.certificate.certified),
-        "reconstruction": None
-        if made is None
-        else {**asdict(made), "image_error": _finite(made.image_error)},
-        "iterations": int(result.iterations),
-        "oracle_calls": int(result.oracle_calls),
-        "matvecs": int(result.matvecs),
-        "seconds": _finite(result.seconds),
-        **{name: None if value is None else _finite(value) for name, value in figures.items()},
-    }
+    \b
+    Example:
+      condal report run1 run2 -o page.html
+    """
+    require()
+    _check(out, results, overwrite)
+    loaded = [load(folder) for folder in results]
+    names = [escape_terminal((Path.cwd() / folder).name) for folder in results]
+    text = page(loaded, labels=names if len(names) > 1 else None, title=title)
+    write_text(out, [text])
+    click.echo(f"{escape_terminal(out)}: {size(len(text))}")
 
 
-def page(result: Result, file: str, answer: Lines) -> str:
-    """What a person reads of a result, in 80 columns."""
-    title = f"{result.problem_name} of {file}" if file else result.problem_name
-    rows = [
-        (escape_terminal(name), escape_terminal(value)) for name, value in summary(result, answer)
-    ]
-    return f"{escape_terminal(title)}\n\n{table(rows)}"
-
-
-def summary(result: Result, answer: Lines) -> Lines:
-    """Names and values: the answer, what is proved of it, and what it cost."""
-    certificate = result.certificate
-    rows = [("status", _ADVICE.get(result.status, result.status.value))]
-    rows += [("reason", result.reason)] if result.reason else []
-    rows += answer
-    if certificate.certified:
-        kind = "a feasible point" if result.infeasibility <= ROUNDING else "a nearly feasible point"
-        rows += [
-            ("objective", f"{number(result.objective)}, {kind} of the convex problem"),
-            ("gap", f"{result.gap:.2g} between objective and bound"),
-            ("infeasibility", f"{result.infeasibility:.2g}"),
-            ("proof", certificate.because),
-        ]
-    if result.reconstruction is not None:
-        rows.append(("x", str(result.reconstruction)))
-    return [
-        *rows,
-        ("method", result.method),
-        (
-            "work",
-            ", ".join(
-                (
-                    counted(result.iterations, "iteration"),
-                    counted(result.oracle_calls, "oracle call"),
-                    counted(result.matvecs, "matrix product"),
-                )
-            ),
-        ),
-        ("time", f"{result.seconds:.2f} s"),
-    ]
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
+def _check(out: str, results: tuple[str, ...], overwrite: bool) -> None:
+    """Refuse an output that cannot be written."""
+    if out == output_paths.STDOUT:
+        raise click.UsageError("a page needs a file: -o page.html")
+    output_paths.check(out, "-o")
+    output_paths.check_outside(out, "-o", results)
+    if Path(out).exists() and not overwrite:
+        raise FormatError("exists; give -o another path, or add --overwrite", path=out)

@@ -1,4 +1,4 @@
-"""The command `resume`: a solve from its checkpoint."""
+"""The command `resume`: continue a solve from its checkpoint."""
 
 from __future__ import annotations
 
@@ -12,25 +12,27 @@ import click
 from condal.cli import ranks
 from condal.cli.application import Application
 from condal.cli.applications import APPLICATIONS
-from condal.cli.options import kept, restored
-from condal.cli.outcome import Outcome, Wishes, outcomes
-from condal.cli.output_paths import left
+from condal.cli.options import options_to_save, restore_options
+from condal.cli.output_paths import seconds_left
+from condal.cli.session import Outputs, Session, output_options
 from condal.driver.checkpoint_writer import Checkpoint
 from condal.driver.stop import Stop
 from condal.errors import FormatError
 from condal.io.checkpoint.file import read_about
 from condal.result import Result
 
-OF = "solve"  # the key of what the command line keeps with a checkpoint
+SOLVE_KEY = "solve"  # in a checkpoint's options: how the command line made the problem
 
 
 @click.command()
 @click.argument("file", type=click.Path())
 @click.argument("problem", type=click.Path())
-@click.option("--tol", type=float, metavar="TOL", help="The relative gap to prove; else as before.")
+@click.option(
+    "--tol", type=float, metavar="TOL", help="The relative gap to prove; default: unchanged."
+)
 @click.option("--max-iters", type=int, metavar="N", help="Stop after N more iterations.")
 @click.option("--max-seconds", type=float, metavar="S", help="Stop after S more seconds.")
-@outcomes
+@output_options
 @click.pass_context
 def resume(
     context: click.Context,
@@ -40,52 +42,52 @@ def resume(
     tol: float | None,
     max_iters: int | None,
     max_seconds: float | None,
-    wishes: Wishes,
+    outputs: Outputs,
 ) -> None:
-    """Go on with a solve from FILE, which condal solve --checkpoint wrote.
+    """Resume a solve from the checkpoint FILE.
 
-    The problem is made again from its file PROBLEM, with the options of the
-    solve, and the answer is the one that the solve would have had if it had been
-    left alone. FILE is written on. It is refused if it is of other data, or of
-    another version of condal.
+    FILE was written by condal solve --checkpoint and is updated. The problem is
+    built again from its file PROBLEM with the options of the solve, and the
+    answer is that of an uninterrupted solve. A checkpoint of other data or of
+    another version of condal is refused.
 
     \b
     Example:
       condal solve G1.txt --as max-cut --tol 1e-6 --checkpoint run.checkpoint
       condal resume run.checkpoint G1.txt --json result.json
 
-    FILE is a folder if condal solve --distributed wrote it: go on with
+    If condal solve --distributed wrote it, FILE is a folder: resume with
     mpirun -n 4 condal resume FILE PROBLEM, on any number of ranks.
     """
     Stop(1.0 if tol is None else tol, max_iters, max_seconds)
-    about = ranks.about(file)
-    application, own, settings = _of(file, problem, about or read_about)
-    if about is not None:
+    folder_reader = ranks.folder_reader(file)
+    application, own, settings = _read_solve(file, problem, folder_reader or read_about)
+    if folder_reader is not None:
         storage = str(settings.get("storage", "auto"))
-        application, wishes = ranks.on_ranks(application, wishes, storage=storage)
+        application, outputs = ranks.on_ranks(application, outputs, storage=storage)
     else:
-        ranks.refuse_crowd("this checkpoint is of one process; start it once")
-    read = {"the file itself": problem, "the checkpoint": file}
-    with ranks.checked(about is not None):
-        outcome = Outcome(context, application, problem, wishes, read)
+        ranks.refuse_crowd("this checkpoint was written by one process; start it once")
+    inputs = {"the file itself": problem, "the checkpoint": file}
+    with ranks.refusing_together(folder_reader is not None):
+        session = Session(context, application, problem, outputs, inputs)
     began = time.perf_counter()
     settings |= {"max_iters": max_iters, "max_seconds": max_seconds}
     settings |= {} if tol is None else {"tol": tol}
 
-    def run(model: Any, **heard: Any) -> Result:
+    def run(model: Any, **callbacks: Any) -> Result:
         return application.resume(
-            Checkpoint(file, say=outcome.warn),
+            Checkpoint(file, say=session.warn),
             model,
             tol=tol,
             max_iters=max_iters,
-            max_seconds=left(max_seconds, began),
-            **heard,
+            max_seconds=seconds_left(max_seconds, began),
+            **callbacks,
         )
 
-    outcome.reach(own, settings, run, file)
+    session.run(own, settings, run, file)
 
 
-def kept_at(
+def new_checkpoint(
     file: str | None,
     application: Application,
     model: Any,
@@ -93,23 +95,23 @@ def kept_at(
     settings: dict[str, Any],
     say: Callable[[str], Any],
 ) -> Checkpoint | None:
-    """The checkpoint that --checkpoint asks for, with what `resume` makes the model of."""
+    """Return the checkpoint of --checkpoint, with all that `resume` needs to build the model."""
     if file is None:
         return None
-    made = {
+    how = {
         "application": application.name,
-        "options": kept(application, model, own),
+        "options": options_to_save(application, model, own),
         "settings": settings,
     }
-    return Checkpoint(file, options={OF: made}, say=say)
+    return Checkpoint(file, options={SOLVE_KEY: how}, say=say)
 
 
-def _of(
-    file: str, problem: str, about: Callable[[str], dict[str, Any]]
+def _read_solve(
+    file: str, problem: str, read: Callable[[str], dict[str, Any]]
 ) -> tuple[Application, dict[str, Any], dict[str, Any]]:
-    """What a checkpoint is of: the application, its options, and the settings of the solve."""
+    """Return the application of a checkpoint, its options and the settings of the solve."""
     try:
-        found = about(file).get("options")
+        options = read(file).get("options")
     except FormatError:
         with suppress(FormatError):
             read_about(problem)
@@ -117,20 +119,20 @@ def _of(
                 "the checkpoint comes first: condal resume FILE PROBLEM"
             ) from None
         raise
-    made = found.get(OF) if isinstance(found, dict) else None
-    if not isinstance(made, dict) or not {"application", "options", "settings"} <= set(made):
+    how = options.get(SOLVE_KEY) if isinstance(options, dict) else None
+    if not isinstance(how, dict) or not {"application", "options", "settings"} <= set(how):
         raise FormatError(
             "was not written by condal solve --checkpoint; resume it in Python, with condal.resume",
             path=file,
         )
-    application = APPLICATIONS.get(str(made["application"]))
+    application = APPLICATIONS.get(str(how["application"]))
     if application is None:
         raise FormatError(
-            f"is of an application {str(made['application'])[:40]!a} that this condal does not "
+            f"belongs to an application {str(how['application'])[:40]!a} that this condal does not "
             f"know; wanted one of {', '.join(APPLICATIONS)}",
             path=file,
         )
-    if not isinstance(made["options"], dict) or not isinstance(made["settings"], dict):
-        raise FormatError("does not say how the problem was made; begin anew", path=file)
-    own = restored(application, made["options"], file)
-    return application, own, dict(made["settings"])
+    if not isinstance(how["options"], dict) or not isinstance(how["settings"], dict):
+        raise FormatError("does not say how the problem was built; start again", path=file)
+    own = restore_options(application, how["options"], file)
+    return application, own, dict(how["settings"])

@@ -1,4 +1,4 @@
-"""--save: the result of a solve in a folder, checked for before the solve begins."""
+"""--save: the folder for a result, checked before the solve begins."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ import click
 
 from condal.cli.output_paths import STDOUT, within
 from condal.errors import FormatError
-from condal.io.formats.contents import digest_of
-from condal.io.results import save
-from condal.io.results.folder import check_target
 from condal.result import Result
 from condal.runtime.text import escape_terminal
 
 
 @dataclass(frozen=True)
-class Keep:
-    """A folder that can be written, and the problem's file as it was before the solve."""
+class SaveTarget:
+    """A writable folder, and the digest of the problem's file before the solve."""
 
     folder: str
     file: str
@@ -30,21 +27,29 @@ class Keep:
     @classmethod
     def of(
         cls, folder: str | None, file: str, overwrite: bool, others: Mapping[str, str | None]
-    ) -> Keep | None:
-        """What --save asks for, refused now if it could not be written; `others` are the files that
-        are read and written beside it, by what they are: none may be in the folder."""
+    ) -> SaveTarget | None:
+        """Return the target of --save, or refuse a folder that could not be written.
+
+        `others` maps descriptions to the files that the command reads and writes; none of them may
+        be in the folder.
+        """
         if folder is None:
             if overwrite:
-                raise click.UsageError("--overwrite goes with --save DIR")
+                raise click.UsageError("--overwrite needs --save DIR")
             return None
+        from condal.io.formats.contents import digest_of
+        from condal.io.results.folder import check_target
+
         path = check_target(folder, overwrite=overwrite)
         for what, other in others.items():
             if other is not None and other != STDOUT and within(other, path):
-                raise FormatError(f"{what} is in it; give --save another folder", path=folder)
+                raise FormatError(f"contains {what}; give --save another folder", path=folder)
         return cls(folder, file, digest_of(file), overwrite)
 
     def write(self, result: Result, **about: Any) -> None:
-        """Save the result and what it is `about`: the application, its options, the answer."""
+        """Save the result with the application, its options and the answer."""
+        from condal.io.results.writing import save
+
         save(
             result,
             self.folder,
@@ -55,10 +60,10 @@ class Keep:
         )
 
     @property
-    def told(self) -> str:
-        """Where it is, and what to type next."""
-        file, folder = (shlex.quote(path) for path in (self.file, self.folder))
+    def message(self) -> str:
+        """Where the result is, and how to verify it."""
+        command = f"condal certify {shlex.quote(self.file)} {shlex.quote(self.folder)}"
         return (
-            f"Saved in {escape_terminal(self.folder)}. To prove it again:\n\n"
-            f"  {escape_terminal(f'condal certify {file} {folder}')}"
+            f"Saved in {escape_terminal(self.folder)}. To verify it:\n\n"
+            f"  {escape_terminal(command)}"
         )

@@ -1,4 +1,4 @@
-"""The command `show`: saved results as `condal solve` printed them."""
+"""The command `show`: print saved results as `condal solve` does."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from condal.cli import output_paths as target
-from condal.cli import report
+from condal.cli import output_paths, result_text
 from condal.cli.application import Lines
 from condal.cli.text import number, table
-from condal.io.results import Saved, load
+from condal.io.results.reading import load
+from condal.io.results.record import Saved
 from condal.runtime.text import escape_terminal
 
 
@@ -21,41 +21,41 @@ from condal.runtime.text import escape_terminal
     "--json",
     "json_target",
     metavar="FILE",
-    help="Write what they say there; - for stdout. Of several, a list.",
+    help="Write the results as JSON, a list if there are several; - for stdout.",
 )
 def show(results: tuple[str, ...], json_target: str | None) -> None:
-    """Print saved results, and how they were made.
+    """Print saved results and how they were made.
 
     A RESULT is a folder that condal solve --save wrote. Files that were changed
-    since are refused; what they claim is proved by condal certify alone.
+    since are refused. The claims of a result are proved only by condal certify.
 
     \b
     Example:
       condal show run1
     """
-    if json_target is not None and json_target != target.STDOUT:
-        target.check(json_target, "--json")
-        target.check_beside(json_target, "--json", results)
+    if json_target is not None and json_target != output_paths.STDOUT:
+        output_paths.check(json_target, "--json")
+        output_paths.check_outside(json_target, "--json", results)
     loaded = [load(folder) for folder in results]
-    echo = partial(click.echo, err=json_target == target.STDOUT)
+    echo = partial(click.echo, err=json_target == output_paths.STDOUT)
     for saved in loaded:
-        echo(f"\n{report.page(saved.result, saved.file or '', _answer(saved))}")
-        echo(f"\n{table(_made(saved))}")
+        echo(f"\n{result_text.page(saved.result, saved.file or '', _answer(saved))}")
+        echo(f"\n{table(_origin(saved))}")
     if json_target is not None:
         records = [_record(saved) for saved in loaded]
-        target.write_record(json_target, records[0] if len(records) == 1 else records)
+        output_paths.write_record(json_target, records[0] if len(records) == 1 else records)
 
 
 def _answer(saved: Saved) -> Lines:
-    """The answer, or at least the bound."""
+    """Return the answer, or at least the bound."""
     bound = [("bound", number(saved.result.bound))] if saved.result.certificate.certified else []
     return saved.answer or bound
 
 
-def _made(saved: Saved) -> Lines:
-    """How the result was made, and when."""
+def _origin(saved: Saved) -> Lines:
+    """Return how the result was made, and when."""
     settings = {**saved.settings, "tol": saved.result.tol}
-    rows = [("solved as", saved.application or "a problem of its own")]
+    rows = [("solved as", saved.application or "a problem built in Python")]
     for name, values in (("options", saved.options), ("settings", settings)):
         chosen = {key.replace("_", " "): value for key, value in values.items()}
         listed = ", ".join(
@@ -79,7 +79,7 @@ def _word(value: Any) -> str:
 
 def _record(saved: Saved) -> dict[str, Any]:
     return {
-        **report.record(saved.result, saved.figures),
+        **result_text.record(saved.result, saved.figures),
         "tol": saved.result.tol,
         "application": saved.application,
         "file": saved.file,

@@ -1,4 +1,4 @@
-"""The command `solve`: an application from its file."""
+"""The command `solve`: an application, from its file."""
 
 from __future__ import annotations
 
@@ -8,56 +8,41 @@ from typing import Any
 
 import click
 
-import condal
-from condal import methods
 from condal.cli import memory, ranks
-from condal.cli import output_paths as target
 from condal.cli.application import Application
 from condal.cli.applications import APPLICATIONS
-from condal.cli.command import OfApplication, application_of
-from condal.cli.outcome import Outcome, Wishes, outcomes
-from condal.cli.resume import kept_at
+from condal.cli.command import ApplicationCommand, application_of
+from condal.cli.output_paths import seconds_left
+from condal.cli.resume import new_checkpoint
+from condal.cli.session import Outputs, Session, output_options
 from condal.driver.memory import bytes_of
+from condal.driver.plan import Plan, make_plan
 from condal.driver.stop import Stop
-from condal.methods.rules import Decr, LineSearch
+from condal.methods import registry
 from condal.result import Result
 from condal.types import Method
 
 METHODS: dict[str, Callable[[], Method | None]] = {
     "auto": lambda: None,
-    "cgal": condal.CGAL,
-    "cgal-decr": lambda: condal.CGAL(sigma=Decr()),
-    "cgal-ls": lambda: condal.CGAL(eta=LineSearch()),
-    "cgal-fc": methods.corrective,
-    "lowrank": methods.LowRankCGAL,
-    "splitting": methods.Splitting,
-    "interior-point": methods.InteriorPoint,
-    "primal-dual": methods.PrimalDual,
-    "hcgm": condal.hcgm,
-    "fw-al": methods.fwal,
-    "ial": methods.IAL,
-    "upd": methods.UPD,
-    "aupd": methods.AUPD,
+    **{name: method for name, method in registry.METHODS.items() if method.command_line},
 }
 
 SETTINGS = ("tol", "method", "max_iters", "max_seconds", "storage", "seed")
 
 
-class Solve(OfApplication):
-    """The command, with the help of the application that --as names, or the name of FILE tells."""
+class Solve(ApplicationCommand):
+    """The command, with the help of the application that --as or the name of FILE selects."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """With --as, where the name of the file says it."""
-        return super().parse_args(ctx, [*self.told(args), *args])
+        return super().parse_args(ctx, [*self.implied(args), *args])
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """What the application is, where one is named."""
         application = application_of(ctx)
         if application is None:
             super().format_help_text(ctx, formatter)
             formatter.write_paragraph()
             with formatter.section("Applications"):
-                formatter.write_dl([(one.name, one.title) for one in APPLICATIONS.values()])
+                formatter.write_dl([(each.name, each.title) for each in APPLICATIONS.values()])
             return
         text = f"{application.about}\n\n--out writes {application.out}."
         formatter.write_paragraph()
@@ -76,19 +61,19 @@ class Solve(OfApplication):
     type=click.Choice(list(APPLICATIONS)),
     required=True,
     metavar="NAME",
-    help="What FILE is solved as: an application. A FILE.dat-s tells by its name.",
+    help="The application to solve FILE as; not needed for a FILE.dat-s.",
 )
 @click.option(
     "--method",
     type=click.Choice(list(METHODS)),
     default="auto",
     metavar="NAME",
-    help=f"How to solve it: {', '.join(METHODS)}.",
+    help=f"The method: {', '.join(METHODS)}.",
 )
 @click.option("--tol", type=float, default=1e-3, metavar="TOL", help="The relative gap to prove.")
 @click.option("--max-iters", type=int, metavar="N", help="Stop after N iterations.")
 @click.option(
-    "--max-seconds", type=float, metavar="S", help="Stop after S seconds, the reading included."
+    "--max-seconds", type=float, metavar="S", help="Stop after S seconds, including reading FILE."
 )
 @click.option(
     "--storage",
@@ -101,24 +86,24 @@ class Solve(OfApplication):
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="The seed of all random numbers: the same gives the same answer.",
+    help="The seed of all random numbers; the same seed gives the same answer.",
 )
 @click.option(
     "--max-memory",
     metavar="SIZE",
-    help="Take no more than this, as 4GB, or refuse to begin.",
+    help="Use at most this much memory, such as 4GB, or refuse to start.",
 )
 @click.option(
     "--checkpoint",
     metavar="FILE",
-    help="Write there, a new file, every minute; condal resume FILE PROBLEM goes on from it.",
+    help="Write a new checkpoint file, updated every minute, for condal resume.",
 )
 @click.option(
     "--distributed",
     is_flag=True,
-    help="Together on the ranks that mpirun or srun started; --tol is 1e-1 if not given.",
+    help="Solve on all ranks that mpirun or srun started; --tol defaults to 1e-1.",
 )
-@outcomes
+@output_options
 @click.pass_context
 def solve(
     context: click.Context,
@@ -134,86 +119,97 @@ def solve(
     max_memory: str | None,
     checkpoint: str | None,
     distributed: bool,
-    wishes: Wishes,
+    outputs: Outputs,
     **own: Any,
 ) -> None:
     """Solve the problem in FILE and prove how good the answer is.
 
-    What FILE is, and which options there are beside those below, depends on the
-    application: condal solve --as NAME --help tells. Ctrl-C stops and tells
-    what was reached; a second one aborts.
+    The application decides what FILE is and which further options there are:
+    see condal solve --as NAME --help. Ctrl-C stops the solve and prints the
+    best answer so far; a second Ctrl-C aborts.
 
     \b
     Example:
       condal solve G1.txt --as max-cut --tol 1e-2 --json result.json
     """
-    Stop(tol, max_iters, max_seconds)  # refuses bad limits before the file is read
-    bytes_of(max_memory, "--max-memory")
-    memory.checked(storage)
+    settings = {name: context.params[name] for name in SETTINGS}
+    check_settings(settings, max_memory)
     application = APPLICATIONS[kind]
     if distributed:
-        tol = ranks.tol_of(context, tol)
-        application, wishes = ranks.on_ranks(application, wishes, method, storage)
+        settings["tol"] = ranks.tol_of(context, tol)
+        application, outputs = ranks.on_ranks(application, outputs, method, storage)
     else:
         ranks.refuse_crowd("add --distributed, or start it once")
-    read = {"the file itself": file, **_inputs(application, own)}
-    with ranks.checked(distributed):
-        # Many ranks write a folder, which is looked at where it is made.
-        kept_file = None if distributed else checkpoint
-        outcome = Outcome(context, application, file, wishes, read, kept_file)
-    settings = {**{name: context.params[name] for name in SETTINGS}, "tol": tol}
+    with ranks.refusing_together(distributed):
+        session = Session(
+            context,
+            application,
+            file,
+            outputs,
+            {"the file itself": file, **_inputs(application, own)},
+            None if distributed else checkpoint,  # ranks write a folder, checked where it is made
+        )
     began = time.perf_counter()
 
-    def run(model: Any, **heard: Any) -> Result:
-        kept = kept_at(checkpoint, application, model, own, settings, outcome.warn)
-        asked = {**settings, "max_seconds": target.left(max_seconds, began)}
-        if distributed:  # its storage is that of the ranks
-            asked["storage"] = "auto"
-        else:
-            _tell_memory(outcome, model, settings, max_memory)
-        return solved(application, model, asked, max_memory=max_memory, checkpoint=kept, **heard)
+    def run(model: Any, **callbacks: Any) -> Result:
+        rest: dict[str, Any] = {"max_seconds": seconds_left(max_seconds, began)}
+        if distributed:  # the ranks have their own storage
+            rest["storage"] = "auto"
+        return solve_model(
+            application,
+            model,
+            {**settings, **rest},
+            max_memory=max_memory,
+            say=None if distributed else session.say,
+            checkpoint=new_checkpoint(checkpoint, application, model, own, settings, session.warn),
+            **callbacks,
+        )
 
-    outcome.reach(own, settings, run, checkpoint)
+    session.run(own, settings, run, checkpoint)
 
 
-def solved(
-    application: Application, model: Any, settings: Mapping[str, Any], **more: Any
+def check_settings(settings: Mapping[str, Any], max_memory: str | None) -> None:
+    """Refuse bad limits before the file is read."""
+    Stop(settings["tol"], settings["max_iters"], settings["max_seconds"])
+    bytes_of(max_memory, "--max-memory")
+    memory.check_storage(settings["storage"])
+
+
+def solve_model(
+    application: Application,
+    model: Any,
+    settings: Mapping[str, Any],
+    *,
+    max_memory: str | None,
+    say: Callable[[str], Any] | None = None,
+    **options: Any,
 ) -> Result:
-    """The model, solved with the settings, in the words of the command line."""
+    """Solve the model with the settings of the command line; `say` gets a note on the memory, and
+    the solve follows the plan that the note is about."""
+    method, tol = METHODS[settings["method"]](), settings["tol"]
+    plan: Plan | Method | None = method
+    storage = memory.build_storage(
+        settings["storage"], model.problem, application.noun, settings["seed"]
+    )
+    if say is not None:
+        plan = make_plan(model.problem, method, storage, tol=tol, max_memory=max_memory)
+        note = memory.memory_note(model.problem, plan, storage)
+        if note is not None:
+            say(note)
     return application.solve(
         model,
-        METHODS[settings["method"]](),
-        tol=settings["tol"],
+        plan,
+        tol=tol,
         max_iters=settings["max_iters"],
         max_seconds=settings["max_seconds"],
-        storage=memory.build(
-            settings["storage"], model.problem, application.noun, settings["seed"]
-        ),
+        storage=storage,
         seed=settings["seed"],
-        **more,
-    )
-
-
-def _tell_memory(
-    outcome: Outcome, model: Any, settings: Mapping[str, Any], max_memory: str | None
-) -> None:
-    """What the solve will take, before it begins."""
-    if outcome.say is None:
-        return
-    problem, spec = model.problem, settings["storage"]
-    storage = memory.build(spec, problem, outcome.application.noun, settings["seed"])
-    text = memory.told(
-        problem,
-        METHODS[settings["method"]](),
-        storage,
-        tol=settings["tol"],
         max_memory=max_memory,
+        **options,
     )
-    if text is not None:
-        outcome.say(text)
 
 
 def _inputs(application: Application, own: dict[str, Any]) -> dict[str, str]:
-    """The files that options name, to be read."""
-    named = {f"what --{name} reads": own[name] for name in application.inputs}
+    """Return the input files that options name, by description."""
+    named = {f"the --{name} file": own[name] for name in application.inputs}
     return {what: path for what, path in named.items() if path is not None}

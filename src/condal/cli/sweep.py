@@ -1,4 +1,4 @@
-"""The command `sweep`: one file, solved for many values of its options."""
+"""The command `sweep`: one file, solved for several values of its options."""
 
 from __future__ import annotations
 
@@ -9,19 +9,16 @@ from typing import Any
 
 import click
 
-from condal.cli import memory
-from condal.cli import output_paths as target
 from condal.cli.application import Application
 from condal.cli.applications import APPLICATIONS
-from condal.cli.command import OfApplication, kind_in
-from condal.cli.options import kept
-from condal.cli.outcome import answered, pictured
-from condal.cli.report import SOLVED, STOPPED
-from condal.cli.solve import SETTINGS, solve, solved
+from condal.cli.command import ApplicationCommand, kind_in
+from condal.cli.options import options_to_save
+from condal.cli.output_paths import seconds_left
+from condal.cli.result_text import SOLVED, STOPPED
+from condal.cli.session import draw, interpret
+from condal.cli.solve import SETTINGS, check_settings, solve, solve_model
 from condal.cli.vary_option import grid, named, split, words_of
 from condal.cli.workers import workers
-from condal.driver.memory import bytes_of
-from condal.driver.stop import Stop
 from condal.errors import FormatError
 from condal.io.formats.contents import digest_of
 from condal.result import Result
@@ -33,15 +30,15 @@ from condal.sweeps.watch import Lines
 from condal.sweeps.workers import Workers
 
 CSV = "table.csv"
-OF_SOLVE = ("file", "kind", *SETTINGS, "max_memory")
+SOLVE_PARAMETERS = ("file", "kind", *SETTINGS, "max_memory")
 
 
-class Sweep(OfApplication):
-    """The command, with the options of the application; those that are varied need not be given."""
+class Sweep(ApplicationCommand):
+    """The command, with the options of the application; varied options need not be given."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """With --as, where the name of the file says it, and the first of all values."""
-        every = [*self.told(args), *args]
+        """Add --as if the name of the file implies it, and the first value of varied options."""
+        every = [*self.implied(args), *args]
         application = APPLICATIONS.get(kind_in(every))
         for word in words_of(every):
             name, _, values = word.partition("=")
@@ -57,15 +54,15 @@ class Sweep(OfApplication):
     multiple=True,
     required=True,
     metavar="NAME=VALUES",
-    help="An option above and its values: tol=1e-2,1e-3, or seed=0:10 for 0 to 9. Several of these "
-    "are all combinations.",
+    help="An option above and its values: tol=1e-2,1e-3, or seed=0:10 for 0 to 9. Several --vary "
+    "give all combinations.",
 )
 @click.option(
     "--along",
     metavar="NAME",
-    help="Start each solve from the result for the value of NAME before.",
+    help="Warm start each solve from the result for the previous value of NAME.",
 )
-@click.option("--out", required=True, metavar="DIR", help="Where the results go, and come from.")
+@click.option("--out", required=True, metavar="DIR", help="The folder of the results.")
 @workers
 @click.pass_context
 def sweep(
@@ -80,12 +77,12 @@ def sweep(
     max_memory: str | None,
     **chosen: Any,
 ) -> None:
-    """Solve FILE for all values of some options, at the same time.
+    """Solve FILE for several values of its options, in parallel.
 
-    Each result is kept in DIR as it comes, as condal solve --save does, and what
-    DIR holds is not computed again: after Ctrl-C, or a kill, the same command
-    goes on. A point that fails does not stop the others. The options are those
-    of condal solve; condal sweep --as NAME --help tells.
+    Each result is saved in DIR when it is computed, as by condal solve --save.
+    Results in DIR are not computed again: after Ctrl-C or a kill, repeat the
+    command to resume. A point that fails does not stop the others. The options
+    are those of condal solve: see condal sweep --as NAME --help.
 
     \b
     Examples:
@@ -99,8 +96,8 @@ def sweep(
     fixed = {name: value for name, value in chosen.items() if name not in varied}
     tasks = chains(varied, {**fixed, "max_memory": max_memory}, along)
     for task in (task for chain in tasks for task in chain):
-        _check({**fixed, **task.parameters}, max_memory)
-    work = _Solving(kind, str(Path(file).resolve()), digest_of(file), fixed, max_memory)
+        check_settings({**fixed, **task.parameters}, max_memory)
+    work = _Point(kind, str(Path(file).resolve()), digest_of(file), fixed, max_memory)
     folder = SweepFolder(out, f"{kind} of {Path(file).name} (SHA-256 {work.digest[:16]}...)")
     try:
         table = run(work, tasks, folder, workers=Workers.of(workers), watch=Lines())
@@ -114,13 +111,12 @@ def sweep(
     context.exit(SOLVED if all(row.solved for row in table) else STOPPED)
 
 
-# What can be varied, and given, is what `solve` has.
-sweep.params = [*(one for one in solve.params if one.name in OF_SOLVE), *sweep.params]
+sweep.params = [*(p for p in solve.params if p.name in SOLVE_PARAMETERS), *sweep.params]
 
 
 @dataclass(frozen=True)
-class _Solving:
-    """The work of a point: the application's file, with its options, solved and told of."""
+class _Point:
+    """The work of one point of a sweep: build, solve and describe."""
 
     kind: str
     file: str
@@ -133,48 +129,39 @@ class _Solving:
     ) -> tuple[Result, dict[str, Any]]:
         began, application = time.perf_counter(), APPLICATIONS[self.kind]
         chosen = {**self.fixed, **parameters}
-        _check(chosen, self.max_memory)
+        check_settings(chosen, self.max_memory)
         if digest_of(self.file) != self.digest:
             raise FormatError("is not the file that the sweep began with", path=self.file)
         settings = {name: chosen[name] for name in SETTINGS}
-        own = {str(one.name): chosen[str(one.name)] for one in application.options}
+        own = {str(option.name): chosen[str(option.name)] for option in application.options}
         chosen["say"] = None
         model = application.build(self.file, chosen)
-        left = target.left(settings["max_seconds"], began)
-        result = solved(
+        result = solve_model(
             application,
             model,
-            {**settings, "max_seconds": left},
+            {**settings, "max_seconds": seconds_left(settings["max_seconds"], began)},
             max_memory=self.max_memory,
             warm_start=start,
         )
         undisturbed(result)
-        answer, said = answered(application, model, result, chosen)
+        answer, description = interpret(application, model, result, chosen)
         return result, {
             "application": application.name,
             "file": self.file,
             "digest": self.digest,
-            "options": kept(application, model, own),
+            "options": options_to_save(application, model, own),
             "settings": settings,
-            "answer": said,
+            "answer": description,
             "figures": application.figures(model, result, answer),
-            "picture": pictured(application, model, result, answer),
+            "picture": draw(application, model, result, answer),
         }
 
 
 def _variable(application: Application) -> list[click.Option]:
-    """What --vary may name."""
-    settings = [one for one in solve.params if one.name in SETTINGS]
-    return [*application.options, *(one for one in settings if isinstance(one, click.Option))]
-
-
-def _check(chosen: dict[str, Any], max_memory: str | None) -> None:
-    """Refuse bad limits before the file is read."""
-    Stop(chosen["tol"], chosen["max_iters"], chosen["max_seconds"])
-    bytes_of(max_memory, "--max-memory")
-    memory.checked(chosen["storage"])
+    """Return the options that --vary may name."""
+    settings = [p for p in solve.params if p.name in SETTINGS and isinstance(p, click.Option)]
+    return [*application.options, *settings]
 
 
 def _ending(out: str) -> str:
-    """Where everything is."""
-    return escape_terminal(f"The table is in {out}/{CSV}, and each result in {out}/points.")
+    return escape_terminal(f"The table is in {out}/{CSV}, and the results are in {out}/points.")

@@ -12,8 +12,7 @@ DIGITS = 7
 
 
 def number(value: float, *, up: bool = False, down: bool = False) -> str:
-    """A number to 7 digits, in groups of thousands; `up` never shows less than it is, `down` never
-    more."""
+    """Return a number with 7 digits and thousands separators; `up` and `down` round that way."""
     if not math.isfinite(value):
         return "none" if math.isnan(value) else f"{value}"
     exact = Decimal(value)
@@ -25,33 +24,33 @@ def number(value: float, *, up: bool = False, down: bool = False) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """1 call, 1,200 calls."""
+    """Return a count with its noun: 1 call, 1,200 calls."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def percent(part: float, whole: float) -> str:
-    """part / whole, never more than it is."""
+    """Return part / whole, rounded down."""
     return f"{math.floor(1000 * part / whole) / 10:.1f}%"
 
 
 def excess(share: float, what: str) -> str:
-    """How much too much something costs at most, never less than it is."""
+    """Return an upper bound on the relative excess of a cost in words, rounded up."""
     if share == 0.0:
         return f"the best possible: no {what} costs less"
     if not math.isfinite(share):
-        return f"unknown: the bound says nothing of the best {what}"
+        return f"unknown: the bound says nothing about the best {what}"
     return f"at most {math.ceil(1000 * share) / 10:.1f}% above the best possible {what}"
 
 
 def sizes(counts: Iterable[int]) -> str:
-    """How many groups there are, and how large they are: the largest first, and eight at most."""
+    """Return the number of groups and the sizes of the eight largest."""
     listed = sorted((int(count) for count in counts), reverse=True)
     shown = ", ".join(f"{count:,}" for count in listed[:8]) + ", ..." * (len(listed) > 8)
     return f"{len(listed):,}, of {shown}"
 
 
 def table(rows: Iterable[tuple[str, str]]) -> str:
-    """Names and values in two columns; a long value goes on beneath itself."""
+    """Return names and values in two columns; long values wrap within their column."""
     listed = list(rows)
     column = max(len(name) for name, _ in listed) + 4
     return "\n".join(

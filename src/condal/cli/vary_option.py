@@ -1,4 +1,4 @@
-"""--vary NAME=VALUES: options with several values each, checked as those that are typed."""
+"""--vary NAME=VALUES: several values of an option, each checked as if it were typed."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from typing import Any
 import click
 
 _RANGE = re.compile(r"(-?[0-9]{1,9}):(-?[0-9]{1,9})(?::([1-9][0-9]{0,8}))?")
-MOST = 1_000_000  # values of a range
+MAX_VALUES = 1_000_000  # of a range A:B
 
 
 def grid(words: Iterable[str], options: Sequence[click.Option]) -> dict[str, list[Any]]:
-    """The values of each option by its name, in the order in which they were given."""
-    found: dict[str, list[Any]] = {}
+    """Return the values of each option by its name, in the given order."""
+    values_of: dict[str, list[Any]] = {}
     for word in words:
         given, _, values = word.partition("=")
         option = named(given, options)
         if option is None or not values:
-            known = ", ".join(one.opts[0].removeprefix("--") for one in options)
+            known = ", ".join(each.opts[0].removeprefix("--") for each in options)
             raise click.BadParameter(
-                f"{word!r} is no NAME=VALUES, such as seed=0:10 or tol=1e-2,1e-3; NAME is one of "
+                f"{word!r} is not NAME=VALUES, such as seed=0:10 or tol=1e-2,1e-3; NAME is one of "
                 f"{known}",
                 param_hint="--vary",
             )
         name = str(option.name)
-        if name in found:
+        if name in values_of:
             raise click.BadParameter(
                 f"{given} is varied twice; give all values at once", param_hint="--vary"
             )
-        found[name] = [_cast(option, one) for one in split(values)]
-    return found
+        values_of[name] = [_cast(option, value) for value in split(values)]
+    return values_of
 
 
 def split(values: str) -> list[str]:
-    """What commas part; A:B for the whole numbers from A on and below B, A:B:S every S-th."""
+    """Split at commas; A:B gives the integers from A to B - 1, and A:B:S every S-th of them."""
     if match := _RANGE.fullmatch(values):
         numbers = range(int(match[1]), int(match[2]), int(match[3] or 1))
-        if not 0 < len(numbers) <= MOST:
+        if not 0 < len(numbers) <= MAX_VALUES:
             raise click.BadParameter(
-                f"{values} is {len(numbers)} numbers: A:B goes from A on to below B",
+                f"{values} has {len(numbers)} numbers: A:B goes from A to B - 1",
                 param_hint="--vary",
             )
         return [f"{number}" for number in numbers]
@@ -49,19 +49,19 @@ def split(values: str) -> list[str]:
 
 
 def named(given: str, options: Iterable[click.Option]) -> click.Option | None:
-    """The option of a name, as max-iters or max_iters."""
+    """Return the option with a name, such as max-iters or max_iters."""
     wanted = "--" + given.replace("_", "-")
     return next((option for option in options if wanted in option.opts), None)
 
 
 def words_of(args: Sequence[str]) -> list[str]:
-    """What follows --vary, before anything is parsed."""
+    """Return the values of --vary in arguments that are not parsed yet."""
     after = [word for before, word in pairwise(args) if before == "--vary"]
     return after + [word.removeprefix("--vary=") for word in args if word.startswith("--vary=")]
 
 
 def _cast(option: click.Option, word: str) -> Any:
-    """The value of a word, by the option's own type and callback."""
+    """Convert a word with the option's own type and callback."""
     try:
         if option.is_flag:
             return click.BOOL.convert(word, option, None)

@@ -1,4 +1,4 @@
-"""Whether the answer that a result keeps is the one that is made again of its point."""
+"""Check that the answer of a saved result follows from its point."""
 
 from __future__ import annotations
 
@@ -8,64 +8,68 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from condal.certificates.claims import Claim
 from condal.cli.application import NO_ANSWER, Application, Chosen
 from condal.errors import CondalError
-from condal.io.results import Claim, Saved
+from condal.io.results.record import Saved
 from condal.runtime.version import versions
 
 NAME = "answer"
-CLOSE = 1e-6  # of a number that is computed again on another machine
+CLOSE = 1e-6  # relative difference allowed between machines
 _NUMBER = re.compile(r"[0-9](?:[0-9,]*[0-9])?(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?")
 
 
-def found_again(application: Application, model: Any, saved: Saved, chosen: Chosen) -> Claim:
-    """Whether figures and lines of the answer are those that x and the seed make."""
-    claim, now = _tried(application, model, saved, chosen), versions()
+def verify_answer(application: Application, model: Any, saved: Saved, chosen: Chosen) -> Claim:
+    """Return whether the figures and lines of the answer follow from x and the seed."""
+    claim, now = _recompute(application, model, saved, chosen), versions()
     other = [name for name, version in now.items() if saved.versions.get(name) != version]
     if claim.holds or not other:
         return claim
-    note = f"it was saved with another {' and '.join(other)}, which may round otherwise"
+    note = (
+        f"it was saved with another version of {' and '.join(other)}, which may round differently"
+    )
     return replace(claim, found=f"{claim.found}; {note}")
 
 
-def _tried(application: Application, model: Any, saved: Saved, chosen: Chosen) -> Claim:
-    figured = any(value is not None for value in saved.figures.values())
-    if not figured and saved.answer in ([], [NO_ANSWER]):
+def _recompute(application: Application, model: Any, saved: Saved, chosen: Chosen) -> Claim:
+    has_figures = any(value is not None for value in saved.figures.values())
+    if not has_figures and saved.answer in ([], [NO_ANSWER]):
         return Claim(NAME, True, "none is claimed")
     if saved.result.x is None:
-        return Claim(NAME, False, "there is no point that it could be made of")
+        return Claim(NAME, False, "there is no point to recompute it from")
     try:
         answer = application.answer(model, saved.result, chosen)
-        told = application.told(model, saved.result, answer)
+        lines = application.describe(model, saved.result, answer)
         figures = application.figures(model, saved.result, answer)
     except CondalError as error:
-        return Claim(NAME, False, f"none can be made of x: {error}")
+        return Claim(NAME, False, f"cannot be recomputed from x: {error}")
     for key in sorted(set(figures) | set(saved.figures)):
         a, b = saved.figures.get(key), figures.get(key)
         if not _same(a, b):
-            return Claim(NAME, False, f"{key} {a} is claimed; made again of x, it is {b}")
-    if [what for what, _ in saved.answer] != [what for what, _ in told]:
-        return Claim(NAME, False, "it has other lines than the one that is made again of x")
-    for (what, claimed), (_, found) in zip(saved.answer, told, strict=True):
-        if not _alike(claimed, found):
-            return Claim(NAME, False, f"{what}: {claimed!r} is claimed, of x is made {found!r}")
-    return Claim(NAME, True, "the same is made again of x")
+            return Claim(NAME, False, f"{key} {a} is claimed; recomputed from x, it is {b}")
+    if [name for name, _ in saved.answer] != [name for name, _ in lines]:
+        return Claim(NAME, False, "its lines differ from those recomputed from x")
+    for (name, claimed), (_, recomputed) in zip(saved.answer, lines, strict=True):
+        if not _alike(claimed, recomputed):
+            text = f"{name}: {claimed!r} is claimed; recomputed from x, it is {recomputed!r}"
+            return Claim(NAME, False, text)
+    return Claim(NAME, True, "the same when recomputed from x")
 
 
-def _alike(claimed: str, found: str) -> bool:
-    """Whether two texts are the same but for the last digits of their numbers."""
-    if _NUMBER.sub("#", claimed) != _NUMBER.sub("#", found):
+def _alike(claimed: str, recomputed: str) -> bool:
+    """Return whether two texts are equal up to the last digits of their numbers."""
+    if _NUMBER.sub("#", claimed) != _NUMBER.sub("#", recomputed):
         return False
-    pairs = zip(_NUMBER.findall(claimed), _NUMBER.findall(found), strict=True)
-    return all(_same(*map(_value, pair), digit=max(map(_digit, pair))) for pair in pairs)
+    pairs = zip(_NUMBER.findall(claimed), _NUMBER.findall(recomputed), strict=True)
+    return all(_same(*map(_value, pair), digit=max(map(_last_digit, pair))) for pair in pairs)
 
 
 def _value(word: str) -> float:
     return float(word.replace(",", ""))
 
 
-def _digit(word: str) -> float:
-    """What the last digit of a number that was rounded stands for; 0 for a whole number."""
+def _last_digit(word: str) -> float:
+    """Return the value of one unit in the last digit; 0 for an integer."""
     if "." not in word and "e" not in word:
         return 0.0
     return 10.0 ** int(Decimal(word.replace(",", "")).as_tuple().exponent)

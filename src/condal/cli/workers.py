@@ -1,4 +1,4 @@
-"""--workers: who does the work of commands that solve many problems."""
+"""--workers: the processes of a command that solves many problems."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import click
 from condal.sweeps.workers import SCHEME
 
 
-def _hired(_: click.Context, option: click.Parameter, value: str | None) -> int | str | None:
-    """A number of processes, or an address as it is."""
+def _parse(_: click.Context, option: click.Parameter, value: str | None) -> int | str | None:
+    """Return a number of processes, or an address unchanged."""
     if value is None or SCHEME in value:
         return value
     count = int(value) if value.isascii() and value.isdigit() else 0
     if count < 1:
         raise click.BadParameter(
-            f"{value!r} is no number of processes, 1 or more, and no address of a Dask scheduler, "
-            "such as tcp://host:8786",
+            f"{value!r} is neither a number of processes, 1 or more, nor the address of a Dask "
+            "scheduler, such as tcp://host:8786",
             param=option,
         )
     return count
@@ -24,6 +24,7 @@ def _hired(_: click.Context, option: click.Parameter, value: str | None) -> int 
 workers = click.option(
     "--workers",
     metavar="N|ADDRESS",
-    callback=_hired,
-    help="Processes to use, all cores if not given; or the Dask scheduler to ask, tcp://host:8786.",
+    callback=_parse,
+    help="The number of processes (default: one per core), or the address of a Dask scheduler, "
+    "such as tcp://host:8786.",
 )

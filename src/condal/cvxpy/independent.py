@@ -11,6 +11,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
+from condal.linalg.independent_rows import independent_rows
 from condal.linalg.points import Array, Indices
 
 MAX_COLUMNS_AND_ENTRIES = 4_000, 4e7  # of a piece
@@ -49,19 +50,7 @@ def independent(T: Any, rows: Indices, cols: Indices, *, first: Any) -> Piece:
     """Return independent rows of T[rows, cols], as many as its rank; `first` ones if possible."""
     _require_room(rows.size, cols.size)
     dense = T[rows][:, cols].toarray()
-    unit = (dense / np.linalg.norm(dense, axis=1)[:, None]).T
-    chosen: list[int] = []
-    Q = np.zeros((cols.size, 0))
-    for group in (np.flatnonzero(first), np.flatnonzero(~first)):
-        if group.size == 0 or len(chosen) == cols.size:
-            continue
-        residual = unit[:, group]
-        for _ in range(2):  # twice is enough
-            residual = residual - Q @ (Q.T @ residual)
-        R, pivots = la.qr(residual, mode="r", pivoting=True)
-        rank = int((np.abs(np.diagonal(R)) > MIN_INDEPENDENT_PART).sum())
-        chosen += group[pivots[:rank]].tolist()
-        Q = la.qr(unit[:, chosen], mode="economic")[0]
+    chosen = independent_rows(dense, tol=MIN_INDEPENDENT_PART, first=first)
     Q, R = la.qr(dense[chosen].T, mode="economic")
     inverse = Q @ la.solve_triangular(R, np.eye(len(chosen)), trans="T")
     return Piece(rows[chosen], Q, inverse)

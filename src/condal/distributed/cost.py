@@ -20,8 +20,8 @@ from math import ceil, exp, log2
 from condal.distributed.machine import Machine
 from condal.distributed.memory import COPIES, halo_bytes, parts
 from condal.distributed.oracle import BASIS
-from condal.driver.memory import NUMBER
 from condal.errors import ProblemError
+from condal.storage.whole import FLOAT_BYTES as NUMBER
 
 PASSES = 2  # of Gram and Schmidt, to orthogonalise a vector
 KEPT = 0.5  # of the basis, at a restart of Krylov-Schur

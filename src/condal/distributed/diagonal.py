@@ -16,7 +16,7 @@ from condal.linalg.symmetric import Symmetric
 from condal.maps import Cost
 from condal.sets import Equal
 from condal.smooth import Linear
-from condal.types import Proximable
+from condal.types import Provable
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class DistributedEqual(Equal):
         self.b = self.fixed = array
 
     @cached_property
-    def pieces(self) -> Sequence[tuple[slice, Proximable]]:
+    def pieces(self) -> Sequence[tuple[slice, Provable]]:
         """{b} as a whole."""
         return [(slice(0, self.size), self)]
 
@@ -88,7 +88,7 @@ class DistributedCost(Cost):
     def norm(self) -> float:
         """|C|_F."""
         (rows,) = self.C.sparse
-        return float(rows.length)
+        return float(rows.stable_norm)
 
     def as_matrix(self) -> None:
         """None: no rank could hold it."""

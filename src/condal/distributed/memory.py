@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from condal.distributed.maxcut import DistributedMaxCut
 from condal.distributed.oracle import BASIS
-from condal.driver.memory import (
-    ENTRY,
-    IMAGES,
-    NUMBER,
-    PYTHON,
-    VECTORS,
-    Bytes,
-    bytes_of,
-    size,
-    sketch_bytes,
-)
+from condal.driver.memory import ENTRY_BYTES as ENTRY
+from condal.driver.memory import IMAGE_VECTORS as IMAGES
+from condal.driver.memory import PROOF_VECTORS as VECTORS
+from condal.driver.memory import PYTHON_BYTES as PYTHON
+from condal.driver.memory import Bytes, bytes_of, size
 from condal.errors import ProblemError
+from condal.storage.sketch import Sketch
+from condal.storage.whole import FLOAT_BYTES as NUMBER
 
 COPIES = 4  # of the rows of W, at most: those given, L while it is made, and PETSc's
 ENGINE = 50 * 10**6  # bytes of MPI, PETSc and SLEPc, beside Python
@@ -37,7 +33,7 @@ def halo_bytes(count: int, *, index: int = 4) -> int:
 def parts(rows: int, entries: int, R: int, *, basis: int = BASIS) -> dict[str, int]:
     """That of a rank of so many rows, and of entries of C in them."""
     return {
-        "x": sketch_bytes(rows, R),
+        "x": Sketch.bytes_for(rows, R),
         "data": COPIES * ENTRY * entries,
         "images and duals": IMAGES * NUMBER * rows,
         "oracle": (basis + VECTORS) * NUMBER * rows,

@@ -19,7 +19,7 @@ from condal.distributed.normals import normals
 from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.team import Team
 from condal.errors import ProblemError
-from condal.linalg.eigen import NOISE, Eigenpair
+from condal.linalg.eigen import START_NOISE, Eigenpair
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.cancellation import Cancelled
@@ -73,7 +73,7 @@ class Slepc:
         size = 0.0 if guess is None else float(np.linalg.norm(guess))
         if not np.isfinite(size) or size == 0.0:
             return self._noise
-        return guess / size + NOISE / sqrt(self.n) * self._noise
+        return guess / size + START_NOISE / sqrt(self.n) * self._noise
 
     @cached_property
     def _noise(self) -> ShardedArray:

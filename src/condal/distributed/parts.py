@@ -10,7 +10,7 @@ from typing import Any
 
 from condal.distributed.checkpoint.folder import MANIFEST, forget, read, write
 from condal.distributed.checkpoint.manifest import without_parts
-from condal.distributed.checkpoint.seen import told
+from condal.distributed.checkpoint.shard_digest import shard_words
 from condal.distributed.checkpoint.shares import Shares
 from condal.distributed.team import Team
 from condal.driver.checkpoint_writer import Checkpoint, CheckpointWriter
@@ -18,8 +18,8 @@ from condal.errors import FormatError
 from condal.io.checkpoint.about import described
 from condal.io.checkpoint.file import Contents
 from condal.io.checkpoint.file import read_about as manifest_about
-from condal.io.checkpoint.place import previous
-from condal.io.checkpoint.tree import pack
+from condal.io.checkpoint.packing import pack
+from condal.io.container.atomic import previous
 from condal.io.safe_files import PathLike
 from condal.problem import Problem
 
@@ -67,15 +67,16 @@ class DistributedKeeper(CheckpointWriter):
                 self.folder.rmdir()
 
     def _describe(self, problem: Problem) -> dict[str, Any]:
-        return {**described(problem, told), "p": sum(self.team.gathered(int(problem.A.size)))}
+        rows = sum(self.team.gathered(int(problem.A.size)))
+        return {**described(problem, shard_words), "p": rows}
 
     def _require_free(self) -> None:
         with self.team.together():
             super()._require_free()
 
-    def _require_kept(self, given: Any) -> None:
+    def _require_packable(self, held: Any) -> None:
         with self.team.together():
-            pack(given, Shares(self.team))
+            pack(held, Shares(self.team))
 
     def _contents(self) -> Contents:
         return read(self.team, self.path)
@@ -84,12 +85,12 @@ class DistributedKeeper(CheckpointWriter):
         if self.team.rank == 0:
             super()._set_aside()
 
-    def _put(self, about: dict[str, Any], value: Any) -> None:
+    def _write(self, about: dict[str, Any], value: Any) -> None:
         write(self.team, self.path, about, value)
 
-    def _tell(self, text: str) -> None:
+    def _say(self, text: str) -> None:
         if self.team.rank == 0:
-            super()._tell(text)
+            super()._say(text)
 
 
 def is_parts(path: PathLike) -> bool:

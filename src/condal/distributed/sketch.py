@@ -23,7 +23,7 @@ class DistributedSketch(Sketch):
     and what is hardly definite, or turned at will, they may take for something else.
     """
 
-    kept: ClassVar[tuple[str, ...]] = (*Sketch.kept, "team")
+    checkpoint_fields: ClassVar[tuple[str, ...]] = (*Sketch.checkpoint_fields, "team")
 
     def __init__(self, n: int, R: int, *, team: Team, seed: int = 0) -> None:
         self.team = team

@@ -13,12 +13,13 @@ from condal.distributed.team import Team
 from condal.driver.checkpoint_writer import EVERY_SECONDS, Checkpoint
 from condal.driver.run import Callback, Run
 from condal.driver.run_record import RunRecord
+from condal.driver.session import finish, new_checkpoint, resumed_run
 from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
 from condal.methods import CGAL
 from condal.methods.choice import Choice
-from condal.methods.rules import Smoothed
+from condal.methods.rules import Corrective, Smoothed
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result, Row
 from condal.runtime.arguments import require_whole
@@ -70,27 +71,23 @@ def solve(
         said["checkpoint"] = _path(checkpoint)
         team.require_alike()
         team.require_same({**said, **_sizes(whole)}, "what they were asked to do")
-        keeper = None
-        if checkpoint is not None:
-            keeper = stack.enter_context(
-                DistributedKeeper(Checkpoint.of(checkpoint, every_seconds), whole)
-            )
-            keeper.options |= {"tol": float(tol), "seed": int(seed), "max_bytes": None}
-            keeper.require_new((method, None))
+        file, held = (checkpoint, every_seconds), (method, None)
+        options = {"tol": float(tol), "seed": int(seed), "max_bytes": None}
+        writer = new_checkpoint(stack, DistributedKeeper, *file, whole, held, options)
         run = Run(
             whole,
             stop,
             RunRecord((Choice(method, "it was asked for"),)),
             seed=seed,
             storage=DistributedSketch(_sizes(whole)["n"], R, team=team, seed=seed),
-            keeper=keeper,
+            writer=writer,
             stopper=stopper,
         )
         dual = getattr(problem, "first_dual", None)
         if dual is not None:
             warm = method.suggested(lambda: run.scaling.normalised_dual(dual()))
             if warm is not None:
-                run.warm(warm)
+                run.start_from(warm)
         return _gone(run, callback, stack)
 
 
@@ -117,14 +114,11 @@ def resume(
         said |= _sizes(whole)
         team.require_alike()
         team.require_same(said, "what they were asked to do")
-        keeper = stack.enter_context(
-            DistributedKeeper(Checkpoint.of(checkpoint, every_seconds), whole)
+        opened = DistributedKeeper(Checkpoint.of(checkpoint, every_seconds), whole)
+        writer, limits = stack.enter_context(opened), {"max_seconds": max_seconds}
+        run = resumed_run(
+            writer, lambda same: same, stopper, tol=tol, max_iters=max_iters, **limits
         )
-        log, checks, options = keeper.read()
-        stop = Stop(options["tol"] if tol is None else tol, max_iters, max_seconds)
-        keeper.options["tol"] = float(stop.tol)
-        run = Run(whole, stop, log, seed=options["seed"], keeper=keeper, stopper=stopper)
-        run.recall(checks)
         return _gone(run, callback, stack)
 
 
@@ -147,7 +141,8 @@ def _gone(run: Run, callback: Callback | None, stack: ExitStack) -> Result:
     """What it comes to; the vectors of its oracle are let go, by all ranks at once."""
     if isinstance(callback, AbstractContextManager):
         stack.enter_context(callback)
-    result, X = run.go(None if callback is None else _Heard(callback)), run.problem.X
+    heard = None if callback is None else _Heard(callback)
+    result, X = finish(run, heard, stack), run.problem.X
     if isinstance(X, DistributedSpectrahedron):
         X.release()
     return result
@@ -166,9 +161,10 @@ def team_of(problem: Problem) -> Team:
 
 def _require_images_alone(method: Any) -> None:
     """Raise ProblemError unless it is CGAL, and keeps no more of x than a sketch."""
-    if not isinstance(method, CGAL) or method.corrective or isinstance(method.sigma, Smoothed):
+    keeps_more = not isinstance(method, CGAL) or isinstance(method.eta, Corrective)
+    if keeps_more or isinstance(method.sigma, Smoothed):
         raise ProblemError(
-            "condal.distributed.solve takes condal.CGAL(), without corrective=True and Smoothed(); "
+            "condal.distributed.solve takes condal.CGAL(), without Corrective() and Smoothed(); "
             f"got {method!r}"
         )
 

@@ -1,4 +1,4 @@
-"""Balls of norms: Euclidean, of groups, and that of the k-sparse polytope."""
+"""Balls of norms: Euclidean, group norms, and the k-sparse polytope."""
 
 from __future__ import annotations
 
@@ -17,7 +17,17 @@ from condal.runtime.arguments import finite_array, require_positive, require_who
 
 
 class L2Ball(ClosedForm):
-    """X = {x : |x - centre| <= radius}; the centre is 0 where it is left out."""
+    r"""The Euclidean ball :math:`X = \{x : \|x - c\| \le r\}`.
+
+    Parameters
+    ----------
+    n : int
+        The length of x.
+    radius : float
+        The radius :math:`r`.
+    centre : array_like of shape (n,), optional
+        The centre :math:`c`; 0 if left out.
+    """
 
     def __init__(self, n: int, radius: float = 1.0, *, centre: Any = None) -> None:
         require_whole(n, "n")
@@ -34,12 +44,10 @@ class L2Ball(ClosedForm):
 
     @property
     def diameter(self) -> float:
-        """2 radius."""
         return 2.0 * self.radius
 
     @property
     def max_norm(self) -> float:
-        """|centre| + radius."""
         return stable_norm(self.centre) + self.radius
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
@@ -50,7 +58,6 @@ class L2Ball(ClosedForm):
         return self.centre - self.radius * _unit(np.asarray(v))
 
     def project(self, v: Array) -> Array:
-        """The point where the ray from the centre to v leaves X; v itself if it is inside."""
         v = self._finite(v, "the vector to project")
         away = v - self.centre
         if stable_norm(away) <= self.radius:
@@ -58,16 +65,18 @@ class L2Ball(ClosedForm):
         return self.centre + self.radius * _unit(away)
 
     def distance(self, x: Point) -> float:
-        """How much |x - centre| is above the radius."""
         return max(0.0, stable_norm(self._vector(x) - self.centre) - self.radius)
 
 
 class GroupL1Ball(ClosedForm):
-    """X = {x : sum over groups of |x_group| <= radius}, Euclidean norms.
+    r"""The group-norm ball :math:`X = \{x : \sum_G \|x_G\| \le r\}`, with Euclidean norms.
 
     Parameters
     ----------
-    groups : a whole number for each entry of x, the same for entries of one group.
+    groups : array_like of int, shape (n,)
+        A label for each entry of x; entries with the same label form a group.
+    radius : float
+        The radius :math:`r`.
     """
 
     def __init__(self, groups: Any, radius: float = 1.0) -> None:
@@ -81,24 +90,18 @@ class GroupL1Ball(ClosedForm):
         return f"GroupL1Ball({self._count} groups of {self.n} entries, {self.radius:g})"
 
     @property
-    def diameter(self) -> float:
-        """2 radius."""
-        return 2.0 * self.radius
-
-    @property
     def max_norm(self) -> float:
-        """The radius."""
         return self.radius
 
     def norms(self, v: Array) -> Array:
-        """|v_group|, a number a group."""
+        """Return |v_G| for each group G."""
         return group_norms(v, self.groups, self._count)
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
         return np.array([-self.radius * float(self.norms(v).max())]), self._largest + 5
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Array:
-        """-radius v_group / |v_group|, for the group of the largest norm."""
+        """-radius v_G / |v_G|, for the group G of the largest norm."""
         v = np.asarray(v)
         chosen = self.groups == int(np.argmax(self.norms(v)))
         s = np.zeros(self.n)
@@ -106,7 +109,7 @@ class GroupL1Ball(ClosedForm):
         return s
 
     def project(self, v: Array) -> Array:
-        """v with the norms of its groups projected onto the l1 ball."""
+        """v, with the norms of its groups projected onto the l1 ball."""
         v = self._finite(v, "the vector to project")
         norms = self.norms(v)
         if norms.sum() <= self.radius:
@@ -115,7 +118,7 @@ class GroupL1Ball(ClosedForm):
         return v * shares[self.groups]
 
     def distance(self, x: Point) -> float:
-        """How far x is from the point of X on its ray."""
+        """The distance to the point of X on the ray through x: an upper bound."""
         z = self._vector(x)
         total = float(self.norms(z).sum())
         return stable_norm(z) * max(0.0, 1.0 - self.radius / total) if total > 0 else 0.0
@@ -123,9 +126,18 @@ class GroupL1Ball(ClosedForm):
 
 @dataclass(frozen=True)
 class KSparse(ClosedForm):
-    """X = {x : max |x_i| <= radius, sum |x_i| <= k radius}.
+    r"""The k-sparse polytope :math:`X = \{x : |x_i| \le r,\ \sum_i |x_i| \le k r\}`.
 
-    It is the hull of the vectors with k entries of +radius or -radius, and no others.
+    It is the hull of the vectors with exactly k nonzero entries, each r or -r.
+
+    Parameters
+    ----------
+    n : int
+        The length of x.
+    k : int
+        The number of nonzero entries of a vertex, at most n.
+    radius : float
+        Their size :math:`r`.
     """
 
     n: int
@@ -140,17 +152,11 @@ class KSparse(ClosedForm):
             raise ProblemError(f"k must be at most n = {self.n}; got {self.k}")
 
     @property
-    def diameter(self) -> float:
-        """2 radius sqrt(k)."""
-        return 2.0 * self.max_norm
-
-    @property
     def max_norm(self) -> float:
-        """radius sqrt(k)."""
         return self.radius * float(np.sqrt(self.k))
 
     def _top(self, v: Array) -> Indices:
-        """Where the k largest |v_i| are."""
+        """Return the indices of the k largest |v_i|."""
         return np.argpartition(-np.abs(v), self.k - 1)[: self.k]
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
@@ -164,7 +170,7 @@ class KSparse(ClosedForm):
         return s
 
     def project(self, v: Array) -> Array:
-        """v, each entry nearer to 0 by the same t >= 0, clipped to the radius."""
+        """Each |v_i| is reduced by the same t >= 0 and clipped to the radius."""
         v = self._finite(v, "the vector to project")
         sizes = np.minimum(np.abs(v), self.radius)
         total = self.k * self.radius
@@ -172,14 +178,9 @@ class KSparse(ClosedForm):
             sizes = _filled(np.abs(v), total, self.radius)
         return np.copysign(sizes, v)
 
-    def distance(self, x: Point) -> float:
-        """How far x is from its projection."""
-        z = self._finite(x, "x")
-        return stable_norm(z - self.project(z))
-
 
 def _unit(v: Array) -> Array:
-    """v / |v|; 0 for 0."""
+    """Return v / |v|; 0 for 0."""
     largest = float(np.abs(v).max(initial=0.0))
     if largest == 0.0:
         return np.zeros_like(v)
@@ -188,14 +189,14 @@ def _unit(v: Array) -> Array:
 
 
 def _filled(z: Array, total: float, cap: float) -> Array:
-    """clip(z - t, 0, cap), with the t that makes its sum `total`: the nearest such point to z."""
-    for _ in range(2):  # the second, from where t is near 0, mends the rounding of a large z
+    """Return clip(z - t, 0, cap), with the t that makes its sum `total`: the nearest such point."""
+    for _ in range(2):  # the second pass, with t near 0, corrects the rounding of a large z
         z = z - _level(z, total, cap)
     return np.asarray(np.clip(z, 0.0, cap))
 
 
 def _level(z: Array, total: float, cap: float) -> float:
-    # As t falls, entry i adds to the sum from t = z_i on, and adds no more from z_i - cap on.
+    # As t falls, entry i grows from t = z_i on, and is constant from t = z_i - cap on.
     ones = np.ones(z.size)
     places = np.concatenate([z, z - cap])
     order = np.argsort(-places)

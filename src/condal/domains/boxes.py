@@ -1,4 +1,4 @@
-"""Boxes, and the ball of the largest entry."""
+"""Boxes, and the ball of the maximum norm."""
 
 from __future__ import annotations
 
@@ -16,9 +16,19 @@ from condal.runtime.arguments import finite_array, require_positive, require_who
 
 
 class Box(ClosedForm):
-    """X = {x : low <= x <= high}; every bound is finite.
+    r"""The box :math:`X = \{x : l \le x \le u\}` with finite bounds.
 
-    The set K of the same name is `condal.Box`: its bounds may be infinite.
+    The set K of the same name, `condal.Box`, may have infinite bounds.
+
+    Parameters
+    ----------
+    low, high : array_like of shape (n,)
+        The bounds :math:`l` and :math:`u`.
+
+    Raises
+    ------
+    ProblemError
+        If a lower bound is above its upper bound.
     """
 
     def __init__(self, low: Any, high: Any) -> None:
@@ -42,38 +52,40 @@ class Box(ClosedForm):
 
     @property
     def diameter(self) -> float:
-        """|high - low|."""
         return stable_norm(self.high - self.low)
 
     @property
     def max_norm(self) -> float:
-        """The norm of the larger of |low_i| and |high_i|."""
         return stable_norm(np.maximum(np.abs(self.low), np.abs(self.high)))
 
     @property
     def sections(self) -> tuple[ConeSlice, ...]:
-        """The box itself."""
         return (ConeSlice("box", self.n, low=self.low, high=self.high),)
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
         return np.where(v > 0, self.low, self.high) * v, 1
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Array:
-        """low_i where v_i > 0, else high_i."""
         return np.where(np.asarray(v) > 0, self.low, self.high)
 
     def project(self, v: Array) -> Array:
-        """v clipped to the bounds."""
         return np.clip(self._finite(v, "the vector to project"), self.low, self.high)
 
     def distance(self, x: Point) -> float:
-        """|x - its projection|."""
         z = self._vector(x)
         return stable_norm(z - np.clip(z, self.low, self.high))
 
 
 class LinfBall(Box):
-    """X = {x : max |x_i| <= radius}."""
+    r"""The ball of the maximum norm, :math:`X = \{x : \max_i |x_i| \le r\}`.
+
+    Parameters
+    ----------
+    n : int
+        The length of x.
+    radius : float
+        The radius :math:`r`.
+    """
 
     def __init__(self, n: int, radius: float = 1.0) -> None:
         require_whole(n, "n")

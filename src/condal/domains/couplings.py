@@ -8,11 +8,11 @@ from condal.linalg.points import Array
 
 
 def coupled(tables: Array, rows: Array, columns: Array) -> Array:
-    """Tables near the given ones, without negative entries, that have these row and column sums.
+    """Return nonnegative tables near the given ones that have these row and column sums.
 
-    `tables` is m x p x q, `rows` m x p and `columns` m x q, the last two not negative and of the
-    same sums. Rows and then columns that have too much are scaled down, and what is missing then is
-    spread (Altschuler, Weed and Rigollet 2017): a table with the right sums stays as it is.
+    `tables` is m x p x q, `rows` m x p and `columns` m x q, the last two nonnegative and of equal
+    sums. Rows and then columns with too large a sum are scaled down, and the deficit is spread
+    (Altschuler, Weed and Rigollet 2017). A table with the right sums is unchanged.
     """
     tables = np.maximum(tables, 0.0)
     tables = tables * _less(rows, tables.sum(axis=2))[:, :, None]
@@ -25,5 +25,5 @@ def coupled(tables: Array, rows: Array, columns: Array) -> Array:
 
 
 def _less(wanted: Array, got: Array) -> Array:
-    """wanted / got, where that is less than 1."""
+    """Return wanted / got, at most 1."""
     return np.divide(wanted, got, out=np.ones_like(got), where=got > wanted)

@@ -1,29 +1,46 @@
-"""What domains of vectors share: their space, and bounds in closed form."""
+"""Base classes for domains of vectors."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from math import inf
 
 import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
 from condal.linalg.roundoff import gamma
 from condal.linalg.symmetric import Symmetric
 
-SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # more than a product loses at 0
+SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # more than a product loses to underflow
 
 
 class Flat(ABC):
     """X, a set of vectors of length n."""
 
     n: int
+    project: Callable[[Array], Array]  # for the default `distance`
+
+    @property
+    @abstractmethod
+    def max_norm(self) -> float:
+        """An upper bound on |x| over X."""
+
+    @property
+    def diameter(self) -> float:
+        """2 max |x|, for a symmetric X."""
+        return 2.0 * self.max_norm
+
+    def distance(self, x: Point) -> float:
+        """|x - project(x)|."""
+        z = self._finite(x, "x")
+        return stable_norm(z - self.project(z))
 
     def check(self, v: Gradient, name: str) -> None:
-        """Whether v is a vector of length n."""
         if isinstance(v, Symmetric | tuple) or getattr(v, "shape", None) != (self.n,):
             got = "matrices" if isinstance(v, Symmetric) else f"shape {getattr(v, 'shape', None)}"
             raise ProblemError(
@@ -31,7 +48,7 @@ class Flat(ABC):
             )
 
     def _vector(self, x: Point, name: str = "x") -> Array:
-        """x, if it is a vector of length n."""
+        """Return x as an array, or raise ProblemError unless it is a vector of length n."""
         z = np.asarray(x)
         if z.shape != (self.n,):
             raise ProblemError(
@@ -41,7 +58,7 @@ class Flat(ABC):
         return z
 
     def _finite(self, v: Gradient | Point, name: str) -> Array:
-        """v, if it is a vector of n finite numbers."""
+        """Return v as an array, or raise unless it is a vector of n finite numbers."""
         z = self._vector(np.asarray(v), name)
         if not np.all(np.isfinite(z)):
             raise FloatingPointError(f"{name} holds NaN or infinity")
@@ -49,16 +66,16 @@ class Flat(ABC):
 
 
 class ClosedForm(Flat):
-    """X, of which min <v, .> is known in closed form: a sum of a few terms."""
+    """X for which min <v, .> is a sum of a few terms in closed form."""
 
     @abstractmethod
     def _minimum(self, v: Array) -> tuple[Array, int]:
-        """Terms that add up to min over X of <v, .>, and how many roundings each has had."""
+        """Return terms that add up to min over X of <v, .>, and the roundings of each."""
 
     def bound(
         self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
     ) -> Proof:
-        """The minimum itself, in closed form, less its rounding."""
+        """The minimum in closed form, less its rounding."""
         v = np.asarray(v)
         terms, roundings = self._minimum(v)
         lost = gamma(roundings + terms.size + 2) * float(np.abs(terms).sum())

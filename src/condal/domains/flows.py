@@ -1,4 +1,4 @@
-"""Flows of one unit through a directed graph without cycles."""
+"""Unit flows through a directed acyclic graph."""
 
 from __future__ import annotations
 
@@ -18,16 +18,24 @@ from condal.runtime.arguments import plain_array, require_whole
 
 
 class FlowPolytope(Flat):
-    """X = {x >= 0 : x is a flow of 1 from source to sink}, a number an edge.
+    r"""The unit flows from source to sink in a directed acyclic graph, one number per edge.
 
-    Edge i goes from vertex tails[i] to vertex heads[i]; there may be several between two vertices,
-    but no cycles. The vertices of X are the paths, and the oracle is a shortest path: edges may
-    have negative lengths.
+    .. math:: X = \{x \ge 0 : \text{inflow} = \text{outflow at every inner vertex, 1 from source}\}
+
+    Edge i goes from vertex tails[i] to vertex heads[i]; parallel edges are allowed. The vertices of
+    X are the paths, and the oracle finds a shortest path. Lengths may be negative.
 
     Parameters
     ----------
-    tails, heads : the ends of each edge, vertices being numbered from 0.
-    source, sink : where the flow begins and ends.
+    tails, heads : array_like of int
+        The ends of each edge; vertices are numbered from 0.
+    source, sink : int
+        Where the flow begins and ends.
+
+    Raises
+    ------
+    ProblemError
+        If the graph has a cycle, or no path leads from source to sink.
     """
 
     def __init__(self, tails: Any, heads: Any, *, source: int, sink: int) -> None:
@@ -46,8 +54,8 @@ class FlowPolytope(Flat):
         live &= _reached(self._neighbours(self.heads, self.tails), sink)[self.heads]
         if not live.any():
             raise ProblemError(
-                f"no path leads from source {source} to sink {sink}, so that there is no flow: "
-                "add edges, or choose other ends"
+                f"no path leads from source {source} to sink {sink}, so there is no flow: add "
+                "edges, or choose other ends"
             )
         edges = np.flatnonzero(live)
         self._into, self._steps = _sorted(edges, self.heads, level)
@@ -66,7 +74,7 @@ class FlowPolytope(Flat):
         return np.split(heads[np.argsort(tails, kind="stable")], ends[:-1])
 
     def _levels(self) -> Indices:
-        """The length of the longest walk into each vertex: a topological order."""
+        """Return the length of the longest walk into each vertex: a topological order."""
         following = self._neighbours(self.tails, self.heads)
         waits = np.bincount(self.heads, minlength=self._count)
         level = np.zeros(self._count, dtype=np.intp)
@@ -80,13 +88,15 @@ class FlowPolytope(Flat):
         if len(ready) < self._count:
             raise ProblemError(
                 f"the graph has a cycle, which leads to vertex {int(np.argmax(waits > 0))}: a flow "
-                "could turn in it for ever; remove an edge of it"
+                "could circulate in it without end; remove one of its edges"
             )
         return level
 
     def _most_apart(self, level: Indices, edges: Indices) -> int:
-        """The most edges of a path that are not on every path: an edge is on all if it alone
-        crosses some place in a topological order."""
+        """Return the largest number of edges of a path that are not on every path.
+
+        An edge is on every path if it alone crosses some place in a topological order.
+        """
         place = np.empty(self._count, dtype=np.intp)
         place[np.argsort(level, kind="stable")] = np.arange(self._count)
         begin, end = place[self.tails[edges]], place[self.heads[edges]]
@@ -98,25 +108,25 @@ class FlowPolytope(Flat):
 
     @property
     def diameter(self) -> float:
-        """sqrt(2 m), m the most edges of a path that are not on every path: an upper bound."""
+        """sqrt(2 m), with at most m edges of a path not on every path: an upper bound."""
         return float(np.sqrt(2.0 * self._apart))
 
     @property
     def max_norm(self) -> float:
-        """The root of the number of edges of the longest path."""
+        """The square root of the number of edges of the longest path."""
         return float(np.sqrt(self._longest))
 
     def _reach(self, v: Array) -> Array:
-        """The length of the shortest path from the source to each vertex on a way to the sink."""
+        """Return the distance from the source of each vertex on a way to the sink."""
         lengths, tails = v[self._into], self.tails[self._into]
         reach = np.zeros(self._count)
         for step in self._steps:
-            through = reach[tails[step.here]] + lengths[step.here]
+            through = reach[tails[step.edges]] + lengths[step.edges]
             reach[step.vertices] = np.minimum.reduceat(through, step.begins)
         return reach
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Array:
-        """The shortest path, 1 on its edges."""
+        """The shortest path: 1 on its edges."""
         v = self._finite(v, "the gradient")
         reach = self._reach(v)
         s, vertex = np.zeros(self.n), self.sink
@@ -131,8 +141,11 @@ class FlowPolytope(Flat):
     def bound(
         self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
     ) -> Proof:
-        """p_sink - p_source + m min(0, min over edges of v_e - p_head + p_tail), for any p; here
-        the lengths of shortest paths. A flow uses m edges at most, those of the longest path."""
+        """p_sink - p_source + m min(0, min over edges of v_e - p_head + p_tail), for any p.
+
+        Here p holds the lengths of shortest paths, and m bounds the number of edges that a flow
+        uses: those of the longest path.
+        """
         v = self._finite(v, "the gradient")
         p = self._reach(v)
         heads, tails, v = p[self.heads[self._into]], p[self.tails[self._into]], v[self._into]
@@ -143,33 +156,35 @@ class FlowPolytope(Flat):
         return Proof(value + self._longest * worst - lost, "lengths of shortest paths")
 
     def distance(self, x: Point) -> float:
-        """How far x is from a flow that is made of it: what comes into a vertex leaves it in
-        proportion to the positive part of x."""
+        """The distance to a flow that is built from x: an upper bound.
+
+        The inflow of a vertex leaves it in proportion to the positive part of x.
+        """
         z = self._vector(x)
         wishes, tails = np.maximum(z[self._out_of], 0.0), self.tails[self._out_of]
         total = np.bincount(tails, weights=wishes, minlength=self._count)[tails]
         degree = np.bincount(tails, minlength=self._count)[tails]
         shares = np.where(total > 0, wishes / np.where(total > 0, total, 1.0), 1.0 / degree)
-        comes = np.zeros(self._count)
-        comes[self.source] = 1.0
+        inflow = np.zeros(self._count)
+        inflow[self.source] = 1.0
         flow = np.zeros(self.n)
         for push in self._pushes:
-            edges = self._out_of[push.here]
-            flow[edges] = comes[tails[push.here]] * shares[push.here]
-            np.add.at(comes, self.heads[edges], flow[edges])
+            edges = self._out_of[push.edges]
+            flow[edges] = inflow[tails[push.edges]] * shares[push.edges]
+            np.add.at(inflow, self.heads[edges], flow[edges])
         return stable_norm(z - flow)
 
 
 class _Run(NamedTuple):
-    """Sorted edges `here`, of which those from begins[i] on belong to vertices[i]."""
+    """A slice of sorted edges; those from begins[i] on belong to vertices[i]."""
 
-    here: slice
+    edges: slice
     begins: Indices
     vertices: Indices
 
 
 def _sorted(edges: Indices, ends: Indices, level: Indices) -> tuple[Indices, list[_Run]]:
-    """The edges in the order of the vertices at these ends, and a run for every level."""
+    """Return the edges in the order of the vertices at these ends, and a run for every level."""
     edges = edges[np.lexsort((ends[edges], level[ends[edges]]))]
     at = ends[edges]
     cuts = np.flatnonzero(np.diff(level[at])) + 1
@@ -183,12 +198,12 @@ def _sorted(edges: Indices, ends: Indices, level: Indices) -> tuple[Indices, lis
 def _reached(following: list[Indices], start: int) -> Any:
     seen = np.zeros(len(following), dtype=bool)
     seen[start] = True
-    found = [start]
-    for vertex in found:  # which grows
+    reached = [start]
+    for vertex in reached:  # which grows
         for head in following[vertex].tolist():
             if not seen[head]:
                 seen[head] = True
-                found.append(head)
+                reached.append(head)
     return seen
 
 

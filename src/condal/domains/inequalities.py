@@ -1,4 +1,4 @@
-"""Polytopes given by inequalities, reached by linear programs."""
+"""Polytopes given by inequalities, with linear programs as oracles."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from condal.domains.flat import Flat
 from condal.errors import ProblemError
@@ -20,14 +19,15 @@ from condal.linalg.roundoff import gamma
 from condal.linalg.sparse import require_sound
 from condal.runtime.arguments import finite_array, refuse_complex
 
-TIGHT = 1e-10  # what HiGHS may leave of a bound, the least that it takes
-OPTIMAL, INFEASIBLE = 0, 2  # what linprog calls them
-LOOSEST = 0.5  # of the largest |x_i|: a proof of bounds that leaves more proves nothing
+HIGHS_TOLERANCE = 1e-10  # the smallest that HiGHS accepts
+TOLERANCES = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
+OPTIMAL, INFEASIBLE = 0, 2  # the status codes of linprog
+MAX_SPARE = 0.5  # of the largest |x_i|: a proof of bounds that leaves more proves nothing
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """a x, compared with b; none where a has no rows."""
+    """a x, compared with b; no constraint if a has no rows."""
 
     a: Any
     b: Array
@@ -44,7 +44,7 @@ class _Rows:
             finite_array(a.tocoo().data, f"the stored entries of {names[0]}")
         else:
             a = finite_array(a, names[0], ndim=2)
-        rows = sp.csr_array(a, dtype=np.float64, copy=True)  # SciPy sorts the indices in place
+        rows = sp.csr_array(a, dtype=np.float64, copy=True)  # SciPy sorts indices in place
         rows.sum_duplicates()
         right = finite_array(b, names[1], ndim=1).copy()
         if rows.shape[0] != right.size:
@@ -52,14 +52,14 @@ class _Rows:
                 f"{names[0]} has {rows.shape[0]} rows and {names[1]} has {right.size} entries: "
                 "they must agree"
             )
-        # Rows of one size, by powers of 2: exactly the same set.
+        # Rows of one size, scaled by powers of 2: exactly the same set.
         largest = abs(rows).max(axis=1).toarray().ravel() if rows.nnz else np.zeros(right.size)
         factors = np.exp2(-np.round(np.log2(np.where(largest > 0, largest, 1.0))))
         return cls(sp.csr_array(rows.multiply(factors[:, None])), factors * right)
 
 
 def _side(values: Any, name: str, nothing: float) -> Array:
-    """A bound, or one for each entry; `nothing`, the infinity that bounds nothing, if left out."""
+    """Return a bound, or one per entry; `nothing`, the infinity that does not bind, if left out."""
     values = nothing if values is None else values
     side = finite_array(values, name, test=lambda z: ~np.isnan(z) & (z != -nothing))
     if side.ndim > 1:
@@ -68,17 +68,25 @@ def _side(values: Any, name: str, nothing: float) -> Array:
 
 
 class Polytope(Flat):
-    """X = {x : Gx <= h, Ex = e, low <= x <= high}, not empty and bounded.
+    r"""The bounded polytope :math:`X = \{x : Gx \le h,\ Ex = e,\ l \le x \le u\}`.
 
-    The oracle is a linear program (HiGHS), whose vertices keep each constraint to 1e-10. What is
-    left out is no constraint; but each bound of `low` and `high` that is infinite costs a linear
-    program when the Polytope is made, which finds and proves one.
+    The oracle solves a linear program with HiGHS; its vertices satisfy each constraint to 1e-10.
+    Each infinite bound in `low` and `high` costs one linear program at construction, which finds
+    and proves a finite bound.
 
     Parameters
     ----------
-    G, h : inequalities, a row each; dense or sparse.
-    E, e : equations, likewise.
-    low, high : bounds, a number each or one for every entry.
+    G, h : array_like or sparse array, and array_like, optional
+        The inequalities, one per row.
+    E, e : array_like or sparse array, and array_like, optional
+        The equations, one per row.
+    low, high : float or array_like of shape (n,), optional
+        The bounds :math:`l` and :math:`u`; infinite if left out.
+
+    Raises
+    ------
+    ProblemError
+        If X is empty or unbounded.
     """
 
     def __init__(
@@ -102,7 +110,7 @@ class Polytope(Flat):
         known = {name: int(n) for name, n in sizes.items() if n is not None}
         if len(set(known.values())) != 1 or not all(known.values()):
             got = ", ".join(f"{name} for {n}" for name, n in known.items()) or "none"
-            raise ProblemError(f"G, E, low and high must be for one number of entries; got {got}")
+            raise ProblemError(f"G, E, low and high must have one number of entries; got {got}")
         self.n = next(iter(known.values()))
         nothing = sp.csr_array((0, self.n))
         self.G, self.h = (below.a, below.b) if below else (nothing, np.zeros(0))
@@ -122,16 +130,16 @@ class Polytope(Flat):
         return f"Polytope({self.n} entries, {self.h.size} inequalities, {self.e.size} equations)"
 
     def _inside(self) -> Array:
-        found = self._program(np.zeros(self.n))
-        if found.status == OPTIMAL:
-            return np.clip(found.x, self.low, self.high)
-        why = "has no point, as HiGHS proves" if found.status == INFEASIBLE else found.message
+        answer = self._program(np.zeros(self.n))
+        if answer.status == OPTIMAL:
+            return np.clip(answer.x, self.low, self.high)
+        why = "has no point, as HiGHS proves" if answer.status == INFEASIBLE else answer.message
         raise ProblemError(
             f"the Polytope is empty: {{Gx <= h, Ex = e, low <= x <= high}} {why}; relax a bound"
         )
 
     def _proved_box(self) -> tuple[Array, Array]:
-        """The bounds, with a proved number in place of each infinite one."""
+        """Return the bounds, with a proved number in place of each infinite one."""
         sides = [(i, 1.0) for i in np.flatnonzero(np.isinf(self.low))]
         sides += [(i, -1.0) for i in np.flatnonzero(np.isinf(self.high))]
         low, high = self.low.copy(), self.high.copy()
@@ -139,17 +147,17 @@ class Polytope(Flat):
         for place, (i, sign) in enumerate(sides):
             c = np.zeros(self.n)
             c[i] = sign
-            found = self._program(c)
-            least, spare[place] = self._dual(c, found)
-            if found.status != OPTIMAL or spare[place] > LOOSEST:
+            answer = self._program(c)
+            least, spare[place] = self._dual(c, answer)
+            if answer.status != OPTIMAL or spare[place] > MAX_SPARE:
                 side, way = ("low", "fall") if sign > 0 else ("high", "grow")
                 raise ProblemError(
                     f"the Polytope must be bounded: x[{i}] can {way} without end, or HiGHS cannot "
-                    f"tell that it does not ({found.message.strip()}); give {side}[{i}]"
+                    f"rule that out ({answer.message.strip()}); give {side}[{i}]"
                 )
             (low if sign > 0 else high)[i] = sign * least
         if sides:
-            # Each of these holds but for spare max |x_i|, and together they bound that.
+            # Each bound holds up to spare max |x_i|; together they bound that.
             loose = np.unique([i for i, _ in sides])
             reach = float(np.maximum(np.abs(low), np.abs(high))[loose].max())
             reach = reach / (1.0 - float(spare.max())) * (1 + 1e-12)
@@ -158,7 +166,7 @@ class Polytope(Flat):
         return low, high
 
     def _program(self, c: Array) -> Any:
-        """The linear program min <c, x> over X, as HiGHS leaves it."""
+        """Solve min <c, x> over X with HiGHS."""
         return _solved(c, (self.G, self.h), (self.E, self.e), (self.low, self.high))
 
     @property
@@ -168,76 +176,83 @@ class Polytope(Flat):
 
     @property
     def max_norm(self) -> float:
-        """The norm of the larger of |low_i| and |high_i|, likewise: an upper bound."""
+        """The norm of max(|low_i|, |high_i|), with the proved bounds: an upper bound."""
         return stable_norm(np.maximum(np.abs(self._least), np.abs(self._most)))
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Array:
-        """The best vertex."""
-        found = self._program(self._finite(v, "the gradient"))
-        if found.status != OPTIMAL:
-            raise FloatingPointError(f"HiGHS finds no least point of {self!r}: {found.message}")
-        return np.clip(found.x, self.low, self.high)
+        answer = self._program(self._finite(v, "the gradient"))
+        if answer.status != OPTIMAL:
+            raise FloatingPointError(f"HiGHS finds no least point of {self!r}: {answer.message}")
+        return np.clip(answer.x, self.low, self.high)
 
     def bound(
         self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
     ) -> Proof:
-        """-<h, p> - <e, q> + min over the box of <v + G'p + E'q, .>, for the p >= 0 and q that
-        HiGHS finds: weak duality, whatever these are."""
+        """-<h, p> - <e, q> + min over the box of <v + G'p + E'q, .>, by weak duality.
+
+        The bound holds for any p >= 0 and q; those of HiGHS are used.
+        """
         v = self._finite(v, "the gradient")
         trivial, _ = self._dual(v, None)
         value, _ = self._dual(v, self._program(v))
         return Proof(max(trivial, value), "duality of linear programs")
 
-    def _dual(self, c: Array, found: Any) -> tuple[float, float]:
-        """(value, spare): <c, x> >= value - spare max |x_i| over X, the maximum being over those
-        i that have an infinite bound."""
+    def _dual(self, c: Array, answer: Any) -> tuple[float, float]:
+        """Return (value, spare) with <c, x> >= value - spare max |x_i| over X.
+
+        The maximum is over those i that have an infinite bound.
+        """
         p, q = np.zeros(self.h.size), np.zeros(self.e.size)
-        if found is not None and found.status == OPTIMAL:
+        if answer is not None and answer.status == OPTIMAL:
             scale = float(np.abs(c).max(initial=0.0)) or 1.0
-            p = np.maximum(-scale * found.ineqlin.marginals, 0.0) if p.size else p
-            q = -scale * found.eqlin.marginals if q.size else q
+            p = np.maximum(-scale * answer.ineqlin.marginals, 0.0) if p.size else p
+            q = -scale * answer.eqlin.marginals if q.size else q
         r = c + self.G.T @ p + self.E.T @ q
         sizes = np.abs(c) + abs(self.G).T @ p + abs(self.E).T @ np.abs(q)
         lost = gamma(p.size + q.size + 4) * sizes
         side = np.where(r > 0, self._least, self._most)
         reach = np.maximum(np.abs(self._least), np.abs(self._most))
-        here, known = np.isfinite(side), np.isfinite(reach)
-        terms = np.concatenate([-self.h * p, -self.e * q, r[here] * side[here]])
+        finite, known = np.isfinite(side), np.isfinite(reach)
+        terms = np.concatenate([-self.h * p, -self.e * q, r[finite] * side[finite]])
         rounding = gamma(terms.size + 4) * float(np.abs(terms).sum())
         value = float(terms.sum()) - rounding - 1.01 * float(lost[known] @ reach[known])
-        return value, float(np.abs(r[~here]).sum() + lost[~known].sum())
+        return value, float(np.abs(r[~finite]).sum() + lost[~known].sum())
 
     def distance(self, x: Point) -> float:
-        """How far x is from the nearest member in the l1 norm, as HiGHS finds it."""
+        """The distance to the nearest member in the l1 norm, as HiGHS finds it: an upper bound."""
         z = self._finite(x, "x")
         inside = np.all(self.G @ z <= self.h) and np.all(self.E @ z == self.e)
         if inside and np.all((self.low <= z) & (z <= self.high)):
             return 0.0
-        # z + up - down is a member, and the sum of up and down the least that it can be.
+        # z + up - down is a member, with the smallest sum of up and down.
         eye = sp.csr_array(sp.identity(self.n))
         G, E = sp.vstack([self.G, eye, -eye]), self.E
         h = np.concatenate([self.h - self.G @ z, self._most - z, z - self._least])
-        found = _solved(
+        answer = _solved(
             np.ones(2 * self.n),
             (sp.hstack([G, -G]), h),
             (sp.hstack([E, -E]), self.e - E @ z),
             (np.zeros(2 * self.n), np.full(2 * self.n, inf)),
         )
-        if found.status != OPTIMAL:
+        if answer.status != OPTIMAL:
             return stable_norm(z - self._member)
-        return stable_norm(found.x[: self.n] - found.x[self.n :])
+        return stable_norm(answer.x[: self.n] - answer.x[self.n :])
 
 
 def _solved(
     c: Array, below: tuple[Any, Array], equal: tuple[Any, Array], box: tuple[Array, Array]
 ) -> Any:
-    """min <c, x> where Gx <= h, Ex = e, low <= x <= high: the answer of linprog, in units in which
-    small numbers do not look like rounding, nor large ones like infinity."""
+    """Solve min <c, x> where Gx <= h, Ex = e, low <= x <= high by linprog.
+
+    The units are such that small numbers do not look like rounding, nor large ones like infinity.
+    """
     (G, h), (E, e), (low, high) = below, equal, box
     numbers = np.abs(np.concatenate([h, e, low, high]))
     numbers = numbers[np.isfinite(numbers) & (numbers > 0)]
     unit = float(np.clip(1.0, numbers.min(), numbers.max())) if numbers.size else 1.0
-    found = linprog(
+    from scipy.optimize import linprog
+
+    answer = linprog(
         c / (float(np.abs(c).max(initial=0.0)) or 1.0),
         A_ub=sp.csc_matrix(G) if h.size else None,
         b_ub=h / unit if h.size else None,
@@ -245,8 +260,8 @@ def _solved(
         b_eq=e / unit if e.size else None,
         bounds=np.column_stack([low, high]) / unit,
         method="highs",
-        options={"primal_feasibility_tolerance": TIGHT, "dual_feasibility_tolerance": TIGHT},
+        options=dict.fromkeys(TOLERANCES, HIGHS_TOLERANCE),
     )
-    if found.x is not None:
-        found.x = unit * found.x
-    return found
+    if answer.x is not None:
+        answer.x = unit * answer.x
+    return answer

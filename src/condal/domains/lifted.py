@@ -1,4 +1,4 @@
-"""Domains of Hermitian and of rectangular matrices, as spectral ones (see `lifting`)."""
+"""Domains of Hermitian and rectangular matrices, as spectral domains (see `linalg.lifting`)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,27 @@ from condal.linalg.symmetric import Symmetric
 from condal.runtime.arguments import require_positive, require_whole
 from condal.types import Domain, Lifted
 
-ROUNDING = 1e-9  # of a product: what is more tells two spaces apart
+SPACE_ROUNDING = 1e-9  # of a product: a larger difference distinguishes two spaces
 
 
 class Hermitian(WrappedSpectral):
-    """X = {x Hermitian psd, n x n, complex : tr x = trace}, or tr x <= trace if `at_most`.
+    r"""Hermitian psd matrices of given trace.
 
-    Inside, its points are the real ones of `Spectrahedron(2 n)` that stand for them: maps and
-    objectives of complex data act on these. A result shows x itself.
+    .. math:: X = \{x \in \mathbb{C}^{n \times n} : x \succeq 0,\ \operatorname{tr} x = t\}
+
+    Internally, points are the real points of `Spectrahedron(2 n)` that represent x; maps and
+    objectives with complex data act on these. A result contains x itself.
+
+    Parameters
+    ----------
+    n : int
+        The side of x.
+    trace : float
+        The trace :math:`t`.
+    at_most : bool
+        Whether :math:`\operatorname{tr} x \le t` is meant.
+    engine : Engine, optional
+        The eigenvalue solver, from `condal.eigen`.
     """
 
     def __init__(
@@ -40,18 +53,16 @@ class Hermitian(WrappedSpectral):
         self.side = n
 
     def to_user(self, x: Point) -> Any:
-        """The Hermitian matrix: a LowRank of a complex factor, or an array."""
         return hermitian_point(x)
 
     def from_user(self, x: Any) -> Point:
-        """A real point of it."""
         return real_point(x, self.side)
 
     def check(self, v: Gradient, name: str) -> None:
-        """Whether v acts on Hermitian n x n matrices: V J = J V, with J the product by i."""
+        """Check that v acts on Hermitian n x n matrices: V J = J V, with J the product by i."""
         if isinstance(v, Symmetric) and v.n == self.side:
             raise ProblemError(
-                f"{name} acts on real symmetric {v.n} x {v.n} matrices, but the domain is of "
+                f"{name} acts on real symmetric {v.n} x {v.n} matrices, but the domain holds "
                 "complex ones: give its data a complex dtype, as by C.astype(complex) or "
                 "Diagonal(n, hermitian=True)"
             )
@@ -76,11 +87,20 @@ class Hermitian(WrappedSpectral):
 
 
 class NuclearBall(WrappedSpectral):
-    """X = {x, m x n : the sum of its singular values <= radius}.
+    r"""The nuclear-norm ball :math:`\{x \in \mathbb{R}^{m \times n} : \sum_i \sigma_i(x) \le r\}`.
 
-    lmo(V) = -radius u v', with u, v leading singular vectors of V. Inside, its points are the psd
-    ones of side m + n that hold x in a corner: `lifted(C)` and `Entries.rectangular` make
-    objectives and maps of these. A result shows x itself, as an `Outer`.
+    :math:`\operatorname{lmo}(V) = -r\, u v^\top`, with :math:`u, v` leading singular vectors of V.
+    Internally, points are psd matrices of side m + n that hold x in a corner; `lifted(C)` and
+    `Entries.rectangular` build objectives and maps on these. A result contains x as an `Outer`.
+
+    Parameters
+    ----------
+    m, n : int
+        The shape of x.
+    radius : float
+        The radius :math:`r`.
+    engine : Engine, optional
+        The eigenvalue solver, from `condal.eigen`.
     """
 
     def __init__(self, m: int, n: int, radius: float = 1.0, engine: Engine | None = None) -> None:
@@ -92,15 +112,13 @@ class NuclearBall(WrappedSpectral):
         self.rows, self.cols, self.radius = m, n, radius
 
     def to_user(self, x: Point) -> Outer:
-        """The m x n matrix."""
         return rectangle(x, self.rows)
 
     def from_user(self, x: Any) -> Point:
-        """A point that holds it."""
         return square_point(x, self.rows, self.cols)
 
     def check(self, v: Gradient, name: str) -> None:
-        """Whether v acts on m x n matrices: both its diagonal blocks are 0."""
+        """Check that v acts on m x n matrices: both its diagonal blocks are 0."""
         if not isinstance(v, Symmetric) or v.n != self.n:
             got = f"one of side {v.n}" if isinstance(v, Symmetric) else "a map of vectors"
             raise ProblemError(
@@ -122,12 +140,12 @@ class NuclearBall(WrappedSpectral):
 
 
 def _times_i(z: Array) -> Array:
-    """i z, of a complex vector as pairs of real numbers."""
+    """Return i z, for a complex vector stored as pairs of real numbers."""
     return np.stack([-z[1::2], z[::2]], axis=1).ravel()
 
 
 def _reads_blocks(v: Symmetric, m: int) -> bool:
-    """Whether the block of the first m rows and columns, or that of the others, is not 0."""
+    """Return whether the leading m x m block of v, or the trailing block, is not 0."""
     Z = np.random.default_rng(0).standard_normal((v.n, 2))
     Z[m:, 0] = Z[:m, 1] = 0.0
     images = v @ Z
@@ -136,13 +154,12 @@ def _reads_blocks(v: Symmetric, m: int) -> bool:
 
 
 def _differ(a: Array, b: Array, whole: Array) -> bool:
-    """Whether a and b, of a product `whole`, differ by more than rounding; not where that is NaN,
-    which is another fault."""
-    return bool(np.abs(a - b).max() > ROUNDING * np.abs(whole).max())
+    """Return whether a and b, of a product `whole`, differ by more than rounding; False for NaN."""
+    return bool(np.abs(a - b).max() > SPACE_ROUNDING * np.abs(whole).max())
 
 
 def to_user(X: Domain, x: Point) -> Any:
-    """The point as a user knows it."""
+    """Return the point x of X in the form that users see."""
     if isinstance(X, Product):
         assert isinstance(x, tuple)
         return tuple(to_user(part, p) for part, p in zip(X.parts, x, strict=True))
@@ -150,7 +167,7 @@ def to_user(X: Domain, x: Point) -> Any:
 
 
 def from_user(X: Domain, x: Any) -> Point:
-    """The point of X that a user means by x."""
+    """Return the point of X that a user means by x."""
     if isinstance(X, Product) and isinstance(x, tuple) and len(x) == len(X.parts):
         return tuple(from_user(part, p) for part, p in zip(X.parts, x, strict=True))
     return X.from_user(x) if isinstance(X, Lifted) else x

@@ -1,4 +1,4 @@
-"""Hulls: of the orders of a vector, and of given vertices."""
+"""Hulls: of the permutations of a vector, and of given vertices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from scipy.optimize import nnls
 
 from condal.domains.flat import SMALLEST, ClosedForm, Flat
 from condal.errors import ProblemError
@@ -18,12 +17,18 @@ from condal.linalg.proof import Proof
 from condal.linalg.roundoff import gamma
 from condal.runtime.arguments import finite_array
 
-ALL_PAIRS = 4000  # vertices of which every pair is looked at for the diameter
-PAIRS = 256  # rows of a block of pairs
+MAX_VERTICES_PAIRED = 4000  # up to which the diameter is computed from all pairs
+BLOCK_ROWS = 256  # vertices whose pairs are computed at a time
 
 
 class Permutahedron(ClosedForm):
-    """X, the hull of all vectors with the entries of `vector` in some order."""
+    """The hull of all permutations of a vector.
+
+    Parameters
+    ----------
+    vector : array_like of shape (n,)
+        The entries of each vertex.
+    """
 
     def __init__(self, vector: Any) -> None:
         self.vector: Array = np.sort(finite_array(vector, "vector", ndim=1))[::-1].copy()
@@ -36,45 +41,45 @@ class Permutahedron(ClosedForm):
 
     @property
     def diameter(self) -> float:
-        """The distance between the vector in rising and in falling order."""
+        """The distance between the vector in ascending and in descending order."""
         return stable_norm(self.vector - self.vector[::-1])
 
     @property
     def max_norm(self) -> float:
-        """|vector|."""
         return stable_norm(self.vector)
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
         return np.sort(v) * self.vector, 1
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Array:
-        """The vector's largest entry where v is smallest, and so on."""
+        """The largest entry of the vector where v is smallest, and so on."""
         s = np.empty(self.n)
         s[np.argsort(np.asarray(v), kind="stable")] = self.vector
         return s
 
     def project(self, v: Array) -> Array:
-        """v - d: in falling order of v, d is the nearest falling sequence to v less the vector."""
+        """v - d: in descending order of v, d is the nearest descending sequence to v - vector."""
         v = self._finite(v, "the vector to project")
         order = np.argsort(-v, kind="stable")
         x = np.empty(self.n)
         x[order] = v[order] - falling(v[order] - self.vector)
         return x
 
-    def distance(self, x: Point) -> float:
-        """How far x is from its projection."""
-        z = self._finite(x, "x")
-        return stable_norm(z - self.project(z))
-
 
 class Hull(Flat):
-    """X, the hull of the rows of `vertices`."""
+    """The hull of the rows of a matrix.
+
+    Parameters
+    ----------
+    vertices : array_like of shape (m, n)
+        The vertices, one per row.
+    """
 
     def __init__(self, vertices: Any) -> None:
         self.vertices: Array = finite_array(vertices, "vertices", ndim=2).copy()
         if self.vertices.size == 0:
             raise ProblemError(
-                f"vertices must be rows of numbers, one at least; got shape {self.vertices.shape}"
+                f"vertices must be rows of numbers, at least one; got shape {self.vertices.shape}"
             )
         self.n = int(self.vertices.shape[1])
 
@@ -83,44 +88,48 @@ class Hull(Flat):
 
     @cached_property
     def diameter(self) -> float:
-        """The largest distance between vertices; of very many, twice that from their mean."""
+        """The largest distance between vertices; for very many, twice that from their mean."""
         V = self.vertices - self.vertices.mean(axis=0)
-        if len(V) > ALL_PAIRS:
+        if len(V) > MAX_VERTICES_PAIRED:
             return 2.0 * float(np.linalg.norm(V, axis=1).max())
         return max(
-            float(np.linalg.norm(V[a : a + PAIRS, None] - V[None, b : b + PAIRS], axis=2).max())
-            for a in range(0, len(V), PAIRS)
-            for b in range(0, a + 1, PAIRS)
+            float(
+                np.linalg.norm(
+                    V[a : a + BLOCK_ROWS, None] - V[None, b : b + BLOCK_ROWS], axis=2
+                ).max()
+            )
+            for a in range(0, len(V), BLOCK_ROWS)
+            for b in range(0, a + 1, BLOCK_ROWS)
         )
 
     @cached_property
     def max_norm(self) -> float:
-        """The largest norm of a vertex."""
         return float(np.linalg.norm(self.vertices, axis=1).max())
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Array:
-        """The best vertex."""
         return np.asarray(self.vertices[int(np.argmin(self.vertices @ np.asarray(v)))]).copy()
 
     def bound(
         self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
     ) -> Proof:
-        """The least product of v with a vertex, each less its rounding."""
+        """The smallest product of v with a vertex, less its rounding."""
         v = np.asarray(v)
         lost = gamma(self.n + 2) * (np.abs(self.vertices) @ np.abs(v))
         lost += 2 * self.n * SMALLEST * bool(v.any())
         return Proof(float((self.vertices @ v - lost).min()), "every vertex")
 
     def distance(self, x: Point) -> float:
-        """How far x is from the nearest combination that least squares find; a vertex at worst."""
+        """The distance to the combination of vertices found by nonnegative least squares."""
         Z = self.vertices - self._finite(x, "x")
         apart = np.linalg.norm(Z, axis=1)
         unit = float(apart.max())
         nearest = float(apart.min())
         if nearest == 0.0:
             return 0.0
-        # The point of least norm in a hull is that of least norm in the cone over it at height 1.
+        # The point of least norm in a hull is, up to scale, that in the cone over it at height 1.
         cone = np.vstack([Z.T / unit, np.ones(len(Z))])
+        from scipy.optimize import nnls
+
         try:
             w, _ = nnls(cone, np.append(np.zeros(self.n), 1.0))
         except RuntimeError:  # too many steps
@@ -129,7 +138,7 @@ class Hull(Flat):
 
 
 def falling(z: Array) -> Array:
-    """The nearest d to z with d_1 >= d_2 >= ...: neighbours that rise are pooled to their mean."""
+    """Return the nearest d to z with d_1 >= d_2 >= ..., by pooling ascending neighbours."""
     means: list[float] = []
     counts: list[int] = []
     for number in z.tolist():

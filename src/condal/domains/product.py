@@ -16,13 +16,19 @@ from condal.linalg.proof import Proof
 from condal.linalg.roundoff import gamma
 from condal.types import Domain, projects
 
-BLOCK_SEED = 7919  # blocks must not share the random start of a proof
-SHORT = Repr()  # of blocks in an error: there may be thousands, of long arrays
-SHORT.maxother = 72
+BLOCK_SEED = 7919  # blocks must not share the random start of their proofs
+BLOCKS_REPR = Repr()  # for errors: there may be thousands of blocks, of long arrays
+BLOCKS_REPR.maxother = 72
 
 
 class Product:
-    """X = X_1 x X_2 x ..., the points of which are tuples."""
+    r"""The product :math:`X = X_1 \times X_2 \times \dots`, whose points are tuples.
+
+    Parameters
+    ----------
+    *parts : domains
+        The factors :math:`X_i`.
+    """
 
     def __init__(self, *parts: Domain) -> None:
         if not parts:
@@ -31,16 +37,14 @@ class Product:
 
     @property
     def diameter(self) -> float:
-        """sqrt(sum D_i^2)."""
         return float(np.sqrt(sum(part.diameter**2 for part in self.parts)))
 
     @property
     def max_norm(self) -> float:
-        """sqrt(sum size_i^2)."""
         return float(np.sqrt(sum(part.max_norm**2 for part in self.parts)))
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
-        """The oracles of the parts, tol shared between them."""
+        """The oracles of the parts, each with an equal share of tol."""
         assert isinstance(v, tuple)
         guesses = guess if isinstance(guess, tuple) else (None,) * len(self.parts)
         share = tol / len(self.parts)
@@ -66,7 +70,6 @@ class Product:
         )
 
     def project(self, v: Any) -> Point:
-        """Part by part, if each has a projection."""
         if not self._projects:
             raise ProblemError("a part of this Product has no projection: use condal.CGAL()")
         parts: Any = zip(self.parts, v, strict=True)
@@ -77,19 +80,17 @@ class Product:
         return projects(self)
 
     def distance(self, x: Point) -> float:
-        """The norm of the parts' distances."""
         assert isinstance(x, tuple)
         return float(
             np.linalg.norm([part.distance(p) for part, p in zip(self.parts, x, strict=True)])
         )
 
     def check(self, v: Gradient, name: str) -> None:
-        """Whether v is a tuple of gradients on the parts."""
         if not isinstance(v, tuple) or len(v) != len(self.parts):
             raise ProblemError(
                 f"{name} must act on a product of {len(self.parts)} blocks: give a tuple for "
                 "Linear, or Across(A_1, A_2, ...) for a map; the blocks of X are "
-                f"{' '.join(SHORT.repr(self.parts).split())}"
+                f"{' '.join(BLOCKS_REPR.repr(self.parts).split())}"
             )
         for i, (part, w) in enumerate(zip(self.parts, v, strict=True)):
             part.check(w, f"{name}, block {i},")

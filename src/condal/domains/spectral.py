@@ -20,19 +20,38 @@ from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.arguments import require_positive, require_whole
 
-PARTIAL_FROM = 64  # n from which LAPACK gives some eigenpairs sooner than all
-MOST_PARTIAL = 0.15  # of the eigenpairs: computing more one by one takes longer than all
-SPARE = 8  # eigenpairs beyond the rank that is expected
-SINGLE = 4e-6  # times |v|: more than the error of a projection in single precision
-LARGEST_SINGLE = 1e30  # of SINGLE |v|: far from where single precision overflows
+MIN_PARTIAL_SIDE = 64  # from which LAPACK computes a few eigenpairs faster than all
+MAX_PARTIAL = 0.15  # fraction of the eigenpairs: to compute more takes longer than to compute all
+SPARE_PAIRS = 8  # eigenpairs beyond the expected rank
+SINGLE_ERROR = 4e-6  # times |v|: above the error of a projection in single precision
+MAX_SINGLE_ERROR = 1e30  # far below where single precision overflows
 
 
 @dataclass(frozen=True)
 class Spectrahedron:
-    """X = {x psd, n x n : tr x = trace}, or tr x <= trace if `at_most`.
+    r"""Psd matrices of given trace, :math:`X = \{x \succeq 0 : \operatorname{tr} x = t\}`.
 
-    lmo(V) = trace u u', with u a unit eigenvector of the smallest eigenvalue of V (0 if `at_most`
-    and no eigenvalue is negative).
+    :math:`\operatorname{lmo}(V) = t\, u u^\top`, with :math:`u` a unit eigenvector of the smallest
+    eigenvalue of V; 0 if `at_most` and V is psd.
+
+    Parameters
+    ----------
+    n : int
+        The side of x.
+    trace : float
+        The trace :math:`t`.
+    at_most : bool
+        Whether :math:`\operatorname{tr} x \le t` is meant.
+    engine : Engine, optional
+        The eigenvalue solver, from `condal.eigen`.
+
+    Examples
+    --------
+    >>> import condal, numpy as np
+    >>> X = condal.Spectrahedron(2, trace=3.0)
+    >>> np.asarray(X.lmo(condal.Linear(np.diag([1.0, 2.0])).C))
+    array([[3., 0.],
+           [0., 0.]])
     """
 
     n: int
@@ -46,23 +65,20 @@ class Spectrahedron:
 
     @property
     def diameter(self) -> float:
-        """sqrt(2) trace; trace itself for n = 1 and `at_most`, 0 for n = 1."""
         if self.n == 1:
             return self.trace if self.at_most else 0.0
         return float(np.sqrt(2.0)) * self.trace
 
     @property
     def max_norm(self) -> float:
-        """The trace."""
         return self.trace
 
     @property
     def sections(self) -> tuple[ConeSlice, ...]:
-        """The cone, at that trace or below."""
         return (ConeSlice("psd", self.n, self.trace, self.at_most),)
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> LowRank:
-        """trace u u', <v, u u'> within tol / trace of the smallest eigenvalue."""
+        """trace u u', with <v, u u'> within tol / trace of the smallest eigenvalue."""
         assert isinstance(v, Symmetric)
         start = guess.U[:, 0] if isinstance(guess, LowRank) and guess.rank else None
         pair = self.engine.smallest(v, tol / self.trace, start)
@@ -72,26 +88,25 @@ class Spectrahedron:
     def lowest(
         self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
     ) -> tuple[Array, Array]:
-        """The smallest eigenvalues of v and their eigenvectors."""
         assert isinstance(v, Symmetric)
         return lowest(v, count, tol, beside=beside)
 
     def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:
-        """U diag(max(e - t, 0)) U', with v = U diag(e) U' and the t that makes it one of X.
+        """U diag(max(e - t, 0)) U', with v = U diag(e) U' and t such that the result is in X.
 
-        The eigenvalues below t are not needed: where few are expected above it, these are computed
-        alone, and more if they were too few. Single precision serves a tol that allows it.
+        Eigenvalues below t are not needed: if few are expected above t, only these are computed,
+        and more if they were too few. Single precision is used if tol allows it.
         """
         size = float(np.linalg.norm(v))
         if not np.isfinite(size):
             raise FloatingPointError("the matrix to project holds NaN or infinity")
-        kind = np.float32 if SINGLE * size <= min(tol, LARGEST_SINGLE) else np.float64
+        kind = np.float32 if SINGLE_ERROR * size <= min(tol, MAX_SINGLE_ERROR) else np.float64
         v = np.asarray(v, dtype=kind)
         wanted = self.n
-        if self.n >= PARTIAL_FROM and isinstance(guess, LowRank):
-            wanted = guess.rank + SPARE
+        if self.n >= MIN_PARTIAL_SIDE and isinstance(guess, LowRank):
+            wanted = guess.rank + SPARE_PAIRS
         while True:
-            wanted = wanted if wanted <= MOST_PARTIAL * self.n else self.n
+            wanted = wanted if wanted <= MAX_PARTIAL * self.n else self.n
             values, vectors = _largest(v, wanted)
             thresholds = (np.cumsum(values) - self.trace) / np.arange(1, wanted + 1)
             rank = max(1, int(np.count_nonzero(values > thresholds)))
@@ -103,7 +118,7 @@ class Spectrahedron:
             rank = int(np.count_nonzero(values > 0))
             return LowRank(vectors[:, :rank], values[:rank])
         weights = values[:rank] - t
-        weights += (self.trace - weights.sum()) / rank  # what rounding took, if v is large
+        weights += (self.trace - weights.sum()) / rank  # corrects the rounding of a large v
         return LowRank(vectors[:, :rank], np.maximum(weights, 0.0))
 
     def bound(
@@ -138,7 +153,6 @@ class Spectrahedron:
         return float(negative) + (max(excess, 0.0) if self.at_most else abs(excess))
 
     def check(self, v: Gradient, name: str) -> None:
-        """Whether v acts on n x n symmetric matrices."""
         if not isinstance(v, Symmetric) or v.n != self.n:
             got = f"one of side {v.n}" if isinstance(v, Symmetric) else "a map of vectors"
             raise ProblemError(
@@ -148,7 +162,7 @@ class Spectrahedron:
 
 
 def _largest(v: NDArray[Any], count: int) -> tuple[Array, Array]:
-    """The largest eigenvalues of v, in falling order, and their eigenvectors, of unit length."""
+    """Return the largest eigenvalues of v, descending, and their unit eigenvectors."""
     n = len(v)
     try:
         if n == 1:  # for which LAPACK's driver has no workspace in single precision

@@ -1,4 +1,4 @@
-"""The simplex, many of them, and the l1 ball."""
+"""The simplex, products of simplices, and the l1 ball."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from condal.runtime.arguments import plain_array, require_positive, require_whol
 
 @dataclass(frozen=True)
 class _Vertices(ClosedForm):
-    """What the two share: their vertices have one entry, of the size of the radius."""
+    """The base of the two whose vertices have one nonzero entry, of the size of the radius."""
 
     n: int
     radius: float = 1.0
@@ -29,21 +29,32 @@ class _Vertices(ClosedForm):
 
     @property
     def max_norm(self) -> float:
-        """The radius."""
         return self.radius
 
 
 class Simplex(_Vertices):
-    """X = {x >= 0 : sum x = radius}."""
+    r"""The simplex :math:`X = \{x \ge 0 : \sum_i x_i = r\}`.
+
+    Parameters
+    ----------
+    n : int
+        The length of x.
+    radius : float
+        The sum :math:`r`.
+
+    Examples
+    --------
+    >>> import condal, numpy as np
+    >>> condal.Simplex(3).lmo(np.array([1.0, -2.0, 0.0]))
+    array([0., 1., 0.])
+    """
 
     @property
     def diameter(self) -> float:
-        """sqrt(2) radius; 0 for n = 1."""
         return float(np.sqrt(2.0)) * self.radius if self.n > 1 else 0.0
 
     @property
     def sections(self) -> tuple[ConeSlice, ...]:
-        """The simplex itself."""
         return (ConeSlice("orthant", self.n, self.radius),)
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
@@ -67,20 +78,22 @@ class Simplex(_Vertices):
 
 
 class Simplices(ClosedForm):
-    """X = {x = (x_1, x_2, ...) : x_i >= 0, sum x_i = 1}, the parts one behind the other.
+    r"""A product of simplices: :math:`X = \{(x_1, x_2, \dots) : x_i \ge 0,\ 1^\top x_i = 1\}`.
 
-    A product of simplices, as vectors: many small ones cost no more than their numbers.
+    Many small simplices cost only as much as their entries.
 
     Parameters
     ----------
-    sizes : the length of each part.
+    sizes : array_like of int
+        The length of each part.
     """
 
     def __init__(self, sizes: Any) -> None:
-        found = plain_array(sizes, "sizes", "whole numbers, at least 1")
-        if found.ndim != 1 or not found.size or found.dtype.kind not in "iu" or found.min() < 1:
+        lengths = plain_array(sizes, "sizes", "whole numbers, at least 1")
+        whole = lengths.ndim == 1 and lengths.size and lengths.dtype.kind in "iu"
+        if not whole or lengths.min() < 1:
             raise ProblemError(f"sizes must be whole numbers, at least 1; got {sizes!r}")
-        self.sizes: Indices = found.astype(np.intp)
+        self.sizes: Indices = lengths.astype(np.intp)
         self.n = int(self.sizes.sum())
         self._begins = np.cumsum(self.sizes) - self.sizes
 
@@ -89,17 +102,14 @@ class Simplices(ClosedForm):
 
     @property
     def diameter(self) -> float:
-        """The root of twice the number of parts of more than one entry."""
         return float(np.sqrt(2.0 * np.count_nonzero(self.sizes > 1)))
 
     @property
     def max_norm(self) -> float:
-        """The root of the number of parts."""
         return float(np.sqrt(self.sizes.size))
 
     @property
     def sections(self) -> tuple[ConeSlice, ...]:
-        """The parts."""
         return tuple(ConeSlice("orthant", int(size), 1.0) for size in self.sizes)
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
@@ -114,7 +124,7 @@ class Simplices(ClosedForm):
         return s
 
     def project(self, v: Array) -> Array:
-        """Part by part, those of one length together."""
+        """Part by part, parts of one length together."""
         v = self._finite(v, "the vector to project")
         x = np.empty(self.n)
         for size in np.unique(self.sizes):
@@ -127,7 +137,6 @@ class Simplices(ClosedForm):
         return x
 
     def distance(self, x: Point) -> float:
-        """The norm of the parts' distances, each as that of `Simplex`."""
         z = self._vector(x)
         negative = np.sqrt(np.add.reduceat(np.minimum(z, 0.0) ** 2, self._begins))
         missing = np.abs(np.add.reduceat(np.maximum(z, 0.0), self._begins) - 1.0)
@@ -135,12 +144,15 @@ class Simplices(ClosedForm):
 
 
 class L1Ball(_Vertices):
-    """X = {x : sum |x_i| <= radius}."""
+    r"""The l1 ball :math:`X = \{x : \sum_i |x_i| \le r\}`.
 
-    @property
-    def diameter(self) -> float:
-        """2 radius."""
-        return 2.0 * self.radius
+    Parameters
+    ----------
+    n : int
+        The length of x.
+    radius : float
+        The radius :math:`r`.
+    """
 
     def _minimum(self, v: Array) -> tuple[Array, int]:
         return np.array([-self.radius * float(np.abs(v).max())]), 1
@@ -154,11 +166,10 @@ class L1Ball(_Vertices):
         return s
 
     def project(self, v: Array) -> Array:
-        """v, each entry nearer to 0 by the same t, or 0; v itself if it is inside."""
         v = self._finite(v, "the vector to project")
         inside = np.abs(v).sum() <= self.radius
         return v.copy() if inside else onto_l1_ball(v, self.radius)
 
     def distance(self, x: Point) -> float:
-        """How much the l1 norm is above the radius."""
+        """The excess of the l1 norm: an upper bound."""
         return max(0.0, float(np.abs(self._vector(x)).sum()) - self.radius)

@@ -1,4 +1,4 @@
-"""A domain seen through another object: to count or to watch its oracle, or to mean another."""
+"""A domain behind another object: to count or watch its oracle, or to represent another domain."""
 
 from __future__ import annotations
 
@@ -12,71 +12,59 @@ from condal.types import Domain, Spectral
 
 
 class Wrapped:
-    """X itself; what wraps it says more of `lmo`."""
+    """X itself; subclasses extend some of its members."""
 
     def __init__(self, X: Domain) -> None:
         self.X = X
 
     @property
     def diameter(self) -> float:
-        """That of X."""
         return self.X.diameter
 
     @property
     def max_norm(self) -> float:
-        """That of X."""
         return self.X.max_norm
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
-        """X's answer."""
         return self.X.lmo(v, tol, guess)
 
     def bound(
         self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
     ) -> Proof:
-        """X's proof."""
         return self.X.bound(v, slack=slack, failure=failure, seed=seed, enough=enough)
 
     @property
     def sections(self) -> tuple[ConeSlice, ...] | None:
-        """Those of X."""
         return sections(self.X)
 
     def distance(self, x: Point) -> float:
-        """That of X."""
         return self.X.distance(x)
 
     def check(self, v: Gradient, name: str) -> None:
-        """As X does."""
         self.X.check(v, name)
 
 
 class WrappedSpectral(Wrapped):
-    """X itself, and what it knows of eigenvectors."""
+    """X itself, a spectral domain."""
 
     X: Spectral
 
     @property
     def n(self) -> int:
-        """That of X."""
         return self.X.n
 
     @property
     def trace(self) -> float:
-        """That of X."""
         return self.X.trace
 
     @property
     def at_most(self) -> bool:
-        """As X has it."""
         return self.X.at_most
 
     def lowest(
         self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
     ) -> tuple[Array, Array]:
-        """X's eigenpairs."""
         return self.X.lowest(v, count, tol, beside=beside)
 
     def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:
-        """X's nearest point."""
         return self.X.project(v, guess, tol=tol)

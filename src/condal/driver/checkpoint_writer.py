@@ -1,4 +1,4 @@
-"""The checkpoint of a solve: where it is, how often it is written, and what it is of."""
+"""The checkpoint of a solve: where it is, how often it is written, and of which problem."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
-from condal.driver.run_record import RunRecord
+from condal.driver.run_record import ADVICE, RunRecord
 from condal.errors import CondalError, FormatError, ProblemError
 from condal.io.checkpoint.about import about_of, described, require_same
 from condal.io.checkpoint.file import Contents, read, write
-from condal.io.checkpoint.lock import locked
-from condal.io.checkpoint.place import previous, resolved
-from condal.io.checkpoint.tree import pack
+from condal.io.checkpoint.packing import pack
+from condal.io.container.atomic import previous, resolve_target
+from condal.io.container.lock import locked
 from condal.io.safe_files import PathLike
 from condal.problem import Problem
 from condal.result import Row
@@ -25,15 +25,23 @@ from condal.runtime.consensus import root_value
 
 EVERY_SECONDS = 60.0
 DAMAGED = ".damaged"
-SHARE = 0.1  # of the time, at most, is spent on writing
+WRITING_SHARE = 0.1  # of the time, at most, is spent on writing
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A file to be written every so many seconds; 0 for after each iteration.
+    """A file that a solve writes at intervals.
 
-    `options` is plain JSON that is kept with it, and `say` is told what went wrong; without it,
-    that is a warning.
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    every_seconds : float
+        The time between two writes; 0 writes after each iteration.
+    options : mapping
+        Plain JSON that is stored with it.
+    say : callable, optional
+        Called with a text when something goes wrong; by default a warning is issued.
     """
 
     path: PathLike
@@ -55,20 +63,22 @@ class Checkpoint:
 
     @classmethod
     def of(cls, given: PathLike | Checkpoint, every_seconds: float) -> Checkpoint:
-        """That of a path; one that is given is as it is."""
+        """Return the checkpoint at a path, or the one that is given."""
         return given if isinstance(given, Checkpoint) else cls(given, every_seconds)
 
 
 class CheckpointWriter:
-    """Writes the checkpoint of one solve, alone while it is entered."""
+    """Writes the checkpoint of one solve; while it is entered, no other process can."""
 
     def __init__(self, checkpoint: Checkpoint, problem: Problem) -> None:
         self.checkpoint, self.problem = checkpoint, problem
-        self.path = str(resolved(checkpoint.path))  # a callback may go to another folder
+        self.path = str(
+            resolve_target(checkpoint.path)
+        )  # a callback may change the working directory
         self.options: dict[str, Any] = dict(checkpoint.options)
         self._described: dict[str, Any] | None = None
-        self._next, self._trouble = 0.0, ""
-        self.seconds = 0.0  # what the last one took to write
+        self._next, self._last_error = 0.0, ""
+        self.seconds = 0.0  # that the last write took
         self._lock: AbstractContextManager[None] | None = None
 
     def __enter__(self) -> CheckpointWriter:
@@ -81,35 +91,35 @@ class CheckpointWriter:
         if self._lock is not None:
             self._lock.__exit__(*error)
 
-    def require_new(self, given: Any) -> None:
-        """Refuse to begin where a checkpoint is, or to keep what could not be kept."""
+    def require_new(self, held: Any) -> None:
+        """Raise FormatError if there is a checkpoint already, or if it could not hold `held`."""
         self._require_free()
-        self._require_kept(given)
+        self._require_packable(held)
         self._described = self._describe(self.problem)
 
     def read(self) -> tuple[RunRecord, dict[str, Any], dict[str, Any]]:
-        """The log, what the checks had seen, and the options; refused if it is of another solve."""
+        """Return the record, the certification and the options; FormatError for another solve."""
         contents = self._contents()
-        same = require_same(contents.about, self.problem, self.path, describe=self._describe)
-        for note in (contents.note, same):
-            if note:
-                self._tell(note)
+        note = require_same(contents.about, self.problem, self.path, describe=self._describe)
+        for text in (contents.note, note):
+            if text:
+                self._say(text)
         if contents.generation > 0:
             self._set_aside()
-        known, options = contents.value, contents.about["options"]
-        if not isinstance(known, dict) or not {"tol", "seed", "max_bytes"} <= set(options):
-            raise FormatError("holds no solve; give another, or begin anew", path=self.path)
+        fields, options = contents.value, contents.about["options"]
+        if not isinstance(fields, dict) or not {"tol", "seed", "max_bytes"} <= set(options):
+            raise FormatError(f"does not hold a solve; {ADVICE}", path=self.path)
         self._described = contents.about["problem"]
         self.options = dict(options)
-        checks = known.pop("checks", None)
-        return RunRecord.unpacked(known, self.path), checks, options
+        certification = fields.pop("certification", None)
+        return RunRecord.unpacked(fields, self.path), certification, options
 
     def due(self) -> bool:
-        """Whether it is time to write."""
+        """Return whether it is time to write."""
         return root_value(time.perf_counter() >= self._next)
 
     def write(self, value: Any, row: Row) -> None:
-        """Write it; where that fails the one before stays, and the solve goes on."""
+        """Write the checkpoint; if that fails, the previous one stays and the solve continues."""
         began, every = time.perf_counter(), self.checkpoint.every_seconds
         assert self._described is not None
         about = about_of(
@@ -120,51 +130,46 @@ class CheckpointWriter:
             bound=row.bound,
         )
         try:
-            self._put(about, value)
-            self._trouble = ""
+            self._write(about, value)
+            self._last_error = ""
         except CondalError as error:
-            if str(error) != self._trouble:  # once, as it may be tried for hours
-                self._trouble = str(error)
-                self._tell(self._trouble)
+            if str(error) != self._last_error:  # say it once, as it may be tried for hours
+                self._last_error = str(error)
+                self._say(self._last_error)
         now = time.perf_counter()
         self.seconds = now - began
-        self._next = now + (max(every, self.seconds / SHARE) if every else 0.0)
+        self._next = now + (max(every, self.seconds / WRITING_SHARE) if every else 0.0)
 
-    # What one process does with one file; many do it otherwise.
+    # One process writes one file; many ranks override these.
 
     def _describe(self, problem: Problem) -> dict[str, Any]:
-        """What the checkpoint is of."""
         return described(problem)
 
     def _require_free(self) -> None:
-        """Refuse to begin where a checkpoint is."""
-        target = resolved(self.path)
+        target = resolve_target(self.path)
         if os.path.lexists(target) or os.path.lexists(previous(target)):
             raise FormatError(
-                "is there already, and is not overwritten: go on from it with condal.resume "
-                "(condal resume), remove it, or give another path",
+                "exists already and is not overwritten: resume it with condal.resume (condal "
+                "resume), remove it, or give another path",
                 path=self.path,
             )
 
-    def _require_kept(self, given: Any) -> None:
-        """Refuse what could not be kept."""
-        pack(given)
+    def _require_packable(self, held: Any) -> None:
+        pack(held)
 
     def _contents(self) -> Contents:
-        """What is in it."""
         return read(self.path)
 
     def _set_aside(self) -> None:
-        """Give what is damaged another name: it must not take the place of the one before."""
-        target = resolved(self.path)
+        """Rename a damaged file, so that it does not replace the previous one."""
+        target = resolve_target(self.path)
         with suppress(OSError):
             target.replace(target.with_name(target.name + DAMAGED))
 
-    def _put(self, about: dict[str, Any], value: Any) -> None:
-        """Write it."""
+    def _write(self, about: dict[str, Any], value: Any) -> None:
         write(self.path, about, value)
 
-    def _tell(self, text: str) -> None:
+    def _say(self, text: str) -> None:
         if self.checkpoint.say is not None:
             self.checkpoint.say(text)
         else:

@@ -1,11 +1,11 @@
-"""Counts of oracle calls and matrix-vector products, by wrapping a domain."""
+"""Count oracle calls and matrix-vector products by wrapping the domain."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,17 +21,18 @@ from condal.types import Domain, Projectable, Spectral, projects, spectral_parts
 
 @dataclass
 class Counts:
-    """What was asked of the oracle so far."""
+    """The calls of the oracle so far."""
 
     oracle_calls: int = 0
     matvecs: int = 0
     oracle_cpu_seconds: float = 0.0
-    longest: float = 0.0  # seconds of a call
+    longest: float = 0.0  # seconds of one call
 
 
-@dataclass(frozen=True, eq=False)
 class _CountedSymmetric(Symmetric):
-    counts: Counts = field(default_factory=Counts)
+    def __init__(self, V: Symmetric, counts: Counts) -> None:
+        super().__init__(V.n, V.terms)
+        self.counts = counts
 
     def __matmul__(self, v: Array) -> Array:
         self.counts.matvecs += 1 if v.ndim == 1 else v.shape[1]
@@ -39,20 +40,19 @@ class _CountedSymmetric(Symmetric):
 
 
 class CountedDomain(Wrapped):
-    """X, its oracle calls and their products counted."""
+    """X with its oracle calls and their products counted."""
 
     def __init__(self, X: Domain, counts: Counts) -> None:
         super().__init__(X)
         self.counts = counts
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
-        """X's answer."""
-        with self._asked():
+        with self._call():
             return super().lmo(_counted(v, self.counts), tol, guess)
 
     @contextmanager
-    def _asked(self) -> Iterator[None]:
-        """One more call, and its time."""
+    def _call(self) -> Iterator[None]:
+        """Count one call and its time."""
         check_cancelled()
         self.counts.oracle_calls += 1
         before, began = time.process_time(), time.perf_counter()
@@ -67,11 +67,11 @@ class _CountedSpectral(CountedDomain, WrappedSpectral):
     def lowest(
         self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
     ) -> tuple[Array, Array]:
-        with self._asked():
+        with self._call():
             return super().lowest(_counted(v, self.counts), count, tol, beside=beside)
 
     def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:
-        with self._asked():
+        with self._call():
             return super().project(v, guess, tol=tol)
 
 
@@ -79,7 +79,7 @@ class _CountedProjectable(CountedDomain):
     X: Projectable
 
     def project(self, v: Any) -> Point:
-        with self._asked():
+        with self._call():
             return self.X.project(v)
 
 
@@ -92,7 +92,7 @@ class _CountedBlocks(_CountedProjectable):
 
 
 def counted(problem: Problem, counts: Counts | None = None) -> tuple[Problem, Counts]:
-    """The same problem with its oracle counted, and the counts, which may go on from others."""
+    """Return the problem with its oracle counted, and the counts, which may continue others."""
     counts = Counts() if counts is None else counts
     return replace(problem, X=_counted_domain(problem.X, counts), checked=True), counts
 
@@ -109,6 +109,5 @@ def _counted(v: Gradient, counts: Counts) -> Gradient:
     if isinstance(v, tuple):
         return tuple(_counted(part, counts) for part in v)
     if isinstance(v, Symmetric):
-        parts = {f.name: getattr(v, f.name) for f in fields(Symmetric)}
-        return _CountedSymmetric(**parts, counts=counts)
+        return _CountedSymmetric(v, counts)
     return np.asarray(v)

@@ -1,4 +1,4 @@
-"""A state as a row of the history: in the user's units and sense."""
+"""States as rows of the history, in the user's units and sense."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from condal.result import Row
 
 
 class Recorder:
-    """Makes rows of the states of the normalised problem."""
+    """Converts states of the normalised problem to rows."""
 
     def __init__(self, problem: Problem, normalised: Problem, scaling: Scaling) -> None:
         self.problem, self.normalised, self.scaling = problem, normalised, scaling
         self._uniform = _uniform(scaling.rows)
 
     def row(self, state: State, lower: float, counts: Counts, seconds: float) -> Row:
-        """The row of a state, with the best estimate of a lower bound so far."""
+        """Return the row of a state, with the best estimated lower bound so far."""
         sense, c = self.problem.sense, self.scaling.c
         value = state.value + self.normalised.h.value(state.Ax)
         objective, bound = sense * value / c, sense * lower / c
@@ -43,7 +43,7 @@ class Recorder:
 
 
 def _uniform(rows: Array) -> float | None:
-    """The common factor of the rows, if there is one."""
+    """Return the common factor of the rows, if there is one."""
     if rows.size == 0:
         return 1.0
     least = float(rows.min())

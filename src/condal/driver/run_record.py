@@ -1,4 +1,4 @@
-"""Where a run is: what it has tried, seen and reached, which is what a checkpoint holds."""
+"""The record of a run: what it has tried, seen and reached, as a checkpoint holds it."""
 
 from __future__ import annotations
 
@@ -6,23 +6,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+import numpy as np
+
 from condal.certificates.ledger import CertifiedPoint
 from condal.domains.lifted import to_user
 from condal.driver.counting import Counts
+from condal.driver.scaling import Scaling
 from condal.errors import FormatError
 from condal.methods.choice import Choice, StallDetector
+from condal.methods.registry import joined_names
 from condal.methods.state import State, Warm
 from condal.problem import Problem
 from condal.result import History, Result, Status
 from condal.types import Storage
 
+ADVICE = "give another file, or start a new solve"
+
 
 @dataclass(eq=False)
 class RunRecord:
-    """The methods that are `tried`, the number `at` of the one that is under way, and what is known
-    of it: where it began, its last state (None before the first), x, and whether it gets anywhere.
+    """The methods that are `tried`, the index `at` of the current one, and where it is: its warm
+    start, its last state (None before the first), x, and its progress.
 
-    `memory` is what the checks had seen before they looked at that state; None once they have.
+    `memory` is that of the certifier before it has checked the last state; None afterwards.
     """
 
     tried: Sequence[Choice]
@@ -41,10 +47,49 @@ class RunRecord:
     cpu_seconds: float = 0.0
     ended: Status | None = None
 
+    @property
+    def choice(self) -> Choice:
+        """The current method, and why it was chosen."""
+        return self.tried[self.at]
+
+    @property
+    def has_more(self) -> bool:
+        """Whether another method can follow."""
+        return self.at + 1 < len(self.tried)
+
+    def begin(self, problem: Problem, x: Storage) -> None:
+        """Begin the current method from the warm start, with x in this storage."""
+        method = self.choice.method
+        self.x = x
+        self.names.append(method.name)
+        self.why.append(f"{method.name}: {self.choice.why}")
+        if self.warm is not None and self.warm.x is not None:
+            x.load(self.warm.x)
+        self.state = method.start(problem, self.warm)
+        self.progress = StallDetector(self.state.k, self.choice.patience)
+
+    def hand_over(self, scaling: Scaling) -> None:
+        """Let the next method begin where the current one stopped."""
+        answer = self.answer
+        assert self.state is not None
+        assert answer is not None
+        gap, infeasibility = answer.certificate.gap, answer.certificate.infeasibility
+        if answer.x is not None:
+            # A dual that proves next to nothing would be a burden.
+            y = answer.y if gap < 1.0 else np.zeros_like(answer.y)
+            self.warm = Warm(answer.x, scaling.normalised_dual(y), self.state.k)
+        self.why.append(f"it stopped at a gap of {gap:.1g}, infeasible by {infeasibility:.1g}")
+        self.at, self.state, self.x = self.at + 1, None, None
+
+    @property
+    def method(self) -> str:
+        """The names of the methods that were tried."""
+        return joined_names(self.names)
+
     def result(
         self, problem: Problem, answer: CertifiedPoint, status: Status, **more: Any
     ) -> Result:
-        """What is returned of it."""
+        """Return the result."""
         return Result(
             x=None if answer.x is None else to_user(problem.X, answer.x),
             y=answer.y,
@@ -55,7 +100,7 @@ class RunRecord:
             oracle_calls=self.counts.oracle_calls,
             matvecs=self.counts.matvecs,
             problem_name=problem.name,
-            method=", then ".join(self.names),
+            method=self.method,
             why="; ".join(self.why),
             oracle_cpu_seconds=self.counts.oracle_cpu_seconds,
             cpu_seconds=self.cpu_seconds,
@@ -65,27 +110,25 @@ class RunRecord:
         )
 
     def packed(self) -> dict[str, Any]:
-        """Its fields, made of what a checkpoint knows."""
-        known = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {**known, "tried": tuple(self.tried)}
+        """Return the fields as a checkpoint holds them."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**values, "tried": tuple(self.tried)}
 
     @classmethod
-    def unpacked(cls, known: Any, path: str) -> RunRecord:
-        """The log of such fields; FormatError where they are others."""
-        if not isinstance(known, dict) or set(known) != set(FIELD_TYPES):
-            raise FormatError("holds no solve; give another, or begin anew", path=path)
+    def unpacked(cls, values: Any, path: str) -> RunRecord:
+        """Return the record of such fields; raise FormatError if they are not those of a record."""
+        if not isinstance(values, dict) or set(values) != set(FIELD_TYPES):
+            raise FormatError(f"does not hold a solve; {ADVICE}", path=path)
         for name, kind in FIELD_TYPES.items():
-            if not isinstance(known[name], kind):
-                raise FormatError(
-                    f"has {type(known[name]).__name__} for {name}; give another, or begin anew",
-                    path=path,
-                )
-        log = cls(**known)
-        if not all(isinstance(choice, Choice) for choice in log.tried):
-            raise FormatError("holds no methods; give another, or begin anew", path=path)
-        if not 0 <= log.at < len(log.tried) or log.x is None or not hasattr(log.x, "move"):
-            raise FormatError("holds no x; give another, or begin anew", path=path)
-        return log
+            if not isinstance(values[name], kind):
+                got = type(values[name]).__name__
+                raise FormatError(f"has {got} for {name}; {ADVICE}", path=path)
+        record = cls(**values)
+        if not all(isinstance(choice, Choice) for choice in record.tried):
+            raise FormatError(f"does not hold methods; {ADVICE}", path=path)
+        if not 0 <= record.at < len(record.tried) or not hasattr(record.x, "move"):
+            raise FormatError(f"does not hold x; {ADVICE}", path=path)
+        return record
 
 
 FIELD_TYPES: dict[str, Any] = {

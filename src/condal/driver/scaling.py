@@ -1,8 +1,8 @@
-"""Normalised problems: one scale of numbers inside, the user's own outside.
+"""Normalisation: methods see numbers of one scale, the user sees the user's own.
 
-The method sees c f, D A and the h of D A, with D diagonal: rows of equal norm, |D A| max|x| = 1,
-and an objective that varies by about 1. x itself is never scaled: the method is unchanged when x
-and A are scaled against each other, so that fitting D A to the size of X does the same.
+A method sees c f, D A and the h of D A, with D diagonal: rows of equal norm, |D A| max|x| = 1, and
+an objective that varies by about 1. x itself is not scaled: a method is unchanged when x and A are
+scaled against each other, so fitting D A to the size of X has the same effect.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from condal.linalg.images import zeros_of
 from condal.linalg.points import Array
 from condal.problem import Problem
 
-LEAST, MOST = 1e-70, 1e70  # sizes: duals are of that of f over that of A, and are squared
-FARTHEST = 1e30  # times the longest Ax: what is as far from it is no number that anybody measured
+MIN_SIZE, MAX_SIZE = 1e-70, 1e70  # of f and A: duals have the size of f over A, and are squared
+MAX_DISTANCE = 1e30  # of K from 0, times the longest Ax: beyond it the data are wrong
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,44 +29,45 @@ class Scaling:
     rows: Array
 
     def dual(self, y: Array) -> Array:
-        """The user's y from the normalised one."""
+        """Return the user's y from the normalised one."""
         return self.rows * y / self.c
 
     def normalised_dual(self, y: Array) -> Array:
-        """The normalised y from the user's."""
+        """Return the normalised y from the user's."""
         return self.c * y / self.rows
 
     def image(self, Ax: Array) -> Array:
-        """The user's Ax from the normalised one."""
+        """Return the user's Ax from the normalised one."""
         return Ax / self.rows
 
 
 def normalise(problem: Problem) -> tuple[Problem, Scaling]:
-    """The normalised problem, and what undoes it."""
+    """Return the normalised problem, and the scaling that undoes it."""
     size = problem.X.max_norm
     with np.errstate(over="ignore", under="ignore"):
         magnitude, norms = problem.objective_range, problem.A.row_norms()
     _require_held(size, "the size of X", "measure x in other units")
     _require_held(magnitude, "the objective's size over X", "scale the objective")
-    there = norms[norms > 0]
-    for norm in (there.min(initial=inf), there.max(initial=0.0)):
+    nonzero = norms[norms > 0]
+    for norm in (nonzero.min(initial=inf), nonzero.max(initial=0.0)):
         if 0 < norm < inf and not _is_held(norm * size):
             i = int(np.flatnonzero(norms == norm)[0])
             _require_held(norm * size, f"the size of row {i} of Ax", "scale it, and its K")
     c = 1.0 / magnitude if magnitude > 0 else 1.0
     rows = np.ones_like(norms)
-    for here, piece in problem.h.pieces:
-        each = norms[here] if piece.separable else np.full(piece.size, norms[here].max(initial=0.0))
-        rows[here] = 1.0 / np.where(each > 0, each, 1.0)
+    for places, piece in problem.h.pieces:
+        each = norms[places]
+        each = each if piece.separable else np.full(piece.size, each.max(initial=0.0))
+        rows[places] = 1.0 / np.where(each > 0, each, 1.0)
     A = problem.A.scaled(rows)
-    reach = A.norm * size
-    if reach > 0:
-        rows = rows / reach
+    longest = A.norm * size
+    if longest > 0:
+        rows = rows / longest
         A = problem.A.scaled(rows)
     f, h = problem.f.scaled(c), problem.h.scaled(rows, c)
     with np.errstate(over="ignore"):
         away = h.distance(zeros_of(A))
-    if away > FARTHEST:
+    if away > MAX_DISTANCE:
         raise ProblemError(
             f"K is {away:.3g} times as far from 0 as any Ax can be: nothing is feasible; check b, "
             "the bounds and their units"
@@ -76,13 +77,13 @@ def normalise(problem: Problem) -> tuple[Problem, Scaling]:
 
 
 def _is_held(number: float) -> bool:
-    return number == 0 or LEAST <= number <= MOST
+    return number == 0 or MIN_SIZE <= number <= MAX_SIZE
 
 
 def _require_held(number: float, what: str, advice: str) -> None:
-    """Raise ProblemError unless the number is 0 or of a size whose powers are numbers as well."""
+    """Raise ProblemError unless the number is 0, or its powers are finite and not 0."""
     if not _is_held(number):
         raise ProblemError(
             f"{what} is {number:.3g}, beyond what double precision holds the squares and products "
-            f"of ({LEAST:g} to {MOST:g}): {advice}, for example by the largest entry"
+            f"of ({MIN_SIZE:g} to {MAX_SIZE:g}): {advice}, for example by the largest entry"
         )

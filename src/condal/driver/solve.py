@@ -1,30 +1,31 @@
-"""`solve` and `resume`: what is asked for, checked, and given to the driver."""
+"""`solve` and `resume`: check what is asked for, and give it to the driver."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, ExitStack
-from typing import Any
+from contextlib import ExitStack
 
 from condal.driver.checkpoint_writer import EVERY_SECONDS, Checkpoint, CheckpointWriter
-from condal.driver.memory import Bytes, fitting
+from condal.driver.memory import Bytes
 from condal.driver.pieces.guards import guarded
+from condal.driver.plan import Plan, make_plan
 from condal.driver.run import Callback, Run
 from condal.driver.run_record import RunRecord
+from condal.driver.session import finish, new_checkpoint, require_kinds, resumed_run
 from condal.driver.stop import Stop
 from condal.driver.warm_start import warm_from
-from condal.errors import PieceError, ProblemError
+from condal.errors import PieceError
 from condal.io.safe_files import PathLike
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result, unbegun
 from condal.runtime.arguments import require_whole
 from condal.runtime.cancellation import Stopper
-from condal.storage import require_fit
+from condal.storage.choice import require_fit
 from condal.types import Method, Storage
 
 
 def solve(
     problem: Problem | Model,
-    method: Method | None = None,
+    method: Method | Plan | None = None,
     *,
     tol: float = 1e-3,
     max_iters: int | None = None,
@@ -38,76 +39,107 @@ def solve(
     checkpoint: PathLike | Checkpoint | None = None,
     every_seconds: float = EVERY_SECONDS,
 ) -> Result:
-    """Minimise f(x) + h(Ax) over x in X to a proved relative gap and infeasibility of tol.
+    r"""Minimise :math:`f(x) + h(Ax)` over :math:`x \in X`, with a proof.
+
+    The solve ends with the status SOLVED when
+
+    .. math:: |bound - objective| \le tol \max(1, |objective|)
+
+    is proved and the relative infeasibility is at most tol.
 
     Parameters
     ----------
-    problem : a `Problem`, or a model such as `condal.problems.max_cut(W)`.
-    method : a method record; None chooses by the problem and tol, and goes on with another method
-        where one comes to rest: `Result.why` says what was done.
-    tol : SOLVED means |bound - objective| <= tol max(1, |objective|), proved, and an infeasibility
-        of at most tol.
-    max_iters, max_seconds : limits; None for none. The time ends an oracle in the midst of its
-        work, but for the first iteration, without which there is nothing to return.
-    max_memory : what the solve may take beside the data, as 2**30 or "4 GB": what would not fit is
-        not chosen, and refused before it is allocated. None for the memory of the machine.
-    storage : what to keep of x, from `condal.storage`; None chooses by size.
-    seed : of all that is random: sketches and probabilistic proofs.
-    callback : called with a `Row` after each iteration; a true answer stops the solve. One that is
-        a context manager, as `condal.Progress()` is, is entered for the time of the solve.
-    warm_start : a `Result` of the same problem, or of one of the same shape, to go on from.
-    stopper : a `condal.Stopper`, whose `stop()` ends the solve from another thread.
-    checkpoint, every_seconds : a new file, to be written every so many seconds and at the end,
-        from which `condal.resume` goes on as if nothing had happened.
+    problem : Problem or Model
+        The problem, or a model such as ``condal.problems.max_cut(W)``.
+    method : Method, optional
+        A method record such as ``condal.CGAL()``. By default the problem and `tol` decide, and
+        another method continues where one stops short; `Result.why` says what was done.
+    tol : float
+        The relative gap and the infeasibility to prove.
+    max_iters, max_seconds : int, float, optional
+        Limits. The time limit also cuts an oracle call short, except in the first iteration,
+        without which there is nothing to return.
+    max_memory : int or str, optional
+        What the solve may take beside the data, such as ``2**30`` or ``"4 GB"``. What would not
+        fit is not chosen, and is refused before it is allocated. By default the memory that the
+        process may use.
+    storage : Storage, optional
+        What to store of x, from `condal.storage`. By default the size decides.
+    seed : int
+        The seed of sketches and of probabilistic proofs.
+    callback : callable, optional
+        Called with a `Row` after each iteration; a true value stops the solve. A context manager,
+        such as ``condal.Progress()``, is entered for the time of the solve.
+    warm_start : Result, optional
+        A result of the same problem, or of one of the same shape, to start from.
+    stopper : Stopper, optional
+        Its `stop()` ends the solve from another thread.
+    checkpoint : path or Checkpoint, optional
+        A new file, written every `every_seconds` and at the end, from which `condal.resume`
+        continues.
+    every_seconds : float
+        The time between two checkpoints.
 
-    Ctrl-C and SIGTERM end the solve with the status INTERRUPTED and the best answer so far; a
-    second one raises KeyboardInterrupt, or SystemExit.
+    Returns
+    -------
+    Result
+        The best point, its proved bound, and the history. Ctrl-C and SIGTERM end the solve with the
+        status INTERRUPTED and the best point so far; a second signal raises KeyboardInterrupt or
+        SystemExit.
 
-    A piece of your own that raises ends the solve with a `PieceError`, which names it and carries
-    the best result so far; one that gives NaN, or the wrong shape, with the status NUMERICAL_ERROR.
-    Where that is before there is a point, the result has x = None and no bound.
+    Raises
+    ------
+    ProblemError
+        If the options do not fit the problem.
+    PieceError
+        If a user-supplied piece raises an exception. The error names the piece and carries the best
+        result so far. A piece that returns NaN or a wrong shape ends the solve with the status
+        NUMERICAL_ERROR instead. If that happens before there is a point, the result has x = None
+        and no bound.
+
+    Examples
+    --------
+    >>> import numpy as np, condal
+    >>> cycle = np.roll(np.eye(5), 1, axis=0)
+    >>> result = condal.solve(condal.problems.max_cut(cycle + cycle.T), tol=1e-4)
+    >>> result.status.name, round(float(result.objective), 2)
+    ('SOLVED', 4.52)
     """
-    stop, whole = Stop(tol, max_iters, max_seconds), problem_of(problem)
+    stop, user_problem = Stop(tol, max_iters, max_seconds), problem_of(problem)
     require_whole(seed, "seed", least=0)
-    _require(
-        (method, "iterates", "method takes a record such as condal.CGAL()"),
-        (storage, "move", "storage takes an object such as condal.storage.Sketch(n, 10)"),
-        (warm_start, "history", "warm_start takes the Result of an earlier solve"),
-        (callback, "__call__", "callback takes a function of one Row"),
-        (stopper, "stop", "stopper takes a condal.Stopper()"),
-    )
+    plan, method = (method, method.method) if isinstance(method, Plan) else (None, method)
+    require_kinds(method=method, storage=storage, warm_start=warm_start)
+    require_kinds(callback=callback, stopper=stopper)
     if storage is not None:
-        require_fit(storage, whole.X)
+        require_fit(storage, user_problem.X)
     with ExitStack() as stack:
-        keeper = None
-        if checkpoint is not None:
-            keeper = stack.enter_context(
-                CheckpointWriter(Checkpoint.of(checkpoint, every_seconds), whole)
-            )
-            keeper.options |= {"tol": float(tol), "seed": int(seed)}
-            keeper.require_new((method, storage))
+        file, held = (checkpoint, every_seconds), (method, storage)
+        options = {"tol": float(tol), "seed": int(seed)}
+        writer = new_checkpoint(stack, CheckpointWriter, *file, user_problem, held, options)
         try:
-            user_problem = guarded(whole)
-            tried, max_bytes = fitting(
-                user_problem, method, storage, tol=stop.tol, max_memory=max_memory
-            )
-            if keeper is not None:
-                keeper.options["max_bytes"] = max_bytes  # the next method keeps x within it, too
+            whole = guarded(user_problem)
+            if plan is None:
+                plan = make_plan(whole, method, storage, tol=stop.tol, max_memory=max_memory)
+            if writer is not None:  # the next method stores x within it, too
+                writer.options["max_bytes"] = plan.max_bytes
             run = Run(
-                user_problem,
+                whole,
                 stop,
-                RunRecord(tried),
+                RunRecord(plan.tried),
                 seed=seed,
                 storage=storage,
-                keeper=keeper,
+                writer=writer,
                 stopper=stopper,
-                max_bytes=max_bytes,
+                max_bytes=plan.max_bytes,
             )
-        except PieceError as fault:  # while the problem is looked at and scaled
-            return _unbegun(fault, whole, "none" if method is None else method.name)
+        except PieceError as fault:  # while the problem is inspected and scaled
+            fault.result = unbegun(
+                user_problem, "none" if method is None else method.name, str(fault)
+            )
+            return _result_of(fault)
         if warm_start is not None:
-            run.warm(warm_from(warm_start, user_problem, run.scaling))
-        return _gone(run, callback, stack)
+            run.start_from(warm_from(warm_start, whole, run.scaling))
+        return finish(run, callback, stack)
 
 
 def resume(
@@ -121,64 +153,49 @@ def resume(
     stopper: Stopper | None = None,
     every_seconds: float = EVERY_SECONDS,
 ) -> Result:
-    """Go on with a solve from its checkpoint, as if it had not been interrupted.
+    """Resume a solve from its checkpoint.
 
-    The answer is the same, bit for bit on one thread, as that of a solve that was left alone: the
-    method, its state, the storage and all random numbers are those of the checkpoint, which is
-    refused if it is of another problem or of another version of condal.
+    On one thread the result is bit-identical to that of an uninterrupted run: the method, its
+    state, the storage and all random numbers are those of the checkpoint.
 
     Parameters
     ----------
-    checkpoint : the file that `solve(..., checkpoint=...)` wrote; it is written on.
-    problem : the same problem, made again of the same data.
-    tol : None for that of the solve; another may be asked for.
-    max_iters, max_seconds : limits of what is done from here on; those of the solve are forgotten.
-    callback, stopper, every_seconds : as for `solve`.
+    checkpoint : path or Checkpoint
+        The file that ``solve(..., checkpoint=...)`` wrote; it is updated.
+    problem : Problem or Model
+        The same problem, made again from the same data.
+    tol : float, optional
+        Another tolerance than that of the solve.
+    max_iters, max_seconds : int, float, optional
+        Limits of what is done from now on; those of the solve no longer count.
+    callback, stopper, every_seconds
+        As for `solve`.
+
+    Returns
+    -------
+    Result
+        As of `solve`.
+
+    Raises
+    ------
+    FormatError
+        If the file is not a checkpoint of this problem and of this version of condal.
     """
-    whole = problem_of(problem)
-    _require(
-        (callback, "__call__", "callback takes a function of one Row"),
-        (stopper, "stop", "stopper takes a condal.Stopper()"),
-    )
+    require_kinds(callback=callback, stopper=stopper)
     with ExitStack() as stack:
-        keeper = stack.enter_context(
-            CheckpointWriter(Checkpoint.of(checkpoint, every_seconds), whole)
-        )
-        log, checks, options = keeper.read()
-        stop = Stop(options["tol"] if tol is None else tol, max_iters, max_seconds)
-        keeper.options["tol"] = float(stop.tol)
+        opened = CheckpointWriter(Checkpoint.of(checkpoint, every_seconds), problem_of(problem))
+        writer, limits = stack.enter_context(opened), {"max_seconds": max_seconds}
         try:
-            run = Run(
-                guarded(whole),
-                stop,
-                log,
-                seed=options["seed"],
-                keeper=keeper,
-                stopper=stopper,
-                max_bytes=options["max_bytes"],
-            )
-            run.recall(checks)
+            run = resumed_run(writer, guarded, stopper, tol=tol, max_iters=max_iters, **limits)
         except PieceError as fault:
-            return _unbegun(fault, whole, ", then ".join(log.names))
-        return _gone(run, callback, stack)
+            return _result_of(fault)
+        return finish(run, callback, stack)
 
 
-def _gone(run: Run, callback: Callback | None, stack: ExitStack) -> Result:
-    if isinstance(callback, AbstractContextManager):
-        stack.enter_context(callback)
-    return run.go(callback)
-
-
-def _require(*given: tuple[Any, str, str]) -> None:
-    """Each value, if there is one, has the verb of what it should be."""
-    for value, verb, wanted in given:
-        if value is not None and (isinstance(value, type) or not hasattr(value, verb)):
-            raise ProblemError(f"{wanted}; got {value!r}")
-
-
-def _unbegun(fault: PieceError, problem: Problem, method: str) -> Result:
-    """What there is where a piece of the user's failed before the first iteration."""
-    fault.result = unbegun(problem, method, str(fault))
+def _result_of(fault: PieceError) -> Result:
+    """Return the result of a solve that failed in user code before the first iteration; raise the
+    exception of that code, if there was one."""
     if fault.__cause__ is not None:
         raise fault
+    assert isinstance(fault.result, Result)
     return fault.result

@@ -1,23 +1,23 @@
-"""Warm starts: where an earlier solve ended, as the normalised problem sees it."""
+"""Warm starts: where an earlier solve ended, in normalised units."""
 
 from __future__ import annotations
 
 from math import nan
 
 from condal.certificates.certificate import EvaluatedPoint
+from condal.certificates.membership import is_member
 from condal.domains.lifted import from_user
 from condal.driver.scaling import Scaling
 from condal.errors import PieceError, ProblemError
+from condal.methods.registry import ends_with_cgal
 from condal.methods.state import Warm
 from condal.problem import Problem
 from condal.result import Result
 
-NEAR = 1e-6  # of the size of X: a point that is farther off is none of X
-
 
 def warm_from(result: Result, problem: Problem, scaling: Scaling) -> Warm:
-    """The point, dual, k and penalty that a solve of the problem may go on from; ProblemError if
-    the result is one of another space."""
+    """Return the point, dual, k and penalty to start from; raise ProblemError if the result is of
+    another space."""
     if result.x is None:
         raise ProblemError("warm_start has no point: the solve it comes from ended too early")
     if result.y.shape != (problem.A.size,):
@@ -36,8 +36,8 @@ def warm_from(result: Result, problem: Problem, scaling: Scaling) -> Warm:
         ) from None
     history = result.history
     k, lam = (history.last.k, history.last.lam) if len(history) else (0, nan)
-    if not result.method.split(", then ")[-1].startswith("cgal"):
-        lam = nan  # the penalty of another method is no penalty for this one
-    # Of another domain, only the dual helps.
-    near = distance <= NEAR * problem.X.max_norm
-    return Warm(x if near else None, scaling.normalised_dual(result.y), k, lam)
+    if not ends_with_cgal(result.method):
+        lam = nan  # the penalty of another method has another meaning
+    # For another domain, only the dual helps.
+    inside = is_member(problem.X, distance)
+    return Warm(x if inside else None, scaling.normalised_dual(result.y), k, lam)

@@ -1,28 +1,31 @@
-"""Regular files, opened with care, how much of one is read, and what is put on the disk."""
+"""Regular files opened with care, and limits on how much is read of one."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import TypeAlias
 
 from condal.errors import FormatError
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
 MAX_BYTES = 4 << 30
-MAX_RATIO = 1000
-RATIO_FLOOR = 16 << 20
+MAX_RATIO = 1000  # of unpacked bytes to the bytes of a packed file
+RATIO_FLOOR = 16 << 20  # bytes that a packed file may always have
 
 
 @contextmanager
 def opened(path: PathLike) -> Iterator[BufferedReader]:
-    """A regular file to read; what the system refuses, now or while it is read, is a
-    FormatError."""
+    """Open a regular file to read.
+
+    What the system refuses, now or while the block reads, is a FormatError.
+    """
     name = os.fsdecode(path)
     try:
         with _open(name) as file:
@@ -37,41 +40,51 @@ def opened(path: PathLike) -> Iterator[BufferedReader]:
 
 
 def first_bytes(path: PathLike, count: int) -> bytes:
-    """How a file begins."""
+    """Read the first bytes of a file."""
     with opened(path) as file:
         return file.read(count)
 
 
+def read_whole(path: PathLike, max_bytes: int) -> bytes:
+    """Read a whole file; FormatError if it has more than `max_bytes`."""
+    with opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > max_bytes:
+            raise FormatError(
+                f"is larger than {max_bytes} bytes, the most that is read", path=os.fsdecode(path)
+            )
+        return file.read(size)  # not `max_bytes`: a buffer of that size would be allocated first
+
+
+def size_of(path: Path, owner: str) -> int:
+    """Return the size of a regular file of `owner`; a link to one is refused."""
+    try:
+        status = path.lstat()
+    except OSError as error:
+        raise FormatError(
+            f"cannot be read: {error.strerror}; {owner} has it", path=str(path)
+        ) from error
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a link" if stat.S_ISLNK(status.st_mode) else "not a regular file"
+        raise FormatError(f"is {kind}; {owner} has the file itself there", path=str(path))
+    return status.st_size
+
+
+def sha256_of(path: PathLike) -> str:
+    """Return the SHA-256 of a file in hexadecimal."""
+    with opened(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def most_bytes(size: int, *, packed: bool) -> int:
-    """How many bytes are read of a file of a size: more of one that is packed, but not without
-    end."""
+    """Return how many bytes are read at most of a file of `size` bytes, after unpacking."""
     return min(MAX_BYTES, max(RATIO_FLOOR, MAX_RATIO * size)) if packed else MAX_BYTES
-
-
-@contextmanager
-def created(path: Path) -> Iterator[BinaryIO]:
-    """A new file, which is on the disk in the end."""
-    with path.open("xb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def sync_folder(folder: Path) -> None:
-    """See to it that what was made or renamed in a folder is on the disk."""
-    # Not every system lets a folder be opened and synced; there the rename is all there is.
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _open(name: str) -> BufferedReader:
     # Looked at before it is opened: to open a device can already act on it.
     _refuse_special(Path(name).stat().st_mode, name)
-    # O_NONBLOCK: a FIFO put in its place meanwhile must not hang us.
+    # O_NONBLOCK: a FIFO put in its place meanwhile must not block.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     file = os.fdopen(os.open(name, flags), "rb")
     try:

@@ -1,1 +1,1 @@
-"""Points, symmetric operators, gradients, norms, Lanczos and proved eigenvalue bounds."""
+"""Points, gradients, symmetric operators, norms, Lanczos and proved eigenvalue bounds."""

@@ -1,4 +1,4 @@
-"""Domains as sections of cones: what a method that stays inside of X has to know of it."""
+"""Domains as slices of cones: the form that interior methods need."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from condal.linalg.points import Array
 
 @dataclass(frozen=True, eq=False)
 class ConeSlice:
-    """A part of X as a section of a cone, or a box; `n` is its side or its length.
+    """A block of X as a slice of a cone, or as a box; `n` is its side or its length.
 
     "psd": {x psd : tr x = bound}, "orthant": {x >= 0 : sum x = bound}, "second-order":
-    {x : |(x_2, ..., x_n)| <= x_1 = bound}, each with <= for = if `at_most`; "box":
+    {x : |(x_2, ..., x_n)| <= x_1 = bound}, each with <= in place of = if `at_most`; "box":
     {x : low <= x <= high}.
     """
 
@@ -27,18 +27,22 @@ class ConeSlice:
 
     @property
     def length(self) -> int:
-        """How many numbers a point of it takes."""
+        """The number of entries of a point."""
         return self.n**2 if self.kind == "psd" else self.n
 
 
 def sections(X: Any) -> tuple[ConeSlice, ...] | None:
-    """The sections whose points, one behind the other, make those of X; None if X is none such.
+    """Return the slices that X is the product of, from its attribute `sections`; None if unknown.
 
-    A domain says so by an attribute `sections`; one that wraps another asks this.
+    A product of domains is known if all its parts are.
     """
     parts = getattr(X, "parts", None)
     if parts is None:
         return getattr(X, "sections", None)
-    found = [sections(part) for part in parts]
-    known = tuple(one for some in found if some is not None for one in some)
-    return None if None in found else known
+    slices: list[ConeSlice] = []
+    for part in parts:
+        known = sections(part)
+        if known is None:
+            return None
+        slices += known
+    return tuple(slices)

@@ -1,8 +1,7 @@
-"""The smallest eigenpair of a symmetric operator: one question, several engines.
+"""Engines that compute the smallest eigenpair of a symmetric operator.
 
-Every engine answers `smallest(V, tol, guess)` with a unit vector u and its Rayleigh quotient theta,
-where theta - lambda_min(V) <= tol is sought. Rayleigh quotients lie above lambda_min: an answer is
-an estimate, and never a proof (see `proofs`).
+A Rayleigh quotient lies above lambda_min: an answer is an estimate, never a proof. Proofs are in
+`eigenvalue_bounds`.
 """
 
 from __future__ import annotations
@@ -18,21 +17,34 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from condal.linalg.lanczos import Recurrence
+from condal.linalg.limits import MAX_BASIS_BYTES, MAX_BASIS_STEPS
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 
-NOISE = 3.0
-SEVERAL_DENSE_BELOW = 150  # where LAPACK gives several eigenpairs sooner than Lanczos
-MAX_SEVERAL_STEPS = 1000
-FIRST_LOOK = 200  # steps that are cheap beside what an eigenvalue that was missed costs
+START_NOISE = 3.0  # norm of the noise that is added to a guess of norm 1
+MAX_LOWEST_DENSE_SIDE = 150  # up to here LAPACK computes several eigenpairs faster than Lanczos
+MAX_LOWEST_STEPS = 1000
+MAX_LOWEST_BYTES = 128 * 2**20
+MIN_LOWEST_STEPS = 200  # cheap compared with the cost of a missed eigenvalue
 TINY = float(np.finfo(np.float64).tiny)
-MAX_SEVERAL_BYTES = 128 * 2**20
-_EIGSH_TAKES_RNG = "rng" in signature(eigsh).parameters  # it restarts at random; SciPy 1.17 on
+_EIGSH_TAKES_RNG = "rng" in signature(eigsh).parameters  # SciPy 1.17: it restarts at random
 
 
 @dataclass(frozen=True, eq=False)
 class Eigenpair:
-    """V u ~ value u, |u| = 1; `residual` estimates |V u - value u|, `error` value - lambda_min."""
+    r"""An approximate eigenpair, :math:`V u \approx \theta u` with :math:`|u| = 1`.
+
+    Parameters
+    ----------
+    value : float
+        The Rayleigh quotient :math:`\theta`.
+    vector : ndarray
+        The unit vector u.
+    residual : float
+        An estimate of :math:`|V u - \theta u|`.
+    error : float
+        An estimate of :math:`\theta - \lambda_{\min}(V)`.
+    """
 
     value: float
     vector: Array
@@ -41,36 +53,56 @@ class Eigenpair:
 
 
 class Engine(Protocol):
-    """A way to compute the smallest eigenpair."""
+    """A way to compute the smallest eigenpair of a symmetric operator."""
 
     def smallest(self, V: Symmetric, tol: float = 0.0, guess: Array | None = None) -> Eigenpair:
-        """The smallest eigenpair, its value to within tol."""
+        r"""Compute the smallest eigenpair.
+
+        Parameters
+        ----------
+        V : Symmetric
+            The operator.
+        tol : float, default 0.0
+            The wanted accuracy, :math:`\theta - \lambda_{\min}(V)` at most.
+        guess : ndarray, optional
+            A vector near the eigenvector, for a warm start.
+
+        Returns
+        -------
+        Eigenpair
+            The pair; its value is an estimate from above.
+
+        Raises
+        ------
+        FloatingPointError
+            If a product with V has NaN or infinity in it.
+        """
 
 
 @dataclass(frozen=True)
 class Dense:
-    """LAPACK, for small n: the answer to rounding, at the cost of n^3."""
+    """LAPACK, for small n: exact to rounding, at a cost of n^3."""
 
     def smallest(self, V: Symmetric, tol: float = 0.0, guess: Array | None = None) -> Eigenpair:
-        """The smallest eigenpair, to rounding."""
         values, vectors = eigh(
-            _finite(V), subset_by_index=[0, 0], overwrite_a=True, check_finite=False
+            _finite_dense(V), subset_by_index=[0, 0], overwrite_a=True, check_finite=False
         )
         return Eigenpair(float(values[0]), vectors[:, 0], 0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Arpack:
-    """SciPy's `eigsh`: implicitly restarted Lanczos."""
+    """SciPy's `eigsh`, the implicitly restarted Lanczos method.
+
+    Parameters
+    ----------
+    max_restarts : int, default 300
+        The most restarts.
+    """
 
     max_restarts: int = 300
 
     def smallest(self, V: Symmetric, tol: float = 0.0, guess: Array | None = None) -> Eigenpair:
-        """The smallest eigenpair; ARPACK's own relative tolerance is set from tol.
-
-        ARPACK is given V - 2 scale I: relative to an eigenvalue of 0 nothing converges, and SciPy's
-        `eigsh` then returns another eigenvalue.
-        """
         if V.n <= 2:
             return Dense().smallest(V)
         start = _start_vector(V.n) if guess is None else _with_noise(guess)
@@ -80,6 +112,8 @@ class Arpack:
         if scale == 0.0:
             return Lanczos().smallest(V, tol, guess)
 
+        # ARPACK's tolerance is relative: nothing converges to an eigenvalue of 0, and SciPy then
+        # returns another one. With V - 2 scale I the wanted eigenvalue is not near 0.
         def shifted(v: Array) -> Array:
             return V @ v - 2 * scale * v
 
@@ -101,7 +135,7 @@ class Arpack:
             if len(stop.eigenvalues) == 0:
                 return Lanczos().smallest(V, tol, guess)
             vector = stop.eigenvectors[:, 0]
-        except ArpackError:  # a start vector that spans an invariant subspace, for one
+        except ArpackError:  # such as a start vector that spans an invariant subspace
             return Lanczos().smallest(V, tol, guess)
         image = V @ vector
         value = float(vector @ image)
@@ -111,30 +145,45 @@ class Arpack:
 
 @dataclass(frozen=True)
 class Lanczos:
-    """The three-term recurrence, its basis kept while it fits, else two passes; warm starts.
+    """The three-term Lanczos recurrence, with warm starts.
 
-    Memory stays below `max_bytes` for the basis.
+    The space grows until its smallest Ritz value is within tol. A basis that does not fit into
+    `max_bytes` is computed a second time.
+
+    Parameters
+    ----------
+    max_steps : int, default 2000
+        The most steps.
+    max_bytes : int, default 256 MiB
+        The memory of the basis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from condal.eigen import Lanczos
+    >>> from condal.operators import Symmetric
+    >>> pair = Lanczos().smallest(Symmetric(100, diagonal=np.arange(100.0)), tol=1e-9)
+    >>> abs(pair.value) < 1e-9
+    True
     """
 
-    max_steps: int = 2000
-    max_bytes: int = 256 * 2**20
+    max_steps: int = MAX_BASIS_STEPS
+    max_bytes: int = MAX_BASIS_BYTES
 
     def smallest(self, V: Symmetric, tol: float = 0.0, guess: Array | None = None) -> Eigenpair:
-        """The smallest Ritz pair of a Krylov space, grown until its value is within tol."""
         start = _start_vector(V.n) if guess is None else _with_noise(guess)
         start = start / np.linalg.norm(start)
-        fits = max(2, self.max_bytes // (8 * V.n))
-        run = Recurrence(V, start, keep=fits)
+        run = Recurrence(V, start, keep=max(2, self.max_bytes // (8 * V.n)))
         test, before = 6, np.inf
         while True:
             run.grow_to(min(test, self.max_steps))
             ritz = run.smallest(tol)
-            # A small residual alone may belong to another eigenvalue: the value must rest, too.
-            rests = run.ended or 3 * (before - ritz.value) <= max(tol, ritz.rounding)
-            if (ritz.converged and rests) or run.steps >= self.max_steps:
+            # A small residual alone may belong to another eigenvalue: the value must settle, too.
+            settled = run.ended or 3 * (before - ritz.value) <= max(tol, ritz.rounding)
+            if (ritz.converged and settled) or run.steps >= self.max_steps:
                 break
             before = ritz.value
-            if run.steps >= V.n:  # n steps would do without rounding: not worth going on
+            if run.steps >= V.n:  # exact arithmetic would have finished: LAPACK is cheaper now
                 return Dense().smallest(V)
             test = int(np.ceil(test * 1.25))
         vector = run.combine(ritz.coefficients)
@@ -143,23 +192,26 @@ class Lanczos:
 
 @dataclass(frozen=True)
 class Automatic:
-    """Dense for n below `dense_below`, Lanczos from there on (measured: benchmarks/oracle.py).
+    """`Dense` for small n, `Lanczos` otherwise (measured in benchmarks/oracle.py).
 
-    A V that has a dense part is assembled already: Dense is the faster up to `full_below`.
+    Parameters
+    ----------
+    dense_below : int, default 48
+        `Dense` is used for n below this.
+    full_below : int, default 128
+        `Dense` is used for n below this if V has a dense term, which is assembled already.
     """
 
     dense_below: int = 48
     full_below: int = 128
 
     def smallest(self, V: Symmetric, tol: float = 0.0, guess: Array | None = None) -> Eigenpair:
-        """By the engine that fits n."""
-        full = V.dense is not None or V.lower is not None
-        below = max(self.dense_below, self.full_below) if full else self.dense_below
+        below = max(self.dense_below, self.full_below) if V.has_dense else self.dense_below
         engine: Engine = Dense() if V.n < below else Lanczos()
         return engine.smallest(V, tol, guess)
 
 
-def _finite(V: Symmetric) -> Array:
+def _finite_dense(V: Symmetric) -> Array:
     full = V.to_dense()
     if not np.isfinite(full).all():
         raise FloatingPointError("a product with the gradient gave NaN or infinity")
@@ -169,47 +221,63 @@ def _finite(V: Symmetric) -> Array:
 def lowest(
     V: Symmetric, count: int, tol: float, *, beside: Array | None = None
 ) -> tuple[Array, Array]:
-    """The `count` smallest Ritz pairs of V, the first value within tol, or fewer of them.
+    """Compute the `count` smallest Ritz pairs of V, or fewer.
 
-    A Lanczos run without reorthogonalisation may repeat vectors, and lose their lengths: those that
-    are new are made orthonormal, and their values are Rayleigh quotients again. Where the basis
-    of the whole run does not fit, they are the vectors of the part that does. The columns of
-    `beside` span what is known already: the start is orthogonal to them, so that a cluster of
-    eigenvalues that they belong to does not stand in the way.
+    A Lanczos run without reorthogonalisation may repeat vectors. Those that are new are made
+    orthonormal, and their values become Rayleigh quotients again. If the basis of the whole run
+    does not fit into memory, the vectors come from the steps that do.
+
+    Parameters
+    ----------
+    V : Symmetric
+        The operator.
+    count : int
+        The number of pairs.
+    tol : float
+        The accuracy of the first value.
+    beside : ndarray of shape (n, r), optional
+        Columns that span what is known already. The start vector is orthogonal to them, so a
+        cluster of eigenvalues that they belong to does not stand in the way.
+
+    Returns
+    -------
+    values : ndarray
+        The Ritz values in ascending order.
+    vectors : ndarray
+        Orthonormal Ritz vectors, as columns.
     """
-    if V.n <= SEVERAL_DENSE_BELOW:
+    if V.n <= MAX_LOWEST_DENSE_SIDE:
         last = min(count, V.n) - 1
-        values, vectors = eigh(_finite(V), subset_by_index=[0, last], check_finite=False)
+        values, vectors = eigh(_finite_dense(V), subset_by_index=[0, last], check_finite=False)
         return values, vectors
     start = _start_vector(V.n)
     if beside is not None and beside.shape[1] < V.n:
         start = start - beside @ np.linalg.lstsq(beside.T @ beside, beside.T @ start, rcond=None)[0]
-    keep = max(2, min(MAX_SEVERAL_STEPS, MAX_SEVERAL_BYTES // (8 * V.n)))
-    V, order = V.gathered()
+    keep = max(2, min(MAX_LOWEST_STEPS, MAX_LOWEST_BYTES // (8 * V.n)))
+    V, order = V.reordered()
     start = start if order is None else start[order]
     run = Recurrence(V, start / np.linalg.norm(start), keep=keep)
     test, before = 20, np.inf
     while True:
         run.grow_to(test)
         ritz = run.smallest(tol)
-        rests = run.ended or 3 * (before - ritz.value) <= max(tol, ritz.rounding)
-        # Values rest on a cluster for long: to see past it takes some sqrt(spread / tol) steps,
-        # where n is so large that the spectrum has no gaps.
-        far = max(FIRST_LOOK, 2 * sqrt(V.n))
-        seen = run.ended or run.steps >= min(3 * sqrt(run.spread / max(tol, TINY)), far)
-        if (ritz.converged and rests and seen) or run.steps >= min(MAX_SEVERAL_STEPS, V.n):
+        settled = run.ended or 3 * (before - ritz.value) <= max(tol, ritz.rounding)
+        # The values settle on a cluster for long: to see past it takes some sqrt(spread / tol)
+        # steps, where n is so large that the spectrum has no gaps.
+        far = max(MIN_LOWEST_STEPS, 2 * sqrt(V.n))
+        passed = run.ended or run.steps >= min(3 * sqrt(run.spread / max(tol, TINY)), far)
+        if (ritz.converged and settled and passed) or run.steps >= min(MAX_LOWEST_STEPS, V.n):
             break
-        before, test = ritz.value, min(int(np.ceil(1.3 * test)), MAX_SEVERAL_STEPS)
-    found = run.kept_vectors(count)
-    lengths = np.linalg.norm(found, axis=0)
-    found = found[:, lengths > 0.0] / lengths[lengths > 0.0]
-    if found.shape[1] == 0:
-        found = start[:, None] / np.linalg.norm(start)
-    vectors, upper = np.linalg.qr(found)
-    fresh = np.abs(np.diagonal(upper)) > 0.1
-    vectors = vectors[:, fresh]
+        before, test = ritz.value, min(int(np.ceil(1.3 * test)), MAX_LOWEST_STEPS)
+    ritz_vectors = run.kept_vectors(count)
+    norms = np.linalg.norm(ritz_vectors, axis=0)
+    ritz_vectors = ritz_vectors[:, norms > 0.0] / norms[norms > 0.0]
+    if ritz_vectors.shape[1] == 0:
+        ritz_vectors = start[:, None] / np.linalg.norm(start)
+    vectors, upper = np.linalg.qr(ritz_vectors)
+    vectors = vectors[:, np.abs(np.diagonal(upper)) > 0.1]  # the others repeat earlier ones
     values, turned = eigh(vectors.T @ (V @ vectors), check_finite=False)
-    values[0] = min(values[0], ritz.value)  # the vectors may be of the first part of the run alone
+    values[0] = min(values[0], ritz.value)  # the vectors may come from the first steps only
     vectors = vectors @ turned
     if order is not None:
         vectors[order] = vectors.copy()
@@ -224,13 +292,13 @@ def _start_vector(n: int) -> Array:
 
 
 def _with_noise(guess: Array) -> Array:
-    """The guess and as much noise, its seed taken from the guess: the same each time it is asked.
+    """The unit guess plus noise whose seed is taken from the guess, so results repeat.
 
-    Atoms of consecutive iterations are different eigenvectors: a pure guess would find its own
-    again and call it converged.
+    Atoms of consecutive iterations are different eigenvectors: a run from the guess alone would
+    return to it and call it converged.
     """
     size = float(np.linalg.norm(guess))
     if not np.isfinite(size) or size == 0.0:
         return _start_vector(guess.size)
     noise = np.random.default_rng(guess[:8].view(np.uint64)).standard_normal(guess.size)
-    return np.asarray(guess / size + NOISE / np.sqrt(guess.size) * noise)
+    return np.asarray(guess / size + START_NOISE / np.sqrt(guess.size) * noise)

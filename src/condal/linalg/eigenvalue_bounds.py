@@ -1,9 +1,11 @@
-"""Proved lower bounds on the smallest eigenvalue: Ritz values never prove, these do.
+"""Proved lower bounds on the smallest eigenvalue.
 
-1. A completed Cholesky factorisation of V - tau I, dense or sparse, proves lambda_min(V) > tau less
-   the rounding of the factorisation, which is bounded.
-2. Lanczos from a fresh random start proves it with a probability.
-3. Gershgorin's discs prove something for any matrix whose entries are known.
+1. A completed Cholesky factorisation of V - tau I, dense or sparse, proves that lambda_min(V) > tau
+   less a bound on the rounding of the factorisation.
+2. Lanczos from a fresh random start proves a bound with a known probability of failure.
+3. Gershgorin discs prove a bound for any matrix with known entries.
+
+Ritz values prove nothing: they lie above lambda_min.
 """
 
 from __future__ import annotations
@@ -17,11 +19,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg.lapack import dpotrf
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
 from condal.linalg.eigen import Eigenpair, Engine, Lanczos
-from condal.linalg.lanczos import Recurrence
+from condal.linalg.lanczos import Recurrence, missed_share
+from condal.linalg.limits import MAX_FACTOR_BYTES, MAX_FACTOR_FLOPS, dense_factor_bytes
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.linalg.roundoff import UNIT_ROUNDOFF, gamma
@@ -29,11 +31,12 @@ from condal.linalg.symmetric import Symmetric
 from condal.runtime.cancellation import Cancelled, check_cancelled, seconds_left
 from condal.runtime.consensus import root_value
 
-MAX_FACTOR_FLOPS = 1e10  # of SuperLU: some seconds
-MAX_FACTOR_BYTES = 2**29
-FLOPS_A_SECOND = 2e9  # about
-RESIDUE = 1e-14  # of the spectrum: what rounding may have made of the last beta
-MAX_PSD_FLOPS = 2e9  # of SuperLU, for an answer that is asked for before there is any problem
+FLOPS_PER_SECOND = 2e9  # about
+MAX_PSD_FLOPS = 2e9  # of SuperLU, to check an argument before there is any problem
+MIN_SPARSE_SIDE = 1000  # below, a dense proof costs less than planning a sparse one
+MAX_OPERATOR_SIDE = 3000  # of an operator that is multiplied out
+MAX_PROOF_STEPS = 20_000
+INVARIANT_ROUNDING = 1e-14  # relative to the spectrum: what rounding may make of the last beta
 
 
 @dataclass(frozen=True)
@@ -51,20 +54,20 @@ def smallest_eigenvalue_bound(
     enough: float = inf,
     engine: Engine | None = None,
 ) -> Proof:
-    """l <= lambda_min(V), proved, with lambda_min - l about `slack` where that can be had.
+    """Prove l <= lambda_min(V), with lambda_min - l about `slack` where that is affordable.
 
-    A bound of `enough` is not improved: one factorisation there needs no estimate before it.
+    A bound of `enough` is not improved: one factorisation there needs no estimate first.
     """
     discs = gershgorin(V)
     if discs is not None and discs.value >= enough:
         return discs
-    plan, found = _plan(V), None
-    if plan.kind == "probabilistic" or plan.flops > FLOPS_A_SECOND * seconds_left():
-        found = probabilistic(V, slack=slack, failure=failure, seed=seed, enough=enough)
+    plan, proof = _plan(V), None
+    if plan.kind == "probabilistic" or plan.flops > FLOPS_PER_SECOND * seconds_left():
+        proof = probabilistic(V, slack=slack, failure=failure, seed=seed, enough=enough)
     else:
-        with suppress(Cancelled):  # where the time is up there is the proof that there is
-            found = _factored(V, plan, slack, enough, engine or Lanczos())
-    proof = _better(found, discs)
+        with suppress(Cancelled):  # out of time: the discs remain
+            proof = _factored(V, plan, slack, enough, engine or Lanczos())
+    proof = _better(proof, discs)
     if proof is discs and seconds_left() <= 0:
         proof = replace(proof, how=f"{proof.how}, as there was no time for a better proof")
     if V.operators:
@@ -75,22 +78,22 @@ def smallest_eigenvalue_bound(
 def _factored(
     V: Symmetric, plan: _Plan, slack: float, enough: float, engine: Engine
 ) -> Proof | None:
-    """By a factorisation at `enough`, or below an estimate."""
+    """Prove a bound by a factorisation at `enough`, or below an estimate."""
     prove = dense_cholesky if plan.kind == "dense" else sparse_factorisation
     explicit = V.explicit()
-    found = prove(explicit, enough) if np.isfinite(enough) else None
-    if found is not None:
-        return found
+    proof = prove(explicit, enough) if np.isfinite(enough) else None
+    if proof is not None:
+        return proof
     estimate = engine.smallest(V, tol=0.5 * slack)
-    if np.isfinite(enough):  # refuted there: not much care is worth its price
+    if np.isfinite(enough):  # the bound is not enough: a coarse one will do
         slack = max(slack, 4 * abs(estimate.value - enough))
     return _descend(explicit, prove, estimate, slack)
 
 
 def semidefinite(V: Symmetric) -> Proof | None:
-    """A proof that V is psd, but for rounding: l <= lambda_min(V), with l >= 0 or little below it.
+    """Prove that V is psd up to rounding: l <= lambda_min(V), with l >= 0 or a little below it.
 
-    None where no factorisation is affordable; l = -inf where V is not psd, rounding or no.
+    The result is None if no factorisation is affordable, and l = -inf if V is clearly not psd.
     """
     discs = gershgorin(V)
     if discs is not None and discs.value >= 0:
@@ -102,7 +105,7 @@ def semidefinite(V: Symmetric) -> Proof | None:
     V = V.explicit()
     sums = V.absolute_row_sums()
     assert sums is not None
-    trace, unit = float(V.diagonals()[1].sum()), 8 * gamma(V.n + 1) * float(sums.max())
+    trace, unit = float(V.absolute_diag().sum()), 8 * gamma(V.n + 1) * float(sums.max())
     below = [-unit * 8**k for k in range(4)]
     for tau in (4 * gamma(V.n + 1) * trace + unit, *below):
         proof = prove(V, tau)
@@ -113,10 +116,10 @@ def semidefinite(V: Symmetric) -> Proof | None:
 
 
 def _descend(V: Symmetric, prove: Any, estimate: Eigenpair, slack: float) -> Proof | None:
-    """Try shifts below the estimate, each deeper than the last, until a factorisation completes."""
+    """Try shifts further and further below the estimate until a factorisation completes."""
     sums = V.absolute_row_sums()
-    size = 0.0 if sums is None else UNIT_ROUNDOFF * float(sums.max())  # no shift below is seen
-    step = max(slack, 1e-14 * abs(estimate.value), size, np.finfo(float).tiny)
+    least = 0.0 if sums is None else UNIT_ROUNDOFF * float(sums.max())  # rounding hides less
+    step = max(slack, 1e-14 * abs(estimate.value), least, np.finfo(float).tiny)
     for _ in range(12):
         check_cancelled()
         proof: Proof | None = prove(V, estimate.value - step)
@@ -127,7 +130,7 @@ def _descend(V: Symmetric, prove: Any, estimate: Eigenpair, slack: float) -> Pro
 
 
 def dense_cholesky(V: Symmetric, tau: float) -> Proof | None:
-    """tau less rounding, if the dense Cholesky factorisation of V - tau I completes.
+    """Prove tau less rounding, if the dense Cholesky factorisation of V - tau I completes.
 
     Rump (2006): if Cholesky completes on S then lambda_min(S) >= -g/(1 - g) tr S, g = gamma_{n+1}.
     """
@@ -136,21 +139,21 @@ def dense_cholesky(V: Symmetric, tau: float) -> Proof | None:
     shift_error = UNIT_ROUNDOFF * (np.abs(np.diagonal(shifted)).max() + abs(tau))
     shifted[np.diag_indices(V.n)] -= tau
     trace = float(np.trace(shifted))
-    # In LAPACK's order the transpose of a symmetric matrix is itself: no copy is made.
+    # The transpose of a symmetric C-ordered array is Fortran-ordered: LAPACK makes no copy.
     factor, failed = dpotrf(shifted.T, lower=0, clean=0, overwrite_a=1)
-    if failed or not np.all(np.diagonal(factor) > 0):  # LAPACK lets nan pass
+    if failed or not np.all(np.diagonal(factor) > 0):  # LAPACK does not refuse nan
         return None
     rounding = gamma(V.n + 1) / (1 - gamma(V.n + 1)) * trace
     return Proof(tau - rounding - shift_error - V.assembly_error(), "dense Cholesky factorisation")
 
 
 def sparse_factorisation(V: Symmetric, tau: float) -> Proof | None:
-    """tau less rounding, if a sparse LDL' factorisation of V - tau I has positive pivots.
+    """Prove tau less rounding, if a sparse LDL' factorisation of V - tau I has positive pivots.
 
-    SuperLU without pivoting gives S + E = L U with |E| <= gamma_t |L||U|, whatever the order of its
-    sums (Higham 2002, theorem 9.3). With D = diag U > 0, L D L' is positive definite, so
-    lambda_min(S) >= -|E|_2 - | L (U - D L') |_2: both norms are bounded by row and column sums of
-    the computed factors, and nothing is assumed of U but its own entries.
+    SuperLU without pivoting gives S + E = L U with |E| <= gamma_t |L||U| in any order of summation
+    (Higham 2002, theorem 9.3). With D = diag U > 0, L D L' is positive definite, so
+    lambda_min(S) >= -|E|_2 - | L (U - D L') |_2. Row and column sums of the computed factors bound
+    both norms. Nothing is assumed about U except its entries.
     """
     shifted = V.to_sparse() - tau * sp.eye(V.n, format="csc")
     shifted = sp.csc_matrix(shifted)
@@ -163,7 +166,7 @@ def sparse_factorisation(V: Symmetric, tau: float) -> Proof | None:
             diag_pivot_thresh=0.0,
             options={"SymmetricMode": True, "Equil": False},
         )
-    except (RuntimeError, MemoryError):  # exactly singular, or too large after all
+    except (RuntimeError, MemoryError):  # exactly singular, or larger than planned
         return None
     if not np.array_equal(factors.perm_r, factors.perm_c):
         return None
@@ -183,26 +186,26 @@ def sparse_factorisation(V: Symmetric, tau: float) -> Proof | None:
 def probabilistic(
     V: Symmetric, *, slack: float, failure: float, seed: int, enough: float = inf
 ) -> Proof:
-    """Lanczos from a fresh random start (Kuczynski and Wozniakowski 1992), right but for `failure`.
+    """Prove a bound by Lanczos from a fresh random start; it is wrong with probability `failure`.
 
     After k steps theta_min - lambda_min <= e (lambda_max - lambda_min) but for a probability of
-    1.648 sqrt(n) exp(-sqrt(e)(2k - 1)); the same holds at the other end, so that the spread of the
-    Ritz values bounds that of V. Rounded Lanczos behaves as exact Lanczos on a larger matrix with
-    its eigenvalues in tiny clusters (Greenbaum 1989), which the factor k under the root covers.
-    The number of steps depends on the data: the failures of the i-th look get a share of 1/(2 i^2),
-    which leaves one of 1/8 for a space that is invariant, as far as rounding lets it be told: see
-    `_unseen`.
+    1.648 sqrt(n) exp(-sqrt(e)(2k - 1)) (Kuczynski and Wozniakowski 1992). The same holds at the
+    other end, so the spread of the Ritz values bounds the spread of the spectrum. Rounded Lanczos
+    behaves as exact Lanczos on a larger matrix with its eigenvalues in tiny clusters (Greenbaum
+    1989); the factor k under the root covers this. The number of steps depends on the data: look i
+    gets a share of 1/(2 i^2) of the failures, which leaves 1/8 for a space that is invariant as far
+    as rounding shows (see `_below_ritz`).
     """
     start = np.random.default_rng([seed, V.n]).standard_normal(V.n)
-    # The start is as random in any order of the rows.
-    V = V.gathered()[0]
+    # The start is equally random in any order of the rows.
+    V = V.reordered()[0]
     return from_random_start(V, start, slack=slack, failure=failure, enough=enough)
 
 
 def from_random_start(
     V: Symmetric, start: Array, *, slack: float, failure: float, enough: float = inf
 ) -> Proof:
-    """`probabilistic`, of n standard normal numbers that V does not depend on."""
+    """`probabilistic` from n standard normal numbers that V does not depend on."""
     run = Recurrence(V, start / np.linalg.norm(start), keep=0)
     steps = 32
     in_time = True
@@ -214,48 +217,48 @@ def from_random_start(
         if run.steps == 0:
             return Proof(-inf, "no time for a proof")
         least, most = root_value(run.ends())
-        logarithm = np.log(2 * 1.648 * np.sqrt(V.n * run.steps) * 2 * look**2 / failure)
-        e = float((logarithm / (2 * run.steps - 1)) ** 2)
+        # Two ends of the spectrum, and a share of 1/(2 i^2) for look i.
+        e = missed_share(V.n * run.steps, run.steps, failure / (4 * look**2))
         spread = most - least
         off = e * spread / (1 - 2 * e) if e < 0.4 else np.inf
         if run.ended:
-            rounding = RESIDUE * max(abs(least), abs(most))
-            off = min(off, _unseen(V.n, max(run.beta[-1], rounding), failure / 8))
+            rounding = INVARIANT_ROUNDING * max(abs(least), abs(most))
+            off = min(off, _below_ritz(V.n, max(run.beta[-1], rounding), failure / 8))
         decided = least - off >= enough or least < enough < inf  # Ritz values only fall
-        if decided or off <= slack or steps >= 20_000 or run.ended or not in_time:
+        done = decided or off <= slack or run.ended or not in_time
+        if done or steps >= MAX_PROOF_STEPS:
             break
         steps = int(np.ceil(1.2 * steps))
     how = f"Lanczos from a random start, {run.steps} steps"
     return Proof(least - off, how, failure)
 
 
-def _unseen(n: int, b: float, failure: float) -> float:
-    """How far below the least Ritz value theta_1 lambda_min may be, after a step that left b.
+def _below_ritz(n: int, b: float, failure: float) -> float:
+    """Return a bound on theta_1 - lambda_min for the least Ritz value theta_1 and the last beta b.
 
     With p the product of (t - theta_i), the betas multiply to |p(V) q|, which is at least
-    |c| |p(lambda_min)|, c the part of the start q in a lowest eigenvector. For the Ritz vector z of
-    theta_1 that says theta_1 - lambda_min <= b |z_1 z_m / c| <= b / |c|; and |c| <= t, for a q from
-    the sphere, has a probability of at most t sqrt(2n/pi).
+    |c| |p(lambda_min)|, where c is the component of the start q in a lowest eigenvector. For the
+    Ritz vector z of theta_1 this gives theta_1 - lambda_min <= b |z_1 z_m / c| <= b / |c|. For q
+    uniform on the sphere, |c| <= t has a probability of at most t sqrt(2n/pi).
     """
     return b / (failure * float(np.sqrt(np.pi / (2 * n))))
 
 
 def gershgorin(V: Symmetric) -> Proof | None:
-    """min_i (V_ii - sum of |V_ij| over j != i), part by part; None for a matrix-free V."""
+    """Prove min_i (V_ii - sum of |V_ij| over j != i), term by term; None for a matrix-free V."""
     sums = V.absolute_row_sums()
     if sums is None:
         return None
-    diagonal, absolute = V.diagonals()
-    worst = float((diagonal - (sums - absolute)).min())
+    worst = float((V.diag() - (sums - V.absolute_diag())).min())
     return Proof(worst - 8 * (V.n + 4) * UNIT_ROUNDOFF * float(sums.max()), "Gershgorin discs")
 
 
 def _plan(V: Symmetric) -> _Plan:
-    """The cheapest proof: dense or sparse factorisation if one is affordable, else Lanczos."""
-    plans = []
-    if V.n**2 * 16 <= MAX_FACTOR_BYTES and not (V.operators and V.n > 3000):
+    """Return the cheapest affordable proof: a dense or sparse factorisation, or Lanczos."""
+    plans, multiplied_out = [], not V.operators or V.n <= MAX_OPERATOR_SIDE
+    if dense_factor_bytes(V.n) <= MAX_FACTOR_BYTES and multiplied_out:
         plans.append(_Plan("dense", V.n**3 / 3 / 8))  # a dense flop costs an eighth of a sparse one
-    if V.factorable and V.n > 1000:  # below, a dense proof costs less than this question
+    if V.factorable and V.n > MIN_SPARSE_SIDE:
         width = _profile(V)
         if 16 * float(width.sum()) <= MAX_FACTOR_BYTES:
             plans.append(_Plan("sparse", float(width @ width)))
@@ -264,7 +267,9 @@ def _plan(V: Symmetric) -> _Plan:
 
 
 def _profile(V: Symmetric) -> Array:
-    """Row widths of the envelope after reverse Cuthill-McKee: no factor needs more than these."""
+    """Return the row widths of the envelope after reverse Cuthill-McKee, which bound the factor."""
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
     pattern = V.to_sparse()
     order = reverse_cuthill_mckee(sp.csr_matrix(pattern), symmetric_mode=True)
     place = np.empty(V.n, dtype=np.int64)
@@ -283,7 +288,5 @@ def _product_norm(a: Any, b: Any) -> float:
 
 
 def _better(a: Proof | None, b: Proof | None) -> Proof:
-    found = [proof for proof in (a, b) if proof is not None]
-    if not found:
-        return Proof(-np.inf, "no proof")
-    return max(found, key=lambda proof: proof.value)
+    proofs = [proof for proof in (a, b) if proof is not None]
+    return max(proofs, key=lambda proof: proof.value, default=Proof(-inf, "no proof"))

@@ -1,20 +1,19 @@
-"""What is wrong with a number, an array, a point or a gradient that a piece of the user's gave.
+"""Checks of the numbers, arrays, points and gradients that user code returns.
 
-The checks see each of them once and pass over it once: no more than it cost to make. They are here,
-below all that multiplies by an operator of the user's, as that is first done while things are made.
+Each value is checked once, in one pass. The checks live in linalg because user operators are
+multiplied as soon as a map or an objective is built.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import PieceError
@@ -37,10 +36,9 @@ NAMES = {
 
 @dataclass(frozen=True)
 class UserPiece:
-    """Who is asked, and for what: `verb` is empty where the piece itself is called.
+    """A user-supplied piece of a problem, and the method `verb` that is called (or "" for itself).
 
-    `called` is what the piece is called where its letter in the template is not known yet, and
-    `advice` what to do about it.
+    `called` names the piece while its letter in the template is unknown. `advice` ends messages.
     """
 
     letter: str
@@ -50,12 +48,12 @@ class UserPiece:
 
     @property
     def name(self) -> str:
-        """The piece, in words."""
+        """The name of the piece in messages."""
         whole = self.called or NAMES[self.letter]
         return f"{self.verb} of {whole}" if self.verb else whole
 
     def asked(self) -> UserPiece:
-        """Whatever is raised while it is asked, `with` this, is a PieceError of its name."""
+        """Context manager: re-raise any exception from user code as a PieceError that names it."""
         return self
 
     def __enter__(self) -> None:
@@ -67,14 +65,14 @@ class UserPiece:
             raise PieceError(f"{self.name} raised {what}", piece=self.letter) from error
 
     def wrong(self, got: str, wanted: str) -> NoReturn:
-        """Raise PieceError: it returned one thing, and promised another."""
+        """Raise PieceError: the piece returned one thing and promised another."""
         raise PieceError(
             f"{self.name} returned {got} where {wanted} was promised{self.advice}",
             piece=self.letter,
         )
 
     def number(self, value: Any, wanted: str = "a number") -> float:
-        """The value, if it is a real number; infinity is one."""
+        """Return the value if it is a real number, infinity included."""
         if not isinstance(value, Real | np.bool_) and np.shape(value) != ():
             self.wrong(_kind(value), wanted)
         try:
@@ -86,7 +84,7 @@ class UserPiece:
         return number
 
     def array(self, value: Any, shape: tuple[int, ...]) -> Array:
-        """The value, if it is an array of finite numbers, of that shape and of double precision."""
+        """Return the value if it is an array of finite doubles of that shape; convert integers."""
         if not isinstance(value, np.ndarray):
             self.wrong(_kind(value), f"an array of shape {shape}")
         if value.shape != shape:
@@ -102,10 +100,10 @@ class UserPiece:
         return value
 
     def point(self, x: Any, like: Gradient) -> Point:
-        """x, if it is a point of the space of the gradient."""
+        """Return x if it is a point of the space of the gradient `like`."""
         if isinstance(like, tuple):
-            parts = self._blocks(x, len(like))
-            return tuple(self.point(part, v) for part, v in zip(parts, like, strict=True))
+            blocks = self._blocks(x, len(like))
+            return tuple(self.point(block, v) for block, v in zip(blocks, like, strict=True))
         if not isinstance(like, Symmetric):
             return self.array(x, np.shape(like))
         if not isinstance(x, LowRank):
@@ -118,12 +116,11 @@ class UserPiece:
         return x
 
     def gradient(self, v: Any, like: Gradient | None) -> Gradient | None:
-        """v, if it is a gradient of the space of another."""
+        """Return v if it is a gradient of the space of `like`."""
         if isinstance(like, tuple):
-            parts = self._blocks(v, len(like))
-            pairs = zip(parts, like, strict=True)
-            return tuple(self.gradient(part, w) for part, w in pairs)  # type: ignore[misc]
-        if like is None:  # a map to nothing
+            pairs = zip(self._blocks(v, len(like)), like, strict=True)
+            return tuple(self.gradient(block, w) for block, w in pairs)  # type: ignore[misc]
+        if like is None:  # a map with no rows
             return None
         if not isinstance(like, Symmetric):
             return self.array(v, like.shape)
@@ -131,11 +128,8 @@ class UserPiece:
             self.wrong(_kind(v), f"a condal.operators.Symmetric of side {like.n}")
         if v.n != like.n:
             self.wrong(f"a Symmetric of side {v.n}", f"one of side {like.n}")
-        for field in fields(Symmetric):
-            # Half of `lower` is never read, and an operator has no numbers to look at.
-            for part in _numbers(getattr(v, field.name) if field.name != "lower" else None):
-                if not _finite(part):
-                    self.wrong("a Symmetric with nan or inf in it", "one of finite numbers")
+        if not all(_finite(numbers) for term in v.terms for numbers in term.arrays()):
+            self.wrong("a Symmetric with nan or inf in it", "one of finite numbers")
         return v
 
     def _blocks(self, x: Any, count: int) -> tuple[Any, ...]:
@@ -147,7 +141,7 @@ class UserPiece:
 
 
 class Products(UserPiece):
-    """Those of an operator, whose shape SciPy looks at before we do."""
+    """The products of an operator, whose shapes SciPy checks first."""
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, ValueError):
@@ -160,66 +154,51 @@ class Products(UserPiece):
 
 
 class GuardedOperator(LinearOperator):  # type: ignore[misc]
-    """A LinearOperator, its products looked at."""
+    """A LinearOperator whose products are checked."""
 
     def __init__(self, op: Any, letter: str, called: str = "") -> None:
         super().__init__(op.dtype, op.shape)
         self.op = op
         advice = ": look at its product with a random vector" if called else ""
-        self._piece = Products(letter, "" if called else "the operator", called, advice)
-        self._back = Products(letter, "the adjoint", called, advice)
+        self._forward = Products(letter, "" if called else "the operator", called, advice)
+        self._backward = Products(letter, "the adjoint", called, advice)
 
     def _matvec(self, x: Any) -> Any:
-        with self._piece.asked():
-            image = self.op.matvec(x)
-        return self._piece.array(np.asarray(image), (*self.shape[:1], *np.shape(x)[1:]))
+        return _checked(self._forward, self.op.matvec, x, self.shape[0])
 
     def _rmatvec(self, y: Any) -> Any:
-        with self._back.asked():
-            image = self.op.rmatvec(y)
-        return self._back.array(np.asarray(image), (*self.shape[1:], *np.shape(y)[1:]))
+        return _checked(self._backward, self.op.rmatvec, y, self.shape[1])
 
     def _matmat(self, X: Any) -> Any:
-        with self._piece.asked():
-            image = self.op.matmat(X)
-        return self._piece.array(np.asarray(image), (self.shape[0], X.shape[1]))
+        return _checked(self._forward, self.op.matmat, X, self.shape[0])
 
     def _rmatmat(self, Y: Any) -> Any:
-        with self._back.asked():
-            image = self.op.rmatmat(Y)
-        return self._back.array(np.asarray(image), (self.shape[1], Y.shape[1]))
+        return _checked(self._backward, self.op.rmatmat, Y, self.shape[1])
+
+
+def _checked(piece: UserPiece, product: Callable[[Any], Any], x: Any, rows: int) -> Array:
+    with piece.asked():
+        image = product(x)
+    return piece.array(np.asarray(image), (rows, *np.shape(x)[1:]))
 
 
 def named_operator(op: LinearOperator, name: str) -> GuardedOperator:
-    """op, guarded while something is made of it; errors call it the operator `name`."""
+    """Return op, guarded while something is built from it; errors call it the operator `name`."""
     return GuardedOperator(op, name, f"the operator {name}")
 
 
 def guard_operators(v: Symmetric, letter: str, called: str = "") -> Symmetric:
-    """V, its operators guarded."""
-    if not v.operators:
-        return v
-    return replace(v, operators=tuple(GuardedOperator(op, letter, called) for op in v.operators))
+    """Return v with its operators guarded."""
+    return v.map_operators(lambda op: GuardedOperator(op, letter, called))
 
 
 def _finite(values: Any) -> bool:
-    """Whether all are: the sum of their squares is finite only then, and is soon made."""
+    """Whether all values are finite; a finite sum of squares is a quick proof."""
     return isfinite(np.vdot(values, values)) or bool(np.isfinite(values).all())
 
 
-def _numbers(part: Any) -> Iterator[Any]:
-    """The arrays of a part of a Symmetric."""
-    if isinstance(part, tuple):
-        for one in part:
-            yield from _numbers(one)
-    elif sp.issparse(part):
-        yield part.data
-    elif isinstance(part, np.ndarray):
-        yield part
-
-
 def _kind(value: Any) -> str:
-    """What it is, with its article."""
+    """Describe a value, with its article."""
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape}"
     if value is None:

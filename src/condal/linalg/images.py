@@ -1,4 +1,4 @@
-"""Images of a linear map, moved and combined with as few passes over memory as the map allows."""
+"""Images of a linear map, updated with as few passes over memory as the map allows."""
 
 from __future__ import annotations
 
@@ -16,46 +16,46 @@ if TYPE_CHECKING:
 
 
 def zeros_of(A: LinearMap) -> Array:
-    """A0: as many zeros as A has rows, or an array of A's own kind."""
-    own = getattr(A, "zeros", None)
-    return np.zeros(A.size) if own is None else own()
+    """Return A0: zeros of the length of an image, or what `A.zeros` returns."""
+    zeros = getattr(A, "zeros", None)
+    return np.zeros(A.size) if zeros is None else zeros()
 
 
 @runtime_checkable
 class BlockedMap(Protocol):
-    """A map whose images are too long to be moved about in memory more often than they must."""
+    """A map that computes its images block by block, because they are long."""
 
     def pieces(self, x: Point) -> Iterator[tuple[slice, Array]]:
-        """Ax, piece by piece: where each belongs, and its numbers."""
+        """Yield the blocks of Ax: the slice of each and its numbers."""
 
     def adjoint_onto(self, v: Gradient | None, y: Array) -> Gradient | None:
-        """v + A'y; None is the gradient of nothing."""
+        """Return v + A'y; None is the zero gradient."""
 
 
 def step(A: LinearMap, Ax: Array, s: Point, eta: float) -> Array:
-    """Ax + eta (As - Ax), without As as a whole if A has a way to."""
+    """Return Ax + eta (As - Ax); a BlockedMap does not form As as a whole."""
     if not isinstance(A, BlockedMap):
         return lerp(Ax, A(s), eta)
     image = np.empty_like(Ax)
-    for here, part in A.pieces(combine([s], np.array([eta]))):
-        np.multiply(Ax[here], 1 - eta, out=image[here])
-        image[here] += part
+    for block, numbers in A.pieces(combine([s], np.array([eta]))):
+        np.multiply(Ax[block], 1 - eta, out=image[block])
+        image[block] += numbers
     return image
 
 
 def difference(A: LinearMap, Ax: Array, s: Point) -> Array:
-    """As - Ax, without As as a whole if A has a way to."""
+    """Return As - Ax; a BlockedMap does not form As as a whole."""
     if not isinstance(A, BlockedMap):
         return A(s) - Ax
     image = np.empty_like(Ax)
-    for here, part in A.pieces(s):
-        np.subtract(part, Ax[here], out=image[here])
+    for block, numbers in A.pieces(s):
+        np.subtract(numbers, Ax[block], out=image[block])
     return image
 
 
 def adjoint_onto(v: Gradient | None, A: LinearMap, y: Array) -> Gradient | None:
-    """v + A'y, in one pass if A has a way to."""
+    """Return v + A'y, in one pass if A is a BlockedMap."""
     if isinstance(A, BlockedMap):
         return A.adjoint_onto(v, y)
-    more = A.adjoint(y)
-    return add(v, more) if v is not None and more is not None else more if v is None else v
+    gradient = A.adjoint(y)
+    return gradient if v is None else v if gradient is None else add(v, gradient)

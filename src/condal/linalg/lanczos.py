@@ -1,12 +1,13 @@
-"""Krylov spaces of a symmetric operator, by the three-term recurrence of Lanczos.
+"""The three-term Lanczos recurrence of a symmetric operator.
 
-Without reorthogonalisation: lost orthogonality repeats Ritz values that have converged and does not
-harm the extreme ones.
+There is no reorthogonalisation: lost orthogonality repeats converged Ritz values and does not harm
+the extreme ones.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
@@ -18,7 +19,7 @@ from condal.linalg.symmetric import Symmetric
 
 @dataclass(frozen=True, eq=False)
 class Ritz:
-    """The smallest Ritz pair: its value, its coefficients in Q, and estimates of its errors."""
+    """The smallest Ritz pair: its value, its coefficients in Q and estimates of its errors."""
 
     value: float
     coefficients: Array
@@ -29,7 +30,7 @@ class Ritz:
 
 
 class Recurrence:
-    """V Q = Q T + beta q e': the Lanczos recurrence, its tridiagonal and, while it fits, its Q."""
+    """V Q = Q T + beta q e': the tridiagonal T, and the first `keep` columns of Q."""
 
     def __init__(self, V: Symmetric, start: Array, keep: int) -> None:
         self.V = V
@@ -47,7 +48,7 @@ class Recurrence:
         return len(self.alpha)
 
     def grow_to(self, steps: int) -> None:
-        """Step until there are that many, or the space is invariant."""
+        """Take steps until there are `steps` of them or the space is invariant."""
         while self.steps < steps and not self.ended:
             self._step()
 
@@ -63,7 +64,7 @@ class Recurrence:
         if j:
             u = axpy(u, self._before, -self.beta[-1])
         a = float(q @ u)
-        u = axpy(u, q, -a)  # not in place: an operator may hand out memory of its own
+        u = axpy(u, q, -a)  # not in place: an operator may return memory of its own
         b = float(np.sqrt(u @ u))
         if not np.isfinite(b):
             raise FloatingPointError("a product with the gradient gave NaN or infinity")
@@ -76,44 +77,34 @@ class Recurrence:
 
     @property
     def spread(self) -> float:
-        """lambda_max - lambda_min, roughly: twice the largest row sum of T at most."""
+        """A rough estimate of lambda_max - lambda_min: at most twice the largest row sum of T."""
         return max(self.alpha) - min(self.alpha) + 2 * max(self.beta)
 
     def values(self) -> Array:
-        """All Ritz values, in rising order."""
-        return np.asarray(
-            eigh_tridiagonal(
-                self.alpha, self.beta[: self.steps - 1], eigvals_only=True, check_finite=False
-            )
-        )
+        """Return all Ritz values in ascending order."""
+        return np.asarray(self._ritz(self.steps, eigvals_only=True))
 
     def ends(self) -> tuple[float, float]:
-        """The smallest and the largest Ritz value."""
+        """Return the smallest and the largest Ritz value."""
         m = self.steps
-        if m == 1:  # which older LAPACK wrappers refuse
+        if m == 1:  # older LAPACK wrappers refuse this
             return self.alpha[0], self.alpha[0]
         least, most = (
-            eigh_tridiagonal(
-                self.alpha,
-                self.beta[: m - 1],
-                eigvals_only=True,
-                select="i",
-                select_range=(i, i),
-                check_finite=False,
-            )
-            for i in (0, m - 1)
+            self._ritz(m, eigvals_only=True, select="i", select_range=(i, i)) for i in (0, m - 1)
         )
         return float(least[0]), float(most[0])
 
+    def _ritz(self, m: int, **options: Any) -> Any:
+        """Eigenvalues, and eigenvectors, of the leading m x m block of T."""
+        return eigh_tridiagonal(self.alpha[:m], self.beta[: m - 1], check_finite=False, **options)
+
     def smallest(self, tol: float) -> Ritz:
-        """The smallest Ritz pair; converged if its value is within tol, as far as it can tell."""
+        """Return the smallest Ritz pair; it has converged if its estimated error is within tol."""
         m = self.steps
         if m == 1:
             residual = self.beta[0]
             return Ritz(self.alpha[0], np.ones(1), residual, residual, 0.0, self.ended)
-        values, vectors = eigh_tridiagonal(
-            self.alpha, self.beta[: m - 1], select="i", select_range=(0, 1), check_finite=False
-        )
+        values, vectors = self._ritz(m, select="i", select_range=(0, 1))
         residual = self.beta[-1] * abs(float(vectors[-1, 0]))
         separation = float(values[1] - values[0])
         # Kato and Temple: the error is at most residual^2 / separation.
@@ -123,29 +114,31 @@ class Recurrence:
         return Ritz(float(values[0]), vectors[:, 0], residual, error, rounding, done)
 
     def kept_vectors(self, count: int) -> Array:
-        """The smallest Ritz vectors of the steps whose basis is kept, a column each."""
+        """Return the smallest Ritz vectors of the steps with a stored basis, as columns."""
         m = min(self.steps, self._keep)
         if m == 1:
             return np.asarray(self._basis[:1].T)
-        _, coefficients = eigh_tridiagonal(
-            self.alpha[:m],
-            self.beta[: m - 1],
-            select="i",
-            select_range=(0, min(count, m) - 1),
-            check_finite=False,
-        )
+        _, coefficients = self._ritz(m, select="i", select_range=(0, min(count, m) - 1))
         return np.asarray(self._basis[:m].T @ coefficients)
 
     def combine(self, coefficients: Array) -> Array:
-        """Q c; where the basis did not fit, the recurrence is run again and summed as it goes."""
-        m = coefficients.size
-        if m <= self._keep:
+        """Return Q c; beyond the stored basis the recurrence is run a second time."""
+        m, stored = coefficients.size, self._keep
+        if m <= stored:
             return coefficients @ self._basis[:m]
-        kept = self._keep
-        total = coefficients[:kept] @ self._basis[:kept]
-        before, q = self._basis[kept - 2], self._basis[kept - 1]
-        for j in range(kept, m):
+        total = coefficients[:stored] @ self._basis[:stored]
+        before, q = self._basis[stored - 2], self._basis[stored - 1]
+        for j in range(stored, m):
             u = self.V @ q - self.beta[j - 2] * before - self.alpha[j - 1] * q
             before, q = q, u / self.beta[j - 1]
             total += coefficients[j] * q
         return np.asarray(total)
+
+
+def missed_share(n: float, steps: int, failure: float) -> float:
+    """Return (log(1.648 sqrt(n) / failure) / (2k - 1))^2 for k steps from a random start.
+
+    The extreme Ritz value misses the extreme eigenvalue by at most this share of the spread of the
+    spectrum, but for a probability of `failure` (Kuczynski and Wozniakowski 1992).
+    """
+    return float((np.log(1.648 * np.sqrt(n) / failure) / (2 * steps - 1)) ** 2)

@@ -1,20 +1,20 @@
-"""Hermitian matrices and rectangular ones as real symmetric ones of a larger side.
+"""Hermitian and rectangular matrices as larger real symmetric matrices.
 
-**Hermitian.** A complex number is two real ones, next to each other: u in C^n is a real vector of
-2n, and a complex p x n matrix a real one of 2p x 2n, with the block [[Re, -Im], [Im, Re]] for each
-entry. For H Hermitian and its real form H', u* H u = u' H' u. So <H, x> over Hermitian x psd equals
-<H', x'> over real x' psd of side 2n: each u u* is a u u' of the same trace, and each x' is a sum of
-these. Nothing is lost or added: traces, eigenvalues, bounds and the rank of factors are the same.
+**Hermitian.** A complex number is stored as two adjacent real numbers: u in C^n is a real vector of
+length 2n, and a complex p x n matrix is a real 2p x 2n matrix with the block [[Re, -Im], [Im, Re]]
+for each entry. For H Hermitian and its real form H', u* H u = u' H' u. So <H, x> over Hermitian x
+psd equals <H', x'> over real x' psd of side 2n: each u u* is a u u' of the same trace, and each x'
+is a sum of these. Traces, eigenvalues, bounds and the rank of factors are the same.
 
-**Rectangular.** {x : sum of singular values <= tau}, m x n, holds the upper right blocks of
+**Rectangular.** {x : sum of singular values <= tau}, m x n, is the set of upper right blocks of
 {x' psd : tr x' <= 2 tau} of side m + n, and <C, x> = <C', x'> with C' = [[0, C/2], [C'/2, 0]].
 
-Either way a domain of other matrices is one of real symmetric matrices seen otherwise, and all that
-is made and proved for those holds for it.
+Everything computed and proved for real symmetric matrices therefore holds for these domains.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ def is_complex(a: Any) -> bool:
     if not hasattr(a, "dtype"):
         try:
             a = np.asarray(a)
-        except ValueError:  # rows of different lengths: refused where they are read
+        except ValueError:  # rows of different lengths: refused later, with a better message
             return False
     return a.dtype is not None and np.issubdtype(a.dtype, np.complexfloating)
 
@@ -49,18 +49,18 @@ def require_finite_parts(a: Any, name: str) -> None:
 
 
 def real_vectors(U: Any) -> Array:
-    """The columns of U in C^(n x r), as real ones of 2n."""
+    """Return the columns of U in C^(n x r) as real columns of length 2n."""
     return np.stack([U.real, U.imag], axis=1).reshape(2 * U.shape[0], *U.shape[1:])
 
 
 def complex_vectors(U: Array) -> Any:
-    """The columns of U, of 2n real numbers, as complex ones of n."""
+    """Return the real columns of U of length 2n as complex columns of length n."""
     parts = U.reshape(U.shape[0] // 2, 2, *U.shape[1:])
     return parts[:, 0] + 1j * parts[:, 1]
 
 
 def real_matrix(a: Any) -> Any:
-    """The real form of a complex matrix: an array, a CSR array, or a LinearOperator."""
+    """Return the real form of a complex matrix: an array, a CSR array or a LinearOperator."""
     if isinstance(a, LinearOperator):
         return _real_operator(a)
     if sp.issparse(a):
@@ -70,28 +70,24 @@ def real_matrix(a: Any) -> Any:
 
 
 def _real_operator(a: LinearOperator) -> LinearOperator:
-    def image(v: Array) -> Array:
-        return real_vectors(np.asarray(a.matvec(complex_vectors(np.ravel(v)))))
+    def on_reals(product: Callable[[Any], Any]) -> Callable[[Array], Array]:
+        return lambda v: real_vectors(np.asarray(product(complex_vectors(v))))
 
-    def images(V: Array) -> Array:
-        return real_vectors(np.asarray(a.matmat(complex_vectors(V))))
-
-    def back(v: Array) -> Array:
-        return real_vectors(np.asarray(a.rmatvec(complex_vectors(np.ravel(v)))))
-
-    def backs(V: Array) -> Array:
-        return real_vectors(np.asarray(a.rmatmat(complex_vectors(V))))
-
-    shape = (2 * a.shape[0], 2 * a.shape[1])
-    made = LinearOperator(
-        shape, matvec=image, matmat=images, rmatvec=back, rmatmat=backs, dtype=np.float64
+    matvec, rmatvec = on_reals(a.matvec), on_reals(a.rmatvec)
+    real = LinearOperator(
+        (2 * a.shape[0], 2 * a.shape[1]),
+        matvec=lambda v: matvec(np.ravel(v)),
+        rmatvec=lambda v: rmatvec(np.ravel(v)),
+        matmat=on_reals(a.matmat),
+        rmatmat=on_reals(a.rmatmat),
+        dtype=np.float64,
     )
-    made.of = a
-    return made
+    real.of = a
+    return real
 
 
 def hermitian_point(x: Point) -> Any:
-    """The Hermitian matrix of a real point: a LowRank with a complex factor, or an array."""
+    """Return the Hermitian matrix of a real point: a LowRank with a complex U, or an array."""
     if isinstance(x, LowRank):
         return LowRank(complex_vectors(x.U), x.weights)
     full = np.asarray(x)
@@ -100,7 +96,7 @@ def hermitian_point(x: Point) -> Any:
 
 
 def real_point(x: Any, n: int) -> Point:
-    """A real point of side 2n of a Hermitian n x n matrix; a real point as it is."""
+    """Return the real point of side 2n of a Hermitian n x n matrix; a real point unchanged."""
     real = not is_complex(x.U if isinstance(x, LowRank) else x)
     shape = np.shape(x)
     if shape == (2 * n, 2 * n) and real:
@@ -116,11 +112,11 @@ def real_point(x: Any, n: int) -> Point:
             f"x must be Hermitian; the largest |x - x*| is {apart:.3g}: pass (x + x*) / 2 if that "
             "is what you mean"
         )
-    return 0.5 * np.asarray(real_matrix(full))  # which has its trace, and is as psd as x is
+    return 0.5 * np.asarray(real_matrix(full))  # of the same trace, and psd if x is
 
 
 def rectangle(x: Point, m: int) -> Outer:
-    """The upper right block of a point, with m rows."""
+    """Return the upper right block of a point, with m rows."""
     if isinstance(x, LowRank):
         return Outer(x.U[:m], x.weights, x.U[m:])
     U, values, Vt = np.linalg.svd(np.asarray(x)[:m, m:], full_matrices=False)
@@ -128,7 +124,7 @@ def rectangle(x: Point, m: int) -> Outer:
 
 
 def square_point(x: Any, m: int, n: int) -> Point:
-    """A psd point of side m + n whose upper right block is the m x n matrix x, of least trace."""
+    """Return the psd point of side m + n of least trace with upper right block x, m x n."""
     shape = np.shape(x)
     if shape == (m + n, m + n):
         return x if isinstance(x, LowRank) else finite_array(x, "x")
@@ -145,11 +141,23 @@ def square_point(x: Any, m: int, n: int) -> Point:
 
 
 def lifted(C: Any) -> Symmetric:
-    """[[0, C/2], [C'/2, 0]], for a real m x n matrix C: its inner product with a point of
-    NuclearBall(m, n) is <C, x>.
+    r"""Return the symmetric form of a real m x n matrix C, for points x of NuclearBall(m, n).
 
-    C is dense, sparse or a LinearOperator. So Linear(lifted(C)) is <C, x>, and
-    Inner([lifted(A_1), ...]) the map of all <A_i, x>.
+    .. math:: \begin{bmatrix} 0 & C/2 \\ C^T/2 & 0 \end{bmatrix}
+
+    Its inner product with a point is :math:`\langle C, x \rangle`. So ``Linear(lifted(C))`` is
+    that function, and ``Inner([lifted(A_1), ...])`` the map of all
+    :math:`\langle A_i, x \rangle`.
+
+    Parameters
+    ----------
+    C : array_like, sparse matrix or LinearOperator of shape (m, n)
+        The matrix.
+
+    Returns
+    -------
+    Symmetric
+        The operator of side m + n.
     """
     C = C if hasattr(C, "shape") else plain_array(C, "C", "a matrix, at least 1 x 1")
     shape = tuple(C.shape)
@@ -161,10 +169,10 @@ def lifted(C: Any) -> Symmetric:
         return Symmetric(m + n, operators=(_lifted_operator(C),))
     if sp.issparse(C):
         require_sound(C, "C")
-        part = sp.coo_array(C, dtype=np.float64)
-        finite_array(part.data, "C (its stored entries)")
-        rows, cols = np.append(part.row, m + part.col), np.append(m + part.col, part.row)
-        both = sp.coo_array((np.tile(0.5 * part.data, 2), (rows, cols)), shape=(m + n, m + n))
+        C = sp.coo_array(C, dtype=np.float64)
+        finite_array(C.data, "C (its stored entries)")
+        rows, cols = np.append(C.row, m + C.col), np.append(m + C.col, C.row)
+        both = sp.coo_array((np.tile(0.5 * C.data, 2), (rows, cols)), shape=(m + n, m + n))
         return Symmetric(m + n, sparse=(sp.csr_array(both),))
     full = np.zeros((m + n, m + n))
     full[:m, m:] = 0.5 * finite_array(C, "C", ndim=2)

@@ -1,4 +1,4 @@
-"""Euclidean norms, of all entries or of groups of them, whose squares may overflow or underflow."""
+"""Euclidean norms of vectors, rows and groups that neither overflow nor underflow."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
 from condal.runtime.arguments import plain_array
 
-LEAST = 1e-280  # a sum of squares above this has lost nothing that counts to underflow
+MIN_SAFE_SQUARE = 1e-280  # a sum of squares above this has lost nothing to underflow
 
 
 def stable_norm(v: Array) -> float:
-    """|v|; n + 4 roundings at most."""
+    """Return |v|, with at most n + 4 roundings."""
     with np.errstate(over="ignore", under="ignore"):
         square = float(v @ v)
-    if LEAST < square < inf:
+    if MIN_SAFE_SQUARE < square < inf:
         return sqrt(square)
     largest = float(np.abs(v).max(initial=0.0))
     if not 0.0 < largest < inf:
@@ -29,60 +29,59 @@ def stable_norm(v: Array) -> float:
 
 
 def sum_roundings(v: Any) -> int:
-    """How many roundings a sum over v takes at most."""
+    """Return the most roundings of a sum over v."""
     return int(getattr(v, "summands", v.size))
 
 
 def row_norms(a: Any) -> Array:
-    """|a_i| for each row of a dense or CSR matrix."""
+    """Return |a_i| for each row of a dense or CSR matrix."""
     if sp.issparse(a):
         owner = np.repeat(np.arange(a.shape[0]), np.diff(a.indptr))
         return group_norms(a.data, owner, a.shape[0])
     with np.errstate(over="ignore", under="ignore"):
         squares = np.einsum("ij,ij->i", a, a)
-    found = np.sqrt(squares)
-    for i in np.flatnonzero((squares <= LEAST) | (squares == inf)):
-        found[i] = stable_norm(a[i])
-    return found
+    norms = np.sqrt(squares)
+    for i in np.flatnonzero((squares <= MIN_SAFE_SQUARE) | (squares == inf)):
+        norms[i] = stable_norm(a[i])
+    return norms
 
 
 def row_squares(a: Any) -> Array:
-    """|a_i|^2 for each row of a sparse matrix, of numbers whose squares are numbers too."""
+    """Return |a_i|^2 for each row of a sparse matrix, which must not overflow."""
     return np.asarray(a.multiply(a).sum(axis=1)).ravel()
 
 
 def group_norms(v: Array, groups: Indices, count: int) -> Array:
-    """|v_G| for each group G = 0 ... count - 1; as many roundings as `length` of the group has."""
+    """Return |v_G| for each group G = 0 ... count - 1, with the roundings of `stable_norm`."""
     with np.errstate(over="ignore", under="ignore"):
         squares = np.bincount(groups, weights=v * v, minlength=count)
-    found = np.sqrt(squares)
-    unsafe = (squares <= LEAST) | (squares == inf)
-    if unsafe.any():  # as groups of zeros are, of which nothing is asked again
-        again = np.flatnonzero(unsafe[groups] & (v != 0.0))
-        if again.size:
-            _scaled(found, v[again], groups[again])
-    return found
+    norms = np.sqrt(squares)
+    unsafe = (squares <= MIN_SAFE_SQUARE) | (squares == inf)
+    again = np.flatnonzero(unsafe[groups] & (v != 0.0)) if unsafe.any() else ()
+    if len(again):
+        _write_scaled_norms(norms, v[again], groups[again])
+    return norms
 
 
-def _scaled(found: Array, v: Array, groups: Indices) -> None:
-    """The lengths of some groups, each by way of its largest entry, written where they belong."""
-    largest = np.zeros(found.size)
+def _write_scaled_norms(norms: Array, v: Array, groups: Indices) -> None:
+    """Compute the norms of these groups relative to their largest entries."""
+    largest = np.zeros(norms.size)
     np.maximum.at(largest, groups, np.abs(v))
     finite = largest[groups] < inf
     v, groups = v[finite], groups[finite]
     shares = v / largest[groups]
-    squares = np.bincount(groups, weights=shares * shares, minlength=found.size)
-    here = squares > 0
-    found[here] = largest[here] * np.sqrt(squares[here])
+    squares = np.bincount(groups, weights=shares * shares, minlength=norms.size)
+    nonzero = squares > 0
+    norms[nonzero] = largest[nonzero] * np.sqrt(squares[nonzero])
 
 
 def group_indices(labels: Any) -> tuple[Indices, int]:
-    """The group of each entry, 0, 1, ... in the order of their labels, and how many there are."""
+    """Return the group of each entry, numbered in the order of the labels, and their count."""
     given = plain_array(labels, "groups", "a whole number for each entry, such as [0, 0, 1]")
     if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu":
         raise ProblemError(
             "groups must be a whole number for each entry, such as [0, 0, 1]; got "
             f"{given.dtype} of shape {given.shape}"
         )
-    found, places = np.unique(given, return_inverse=True)
-    return places.reshape(-1).astype(np.intp), int(found.size)
+    distinct, places = np.unique(given, return_inverse=True)
+    return places.reshape(-1).astype(np.intp), int(distinct.size)

@@ -1,4 +1,4 @@
-"""Points of a domain: arrays, low-rank matrices, and tuples of these."""
+"""Points of a domain: arrays, low-rank matrices and tuples of these."""
 
 from __future__ import annotations
 
@@ -12,14 +12,28 @@ from numpy.typing import NDArray
 Array: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
 
-ENTRIES = 2**14  # of an Outer that are computed at a time
+ENTRIES_PER_BLOCK = 2**14  # of an Outer, computed together
 
 
 @dataclass(frozen=True, eq=False)
 class LowRank:
-    """x = U diag(weights) U', an n x n symmetric matrix of rank at most r; U is n x r.
+    r"""A symmetric n x n matrix of rank at most r, :math:`x = U \mathrm{diag}(w) U^T`.
 
-    A result over Hermitian matrices is shown with a complex U: x = U diag(weights) U*.
+    Parameters
+    ----------
+    U : ndarray of shape (n, r)
+        The factor; complex in a result over Hermitian matrices, where
+        :math:`x = U \mathrm{diag}(w) U^*`.
+    weights : ndarray of shape (r,)
+        The weights w.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from condal import LowRank
+    >>> np.asarray(LowRank(np.ones((2, 1)), np.array([3.0])))
+    array([[3., 3.],
+           [3., 3.]])
     """
 
     U: Any
@@ -32,7 +46,7 @@ class LowRank:
 
     @property
     def rank(self) -> int:
-        """r, the number of columns kept: an upper bound on the rank of x."""
+        """r, the number of columns: an upper bound on the rank of x."""
         return int(self.U.shape[1])
 
     @property
@@ -41,23 +55,32 @@ class LowRank:
         return float(self.weights @ np.einsum("ij,ij->j", self.U, self.U.conj()).real)
 
     def factor(self) -> Any:
-        """R with x = R R' (or R R*); the weights must not be negative."""
+        """Return R with x = R R' (or R R*); negative weights count as 0."""
         return self.U * np.sqrt(np.maximum(self.weights, 0.0))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.asarray((self.U * self.weights) @ self.U.conj().T, dtype=dtype)
 
     def __repr__(self) -> str:
-        if not isinstance(self.U, np.ndarray):  # its trace is a sum that others take part in
+        if not isinstance(self.U, np.ndarray):  # sharded: the trace is a sum over all ranks
             return f"LowRank({self.U!r}, rank<={self.rank})"
         return f"LowRank(n={self.U.shape[0]}, rank<={self.rank}, trace={self.trace:.6g})"
 
 
 @dataclass(frozen=True, eq=False)
 class Outer:
-    """x = U diag(weights) V', an m x n matrix of rank at most r; U is m x r and V is n x r.
+    r"""An m x n matrix of rank at most r, :math:`x = U \mathrm{diag}(w) V^T`.
 
-    What a result over rectangular matrices is shown as.
+    Results over rectangular matrices have this form.
+
+    Parameters
+    ----------
+    U : ndarray of shape (m, r)
+        The left factor.
+    weights : ndarray of shape (r,)
+        The weights w.
+    V : ndarray of shape (n, r)
+        The right factor.
     """
 
     U: Array
@@ -71,20 +94,21 @@ class Outer:
 
     @property
     def rank(self) -> int:
-        """r, the number of columns kept: an upper bound on the rank of x."""
+        """r, the number of columns: an upper bound on the rank of x."""
         return int(self.weights.size)
 
     def entries(self, rows: Any, cols: Any) -> Array:
-        """x[rows_k, cols_k] for all k, without the rest of x."""
+        """Return x[rows_k, cols_k] for all k without forming x."""
         rows, cols = np.asarray(rows), np.asarray(cols)
-        found = np.empty(rows.size)
-        for k in range(0, found.size, ENTRIES):
-            i, j = (places.ravel()[k : k + ENTRIES] for places in (rows, cols))
-            found[k : k + ENTRIES] = np.einsum("kr,r,kr->k", self.U[i], self.weights, self.V[j])
-        return found.reshape(rows.shape)
+        out = np.empty(rows.size)
+        for k in range(0, out.size, ENTRIES_PER_BLOCK):
+            block = slice(k, k + ENTRIES_PER_BLOCK)
+            i, j = rows.ravel()[block], cols.ravel()[block]
+            out[block] = np.einsum("kr,r,kr->k", self.U[i], self.weights, self.V[j])
+        return out.reshape(rows.shape)
 
     def singular_values(self) -> Array:
-        """Those of x, in falling order."""
+        """Return the singular values of x in descending order."""
         left, right = np.linalg.qr(self.U)[1], np.linalg.qr(self.V)[1]
         return np.linalg.svd((left * self.weights) @ right.T, compute_uv=False)
 
@@ -99,21 +123,31 @@ Point: TypeAlias = Array | LowRank | tuple["Point", ...]
 
 
 def dense(x: Point) -> Any:
-    """x as a NumPy array (n x n for a LowRank), or a tuple of arrays."""
+    """Return x as a NumPy array (n x n for a LowRank), or as a tuple of arrays.
+
+    Parameters
+    ----------
+    x : Point
+        An array, a LowRank, an Outer or a tuple of these.
+
+    Returns
+    -------
+    ndarray or tuple of ndarray
+        The entries of x.
+    """
     if isinstance(x, tuple):
-        return tuple(dense(part) for part in x)
+        return tuple(dense(block) for block in x)
     return np.asarray(x)
 
 
 def symmetric_product(U: Array, V: Array) -> LowRank:
-    """U V' + V U', as half of (U + V)(U + V)' less half of (U - V)(U - V)'."""
-    r = U.shape[1]
-    half = np.full(r, 0.5)
+    """Return U V' + V U' = ((U + V)(U + V)' - (U - V)(U - V)')/2."""
+    half = np.full(U.shape[1], 0.5)
     return LowRank(np.hstack([U + V, U - V]), np.concatenate([half, -half]))
 
 
 def combine(points: Sequence[Point], weights: Array) -> Point:
-    """sum_i weights_i points_i."""
+    """Return sum_i weights_i points_i."""
     first = points[0]
     if isinstance(first, tuple):
         blocks = zip(*(p for p in points if isinstance(p, tuple)), strict=True)
@@ -126,16 +160,16 @@ def combine(points: Sequence[Point], weights: Array) -> Point:
 
 
 def inner(x: Point, z: Point) -> float:
-    """<x, z>."""
+    """Return <x, z>."""
     if isinstance(x, tuple) and isinstance(z, tuple):
         return sum(inner(p, q) for p, q in zip(x, z, strict=True))
     return float(np.vdot(dense(x), dense(z)))
 
 
 def zero_like(x: Point) -> Point:
-    """0 in the space of x."""
+    """Return 0 in the space of x."""
     if isinstance(x, tuple):
-        return tuple(zero_like(part) for part in x)
+        return tuple(zero_like(block) for block in x)
     if isinstance(x, LowRank):
         return LowRank(x.U[:, :0], x.weights[:0])
     return np.zeros_like(x)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Proof:
-    """`value` is a lower bound on min over X of <v, x>; `how` says why, and `failure` is the
-    probability that it is wrong: 0 for a deterministic proof."""
+    """A lower bound `value` on min over X of <v, x>, and `how` it was proved.
+
+    `failure` is the probability that the bound is wrong: 0 for a deterministic proof.
+    """
 
     value: float
     how: str

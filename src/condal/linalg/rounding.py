@@ -1,9 +1,8 @@
-"""What rounding does to points of dom h*, where no vector of doubles may lie exactly in it, and to
-objectives.
+"""The effect of rounding on dual points and on objectives.
 
-h* counts as finite within NEAR of its domain. What a proof then loses is `Proximable.dual_error`:
-an upper bound on how far such a point is from the domain, rounding and all. What it loses to the
-rounding of f is in the `Errors` of an f that is `Rounded`.
+No vector of doubles may lie exactly in dom h*, so h* counts as finite within NEAR of its domain. A
+proof then loses `Proximable.dual_error`, an upper bound on the distance of the point from the
+domain. It loses the `Errors` of f to the rounding of f, if f is `Rounded`.
 """
 
 from __future__ import annotations
@@ -15,25 +14,31 @@ from condal.errors import ProblemError
 from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.linalg.roundoff import gamma
-from condal.linalg.symmetric import Symmetric
 
-NEAR = 1e-12  # of the size of a point: far more than rounding, far less than is ever asked for
+NEAR = 1e-12  # relative to a point: far above rounding, far below any tolerance
 
 
 def norm_above(y: Array) -> float:
-    """|y| rounded up."""
+    """Return |y| rounded up."""
     return stable_norm(y) * (1 + gamma(y.size + 6))
 
 
 @dataclass(frozen=True)
 class Errors:
-    """How far off an objective f(x) = phi(Mx) may be at an image u, as it is computed.
+    """Bounds on the rounding errors of an objective f(x) = phi(Mx) at an image u.
 
-    `value` and `gradient` bound the error of value(u) and the Euclidean norm of that of
-    gradient(u). By `concavity` f may fall below its tangent at u: at x it is below it by no more
-    than concavity / 2 (|u| + |x|)^2, for an f of x itself. By `departure` f may be below the convex
-    function that is computed: at x by no more than departure / 2 |x|^2. `trusting` is what is taken
-    for granted, if anything is.
+    Attributes
+    ----------
+    value : float
+        Bounds the error of value(u).
+    gradient : float
+        Bounds the Euclidean norm of the error of gradient(u).
+    concavity : float
+        At x, f lies below its tangent at u by at most concavity / 2 (|u| + |x|)^2 (for M = I).
+    trusting : str
+        What the bounds assume without proof, if anything.
+    departure : float
+        At x, f lies below the convex function that is computed by at most departure / 2 |x|^2.
     """
 
     value: float
@@ -45,20 +50,14 @@ class Errors:
 
 @runtime_checkable
 class Rounded(Protocol):
-    """f, of which it is known what rounding does to it; of another, its word is taken."""
+    """An f with known rounding errors; any other f is trusted as it is computed."""
 
     def errors(self, u: Array) -> Errors | None:
-        """By how much phi and its gradient may be off at u; None if that is not known."""
-
-
-def product_roundings(V: Symmetric) -> int:
-    """How many roundings a term of V v has had, at most, whatever the order of the sums."""
-    grams = sum(2 * w.size + 2 for _, w in V.grams)
-    return V.n + len(V.sparse) + 2 * len(V.pairs) + grams + 8
+        """Return bounds on the errors of phi and its gradient at u; None if they are unknown."""
 
 
 def written(w: Array, out: Array | None) -> Array:
-    """w, in `out` if that is given."""
+    """Return w, copied to `out` if that is given."""
     if out is None:
         return w
     out[...] = w
@@ -66,7 +65,7 @@ def written(w: Array, out: Array | None) -> Array:
 
 
 def one_factor(rows: Array, name: str) -> float:
-    """The one factor that a function of all its coordinates together can be scaled by."""
+    """Return the common value of `rows`; ProblemError if they differ."""
     if rows.size == 0:
         return 1.0
     low, high = float(rows.min()), float(rows.max())

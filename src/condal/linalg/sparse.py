@@ -1,4 +1,4 @@
-"""Sparse matrices as users give them: their indices, which SciPy follows without a look."""
+"""Checked copies of the matrices that users pass: SciPy does not check sparse indices."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from condal.runtime.arguments import finite_array
 
 
 def require_sound(a: Any, name: str) -> None:
-    """Raise ProblemError if an index of the sparse matrix a lies outside of it, or its pointers do
-    not rise: a product would read, or write, memory that is not its own."""
+    """Raise ProblemError if an index of the sparse matrix a is out of range or indptr decreases.
+
+    A product would read or write memory outside of the arrays.
+    """
     if a.format == "coo":
         for places, side, kind in zip(_coordinates(a), a.shape, ("row", "column"), strict=False):
             _require_within(places, side, name, kind)
@@ -38,13 +40,33 @@ def require_sound(a: Any, name: str) -> None:
 
 
 def stored_rows(a: Any, name: str) -> Any:
-    """The sparse matrix a in CSR and memory of its own, entries that are given twice added up;
-    ProblemError if it is not sound, or its entries are no finite numbers."""
+    """Return a CSR copy of the sparse matrix a with duplicate entries summed.
+
+    Raise ProblemError if a is not sound or an entry is not finite.
+    """
     require_sound(a, name)
     finite_array(a.tocoo().data, f"{name} (its stored entries)")
     stored = sp.csr_array(a, dtype=np.float64, copy=True)
     stored.sum_duplicates()
     return stored
+
+
+def stored_matrix(a: Any, name: str) -> Any:
+    """Return a checked copy of a dense or sparse matrix, which must be at least 1 x 1."""
+    if sp.issparse(a):
+        stored = stored_rows(a, name)
+    else:
+        stored = np.ascontiguousarray(finite_array(a, name, ndim=2)).copy()
+    if 0 in stored.shape:
+        raise ProblemError(f"{name} must be at least 1 x 1; got shape {stored.shape}")
+    return stored
+
+
+def max_column_entries(a: Any) -> int:
+    """Return the most entries of a column of a dense or CSR matrix."""
+    if sp.issparse(a):
+        return int(np.bincount(a.indices, minlength=1).max(initial=0))
+    return int(a.shape[0])
 
 
 def _coordinates(a: Any) -> tuple[Any, ...]:

@@ -1,265 +1,272 @@
-"""Gradients on symmetric matrices: sums of sparse, diagonal, dense, low-rank and matrix-free parts.
+r"""Symmetric operators: the gradients on spaces of symmetric matrices.
 
-A gradient of the spectral domains is only ever multiplied by vectors. It is kept as the parts that
-the maps produce, so that one product costs what its parts cost; the parts can also be assembled
-into one matrix, which is what the proofs of eigenvalue bounds need.
+A gradient of a spectral domain is mostly multiplied by vectors. It is stored as the terms that the
+maps produce, so a product costs what its terms cost. Proofs of eigenvalue bounds assemble the terms
+into one matrix.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterable
+from copy import copy
+from math import inf
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from condal.errors import ProblemError
-from condal.linalg.blocked import add_scaled_rows, block_slices, gram, gram_product
 from condal.linalg.points import Array, Indices, LowRank
-from condal.linalg.roundoff import UNIT_ROUNDOFF, gamma
-from condal.linalg.triangles import lower_matmul, lower_sum, symmetrize_lower
+from condal.linalg.roundoff import UNIT_ROUNDOFF
+from condal.linalg.terms import (
+    DenseTerm,
+    DiagonalTerm,
+    GramTerm,
+    LowerTerm,
+    OperatorTerm,
+    PairTerm,
+    SparseTerm,
+    Term,
+    combined,
+)
 from condal.runtime.cancellation import check_cancelled
 
-SCATTERED = 50_000  # numbers of a vector that the cache no longer holds
+MIN_REORDERED_SIDE = 50_000  # a vector of this length no longer fits in the cache
 
 
-@dataclass(frozen=True, eq=False)
 class Symmetric:
-    """V = sum of sparse S_i + Diag(diagonal) + dense + lower + sum of (u v' + v u')/2 + operators
-    + sum of a' Diag(w) a.
+    r"""A symmetric operator, stored as a sum of terms.
 
-    `lower` is a dense part of which half is kept: an n x n array that is right on and below its
-    diagonal blocks of BLOCK rows; above them anything may stand, and is not read. `grams` are
-    pairs (a, w), with a p x n matrix a, dense or CSR, that is never multiplied out.
+    .. math:: V = \sum_i S_i + \mathrm{Diag}(d) + D + \sum_j \tfrac12 (a_j b_j^T + b_j a_j^T)
+              + \sum_k G_k^T \mathrm{Diag}(w_k) G_k + \sum_l O_l
+
+    Parameters
+    ----------
+    n : int
+        The side of V.
+    terms : iterable of Term, optional
+        Terms of another operator.
+    sparse : iterable of sparse matrix, optional
+        The symmetric matrices :math:`S_i`.
+    diagonal : ndarray of shape (n,), optional
+        The vector d.
+    dense : ndarray of shape (n, n), optional
+        The symmetric matrix D.
+    lower : ndarray of shape (n, n), optional
+        A dense symmetric matrix that is read only on and below its diagonal blocks of 32 rows.
+    pairs : sequence of (ndarray, ndarray), optional
+        The pairs of vectors :math:`(a_j, b_j)`.
+    grams : iterable of (matrix, ndarray), optional
+        The pairs :math:`(G_k, w_k)` of a p x n matrix, dense or CSR, and p weights. The product
+        is never multiplied out.
+    operators : iterable of LinearOperator, optional
+        The matrix-free terms :math:`O_l`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from condal.operators import Symmetric
+    >>> V = Symmetric(2, diagonal=np.array([1.0, 2.0]), pairs=[(np.ones(2), np.ones(2))])
+    >>> V @ np.array([1.0, 0.0])
+    array([2., 1.])
     """
 
-    n: int
-    sparse: tuple[Any, ...] = ()
-    diagonal: Array | None = None
-    dense: Array | None = None
-    pairs: tuple[tuple[Array, Array], ...] = ()
-    operators: tuple[Any, ...] = ()
-    lower: Array | None = None
-    grams: tuple[tuple[Any, Array], ...] = ()
+    def __init__(
+        self,
+        n: int,
+        terms: Iterable[Term] = (),
+        *,
+        sparse: Iterable[Any] = (),
+        diagonal: Array | None = None,
+        dense: Array | None = None,
+        lower: Array | None = None,
+        pairs: Iterable[tuple[Array, Array]] = (),
+        grams: Iterable[tuple[Any, Array]] = (),
+        operators: Iterable[Any] = (),
+    ) -> None:
+        every = [*terms, *map(SparseTerm, sparse)]
+        if diagonal is not None:
+            every.append(DiagonalTerm(diagonal))
+        if dense is not None:
+            every.append(DenseTerm(dense))
+        if lower is not None:
+            every.append(LowerTerm(lower))
+        every += [PairTerm((pair,)) for pair in pairs]
+        every += [GramTerm(a, w) for a, w in grams]
+        every += map(OperatorTerm, operators)
+        self.n = n
+        self.terms = combined(every)
+
+    def __repr__(self) -> str:
+        return f"Symmetric({self.n}, {', '.join(type(term).__name__ for term in self.terms)})"
 
     @property
     def shape(self) -> tuple[int, int]:
         """(n, n)."""
         return (self.n, self.n)
 
+    @property
+    def sparse(self) -> tuple[Any, ...]:
+        """The sparse matrices."""
+        return tuple(term.matrix for term in self.terms if isinstance(term, SparseTerm))
+
+    @property
+    def diagonal(self) -> Array | None:
+        """The vector d of the diagonal term, if there is one."""
+        return next((term.d for term in self.terms if isinstance(term, DiagonalTerm)), None)
+
+    @property
+    def dense(self) -> Array | None:
+        """The dense matrix, if there is one with both triangles."""
+        return next((term.matrix for term in self.terms if type(term) is DenseTerm), None)
+
+    @property
+    def lower(self) -> Array | None:
+        """The dense matrix, if there is one that is read on and below its diagonal blocks."""
+        return next((term.matrix for term in self.terms if isinstance(term, LowerTerm)), None)
+
+    @property
+    def pairs(self) -> tuple[tuple[Array, Array], ...]:
+        """The pairs of vectors."""
+        return next((term.pairs for term in self.terms if isinstance(term, PairTerm)), ())
+
+    @property
+    def grams(self) -> tuple[tuple[Any, Array], ...]:
+        """The pairs of a matrix and weights."""
+        return tuple((term.a, term.w) for term in self.terms if isinstance(term, GramTerm))
+
+    @property
+    def operators(self) -> tuple[Any, ...]:
+        """The matrix-free terms."""
+        return tuple(term.operator for term in self.terms if isinstance(term, OperatorTerm))
+
+    @property
+    def has_dense(self) -> bool:
+        """Whether V has a dense term."""
+        return any(isinstance(term, DenseTerm) for term in self.terms)
+
+    @property
+    def factorable(self) -> bool:
+        """Whether V is sparse plus diagonal, so a sparse factorisation may be tried."""
+        return all(term.is_sparse for term in self.terms)
+
     def __matmul__(self, v: Array) -> Array:
-        """V v for a vector or a block of vectors."""
+        """Return V v for a vector or a block of vectors."""
         if v.size == 0:
             return np.zeros_like(v)
         check_cancelled()
-        out = self._light(v)
-        for full in (self.dense, self.lower):
-            if full is not None:
-                half = v.ndim == 1 or full is self.lower
-                out = _onto(out, lower_matmul(full, v) if half else full @ v)
-        for a, w in self.grams:
-            out = _onto(out, gram_product(a, w, v))
-        for operator in self.operators:  # which may give its argument back: not to be written on
-            image = operator.matvec(v) if v.ndim == 1 else operator.matmat(v)
-            out = image if out is None else out + image
+        out: Array | None = None
+        for term in self.terms:
+            out = term.add_product(out, v)
         return np.zeros_like(v) if out is None else out
 
-    def _light(self, v: Array) -> Array | None:
-        """The image under the sparse parts, the diagonal and the pairs; None if there are none."""
-        out: Array | None = None
-        for part in self.sparse:
-            out = _onto(out, part @ v)
-        if self.diagonal is not None:
-            if out is None or v.ndim == 1:
-                out = _onto(out, (self.diagonal if v.ndim == 1 else self.diagonal[:, None]) * v)
-            else:
-                add_scaled_rows(out, self.diagonal, v)
-        if not self.pairs:
-            return out
-        left, right = self._columns
-        inner = right @ v
-        if out is None:
-            return left @ inner
-        for here in block_slices(*out.shape):
-            out[here] += left[here] @ inner
-        return out
-
-    @cached_property
-    def _columns(self) -> tuple[Array, Array]:
-        """The pairs as a product of two matrices: columns a, b, ... and rows b/2, a/2, ..."""
-        left = np.column_stack([part for pair in self.pairs for part in pair])
-        return left, 0.5 * np.stack([part for a, b in self.pairs for part in (b, a)])
-
     def __add__(self, other: Symmetric) -> Symmetric:
-        require_one_space(self.shape, other.shape)
-        half = self.lower is not None or other.lower is not None
-        return Symmetric(
-            self.n,
-            self.sparse + other.sparse,
-            _sum(self.diagonal, other.diagonal),
-            None if half else _sum(self.dense, other.dense),
-            self.pairs + other.pairs,
-            self.operators + other.operators,
-            lower_sum(self.dense, self.lower, other.dense, other.lower) if half else None,
-            self.grams + other.grams,
-        )
+        require_same_space(self.shape, other.shape)
+        return Symmetric(self.n, self.terms + other.terms)
 
     def scaled(self, c: float) -> Symmetric:
-        """c V."""
-        if c == 1.0:
+        """Return c V."""
+        return self if c == 1.0 else Symmetric(self.n, [term.scaled(c) for term in self.terms])
+
+    def map_operators(self, wrap: Callable[[Any], Any]) -> Symmetric:
+        """Return V with each matrix-free operator replaced by `wrap` of it."""
+        if not self.operators:
             return self
-        return Symmetric(
-            self.n,
-            tuple(_times(part, c) for part in self.sparse),
-            None if self.diagonal is None else c * self.diagonal,
-            None if self.dense is None else c * self.dense,
-            tuple((c * a, b) for a, b in self.pairs),
-            tuple(c * operator for operator in self.operators),
-            None if self.lower is None else c * symmetrize_lower(self.lower),
-            tuple((a, c * w) for a, w in self.grams),
-        )
+        rest = [term for term in self.terms if not isinstance(term, OperatorTerm)]
+        return self._with_terms([*rest, *(OperatorTerm(wrap(op)) for op in self.operators)])
+
+    def explicit(self) -> Symmetric:
+        """Return V with its operators multiplied out: the entries of every term are known."""
+        if not self.operators:
+            return self
+        return self._with_terms([term.explicit() for term in self.terms])
+
+    def _with_terms(self, terms: Iterable[Term]) -> Symmetric:
+        """Return an operator of the same class with other terms."""
+        new = copy(self)
+        new.terms = combined(terms)
+        return new
 
     def quadratic(self, x: LowRank | Array) -> float:
-        """<V, x>."""
+        """Return <V, x>."""
         if isinstance(x, LowRank) and x.rank == 1:
             return float(x.weights[0] * (x.U[:, 0] @ (self @ x.U[:, 0])))
         if isinstance(x, LowRank):
             return float(x.weights @ np.einsum("ij,ij->j", x.U, self @ x.U))
         return float(np.trace(self @ x))
 
-    @property
-    def factorable(self) -> bool:
-        """Whether V is sparse plus diagonal, so that a sparse factorisation may be tried."""
-        dense = self.dense is not None or self.lower is not None
-        return not (dense or self.pairs or self.operators or self.grams)
-
     def to_sparse(self) -> Any:
-        """V as a CSC array; only for a `factorable` V."""
+        """Return V as a CSC array; V must be `factorable`."""
         total = sp.csc_array((self.n, self.n), dtype=np.float64)
-        for part in self.sparse:
-            total = total + sp.csc_array(part)
-        if self.diagonal is not None:
-            total = total + sp.dia_array((self.diagonal[None, :], [0]), shape=self.shape).tocsc()
+        for term in self.terms:
+            assert isinstance(term, SparseTerm | DiagonalTerm)
+            total = total + term.to_sparse()
         return sp.csc_array(total)
 
-    def gathered(self) -> tuple[Symmetric, Indices | None]:
-        """P V P' as one sparse matrix, P the order that brings neighbours near each other, and P;
-        V merged, and None, where it would not help.
+    def to_dense(self) -> Array:
+        """Return V as an n x n array, a copy."""
+        total: Array | None = None
+        for term in self.terms:
+            total = term.add_dense(total)
+        return np.zeros(self.shape) if total is None else total
 
-        A product then reads less of its vector from beyond the cache.
+    def merged(self) -> Symmetric:
+        """Return V with its sparse and diagonal terms as one matrix: a product is one pass."""
+        light = [term for term in self.terms if term.is_sparse]
+        if len(light) < 2:
+            return self
+        rest = [term for term in self.terms if not term.is_sparse]
+        matrix = sp.csr_array(Symmetric(self.n, light).to_sparse())
+        return self._with_terms([SparseTerm(matrix), *rest])
+
+    def reordered(self) -> tuple[Symmetric, Indices | None]:
+        """Return P V P' as one sparse matrix and the order P that brings neighbours together.
+
+        A product then reads less of its vector from beyond the cache. Where that would not help,
+        the result is V merged and None.
         """
+        from scipy.sparse.csgraph import reverse_cuthill_mckee
+
         merged = self.merged()
-        if self.n < SCATTERED or not self.factorable or len(merged.sparse) != 1:
+        if self.n < MIN_REORDERED_SIDE or not self.factorable or len(merged.sparse) != 1:
             return merged, None
         (S,) = merged.sparse
         order = reverse_cuthill_mckee(sp.csr_matrix(S), symmetric_mode=True).astype(np.int64)
         S = sp.csr_array(S[order][:, order])
         S.sort_indices()
-        return replace(merged, sparse=(S,)), order
-
-    def merged(self) -> Symmetric:
-        """V with its sparse parts and its diagonal as one matrix: a product is one pass."""
-        if len(self.sparse) + (self.diagonal is not None) < 2:
-            return self
-        light = Symmetric(self.n, self.sparse, self.diagonal)
-        return replace(self, sparse=(sp.csr_array(light.to_sparse()),), diagonal=None)
-
-    def to_dense(self) -> Array:
-        """V as an n x n array."""
-        sparse = self.sparse
-        if self.dense is not None:
-            total = self.dense.copy()
-        elif sparse:
-            total, sparse = sparse[0].toarray(), sparse[1:]
-        else:
-            total = np.zeros(self.shape)
-        for part in sparse:
-            total += part.toarray()
-        if self.diagonal is not None:
-            total[np.diag_indices(self.n)] += self.diagonal
-        if self.lower is not None:
-            total += symmetrize_lower(self.lower)
-        for a, b in self.pairs:
-            total += 0.5 * (np.outer(a, b) + np.outer(b, a))
-        for a, w in self.grams:
-            total += gram(a, w)
-        for operator in self.operators:
-            image = operator.matmat(np.eye(self.n))
-            total += 0.5 * (image + image.T)
-        return total
-
-    def explicit(self) -> Symmetric:
-        """V with its operators multiplied out, so that the size of every part is known."""
-        if not self.operators:
-            return self
-        images = [operator.matmat(np.eye(self.n)) for operator in self.operators]
-        known = tuple(sp.csr_array(0.5 * (image + image.T)) for image in images)
-        return replace(self, sparse=self.sparse + known, operators=())
+        return self._with_terms([SparseTerm(S)]), order
 
     def absolute_row_sums(self) -> Array | None:
-        """An upper bound on each row sum of |V|, part by part; None if an operator hides them."""
+        """Return an upper bound on each row sum of |V|; None for a matrix-free V."""
         return self.absolute_product(np.ones(self.n))
 
     def absolute_product(self, v: Array) -> Array | None:
-        """An upper bound on |V| v for v >= 0, part by part; None if an operator hides it."""
+        """Return an upper bound on |V| v for v >= 0, term by term; None for a matrix-free V."""
         if self.operators:
             return None
-        total = np.zeros(self.n)
-        for part in self.sparse:
-            total += abs(part) @ v
-        lower = () if self.lower is None else (symmetrize_lower(self.lower),)
-        for full in lower if self.dense is None else (self.dense, *lower):
-            for here in block_slices(self.n, self.n):
-                total[here] += np.abs(full[here]) @ v
-        if self.diagonal is not None:
-            total += np.abs(self.diagonal) * v
-        for a, b in self.pairs:
-            total += 0.5 * (np.abs(a) * (np.abs(b) @ v) + np.abs(b) * (np.abs(a) @ v))
-        for a, w in self.grams:
-            sums = abs(a).T @ (np.abs(w) * (abs(a) @ v))
-            total += sums * (1 + 4 * gamma(sum(a.shape) + 4))  # these sums are long: round upwards
-        return total
+        return sum((term.absolute_product(v) for term in self.terms), np.zeros(self.n))
 
-    def diagonals(self) -> tuple[Array, Array]:
-        """The diagonal of V, and the sum of the absolute values of what it is the sum of."""
-        parts = [part.diagonal() for part in self.sparse]
-        parts += [a * b for a, b in self.pairs]
-        parts += [np.diagonal(part) for part in (self.dense, self.lower) if part is not None]
-        parts += [] if self.diagonal is None else [self.diagonal]
-        squares = [(a.multiply(a) if sp.issparse(a) else a * a, w) for a, w in self.grams]
-        exact = parts + [square.T @ w for square, w in squares]
-        sizes = [np.abs(part) for part in parts] + [sq.T @ np.abs(w) for sq, w in squares]
-        return sum(exact, np.zeros(self.n)), sum(sizes, np.zeros(self.n))
+    def diag(self) -> Array:
+        """Return diag V; an operator counts as 0, as its diagonal is unknown."""
+        return sum((term.diagonal() for term in self.terms), np.zeros(self.n))
+
+    def absolute_diag(self) -> Array:
+        """Return the sum of the absolute values of the summands of diag V."""
+        return sum((term.absolute_diagonal() for term in self.terms), np.zeros(self.n))
 
     def assembly_error(self) -> float:
-        """A bound on |V - its assembled matrix|_2: each entry is a sum of at most `parts` terms."""
-        parts = len(self.sparse) + len(self.pairs) + 3 + sum(w.size + 2 for _, w in self.grams)
+        """Return a bound on the spectral norm of V less its assembled matrix."""
+        summands = 3 + sum(term.roundings()[0] for term in self.terms)
         sums = self.absolute_row_sums()
-        return float("inf") if sums is None else 2 * parts * UNIT_ROUNDOFF * float(sums.max())
+        return inf if sums is None else 2 * summands * UNIT_ROUNDOFF * float(sums.max())
+
+    def product_roundings(self) -> int:
+        """Return how many roundings a summand of V v undergoes at most, in any order."""
+        return self.n + 8 + sum(term.roundings()[1] for term in self.terms)
 
 
-def require_one_space(a: Any, b: Any) -> None:
-    """Raise ProblemError unless the shapes of two gradients are one."""
+def require_same_space(a: Any, b: Any) -> None:
+    """Raise ProblemError unless two gradients have the same shape."""
     if a != b:
         why = "cannot be added: the objective, the maps and the domain must agree on n"
         raise ProblemError(f"gradients of different sizes, {a} and {b}, {why}")
-
-
-def _times(part: Any, c: float) -> Any:
-    """c times a sparse part: one in CSR shares its pattern, in which there is nothing to sort."""
-    if not (isinstance(part, sp.csr_array) and part.has_sorted_indices):
-        return c * part
-    return sp.csr_array((c * part.data, part.indices, part.indptr), shape=part.shape)
-
-
-def _onto(out: Array | None, image: Array) -> Array:
-    """out + image, on the memory of out; that of image where there is no out."""
-    return image if out is None else np.add(out, image, out=out)
-
-
-def _sum(a: Array | None, b: Array | None) -> Array | None:
-    if a is None or b is None:
-        return b if a is None else a
-    return a + b

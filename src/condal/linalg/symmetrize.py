@@ -1,4 +1,4 @@
-"""Symmetric and Hermitian matrices as users give them: checked, and made gradients of."""
+"""Checked conversion of the symmetric and Hermitian matrices that users pass."""
 
 from __future__ import annotations
 
@@ -17,36 +17,38 @@ from condal.runtime.arguments import finite_array
 
 
 def symmetric(C: Any, name: str = "C") -> Symmetric:
-    """The Symmetric of a SciPy sparse matrix, a NumPy array or a LinearOperator, checked; of a
-    complex one, which must be Hermitian, the real form, of twice its side."""
+    """Return the Symmetric of a sparse matrix, an array or a LinearOperator, checked.
+
+    A complex matrix must be Hermitian; the result is its real form, of twice its side.
+    """
     if isinstance(C, Symmetric):
         return C
     if is_complex(C):
         return _hermitian(C if hasattr(C, "dtype") else np.asarray(C), name)
     if isinstance(C, LinearOperator):
-        _square(C.shape, name)
-        _same(*_asymmetry(C, name), name)
+        _require_square(C.shape, name)
+        _require_equal(*_asymmetry(C, name), name)
         return Symmetric(int(C.shape[0]), operators=(C,))
     if sp.issparse(C):
-        _square(C.shape, name)
+        _require_square(C.shape, name)
         require_sound(C, name)
         finite_array(C.tocoo(copy=False).data, f"{name} (its stored entries)")
         S = sp.csr_array(C, dtype=np.float64, copy=True)
         S.sum_duplicates()
-        difference = _apart(S, S.T.tocsr())
-        _same(difference, float(abs(S).max()) if S.nnz else 0.0, name)
-        if difference > 0:  # rounding of the caller's: the proofs need exact symmetry
+        difference = _max_difference(S, S.T.tocsr())
+        _require_equal(difference, float(abs(S).max()) if S.nnz else 0.0, name)
+        if difference > 0:  # remove rounding: the proofs need exact symmetry
             S = sp.csr_array(0.5 * (S + S.T))
         return Symmetric(S.shape[0], sparse=(S,))
     dense = finite_array(C, name, ndim=2)
-    _square(dense.shape, name)
+    _require_square(dense.shape, name)
     if dense.size:
-        _same(float(np.abs(dense - dense.T).max()), float(np.abs(dense).max()), name)
+        _require_equal(float(np.abs(dense - dense.T).max()), float(np.abs(dense).max()), name)
     return Symmetric(dense.shape[0], dense=0.5 * (dense + dense.T))
 
 
-def _apart(S: Any, T: Any) -> float:
-    """The largest |S - T|, without the matrix of the differences where the patterns are one."""
+def _max_difference(S: Any, T: Any) -> float:
+    """Return the largest |S - T|; for equal patterns T is overwritten with T - S."""
     if not (np.array_equal(S.indptr, T.indptr) and np.array_equal(S.indices, T.indices)):
         return float(abs(S - T).max())
     with np.errstate(over="ignore"):
@@ -55,37 +57,37 @@ def _apart(S: Any, T: Any) -> float:
 
 
 def _hermitian(C: Any, name: str) -> Symmetric:
-    _square(C.shape, name)
+    _require_square(C.shape, name)
     if isinstance(C, LinearOperator):
         real = real_matrix(C)
-        _same(*_asymmetry(real, name), name, hermitian=True)
+        _require_equal(*_asymmetry(real, name), name, hermitian=True)
         return Symmetric(int(real.shape[0]), operators=(real,))
     if sp.issparse(C):
         require_sound(C, name)
     require_finite_parts(C, name)
-    if sp.issparse(C):  # of which SciPy sorts the indices in place
+    if sp.issparse(C):  # a copy: SciPy sorts the indices in place
         C = sp.csr_array(C, copy=True)
         C.sum_duplicates()
     difference = float(abs(C - C.conj().T).max())
-    _same(difference, float(abs(C).max()), name, hermitian=True)
-    # Rounding of the caller's is removed here: the real form of a Hermitian C is symmetric.
+    _require_equal(difference, float(abs(C).max()), name, hermitian=True)
+    # Rounding is removed here: the real form of an exactly Hermitian C is exactly symmetric.
     return symmetric(real_matrix(C if difference == 0 else 0.5 * (C + C.conj().T)), name)
 
 
 def _asymmetry(C: LinearOperator, name: str) -> tuple[float, float]:
-    """|a'Cb - b'Ca| for random a and b, and what that is to be small against."""
+    """Return |a'Cb - b'Ca| for random a and b, and the size to compare it with."""
     a, b = np.random.default_rng(0).standard_normal((2, C.shape[0]))
-    asked = named_operator(C, name)
-    left, right = float(a @ asked.matvec(b)), float(b @ asked.matvec(a))
+    guarded = named_operator(C, name)
+    left, right = float(a @ guarded.matvec(b)), float(b @ guarded.matvec(a))
     return abs(left - right), 1e4 * (abs(left) + abs(right))
 
 
-def _square(shape: tuple[int, ...], name: str) -> None:
+def _require_square(shape: tuple[int, ...], name: str) -> None:
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
         raise ProblemError(f"{name} must be a square matrix, at least 1 x 1; got shape {shape}")
 
 
-def _same(difference: float, size: float, name: str, *, hermitian: bool = False) -> None:
+def _require_equal(difference: float, size: float, name: str, *, hermitian: bool = False) -> None:
     if difference > 1e-12 * size:
         kind, mark = ("Hermitian", "*") if hermitian else ("symmetric", "'")
         raise ProblemError(

@@ -1,7 +1,7 @@
-"""Dense symmetric matrices of which half is kept.
+"""Dense symmetric matrices stored by halves.
 
-A `lower` is an n x n array that is right on and below its diagonal blocks of BLOCK rows; above them
-anything may stand, and is not read.
+A `lower` is an n x n array of which only the entries in and left of the diagonal blocks of
+BLOCK_ROWS rows are read; the others may be anything.
 """
 
 from __future__ import annotations
@@ -11,37 +11,33 @@ from scipy.linalg.blas import dsymm, dsymv
 
 from condal.linalg.points import Array
 
-BLOCK_ROWS = 32  # rows of the blocks of a `lower`
+BLOCK_ROWS = 32
 
 
 def block_rows(n: int) -> list[slice]:
-    """0..n in the blocks of a `lower`."""
+    """Split 0..n into the diagonal blocks of a `lower`."""
     return [slice(begin, min(begin + BLOCK_ROWS, n)) for begin in range(0, n, BLOCK_ROWS)]
 
 
 def symmetrize_lower(lower: Array) -> Array:
-    """Both triangles of a `lower`."""
+    """Return a copy of a `lower` with both triangles filled in."""
     out = lower.copy()
-    for here in block_rows(len(lower)):
-        out[here, here.stop :] = lower[here.stop :, here].T
+    for rows in block_rows(len(lower)):
+        out[rows, rows.stop :] = lower[rows.stop :, rows].T
     return out
 
 
 def lower_matmul(lower: Array, v: Array) -> Array:
-    """A symmetric matrix times v, read on and below its diagonal: half the memory.
+    """Multiply a symmetric matrix, read on and below its diagonal, by a vector or a block v.
 
-    To BLAS a lower triangle in rows is an upper one in columns.
+    For BLAS, the lower triangle of a C-ordered array is the upper one of a Fortran-ordered array.
     """
     return np.asarray(dsymv(1.0, lower.T, v) if v.ndim == 1 else dsymm(1.0, lower.T, v))
 
 
-def lower_sum(*parts: Array | None) -> Array:
-    """The sum of dense parts, half of it."""
-    first, *rest = [part for part in parts if part is not None]
-    if not rest:
-        return first
-    total = first.copy()
-    for here in block_rows(len(total)):
-        for part in rest:
-            total[here, : here.stop] += part[here, : here.stop]
+def lower_sum(a: Array, b: Array) -> Array:
+    """Return a + b as a `lower`."""
+    total = a.copy()
+    for rows in block_rows(len(total)):
+        total[rows, : rows.stop] += b[rows, : rows.stop]
     return total

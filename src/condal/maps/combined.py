@@ -1,4 +1,4 @@
-"""Maps made of maps: scaled, stacked, and across the blocks of a product."""
+"""Maps built from maps: scaled, stacked, and across the blocks of a product."""
 
 from __future__ import annotations
 
@@ -16,16 +16,34 @@ from condal.linalg.points import Array, Point
 from condal.types import LinearMap
 
 
+class BasicMap:
+    """Defaults of a map: it reads no diagonal alone, and a wrapper scales its rows."""
+
+    @property
+    def diagonal_rows(self) -> Array | None:
+        return None
+
+    def scaled(self: LinearMap, rows: Array) -> LinearMap:
+        return Scaled(self, rows)
+
+
 @dataclass(frozen=True, eq=False)
 class Scaled:
-    """x -> rows * Ax, each coordinate of the image by a factor of its own."""
+    r"""A map with scaled rows, :math:`x \mapsto \mathrm{Diag}(\mathrm{rows}) A x`.
+
+    Parameters
+    ----------
+    A : LinearMap
+        The map.
+    rows : ndarray
+        A factor for each coordinate of the image.
+    """
 
     A: LinearMap
     rows: Array
 
     @property
     def size(self) -> int:
-        """That of A."""
         return self.A.size
 
     @property
@@ -34,26 +52,21 @@ class Scaled:
         return self.A.norm * float(np.abs(self.rows).max()) if self.rows.size else 0.0
 
     def scaled(self, rows: Array) -> Scaled:
-        """Both factors at once."""
         return Scaled(self.A, self.rows * rows)
 
     @property
     def terms(self) -> int:
-        """One more than those of A."""
         return self.A.terms + 1
 
     @property
     def diagonal_rows(self) -> Array | None:
-        """Those of A, scaled."""
         inner = self.A.diagonal_rows
         return None if inner is None else self.rows * inner
 
     def row_norms(self) -> Array:
-        """|rows| times those of A."""
         return np.abs(self.rows) * self.A.row_norms()
 
     def as_matrix(self) -> Any | None:
-        """Diag(rows) A."""
         inner = self.A.as_matrix()
         if inner is None:
             return None
@@ -61,18 +74,27 @@ class Scaled:
         return sp.csr_array((each * inner.data, inner.indices, inner.indptr), inner.shape)
 
     def __call__(self, x: Point) -> Array:
-        """rows * Ax."""
         return self.rows * self.A(x)
 
     def adjoint(self, y: Array) -> Gradient | None:
-        """A'(rows * y)."""
         return self.A.adjoint(self.rows * y)
 
 
-class Stack:
-    """Ax = (A_1 x, A_2 x, ...), one image under the other."""
+class Stack(BasicMap):
+    r"""Maps under each other, :math:`A x = (A_1 x, A_2 x, \ldots)`.
 
-    diagonal_rows = None
+    Parameters
+    ----------
+    *maps : LinearMap
+        The maps :math:`A_i`, of the same space.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from condal.maps import Identity, Matrix, Stack
+    >>> Stack(Identity(2), Matrix(np.ones((1, 2))))(np.array([1.0, 2.0]))
+    array([1., 2., 3.])
+    """
 
     def __init__(self, *maps: LinearMap) -> None:
         self.maps: Sequence[LinearMap] = maps
@@ -80,7 +102,6 @@ class Stack:
 
     @property
     def size(self) -> int:
-        """The sum of the sizes."""
         return int(self._ends[-1]) if len(self.maps) else 0
 
     @property
@@ -89,61 +110,67 @@ class Stack:
         return float(np.sqrt(sum(m.norm**2 for m in self.maps)))
 
     def scaled(self, rows: Array) -> Stack:
-        """Map by map."""
-        pieces = zip(self.maps, self._split(rows), strict=True)
-        return Stack(*(m.scaled(part) for m, part in pieces))
+        blocks = zip(self.maps, self._split(rows), strict=True)
+        return Stack(*(m.scaled(block) for m, block in blocks))
 
     @property
     def terms(self) -> int:
-        """The sum over the maps."""
         return sum(m.terms for m in self.maps)
 
     def row_norms(self) -> Array:
-        """Those of each map in turn."""
         return np.concatenate([m.row_norms() for m in self.maps]) if self.maps else np.zeros(0)
 
     def as_matrix(self) -> Any | None:
-        """One under the other; None for no maps at all, which know no n."""
+        """The matrices under each other; None for no maps at all, as n is unknown."""
         every = [(m.size, m.as_matrix()) for m in self.maps]
-        parts = [part for size, part in every if size or part is not None]
-        if not parts or any(part is None for part in parts):
+        matrices = [matrix for size, matrix in every if size or matrix is not None]
+        if not matrices or any(matrix is None for matrix in matrices):
             return None
-        return sp.csr_array(sp.vstack(parts, format="csr"))
+        return sp.csr_array(sp.vstack(matrices, format="csr"))
 
     def __call__(self, x: Point) -> Array:
-        """The images in turn."""
         image = np.empty(self.size)
-        for here, part in self.pieces(x):
-            image[here] = part
+        for block, numbers in self.pieces(x):
+            image[block] = numbers
         return image
 
     def pieces(self, x: Point) -> Iterator[tuple[slice, Array]]:
-        """The images, in turn or in their own pieces."""
+        """Yield the blocks of Ax, as for `BlockedMap`."""
         begin = 0
         for m in self.maps:
-            images = m.pieces(x) if isinstance(m, BlockedMap) else [(slice(0, m.size), m(x))]
-            for here, part in images:
-                yield slice(begin + here.start, begin + here.stop), part
+            blocks = m.pieces(x) if isinstance(m, BlockedMap) else [(slice(0, m.size), m(x))]
+            for block, numbers in blocks:
+                yield slice(begin + block.start, begin + block.stop), numbers
             begin += m.size
 
     def adjoint(self, y: Array) -> Gradient | None:
-        """The sum of the adjoints."""
         return self.adjoint_onto(None, y)
 
     def adjoint_onto(self, v: Gradient | None, y: Array) -> Gradient | None:
-        """v and the adjoints."""
-        for m, part in zip(self.maps, self._split(y), strict=True):
-            v = adjoint_onto(v, m, part)
+        """Return v + A'y, as for `BlockedMap`."""
+        for m, block in zip(self.maps, self._split(y), strict=True):
+            v = adjoint_onto(v, m, block)
         return v
 
     def _split(self, y: Array) -> Sequence[Array]:
         return np.split(y, self._ends[:-1]) if self.maps else []
 
 
-class Across:
-    """A(x_1, x_2, ...) = A_1 x_1 + A_2 x_2 + ..., for x in a Product."""
+class Across(BasicMap):
+    r"""A sum over the blocks of a product, :math:`A(x_1, x_2, \ldots) = \sum_i A_i x_i`.
 
-    diagonal_rows = None
+    Parameters
+    ----------
+    *maps : LinearMap
+        A map :math:`A_i` for each block; their images have one size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from condal.maps import Across, Identity
+    >>> Across(Identity(2), Identity(2))((np.ones(2), np.arange(2.0)))
+    array([1., 2.])
+    """
 
     def __init__(self, *maps: LinearMap) -> None:
         sizes = {m.size for m in maps}
@@ -153,7 +180,6 @@ class Across:
 
     @property
     def size(self) -> int:
-        """The common size of the images."""
         return self.maps[0].size
 
     @property
@@ -162,31 +188,25 @@ class Across:
         return float(np.sqrt(sum(m.norm**2 for m in self.maps)))
 
     def scaled(self, rows: Array) -> Across:
-        """Map by map."""
         return Across(*(m.scaled(rows) for m in self.maps))
 
     @property
     def terms(self) -> int:
-        """The most of any map."""
         return max(m.terms for m in self.maps)
 
     def row_norms(self) -> Array:
-        """The root of the sum of squares over the blocks."""
         return np.asarray(np.sqrt(sum(m.row_norms() ** 2 for m in self.maps)))
 
     def as_matrix(self) -> Any | None:
-        """[A_1 A_2 ...], side by side."""
-        parts = [m.as_matrix() for m in self.maps]
-        if any(part is None for part in parts):
+        matrices = [m.as_matrix() for m in self.maps]
+        if any(matrix is None for matrix in matrices):
             return None
-        return sp.csr_array(sp.hstack(parts, format="csr"))
+        return sp.csr_array(sp.hstack(matrices, format="csr"))
 
     def __call__(self, x: Point) -> Array:
-        """The sum of the images of the blocks."""
         if not isinstance(x, tuple) or len(x) != len(self.maps):
             raise ProblemError(f"Across wants a point of {len(self.maps)} blocks")
-        return np.asarray(sum(m(part) for m, part in zip(self.maps, x, strict=True)))
+        return np.asarray(sum(m(block) for m, block in zip(self.maps, x, strict=True)))
 
     def adjoint(self, y: Array) -> tuple[Gradient, ...]:
-        """(A_1'y, A_2'y, ...)."""
         return tuple(m.adjoint(y) for m in self.maps)  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Differences of neighbours on a grid: what total variation is made of."""
+"""Differences of neighbours on a grid, for total variation."""
 
 from __future__ import annotations
 
@@ -14,20 +14,32 @@ import scipy.sparse as sp
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, Point
-from condal.maps.combined import Scaled
+from condal.maps.combined import BasicMap
 from condal.runtime.arguments import require_whole
 
 
 @dataclass(frozen=True)
-class FiniteDifferences:
-    """(Ax)_{k N + p} = x[p one further along axis k] - x[p], 0 at the border, for x an array of
-    the given shape, flattened (C order), and N its entries.
+class FiniteDifferences(BasicMap):
+    r"""Forward differences of an array x with N entries, flattened in C order.
 
-    The differences along axis 0 come first, N of them, then those along axis 1: in an image of
-    h x w pixels, entries p and h w + p are the gradient at pixel p.
+    .. math:: (A x)_{k N + p} = x_{p + e_k} - x_p, \quad 0 \text{ at the border},
+
+    where :math:`p + e_k` is the neighbour of p along axis k. The N differences along axis 0 come
+    first, then those along axis 1. In an image of h x w pixels, entries p and h w + p are the
+    gradient at pixel p.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        The shape of the array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from condal.maps import FiniteDifferences
+    >>> FiniteDifferences((3,))(np.array([1.0, 4.0, 2.0]))
+    array([ 3., -2.,  0.])
     """
-
-    diagonal_rows = None
 
     shape: Sequence[int]
 
@@ -46,7 +58,6 @@ class FiniteDifferences:
 
     @property
     def size(self) -> int:
-        """N times the number of axes."""
         return self.n * len(self.shape)
 
     @property
@@ -58,31 +69,23 @@ class FiniteDifferences:
         """
         return sqrt(sum((2 * cos(pi / (2 * side))) ** 2 for side in self.shape if side > 1))
 
-    def scaled(self, rows: Array) -> Scaled:
-        """rows * Ax."""
-        return Scaled(self, rows)
-
     @property
     def terms(self) -> int:
-        """Two an axis."""
         return 2 * len(self.shape)
 
     def row_norms(self) -> Array:
-        """sqrt(2), and 0 at the border."""
         return np.where(self._inside, sqrt(2.0), 0.0)
 
     def as_matrix(self) -> Any:
-        """-1 at p and 1 at its neighbour, in each row."""
         rows = np.flatnonzero(self._inside)
-        here = rows % self.n
+        start = rows % self.n
         strides = [prod(self.shape[k + 1 :]) for k in range(len(self.shape))]
-        there = here + np.repeat(strides, self.n)[rows]
+        neighbour = start + np.repeat(strides, self.n)[rows]
         values = np.repeat([-1.0, 1.0], rows.size)
-        places = (np.tile(rows, 2), np.concatenate([here, there]))
+        places = (np.tile(rows, 2), np.concatenate([start, neighbour]))
         return sp.csr_array(sp.coo_array((values, places), shape=(self.size, self.n)))
 
     def __call__(self, x: Point) -> Array:
-        """The differences of x."""
         grid = np.asarray(x).reshape(self.shape)
         image = np.zeros((len(self.shape), *self.shape))
         for axis, out in enumerate(image):
@@ -91,23 +94,23 @@ class FiniteDifferences:
         return image.ravel()
 
     def adjoint(self, y: Array) -> Gradient:
-        """At each p, what comes in along the axes less what goes out: minus a divergence."""
+        """Minus the divergence of y."""
         v = np.zeros(self.shape)
-        for axis, part in enumerate(y.reshape(len(self.shape), *self.shape)):
+        for axis, flow in enumerate(y.reshape(len(self.shape), *self.shape)):
             low, high = self._ends(axis)
-            v[high] += part[low]
-            v[low] -= part[low]
+            v[high] += flow[low]
+            v[low] -= flow[low]
         return v.ravel()
 
     @staticmethod
     def _ends(axis: int) -> tuple[Any, Any]:
-        """Where the differences along an axis begin, and where they end."""
+        """Where the differences along an axis begin and where they end."""
         before = (slice(None),) * axis
         return (*before, slice(None, -1)), (*before, slice(1, None))
 
     @cached_property
     def _inside(self) -> Any:
-        """Which rows are no border."""
+        """Which rows are not at the border."""
         inside = np.ones((len(self.shape), *self.shape), dtype=bool)
         for axis, rows in enumerate(inside):
             rows[(slice(None),) * axis + (-1,)] = False

@@ -1,4 +1,4 @@
-"""Coded diffraction patterns: the Fourier transforms of an image seen through masks."""
+"""Coded diffraction patterns: the Fourier transforms of masked images."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.fft
 from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
@@ -17,11 +16,16 @@ from condal.runtime.arguments import plain_array
 
 
 class CodedDiffraction(LinearOperator):  # type: ignore[misc]
-    """u -> (F(d_1 u), F(d_2 u), ...): F the unitary 2-D Fourier transform, d_l masks of an h x w
-    image u, flattened in C order.
+    r"""The operator :math:`u \mapsto (F(d_1 u), F(d_2 u), \ldots)` of masked Fourier transforms.
 
-    `masks` is an array of shape (L, h, w), or (h, w) for one. Quadratics(CodedDiffraction(masks))
-    is the map of the intensities: L patterns of h x w numbers.
+    F is the unitary 2-D Fourier transform and u an h x w image, flattened in C order.
+    ``Quadratics(CodedDiffraction(masks))`` is the map of the intensities: L patterns of h x w
+    numbers.
+
+    Parameters
+    ----------
+    masks : array_like of shape (L, h, w) or (h, w)
+        The masks :math:`d_l`, real or complex.
     """
 
     def __init__(self, masks: Any) -> None:
@@ -38,39 +42,43 @@ class CodedDiffraction(LinearOperator):  # type: ignore[misc]
 
     @property
     def lengths(self) -> Array:
-        """The norm of each row: that of its mask, shared by the h w numbers of a pattern."""
+        """The norm of each row: |d_l| / sqrt(h w)."""
         L, h, w = self.masks.shape
         norms = np.linalg.norm(self.masks.reshape(L, -1), axis=1)
         return np.repeat(norms / np.sqrt(h * w), h * w)
 
     @cached_property
     def frame(self) -> Array:
-        """The diagonal of a*a, which is nothing but that: sum_l |d_l|^2, as F is unitary."""
+        """The diagonal of a*a, a diagonal matrix as F is unitary: sum_l |d_l|^2."""
         total = np.zeros(self.masks.shape[1:])
         for mask in self.masks:
             total += mask.real**2 + mask.imag**2
         return total.ravel()
 
     def intensities(self, u: Any) -> Array:
-        """|a u|^2, a mask at a time."""
+        """Return |a u|^2, mask by mask."""
         out = np.empty(self.masks.shape)
-        for part, pattern in zip(out, self._patterns(u), strict=True):
-            np.multiply(pattern.real, pattern.real, out=part)
-            part += pattern.imag**2
+        for squares, pattern in zip(out, self._patterns(u), strict=True):
+            np.multiply(pattern.real, pattern.real, out=squares)
+            squares += pattern.imag**2
         return out.ravel()
 
     def weighted(self, w: Array, u: Any) -> Any:
-        """a* Diag(w) a u, a mask at a time: all patterns at once are L times the memory of u."""
+        """Return a* Diag(w) a u, mask by mask: all patterns take L times the memory of u."""
+        import scipy.fft
+
         total = np.zeros(self.masks.shape[1:], dtype=np.complex128)
         weights = w.reshape(self.masks.shape)
-        for mask, part, pattern in zip(self.masks, weights, self._patterns(u), strict=True):
-            pattern *= part
+        for mask, weight, pattern in zip(self.masks, weights, self._patterns(u), strict=True):
+            pattern *= weight
             image = scipy.fft.ifft2(pattern, norm="ortho", overwrite_x=True)
             image *= mask.conj()
             total += image
         return total.ravel()
 
     def _patterns(self, u: Any) -> Iterator[Any]:
+        import scipy.fft
+
         image = np.asarray(u).reshape(self.masks.shape[1:])
         for mask in self.masks:
             yield scipy.fft.fft2(mask * image, norm="ortho", overwrite_x=True)
@@ -82,6 +90,8 @@ class CodedDiffraction(LinearOperator):  # type: ignore[misc]
         return self._rmatmat(np.asarray(v).reshape(-1, 1))[:, 0]
 
     def _matmat(self, U: Any) -> Any:
+        import scipy.fft
+
         L, h, w = self.masks.shape
         out = np.empty((U.shape[1], L, h, w), dtype=np.complex128)
         for column, image in zip(U.T, out, strict=True):
@@ -90,6 +100,8 @@ class CodedDiffraction(LinearOperator):  # type: ignore[misc]
         return out.reshape(U.shape[1], -1).T
 
     def _rmatmat(self, V: Any) -> Any:
+        import scipy.fft
+
         L, h, w = self.masks.shape
         patterns = np.array(V.T, dtype=np.complex128, order="C").reshape(-1, L, h, w)  # a copy
         images = scipy.fft.ifft2(patterns, norm="ortho", overwrite_x=True)

@@ -1,4 +1,4 @@
-"""Maps that read entries of a symmetric matrix: its diagonal, its row sums, any of its entries."""
+"""Maps that read a symmetric matrix: its diagonal, its row sums or any of its entries."""
 
 from __future__ import annotations
 
@@ -13,19 +13,33 @@ from condal.errors import ProblemError
 from condal.linalg.blocked import weighted_squares
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.symmetric import Symmetric
-from condal.maps.combined import Scaled
-from condal.maps.dots import Pairs
-from condal.maps.pattern import Pattern
+from condal.maps.combined import BasicMap
+from condal.maps.pattern import PairEntries, Pattern
 from condal.maps.triplets import indices, require_within
 from condal.runtime.arguments import require_whole
 
 
 @dataclass(frozen=True)
-class Diagonal:
-    """Ax = diag(x), for x symmetric n x n, or complex `hermitian`.
+class Diagonal(BasicMap):
+    """The diagonal, A x = diag(x), of a symmetric or Hermitian n x n matrix.
 
-    The real points of Hermitian matrices have two diagonal entries for each, which are added.
+    Parameters
+    ----------
+    n : int
+        The side of x.
+    hermitian : bool, default False
+        Whether x is complex Hermitian. Each diagonal entry is then the sum of two diagonal entries
+        of the real form of x.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from condal.maps import Diagonal
+    >>> Diagonal(2)(np.array([[1.0, 2.0], [2.0, 3.0]]))
+    array([1., 3.])
     """
+
+    terms = 1
 
     n: int
     hermitian: bool = False
@@ -35,38 +49,24 @@ class Diagonal:
 
     @property
     def size(self) -> int:
-        """n."""
         return self.n
 
     @property
     def norm(self) -> float:
-        """1; sqrt(2) for sums of two."""
         return float(np.sqrt(self._each))
 
     @property
     def _each(self) -> int:
         return 2 if self.hermitian else 1
 
-    def scaled(self, rows: Array) -> Scaled:
-        """rows * Ax."""
-        return Scaled(self, rows)
-
-    @property
-    def terms(self) -> int:
-        """1."""
-        return 1
-
     @property
     def diagonal_rows(self) -> Array:
-        """1, ..., 1."""
         return np.ones(self.n)
 
     def row_norms(self) -> Array:
-        """All alike."""
         return np.full(self.n, self.norm)
 
     def as_matrix(self) -> Any:
-        """e_i e_i', flattened, for each i; sums of two of these."""
         side = np.arange(self._each * self.n)
         each = Entries(side.size, side, side).as_matrix()
         if not self.hermitian:
@@ -74,7 +74,6 @@ class Diagonal:
         return sp.csr_array(sp.kron(sp.eye(self.n), np.ones((1, 2)), format="csr") @ each)
 
     def __call__(self, x: Point) -> Array:
-        """diag(x)."""
         if isinstance(x, LowRank):
             diagonal = weighted_squares(x.U, x.weights)
         else:
@@ -82,16 +81,21 @@ class Diagonal:
         return diagonal[::2] + diagonal[1::2] if self.hermitian else diagonal
 
     def adjoint(self, y: Array) -> Symmetric:
-        """Diag(y)."""
         diagonal = np.repeat(y, 2) if self.hermitian else y
         return Symmetric(diagonal.size, diagonal=diagonal)
 
 
 @dataclass(frozen=True)
-class RowSums:
-    """Ax = x 1, for x symmetric n x n."""
+class RowSums(BasicMap):
+    """The row sums, A x = x 1, of a symmetric n x n matrix.
 
-    diagonal_rows = None
+    Parameters
+    ----------
+    n : int
+        The side of x.
+    """
+
+    terms = 2
 
     n: int
 
@@ -100,7 +104,6 @@ class RowSums:
 
     @property
     def size(self) -> int:
-        """n."""
         return self.n
 
     @property
@@ -108,26 +111,15 @@ class RowSums:
         """sqrt(n): A'y = (y 1' + 1 y')/2, and AA' has the largest eigenvalue n, at y = 1."""
         return float(np.sqrt(self.n))
 
-    def scaled(self, rows: Array) -> Scaled:
-        """rows * Ax."""
-        return Scaled(self, rows)
-
-    @property
-    def terms(self) -> int:
-        """2."""
-        return 2
-
     def row_norms(self) -> Array:
-        """All sqrt((n + 1)/2)."""
         return np.full(self.n, np.sqrt((self.n + 1) / 2))
 
     def as_matrix(self) -> Any:
-        """(e_i 1' + 1 e_i')/2, flattened, for each i: of 2n - 1 entries each."""
+        """(e_i 1' + 1 e_i')/2, flattened, for each i: 2n - 1 entries each."""
         sums = sp.kron(sp.eye(self.n), np.ones((1, self.n)), format="csr")
         return sp.csr_array(sums @ Entries(self.n).as_matrix())
 
     def __call__(self, x: Point) -> Array:
-        """x 1."""
         if isinstance(x, LowRank):
             return x.U @ (x.weights * x.U.sum(axis=0))
         return np.asarray(x).sum(axis=1)
@@ -138,10 +130,24 @@ class RowSums:
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
-    """(Ax)_k = x[rows_k, cols_k], for x symmetric n x n; without rows and cols, all n^2 entries."""
+class Entries(BasicMap):
+    r"""Entries of a symmetric n x n matrix, :math:`(A x)_k = x_{r_k c_k}`.
 
-    diagonal_rows = None
+    Parameters
+    ----------
+    n : int
+        The side of x.
+    rows, cols : array_like of int, optional
+        The indices :math:`r_k` and :math:`c_k`, from 0. Without them the image is all of x, row
+        by row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from condal.maps import Entries
+    >>> Entries(2, [0, 1], [1, 1])(np.array([[1.0, 2.0], [2.0, 3.0]]))
+    array([2., 3.])
+    """
 
     n: int
     rows: Any = None
@@ -149,7 +155,15 @@ class Entries:
 
     @classmethod
     def rectangular(cls, shape: tuple[int, int], rows: Any, cols: Any) -> Entries:
-        """(Ax)_k = x[rows_k, cols_k], for x of NuclearBall(*shape), m x n."""
+        r"""Return the map of entries of a rectangular matrix x of NuclearBall(m, n).
+
+        Parameters
+        ----------
+        shape : (int, int)
+            The shape (m, n) of x.
+        rows, cols : array_like of int
+            The indices of the entries, from 0.
+        """
         m, n = shape
         require_whole(m, "the number of rows")
         require_whole(n, "the number of columns")
@@ -174,12 +188,11 @@ class Entries:
 
     @property
     def size(self) -> int:
-        """How many entries."""
         return self.n * self.n if self.rows is None else int(self.rows.size)
 
     @cached_property
     def norm(self) -> float:
-        """1 if a diagonal entry is seen once; more where entries are seen again."""
+        """1 if a diagonal entry is read once; more if entries are read repeatedly."""
         if self.rows is None:
             return 1.0
         low, high = np.minimum(self.rows, self.cols), np.maximum(self.rows, self.cols)
@@ -191,17 +204,12 @@ class Entries:
         weight = np.where(low == high, 1.0, 0.5)[new]
         return float(np.sqrt((times * weight).max())) if self.size else 0.0
 
-    def scaled(self, rows: Array) -> Scaled:
-        """rows * Ax."""
-        return Scaled(self, rows)
-
     @cached_property
     def terms(self) -> int:
-        """Two, or as often as an entry is seen from both sides."""
+        """The reads of an entry, from both triangles, at most."""
         return 2 if self.rows is None else self.pattern.terms
 
     def row_norms(self) -> Array:
-        """1 on the diagonal, 1/sqrt(2) off it."""
         if self.rows is None:
             norms = np.full((self.n, self.n), np.sqrt(0.5))
             np.fill_diagonal(norms, 1.0)
@@ -217,11 +225,10 @@ class Entries:
         return sp.csr_array(halves)
 
     def __call__(self, x: Point) -> Array:
-        """The entries of x."""
         if self.rows is None:
             return np.array(x, dtype=np.float64).ravel()
         if isinstance(x, LowRank):
-            return self._pairs(x)
+            return self._pair_entries(x)
         return np.asarray(x)[self.rows, self.cols]
 
     def adjoint(self, y: Array) -> Symmetric:
@@ -232,10 +239,10 @@ class Entries:
         return Symmetric(self.n, sparse=(self.pattern.fill(y),))
 
     @cached_property
-    def _pairs(self) -> Pairs:
-        return Pairs(self.n, self.rows, self.cols)
+    def _pair_entries(self) -> PairEntries:
+        return PairEntries(self.n, self.rows, self.cols)
 
     @cached_property
     def pattern(self) -> Pattern:
-        """That of A'y."""
+        """The sparsity pattern of A'y."""
         return Pattern.of(self.n, self.rows, self.cols)

@@ -1,4 +1,4 @@
-"""Maps of inner products with given symmetric matrices."""
+"""Inner products with given symmetric matrices."""
 
 from __future__ import annotations
 
@@ -10,57 +10,84 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.linalg.norms import row_norms, stable_norm
+from condal.linalg.norms import row_norms
+from condal.linalg.operator_norms import frobenius_norm, operator_norm
 from condal.linalg.points import Array, Point
-from condal.linalg.roundoff import gamma
+from condal.linalg.sparse import max_column_entries
 from condal.linalg.symmetric import Symmetric
+from condal.maps.combined import BasicMap
 from condal.maps.entries import Entries
-from condal.maps.norms import operator_norm
 from condal.maps.pattern import Pattern
 from condal.maps.triplets import from_matrices, from_rows, from_triplets
 
 
 @dataclass(frozen=True, eq=False)
-class Inner:
-    """(Ax)_i = <A_i, x>, for a list of sparse symmetric n x n matrices A_i.
+class Inner(BasicMap):
+    r"""Inner products with symmetric matrices, :math:`(A x)_i = \langle A_i, x \rangle`.
 
-    All matrices live on one pattern: Ax = G x[pattern], so that neither an image nor an adjoint
-    loops over the constraints. `from_triplets` and `from_matrix` take all of them at once.
+    The matrices share one pattern: :math:`A x = G x_{\text{pattern}}`, so neither an image nor an
+    adjoint loops over them. `from_triplets` and `from_matrix` take all matrices at once.
+
+    Parameters
+    ----------
+    matrices : iterable of array_like or sparse matrix
+        The symmetric or Hermitian n x n matrices :math:`A_i`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from condal.maps import Inner
+    >>> Inner([np.eye(2), np.ones((2, 2))])(np.array([[1.0, 2.0], [2.0, 3.0]]))
+    array([4., 8.])
     """
-
-    diagonal_rows = None
 
     matrices: Iterable[Any]
     _entries: Entries = field(init=False, repr=False)
     _G: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._keep(*from_matrices(self.matrices))
+        self._set(*from_matrices(self.matrices))
 
     @classmethod
     def from_triplets(
         cls, n: int, owner: Any, *, rows: Any, cols: Any, values: Any, size: int | None = None
     ) -> Inner:
-        """The n x n matrices A_i with values_k at (rows_k, cols_k) and its mirror, i = owner_k.
+        """Return the map of the matrices with these entries.
 
-        An entry off the diagonal is given once and stands for both triangles; what is given again
-        is added. There are `size` matrices, or as many as the largest owner asks for.
+        Parameters
+        ----------
+        n : int
+            The side of the matrices.
+        owner : array_like of int
+            The matrix that each entry belongs to, from 0.
+        rows, cols : array_like of int
+            The place of each entry. An entry off the diagonal is given once, for both triangles.
+        values : array_like of float
+            The entries. Those given for one place are added.
+        size : int, optional
+            The number of matrices; by default the largest owner plus 1.
         """
         return cls._of(*from_triplets(n, owner, rows, cols, values, size))
 
     @classmethod
     def from_matrix(cls, a: Any) -> Inner:
-        """The matrices A_i flattened, both triangles, as the rows of a sparse p x n^2 matrix."""
+        """Return the map of the flattened matrices, both triangles, that are the rows of `a`.
+
+        Parameters
+        ----------
+        a : sparse matrix of shape (p, n * n)
+            A row for each matrix.
+        """
         return cls._of(*from_rows(a))
 
     @classmethod
     def _of(cls, n: int, G: Any) -> Inner:
-        made = object.__new__(cls)
-        made._keep(n, G)
-        return made
+        new = object.__new__(cls)
+        new._set(n, G)
+        return new
 
-    def _keep(self, n: int, upper: Any) -> None:
-        """From the upper triangles as rows, flattened: the pattern, and G on it alone."""
+    def _set(self, n: int, upper: Any) -> None:
+        """Set the pattern, and G on it, from the flattened upper triangles as rows."""
         slots, where = np.unique(upper.indices, return_inverse=True)
         rows, cols = slots // n, slots % n
         data = upper.data * np.where(rows == cols, 1.0, 2.0)[where.ravel()]
@@ -72,27 +99,27 @@ class Inner:
 
     @property
     def n(self) -> int:
-        """The side of the matrices."""
+        """The side of x."""
         return self._entries.n
 
     @property
     def size(self) -> int:
-        """How many matrices."""
         return int(self._G.shape[0])
 
     @cached_property
     def norm(self) -> float:
-        """|A|, from the Gram matrix of the rows."""
-        weighted = self._G @ _diagonal_array(self._row_weights)
-        return operator_norm(weighted)
+        return operator_norm(self._isometric_rows)
 
-    @cached_property
-    def _row_weights(self) -> Array:
-        # <A_i, A_j> sums twice off the diagonal, and G already holds the factor two.
-        return np.where(self._entries.rows == self._entries.cols, 1.0, np.sqrt(0.5))
+    @property
+    def _isometric_rows(self) -> Any:
+        """G scaled so that its rows have the inner products <A_i, A_j>.
+
+        These sum twice off the diagonal, and G holds the factor two already.
+        """
+        weights = np.where(self._entries.rows == self._entries.cols, 1.0, np.sqrt(0.5))
+        return sp.csr_array(self._G @ _diagonal_array(weights))
 
     def scaled(self, rows: Array) -> Inner:
-        """<rows_i A_i, x>."""
         copy = object.__new__(Inner)
         G = sp.csr_array(_diagonal_array(rows) @ self._G)
         for name, value in (("matrices", self.size), ("_entries", self._entries), ("_G", G)):
@@ -101,25 +128,19 @@ class Inner:
 
     @cached_property
     def terms(self) -> int:
-        """The most matrices that share an entry, and the two triangles."""
-        shared = np.bincount(self._G.indices, minlength=1).max(initial=0)
-        return int(shared) + self._entries.terms
+        """The most matrices that share an entry, plus the two triangles."""
+        return max_column_entries(self._G) + self._entries.terms
 
     def row_norms(self) -> Array:
-        """The Frobenius norms of the matrices."""
-        weighted = self._G @ _diagonal_array(self._row_weights)
-        return row_norms(sp.csr_array(weighted))
+        return row_norms(self._isometric_rows)
 
     def as_matrix(self) -> Any:
-        """The matrices, flattened."""
         return sp.csr_array(self._G @ self._entries.as_matrix())
 
     def __call__(self, x: Point) -> Array:
-        """<A_i, x> for all i."""
         return np.asarray(self._G @ self._entries(x))
 
     def adjoint(self, y: Array) -> Symmetric:
-        """sum_i y_i A_i."""
         return Symmetric(self.n, sparse=(self._pattern.fill(y),))
 
     @cached_property
@@ -128,46 +149,32 @@ class Inner:
 
 
 @dataclass(frozen=True, eq=False)
-class Cost:
-    """Mx = <C, x>, one number: the map of a linear objective on symmetric matrices."""
+class Cost(BasicMap):
+    r"""The map :math:`M x = \langle C, x \rangle` of a linear objective on symmetric matrices.
 
-    diagonal_rows = None
+    Parameters
+    ----------
+    C : Symmetric
+        The matrix.
+    """
+
+    size = 1
+    terms = 1
 
     C: Symmetric
 
-    @property
-    def size(self) -> int:
-        """1."""
-        return 1
-
     @cached_property
     def norm(self) -> float:
-        """|C|_F, or an estimate from products for a matrix-free C."""
-        C = self.C
-        if C.operators:
-            block = np.random.default_rng(0).standard_normal((C.n, min(C.n, 16)))
-            return stable_norm(np.ravel(C @ block)) / float(np.sqrt(block.shape[1]))
-        if C.factorable:
-            return stable_norm(C.to_sparse().data)
-        if C.dense is None and C.lower is None and not C.grams:
-            return _length_with_pairs(C)
-        return stable_norm(np.ravel(C.to_dense()))
+        """|C|_F; an estimate from products for a matrix-free C."""
+        return frobenius_norm(self.C)
 
     def scaled(self, rows: Array) -> Cost:
-        """<rows C, x>."""
         return Cost(self.C.scaled(float(rows[0])))
 
-    @property
-    def terms(self) -> int:
-        """1."""
-        return 1
-
     def row_norms(self) -> Array:
-        """[|C|_F]."""
         return np.array([self.norm])
 
     def as_matrix(self) -> Any | None:
-        """C, flattened; None for a matrix-free C."""
         if self.C.operators:
             return None
         C = sp.coo_array(self.C.to_sparse() if self.C.factorable else self.C.to_dense())
@@ -176,34 +183,11 @@ class Cost:
         return sp.csr_array(row)
 
     def __call__(self, x: Point) -> Array:
-        """[<C, x>]."""
         assert not isinstance(x, tuple)
         return np.array([self.C.quadratic(x)])
 
     def adjoint(self, y: Array) -> Symmetric:
-        """y C."""
         return self.C.scaled(float(y[0]))
-
-
-def _length_with_pairs(C: Symmetric) -> float:
-    """|S + sum of (u v' + v u')/2|_F by inner products, never below it: n^2 numbers may be many."""
-    S = Symmetric(C.n, C.sparse, C.diagonal).to_sparse()
-    sizes = [stable_norm(u) * stable_norm(v) for u, v in C.pairs]
-    largest = max(stable_norm(S.data), *sizes)
-    if not 0.0 < largest < np.inf:
-        return largest
-    # Of unit vectors, each pair with a part of the largest: squares neither over- nor underflow.
-    kept = [i for i, size in enumerate(sizes) if size > 0]
-    if not kept:
-        return largest
-    parts = np.array([sizes[i] for i in kept]) / largest
-    U, V = (np.stack([C.pairs[i][k] / stable_norm(C.pairs[i][k]) for i in kept]) for k in (0, 1))
-    S = S / largest
-    products = 0.5 * ((U @ U.T) * (V @ V.T) + (U @ V.T) * (V @ U.T))
-    mixed = np.einsum("ki,ik->k", U, S @ V.T)
-    square = float(S.data @ S.data) + 2 * float(parts @ mixed) + float(parts @ products @ parts)
-    rounding = gamma(C.n + S.nnz + 16) * (1.0 + float(parts.sum())) ** 2
-    return largest * float(np.sqrt(max(square, 0.0) + rounding))
 
 
 def _diagonal_array(d: Array) -> Any:

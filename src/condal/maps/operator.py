@@ -1,4 +1,4 @@
-"""Maps that only their products tell: SciPy's LinearOperator, and what is made of it."""
+"""Matrix-free maps: SciPy's LinearOperator."""
 
 from __future__ import annotations
 
@@ -11,26 +11,41 @@ from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
+from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, Point
-from condal.maps.combined import Scaled
-from condal.maps.norms import operator_norm
+from condal.maps.combined import BasicMap
+from condal.maps.user import complete_map
 from condal.maps.vectors import Matrix
 from condal.runtime.arguments import refuse_complex, require_positive
 from condal.types import LinearMap
 
-MOST_PRODUCTS = 2000  # that the lengths of the rows are worth
-BLOCK = 64  # of the unit vectors that are multiplied at a time
+MAX_NORM_PRODUCTS = 2000  # to compute the norms of the rows
+UNIT_VECTORS_PER_BLOCK = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Operator:
-    """Ax = op x, for x a vector and a real LinearOperator of SciPy, or of PyLops.
+class Operator(BasicMap):
+    """The map A x = op x of a linear operator, for x a vector.
 
-    `norm` is an upper bound on |op|, if one is known; else the op is asked for some 60 products,
-    which bound it but for a probability of 1e-6. `name` is what errors call it.
+    Parameters
+    ----------
+    op : LinearOperator of shape (p, n)
+        A real operator of SciPy or PyLops, in double precision.
+    norm : float, optional
+        An upper bound on |op|. Without one, about 60 products bound it, but for a probability of
+        1e-6.
+    name : str, default "op"
+        The name of the operator in errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse.linalg import LinearOperator
+    >>> from condal.maps import Operator
+    >>> op = LinearOperator((2, 2), matvec=np.flip, rmatvec=np.flip, dtype=float)
+    >>> Operator(op, norm=1.0)(np.array([1.0, 2.0]))
+    array([2., 1.])
     """
-
-    diagonal_rows = None
 
     op: Any
     norm: Any = None
@@ -55,56 +70,49 @@ class Operator:
 
     @property
     def size(self) -> int:
-        """p, for a p x n operator."""
         return int(self.op.shape[0])
-
-    def scaled(self, rows: Array) -> Scaled:
-        """rows * Ax."""
-        return Scaled(self, rows)
 
     @property
     def terms(self) -> int:
-        """p: as many as a matrix would have."""
+        """p, as for a dense matrix."""
         return self.size
 
     def row_norms(self) -> Array:
-        """The Euclidean norms of the rows, by min(p, n) products; where these are too many, |op|,
-        which is no less."""
+        """The norms of the rows, by min(p, n) products; if these are too many, the bound |op|."""
         return self._row_norms.copy()
 
     def as_matrix(self) -> None:
-        """None: nobody knows its numbers."""
+        """None: the entries are unknown."""
 
     def __call__(self, x: Point) -> Array:
-        """op x."""
         return _real(self.op.matvec(np.asarray(x)))
 
     def adjoint(self, y: Array) -> Gradient:
-        """op' y."""
         return _real(self.op.rmatvec(y))
 
     @cached_property
     def _row_norms(self) -> Array:
         p, n = self.op.shape
-        if min(p, n) > MOST_PRODUCTS:
+        if min(p, n) > MAX_NORM_PRODUCTS:
             return np.full(p, self.norm)
         squares, by_rows = np.zeros(p), p <= n
-        for first in range(0, min(p, n), BLOCK):
-            units = np.eye(min(p, n))[:, first : first + BLOCK]
+        for first in range(0, min(p, n), UNIT_VECTORS_PER_BLOCK):
+            block = slice(first, first + UNIT_VECTORS_PER_BLOCK)
+            units = np.eye(min(p, n))[:, block]
             if by_rows:
-                squares[first : first + BLOCK] = (_real(self.op.rmatmat(units)) ** 2).sum(axis=0)
+                squares[block] = (_real(self.op.rmatmat(units)) ** 2).sum(axis=0)
             else:
                 squares += (_real(self.op.matmat(units)) ** 2).sum(axis=1)
         return np.sqrt(squares)
 
 
 def as_map(a: Any, name: str = "op") -> LinearMap:
-    """a, if it is a map; the Operator of a LinearOperator, the Matrix of any other array."""
-    if isinstance(a, LinearOperator):  # which has an `adjoint` of another kind
+    """Return a map unchanged, the Operator of a LinearOperator or the Matrix of an array."""
+    if isinstance(a, LinearOperator):  # first: its `adjoint` is of another kind
         return Operator(a, name=name)
-    return a if hasattr(a, "adjoint") else Matrix(a)
+    return complete_map(a, name) if hasattr(a, "adjoint") else Matrix(a)
 
 
 def _real(image: Any) -> Array:
-    """A copy: an operator may give its argument back."""
+    """Return a copy: an operator may return its argument."""
     return np.array(image, dtype=np.float64)

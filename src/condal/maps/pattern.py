@@ -1,24 +1,28 @@
-"""Sparse gradients that change their numbers and not their pattern."""
+"""Entries of symmetric matrices at fixed places: written as a sparse matrix, read from factors."""
 
 from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.points import Array
+from condal.linalg.blocked import block_slices
+from condal.linalg.points import Array, Indices, LowRank
+
+MAX_FULL_RATIO = 16  # of n^2 to the pairs: up to here BLAS computes all entries faster than some
 
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
     """A CSR array of fixed pattern whose data are `spread` y, a fixed sparse combination of y.
 
-    Where no entry is seen twice that is factor * y[which].
+    If each entry depends on one y, the data are factor * y[which].
     """
 
     blank: Any
@@ -26,7 +30,7 @@ class Pattern:
 
     @classmethod
     def of(cls, n: int, rows: Any, cols: Any) -> Pattern:
-        """y_k split between (rows_k, cols_k) and (cols_k, rows_k)."""
+        """Return the pattern that splits y_k between (rows_k, cols_k) and (cols_k, rows_k)."""
         both = np.concatenate([rows, cols]), np.concatenate([cols, rows])
         slots, where = np.unique(both[0] * n + both[1], return_inverse=True)
         p = rows.size
@@ -37,30 +41,30 @@ class Pattern:
         small = np.int32 if max(slots.size, n) < 2**31 else np.int64
         places = (slots % n).astype(small), indptr.astype(small)
         blank = sp.csr_array((np.zeros(slots.size), *places), shape=(n, n))
-        blank.has_canonical_format = True  # which saves every sum the question
+        blank.has_canonical_format = True  # so that sums need not check
         return cls(blank, sp.csr_array(halves))
 
     @property
     def terms(self) -> int:
-        """How many y an entry is made of, at most."""
+        """The most y that an entry depends on."""
         return int(np.diff(self.spread.indptr).max(initial=0))
 
     @cached_property
     def _single(self) -> tuple[Array, Any] | None:
-        """(factor, which), where every entry of the pattern has one y."""
+        """(factor, which) if every entry depends on one y."""
         if self.terms > 1 or self.spread.nnz < self.spread.shape[0]:
             return None
         return self.spread.data, self.spread.indices.astype(np.intp)
 
     def after(self, first: Any) -> Pattern:
-        """The same pattern, filled from `first` y."""
+        """Return the same pattern, filled from `first` y."""
         return Pattern(self.blank, sp.csr_array(self.spread @ first))
 
     def fill(self, y: Array) -> Any:
-        """The matrix of y."""
+        """Return the matrix of y."""
         if y.shape != (self.spread.shape[1],):
             raise ProblemError(f"a dual of {self.spread.shape[1]} numbers is wanted; got {y.size}")
-        filled = copy(self.blank)  # its indices are shared: nothing is sorted or checked again
+        filled = copy(self.blank)  # shares its indices: nothing is sorted or checked again
         if self._single is None:
             filled.data = self.spread @ y
         else:
@@ -68,3 +72,70 @@ class Pattern:
             filled.data = np.take(y, which, mode="clip")
             filled.data *= factor
         return filled
+
+
+@dataclass(frozen=True, eq=False)
+class PairEntries:
+    """x -> x[rows, cols] = <u_i, diag(weights) u_j>, for x = U diag(weights) U', n x n.
+
+    The rows u_i and u_j are gathered block by block in the cache. For many pairs of few rows, all
+    entries of x are computed, some rows at a time.
+    """
+
+    n: int
+    rows: Indices
+    cols: Indices
+
+    def __call__(self, x: LowRank) -> Array:
+        """Return the entries of x."""
+        if x.U.shape[0] != self.n:
+            raise ProblemError(f"x must be {self.n} x {self.n}; got a side of {x.U.shape[0]}")
+        if x.rank == 1:
+            return self._of_rank_one(x.weights[0] * x.U[:, 0], np.ascontiguousarray(x.U[:, 0]))
+        if self.n**2 <= MAX_FULL_RATIO * self.rows.size:
+            return self._from_all_entries(x)
+        return self._from_gathered_rows(x)
+
+    def _of_rank_one(self, left: Array, right: Array) -> Array:
+        out = np.empty(self.rows.size)
+        for block in block_slices(out.size):
+            entries = np.take(left, self.rows[block], out=out[block], mode="clip")
+            entries *= right[self.cols[block]]
+        return out
+
+    def _from_gathered_rows(self, x: LowRank) -> Array:
+        out, U = np.empty(self.rows.size), np.ascontiguousarray(x.U)
+        blocks = block_slices(out.size, x.rank)
+        longest = blocks[0].stop if blocks else 0
+        left, right = np.empty((2, longest, x.rank))
+        for block in blocks:
+            count = block.stop - block.start
+            products = np.take(U, self.rows[block], axis=0, out=left[:count], mode="clip")
+            products *= np.take(U, self.cols[block], axis=0, out=right[:count], mode="clip")
+            np.matmul(products, x.weights, out=out[block])
+        return out
+
+    def _from_all_entries(self, x: LowRank) -> Array:
+        order, places = self._sorted
+        left, right = x.U * x.weights, x.U.T
+        entries = np.empty(order.size)
+        for rows, pairs in self._row_blocks:
+            block = left[rows] @ right
+            np.take(block, places[pairs] - rows.start * self.n, out=entries[pairs], mode="clip")
+        out = np.empty(order.size)
+        out[order] = entries
+        return out
+
+    @cached_property
+    def _sorted(self) -> tuple[Indices, Indices]:
+        """The order of the pairs by rows, and their places in the n^2 entries of x."""
+        order = np.argsort(self.rows, kind="stable")
+        return order, (self.rows * self.n + self.cols)[order]
+
+    @cached_property
+    def _row_blocks(self) -> list[tuple[slice, slice]]:
+        """Blocks of rows of x, and the range of the sorted pairs of each."""
+        blocks = block_slices(self.n, self.n // 8)  # taller than usual, for the sake of BLAS
+        ends = np.searchsorted(self._sorted[1], [0, *(rows.stop * self.n for rows in blocks)])
+        pairs = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+        return list(zip(blocks, pairs, strict=True))

@@ -1,4 +1,4 @@
-"""Products with a matrix: what linear models of several responses predict."""
+"""Products of a matrix with rectangular matrices: the predictions of multi-response models."""
 
 from __future__ import annotations
 
@@ -9,43 +9,44 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.errors import ProblemError
 from condal.linalg.norms import row_norms
+from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, LowRank, Point
-from condal.linalg.sparse import stored_rows
+from condal.linalg.sparse import max_column_entries, stored_matrix
 from condal.linalg.symmetric import Symmetric
-from condal.maps.combined import Scaled
-from condal.maps.norms import operator_norm
-from condal.runtime.arguments import finite_array, refuse_complex, require_whole
+from condal.maps.combined import BasicMap
+from condal.runtime.arguments import refuse_complex, require_whole
 
-MOST_ENTRIES = 1.5e7  # of the map, written down as a matrix
+MAX_MATRIX_ENTRIES = 1.5e7  # of the map as a sparse matrix
 
 
 @dataclass(frozen=True, eq=False)
-class LeftProduct:
-    """x -> a x, flattened row after row, for x of NuclearBall(m, n) and a p x m matrix a.
+class LeftProduct(BasicMap):
+    r"""The product :math:`x \mapsto a x`, flattened row by row, for x of NuclearBall(m, n).
 
-    The images are made from the factors of x, and a gradient holds the two corners a'Y/2 and its
-    transpose of the symmetric matrix of side m + n, and no more.
+    Images are computed from the factors of x. A gradient, of side m + n, stores only the corners
+    :math:`a^T Y / 2` and its transpose.
 
     Parameters
     ----------
-    a : a dense or sparse matrix.
-    n : how many columns x has.
+    a : array_like or sparse matrix of shape (p, m)
+        The matrix.
+    n : int
+        The number of columns of x.
     """
-
-    diagonal_rows = None
 
     a: Any
     n: int
 
     def __post_init__(self) -> None:
         require_whole(self.n, "n")
-        object.__setattr__(self, "a", _stored(self.a))
+        name = "the matrix a of LeftProduct"
+        refuse_complex(getattr(self.a, "dtype", None), name)
+        object.__setattr__(self, "a", stored_matrix(self.a, name))
 
     @property
     def m(self) -> int:
-        """How many rows x has."""
+        """The number of rows of x."""
         return int(self.a.shape[1])
 
     @property
@@ -55,34 +56,24 @@ class LeftProduct:
 
     @property
     def size(self) -> int:
-        """p n."""
         return int(self.a.shape[0]) * self.n
 
     @cached_property
     def norm(self) -> float:
-        """|a| / sqrt(2): an entry of x stands in two corners."""
+        """|a| / sqrt(2), as an entry of x appears in two corners."""
         return operator_norm(self.a) / float(np.sqrt(2.0))
-
-    def scaled(self, rows: Array) -> Scaled:
-        """rows * the image."""
-        return Scaled(self, rows)
 
     @cached_property
     def terms(self) -> int:
-        """The most entries in a column of a."""
-        if not sp.issparse(self.a):
-            return int(self.a.shape[0])
-        return int(np.bincount(self.a.indices, minlength=1).max(initial=0))
+        return max_column_entries(self.a)
 
     def row_norms(self) -> Array:
-        """|a_i| / sqrt(2), n times each."""
         return np.repeat(np.sqrt(0.5) * row_norms(self.a), self.n)
 
     def as_matrix(self) -> Any | None:
-        """Half of a_ik at (k, m + j) and at (m + j, k), for each row i and column j; None where
-        they would be too many."""
+        """a_ik/2 at (k, m + j) and (m + j, k), for each i and j; None if these are too many."""
         a, side = sp.coo_array(self.a), self.side
-        if 2.0 * a.nnz * self.n > MOST_ENTRIES:
+        if 2.0 * a.nnz * self.n > MAX_MATRIX_ENTRIES:
             return None
         j = np.tile(np.arange(self.n), a.nnz)
         i, k = np.repeat(a.row.astype(np.int64), self.n), np.repeat(a.col.astype(np.int64), self.n)
@@ -91,7 +82,6 @@ class LeftProduct:
         return sp.csr_array(sp.coo_array((values, (rows, places)), (self.size, side * side)))
 
     def __call__(self, x: Point) -> Array:
-        """a x."""
         if isinstance(x, LowRank):
             image = ((self.a @ x.U[: self.m]) * x.weights) @ x.U[self.m :].T
         else:
@@ -99,7 +89,6 @@ class LeftProduct:
         return np.ravel(image)
 
     def adjoint(self, y: Array) -> Symmetric:
-        """a'Y/2 and its transpose in the corners."""
         half = 0.5 * np.asarray(self.a.T @ y.reshape(-1, self.n))
         data = np.concatenate([half.ravel(), half.T.ravel()])
         corners = sp.csr_array((data, *self._corners), shape=(self.side, self.side))
@@ -113,16 +102,3 @@ class LeftProduct:
         ends = np.concatenate([[0], np.cumsum(np.repeat([n, m], [m, n]))])
         kind = np.int32 if ends[-1] <= np.iinfo(np.int32).max else np.int64
         return np.concatenate([upper, lower]).astype(kind), ends.astype(kind)
-
-
-def _stored(a: Any) -> Any:
-    """The caller's matrix, checked, in memory of our own."""
-    name = "the matrix a of LeftProduct"
-    if sp.issparse(a):
-        refuse_complex(a.dtype, name)
-        stored = stored_rows(a, name)
-    else:
-        stored = np.ascontiguousarray(finite_array(a, name, ndim=2)).copy()
-    if 0 in stored.shape:
-        raise ProblemError(f"{name} must be at least 1 x 1; got shape {stored.shape}")
-    return stored

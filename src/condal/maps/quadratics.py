@@ -1,4 +1,4 @@
-"""Quadratic forms of rank one, many at a time: the intensities of linear measurements."""
+"""Rank-one quadratic forms: the intensities of linear measurements."""
 
 from __future__ import annotations
 
@@ -21,35 +21,51 @@ from condal.linalg.lifting import (
     real_vectors,
     require_finite_parts,
 )
+from condal.linalg.norms import row_norms
+from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, LowRank, Point
-from condal.linalg.sparse import require_sound, stored_rows
+from condal.linalg.sparse import require_sound, stored_matrix
 from condal.linalg.symmetric import Symmetric
+from condal.maps.combined import BasicMap
 from condal.maps.diffraction import CodedDiffraction
-from condal.maps.norms import operator_norm
 from condal.runtime.arguments import finite_array
 
-ROWS = 4096  # of a piece: its images stay in the cache until they are squared and summed
-COLUMNS = 32  # of a block of vectors that a matrix-free a is asked for,
-IMAGES = 2**24  # and numbers of its image: but a column at least
-EXACT_NORM = 400  # rows: up to here |A| is taken from all of their inner products
-MOST_ENTRIES = 1.5e7  # of the matrices a_i a_i', multiplied out: 12 bytes each, or 16
-PIECE = 2**17  # of these entries that are made at a time, from indices of some times their size
+ROWS_PER_BLOCK = 4096  # their images stay in the cache until they are squared and summed
+MAX_BLOCK_COLUMNS = 32  # of a product with a matrix-free a,
+MAX_BLOCK_NUMBERS = 2**24  # and numbers of its image (but at least one column)
+MAX_EXACT_NORM_ROWS = 400  # up to here |A| is computed from all inner products of rows
+MAX_MATRIX_ENTRIES = 1.5e7  # of the matrices a_i a_i', multiplied out: 12 or 16 bytes each
+ENTRIES_PER_BLOCK = 2**17  # computed together, from indices of several times their size
 
 
 @dataclass(frozen=True, eq=False)
-class Quadratics:
-    """(Ax)_i = scale_i a_i' x a_i, for the rows a_i of a p x n matrix a and x symmetric n x n.
+class Quadratics(BasicMap):
+    r"""Quadratic forms :math:`(A x)_i = s_i a_i^T x a_i` of the rows of a matrix.
 
-    a is dense, sparse or a LinearOperator. It is only multiplied by blocks of vectors: no a_i a_i'
-    is formed, and A'y = a' Diag(scale y) a is kept as these three. `scale` is 1 where it is left
-    out. `lengths` are |a_i|, if they are known: a LinearOperator that has no `lengths` of its own
-    else gives them by n products.
+    The matrix a is only multiplied by blocks of vectors: no :math:`a_i a_i^T` is formed, and
+    :math:`A^T y = a^T \mathrm{Diag}(s y) a` is stored as its three factors. For complex a, x is
+    Hermitian, and the image of :math:`u u^*` is :math:`s_i |(a u)_i|^2`, the intensities of a
+    linear measurement; the real form of a has two rows for each measurement.
 
-    For a complex, x is Hermitian, and the image of u u* is scale_i |(a u)_i|^2: the intensities of
-    a linear measurement. Its real form has two rows for each.
+    Parameters
+    ----------
+    a : array_like, sparse matrix or LinearOperator of shape (p, n)
+        The matrix, real or complex.
+    scale : array_like of shape (p,), optional
+        The factors :math:`s_i`; by default 1.
+    lengths : array_like of shape (p,), optional
+        The norms :math:`|a_i|`. A LinearOperator without them, or an attribute `lengths`, takes n
+        products to compute them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from condal.maps import Quadratics
+    >>> Quadratics([[1.0, 1.0], [1.0, 0.0]])(np.array([[1.0, 2.0], [2.0, 3.0]]))
+    array([8., 1.])
     """
 
-    diagonal_rows = None
+    terms = 1  # a gradient stores a and scale y apart
 
     a: Any
     scale: Any = None
@@ -80,15 +96,14 @@ class Quadratics:
 
     @property
     def size(self) -> int:
-        """p."""
         return int(self.a.shape[0]) // self.each
 
     @cached_property
     def norm(self) -> float:
-        """|A| from all (a_i' a_j)^2, for few rows; else max |b_i| |b|, which is no less.
+        """|A| from all (a_i' a_j)^2 for few rows, else the upper bound max |b_i| |b|.
 
-        With b_i = sqrt(|scale_i|) a_i, up to signs AA' is b b' squared entry by entry; Schur bounds
-        the norm of that. Sums of two add a factor of sqrt(2) at most.
+        With b_i = sqrt(|scale_i|) a_i, AA' is, up to signs, b b' squared entry by entry, whose norm
+        Schur's theorem bounds. Two rows per measurement add a factor of at most sqrt(2).
         """
         roots = np.sqrt(np.abs(self.scale))
         if self._streams:  # a*a is diagonal
@@ -96,7 +111,7 @@ class Quadratics:
             return float(np.sqrt(self.each)) * float((roots * self._lengths).max()) * most
         weights = self._spread(roots)
         scaling = sp.dia_array((weights[None, :], [0]), shape=2 * weights.shape).tocsr()
-        if self._hidden or self.size > EXACT_NORM:
+        if self._hidden or self.size > MAX_EXACT_NORM_ROWS:
             b = aslinearoperator(scaling) @ aslinearoperator(self.a)
             longest = float((roots * self._lengths).max())
             return float(np.sqrt(self.each)) * longest * operator_norm(b, "a of Quadratics")
@@ -107,53 +122,46 @@ class Quadratics:
         return float(np.sqrt(max(np.linalg.eigvalsh(squares)[-1], 0.0)))
 
     def scaled(self, rows: Array) -> Quadratics:
-        """The same a, with scale * rows."""
-        made = object.__new__(Quadratics)  # without another copy of a
+        new = object.__new__(Quadratics)  # shares a
         for name, value in (
             ("a", self.a),
             ("scale", self.scale * rows),
             ("lengths", self._lengths),
             ("each", self.each),
         ):
-            object.__setattr__(made, name, value)
-        return made
-
-    @property
-    def terms(self) -> int:
-        """1: a gradient keeps a and scale y apart."""
-        return 1
+            object.__setattr__(new, name, value)
+        return new
 
     def row_norms(self) -> Array:
-        """|scale_i| |a_i|^2; sqrt(2) times that for the two rows of a complex one."""
+        """|scale_i| |a_i|^2; sqrt(2) times this for complex rows."""
         return float(np.sqrt(self.each)) * np.abs(self.scale) * self._lengths**2
 
     def as_matrix(self) -> Any | None:
-        """scale_i a_i a_i', flattened; None for a matrix-free a, or where they would not fit."""
+        """scale_i a_i a_i', flattened; None for a matrix-free a or if these do not fit."""
         if self._hidden:
             return None
         counts = np.diff(self.a.indptr) if sp.issparse(self.a) else np.count_nonzero(self.a, axis=1)
         ends = np.concatenate([[0], np.cumsum(counts.astype(np.float64) ** 2)])
-        if ends[-1] > MOST_ENTRIES:
+        if ends[-1] > MAX_MATRIX_ENTRIES:
             return None
         a = sp.csr_array(self.a)
-        each = np.repeat(counts, counts)  # an entry of row i meets all entries of row i,
-        first = np.repeat(a.indptr[:-1], counts)  # from here on
+        each = np.repeat(counts, counts)  # an entry of row i is multiplied by all of row i,
+        first = np.repeat(a.indptr[:-1], counts)  # which begins here
         scaled = np.repeat(self._spread(self.scale), counts) * a.data
         begin = np.concatenate([[0], np.cumsum(each, dtype=np.int64)])
         kind = np.int32 if max(self.n**2, begin[-1]) <= np.iinfo(np.int32).max else np.int64
         places, values = np.empty(begin[-1], dtype=kind), np.empty(begin[-1])
-        cuts = np.searchsorted(begin, np.arange(0, begin[-1], PIECE))
+        cuts = np.searchsorted(begin, np.arange(0, begin[-1], ENTRIES_PER_BLOCK))
         for low, high in pairwise([*np.unique(cuts), a.nnz]):
-            here = slice(begin[low], begin[high])
+            block = slice(begin[low], begin[high])
             left = np.repeat(np.arange(low, high), each[low:high])
-            right = first[left] + np.arange(here.start, here.stop) - begin[left]
-            places[here] = a.indices[left].astype(kind) * self.n + a.indices[right]
-            values[here] = scaled[left] * a.data[right]
+            right = first[left] + np.arange(block.start, block.stop) - begin[left]
+            places[block] = a.indices[left].astype(kind) * self.n + a.indices[right]
+            values[block] = scaled[left] * a.data[right]
         rows = sp.csr_array((values, places, ends.astype(kind)), shape=(len(counts), self.n**2))
         return rows if self.each == 1 else sp.csr_array(rows[::2] + rows[1::2])
 
     def __call__(self, x: Point) -> Array:
-        """scale_i a_i' x a_i for all i."""
         if self._hidden and not isinstance(x, LowRank):
             values, vectors = np.linalg.eigh(np.asarray(x))
             x = LowRank(vectors, values)
@@ -163,20 +171,19 @@ class Quadratics:
         image = np.zeros(self.a.shape[0])
         if self._hidden:
             assert isinstance(x, LowRank)
-            for here, Z in self._blocks(x.U):
-                image += weighted_squares(Z, x.weights[here])
+            for columns, Z in self._products(x.U):
+                image += weighted_squares(Z, x.weights[columns])
         elif isinstance(x, LowRank):
-            for here, a in self._pieces:
-                image[here] = weighted_squares(a @ x.U, x.weights)
+            for rows, a in self._row_blocks:
+                image[rows] = weighted_squares(a @ x.U, x.weights)
         else:
-            for here, a in self._pieces:
+            for rows, a in self._row_blocks:
                 products = a @ np.asarray(x)
                 both = a.multiply(products) if sp.issparse(a) else a * products
-                image[here] = np.asarray(both.sum(axis=1)).ravel()
+                image[rows] = np.asarray(both.sum(axis=1)).ravel()
         return self.scale * (image if self.each == 1 else image[::2] + image[1::2])
 
     def adjoint(self, y: Array) -> Symmetric:
-        """sum_i y_i scale_i a_i a_i'."""
         if self._streams:
             return Symmetric(self.n, operators=(_streamed_gram(self.a.of, self.scale * y),))
         weights = self._spread(self.scale * y)
@@ -185,7 +192,7 @@ class Quadratics:
         return Symmetric(self.n, grams=((self.a, weights),))
 
     def _spread(self, rows: Array) -> Array:
-        """A number for each row of the real form, from one a measurement."""
+        """Repeat a number per measurement for each row of the real form."""
         return rows if self.each == 1 else np.repeat(rows, self.each)
 
     @property
@@ -194,15 +201,15 @@ class Quadratics:
 
     @property
     def _streams(self) -> bool:
-        """Whether a makes intensities, and a* Diag(w) a, without holding all of its images."""
+        """Whether a computes intensities and a* Diag(w) a without storing all its images."""
         return self.each == 2 and isinstance(getattr(self.a, "of", None), CodedDiffraction)
 
     def _streamed(self, x: LowRank) -> Array:
         image = np.zeros(self.size)
         for u, weight in zip(x.U.T, x.weights, strict=True):
-            part = self.a.of.intensities(complex_vectors(u))
-            part *= weight
-            image += part
+            intensities = self.a.of.intensities(complex_vectors(u))
+            intensities *= weight
+            image += intensities
         image *= self.scale
         return image
 
@@ -211,35 +218,32 @@ class Quadratics:
         """|a_i|."""
         if self.lengths is not None:
             return np.abs(self.lengths)
+        if not self._hidden:
+            return row_norms(self.a)[:: self.each]  # the two rows of a complex row have one norm
         squares = np.zeros(self.a.shape[0])
-        if self._hidden:
-            for _, Z in self._blocks(np.eye(self.n)):
-                squares += (Z * Z).sum(axis=1)
-        else:
-            for here, a in self._pieces:
-                both = a.multiply(a) if sp.issparse(a) else a * a
-                squares[here] = np.asarray(both.sum(axis=1)).ravel()
-        return np.sqrt(squares[:: self.each])  # the two of a complex row are equally long
+        for _, Z in self._products(np.eye(self.n)):
+            squares += (Z * Z).sum(axis=1)
+        return np.sqrt(squares[:: self.each])
 
     @cached_property
-    def _pieces(self) -> list[tuple[slice, Any]]:
-        """The rows of a, ROWS at a time."""
-        rows = self.a.shape[0]
-        if rows <= ROWS:
-            return [(slice(0, rows), self.a)]
-        places = [slice(k, min(k + ROWS, rows)) for k in range(0, rows, ROWS)]
-        return [(here, self.a[here]) for here in places]
+    def _row_blocks(self) -> list[tuple[slice, Any]]:
+        """The rows of a, ROWS_PER_BLOCK at a time."""
+        p = self.a.shape[0]
+        if p <= ROWS_PER_BLOCK:
+            return [(slice(0, p), self.a)]
+        blocks = [slice(k, min(k + ROWS_PER_BLOCK, p)) for k in range(0, p, ROWS_PER_BLOCK)]
+        return [(rows, self.a[rows]) for rows in blocks]
 
-    def _blocks(self, U: Array) -> Iterator[tuple[slice, Array]]:
-        """a U, a few columns at a time."""
-        columns = max(1, min(COLUMNS, IMAGES // self.a.shape[0]))
-        for k in range(0, U.shape[1], columns):
-            here = slice(k, min(k + columns, U.shape[1]))
-            yield here, np.asarray(self.a.matmat(U[:, here]))
+    def _products(self, U: Array) -> Iterator[tuple[slice, Array]]:
+        """Yield a U, a few columns at a time."""
+        count = max(1, min(MAX_BLOCK_COLUMNS, MAX_BLOCK_NUMBERS // self.a.shape[0]))
+        for k in range(0, U.shape[1], count):
+            columns = slice(k, min(k + count, U.shape[1]))
+            yield columns, np.asarray(self.a.matmat(U[:, columns]))
 
 
 def _streamed_gram(a: CodedDiffraction, w: Array) -> LinearOperator:
-    """a* Diag(w) a, in real numbers."""
+    """Return the real form of a* Diag(w) a."""
 
     def image(v: Array) -> Array:
         return real_vectors(a.weighted(w, complex_vectors(np.ravel(v))))
@@ -248,7 +252,7 @@ def _streamed_gram(a: CodedDiffraction, w: Array) -> LinearOperator:
 
 
 def _gram(a: LinearOperator, w: Array) -> LinearOperator:
-    """a' Diag(w) a."""
+    """Return a' Diag(w) a."""
     return LinearOperator(
         (a.shape[1], a.shape[1]),
         matvec=lambda v: a.rmatvec(w * a.matvec(np.ravel(v))),
@@ -258,8 +262,10 @@ def _gram(a: LinearOperator, w: Array) -> LinearOperator:
 
 
 def _stored(a: Any) -> tuple[Any, int]:
-    """The caller's matrix, checked, in memory of our own; a LinearOperator as it is; and how many
-    rows it has for each measurement: 2 in the real form of a complex one."""
+    """Return a checked copy of the user's matrix (a LinearOperator unchanged) in real form.
+
+    The second value is its number of rows per measurement: 2 for a complex matrix.
+    """
     name = "the matrix a of Quadratics"
     if is_complex(a):
         a = a if hasattr(a, "dtype") else np.asarray(a)
@@ -268,12 +274,8 @@ def _stored(a: Any) -> tuple[Any, int]:
         if not isinstance(a, LinearOperator):
             require_finite_parts(a, name)
         return _stored(real_matrix(a))[0], 2
-    if isinstance(a, LinearOperator):
-        stored: Any = a
-    elif sp.issparse(a):
-        stored = stored_rows(a, name)
-    else:
-        stored = np.ascontiguousarray(finite_array(a, name, ndim=2)).copy()
-    if 0 in stored.shape:
-        raise ProblemError(f"{name} must be at least 1 x 1; got shape {stored.shape}")
-    return stored, 1
+    if not isinstance(a, LinearOperator):
+        return stored_matrix(a, name), 1
+    if 0 in a.shape:
+        raise ProblemError(f"{name} must be at least 1 x 1; got shape {a.shape}")
+    return a, 1

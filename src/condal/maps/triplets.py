@@ -1,6 +1,6 @@
-"""Many symmetric matrices as one: their upper triangles, flattened, as the rows of a sparse matrix.
+"""Many symmetric matrices as one: the flattened upper triangles as rows of a sparse matrix.
 
-Checked all together: thousands of small matrices cost one pass over their entries.
+They are checked together: thousands of small matrices cost one pass over their entries.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from condal.runtime.arguments import finite_array, plain_array, refuse_complex, 
 
 
 def from_matrices(matrices: Iterable[Any]) -> tuple[int, Any]:
-    """n, and the upper triangles of the matrices, of any form."""
+    """Return n and the upper triangles of matrices in any form."""
     given = list(matrices)
     if any(is_complex(a) for a in given):  # the real ones among them are Hermitian too
         given = [_complex(a) for a in given]
-    parts = [_coordinates(a, i) for i, a in enumerate(given)]
-    if not parts:
+    stored = [_coordinates(a, i) for i, a in enumerate(given)]
+    if not stored:
         raise ProblemError("Inner needs at least one matrix; leave A out for no constraint")
-    n = parts[0].shape[0]
-    for i, part in enumerate(parts):
-        if part.shape[0] != n:
+    n = stored[0].shape[0]
+    for i, a in enumerate(stored):
+        if a.shape[0] != n:
             raise ProblemError(
                 f"the matrices of Inner differ in size: number 0 is {n} x {n}, "
-                f"number {i} is {part.shape[0]} x {part.shape[0]}"
+                f"number {i} is {a.shape[0]} x {a.shape[0]}"
             )
-    owner = np.repeat(np.arange(len(parts)), [part.data.size for part in parts])
-    rows = np.concatenate([part.row for part in parts])
-    cols = np.concatenate([part.col for part in parts])
-    values = np.concatenate([part.data for part in parts]).astype(np.float64)
+    owner = np.repeat(np.arange(len(stored)), [a.data.size for a in stored])
+    rows = np.concatenate([a.row for a in stored])
+    cols = np.concatenate([a.col for a in stored])
+    values = np.concatenate([a.data for a in stored]).astype(np.float64)
     _require_finite(values, owner)
-    return n, _upper(_rows(n, len(parts), owner, _flat(n, rows, cols), values), n)
+    return n, _upper(_rows(n, len(stored), owner, _flat(n, rows, cols), values), n)
 
 
 def from_rows(a: Any) -> tuple[int, Any]:
-    """n, and the upper triangles of matrices whose rows are given: p x n^2, both triangles."""
+    """Return n and the upper triangles of the matrices that are the rows of a, p x n^2."""
     if not sp.issparse(a):
         raise ProblemError(
             f"from_matrix takes a SciPy sparse matrix of shape (p, n * n); got {type(a).__name__}"
@@ -68,7 +68,7 @@ def from_rows(a: Any) -> tuple[int, Any]:
 def from_triplets(
     n: int, owner: Any, rows: Any, cols: Any, values: Any, size: int | None
 ) -> tuple[int, Any]:
-    """n, and the upper triangles; an entry off the diagonal stands for both."""
+    """Return n and the upper triangles; an entry off the diagonal stands for both."""
     require_whole(n, "n")
     data = finite_array(values, "values", ndim=1)
     given = {"owner": owner, "rows": rows, "cols": cols}
@@ -85,7 +85,7 @@ def from_triplets(
 
 
 def indices(given: Any, name: str) -> Indices:
-    """A vector of integers, checked."""
+    """Return a checked vector of integers."""
     array = plain_array(given, name, "a vector of integers")
     if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
         raise ProblemError(
@@ -95,7 +95,7 @@ def indices(given: Any, name: str) -> Indices:
 
 
 def require_within(array: Indices, most: int, name: str) -> None:
-    """Raise ProblemError unless all lie in 0..most - 1."""
+    """Raise ProblemError unless all indices lie in 0..most - 1."""
     if array.size and (array.min() < 0 or array.max() >= most):
         raise ProblemError(
             f"{name} must lie in 0..{most - 1}; got {array.min()}..{array.max()} "
@@ -114,14 +114,14 @@ class _Coordinates:
 
 
 def _complex(a: Any) -> Any:
-    """A matrix as a complex one; a gradient, which has its real form already, as it is."""
+    """Return a complex copy of a matrix; a Symmetric is in real form already."""
     if isinstance(a, Symmetric):
         return a
     return a.astype(complex) if sp.issparse(a) else np.asarray(a, dtype=complex)
 
 
 def _coordinates(a: Any, i: int) -> _Coordinates:
-    """The entries of matrix i: a sparse one is checked with the others later, another one here."""
+    """Return the entries of matrix i; the symmetry of a sparse one is checked later, with all."""
     name = f"matrix {i} of Inner"
     if sp.issparse(a):
         if len(a.shape) != 2 or a.shape[0] != a.shape[1] or a.shape[0] == 0:
@@ -152,7 +152,7 @@ def _flat(n: int, rows: Any, cols: Any) -> Any:
 
 
 def _rows(n: int, p: int, owner: Any, places: Any, values: Array) -> Any:
-    """The p x n^2 matrix with these entries, those of one place added, in order."""
+    """Return the p x n^2 matrix with these entries, in order, those of one place added."""
     stored = sp.csr_array(sp.coo_array((values, (owner, places)), shape=(p, n * n)))
     stored.sum_duplicates()
     return stored
@@ -169,18 +169,18 @@ def _require_finite(values: Array, owner: Any) -> None:
 
 
 def _upper(stored: Any, n: int) -> Any:
-    """The upper triangles of the rows, which must be symmetric; rounding in that is removed."""
+    """Return the upper triangles of the rows, which must be symmetric up to rounding."""
     owner, places = _owners(stored), stored.indices.astype(np.int64)
     mirrored = _rows(n, stored.shape[0], owner, places % n * n + places // n, stored.data)
-    apart = abs(stored - mirrored).max(axis=1).toarray().ravel()
-    wrong = np.flatnonzero(apart > 1e-12 * abs(stored).max(axis=1).toarray().ravel())
+    skew = abs(stored - mirrored).max(axis=1).toarray().ravel()
+    wrong = np.flatnonzero(skew > 1e-12 * abs(stored).max(axis=1).toarray().ravel())
     if wrong.size:
         name = f"matrix {wrong[0]} of Inner"
         raise ProblemError(
-            f"{name} must be symmetric; it differs from its transpose by {apart[wrong[0]]:.3g}: "
+            f"{name} must be symmetric; it differs from its transpose by {skew[wrong[0]]:.3g}: "
             "pass (A + A') / 2 if that is what you mean"
         )
-    if apart.any():
+    if skew.any():
         stored = sp.csr_array(0.5 * (stored + mirrored))
         owner, places = _owners(stored), stored.indices.astype(np.int64)
     keep = places // n <= places % n

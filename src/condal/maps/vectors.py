@@ -13,19 +13,30 @@ from scipy.sparse.linalg import LinearOperator
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
 from condal.linalg.norms import row_norms
+from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, Point
-from condal.linalg.sparse import require_sound
-from condal.maps.combined import Scaled
-from condal.maps.norms import operator_norm
+from condal.linalg.sparse import max_column_entries, require_sound
+from condal.maps.combined import BasicMap
 from condal.maps.triplets import indices, require_within
 from condal.runtime.arguments import finite_array, require_whole
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix:
-    """Ax = a x, for x a vector and a dense or sparse p x n matrix (or one row of length n)."""
+class Matrix(BasicMap):
+    r"""The map :math:`A x = a x` of a matrix, for x a vector.
 
-    diagonal_rows = None
+    Parameters
+    ----------
+    a : array_like or sparse matrix of shape (p, n)
+        The matrix, or one row of length n. It is copied.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from condal.maps import Matrix
+    >>> Matrix([[1.0, 2.0], [0.0, 1.0]])(np.ones(2))
+    array([3., 1.])
+    """
 
     a: Any
 
@@ -44,49 +55,46 @@ class Matrix:
 
     @property
     def size(self) -> int:
-        """p."""
         return int(self.a.shape[0])
 
     @cached_property
     def norm(self) -> float:
-        """The largest singular value."""
         return operator_norm(self.a)
 
     def scaled(self, rows: Array) -> Matrix:
-        """The matrix with scaled rows."""
         if sp.issparse(self.a):
             return Matrix(self.a.multiply(rows[:, None]))
         return Matrix(rows[:, None] * self.a)
 
     @cached_property
     def terms(self) -> int:
-        """The most entries of a column."""
-        if sp.issparse(self.a):
-            return int(np.bincount(self.a.indices, minlength=1).max(initial=0))
-        return self.size
+        return max_column_entries(self.a)
 
     def row_norms(self) -> Array:
-        """The Euclidean norms of the rows."""
         return row_norms(self.a)
 
     def as_matrix(self) -> Any:
-        """a."""
         return sp.csr_array(self.a)
 
     def __call__(self, x: Point) -> Array:
-        """a x."""
         return np.asarray(self.a @ np.asarray(x))
 
     def adjoint(self, y: Array) -> Gradient:
-        """a' y."""
         return np.asarray(self.a.T @ y)
 
 
 @dataclass(frozen=True)
-class Identity:
-    """Ax = x, for x a vector of length n."""
+class Identity(BasicMap):
+    """The identity, A x = x, for x a vector.
 
-    diagonal_rows = None
+    Parameters
+    ----------
+    n : int
+        The length of x.
+    """
+
+    norm = 1.0
+    terms = 1
 
     n: int
 
@@ -95,45 +103,32 @@ class Identity:
 
     @property
     def size(self) -> int:
-        """n."""
         return self.n
 
-    @property
-    def norm(self) -> float:
-        """1."""
-        return 1.0
-
-    def scaled(self, rows: Array) -> Scaled:
-        """rows * x."""
-        return Scaled(self, rows)
-
-    @property
-    def terms(self) -> int:
-        """1."""
-        return 1
-
     def row_norms(self) -> Array:
-        """All 1."""
         return np.ones(self.n)
 
     def as_matrix(self) -> Any:
-        """The n x n identity."""
         return sp.csr_array(sp.eye(self.n, format="csr"))
 
     def __call__(self, x: Point) -> Array:
-        """x, copied."""
         return np.array(x, dtype=np.float64)
 
     def adjoint(self, y: Array) -> Gradient:
-        """y, copied."""
         return np.array(y, dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
-class Sampling:
-    """(Ax)_k = x[indices_k], for x a vector of length n."""
+class Sampling(BasicMap):
+    r"""Entries of a vector, :math:`(A x)_k = x_{i_k}`.
 
-    diagonal_rows = None
+    Parameters
+    ----------
+    n : int
+        The length of x.
+    indices : array_like of int
+        The entries :math:`i_k`, from 0; an entry may appear several times.
+    """
 
     n: int
     indices: Any
@@ -146,36 +141,26 @@ class Sampling:
 
     @property
     def size(self) -> int:
-        """How many are chosen."""
         return int(self.indices.size)
 
     @cached_property
     def norm(self) -> float:
-        """The root of how often a coordinate is chosen, at most."""
         return float(np.sqrt(self.terms))
-
-    def scaled(self, rows: Array) -> Scaled:
-        """rows * Ax."""
-        return Scaled(self, rows)
 
     @cached_property
     def terms(self) -> int:
-        """How often a coordinate is chosen, at most."""
+        """How often an entry is sampled, at most."""
         return int(np.bincount(self.indices, minlength=1).max())
 
     def row_norms(self) -> Array:
-        """All 1."""
         return np.ones(self.size)
 
     def as_matrix(self) -> Any:
-        """A 1 in each row."""
         ends = np.arange(self.size + 1)
         return sp.csr_array((np.ones(self.size), self.indices, ends), shape=(self.size, self.n))
 
     def __call__(self, x: Point) -> Array:
-        """The coordinates of x."""
         return np.asarray(x)[self.indices]
 
     def adjoint(self, y: Array) -> Gradient:
-        """The vector with y_k added at indices_k."""
         return np.asarray(np.bincount(self.indices, y, self.n), dtype=np.float64)

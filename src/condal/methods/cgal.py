@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from itertools import count
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -13,13 +13,14 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.linalg.blocked import axpy
 from condal.linalg.points import Array
-from condal.methods.hull import Hull
-from condal.methods.lagrangian import Segment, best_atom, require_penalty, residual
+from condal.methods.lagrangian import Curvature, best_atom, require_penalty, residual
+from condal.methods.primal_step import Segment, primal_step
 from condal.methods.rules import (
     AccuracyRule,
     Balanced,
     Classical,
     Const,
+    Corrective,
     Decr,
     DualRule,
     Fixed,
@@ -35,16 +36,16 @@ from condal.methods.rules import (
 from condal.methods.state import State, Warm
 from condal.methods.tree_dual import tree_dual
 from condal.runtime.arguments import require_fraction
-from condal.runtime.cancellation import uninterrupted
 from condal.types import Keeps, Storage
 
 if TYPE_CHECKING:
+    from condal.methods.hull import Hull
     from condal.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
 class CGALState:
-    """lam0 as it is by now, and the hull of the atoms, for the fully corrective variant."""
+    """The current lam0, and the hull of the atoms if the primal rule is `Corrective`."""
 
     lam0: float
     hull: Hull | None = None
@@ -52,27 +53,65 @@ class CGALState:
 
 @dataclass(frozen=True)
 class CGAL:
-    """minimise f(x) + h(Ax) over X by conditional gradient steps on the augmented Lagrangian.
+    r"""Minimise :math:`f(x) + h(Ax)` over X by steps on the augmented Lagrangian.
+
+    Each iteration takes a conditional gradient step on :math:`L_\lambda(\cdot, y)` and a gradient
+    ascent step on the multiplier y:
+
+    .. math::
+
+        r &= \operatorname{prox}_{h/\lambda}(Ax + y/\lambda), \quad
+        w = y + \lambda (Ax - r), \quad
+        s = \operatorname{lmo}(\nabla f(x) + A^\top w), \\
+        x &\leftarrow x + \eta (s - x), \quad
+        y \leftarrow y + \sigma \bigl(Ax - \operatorname{prox}_{h/\lambda}(Ax + y/\lambda)\bigr).
 
     Parameters
     ----------
-    lam0 : the initial penalty, lam_k = lam0 sqrt(k + 1); None lets `Balanced` choose and adapt it,
-        which wants a normalised problem (`solve` normalises), and begins at the dual that the
-        problem suggests (`tree_dual`), if any. Or a penalty rule, as `Fixed(lam)`. The dual of a
-        given lam0 begins at 0.
-    eta : the primal step, `Classical()` or `LineSearch()`.
-    sigma : the dual step, `Const()`, `Decr()` or `Never()`; `Smoothed()` holds the dual of g at 0.
-    tol : the accuracy asked of the oracle.
-    corrective : minimise the augmented Lagrangian over the hull of the atoms after each step.
+    lam0 : float, PenaltyRule or None
+        The initial penalty of :math:`\lambda_k = \lambda_0 \sqrt{k + 1}`, or a penalty rule such as
+        ``Fixed(lam)``. None means `Balanced`, which chooses and adapts the penalty of a normalised
+        problem (`solve` normalises); the dual then starts at `tree_dual` where the problem has one.
+        With any other value the dual starts at 0.
+    eta : PrimalRule
+        The primal step: ``Classical()``, ``LineSearch()`` or ``Corrective()``.
+    sigma : DualRule
+        The dual step: ``Const()``, ``Decr()``, ``Never()``, or ``Smoothed()`` to keep z = 0.
+    tol : AccuracyRule
+        The accuracy asked of the oracle.
+    corrective : bool
+        Shorthand for ``eta=Corrective(eta)``.
+
+    Raises
+    ------
+    ProblemError
+        If lam0 is not a positive number or a penalty rule, or if a rule is not callable.
+
+    References
+    ----------
+    A. Yurtsever, O. Fercoq, V. Cevher. A conditional-gradient-based augmented Lagrangian framework.
+    ICML 2019.
+
+    Examples
+    --------
+    >>> import numpy as np, condal
+    >>> from condal.methods.rules import LineSearch
+    >>> A = condal.Matrix(np.array([[1.0, 2.0, 3.0]]))
+    >>> problem = condal.Problem.of(
+    ...     f=condal.Linear([3.0, 1.0, 2.0]), X=condal.Simplex(3), A=A, K=condal.Equal([2.5])
+    ... )
+    >>> result = condal.solve(problem, condal.CGAL(eta=LineSearch()), tol=1e-2)
+    >>> print(f"{result.objective:.1f}")
+    1.5
     """
 
     lam0: float | PenaltyRule | None = None
     eta: PrimalRule = field(default_factory=Classical)
     sigma: DualRule = field(default_factory=Const)
     tol: AccuracyRule = field(default_factory=FractionOfGap)
-    corrective: bool = False
+    corrective: InitVar[bool] = False
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, corrective: bool) -> None:
         if not (
             self.lam0 is None
             or isinstance(self.lam0, float | int | np.number)
@@ -82,19 +121,21 @@ class CGAL:
                 f"lam0 must be a positive number, a penalty rule or None; got {self.lam0!r}"
             )
         _ = self.penalty  # validates lam0
-        for name, rule, wanted in (
+        for name, rule, example in (
             ("eta", self.eta, "LineSearch()"),
             ("sigma", self.sigma, "Decr()"),
             ("tol", self.tol, "Exact()"),
         ):
             if isinstance(rule, type) or not callable(rule):
                 raise ProblemError(
-                    f"{name} takes a rule of condal.methods.rules, such as {wanted}; got {rule!r}"
+                    f"{name} takes a rule of condal.methods.rules, such as {example}; got {rule!r}"
                 )
+        if corrective:
+            object.__setattr__(self, "eta", Corrective(self.eta))
 
     @property
     def penalty(self) -> PenaltyRule:
-        """The rule that lam0 stands for."""
+        """The penalty rule that lam0 stands for."""
         if self.lam0 is None:
             return Balanced()
         if isinstance(self.lam0, float | int | np.number):
@@ -103,8 +144,7 @@ class CGAL:
 
     @property
     def name(self) -> str:
-        """What the method is called in tables and at the command line."""
-        if self.corrective:
+        if isinstance(self.eta, Corrective):
             return "cgal-fc"
         if isinstance(self.sigma, Never):
             return "hcgm"
@@ -118,91 +158,117 @@ class CGAL:
 
     @property
     def keeps(self) -> Keeps:
-        """The atoms, where they are weighed anew."""
-        return "atoms" if self.corrective else "x"
+        return "atoms" if isinstance(self.eta, Corrective) else "x"
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
-        """k = 0, or where an earlier solve ended; a penalty that adapts goes on from its lam.
+        """Return the state at k = 0, or where an earlier solve ended.
 
-        A dual that never moves is 0.
+        An adaptive penalty resumes from the lam of `warm`. Rows of the dual that the dual rule
+        never moves are 0.
         """
         penalty = self.penalty
         lam0 = penalty.first
         if isinstance(penalty, Balanced) and warm is not None and isfinite(warm.lam):
             lam0 = warm.lam / penalty.at(warm.k, 1.0)
-        if isinstance(self.sigma, Never) and warm is not None:
-            warm = replace(warm, y=np.zeros_like(warm.y))
-        if isinstance(self.sigma, Smoothed) and warm is not None:
-            warm = replace(warm, y=np.where(self.sigma.held(problem.h), 0.0, warm.y))
         if warm is None:
             warm = self.suggested(lambda: tree_dual(problem))
-        return State.start(problem, warm, own=CGALState(lam0))
+        elif isinstance(self.sigma, Never):
+            warm = replace(warm, y=np.zeros_like(warm.y))
+        elif isinstance(self.sigma, Smoothed):
+            warm = replace(warm, y=np.where(self.sigma.held(problem.h), 0.0, warm.y))
+        return State.start(problem, warm, carry=CGALState(lam0))
 
     def suggested(self, dual: Callable[[], Array | None]) -> Warm | None:
-        """The dual to begin with, if it may move, within the D_Y of its rule; None for 0."""
+        """Return the suggested dual as a start, scaled into the D_Y of the rule; None for y = 0."""
         if self.lam0 is not None or not isinstance(self.sigma, Const | Decr):
             return None
         y = dual()
         if y is None:
             return None
-        size = float(np.linalg.norm(y))
-        return Warm(None, y * min(1.0, self.sigma.D_Y / size) if size else y, 0)
+        norm = float(np.linalg.norm(y))
+        return Warm(None, y * min(1.0, self.sigma.D_Y / norm) if norm else y, 0)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each iteration k = 1, 2, ..."""
-        f, X, A, h = problem.f, problem.X, problem.A, problem.h
-        penalty = self.penalty
-        L_D2, A_D2 = f.L * X.diameter**2, (A.norm * X.diameter) ** 2  # L_f D_X^2, |A|^2 D_X^2
+        f, h, penalty, curvature = problem.f, problem.h, self.penalty, Curvature.of(problem)
         state = start or self.start(problem)
         Mx, Ax, y, s, gap = state.Mx, state.Ax, state.y, state.s, state.gap
-        lam0, hull = state.own.lam0, state.own.hull
-        held = self.sigma.held(h) if isinstance(self.sigma, Smoothed) else None
-        if self.corrective and hull is None:
+        lam0, hull = state.carry.lam0, state.carry.hull
+        if hull is None and isinstance(self.eta, Corrective):
+            from condal.methods.hull import Hull
+
             hull = Hull.of(problem, x)
+        held = self.sigma.held(h) if isinstance(self.sigma, Smoothed) else None
 
         for k in count(state.k + 1):
             lam = penalty.at(k, lam0)
 
-            # Primal step: a conditional gradient step on the augmented Lagrangian.
-            tol = self.tol(k, gap, L_D2 + lam * A_D2)
-            atom = best_atom(problem, Mx, Ax, y, lam, tol=tol, guess=s)
-            s, gap = atom.s, atom.gap
-            segment = Segment(problem, Mx, Ax, atom, y, lam)
-            eta = 1.0 if k == 1 else self.eta(k, segment.slope)  # before k = 1 there is no x
-            u = None if k == 1 else Mx
-            Mx, Ax = segment.images(eta)
-            del segment  # and with it the Ax before, whose memory the dual step takes
-            with uninterrupted():  # x and what the state says of it move as one
-                x.move(s, eta)  # after the images: one that fails leaves x where it was
-                if hull is not None:
-                    hull, Mx, Ax = hull.corrected(problem, x, s, y, lam, gap)
+            # Primal step: a conditional gradient step on L_lam(., y).
+            tol = self.tol(k, gap, curvature.at(lam))
+            atom = best_atom(problem, Mx, Ax, y, lam, tol=tol, guess=s)  # r, w, v, s = lmo(v)
+            s, w, gap = atom.s, atom.w, atom.gap
+            step = primal_step(self.eta, k, Segment(problem, Mx, Ax, atom, y, lam), x, hull)
+            eta, Mx, Ax, hull = step.eta, step.Mx, step.Ax, step.hull
 
-                # Penalty update: lam_{k+1}.
-                share = lam * A_D2 / (L_D2 + lam * A_D2) if A_D2 else 0.0
-                lam0 = penalty(k, lam0, share * gap, atom.price)
-                lam_next = penalty.at(k + 1, lam0)
+            # Penalty update: lam_{k+1}.
+            lam0 = penalty(k, lam0, curvature.share(lam) * gap, atom.price)
+            lam_next = penalty.at(k + 1, lam0)
 
-                # Dual step: a gradient ascent step on the multiplier.
-                d = residual(h, Ax, y, lam_next)
-                if held is not None:
-                    d[held] = 0.0
-                budget = 2 / (k + 1) ** 2 * (L_D2 + lam_next * A_D2)
-                sigma = self.sigma(k, lam0, y, d, budget)
-                y = axpy(y, d, sigma)
-                value, own = f.value(Mx), CGALState(lam0, hull)  # f may take products, too
-            yield State(k, Mx, Ax, y, atom.w, s, value, gap, atom.lower, lam, eta, sigma, own, u=u)
+            # Dual step: a gradient ascent step on the multiplier.
+            d = residual(h, Ax, y, lam_next, held)
+            sigma = self.sigma(k, lam0, y, d, 2 / (k + 1) ** 2 * curvature.at(lam_next))
+            y = axpy(y, d, sigma)
+
+            value, carry = f.value(Mx), CGALState(lam0, hull)
+            step.move(x)  # last: an interrupted iteration leaves x unchanged
+            yield State(
+                k, Mx, Ax, y, w, s, value, gap, atom.lower, lam, eta, sigma, carry, u=step.u
+            )
 
 
 def hcgm(lam0: float | None = None) -> CGAL:
-    """HCGM (Yurtsever, Fercoq, Locatello and Cevher 2018): CGAL whose dual never moves."""
-    return replace(CGAL(lam0), sigma=Never())
+    r"""Return HCGM: CGAL whose dual never moves (homotopy smoothing).
+
+    Parameters
+    ----------
+    lam0 : float or None
+        The initial penalty, as in `CGAL`.
+
+    Returns
+    -------
+    CGAL
+        The method ``CGAL(lam0, sigma=Never())``.
+
+    References
+    ----------
+    A. Yurtsever, O. Fercoq, F. Locatello, V. Cevher. A conditional gradient framework for composite
+    convex minimization with applications to semidefinite programming. ICML 2018.
+    """
+    return CGAL(lam0, sigma=Never())
 
 
 def fwal(lam: float = 1.0, rho: float = 0.1) -> CGAL:
-    """FW-AL (Gidel, Pedregosa and Lacoste-Julien 2018): lam fixed, sigma_k = 2 sigma0 / (k + 2).
+    r"""Return FW-AL: CGAL with a fixed penalty and the harmonic dual step.
 
-    sigma0 = rho * 2 / lam; its theory asks for a rho in (0, 1] that is small enough, and cannot say
-    how small.
+    The dual step is :math:`\sigma_k = 2 \sigma_0 / (k + 2)` with :math:`\sigma_0 = 2 \rho/\lambda`.
+
+    Parameters
+    ----------
+    lam : float
+        The penalty.
+    rho : float
+        The factor of the dual step, in (0, 1]. The theory asks for a sufficiently small rho and
+        does not say how small.
+
+    Returns
+    -------
+    CGAL
+        The method ``CGAL(Fixed(lam), sigma=Harmonic(2 * rho / lam))``.
+
+    References
+    ----------
+    G. Gidel, F. Pedregosa, S. Lacoste-Julien. Frank-Wolfe splitting via augmented Lagrangian
+    method. AISTATS 2018.
     """
     require_penalty(lam, "lam")
     require_fraction(rho, "rho")
@@ -210,5 +276,18 @@ def fwal(lam: float = 1.0, rho: float = 0.1) -> CGAL:
 
 
 def corrective(lam0: float | None = None) -> CGAL:
-    """CGAL, fully corrective: x_{k+1} minimises L_lam(., y_k) over the hull of the atoms so far."""
-    return CGAL(lam0, eta=LineSearch(), corrective=True)
+    r"""Return fully corrective CGAL.
+
+    :math:`x_{k+1}` minimises :math:`L_\lambda(\cdot, y_k)` over the hull of the atoms so far.
+
+    Parameters
+    ----------
+    lam0 : float or None
+        The initial penalty, as in `CGAL`.
+
+    Returns
+    -------
+    CGAL
+        The method ``CGAL(lam0, eta=Corrective())``.
+    """
+    return CGAL(lam0, eta=Corrective())

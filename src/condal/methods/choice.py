@@ -1,46 +1,41 @@
-"""Which method to use where none is given, why, and what to try after it."""
+"""The choice of a method where none is given: candidates in order, and when to try the next."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from condal.linalg.cone_slices import sections
-from condal.methods.cgal import CGAL, corrective
-from condal.methods.interior import MOST_SECONDS, InteriorPoint
-from condal.methods.lowrank.method import LowRankCGAL
-from condal.methods.projection.primal_dual import PrimalDual
-from condal.methods.projection.splitting import Splitting
-from condal.methods.rules import LineSearch
 from condal.types import Method, spectral_parts
 
 if TYPE_CHECKING:
+    from condal.methods.lowrank.method import LowRankCGAL
     from condal.problem import Problem
 
 SMALL_SYSTEM = "f is linear and the system of a Newton step is small"
-ALWAYS = "it takes any problem, and no more than the oracle of its domain"
-PROJECTED = 400  # n up to which a curved f is faster by projections than by factors of any rank
-SMALL = 150  # n below which an eigenvalue decomposition costs next to nothing
-LARGE = 600  # n from which projections, some hundred of them, take a minute
-FEW_ROWS = 50_000  # of the maps: what is kept of each atom
-FEW = 10  # constraints: a solution then has a rank of 4 at most
-LOOSE = 3e-2  # a tolerance that CGAL reaches before the others have set up
-TIGHT = 1e-4  # a tolerance below which splitting takes some hundred steps
+ALWAYS = "it takes any problem and needs only the oracle of its domain"
+MAX_PROJECTED_SIDE = 400  # n up to which projections beat factors of any rank for a curved f
+CHEAP_SIDE = 150  # n below which an eigenvalue decomposition costs next to nothing
+SLOW_SIDE = 600  # n from which a few hundred projections take a minute
+MAX_IMAGE_ROWS = 50_000  # rows of the maps, kept for each atom
+FEW_CONSTRAINTS = 10  # a solution then has a rank of 4 at most
+LOOSE_TOL = 3e-2  # CGAL reaches this before the others have set up
+TIGHT_TOL = 1e-4  # below this splitting takes some hundred steps
 INTERIOR_STEPS = 12
-SOON = 0.3  # seconds, in which projections of vectors are not done
-SPLITTING_STEPS = (60, 200)  # measured, to a tolerance above and below that
-SPLITTING_CALLS, SPLITTING_CUBE = 1.5e-3, 1e-9  # seconds of a step, and times n^3
-SPLITTING_READ = 1.6e-8  # seconds, of an entry of A
-FEWER = 100  # iterations of primal-dual steps, each of some of them, instead of PATIENCE
-PATIENCE = 500  # iterations in which the gap and infeasibility halve, or the next method is tried
+VECTOR_SECONDS = 0.3  # projections of vectors take longer
+SPLITTING_STEPS = (60, 200)  # measured, for a tolerance above and below TIGHT_TOL
+SPLITTING_CALLS, SPLITTING_CUBE = 1.5e-3, 1e-9  # seconds per step, and times n^3
+SPLITTING_READ = 1.6e-8  # seconds per entry of A
+PRIMAL_DUAL_PATIENCE = 100  # each iteration of this method is several steps
+PATIENCE = 500  # iterations in which gap and infeasibility halve, or the next method is tried
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A method, why it is the one, and how many iterations it may go without getting anywhere."""
+    """A method, the reason for it, and its patience: iterations without progress."""
 
     method: Method
     why: str
@@ -48,73 +43,91 @@ class Choice:
 
 
 def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> tuple[Choice, ...]:
-    """What to try, in turn: the next takes over the point and the dual of one that can do no more.
+    """Return the methods to try in turn; each starts from the point and dual of the one before.
 
-    CGAL with line search comes last, and alone where the storage is given: the others carry x in a
-    form of their own.
+    CGAL with line search comes last, and is the only one where the storage is given: the other
+    methods carry x in a form of their own.
     """
+    from condal.methods.cgal import CGAL, corrective
+    from condal.methods.projection.primal_dual import PrimalDual
+    from condal.methods.rules import LineSearch
+
     last = Choice(CGAL(eta=LineSearch()), ALWAYS)
     if not free_storage:
         return (last,)
     if spectral_parts(problem.X) is not None:
         return (*_spectral(problem, tol), last)
-    (newton, seconds), found = _newton(problem), []
+    (newton, seconds), candidates = _newton(problem), []
     if PrimalDual().suits(problem):
-        found.append(Choice(PrimalDual(), "projections onto X are cheap", FEWER))
-    matrices = any(part.kind == "psd" for part in sections(problem.X) or ())
-    sooner = matrices or seconds <= SOON
-    found = newton + found if sooner else found + newton
-    if problem.f.M.size + problem.A.size <= FEW_ROWS:
+        why = "projections onto X are cheap"
+        candidates.append(Choice(PrimalDual(), why, PRIMAL_DUAL_PATIENCE))
+    has_matrices = any(section.kind == "psd" for section in sections(problem.X) or ())
+    newton_first = has_matrices or seconds <= VECTOR_SECONDS
+    candidates = newton + candidates if newton_first else candidates + newton
+    if problem.f.M.size + problem.A.size <= MAX_IMAGE_ROWS:
         why = "few atoms may make a solution, and weighing them is cheap"
-        found.append(Choice(corrective(), why))
-    return (*found, last)
+        candidates.append(Choice(corrective(), why))
+    return (*candidates, last)
 
 
 def _spectral(problem: Problem, tol: float) -> list[Choice]:
-    """What to try before CGAL for matrices, one or several."""
+    """The candidates before CGAL for one or several matrices."""
+    from condal.methods.lowrank.method import LowRankCGAL
+
     n = max(X.n for X in spectral_parts(problem.X) or ())
-    found = []
+    candidates = []
     lowrank = LowRankCGAL(aim=tol)
-    why_low = _why_low_rank(problem, n, lowrank)
-    if why_low is not None:
-        found.append(Choice(lowrank, why_low))
-    if tol < LOOSE:
-        found += _projected(problem, n, tol)
-    if found and why_low is None and tol < LOOSE and lowrank.fits(problem):
-        found.append(Choice(lowrank, "a factor of x may go on where projections rest"))
-    return found
+    why_low_rank = _why_low_rank(problem, n, lowrank)
+    if why_low_rank is not None:
+        candidates.append(Choice(lowrank, why_low_rank))
+    if tol < LOOSE_TOL:
+        candidates += _projected(problem, n, tol)
+    if candidates and why_low_rank is None and tol < LOOSE_TOL and lowrank.fits(problem):
+        candidates.append(Choice(lowrank, "a factor of x may progress where projections stall"))
+    return candidates
 
 
 def _projected(problem: Problem, n: int, tol: float) -> list[Choice]:
-    """Projections and Newton steps, for which n must be small: the faster first."""
+    """Projections and Newton steps, which need a small n: the faster first."""
+    from condal.methods.projection.primal_dual import PrimalDual
+    from condal.methods.projection.splitting import Splitting
+
     newton, seconds = _newton(problem)
     if Splitting().suits(problem):
-        why = f"n = {n} is small enough for an eigenvalue decomposition a step"
+        why = f"n = {n} is small enough for an eigenvalue decomposition per step"
         each = SPLITTING_CALLS + SPLITTING_CUBE * n**3 + SPLITTING_READ * problem.A.terms * n**2
-        splitting = SPLITTING_STEPS[tol < TIGHT] * each
-        found = [Choice(Splitting(), why)]
-        return newton + found if seconds < splitting else found + newton
+        splitting = [Choice(Splitting(), why)]
+        newton_first = seconds < SPLITTING_STEPS[tol < TIGHT_TOL] * each
+        return newton + splitting if newton_first else splitting + newton
     if PrimalDual().suits(problem):
-        why = f"n = {n} is small enough for a projection a step"
-        return [*newton, Choice(PrimalDual(), why, FEWER)]
+        why = f"n = {n} is small enough for a projection per step"
+        return [*newton, Choice(PrimalDual(), why, PRIMAL_DUAL_PATIENCE)]
     return newton
 
 
 def _newton(problem: Problem) -> tuple[list[Choice], float]:
-    """Newton's method, if a step of it does not take too long, and the seconds of all steps."""
-    step = _newton_seconds(problem)
-    found = [Choice(InteriorPoint(), SMALL_SYSTEM)] if step <= MOST_SECONDS else []
-    return found, INTERIOR_STEPS * step
+    """The interior-point method, if a step of it is fast enough, and the seconds of all steps."""
+    from condal.methods.interior.method import MAX_STEP_SECONDS, InteriorPoint
+
+    seconds = _newton_seconds(problem)
+    newton = [Choice(InteriorPoint(), SMALL_SYSTEM)] if seconds <= MAX_STEP_SECONDS else []
+    return newton, INTERIOR_STEPS * seconds
 
 
 def _newton_seconds(problem: Problem) -> float:
-    """Of a Newton step; inf where there are no constraints, and the oracle knows the answer."""
+    """The seconds per Newton step; inf without constraints, where the oracle has the answer."""
+    from condal.methods.interior.method import InteriorPoint
+
     return InteriorPoint().seconds(problem) if problem.A.size else inf
 
 
 def _why_low_rank(problem: Problem, n: int, method: LowRankCGAL) -> str | None:
+    from condal.methods.interior.method import MAX_STEP_SECONDS
+    from condal.methods.projection.primal_dual import PrimalDual
+
     if problem.f.L > 0:
-        projected = n <= PROJECTED and problem.rank is None and PrimalDual().suits(problem)
+        small = n <= MAX_PROJECTED_SIDE and problem.rank is None
+        projected = small and PrimalDual().suits(problem)
         return None if projected or not method.fits(problem) else "f is smooth in a factor of x"
     if method.suits(problem):
         return "f is linear and diag x = b is all of A, which the rows of a factor of x can keep"
@@ -122,35 +135,38 @@ def _why_low_rank(problem: Problem, n: int, method: LowRankCGAL) -> str | None:
         return None
     if problem.A.diagonal_rows is not None and problem.h.fixed is not None:
         return "f is linear and A reads the diagonal alone"
-    if n >= SMALL and problem.A.size <= FEW:
+    if n >= CHEAP_SIDE and problem.A.size <= FEW_CONSTRAINTS:
         return f"f is linear and {problem.A.size} constraints leave a solution of small rank"
-    slow = n >= LARGE and _newton_seconds(problem) > MOST_SECONDS
+    slow = n >= SLOW_SIDE and _newton_seconds(problem) > MAX_STEP_SECONDS
     if slow and _fixes_diagonal(problem, n):
         return f"f is linear, A fixes diag x among others, and n = {n} is large for the rest"
     return None
 
 
 def _fixes_diagonal(problem: Problem, n: int) -> bool:
-    """Whether each x_ii of one matrix has a row of its own, an equation."""
+    """Whether each x_ii of one matrix has an equation of its own."""
     A = problem.A.as_matrix() if problem.h.fixed is not None else None
     if A is None or A.shape[1] != n * n:
         return False
-    alone = A.indices[A.indptr[:-1][np.diff(A.indptr) == 1]]
-    return np.unique(alone[alone % (n + 1) == 0]).size == n
+    single = A.indices[A.indptr[:-1][np.diff(A.indptr) == 1]]  # the entry of each one-entry row
+    return np.unique(single[single % (n + 1) == 0]).size == n
 
 
 class StallDetector:
-    """Whether a method still gets anywhere: by halves of the larger of gap and infeasibility."""
+    """Detects a stall: the larger of gap and infeasibility has not halved for too long."""
 
-    kept: ClassVar[tuple[str, ...]] = ("_first", "_halved", "_least", "_patience", "stalled")
+    checkpoint_fields = ("_first", "_halved", "_least", "_patience", "stalled")
 
     def __init__(self, k: int, patience: int = PATIENCE) -> None:
         self._first = self._halved = k
         self._least, self._patience = inf, patience
-        self.stalled = False  # whether it gets nowhere
+        self.stalled = False
 
     def note(self, k: int, measure: float) -> None:
-        """It stalls where the patience, and half of all iterations, have passed since a halving."""
+        """Note the measure of iteration k.
+
+        A method stalls if the patience and half of all iterations have passed since it was halved.
+        """
         if measure <= 0.5 * self._least and measure < self._least:
             self._least, self._halved = measure, k
         self.stalled = k - self._halved > max(self._patience, (k - self._first) // 2)

@@ -1,4 +1,4 @@
-"""The fully corrective step: L_lam(., y) minimised over the hull of the atoms that x is made of."""
+"""The fully corrective step: L_lam(., y) minimised over the hull of the atoms of x."""
 
 from __future__ import annotations
 
@@ -16,52 +16,56 @@ from condal.methods.lagrangian import multiplier, slope_along, zero_of
 from condal.types import AtomStorage, Storage
 
 if TYPE_CHECKING:
+    from condal.methods.primal_step import Segment
     from condal.problem import Problem
 
 NEWTON_STEPS = 50
-DROPPED = 1e-12  # a weight of no account
-ROUNDING = 1e-14  # a gap of no account, of what the gradient adds up
-PROBE = 1e-7  # how far to look for the curvature, of the size of what is looked at
+NEGLIGIBLE_WEIGHT = 1e-12
+GAP_ROUNDING = 1e-14  # of the terms of the gradient: a gap below it is rounding
+PROBE = 1e-7  # relative step of the differences that estimate the curvature
 
 
 @dataclass(frozen=True, eq=False)
 class Hull:
-    """The images of the atoms, a column an atom: MS and AS, in the order of the storage."""
+    """The images of the atoms, one column per atom: MS and AS, in the order of the storage."""
 
     MS: Array
     AS: Array
 
     @classmethod
     def of(cls, problem: Problem, x: Storage) -> Hull:
-        """The hull of the atoms that x holds, none or those of a warm start."""
+        """Return the hull of the atoms in x: none, or those of a warm start."""
         if not isinstance(x, AtomStorage):
             raise ProblemError(
-                "a fully corrective step weighs the atoms anew, and needs a storage that keeps "
-                f"them: leave storage out, or pass condal.storage.Atoms(); got {type(x).__name__}"
+                "a fully corrective step sets new weights for the atoms, and needs a storage that "
+                "keeps them: leave storage out, or pass condal.storage.Atoms(); got "
+                f"{type(x).__name__}"
             )
         empty = cls(np.empty((problem.f.M.size, 0)), np.empty((problem.A.size, 0)))
         return empty._with(problem, x.whole())
 
     def corrected(
-        self, problem: Problem, x: Storage, s: Point, y: Array, lam: float, gap: float
-    ) -> tuple[Hull, Array, Array]:
-        """The hull with s, without the atoms of no weight, and the images of its best point.
+        self, x: AtomStorage, segment: Segment, eta: float
+    ) -> tuple[Array, Hull, Array, Array]:
+        """Minimise L_lam(., y) over the hull of the atoms of x and s, from x + eta (s - x).
 
-        x has just moved to s; its weights are set to those of the best point.
+        Return the weights of all atoms, the hull of those with positive weight, and the images of
+        the minimiser. x itself does not move.
         """
-        assert isinstance(x, AtomStorage)
-        fresh = x.split(s)
-        forgotten = len(x.weights) == len(fresh)  # a step of length 1 left nothing else
-        hull = (Hull(self.MS[:, :0], self.AS[:, :0]) if forgotten else self)._with(problem, fresh)
-        theta = hull._merged(x.blocks, x.weights)
-        if gap <= ROUNDING * lam * float(np.abs(hull.AS).max(initial=1.0)) and not forgotten:
-            theta[-len(fresh) :] = 0.0  # an atom that rounding chose: it would stay for ever
-            theta /= np.bincount(x.blocks, weights=theta)[x.blocks]
-        theta = hull._best(problem, x.blocks, theta, y, lam, gap)
-        x.reweigh(theta)
-        kept = theta > 0
+        problem, y, lam, gap = segment.problem, segment.y, segment.lam, segment.atom.gap
+        new_atoms = x.split(segment.atom.s)
+        new, old = len(new_atoms), 0 if eta == 1.0 else x.weights.size  # as x.move(s, eta) does
+        hull = Hull(self.MS[:, :old], self.AS[:, :old])._with(problem, new_atoms)
+        blocks = np.append(x.blocks[:old], np.arange(new))
+        theta = np.append(x.weights[:old] * (1 - eta), np.full(new, eta))
+        theta = hull._merged(blocks, theta)
+        if gap <= GAP_ROUNDING * lam * float(np.abs(hull.AS).max(initial=1.0)) and old:
+            theta[old:] = 0.0  # rounding chose this atom: it would never leave
+            theta /= np.bincount(blocks, weights=theta)[blocks]
+        theta = hull._best(problem, blocks, theta, y, lam, gap)
+        active = theta > 0
         images = hull.MS @ theta, hull.AS @ theta
-        return Hull(hull.MS[:, kept], hull.AS[:, kept]), *images
+        return theta, Hull(hull.MS[:, active], hull.AS[:, active]), *images
 
     def _with(self, problem: Problem, atoms: tuple[Point, ...]) -> Hull:
         MS = [self.MS, *(problem.f.M(s)[:, None] for s in atoms)]
@@ -69,7 +73,7 @@ class Hull:
         return Hull(np.hstack(MS), np.hstack(AS))
 
     def _merged(self, blocks: Indices, theta: Array) -> Array:
-        """The weights, those of an atom that was there already put on its first appearance."""
+        """The weights, with those of repeated atoms added to the first appearance."""
         both = np.vstack([self.MS, self.AS])
         squares = np.einsum("ij,ij->j", both, both)
         apart = squares[:, None] + squares[None, :] - 2 * both.T @ both
@@ -82,23 +86,24 @@ class Hull:
     ) -> Array:
         """The weights that minimise L_lam(S theta, y), to a millionth of the gap that s showed.
 
-        Newton's method: the curvature where it stands makes a quadratic program over the simplex,
-        and a line search towards its solution does the rest. One step is enough where L is
-        quadratic over the hull, as it is for a linear objective and Ax = b.
+        Newton's method: the local curvature gives a quadratic program over the simplex, and a line
+        search goes towards its solution. One step is enough where L is quadratic over the hull, as
+        for a linear objective and Ax = b.
         """
         Mx, Ax = self.MS @ theta, self.AS @ theta
         least = inf
         for _ in range(NEWTON_STEPS):
             w = multiplier(problem.h, Ax, y, lam)
             gradient = self.MS.T @ problem.f.gradient(Mx) + self.AS.T @ w
-            left = _gap(gradient, blocks, theta)
-            # Where rounding keeps the gap from falling, more steps are of no use.
-            if left <= 1e-6 * abs(gap) or (left <= 1e-3 * abs(gap) and left >= 0.5 * least):
+            hull_gap = _gap(gradient, blocks, theta)
+            # More steps do not help once rounding keeps the gap from falling.
+            stalled = hull_gap <= 1e-3 * abs(gap) and hull_gap >= 0.5 * least
+            if hull_gap <= 1e-6 * abs(gap) or stalled:
                 break
-            least = min(least, left)
+            least = min(least, hull_gap)
             H = self._curvature(problem, Mx, Ax, y, lam)
             target = simplex_qp.minimise(H, gradient - H @ theta, blocks, theta)
-            target[target < DROPPED] = 0.0
+            target[target < NEGLIGIBLE_WEIGHT] = 0.0
             dM, dA = self.MS @ target - Mx, self.AS @ target - Ax
             step = zero_of(slope_along(problem, Mx, dM, Ax, dA, y, lam))
             if step == 0.0:
@@ -112,18 +117,18 @@ class Hull:
         f, h = problem.f, problem.h
         H = np.zeros((self.MS.shape[1], self.MS.shape[1]))
         if f.L > 0:
-            far = PROBE * _largest(self.MS)
+            t = PROBE * _largest(self.MS)
             g = f.gradient(Mx)
-            H += self.MS.T @ _columns(lambda u: (f.gradient(Mx + far * u) - g) / far, self.MS)
+            H += self.MS.T @ _columns(lambda u: (f.gradient(Mx + t * u) - g) / t, self.MS)
         if h.size:
-            far = PROBE * max(_largest(self.AS), _largest(Ax))
+            t = PROBE * max(_largest(self.AS), _largest(Ax))
             w = multiplier(h, Ax, y, lam)
-            if h.separable:  # then the derivative of w is diagonal, and one look shows all of it
-                slopes = (multiplier(h, Ax + far, y, lam) - w) / far
+            if h.separable:  # the derivative of w is diagonal: one difference gives all of it
+                slopes = (multiplier(h, Ax + t, y, lam) - w) / t
                 H += self.AS.T @ (slopes[:, None] * self.AS)
             else:
                 H += self.AS.T @ _columns(
-                    lambda u: (multiplier(h, Ax + far * u, y, lam) - w) / far, self.AS
+                    lambda u: (multiplier(h, Ax + t * u, y, lam) - w) / t, self.AS
                 )
         return 0.5 * (H + H.T)
 
@@ -139,8 +144,8 @@ def _largest(a: Array) -> float:
 
 
 def _columns(derivative: Callable[[Array], Array], S: Array) -> Array:
-    """The derivative along each column of S, taken along a column of largest entry 1."""
-    sizes = [_largest(column) for column in S.T]
+    """The derivative along each column of S, taken along the column scaled to largest entry 1."""
+    scales = [_largest(column) for column in S.T]
     return np.column_stack(
-        [size * derivative(column / size) for column, size in zip(S.T, sizes, strict=True)]
+        [scale * derivative(column / scale) for column, scale in zip(S.T, scales, strict=True)]
     )

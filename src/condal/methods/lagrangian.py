@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from condal.errors import ProblemError
 from condal.linalg.blocked import axpy
 from condal.linalg.gradients import add, dot
-from condal.linalg.images import adjoint_onto, difference, step
+from condal.linalg.images import adjoint_onto
 from condal.linalg.points import Array, Point
 from condal.runtime.arguments import require_positive
 from condal.types import Proximable
@@ -23,41 +24,45 @@ from condal.types import Proximable
 if TYPE_CHECKING:
     from condal.problem import Problem
 
-LARGEST = 1e50  # of lam, and the least is one over it: they are squared, and divided by
+MAX_LAM = 1e50  # and 1 / MAX_LAM is the least: penalties are squared and divided by
 
 
 def require_penalty(lam: Any, name: str) -> None:
-    """Raise ProblemError unless lam is a positive number of a size that can be worked with."""
+    """Raise ProblemError unless lam is a positive number that does not over- or underflow."""
     require_positive(lam, name)
-    if not 1 / LARGEST <= lam <= LARGEST:
+    if not 1 / MAX_LAM <= lam <= MAX_LAM:
         raise ProblemError(
-            f"{name} must be a positive number, from {1 / LARGEST:g} to {LARGEST:g}; got {lam!r}: "
-            "1 is a size to begin with, as problems are normalised"
+            f"{name} must be a positive number, from {1 / MAX_LAM:g} to {MAX_LAM:g}; got {lam!r}: "
+            "1 is a good start, as problems are normalised"
         )
 
 
 def multiplier(h: Proximable, Ax: Array, y: Array, lam: float) -> Array:
-    """w = y + lam (Ax - r), in the form lam (z - r), and kept in dom h* under rounding."""
+    """w = y + lam (Ax - r), computed as lam (z - r), and kept in dom h* under rounding."""
     w = np.empty_like(Ax)
-    for here, part in h.pieces:
-        _multiplier(part, Ax[here], y[here], lam, w[here])
+    for rows, piece in h.pieces:
+        _multiplier(piece, Ax[rows], y[rows], lam, w[rows])
     return w
 
 
 def _multiplier(h: Proximable, Ax: Array, y: Array, lam: float, w: Array) -> None:
-    """`multiplier`, in the cache."""
+    """`multiplier` of one piece, which fits into the cache."""
     np.multiply(y, 1 / lam, out=w)
     w += Ax
     h.multiplier(w, lam, out=w)
 
 
-def residual(h: Proximable, Ax: Array, y: Array, lam: float) -> Array:
-    """d = Ax - r, the gradient of L_lam in y."""
+def residual(
+    h: Proximable, Ax: Array, y: Array, lam: float, held: NDArray[np.bool_] | None = None
+) -> Array:
+    """d = Ax - r, the gradient of L_lam in y; 0 in the `held` rows."""
     d = np.empty_like(Ax)
-    for here, part in h.pieces:
-        z = np.multiply(y[here], 1 / lam, out=d[here])
-        z += Ax[here]
-        np.subtract(Ax[here], part.prox(z, 1 / lam), out=z)
+    for rows, piece in h.pieces:
+        z = np.multiply(y[rows], 1 / lam, out=d[rows])
+        z += Ax[rows]
+        np.subtract(Ax[rows], piece.prox(z, 1 / lam), out=z)
+    if held is not None:
+        d[held] = 0.0
     return d
 
 
@@ -68,12 +73,34 @@ def lagrangian(problem: Problem, Mx: Array, Ax: Array, y: Array, lam: float) -> 
     return problem.f.value(Mx) + problem.h.value(r) + float(y @ d) + 0.5 * lam * float(d @ d)
 
 
+@dataclass(frozen=True)
+class Curvature:
+    """(L_f + lam |A|^2) D_X^2, the curvature of L_lam(., y) over X, as a function of lam."""
+
+    smooth: float  # L_f D_X^2
+    penalty: float  # |A|^2 D_X^2
+
+    @classmethod
+    def of(cls, problem: Problem) -> Curvature:
+        """Return the curvature of a problem."""
+        D_X = problem.X.diameter
+        return cls(problem.f.L * D_X**2, (problem.A.norm * D_X) ** 2)
+
+    def at(self, lam: float) -> float:
+        """(L_f + lam |A|^2) D_X^2."""
+        return self.smooth + lam * self.penalty
+
+    def share(self, lam: float) -> float:
+        """Return the share of the curvature that the penalty causes, in [0, 1]."""
+        return lam * self.penalty / self.at(lam) if self.penalty else 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class Atom:
-    """s = lmo(grad L_lam(x, y)), and what it tells.
+    """s = lmo(v), v = grad L_lam(x, y) = grad f(x) + A'w, and the quantities that follow from it.
 
-    `gap` is the Frank-Wolfe gap <grad L, x - s>, `price` = <w, Ax> - h*(w) that of infeasibility,
-    `lower` a lower bound on the optimum, if the oracle kept its tolerance.
+    `gap` is the Frank-Wolfe gap <v, x - s>, `price` = <w, Ax> - h*(w) is the price of
+    infeasibility, and `lower` is a lower bound on the optimum if the oracle kept its tolerance.
     """
 
     s: Point
@@ -93,13 +120,13 @@ def best_atom(
     tol: float,
     guess: Point | None,
 ) -> Atom:
-    """The atom of X that L_lam(., y) falls towards fastest at x: one call of the oracle."""
-    if not lam <= LARGEST:
+    """Return the atom of X towards which L_lam(., y) descends fastest at x: one oracle call."""
+    if not lam <= MAX_LAM:
         raise FloatingPointError(f"the penalty lam has grown to {lam:g}; begin with a smaller lam0")
     f, A = problem.f, problem.A
     g = f.gradient(Mx)
-    w, w_Ax, conjugate = _priced(problem.h, Ax, y, lam)
-    v = add(adjoint_onto(f.M.adjoint(g), A, w), None)  # which refuses a problem of nothing
+    w, w_Ax, conjugate = _priced(problem.h, Ax, y, lam)  # w = y + lam (Ax - r)
+    v = add(adjoint_onto(f.M.adjoint(g), A, w), None)  # add raises if f and A are both empty
     s = problem.X.lmo(v, tol, guess=guess)
     gap = float(g @ Mx) + w_Ax - dot(v, s)
     price = w_Ax - conjugate
@@ -109,55 +136,26 @@ def best_atom(
 def _priced(h: Proximable, Ax: Array, y: Array, lam: float) -> tuple[Array, float, float]:
     """The multiplier w, <w, Ax> and h*(w), in one pass."""
     w, w_Ax, conjugate = np.empty_like(Ax), 0.0, 0.0
-    for here, part in h.pieces:
-        _multiplier(part, Ax[here], y[here], lam, w[here])
-        w_Ax += float(w[here] @ Ax[here])
-        conjugate += part.conjugate(w[here])
+    for rows, piece in h.pieces:
+        _multiplier(piece, Ax[rows], y[rows], lam, w[rows])
+        w_Ax += float(w[rows] @ Ax[rows])
+        conjugate += piece.conjugate(w[rows])
     return w, w_Ax, conjugate
-
-
-class Segment:
-    """x + t (s - x), from x to an atom s, for t in [0, 1]."""
-
-    def __init__(
-        self, problem: Problem, Mx: Array, Ax: Array, atom: Atom, y: Array, lam: float
-    ) -> None:
-        self.problem, self.Mx, self.Ax, self.atom, self.y, self.lam = problem, Mx, Ax, atom, y, lam
-        self._way: tuple[Array, Array] | None = None  # M(s - x), A(s - x): few steps ask for them
-        self._slope: Callable[[float], float] | None = None
-
-    def slope(self, t: float) -> float:
-        """d/dt L_lam(x + t (s - x), y)."""
-        if t == 0.0:
-            return -self.atom.gap
-        if self._way is None or self._slope is None:
-            f, A, s = self.problem.f, self.problem.A, self.atom.s
-            dM, dA = self._way = difference(f.M, self.Mx, s), difference(A, self.Ax, s)
-            self._slope = slope_along(self.problem, self.Mx, dM, self.Ax, dA, self.y, self.lam)
-        return self._slope(t)
-
-    def images(self, t: float) -> tuple[Array, Array]:
-        """M and A of x + t (s - x)."""
-        if self._way is None:
-            f, A, s = self.problem.f, self.problem.A, self.atom.s
-            return step(f.M, self.Mx, s, t), step(A, self.Ax, s, t)
-        dM, dA = self._way
-        return axpy(self.Mx, dM, t), axpy(self.Ax, dA, t)
 
 
 def slope_along(
     problem: Problem, Mx: Array, dM: Array, Ax: Array, dA: Array, y: Array, lam: float
 ) -> Callable[[float], float]:
-    """t -> d/dt L_lam(x + t d, y): non-decreasing, since L is convex."""
+    """Return t -> d/dt L_lam(x + t d, y), which is non-decreasing because L is convex."""
     z = axpy(Ax, y, 1 / lam)
 
     def slope(t: float) -> float:
         total = float(problem.f.gradient(axpy(Mx, dM, t)) @ dM)
-        for here, part in problem.h.pieces:
-            d = dA[here]
-            at = t * d
-            at += z[here]
-            total += float(part.multiplier(at, lam, out=at) @ d)
+        for rows, piece in problem.h.pieces:
+            d = dA[rows]
+            z_t = t * d
+            z_t += z[rows]
+            total += float(piece.multiplier(z_t, lam, out=z_t) @ d)
         return total
 
     return slope
@@ -166,16 +164,16 @@ def slope_along(
 def zero_of(
     slope: Callable[[float], float], *, guess: float = 1.0, tol: float = 1e-12, steps: int = 60
 ) -> float:
-    """The zero in [0, 1] of a non-decreasing function, or the end where it keeps its sign.
+    """Return the zero in [0, 1] of a non-decreasing function; 0 or 1 if it has constant sign.
 
     Regula falsi with the Illinois rule, from 0 and the guess: exact after one step for a linear
-    slope. It stops at a slope of `tol` of that at 0.
+    slope. It stops where the slope is `tol` times that at 0.
     """
     low, high = 0.0, guess
     at_low, at_high = slope(low), slope(high)
     if at_low >= 0.0:
         return low
-    enough = max(tol * -at_low, 1e-12 * at_high)
+    flat = max(tol * -at_low, 1e-12 * at_high)
     if at_high < 0.0 and high < 1.0:
         low, at_low, high, at_high = high, at_high, 1.0, slope(1.0)
     if at_high <= 0.0:
@@ -184,7 +182,7 @@ def zero_of(
     for _ in range(steps):
         middle = low - at_low * (high - low) / (at_high - at_low)
         at_middle = slope(middle)
-        if abs(at_middle) <= enough or high - low <= 1e-15:
+        if abs(at_middle) <= flat or high - low <= 1e-15:
             break
         if at_middle < 0:
             low, at_low = middle, at_middle

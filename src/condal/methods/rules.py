@@ -1,4 +1,4 @@
-"""The choices that make one method of many: step, dual step, penalty, oracle accuracy."""
+"""The rules that make one method of many: primal step, dual step, penalty, oracle accuracy."""
 
 from __future__ import annotations
 
@@ -17,44 +17,72 @@ from condal.runtime.arguments import require_positive
 from condal.types import Proximable
 
 Slope = Callable[[float], float]
-FLAT = 1e-4
+FLAT_SLOPE = 1e-4  # of the slope at x_k: where a line search stops
 
 
 class PrimalRule(Protocol):
-    """eta_k, the length of the step from x_k towards s_k."""
+    """The step length eta_k from x_k towards s_k."""
 
     def __call__(self, k: int, slope: Slope) -> float:
-        """eta_k in [0, 1]; `slope(t)` is the derivative of L_lam at x_k + t (s_k - x_k)."""
+        """Return eta_k in [0, 1]; `slope(t)` is the derivative of L_lam at x_k + t (s_k - x_k)."""
 
 
 @dataclass(frozen=True)
 class Classical:
-    """eta_k = 2/(k + 1)."""
+    r""":math:`\eta_k = 2/(k + 1)`."""
 
     def __call__(self, k: int, slope: Slope) -> float:
-        """2/(k + 1)."""
         return 2.0 / (k + 1)
 
 
 @dataclass(frozen=True)
 class LineSearch:
-    """eta_k minimises L_lam(., y_k) on the segment, until its slope is FLAT of what it was."""
+    r""":math:`\eta_k` minimises :math:`L_\lambda(\cdot, y_k)` on the segment from x_k to s_k."""
 
     def __call__(self, k: int, slope: Slope) -> float:
-        """The minimiser, looked for about the classical step."""
-        return zero_of(slope, guess=2.0 / (k + 1), tol=FLAT)
+        return zero_of(slope, guess=2.0 / (k + 1), tol=FLAT_SLOPE)
+
+
+@dataclass(frozen=True)
+class Corrective:
+    r""":math:`x_{k+1}` minimises :math:`L_\lambda(\cdot, y_k)` over the hull of all atoms so far.
+
+    Parameters
+    ----------
+    eta : PrimalRule
+        The step to s_k from which the minimisation starts.
+    """
+
+    eta: PrimalRule = field(default_factory=LineSearch)
+
+    def __call__(self, k: int, slope: Slope) -> float:
+        return self.eta(k, slope)
 
 
 class DualRule(Protocol):
-    """sigma_{k+1}, the length of the dual step along d = A x_{k+1} - rbar_{k+1}."""
+    """The dual step length sigma_{k+1} along d = A x_{k+1} - rbar_{k+1}."""
 
     def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
-        """sigma >= 0; budget is (1/2) eta_k^2 (L_f + lam_{k+1} |A|^2) D_X^2 at eta_k = 2/(k+1)."""
+        """Return sigma >= 0.
+
+        `budget` is (1/2) eta_k^2 (L_f + lam_{k+1} |A|^2) D_X^2 at eta_k = 2/(k + 1).
+        """
 
 
 @dataclass(frozen=True)
 class Const:
-    """The largest sigma <= lam0 with sigma |d|^2 <= factor * budget and |y + sigma d| <= D_Y."""
+    r"""The largest :math:`\sigma \le \lambda_0` within the budget and the ball of radius D_Y.
+
+    The caps are :math:`\sigma |d|^2 \le \text{factor} \cdot \text{budget}` and
+    :math:`|y + \sigma d| \le D_Y`.
+
+    Parameters
+    ----------
+    D_Y : float
+        The bound on the norm of y.
+    factor : float
+        The multiple of the budget that a step may use.
+    """
 
     D_Y: float = inf
     factor: float = 1.0
@@ -65,7 +93,6 @@ class Const:
         require_positive(self.factor, "factor")
 
     def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
-        """The smallest of the three caps."""
         dd = float(d @ d)
         if dd == 0.0:
             return lam0
@@ -74,7 +101,13 @@ class Const:
 
 @dataclass(frozen=True)
 class Decr:
-    """The largest sigma <= lam0 / (2 sqrt(k + 1)) with |y + sigma d| <= D_Y."""
+    r"""The largest :math:`\sigma\le\lambda_0/(2\sqrt{k + 1})` with :math:`|y + \sigma d| \le D_Y`.
+
+    Parameters
+    ----------
+    D_Y : float
+        The bound on the norm of y.
+    """
 
     D_Y: float = inf
 
@@ -83,22 +116,26 @@ class Decr:
             require_positive(self.D_Y, "D_Y")
 
     def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
-        """The smaller of the two caps."""
         return min(lam0 / (2 * sqrt(k + 1)), norm_cap(y, d, self.D_Y))
 
 
 @dataclass(frozen=True)
 class Never:
-    """sigma = 0: the dual stays where it is, and CGAL is HCGM."""
+    r""":math:`\sigma = 0`: the dual never moves, and CGAL is HCGM."""
 
     def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
-        """0."""
         return 0.0
 
 
 @dataclass(frozen=True)
 class Harmonic:
-    """sigma = 2 sigma0 / (k + 2): the dual step of FW-AL."""
+    r""":math:`\sigma = 2 \sigma_0 / (k + 2)`, the dual step of FW-AL.
+
+    Parameters
+    ----------
+    sigma0 : float
+        The positive scale of the steps.
+    """
 
     sigma0: float
 
@@ -106,13 +143,18 @@ class Harmonic:
         require_positive(self.sigma0, "sigma0")
 
     def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
-        """2 sigma0 / (k + 2)."""
         return 2 * self.sigma0 / (k + 2)
 
 
 @dataclass(frozen=True)
 class Whole:
-    """sigma = factor * lam0: the dual step of the method of multipliers, or a part of it."""
+    r""":math:`\sigma = \text{factor} \cdot \lambda_0`, the dual step of the method of multipliers.
+
+    Parameters
+    ----------
+    factor : float
+        The positive multiple of lam0.
+    """
 
     factor: float = 1.0
 
@@ -120,16 +162,20 @@ class Whole:
         require_positive(self.factor, "factor")
 
     def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
-        """factor * lam0."""
         return self.factor * lam0
 
 
 @dataclass(frozen=True)
 class Smoothed:
-    """z = 0 for ever, z the part of y that belongs to a g(Bx); the rest of y moves by `rule`.
+    r"""Keep z = 0, the part of y that belongs to a g(Bx); move the rest of y by `rule`.
 
-    g is then smoothed, ever less as lam_k grows: homotopy smoothing. Where all of h is g, CGAL is
-    HCGM; where none is, it is CGAL by `rule`.
+    CGAL then smooths g, and less so as :math:`\lambda_k` grows (homotopy smoothing). CGAL is HCGM
+    if all of h is g, and CGAL with `rule` if h has no g.
+
+    Parameters
+    ----------
+    rule : DualRule
+        The rule for the rest of y.
     """
 
     rule: DualRule = field(default_factory=Const)
@@ -139,35 +185,43 @@ class Smoothed:
             raise ProblemError(f"Smoothed takes a dual rule, such as Decr(); got {self.rule!r}")
 
     def held(self, h: Proximable) -> NDArray[np.bool_]:
-        """Which coordinates of y are z: those of functions that are finite everywhere."""
+        """Return the mask of z in y: the rows of functions that are finite everywhere."""
         z = np.zeros(h.size, dtype=bool)
-        for here, part in h.pieces:
-            z[here] = part.lipschitz < inf
+        for rows, piece in h.pieces:
+            z[rows] = piece.lipschitz < inf
         return z
 
     def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
-        """The rule's; d is 0 in the coordinates of z."""
         return self.rule(k, lam0, y, d, budget)
 
 
 class PenaltyRule(Protocol):
-    """lam_k from lam0, and lam0 from one iteration to the next."""
+    """The penalty lam_k as a function of lam0, and the update of lam0 after each iteration."""
 
     @property
     def first(self) -> float:
-        """lam0 at the start."""
+        """The initial lam0."""
 
     def at(self, k: int, lam0: float) -> float:
-        """lam_k."""
+        """Return lam_k."""
 
     def __call__(self, k: int, lam0: float, gap: float, price: float) -> float:
-        """The next lam0, from the share of the Frank-Wolfe gap that is owed to the penalty's
-        curvature, and from the price <w, Ax> - h*(w) of infeasibility."""
+        """Return the next lam0.
+
+        `gap` is the share of the Frank-Wolfe gap that the curvature of the penalty causes, `price`
+        is the price <w, Ax> - h*(w) of infeasibility.
+        """
 
 
 @dataclass(frozen=True)
 class Given:
-    """lam_k = lam0 sqrt(k + 1) with lam0 as given, for ever: the paper's rule."""
+    r""":math:`\lambda_k = \lambda_0 \sqrt{k + 1}` with constant :math:`\lambda_0`, as in the paper.
+
+    Parameters
+    ----------
+    first : float
+        lam0.
+    """
 
     first: float
 
@@ -175,17 +229,21 @@ class Given:
         require_penalty(self.first, "lam0")
 
     def at(self, k: int, lam0: float) -> float:
-        """lam0 sqrt(k + 1)."""
         return lam0 * sqrt(k + 1)
 
     def __call__(self, k: int, lam0: float, gap: float, price: float) -> float:
-        """lam0."""
         return lam0
 
 
 @dataclass(frozen=True)
 class Fixed:
-    """lam_k = lam: the penalty of the methods that leave convergence to the dual."""
+    r""":math:`\lambda_k = \lambda`, for methods that converge by their dual steps.
+
+    Parameters
+    ----------
+    first : float
+        lam.
+    """
 
     first: float
 
@@ -193,22 +251,27 @@ class Fixed:
         require_penalty(self.first, "lam")
 
     def at(self, k: int, lam0: float) -> float:
-        """lam."""
         return lam0
 
     def __call__(self, k: int, lam0: float, gap: float, price: float) -> float:
-        """lam."""
         return lam0
 
 
 @dataclass(frozen=True)
 class Balanced:
-    """lam_k = lam0 sqrt(k + 1), lam0 following the balance of the two errors that it trades.
+    r""":math:`\lambda_k = \lambda_0 \sqrt{k + 1}` where :math:`\lambda_0` balances two errors.
 
-    For a normalised problem. f(x_k) less the lower bound is gap - price: a penalty too large makes
-    the gap large, one too small leaves an infeasibility whose price is large. lam0 moves towards
-    gap = |price|, by a factor of at most exp(rate/(k+1)) an iteration, so that lam_k grows no
-    faster than the theory allows: (1 - eta_k) lam_{k+1} <= lam_k needs rate <= 3/2.
+    For normalised problems. f(x_k) minus the lower bound is gap - price. Too large a penalty makes
+    the gap large; too small a penalty leaves an infeasibility with a large price. lam0 moves
+    towards gap = \|price\| by a factor of at most :math:`\exp(\text{rate}/(k+1))` per iteration.
+    The condition :math:`(1 - \eta_k) \lambda_{k+1} \le \lambda_k` of the theory needs rate <= 3/2.
+
+    Parameters
+    ----------
+    first : float
+        The initial lam0.
+    rate : float
+        The speed of the adaptation, in [0, 1.5].
     """
 
     first: float = 0.1
@@ -220,39 +283,44 @@ class Balanced:
             raise ProblemError(f"rate must lie in [0, 1.5]; got {self.rate!r}")
 
     def at(self, k: int, lam0: float) -> float:
-        """lam0 sqrt(k + 1)."""
         return lam0 * sqrt(k + 1)
 
     def __call__(self, k: int, lam0: float, gap: float, price: float) -> float:
-        """lam0 a little larger or smaller."""
         if k <= 3 or price == 0.0:
             return lam0
-        # No gap and a price: x minimises the Lagrangian already, and is not feasible.
+        # Without a gap, x minimises the Lagrangian already; a price then means it is infeasible.
         pull = 1.0 if gap <= 0.0 else min(max(log(abs(price) / gap), -1.0), 1.0)
         return lam0 * exp(self.rate * pull / (k + 1))
 
 
 class AccuracyRule(Protocol):
-    """How far from the minimum the oracle's answer may be."""
+    """The accuracy asked of the linear minimisation oracle."""
 
     def __call__(self, k: int, gap: float, curvature: float) -> float:
-        """tol for <v, s> <= min + tol, from the last gap and (L_f + lam_k |A|^2) D_X^2."""
+        """Return tol of <v, s> <= min + tol, given the last gap and (L_f + lam_k |A|^2) D_X^2."""
 
 
 @dataclass(frozen=True)
 class Exact:
-    """tol = 0: to rounding."""
+    """tol = 0: exact up to rounding."""
 
     def __call__(self, k: int, gap: float, curvature: float) -> float:
-        """0."""
         return 0.0
 
 
 @dataclass(frozen=True)
 class FractionOfGap:
-    """tol = fraction * (the last Frank-Wolfe gap), and never above what keeps the rate.
+    r"""A fraction of the last Frank-Wolfe gap, but never so much that the rate is lost.
 
-    An oracle error of delta eta_k curvature / 2 costs the theory a factor 1 + delta.
+    An oracle error of :math:`\delta \eta_k \cdot \text{curvature} / 2` costs the convergence bound
+    a factor :math:`1 + \delta`.
+
+    Parameters
+    ----------
+    fraction : float
+        tol over the last gap, from k = 3 on, when x is in X.
+    delta : float
+        The relative loss in the convergence bound.
     """
 
     fraction: float = 0.05
@@ -263,13 +331,12 @@ class FractionOfGap:
         require_positive(self.delta, "delta")
 
     def __call__(self, k: int, gap: float, curvature: float) -> float:
-        """The smaller of the two; the gap means something once x is in X, from k = 3 on."""
         share = self.fraction * max(gap, 0.0) if k > 2 else inf
         return min(share, self.delta * curvature / (k + 1))
 
 
 def norm_cap(y: Array, d: Array, D_Y: float) -> float:
-    """The largest sigma >= 0 with |y + sigma d| <= D_Y; 0 where |y| is there already."""
+    """Return the largest sigma >= 0 with |y + sigma d| <= D_Y; 0 if |y| >= D_Y already."""
     if inf == D_Y:
         return inf
     dd, yd = float(d @ d), float(y @ d)

@@ -11,15 +11,15 @@ import numpy as np
 
 from condal.linalg.points import Array, Indices
 
-RIDGE = 1e-14  # of the largest entry of H and c: makes the minimiser one, where atoms depend
+RIDGE = 1e-14  # of the largest entry of H and c: makes the minimiser unique
 
 
 def minimise(H: Array, c: Array, blocks: Indices, t: Array) -> Array:
-    """The minimiser, from the feasible point t; `blocks` is the number of each entry's block.
+    """Return the minimiser, from the feasible point t; `blocks` is the block of each entry.
 
-    Each step solves the equations of the free entries. If the solution is positive it is taken, and
-    the entry of the most negative multiplier is freed; if not, the way to it is followed until an
-    entry vanishes, which is then held there. The value falls, so that no set comes twice.
+    Each step solves the equations of the free entries. If the solution is positive, it is accepted
+    and the entry of the most negative multiplier becomes free. Otherwise t moves towards it until
+    an entry vanishes, which then stays at 0. The value falls, so no active set repeats.
     """
     m = c.size
     size = max(float(np.abs(np.diagonal(H)).max(initial=0.0)), float(np.abs(c).max(initial=0.0)))
@@ -50,14 +50,14 @@ def minimise(H: Array, c: Array, blocks: Indices, t: Array) -> Array:
 
 
 def _equality(H: Array, c: Array, sums: Array, free: Any) -> tuple[Array, Array]:
-    """The minimiser over the free entries with the sums kept, and the multipliers of the sums."""
+    """The minimiser over the free entries with fixed sums, and the multipliers of the sums."""
     index = np.flatnonzero(free)
     f, b = index.size, sums.shape[0]
     system = np.zeros((f + b, f + b))
     system[:f, :f] = H[np.ix_(index, index)]
     system[:f, f:] = sums[:, index].T
     system[f:, :f] = sums[:, index]
-    # Weights and prices differ in scale: both halves of the system are brought to that of H.
+    # Weights and prices differ in scale: the scale of H is divided out of both halves.
     scale = max(float(np.abs(np.diagonal(system)[:f]).max(initial=0.0)), 1e-300)
     system[:f, :f] /= scale
     right = np.concatenate([-c[index] / scale, np.ones(b)])

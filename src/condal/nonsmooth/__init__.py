@@ -1,6 +1,6 @@
-"""Nonsmooth functions g, each an h of the template: convex, Lipschitz, reached by its prox.
+"""Nonsmooth functions g, each an h of the template: convex and Lipschitz, accessed by their prox.
 
-Those that need no data take their size from B when the problem is made: `L1(0.3)`.
+Functions without data of their own, such as `L1(0.3)`, take their size from B.
 """
 
 from condal.runtime.lazy import attach_stub

@@ -8,4 +8,4 @@ from condal.nonsmooth.norms import L1 as L1
 from condal.nonsmooth.norms import L2 as L2
 from condal.nonsmooth.norms import GroupL1 as GroupL1
 from condal.nonsmooth.norms import Linf as Linf
-from condal.nonsmooth.variation import total_variation as total_variation
+from condal.nonsmooth.norms import total_variation as total_variation

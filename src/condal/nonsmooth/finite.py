@@ -1,8 +1,8 @@
-"""What all functions share that are finite everywhere."""
+"""Base classes of nonsmooth functions, which are finite everywhere."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from math import inf
@@ -13,19 +13,17 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.linalg.blocked import split_in_blocks
 from condal.linalg.points import Array
-from condal.runtime.arguments import finite_array, require_whole
-from condal.types import Proximable
+from condal.linalg.rounding import one_factor, written
+from condal.runtime.arguments import finite_array, require_positive, require_whole
+from condal.sets.defaults import ProximableDefaults
+from condal.types import Provable
 
 
-class Finite(ABC):
+class Finite(ProximableDefaults):
     """g, convex and Lipschitz: dom g is the whole space, and dom g* is bounded.
 
-    The size is that of the data; or that of B, which is not known before the problem is made
-    (`Unsized`).
+    The size is given by the data, or for an `Unsized` function by B when the problem is built.
     """
-
-    separable = False
-    fixed: Array | None = None
 
     def __init__(self, size: int | None) -> None:
         if size is not None:
@@ -33,24 +31,8 @@ class Finite(ABC):
         self._size = size
 
     @abstractmethod
-    def prox(self, z: Array, t: float) -> Array:
-        """argmin_r g(r) + |r - z|^2 / (2 t)."""
-
-    @abstractmethod
     def value(self, z: Array) -> float:
-        """g(z)."""
-
-    @abstractmethod
-    def conjugate(self, y: Array) -> float:
-        """g*(y)."""
-
-    @abstractmethod
-    def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
-        """lam (z - prox(z, 1/lam))."""
-
-    @abstractmethod
-    def dual_point(self, y: Array) -> Array:
-        """The nearest point to y where g* is finite."""
+        """Return g(z)."""
 
     @property
     @abstractmethod
@@ -58,12 +40,15 @@ class Finite(ABC):
         """max |y| over dom g*."""
 
     @abstractmethod
-    def scaled(self, rows: Array, c: float) -> Proximable:
-        """c g(z / rows)."""
+    def dual_point(self, y: Array) -> Array:
+        """Return the nearest point to y where g* is finite."""
+
+    @abstractmethod
+    def scaled(self, rows: Array, c: float) -> Provable:
+        """Return z -> c g(z / rows)."""
 
     @property
-    def size(self) -> int:
-        """The length of z."""
+    def size(self) -> int:  # type: ignore[override]  # it may not be known yet
         if self._size is None:
             raise ProblemError(
                 f"the size of this {type(self).__name__} is not known yet: pass it to Problem.of "
@@ -72,7 +57,7 @@ class Finite(ABC):
         return self._size
 
     def sized(self, size: int) -> Self:
-        """The same function of vectors of that length, which must be its own."""
+        """Return the same function of vectors of that length, which must equal its own."""
         if self.size != size:
             raise ProblemError(
                 f"{type(self).__name__} is a function of vectors of length {self.size}; "
@@ -80,37 +65,25 @@ class Finite(ABC):
             )
         return self
 
-    @cached_property
-    def pieces(self) -> Sequence[tuple[slice, Proximable]]:
-        """The function itself, which cannot be cut."""
-        return [(slice(0, self.size), self)]
+    def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
+        return written(self.dual_point(lam * z), out)
 
     def distance(self, z: Array) -> float:
-        """0: g is finite everywhere."""
         return 0.0
 
     def normal_residual(self, z: Array) -> Array:
-        """0: g is finite everywhere."""
         return np.zeros_like(z)
 
     def conjugate_abs_sum(self, y: Array) -> float:
-        """0: the conjugate has no terms to round."""
-        return 0.0
-
-    def dual_error(self, y: Array) -> float:
-        """0: where g* is finite is decided by comparisons alone."""
         return 0.0
 
     def support(self, d: Array) -> float:
-        """0 at d = 0, else inf: g is finite everywhere."""
         return inf if np.any(d) else 0.0
 
     def support_abs_sum(self, d: Array) -> float:
-        """0: there are no terms to round."""
         return 0.0
 
     def support_error(self, d: Array) -> float:
-        """0: it is finite at 0 alone."""
         return 0.0
 
 
@@ -118,12 +91,31 @@ class Unsized(Finite):
     """g of vectors of any length: its size may come from B."""
 
     def sized(self, size: int) -> Self:
-        """The same function of vectors of that length; of its own length if it has one."""
         return self._of_size(size) if self._size is None else super().sized(size)
 
     @abstractmethod
     def _of_size(self, size: int) -> Self:
-        """The same function, of that size."""
+        """Return the same function of vectors of that length."""
+
+
+class Weighted(Unsized):
+    """t times a norm-like function of all coordinates, whose Lipschitz constant is t."""
+
+    def __init__(self, t: float = 1.0, size: int | None = None) -> None:
+        super().__init__(size)
+        require_positive(t, "t")
+        self.t = float(t)
+
+    def _of_size(self, size: int) -> Self:
+        return type(self)(self.t, size)
+
+    @property
+    def lipschitz(self) -> float:
+        return self.t
+
+    def scaled(self, rows: Array, c: float) -> Provable:
+        factor = one_factor(rows, type(self).__name__)
+        return type(self)(c * self.t / factor, rows.size)
 
 
 class Coordinatewise(Finite):
@@ -132,17 +124,16 @@ class Coordinatewise(Finite):
     separable = True
 
     @cached_property
-    def pieces(self) -> Sequence[tuple[slice, Proximable]]:
-        """One for each stretch of coordinates."""
+    def pieces(self) -> Sequence[tuple[slice, Provable]]:
         return split_in_blocks(self, self.size, self._cut)
 
     @abstractmethod
-    def _cut(self, here: slice) -> Proximable:
-        """The part of g in some coordinates."""
+    def _cut(self, part: slice) -> Provable:
+        """Return the terms of g for some coordinates."""
 
 
 def positive_weights(t: Any, size: int | None, what: str = "t") -> Array:
-    """t, one positive number or `size` of them, as an array; ProblemError else."""
+    """Return t, one positive number or `size` of them, as an array; else raise ProblemError."""
     weights = finite_array(t, what)
     fits = weights.ndim == 0 or (weights.ndim == 1 and size in (None, weights.size))
     if not fits or np.any(weights <= 0):
@@ -152,5 +143,5 @@ def positive_weights(t: Any, size: int | None, what: str = "t") -> Array:
 
 
 def total(t: Array, values: Array) -> float:
-    """sum_i t_i values_i, of weights that may be one number."""
+    """Return sum_i t_i values_i; t may be one number."""
     return float(t @ values) if t.ndim else float(t) * float(values.sum())

@@ -1,4 +1,4 @@
-"""The nearest point of a simplex."""
+"""Projections onto the simplex and the l1 ball."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from condal.linalg.points import Array
 
 
 def level(v: Array, total: float) -> float:
-    """theta with sum_i max(v_i - theta, 0) = total, for total > 0."""
+    """Return theta with sum_i max(v_i - theta, 0) = total, for total > 0."""
     top = float(v.max())
     return top + _depth(np.maximum(v - top, -total), total)
 
 
 def onto_simplex(v: Array, total: float) -> Array:
-    """The nearest y >= 0 to v with sum y = total > 0."""
+    """Return the nearest y >= 0 to v with sum y = total > 0."""
     below = np.maximum(v - v.max(), -total)  # of the size of y, however large v is
     y = np.maximum(below - _depth(below, total), 0.0)
     return np.asarray(y * (total / y.sum()))
 
 
 def onto_l1_ball(v: Array, radius: float) -> Array:
-    """The nearest y to v with sum |y| = radius, for a v outside of that ball."""
+    """Return the nearest y to v with sum |y| = radius, for a v outside of that ball."""
     return np.copysign(onto_simplex(np.abs(v), radius), v)
 
 
 def _depth(v: Array, total: float) -> float:
-    """`level` of v, none of which is above 0 and one of which is 0."""
+    """Return `level` of v, whose largest entry is 0."""
     falling = np.sort(v)[::-1]
     levels = (np.cumsum(falling) - total) / np.arange(1, v.size + 1)
-    above = np.flatnonzero(falling > levels)  # the first always is, and they have no gap
+    above = np.flatnonzero(falling > levels)  # a run that begins at the first entry
     return float(levels[above[-1]])

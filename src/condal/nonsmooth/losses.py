@@ -1,4 +1,4 @@
-"""Losses, entry by entry: how badly a prediction z misses."""
+"""Losses, entry by entry, of a prediction z."""
 
 from __future__ import annotations
 
@@ -25,127 +25,155 @@ class _Kinked(Coordinatewise):
 
     @property
     def lipschitz(self) -> float:
-        """The norm of the steeper slopes."""
         steepest = np.maximum(-self._low, self._high)
         return float(np.linalg.norm(np.broadcast_to(steepest, (self.size,))))
 
     def prox(self, z: Array, t: float) -> Array:
-        """z, by t times a slope nearer to the kink, or the kink."""
+        """Each entry moves towards its kink by t times a slope, at most to the kink."""
         r = z - self._kink
         step = np.clip(r, t * self._low, t * self._high)
         return np.where(step == r, self._kink, z - step)
 
     def value(self, z: Array) -> float:
-        """g(z)."""
         r = z - self._kink
         return float(np.maximum(self._low * r, self._high * r).sum())
 
     def conjugate(self, y: Array) -> float:
-        """<c, y> between the slopes, else inf."""
         if np.all((self._low <= y) & (y <= self._high)):
             return total(self._kink, y)
         return inf
 
     def conjugate_abs_sum(self, y: Array) -> float:
-        """<|c|, |y|>."""
         return total(np.abs(self._kink), np.abs(y))
 
     def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
-        """lam (z - c), clipped to the slopes."""
         w = np.subtract(z, self._kink, out=out)
         w *= lam
         return np.asarray(np.clip(w, self._low, self._high, out=w))
 
     def dual_point(self, y: Array) -> Array:
-        """y, clipped to the slopes."""
         return np.asarray(np.clip(y, self._low, self._high))
 
 
 class AbsoluteLoss(_Kinked):
-    """g(z) = sum_i t_i |z_i - c_i|; t is one weight, or one an entry."""
+    r"""The absolute loss :math:`g(z) = \sum_i t_i |z_i - c_i|`.
+
+    Parameters
+    ----------
+    c : array_like of shape (m,)
+        The data.
+    t : float or array_like of shape (m,)
+        One positive weight, or one per entry.
+    """
 
     def __init__(self, c: Any, t: Any = 1.0) -> None:
         self.c: Array = finite_array(c, "c", ndim=1).copy()
-        self.t: Array = _for_each(t, self.c.size)
+        self.t: Array = _broadcast_weights(t, self.c.size)
         super().__init__(self.c.size, self.c, -self.t, self.t)
 
-    def _cut(self, here: slice) -> AbsoluteLoss:
-        return AbsoluteLoss(self.c[here], self.t[here])
+    def _cut(self, part: slice) -> AbsoluteLoss:
+        return AbsoluteLoss(self.c[part], self.t[part])
 
     def scaled(self, rows: Array, c: float) -> AbsoluteLoss:
-        """c g(z / rows)."""
         return AbsoluteLoss(rows * self.c, c * self.t / rows)
 
 
 class Quantile(_Kinked):
-    """g(z) = sum_i t_i (q (c_i - z_i) where z_i is below c_i, (1 - q) (z_i - c_i) above).
+    r"""The pinball loss :math:`g(z) = \sum_i t_i \max\{q (c_i - z_i), (1 - q) (z_i - c_i)\}`.
 
-    The pinball loss of predictions z of c: it is least where a part q of the c_i lies below z_i.
+    It is smallest where a fraction q of the :math:`c_i` lies below the predictions :math:`z_i`.
+
+    Parameters
+    ----------
+    c : array_like of shape (m,)
+        The data.
+    q : float
+        The quantile, between 0 and 1.
+    t : float or array_like of shape (m,)
+        One positive weight, or one per entry.
     """
 
     def __init__(self, c: Any, q: float = 0.5, t: Any = 1.0) -> None:
         self.c: Array = finite_array(c, "c", ndim=1).copy()
-        self.t: Array = _for_each(t, self.c.size)
+        self.t: Array = _broadcast_weights(t, self.c.size)
         if not isinstance(q, float | int | np.number) or not 0 < q < 1:
             raise ProblemError(f"q must lie between 0 and 1; got {q!r}")
         self.q = float(q)
         super().__init__(self.c.size, self.c, -self.q * self.t, (1 - self.q) * self.t)
 
-    def _cut(self, here: slice) -> Quantile:
-        return Quantile(self.c[here], self.q, self.t[here])
+    def _cut(self, part: slice) -> Quantile:
+        return Quantile(self.c[part], self.q, self.t[part])
 
     def scaled(self, rows: Array, c: float) -> Quantile:
-        """c g(z / rows)."""
         return Quantile(rows * self.c, self.q, c * self.t / rows)
 
 
 class Hinge(_Kinked, Unsized):
-    """g(z) = sum_i t_i max(0, 1 - l_i z_i), l the labels: 1 and -1; all 1 if left out."""
+    r"""The hinge loss :math:`g(z) = \sum_i t_i \max(0, 1 - l_i z_i)`.
+
+    Parameters
+    ----------
+    labels : array_like of shape (m,), optional
+        The labels :math:`l_i`, 1 or -1; all 1 if left out.
+    t : float or array_like of shape (m,)
+        One positive weight, or one per entry.
+    size : int, optional
+        The length of z; taken from the labels, the weights or B if left out.
+    """
 
     def __init__(self, labels: Any = None, t: Any = 1.0, size: int | None = None) -> None:
-        found = finite_array(1.0 if labels is None else labels, "labels").copy()
-        if found.ndim != (0 if labels is None else 1):
-            raise ProblemError(f"labels must be a vector; got shape {found.shape}")
-        if np.any(found == 0):
-            i = int(np.argmax(found == 0))
+        signs = finite_array(1.0 if labels is None else labels, "labels").copy()
+        if signs.ndim != (0 if labels is None else 1):
+            raise ProblemError(f"labels must be a vector; got shape {signs.shape}")
+        if np.any(signs == 0):
+            i = int(np.argmax(signs == 0))
             raise ProblemError(
                 f"labels must be 1 or -1; got 0 at index {i}: pass 2 * labels - 1 if they are 0 "
                 "and 1"
             )
         weights = finite_array(t, "t")
-        lengths = [size, *(each.size if each.ndim else None for each in (found, weights))]
-        known = {int(length) for length in lengths if length is not None}
+        lengths = [size, *(data.size if data.ndim else None for data in (signs, weights))]
+        known = {int(given) for given in lengths if given is not None}
         if len(known) > 1:
             raise ProblemError(
                 f"Hinge: labels, t and size are of different lengths: {sorted(known)}"
             )
-        of = known.pop() if known else None
-        self.labels, self.t = found, positive_weights(t, of)
-        if of is not None:
-            self.labels = np.broadcast_to(found, (of,)).copy()
-            self.t = np.broadcast_to(self.t, (of,)).copy()
+        length = known.pop() if known else None
+        self.labels, self.t = signs, positive_weights(t, length)
+        if length is not None:
+            self.labels = np.broadcast_to(signs, (length,)).copy()
+            self.t = np.broadcast_to(self.t, (length,)).copy()
         slope = -self.t * self.labels
         low, high = np.minimum(slope, 0.0), np.maximum(slope, 0.0)
-        super().__init__(of, 1.0 / self.labels, low, high)
+        super().__init__(length, 1.0 / self.labels, low, high)
 
     def _of_size(self, size: int) -> Hinge:
         return Hinge(None, self.t, size)
 
-    def _cut(self, here: slice) -> Hinge:
-        return Hinge(self.labels[here], self.t[here])
+    def _cut(self, part: slice) -> Hinge:
+        return Hinge(self.labels[part], self.t[part])
 
     def scaled(self, rows: Array, c: float) -> Hinge:
-        """c g(z / rows): the labels take the factors."""
         return Hinge(self.labels / rows, c * self.t)
 
 
 class EpsilonInsensitive(Coordinatewise):
-    """g(z) = sum_i t_i max(0, |z_i - c_i| - epsilon_i): misses of up to epsilon are free."""
+    r"""The loss :math:`g(z) = \sum_i t_i \max(0, |z_i - c_i| - \epsilon_i)`.
+
+    Parameters
+    ----------
+    c : array_like of shape (m,)
+        The data.
+    epsilon : float or array_like of shape (m,)
+        Errors up to this size cost nothing.
+    t : float or array_like of shape (m,)
+        One positive weight, or one per entry.
+    """
 
     def __init__(self, c: Any, epsilon: Any, t: Any = 1.0) -> None:
         self.c: Array = finite_array(c, "c", ndim=1).copy()
         super().__init__(self.c.size)
-        self.t: Array = _for_each(t, self.c.size)
+        self.t: Array = _broadcast_weights(t, self.c.size)
         free = finite_array(epsilon, "epsilon")
         if free.ndim > 1 or (free.ndim == 1 and free.size != self.c.size) or np.any(free < 0):
             raise ProblemError(
@@ -153,49 +181,42 @@ class EpsilonInsensitive(Coordinatewise):
             )
         self.epsilon: Array = np.broadcast_to(free, self.c.shape).copy()
 
-    def _cut(self, here: slice) -> EpsilonInsensitive:
-        return EpsilonInsensitive(self.c[here], self.epsilon[here], self.t[here])
+    def _cut(self, part: slice) -> EpsilonInsensitive:
+        return EpsilonInsensitive(self.c[part], self.epsilon[part], self.t[part])
 
     @property
     def lipschitz(self) -> float:
-        """|t|."""
         return float(np.linalg.norm(self.t))
 
-    def _missed(self, z: Array) -> Array:
-        """z - c without what is free."""
+    def _excess(self, z: Array) -> Array:
+        """Return z - c, moved towards 0 by epsilon, at most to 0."""
         r = z - self.c
         return np.asarray(r - np.clip(r, -self.epsilon, self.epsilon))
 
     def prox(self, z: Array, t: float) -> Array:
-        """z, nearer to c by t t_i, or at epsilon from it."""
-        return np.asarray(z - np.clip(self._missed(z), -t * self.t, t * self.t))
+        """Each entry moves towards c by t t_i, at most to a distance of epsilon."""
+        return np.asarray(z - np.clip(self._excess(z), -t * self.t, t * self.t))
 
     def value(self, z: Array) -> float:
-        """sum_i t_i max(0, |z_i - c_i| - epsilon_i)."""
-        return float(self.t @ np.abs(self._missed(z)))
+        return float(self.t @ np.abs(self._excess(z)))
 
     def conjugate(self, y: Array) -> float:
-        """<c, y> + <epsilon, |y|> where every |y_i| <= t_i, else inf."""
         if np.all(np.abs(y) <= self.t):
             return float(self.c @ y + self.epsilon @ np.abs(y))
         return inf
 
     def conjugate_abs_sum(self, y: Array) -> float:
-        """<|c| + epsilon, |y|>."""
         return float((np.abs(self.c) + self.epsilon) @ np.abs(y))
 
     def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
-        """lam times what is missed, clipped."""
-        return np.asarray(np.clip(lam * self._missed(z), -self.t, self.t, out=out))
+        return np.asarray(np.clip(lam * self._excess(z), -self.t, self.t, out=out))
 
     def dual_point(self, y: Array) -> Array:
-        """y, clipped."""
         return np.asarray(np.clip(y, -self.t, self.t))
 
     def scaled(self, rows: Array, c: float) -> EpsilonInsensitive:
-        """c g(z / rows)."""
         return EpsilonInsensitive(rows * self.c, rows * self.epsilon, c * self.t / rows)
 
 
-def _for_each(t: Any, size: int) -> Array:
+def _broadcast_weights(t: Any, size: int) -> Array:
     return np.broadcast_to(positive_weights(t, size), (size,)).copy()

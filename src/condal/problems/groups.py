@@ -25,7 +25,7 @@ from condal.problems.unit_diagonal import unit_diagonal
 from condal.runtime.arguments import require_whole
 from condal.sets.boxes import Box, Equal
 from condal.sets.separable import Separable
-from condal.types import LinearMap, Proximable, Smooth
+from condal.types import LinearMap, Provable, Smooth
 
 Pairs: TypeAlias = Literal["none", "edges", "all"]
 
@@ -67,7 +67,7 @@ class Groups:
         return Stack(Diagonal(self.n), Entries(self.n, *edges(self.W)))
 
     @cached_property
-    def K(self) -> Proximable:
+    def K(self) -> Provable:
         """1 on the diagonal, at least `low` for the bounded entries."""
         ones = Equal(np.ones(self.n))
         if self._free:

@@ -111,8 +111,8 @@ def flipped(
             changed = back.indices[at].astype(np.intp) * trials + np.repeat(moved % trials, counts)
             lost = 2 * back.data[at] * np.repeat(turned, counts) * s[changed]
             np.subtract.at(gain, changed, lost)
-            tried = np.unique(np.concatenate([tried, changed]))
-            tried = tried[gain[tried] > level[tried % trials]]
+            tried = np.concatenate([tried, changed])
+            tried = np.unique(tried[gain[tried] > level[tried % trials]])
     return signs
 
 

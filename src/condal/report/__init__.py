@@ -1,4 +1,4 @@
-"""Pages to look at: results as one HTML file that needs nothing else."""
+"""Reports: results as one self-contained HTML file."""
 
 from condal.runtime.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""Pictures of answers, drawn from their arrays: one function a kind."""
+"""Draw the pictures of answers from their arrays, one function per kind."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARKERS = "osD^vP*X<>"
-VECTORS = 1500  # shapes of a drawing: more of them are drawn as pixels, to keep the page small
-LISTED = 8  # labels that a legend names
-PIXELS = 160  # an inch, of what is drawn as pixels
+MAX_VECTOR_SHAPES = 1500  # more shapes are drawn as pixels, to keep the page small
+MAX_LEGEND_LABELS = 8
+PIXELS_PER_INCH = 160
 
 
 def draw(picture: Mapping[str, Any]) -> Figure | None:
-    """The picture; None where its kind is not known."""
-    drawn = KINDS.get(str(picture.get("kind", "")))
-    if drawn is None:
+    """Draw a picture; None if its kind is unknown."""
+    draw_kind = KINDS.get(str(picture.get("kind", "")))
+    if draw_kind is None:
         return None
-    with drawing({**SETTINGS, "axes.grid": False, "savefig.dpi": PIXELS}):
-        return drawn(picture)
+    with drawing({**SETTINGS, "axes.grid": False, "savefig.dpi": PIXELS_PER_INCH}):
+        return draw_kind(picture)
 
 
 def caption(picture: Mapping[str, Any]) -> str:
-    """What it shows."""
+    """Return the caption of a picture."""
     return str(picture.get("caption", ""))
 
 
 def _graph(picture: Mapping[str, Any]) -> Figure:
-    """Edges between labels are solid, those within one are faint and dashed."""
+    """Draw edges between labels solid, and edges within a label faint and dashed."""
     figure, (axes,) = _panels(1, 4.6)
     at, (i, j), labels = picture["places"], picture["edges"].T, picture["labels"]
-    many = len(i) > VECTORS
+    many = len(i) > MAX_VECTOR_SHAPES
     for between in (False, True):
-        here = (labels[i] != labels[j]) == between
-        x, y = (_broken(at[i[here], axis], at[j[here], axis]) for axis in (0, 1))
+        drawn = (labels[i] != labels[j]) == between
+        x, y = (_broken(at[i[drawn], axis], at[j[drawn], axis]) for axis in (0, 1))
         width = 0.9 if len(i) <= 400 else 0.5
         dashes = {} if between else {"linestyle": (0, (2, 2))}
         axes.plot(
@@ -72,11 +72,11 @@ def _matrix(picture: Mapping[str, Any]) -> Figure:
     values, ends = picture["values"], picture["ends"]
     _heat(figure, axes, values, faint=True)
     side = len(values)
-    for end in ends[: LISTED - 1]:
+    for end in ends[: MAX_LEGEND_LABELS - 1]:
         axes.axhline(end * side - 0.5, color=COLOURS[1], linewidth=0.8)
         axes.axvline(end * side - 0.5, color=COLOURS[1], linewidth=0.8)
     names = _names(picture)
-    if len(names) <= LISTED:
+    if len(names) <= MAX_LEGEND_LABELS:
         middles = np.diff([0.0, *ends, 1.0]) / 2 + np.array([0.0, *ends])
         axes.set_yticks(middles * side - 0.5, names, fontsize=8)
     return figure
@@ -99,7 +99,11 @@ def _curves(picture: Mapping[str, Any]) -> Figure:
     for axes, name, values in zip(panels, names, arrays, strict=True):
         marks = {"marker": "."} if len(values) <= 60 else {}
         axes.plot(
-            values, color=COLOURS[0], linewidth=1.0, rasterized=len(values) > VECTORS, **marks
+            values,
+            color=COLOURS[0],
+            linewidth=1.0,
+            rasterized=len(values) > MAX_VECTOR_SHAPES,
+            **marks,
         )
         axes.ticklabel_format(useOffset=False)
         if np.min(values, initial=0.0) >= 0:
@@ -123,18 +127,18 @@ def _panels(count: int, height: float) -> tuple[Figure, list[Any]]:
 def _dots(axes: Any, at: Array, labels: Any, names: list[str]) -> None:
     size = float(np.clip(9000 / max(len(at), 1), 5, 40))
     for label in np.unique(labels).tolist():
-        here = labels == label
-        name = names[label] if 0 <= label < min(len(names), LISTED) else None
+        labelled = labels == label
+        name = names[label] if 0 <= label < min(len(names), MAX_LEGEND_LABELS) else None
         axes.scatter(
-            at[here, 0],
-            at[here, 1],
+            at[labelled, 0],
+            at[labelled, 1],
             s=size,
             marker=MARKERS[label % len(MARKERS)],
             color=COLOURS[label % len(COLOURS)],
             linewidths=0,
             zorder=2,
             label=name,
-            rasterized=len(at) > VECTORS,
+            rasterized=len(at) > MAX_VECTOR_SHAPES,
         )
     if len(names) > 1:
         axes.figure.legend(
@@ -147,14 +151,14 @@ def _dots(axes: Any, at: Array, labels: Any, names: list[str]) -> None:
 
 
 def _heat(figure: Any, axes: Any, values: Array, *, faint: bool = False) -> None:
-    """Numbers of both signs in two hues about 0, others in one, which `faint` lets begin with
-    nothing."""
+    """Draw a heat map: numbers of both signs in two hues about 0, others in one hue, which starts
+    transparent if `faint`."""
     finite = values[np.isfinite(values)]
     signed = bool(finite.size) and finite.min() < 0 < finite.max()
     most = float(np.abs(finite).max(initial=0.0)) or 1.0
     span: dict[str, Any] = {"cmap": "RdBu_r", "vmin": -most, "vmax": most}
     if not signed:
-        span = {"cmap": _from_nothing(), "vmin": 0.0} if faint else {"cmap": "cividis"}
+        span = {"cmap": _from_transparent(), "vmin": 0.0} if faint else {"cmap": "cividis"}
     image = axes.imshow(values, interpolation="nearest", aspect="auto", **span)
     wide, high = values.shape[1], values.shape[0]
     axes.set_box_aspect(float(np.clip(high / wide, 0.4, 2.5)))
@@ -165,8 +169,8 @@ def _heat(figure: Any, axes: Any, values: Array, *, faint: bool = False) -> None
     bar.ax.tick_params(labelsize=8)
 
 
-def _from_nothing() -> Any:
-    """From transparent to a blue that is seen by day and by night."""
+def _from_transparent() -> Any:
+    """Return a colour map from transparent to a blue that is visible on light and dark pages."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
     blue = to_rgb("#2f86c5")
@@ -174,7 +178,7 @@ def _from_nothing() -> Any:
 
 
 def _broken(begin: Array, end: Array) -> Array:
-    """begin, end, NaN, begin, end, NaN, ...: one curve of many lines."""
+    """Return begin, end, NaN, begin, end, NaN, ...: many line segments as one curve."""
     return np.column_stack([begin, end, np.full(len(begin), np.nan)]).ravel()
 
 

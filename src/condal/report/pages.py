@@ -1,7 +1,7 @@
 """Results as one HTML page: verdicts, certificates, curves, spectra, pictures, tables.
 
-The page is one file: its figures are inline, it has no scripts, and its own policy forbids it to
-load anything. It is in ASCII, so that no encoding can go wrong.
+The page is one file with inline figures and no scripts, and its content security policy forbids
+loading anything. It is pure ASCII, independent of encodings.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from condal.report.section import section, title_of
 from condal.result import History, Result
 from condal.runtime import extras
 from condal.runtime.text import escape_controls
+from condal.runtime.version import __version__
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-MOST = 12  # results on a page: no more curves can be told apart
+MAX_RESULTS = 12  # on a page; more curves cannot be told apart
 
 
 def page(
@@ -32,22 +33,37 @@ def page(
     labels: Sequence[str] | None = None,
     title: str | None = None,
 ) -> str:
-    """One self-contained HTML page of one or several results.
+    """Return a self-contained HTML page of one or several results.
 
     Parameters
     ----------
-    results : as `condal.solve` or `condal.saved.load` returned them; those of a folder bring
-        settings, versions, the answer and its picture with them.
-    labels : what to call each, if there are several; else the problem and the method.
-    title : of the page.
+    results : Result, Saved or sequence of these
+        Results of `condal.solve` or `condal.saved.load`. Loaded results include settings, versions,
+        the answer and its picture.
+    labels : sequence of str, optional
+        Names of the results, if there are several. By default the problem and the method.
+    title : str, optional
+        Title of the page.
+
+    Returns
+    -------
+    str
+        The page, in ASCII.
+
+    Raises
+    ------
+    MissingExtra
+        If Jinja2 or matplotlib is not installed.
+    ProblemError
+        If there are no results, too many results, or not one label per result.
     """
     require()
-    listed = [_saved(one) for one in _listed(results)]
-    names = [_name(one) for one in listed] if labels is None else list(labels)
+    listed = [_saved(result) for result in _listed(results)]
+    names = [_name(saved) for saved in listed] if labels is None else list(labels)
     if len(names) != len(listed):
         raise ProblemError(f"wanted a label for each of {len(listed)} results; got {len(names)}")
-    if not 1 <= len(listed) <= MOST:
-        raise ProblemError(f"a page shows 1 to {MOST} results; got {len(listed)}")
+    if not 1 <= len(listed) <= MAX_RESULTS:
+        raise ProblemError(f"a page shows 1 to {MAX_RESULTS} results; got {len(listed)}")
     sections = [
         section(saved, name, f"r{i}")
         for i, (saved, name) in enumerate(zip(listed, names, strict=True), 1)
@@ -66,29 +82,35 @@ def page(
 def write(
     path: PathLike, results: Result | Saved | Sequence[Result | Saved], **options: Any
 ) -> None:
-    """`page` as a file, which appears whole or not at all."""
+    """Write a `page` to a file, completely or not at all.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    results, **options
+        As for `page`.
+    """
     write_text(path, [page(results, **options)])
 
 
 def require() -> None:
-    """Raise MissingExtra now if what draws and writes pages is not installed."""
+    """Raise MissingExtra if Jinja2 or matplotlib is not installed."""
     extras.require("jinja2", what="pages need Jinja2", extra="report")
     require_matplotlib()
 
 
 def render(template: str, **context: Any) -> str:
-    """A template with the style of all pages, in ASCII."""
+    """Render a template in ASCII."""
     text = environment().get_template(template).render(context)
     return text.encode("ascii", "xmlcharrefreplace").decode()
 
 
 def environment() -> Environment:
-    """Where the templates are, and the words that they use; what they are given is escaped."""
+    """Return the environment of the templates; values are escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    import condal
-
-    found = Environment(
+    made = Environment(
         loader=PackageLoader("condal.report"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -96,15 +118,15 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters.update(
+    made.filters.update(
         number=words.number, bound=words.bound_of, count=words.count, duration=words.duration
     )
-    found.globals.update(version=condal.__version__, columns=History.columns)
-    return found
+    made.globals.update(version=__version__, columns=History.columns)
+    return made
 
 
 def _plain(value: Any) -> Any:
-    """Names and words as they are, with what would act on a page spelt out; markup as it is."""
+    """Escape control characters in text; leave markup unchanged."""
     return escape_controls(value) if type(value) is str else value
 
 
@@ -112,14 +134,15 @@ def _listed(results: Any) -> list[Any]:
     return [results] if isinstance(results, Result | Saved) else list(results)
 
 
-def _saved(one: Any) -> Saved:
-    if isinstance(one, Saved):
-        return one
-    if not isinstance(one, Result):
+def _saved(result: Any) -> Saved:
+    if isinstance(result, Saved):
+        return result
+    if not isinstance(result, Result):
         raise ProblemError(
-            f"a page shows results, of condal.solve or condal.saved.load; got {type(one).__name__}"
+            "a page shows results of condal.solve or condal.saved.load; got "
+            f"{type(result).__name__}"
         )
-    return Saved(one)
+    return Saved(result)
 
 
 def _name(saved: Saved) -> str:
@@ -127,5 +150,5 @@ def _name(saved: Saved) -> str:
 
 
 def _cut(label: str, most: int = 34) -> str:
-    label = label.encode("utf-8", "replace").decode()  # names of files may be no text
+    label = label.encode("utf-8", "replace").decode()  # file names need not be valid text
     return label if len(label) <= most else f"{label[: most - 1]}…"

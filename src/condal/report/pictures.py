@@ -1,7 +1,7 @@
-"""Pictures of answers as plain arrays, which are kept with a result and drawn by `drawn`.
+"""Pictures of answers as plain arrays, which are saved with a result and drawn by `drawn`.
 
-A picture is a dictionary of arrays. `kind` says how it is drawn, `caption` what it shows; both are
-arrays of text of no dimension, so that NumPy can keep them without pickling.
+A picture is a dictionary of arrays. `kind` says how to draw it and `caption` what it shows; both
+are 0-dimensional arrays of text, which NumPy can save without pickling.
 """
 
 from __future__ import annotations
@@ -13,23 +13,24 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.points import Array, Indices
-from condal.report.layout import places
 
 Picture: TypeAlias = dict[str, Any]
 
-DRAWABLE = (2000, 6000)  # vertices and edges: a larger graph is shown as a matrix
-SIDE = 160  # of a picture of a matrix: of more rows and columns some are shown,
-TOGETHER = 80  # or, of a sorted matrix, so many means of them, which are less rough
-AS_GRAPH = "Edges between the two kinds of vertices are solid, others are dashed and faint."
-AS_MATRIX = "So large a graph is shown by its matrix, sorted: bluer where there are more edges."
-DOTS = 4000  # points of a scatter
+MAX_DRAWN_GRAPH = (2000, 6000)  # vertices and edges; a larger graph is shown as a matrix
+MAX_MATRIX_SIDE = 160  # of a picture; of a larger matrix some rows and columns are shown
+MEANS_SIDE = 80  # of the picture of a larger sorted matrix, which shows means
+AS_GRAPH = "Edges between the two kinds of vertices are solid; the others are dashed and faint."
+AS_MATRIX = "The graph is large, so its sorted matrix is shown: bluer where there are more edges."
+MAX_POINTS = 4000  # of a scatter plot
 
 
 def graph(W: Any, labels: Any, names: Sequence[str], caption: str) -> Picture:
-    """A graph, its vertices told apart by their labels 0, 1, ...: drawn, or as a sorted matrix."""
+    """Return a graph with vertices labelled 0, 1, ...: drawn, or as a sorted matrix if large."""
     entries = sp.triu(sp.csr_array(W), 1).tocoo()
-    if W.shape[0] > DRAWABLE[0] or entries.nnz > DRAWABLE[1]:
+    if W.shape[0] > MAX_DRAWN_GRAPH[0] or entries.nnz > MAX_DRAWN_GRAPH[1]:
         return sorted_matrix(W, labels, names, f"{caption} {AS_MATRIX}")
+    from condal.report.layout import places
+
     return {
         "kind": np.array("graph"),
         "caption": np.array(f"{caption} {AS_GRAPH}"),
@@ -41,16 +42,16 @@ def graph(W: Any, labels: Any, names: Sequence[str], caption: str) -> Picture:
 
 
 def sorted_matrix(W: Any, labels: Any, names: Sequence[str], caption: str) -> Picture:
-    """The matrix with rows and columns sorted by label, its entries put together in small squares:
-    the mean of each, and where one group ends."""
+    """Return a matrix with rows and columns sorted by label, as means over small squares, and the
+    ends of the groups."""
     labels = np.asarray(labels)
     order = np.argsort(labels, kind="stable")
     n, entries = labels.size, sp.coo_array(W)
-    side = n if n <= SIDE else TOGETHER
+    side = n if n <= MAX_MATRIX_SIDE else MEANS_SIDE
     place = np.empty(n, dtype=np.intp)
     place[order] = np.arange(n) * side // n
-    here = place[entries.row] * side + place[entries.col]
-    total = np.bincount(here, entries.data, side * side).reshape(side, side)
+    square = place[entries.row] * side + place[entries.col]
+    total = np.bincount(square, entries.data, side * side).reshape(side, side)
     sizes = np.bincount(np.arange(n) * side // n, minlength=side)
     ends = np.cumsum(np.bincount(labels, minlength=len(names)))[:-1] / n
     return {
@@ -63,10 +64,10 @@ def sorted_matrix(W: Any, labels: Any, names: Sequence[str], caption: str) -> Pi
 
 
 def scatter(points: Array, labels: Any, names: Sequence[str], caption: str) -> Picture:
-    """Points in the plane of their two leading directions, told apart by their labels."""
+    """Return labelled points in the plane of their two leading directions."""
     chosen = np.arange(len(points))
-    if chosen.size > DOTS:
-        chosen = np.sort(np.random.default_rng(0).choice(chosen, DOTS, replace=False))
+    if chosen.size > MAX_POINTS:
+        chosen = np.sort(np.random.default_rng(0).choice(chosen, MAX_POINTS, replace=False))
     centred = points - points.mean(axis=0)
     flat = centred
     if points.shape[1] != 2:
@@ -83,12 +84,12 @@ def scatter(points: Array, labels: Any, names: Sequence[str], caption: str) -> P
 
 
 def images(panels: Sequence[tuple[str, Array]], caption: str) -> Picture:
-    """Matrices side by side as heat maps; NaN where there is nothing."""
+    """Return matrices side by side as heat maps; NaN for missing entries."""
     return _side_by_side("images", panels, caption)
 
 
 def curves(lines: Sequence[tuple[str, Array]], caption: str) -> Picture:
-    """Values against their index, a panel each."""
+    """Return values against their index, one panel each."""
     return _side_by_side("curves", lines, caption)
 
 
@@ -101,6 +102,6 @@ def _side_by_side(kind: str, panels: Sequence[tuple[str, Array]], caption: str) 
     }
 
 
-def sample(size: int, most: int = SIDE) -> Indices:
-    """At most so many of the indices 0, ..., size - 1, evenly."""
+def sample(size: int, most: int = MAX_MATRIX_SIDE) -> Indices:
+    """Return at most `most` of the indices 0, ..., size - 1, evenly spaced."""
     return np.unique(np.linspace(0, size - 1, min(size, most)).round().astype(np.intp))

@@ -1,4 +1,4 @@
-"""What a page shows of one result: words, drawings, and the iterations as a table."""
+"""The section of a page for one result: words, figures, and the iterations as a table."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from condal.report.spectrum import spectra
 from condal.result import History, Result
 from condal.runtime.version import versions
 
-LISTED = 40  # iterations in a table
-KEPT = 2000  # iterations in a download
+MAX_TABLE_ROWS = 40
+MAX_DOWNLOAD_ROWS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,25 +38,25 @@ class Section:
 
     @property
     def result(self) -> Result:
-        """The result itself."""
+        """The result."""
         return self.saved.result
 
     @property
     def under(self) -> str:
-        """A line below its title."""
-        made = self.saved.created.replace("T", " at ").replace("Z", " UTC")
-        parts = [f"method {self.result.method}", f"saved {made}" if made else ""]
+        """The line below the title."""
+        saved = self.saved.created.replace("T", " at ").replace("Z", " UTC")
+        parts = [f"method {self.result.method}", f"saved {saved}" if saved else ""]
         return ", ".join(part for part in parts if part)
 
     @property
     def how(self) -> list[tuple[str, str]]:
-        """Method, why it was chosen, settings and versions."""
+        """The method, why it was chosen, settings and versions."""
         result, saved = self.result, self.saved
         made_with = saved.versions or versions()
         return [
             ("method", result.method),
             *([("why", result.why)] if result.why else []),
-            *_items({**saved.settings, "tol": result.tol, **saved.options}, beside=("method",)),
+            *_items({**saved.settings, "tol": result.tol, **saved.options}, without=("method",)),
             *([("file", saved.file)] if saved.file else []),
             *([("SHA-256 of the file", saved.digest)] if saved.digest else []),
             ("versions", ", ".join(f"{name} {version}" for name, version in made_with.items())),
@@ -64,7 +64,7 @@ class Section:
 
 
 def section(saved: Saved, label: str, key: str) -> Section:
-    """The section of a result; `key` tells it from others on the page."""
+    """Return the section of a result; `key` is unique on the page."""
     result = saved.result
     return Section(
         key=key,
@@ -81,25 +81,25 @@ def section(saved: Saved, label: str, key: str) -> Section:
 
 
 def title_of(saved: Saved) -> str:
-    """The problem, and the file that it is of."""
+    """Return the name of the problem and of its file."""
     name = saved.result.problem_name
     return f"{name} of {saved.file}" if saved.file else name
 
 
-def _items(given: Mapping[str, Any], *, beside: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Names and values, but for what was not chosen."""
+def _items(given: Mapping[str, Any], *, without: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return names and values, without options that were not set."""
     return [
         (name.replace("_", " "), f"{value}")
         for name, value in given.items()
-        if value is not None and value is not False and name not in beside
+        if value is not None and value is not False and name not in without
     ]
 
 
 def _thinned(history: History) -> list[Any]:
-    """At most LISTED rows: close together at first, and the last."""
-    if len(history) <= LISTED:
+    """Return at most MAX_TABLE_ROWS rows, geometrically spaced, with the last one."""
+    if len(history) <= MAX_TABLE_ROWS:
         return list(history)
-    steps = np.geomspace(1, len(history), LISTED).round().astype(int) - 1
+    steps = np.geomspace(1, len(history), MAX_TABLE_ROWS).round().astype(int) - 1
     return [history[int(i)] for i in np.unique(steps)]
 
 
@@ -110,10 +110,10 @@ def _cell(value: float) -> str:
 
 
 def _csv(history: History) -> str:
-    """The rows as a data: URL, all of them or evenly KEPT."""
+    """Return the rows as a data: URL, at most MAX_DOWNLOAD_ROWS, evenly spaced."""
     rows = list(history)
-    if len(rows) > KEPT:
-        steps = np.linspace(0, len(rows) - 1, KEPT).round().astype(int)
+    if len(rows) > MAX_DOWNLOAD_ROWS:
+        steps = np.linspace(0, len(rows) - 1, MAX_DOWNLOAD_ROWS).round().astype(int)
         rows = [rows[int(i)] for i in np.unique(steps)]
     lines = [",".join(History.columns)]
     lines += [",".join(map(cell, History.columns, row)) for row in rows]

@@ -1,4 +1,4 @@
-"""A figure of matplotlib as SVG inside of a page, whose colours it takes, so that they adapt."""
+"""A matplotlib figure as inline SVG that uses the colours of the page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from condal.runtime.text import escape_controls
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# What style.css has for each colour, by day and by night.
+# The variables of style.css with the light and the dark version of each colour.
 VARIABLES = {
     INK: "--ink",
     FAINT: "--faint",
@@ -29,10 +29,10 @@ SETTINGS: dict[Any, Any] = {
 
 
 def inline(figure: Figure, *, name: str, alternative: str) -> str:
-    """The figure as an <svg> element with a text alternative; `name` keeps its ids apart."""
+    """Return a figure as an <svg> element with a text alternative; `name` prefixes its ids."""
     stream = StringIO()
     with drawing(SETTINGS), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph")  # the browser's fonts have it, or have not
+        warnings.filterwarnings("ignore", "Glyph")  # the browser's fonts decide
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
     text = escape_controls(stream.getvalue())
     text = text[text.index("<svg") :]
@@ -59,17 +59,17 @@ def inline(figure: Figure, *, name: str, alternative: str) -> str:
 
 
 def _rounded(attribute: re.Match[str]) -> str:
-    """To hundredths of a point, which nobody sees."""
+    """Round to hundredths of a point, which is invisible."""
     return re.sub(r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", attribute[0])
 
 
 def _own_ids(text: str, name: str) -> str:
-    """Without ids that nothing refers to; the others with the name before them."""
+    """Remove unused ids and prefix the others with the name."""
     used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', text))
 
-    def kept(match: re.Match[str]) -> str:
+    def own_id(match: re.Match[str]) -> str:
         return f' id="{name}-{match[1]}"' if match[1] in used else ""
 
-    text = re.sub(r'\sid="([^"]*)"', kept, text)
+    text = re.sub(r'\sid="([^"]*)"', own_id, text)
     text = re.sub(r"url\(#", f"url(#{name}-", text)
     return re.sub(r'xlink:href="#', f'href="#{name}-', text).replace("xlink:href=", "href=")

@@ -1,4 +1,4 @@
-"""What a result says, in words: the verdict, and what is proved by what and how surely."""
+"""A result in words: the verdict, what is proved, how, and how surely."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ import numpy as np
 
 from condal.result import Result, Status
 
-ROUNDING = 1e-12  # an infeasibility that is no more
-
 
 @dataclass(frozen=True)
 class VerdictText:
-    """How a solve ended: a mark and a few words, which `tone` colours, and a sentence."""
+    """How a solve ended: a mark and a title, coloured by `tone`, and a sentence."""
 
     tone: str
     mark: str
@@ -23,102 +21,99 @@ class VerdictText:
     text: str
 
 
-_VERDICTS = {
-    Status.SOLVED: ("good", "✓", "Solved, and proved"),
-    Status.INFEASIBLE: ("bad", "✕", "Infeasible, and proved"),
-    Status.UNBOUNDED: ("bad", "✕", "Unbounded, and proved"),
-    Status.MAX_ITERS: ("fair", "◷", "Stopped at the iteration limit"),
-    Status.MAX_SECONDS: ("fair", "◷", "Stopped at the time limit"),
-    Status.INTERRUPTED: ("fair", "◼", "Interrupted"),
-    Status.INACCURATE: ("fair", "◆", "At rest near the tolerance"),
-    Status.STALLED: ("fair", "◆", "Stalled before the tolerance"),
-    Status.NUMERICAL_ERROR: ("bad", "!", "Stopped by a numerical error"),
+_TONES = {
+    Status.SOLVED: ("good", "✓"),
+    Status.INFEASIBLE: ("bad", "✕"),
+    Status.UNBOUNDED: ("bad", "✕"),
+    Status.MAX_ITERS: ("fair", "◷"),
+    Status.MAX_SECONDS: ("fair", "◷"),
+    Status.INTERRUPTED: ("fair", "◼"),
+    Status.INACCURATE: ("fair", "◆"),
+    Status.STALLED: ("fair", "◆"),
+    Status.NUMERICAL_ERROR: ("bad", "!"),
 }
 
 
 def verdict(result: Result) -> VerdictText:
-    """The verdict on a result."""
-    tone, mark, title = _VERDICTS[result.status]
-    return VerdictText(tone, mark, title, _short(result))
+    """Return the verdict on a result."""
+    return VerdictText(*_TONES[result.status], result.status.title, _short(result))
 
 
 def _short(result: Result) -> str:
     if result.status is Status.INFEASIBLE:
         return "No point of X satisfies the constraints."
     if result.status is Status.UNBOUNDED:
-        return "Where the constraints hold, the objective has no bound."
+        return "The objective is unbounded on the feasible set."
     if not result.certificate.certified:
-        return "No bound was proved: nobody knows how far from the optimum this is."
-    gap = f"Objective and proved bound of the convex problem are {_apart(result)} apart"
-    if result.infeasibility <= ROUNDING:
+        return "No bound was proved, so the distance from the optimum is unknown."
+    gap = f"The objective and the proved bound of the convex problem are {_apart(result)} apart"
+    if result.certificate.feasible:
         return f"{gap}, and x is feasible."
-    return f"{gap}, and x misses the constraints by {result.infeasibility:.2g}."
+    return f"{gap}, and x violates the constraints by {result.infeasibility:.2g}."
 
 
 def _apart(result: Result) -> str:
-    """The gap: a share of the objective, or, of one below 1, a number."""
+    """Return the gap, as a percentage of the objective if that is at least 1."""
     return percent(result.gap) if abs(result.objective) >= 1 else f"{result.gap:.2g}"
 
 
 def proof(result: Result) -> list[str]:
-    """The certificate in sentences: what is proved, by what, how surely, how infeasible."""
+    """Return the certificate in sentences: what is proved, how, and how surely."""
     certificate = result.certificate
     if result.status is Status.INFEASIBLE:
         return _infeasible(result)
     if result.status is Status.UNBOUNDED:
         how = f"The proof is by {certificate.how}. {_surely(certificate.failure)}"
-        return ["Proved: the objective has no bound where the constraints hold.", how]
+        return ["Proved: the objective is unbounded on the feasible set.", how]
     if not certificate.certified:
-        known = f"What the solve ended with: {certificate.how}."
-        return ["No bound on the optimum was proved, so nothing is known of the gap.", known]
+        reason = f"The solve ended with: {certificate.how}."
+        return ["No bound on the optimum was proved, so the gap is unknown.", reason]
     objective, bound = number(result.objective), bound_of(result)
-    said = [f"Proved: no feasible point has an objective better than {bound}."]
-    if result.infeasibility <= ROUNDING:
-        said.append(
-            f"The point x satisfies the constraints and has the objective {objective}: the optimum "
+    sentences = [f"Proved: no feasible point has an objective better than {bound}."]
+    if result.certificate.feasible:
+        sentences.append(
+            f"The point x satisfies the constraints and has the objective {objective}. The optimum "
             f"of the convex problem lies between the two, which are {_apart(result)} apart."
         )
     else:
-        said.append(
-            f"The point x has the objective {objective}, {_apart(result)} from the bound, and "
-            f"misses the constraints by {result.infeasibility:.2g}, relatively: the optimum may "
-            "lie on either side of it, but not beyond the bound."
+        sentences.append(
+            f"The point x has the objective {objective}, {_apart(result)} from the bound, and a "
+            f"relative infeasibility of {result.infeasibility:.2g}. The optimum may lie on either "
+            "side of this objective, but not beyond the bound."
         )
-    said.append(f"The proof is by {certificate.how}. {_surely(certificate.failure)}")
+    sentences.append(f"The proof is by {certificate.how}. {_surely(certificate.failure)}")
     if certificate.distance_to_X > 0:
-        said.append(f"The point x lies at most {certificate.distance_to_X:.1g} outside of X.")
+        sentences.append(f"The point x lies at most {certificate.distance_to_X:.1g} outside X.")
     if result.reconstruction is not None:
-        said.append(f"The point x was made of a sketch: {result.reconstruction}.")
-    return said
+        sentences.append(f"The point x was reconstructed from a sketch: {result.reconstruction}.")
+    return sentences
 
 
 def _infeasible(result: Result) -> list[str]:
-    found = result.infeasible
-    said = ["Proved: no point of X satisfies the constraints."]
-    if found is None:
-        return said
+    proof, claim = result.infeasible, "Proved: no point of X satisfies the constraints."
+    if proof is None:
+        return [claim]
     return [
-        *said,
-        f"The images Ax of all points of X keep a distance of at least {number(found.value)} from "
-        "the set K that they would have to reach.",
-        f"The proof is by {found.how}. {_surely(found.failure)}",
+        claim,
+        f"The distance from Ax to K is at least {number(proof.value)} for every x in X.",
+        f"The proof is by {proof.how}. {_surely(proof.failure)}",
     ]
 
 
 def _surely(failure: float) -> str:
     if failure == 0:
-        return "It leaves nothing to chance."
-    return f"It is wrong with a probability of at most {failure:.1g}, over its own random numbers."
+        return "It is deterministic."
+    return f"It fails with probability at most {failure:.1g} over its own random numbers."
 
 
 def bound_of(result: Result) -> str:
-    """The bound, rounded so that it stays one: up if it is an upper bound, else down.
+    """Return the bound, rounded up if it is an upper bound and else down, so it remains valid.
 
-    Which it is, the history tells where the gap was largest: where x is not feasible yet, the
-    objective may be beyond the bound for a while.
+    The row of the history with the largest gap shows which it is: before x is feasible, the
+    objective may be beyond the bound.
     """
     history = result.history
-    with np.errstate(invalid="ignore", over="ignore"):  # of what no solve has come to
+    with np.errstate(invalid="ignore", over="ignore"):  # non-finite bounds
         apart = np.append(history["bound"] - history["objective"], result.bound - result.objective)
     apart = apart[np.isfinite(apart)]
     upper = apart.size > 0 and apart[np.argmax(np.abs(apart))] >= 0
@@ -126,7 +121,7 @@ def bound_of(result: Result) -> str:
 
 
 def number(value: float, *, rounding: str = ROUND_HALF_EVEN) -> str:
-    """Ten digits, in groups of thousands; a word where there is no number."""
+    """Return ten digits with thousands separators; "none" for a non-finite number."""
     if not isfinite(value):
         return "none"
     rounded = Context(prec=10, rounding=rounding).plus(Decimal(value))
@@ -136,7 +131,7 @@ def number(value: float, *, rounding: str = ROUND_HALF_EVEN) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as a percentage, to two digits and never less than it is."""
+    """Return a share as a percentage with two digits, rounded up."""
     if share <= 0:
         return "0%"
     exact = Decimal(share) * 100
@@ -145,12 +140,12 @@ def percent(share: float) -> str:
 
 
 def count(value: float) -> str:
-    """A whole number, in groups of thousands."""
+    """Return an integer with thousands separators."""
     return f"{int(value):,}"
 
 
 def duration(seconds: float) -> str:
-    """0.21 s, 12.3 s, 4 min 5 s or 1 h 2 min."""
+    """Return a time as 0.21 s, 12.3 s, 4 min 5 s or 1 h 2 min."""
     if seconds < 10:
         return f"{seconds:.2g} s"
     if seconds < 99.95:

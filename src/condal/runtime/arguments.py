@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ def finite_array(
     ndim: int | None = None,
     test: Callable[[NDArray[np.float64]], Any] = np.isfinite,
 ) -> NDArray[np.float64]:
-    """A float64 array of the caller's values, never the caller's own memory if it must change."""
+    """Return the values as a float64 array; an array of another type is copied."""
     try:
         raw = np.asarray(values)
         refuse_complex(raw.dtype, name)
@@ -46,7 +46,7 @@ def finite_array(
 
 
 def plain_array(values: Any, name: str, wanted: str) -> NDArray[Any]:
-    """numpy.asarray(values); ProblemError if the parts of it make no array."""
+    """Return numpy.asarray(values); raise ProblemError if that fails."""
     try:
         return np.asarray(values)
     except (TypeError, ValueError) as error:
@@ -83,3 +83,33 @@ def require_positive(value: Any, name: str) -> None:
     real = isinstance(value, int | float | np.integer | np.floating)
     if not real or not (np.isfinite(value) and value > 0):
         raise ProblemError(f"{name} must be a positive number; got {value!r}")
+
+
+def has_member(piece: Any, name: str) -> bool:
+    """Return whether an object has a member; a property is not read, as it may be slow or fail."""
+    if hasattr(type(piece), name) or name in getattr(piece, "__dict__", ()):
+        return True
+    try:
+        return hasattr(piece, name)
+    except Exception:  # a property of the user's raised: the solve will meet it and name it
+        return True
+
+
+def copy_members(adapter: Any, piece: Any, names: Iterable[str]) -> None:
+    """Let the members that a user's object has take the place of the defaults of its adapter."""
+    for name in names:
+        if has_member(piece, name):
+            setattr(adapter, name, getattr(piece, name))
+
+
+def require_members(piece: Any, what: str, purposes: dict[str, str]) -> None:
+    """Raise a ProblemError that lists each missing member of a user's object and its purpose."""
+    missing = [f"{call}: {why}" for call, why in purposes.items() if not _has(piece, call)]
+    if missing:
+        raise ProblemError(
+            f"{what}, a {type(piece).__name__}, lacks what a solve needs; add {'; '.join(missing)}"
+        )
+
+
+def _has(piece: Any, call: str) -> bool:
+    return has_member(piece, call.partition("(")[0])

@@ -1,8 +1,8 @@
-"""Stops that are heard inside an oracle: a time limit, a signal, a stop from another thread.
+"""Cancellation inside an oracle: by a time limit, a signal, or a stop from another thread.
 
-Whatever takes long calls `heed` now and then: each product with a gradient, each call of an oracle,
-each sweep. Where the solve is to end, that raises `Halt`; the iteration that was under way is given
-up, and the solve ends with the state before it.
+Long computations call `check_cancelled` at each product with a gradient, each oracle call and each
+sweep. It raises `Cancelled` when the solve is to end. The current iteration is then given up, and
+the solve ends with the state before it.
 """
 
 from __future__ import annotations
@@ -19,25 +19,28 @@ from condal.runtime.consensus import root_value
 
 
 class Cancelled(BaseException):
-    """Raised where a solve is to end: no error, and nothing that a piece of the user's may catch.
+    """Raised to end a solve; a BaseException, so that user code does not catch it as an error.
 
-    `asked` tells whether someone asked for it; else the time is up.
+    `asked` is true if a stop was asked for, and false if the time is up.
     """
 
-    def __init__(self, alarm: Deadline, *, asked: bool) -> None:
+    def __init__(self, deadline: Deadline, *, asked: bool) -> None:
         super().__init__("asked to stop" if asked else "the time is up")
-        self.alarm, self.asked = alarm, asked
+        self.deadline, self.asked = deadline, asked
 
 
 class Stopper:
-    """Ends solves from another thread, within a product with a vector.
+    """Ends solves from another thread, within one product with a vector.
 
-        stopper = condal.Stopper()
-        threading.Timer(60, stopper.stop).start()
-        result = condal.solve(problem, stopper=stopper)
+    All solves that were given the stopper, now or later, end with the status INTERRUPTED and the
+    best point so far.
 
-    The solves that it was given to end with the status INTERRUPTED and the best answer so far; so
-    do those that it is given to later.
+    Examples
+    --------
+    >>> import threading, numpy as np, condal
+    >>> stopper = condal.Stopper()
+    >>> threading.Timer(60, stopper.stop).start()  # doctest: +SKIP
+    >>> result = condal.solve(condal.problems.max_cut(np.eye(3)[::-1]), stopper=stopper)
     """
 
     def __init__(self) -> None:
@@ -45,7 +48,7 @@ class Stopper:
         self._solves, self._turn = 0, threading.Lock()
 
     def stop(self) -> None:
-        """End the solves; from any thread, any number of times."""
+        """End the solves. Any thread may call this, any number of times."""
         self._asked.set()
 
     @property
@@ -60,7 +63,7 @@ class Stopper:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """The time in which a solve listens."""
+        """Listen for the time of the context."""
         with self._turn:  # solves in several threads may have it
             self._solves += 1
         try:
@@ -71,31 +74,31 @@ class Stopper:
 
 
 class Deadline:
-    """What `heed` looks at: the time `until` which there is, and who may ask to stop.
+    """The time `until` which a computation may run, and the stoppers that may end it earlier.
 
-    An alarm that is set while another is on listens for that one, too.
+    A deadline that is set inside the context of another one obeys that one, too.
     """
 
     def __init__(self, *stoppers: Stopper, until: float = inf) -> None:
         self.stoppers, self.until = stoppers, until
-        self.patient = False  # the time is not looked at
+        self.patient = False  # ignore the time
         self.held = 0
         self._outer: Deadline | None = None
 
-    def look(self) -> None:
-        """Raise Halt, if there is reason to."""
-        listening = list(takewhile(lambda alarm: not alarm.held, self._nested()))
-        reasons = root_value([alarm._reason() for alarm in listening])
-        for alarm, reason in zip(listening, reasons, strict=True):
+    def check(self) -> None:
+        """Raise Cancelled if the time is up or a stop was asked for."""
+        listening = list(takewhile(lambda deadline: not deadline.held, self._nested()))
+        reasons = root_value([deadline._reason() for deadline in listening])
+        for deadline, reason in zip(listening, reasons, strict=True):
             if reason is not None:
-                raise Cancelled(alarm, asked=reason == "asked")
+                raise Cancelled(deadline, asked=reason == "asked")
 
     def _nested(self) -> Iterator[Deadline]:
-        """It, and those that it listens for."""
-        alarm: Deadline | None = self
-        while alarm is not None:
-            yield alarm
-            alarm = alarm._outer
+        """Yield this deadline, and those whose context it is in."""
+        deadline: Deadline | None = self
+        while deadline is not None:
+            yield deadline
+            deadline = deadline._outer
 
     def _reason(self) -> str | None:
         if any(stopper.stopped for stopper in self.stoppers):
@@ -105,13 +108,13 @@ class Deadline:
 
     @property
     def left(self) -> float:
-        """The seconds that there are."""
-        until = min((alarm.until for alarm in self._nested() if not alarm.patient), default=inf)
+        """The seconds that are left."""
+        until = min((one.until for one in self._nested() if not one.patient), default=inf)
         return root_value(until - time.perf_counter())
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """The time in which the solve listens to each of its stoppers."""
+        """Let the stoppers know, for the time of the context, that a solve listens."""
         with ExitStack() as stack:
             for stopper in self.stoppers:
                 stack.enter_context(stopper.listening())
@@ -119,41 +122,41 @@ class Deadline:
 
     @contextmanager
     def on(self) -> Iterator[None]:
-        """The time in which `heed` looks at it, in this thread."""
-        self._outer = _alarm.get()
-        token = _alarm.set(self)
+        """Obey the deadline, for the time of the context and in this thread."""
+        self._outer = _deadline.get()
+        token = _deadline.set(self)
         try:
             yield
         finally:
-            _alarm.reset(token)
+            _deadline.reset(token)
             self._outer = None
 
 
-_alarm: ContextVar[Deadline | None] = ContextVar("alarm", default=None)
+_deadline: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 def check_cancelled() -> None:
-    """Raise Halt where the solve that is under way in this thread is to end."""
-    alarm = _alarm.get()
-    if alarm is not None:
-        alarm.look()
+    """Raise Cancelled if the current solve of this thread is to end."""
+    deadline = _deadline.get()
+    if deadline is not None:
+        deadline.check()
 
 
 def seconds_left() -> float:
-    """What there is until the time is up; inf without a limit."""
-    alarm = _alarm.get()
-    return inf if alarm is None else alarm.left
+    """Return the seconds until the time is up; inf without a limit."""
+    deadline = _deadline.get()
+    return inf if deadline is None else deadline.left
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """What is done as one: a stop waits until it is done."""
-    alarm = _alarm.get()
-    if alarm is None:
+    """Postpone a stop until the end of the context."""
+    deadline = _deadline.get()
+    if deadline is None:
         yield
         return
-    alarm.held += 1
+    deadline.held += 1
     try:
         yield
     finally:
-        alarm.held -= 1
+        deadline.held -= 1

@@ -1,4 +1,4 @@
-"""Libraries that a part of condal needs, and an extra of its own brings: asked for before use."""
+"""Optional libraries, which an extra of condal installs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from condal.errors import MissingExtra
 
 
 def install(extra: str) -> str:
-    """What to type for an extra."""
+    """Return the command that installs an extra."""
     return f"pip install 'condal[{extra}]'"
 
 
 def require(library: str, *, what: str, extra: str) -> None:
-    """Raise MissingExtra now if a library is not there; `what` says who needs it, as "figures need
-    matplotlib"."""
+    """Raise MissingExtra if a library is not installed; `what` says what needs it, such as "figures
+    need matplotlib"."""
     if find_spec(library) is None:
         raise MissingExtra(f"{what}; install with: {install(extra)}")

@@ -40,7 +40,7 @@ def attach_stub(
             if home == package
             else getattr(import_module(home), name)
         )
-        # The name is bound for good, also where a submodule of the same name was imported before.
+        # Bind the name, also where a submodule of the same name was imported before.
         setattr(sys.modules[package], name, value)
         return value
 

@@ -1,4 +1,4 @@
-"""HTML for notebooks: tables that take the colours of the page, light or dark."""
+"""HTML tables for notebooks, in the colours of the page, light or dark."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DIGITS = "font-variant-numeric:tabular-nums"
 
 
 def pairs(caption: str, rows: Iterable[tuple[str, str]]) -> str:
-    """Names and values, a row each."""
+    """Return a table of names and values, one row each."""
     cells = "".join(
         f'<tr style="background:transparent"><th scope="row" style="{_CELL};text-align:left;'
         f'font-weight:normal;opacity:0.7">{escape_html(name)}</th>'
@@ -26,7 +26,7 @@ def pairs(caption: str, rows: Iterable[tuple[str, str]]) -> str:
 
 
 def grid(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Rows of numbers under the names of their columns."""
+    """Return a table of rows under the names of their columns."""
     names = "".join(
         f'<th scope="col" style="{_CELL};text-align:right;font-weight:normal;opacity:0.7">'
         f"{escape_html(name)}</th>"
@@ -50,5 +50,5 @@ def _table(caption: str, cells: str) -> str:
 
 
 def escape_html(text: str) -> str:
-    """The text as HTML shows it, with what would act on a page spelt out."""
+    """Escape text for HTML, control characters included."""
     return escaped(escape_controls(text))

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the first stops the solve, the second ends it at once."""
+"""Ctrl-C and SIGTERM: the first signal stops the solve, the second ends it at once."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ DEFAULTS = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SI
 
 
 class SignalHandler:
-    """Stops at the first signal the solve that listens to the stopper, and is left by an exception
-    at the second: KeyboardInterrupt, or `last`, and SystemExit for SIGTERM. Where no solve listens
-    the first raises KeyboardInterrupt.
+    """Stops the solve that listens to the stopper at the first signal, and raises at the second:
+    `last` (KeyboardInterrupt by default), or SystemExit for SIGTERM. If no solve listens, the first
+    signal raises KeyboardInterrupt.
 
-    Only in the main thread, and in the place of Python's own handlers alone: one that somebody has
-    set stays. Python runs a handler only between its own instructions, and once for all the signals
-    that came during a call to compiled code. The wakeup socket gets a byte for each, so that none
-    is lost; that of somebody else's, as an event loop's, stays, and two then count as one.
+    It acts in the main thread only, and replaces only Python's own handlers. Python runs a handler
+    between its own instructions, and once for all signals that arrive during a call to compiled
+    code. The wakeup socket gets a byte per signal, so none is lost. The wakeup socket of another
+    owner, such as an event loop, stays in place; two signals may then count as one.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class SignalHandler:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._leaving = True  # an exception from here on would leave our handlers where they are
+        self._leaving = True  # an exception from here on would leave our handlers installed
         while self._restore:
             self._restore.pop()()
         for number in self._late:
@@ -89,7 +89,7 @@ class SignalHandler:
             raise KeyboardInterrupt
 
     def _received(self) -> int:
-        """How many signals of ours came since the last time; others wake the socket as well."""
+        """Count our signals since the last call; others wake the socket as well."""
         try:
             came = self._read.recv(4096)
         except BlockingIOError:  # another handler has read it

@@ -1,15 +1,15 @@
 """The version of condal, which pyproject.toml reads from here, and of what it computes with."""
 
-import platform
-
-import numpy as np
-import scipy
-
 __version__ = "0.1.0"
 
 
 def versions() -> dict[str, str]:
     """Those of condal, Python, NumPy and SciPy."""
+    import platform
+
+    import numpy as np
+    import scipy
+
     return {
         "condal": __version__,
         "python": platform.python_version(),

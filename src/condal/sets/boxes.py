@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -13,62 +12,64 @@ from condal.errors import ProblemError
 from condal.linalg.blocked import split_in_blocks
 from condal.linalg.points import Array
 from condal.runtime.arguments import finite_array
-from condal.sets.projected import Projected
-from condal.types import Proximable
+from condal.sets.defaults import Projected
+from condal.types import Provable
 
 
 class Equal(Projected):
-    """K = {b}."""
+    r"""The point :math:`K = \{b\}`, for the constraint :math:`Ax = b`.
+
+    Parameters
+    ----------
+    b : array_like of shape (m,)
+        The right-hand side.
+    """
 
     separable = True
-    fixed: Array | None = None
-    lipschitz = inf
 
     def __init__(self, b: Any) -> None:
         self.b: Array = finite_array(b, "b", ndim=1).copy()
         self.fixed = self.b
-
-    @property
-    def size(self) -> int:
-        """The length of b."""
-        return int(self.b.size)
+        self.size = int(self.b.size)
 
     @cached_property
-    def pieces(self) -> Sequence[tuple[slice, Proximable]]:
-        """{b} in each."""
-        return split_in_blocks(self, self.size, lambda here: Equal(self.b[here]))
+    def pieces(self) -> Sequence[tuple[slice, Provable]]:
+        return split_in_blocks(self, self.size, lambda part: Equal(self.b[part]))
 
     def prox(self, z: Array, t: float) -> Array:
-        """b."""
         return self.b
 
     def conjugate(self, y: Array) -> float:
-        """<b, y>."""
         return float(self.b @ y)
 
     def conjugate_abs_sum(self, y: Array) -> float:
-        """<|b|, |y|>."""
         return float(np.abs(self.b) @ np.abs(y))
 
     def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
-        """lam (z - b)."""
         return np.multiply(np.subtract(z, self.b, out=out), lam, out=out)
 
     def dual_point(self, y: Array) -> Array:
-        """y: h* is finite everywhere."""
         return y
 
     def scaled(self, rows: Array, c: float) -> Equal:
-        """{rows * b}."""
         return Equal(rows * self.b)
 
 
 class Box(Projected):
-    """K = {z : low <= z <= high}; a bound may be infinite."""
+    r"""The box :math:`K = \{z : l \le z \le u\}`; a bound may be infinite.
+
+    Parameters
+    ----------
+    low, high : array_like of shape (m,)
+        The bounds :math:`l` and :math:`u`.
+
+    Raises
+    ------
+    ProblemError
+        If a lower bound is above its upper bound.
+    """
 
     separable = True
-    fixed: Array | None = None
-    lipschitz = inf
 
     def __init__(self, low: Any, high: Any) -> None:
         self.low: Array = finite_array(low, "low", ndim=1, test=_below_infinity).copy()
@@ -81,19 +82,13 @@ class Box(Projected):
                 f"the box is empty: low[{i}] = {self.low[i]:g} is above "
                 f"high[{i}] = {self.high[i]:g}"
             )
-
-    @property
-    def size(self) -> int:
-        """The length of the bounds."""
-        return int(self.low.size)
+        self.size = int(self.low.size)
 
     @cached_property
-    def pieces(self) -> Sequence[tuple[slice, Proximable]]:
-        """The box of each."""
-        return split_in_blocks(self, self.size, lambda here: Box(self.low[here], self.high[here]))
+    def pieces(self) -> Sequence[tuple[slice, Provable]]:
+        return split_in_blocks(self, self.size, lambda part: Box(self.low[part], self.high[part]))
 
     def prox(self, z: Array, t: float) -> Array:
-        """z clipped to the bounds."""
         return np.minimum(np.maximum(z, self.low), self.high)
 
     def conjugate(self, y: Array) -> float:
@@ -102,12 +97,10 @@ class Box(Projected):
         return float(self.high[up] @ y[up] + self.low[down] @ y[down])
 
     def conjugate_abs_sum(self, y: Array) -> float:
-        """sum_i |low_i y_i| or |high_i y_i|, as the sign of y_i has it."""
         up, down = y > 0, y < 0
         return float(np.abs(self.high[up]) @ y[up] - np.abs(self.low[down]) @ y[down])
 
     def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
-        """lam times what clipping takes from z."""
         return np.multiply(np.subtract(z, self.prox(z, 1 / lam), out=out), lam, out=out)
 
     def dual_point(self, y: Array) -> Array:
@@ -116,7 +109,6 @@ class Box(Projected):
         return np.where(np.isinf(self.low), np.maximum(y, 0.0), y)
 
     def scaled(self, rows: Array, c: float) -> Box:
-        """The box with scaled bounds."""
         return Box(rows * self.low, rows * self.high)
 
 

@@ -5,117 +5,93 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from math import hypot
+from typing import Any
 
 import numpy as np
 
 from condal.linalg.points import Array
-from condal.types import Proximable
+from condal.types import Provable
 
 
 class Separable:
-    """h(z_1, z_2, ...) = h_1(z_1) + h_2(z_2) + ...: the partner of Stack."""
+    r"""The sum :math:`h(z_1, z_2, \dots) = h_1(z_1) + h_2(z_2) + \dots` for `condal.Stack`.
 
-    def __init__(self, *parts: Proximable) -> None:
-        self.parts: Sequence[Proximable] = parts
+    Parameters
+    ----------
+    *parts : sets and functions
+        The terms :math:`h_i`, in the order of the maps of the `Stack`.
+    """
+
+    fixed: Array | None = None
+
+    def __init__(self, *parts: Provable) -> None:
+        self.parts: Sequence[Provable] = parts
         self._ends = np.cumsum([part.size for part in parts]).astype(int)
 
     @property
     def separable(self) -> bool:
-        """Whether every part is."""
         return all(part.separable for part in self.parts)
-
-    fixed: Array | None = None
 
     @property
     def lipschitz(self) -> float:
-        """The root of the sum of squares."""
         return hypot(*(part.lipschitz for part in self.parts))
 
     @property
     def size(self) -> int:
-        """The sum of the sizes."""
         return int(self._ends[-1]) if self.parts else 0
 
     @cached_property
-    def pieces(self) -> Sequence[tuple[slice, Proximable]]:
-        """Those of each part in turn."""
-        begins = [0, *self._ends]
+    def pieces(self) -> Sequence[tuple[slice, Provable]]:
+        starts = [0, *self._ends]
         return [
-            (slice(begin + here.start, begin + here.stop), piece)
-            for begin, part in zip(begins, self.parts, strict=False)
-            for here, piece in part.pieces
+            (slice(start + piece.start, start + piece.stop), h)
+            for start, part in zip(starts, self.parts, strict=False)
+            for piece, h in part.pieces
         ]
 
-    def _split(self, z: Array) -> Sequence[Array]:
-        return np.split(z, self._ends[:-1]) if self.parts else []
+    def _each(self, name: str, z: Array, *args: Any) -> list[Any]:
+        """Call a method of each part on its block of z."""
+        blocks = np.split(z, self._ends[:-1]) if self.parts else []
+        return [getattr(h, name)(z, *args) for h, z in zip(self.parts, blocks, strict=True)]
 
     def prox(self, z: Array, t: float) -> Array:
-        """Part by part."""
-        if not self.parts:
-            return z
-        return np.concatenate(
-            [h.prox(part, t) for h, part in zip(self.parts, self._split(z), strict=True)]
-        )
+        return np.concatenate(self._each("prox", z, t)) if self.parts else z
 
     def value(self, z: Array) -> float:
-        """The sum over the parts."""
-        return sum(h.value(part) for h, part in zip(self.parts, self._split(z), strict=True))
+        return sum(self._each("value", z))
 
     def distance(self, z: Array) -> float:
-        """The Euclidean norm of the parts' distances."""
-        distances = [h.distance(part) for h, part in zip(self.parts, self._split(z), strict=True)]
-        return float(np.linalg.norm(distances))
+        return float(np.linalg.norm(self._each("distance", z)))
 
     def normal_residual(self, z: Array) -> Array:
-        """Part by part."""
-        pieces = zip(self.parts, self._split(z), strict=True)
-        return np.concatenate([np.zeros(0), *(h.normal_residual(part) for h, part in pieces)])
+        return np.concatenate([np.zeros(0), *self._each("normal_residual", z)])
 
     def support(self, d: Array) -> float:
-        """The sum over the parts."""
-        return sum(h.support(part) for h, part in zip(self.parts, self._split(d), strict=True))
+        return sum(self._each("support", d))
 
     def support_abs_sum(self, d: Array) -> float:
-        """The sum over the parts."""
-        return sum(
-            h.support_abs_sum(part) for h, part in zip(self.parts, self._split(d), strict=True)
-        )
+        return sum(self._each("support_abs_sum", d))
 
     def support_error(self, d: Array) -> float:
-        """The root of the sum of squares."""
-        pieces = zip(self.parts, self._split(d), strict=True)
-        return hypot(*(h.support_error(part) for h, part in pieces))
+        return hypot(*self._each("support_error", d))
 
     def conjugate(self, y: Array) -> float:
-        """The sum over the parts."""
-        return sum(h.conjugate(part) for h, part in zip(self.parts, self._split(y), strict=True))
+        return sum(self._each("conjugate", y))
 
     def conjugate_abs_sum(self, y: Array) -> float:
-        """The sum over the parts."""
-        pieces = zip(self.parts, self._split(y), strict=True)
-        return sum(h.conjugate_abs_sum(part) for h, part in pieces)
+        return sum(self._each("conjugate_abs_sum", y))
 
     def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
-        """Part by part."""
         w = np.empty_like(z) if out is None else out
-        for here, part in self.pieces:
-            part.multiplier(z[here], lam, out=w[here])
+        for piece, h in self.pieces:
+            h.multiplier(z[piece], lam, out=w[piece])
         return w
 
     def dual_point(self, y: Array) -> Array:
-        """Part by part."""
-        if not self.parts:
-            return y
-        return np.concatenate(
-            [h.dual_point(part) for h, part in zip(self.parts, self._split(y), strict=True)]
-        )
+        return np.concatenate(self._each("dual_point", y)) if self.parts else y
 
     def dual_error(self, y: Array) -> float:
-        """The root of the sum of squares."""
-        pieces = zip(self.parts, self._split(y), strict=True)
-        return hypot(*(h.dual_error(part) for h, part in pieces))
+        return hypot(*self._each("dual_error", y))
 
     def scaled(self, rows: Array, c: float) -> Separable:
-        """Part by part."""
-        pieces = zip(self.parts, self._split(rows), strict=True)
-        return Separable(*(h.scaled(part, c) for h, part in pieces))
+        return Separable(*self._each("scaled", rows, c))

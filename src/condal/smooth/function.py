@@ -1,4 +1,4 @@
-"""A user's own objective."""
+"""A user's own objective, and defaults for what it lacks."""
 
 from __future__ import annotations
 
@@ -10,25 +10,39 @@ import numpy as np
 
 from condal.errors import PieceError, ProblemError
 from condal.linalg.points import Array
-from condal.maps import Identity
 from condal.maps.operator import as_map
-from condal.runtime.arguments import require_positive
+from condal.maps.vectors import Identity
+from condal.runtime.arguments import has_member, require_members, require_positive
 from condal.types import LinearMap
 
 
 class Function:
-    """f(x) = phi(Mx), by the caller's own `value` and `gradient` of phi.
+    r"""A user's objective :math:`f(x) = \varphi(Mx)`, by value and gradient of :math:`\varphi`.
+
+    Bounds are proved from what `value` and `gradient` return. They hold if these are right up to a
+    few roundings and :math:`\varphi` is convex, and the certificate says so. `condal.check_problem`
+    compares the two functions.
 
     Parameters
     ----------
-    value : phi(u), a number, of a vector u; phi must be convex, also beyond the images of X.
-    gradient : the gradient of phi at u, a vector of its length.
-    L : a Lipschitz constant of the gradient of f in x: that of phi's times |M|^2.
-    M : a matrix, or any linear map; x itself, a vector of length `size`, if left out.
+    value : callable
+        Returns :math:`\varphi(u)`, a number, for a vector u. :math:`\varphi` must be convex, also
+        beyond the images of X.
+    gradient : callable
+        Returns the gradient of :math:`\varphi` at u, a vector of the same length.
+    L : float
+        A Lipschitz constant of the gradient of f: that of :math:`\varphi` times :math:`\|M\|^2`.
+    M : array_like, sparse array, LinearOperator or linear map, optional
+        The map M; give either M or size.
+    size : int, optional
+        The length of x, if M is the identity.
 
-    Bounds are proved from what `value` and `gradient` return: they hold if these are right, but for
-    a few roundings of what they return, and phi is convex; and the certificate says so.
-    `condal.check_problem` compares the two.
+    Examples
+    --------
+    >>> import condal, numpy as np
+    >>> f = condal.Function(lambda u: np.sum(u**4), lambda u: 4 * u**3, L=12.0, size=3)
+    >>> condal.solve(condal.Problem.of(f, condal.Simplex(3))).status.name
+    'SOLVED'
     """
 
     def __init__(
@@ -49,46 +63,43 @@ class Function:
             require_positive(L, "L")
         if (M is None) == (size is None):
             raise ProblemError("Function takes one of M, the map in phi(Mx), and size, that of x")
-        self.M: LinearMap = as_map(M, "M") if M is not None else Identity(_whole(size))
+        self.M: LinearMap = Identity(size) if size is not None else as_map(M, "M")
         self._value, self._gradient = value, gradient
         self._L, self._weight = float(L), 1.0
 
     @property
     def L(self) -> float:
-        """That of the caller."""
         return self._weight * self._L
 
     def value(self, u: Array) -> float:
-        """phi(u), checked to be a number."""
-        found = self._called("value", self._value, u)
-        if found.shape not in ((), (1,)):
+        value = self._called("value", self._value, u)
+        if value.shape not in ((), (1,)):
             raise PieceError(
-                f"value must return one number; it returned an array of shape {found.shape}",
+                f"value must return one number; it returned an array of shape {value.shape}",
                 piece="f",
             )
-        return self._weight * float(found.reshape(-1)[0])
+        return self._weight * float(value.reshape(-1)[0])
 
     def gradient(self, u: Array) -> Array:
-        """The gradient of phi at u, checked to be a vector of its length."""
-        found = self._called("gradient", self._gradient, u)
-        if found.shape != u.shape:
+        gradient = self._called("gradient", self._gradient, u)
+        if gradient.shape != u.shape:
             raise PieceError(
                 f"gradient must return a vector of the length of u, {u.size}; it returned an array "
-                f"of shape {found.shape}",
+                f"of shape {gradient.shape}",
                 piece="f",
             )
-        return np.asarray(self._weight * found)
+        return np.asarray(self._weight * gradient)
 
     def _called(self, name: str, function: Callable[[Array], Any], u: Array) -> Array:
-        shown = u.view()
-        shown.flags.writeable = False  # u is the solver's own
+        read_only = u.view()
+        read_only.flags.writeable = False  # u belongs to the solver
         try:
-            found = np.asarray(function(shown), dtype=np.float64)
+            answer = np.asarray(function(read_only), dtype=np.float64)
         except Exception as error:
             raise PieceError(
                 f"the function given as {name} failed: {type(error).__name__}: {error}", piece="f"
             ) from error
-        wrong = found[~np.isfinite(found)]
+        wrong = answer[~np.isfinite(answer)]
         if wrong.size:
             raise PieceError(
                 f"the function given as {name} returned {wrong[0]} at a u "
@@ -96,10 +107,10 @@ class Function:
                 "finite on all images of X",
                 piece="f",
             )
-        return found
+        return answer
 
     def variation(self, max_norm: float) -> float:
-        """What its slope at u = 0 and its L allow, or its L alone where it has none there."""
+        """What the slope at u = 0 and L allow; L alone if f has no slope there."""
         try:
             slope = float(np.linalg.norm(self.gradient(np.zeros(self.M.size))))
         except PieceError:
@@ -107,12 +118,38 @@ class Function:
         return slope * float(self.M.norm) * max_norm + 0.5 * self.L * max_norm**2
 
     def scaled(self, c: float) -> Function:
-        """c phi."""
-        found = copy(self)
-        found._weight = self._weight * c
-        return found
+        twin = copy(self)
+        twin._weight = self._weight * c
+        return twin
 
 
-def _whole(size: int | None) -> int:
-    assert size is not None
-    return size
+def complete_smooth(f: Any, X: Any, *maps: LinearMap | None) -> Any:
+    """Return f, or a `Function` of its `value`, `gradient` and `L` if it lacks other members.
+
+    Without `M`, f acts on x itself, a vector whose length is `f.size`, or that of the other pieces.
+    """
+    purposes = {
+        "value(u)": "phi(u), a number",
+        "gradient(u)": "the gradient of phi at u",
+        "L": "a Lipschitz constant of the gradient of f, of which step sizes are made",
+    }
+    require_members(f, "the objective f", purposes)
+    if all(has_member(f, name) for name in ("M", "scaled", "variation")):
+        return f
+    M = getattr(f, "M", None)
+    size = _length_of_x(f, X, maps) if M is None else None
+    return Function(f.value, f.gradient, L=f.L, M=M, size=size)
+
+
+def _length_of_x(f: Any, X: Any, maps: tuple[LinearMap | None, ...]) -> int:
+    for M in maps:
+        gradient = None if M is None else M.adjoint(np.zeros(M.size))
+        if isinstance(gradient, np.ndarray):
+            return int(gradient.size)
+    for piece, name in ((f, "size"), (X, "n")):
+        if isinstance(getattr(piece, name, None), int | np.integer):
+            return int(getattr(piece, name))
+    raise ProblemError(
+        f"the objective f, a {type(f).__name__}, does not say how long x is: add size, "
+        "that length, or M, the linear map in f(x) = phi(Mx)"
+    )

@@ -8,7 +8,6 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from condal.errors import ProblemError
 from condal.linalg.norms import stable_norm
@@ -16,14 +15,24 @@ from condal.linalg.points import Array
 from condal.linalg.rounding import Errors
 from condal.linalg.roundoff import gamma
 from condal.runtime.arguments import finite_array, require_positive
-from condal.smooth.images import with_data
+from condal.smooth.residuals import with_data
 
-FUNCTION = 8  # roundings that a logarithm or an exponential is worth: 4 units in the last place
+LOG_ROUNDINGS = 8  # of a logarithm or an exponential: 4 units in the last place
 
 
 @dataclass(frozen=True, eq=False)
 class Logistic:
-    """f(x) = weight sum_i log(1 + exp(-l_i (Mx)_i)), l the labels: 1 and -1."""
+    r"""The logistic loss :math:`f(x) = w \sum_i \log(1 + \exp(-l_i (Mx)_i))`.
+
+    Parameters
+    ----------
+    M : array_like, sparse array, LinearOperator or linear map
+        The features, one row per observation.
+    labels : array_like
+        The labels :math:`l_i`, 1 or -1.
+    weight : float
+        The weight :math:`w`.
+    """
 
     M: Any
     labels: Any
@@ -43,46 +52,50 @@ class Logistic:
 
     @cached_property
     def L(self) -> float:
-        """weight |M|^2 / 4."""
         return 0.25 * float(self.weight * self.M.norm**2)
 
     def value(self, u: Array) -> float:
-        """weight sum_i log(1 + exp(-l_i u_i)), without overflow."""
         return self.weight * float(np.logaddexp(0.0, -self.labels * u).sum())
 
     def gradient(self, u: Array) -> Array:
-        """-weight l_i / (1 + exp(l_i u_i))."""
+        from scipy.special import expit
+
         return np.asarray(-self.weight * self.labels * expit(-self.labels * u))
 
     def errors(self, u: Array) -> Errors:
         """A few roundings of each term, all of them positive, and those of the sum."""
-        each = 2 * FUNCTION + 8
+        each = 2 * LOG_ROUNDINGS + 8
         value, steepest = self.value(u), stable_norm(self.gradient(u))
         return Errors(gamma(u.size + each) * value, gamma(each) * steepest)
 
     def variation(self, max_norm: float) -> float:
-        """What its slope at 0 and its curvature allow, or its largest slope."""
+        """What the slope at 0 and the curvature allow, or the largest slope."""
         reach, root = float(self.M.norm * max_norm), sqrt(self.labels.size)
         return self.weight * min(0.5 * root * reach + 0.125 * reach**2, root * reach)
 
     def scaled(self, c: float) -> Logistic:
-        """The same with another weight."""
         return replace(self, weight=self.weight * c)
 
 
 @dataclass(frozen=True, eq=False)
 class Poisson:
-    """f(x) = weight sum_i u_i + b_i - k_i log(u_i + b_i), u = Mx >= 0, k counts, b the background.
+    r"""The Poisson loss :math:`f(x) = w \sum_i u_i + b_i - k_i \log(u_i + b_i)`, :math:`u = Mx`.
 
-    Its domain is u >= 0, where b > 0 keeps the gradient Lipschitz: use it with M and X that make
-    no negative images. Below 0, where a method may ask, each term goes on as the parabola that
-    meets it at u_i = 0 in value, slope and curvature: f stays convex, and its L holds everywhere.
+    Its domain is :math:`u \ge 0`, where :math:`b > 0` keeps the gradient Lipschitz: use it with M
+    and X whose images are nonnegative. Below 0, where a method may evaluate it, each term continues
+    as the parabola that matches its value, slope and curvature at :math:`u_i = 0`: f stays convex,
+    and L holds everywhere.
 
     Parameters
     ----------
-    M : a matrix, or any linear map: the expected counts are Mx + background.
-    counts : what was counted, at least 0.
-    background : the expected counts of x = 0; a positive number, or one for each count.
+    M : array_like, sparse array, LinearOperator or linear map
+        The expected counts are Mx + background.
+    counts : array_like
+        The observed counts :math:`k_i`, at least 0.
+    background : float or array_like
+        The expected counts :math:`b_i > 0` at x = 0.
+    weight : float
+        The weight :math:`w`.
     """
 
     M: Any
@@ -113,36 +126,35 @@ class Poisson:
 
     @cached_property
     def _curvature(self) -> Array:
-        """That of each term at 0, where it is largest."""
+        """The curvature of each term at 0, where it is largest."""
         return np.asarray(self.counts / self.background**2)
 
     def value(self, u: Array) -> float:
-        """phi(u), by the parabolas where u < 0."""
         rate, below = np.maximum(u, 0.0) + self.background, np.minimum(u, 0.0)
         terms = rate - self.counts * np.log(rate)
         slope = 1 - self.counts / self.background
         return self.weight * float((terms + below * (slope + 0.5 * self._curvature * below)).sum())
 
     def gradient(self, u: Array) -> Array:
-        """1 - k / (u + b), by the parabolas where u < 0."""
         rate, below = np.maximum(u, 0.0) + self.background, np.minimum(u, 0.0)
         return np.asarray(self.weight * (1 - self.counts / rate + self._curvature * below))
 
     def errors(self, u: Array) -> Errors:
-        """Parts of the terms before they cancel; log(rate) takes over what the rate has lost."""
+        """Fractions of the terms before they cancel; log(rate) inherits what the rate has lost."""
         rate, below = np.maximum(u, 0.0) + self.background, np.maximum(-u, 0.0)
         terms = rate + self.counts * (1 + np.abs(np.log(rate)))
         slope = 1 + self.counts / self.background
         terms += below * (slope + 0.5 * self._curvature * below)
         slopes = 1 + self.counts / rate + self._curvature * below
         value, steepest = self.weight * float(terms.sum()), self.weight * stable_norm(slopes)
-        return Errors(gamma(u.size + FUNCTION + 16) * value, gamma(FUNCTION + 8) * steepest)
+        return Errors(
+            gamma(u.size + LOG_ROUNDINGS + 16) * value, gamma(LOG_ROUNDINGS + 8) * steepest
+        )
 
     def variation(self, max_norm: float) -> float:
-        """What its slope at 0 and its curvature allow."""
+        """What the slope at 0 and the curvature allow."""
         slope = float(np.linalg.norm(self.gradient(np.zeros(self.counts.size))))
         return slope * float(self.M.norm) * max_norm + 0.5 * self.L * max_norm**2
 
     def scaled(self, c: float) -> Poisson:
-        """The same with another weight."""
         return replace(self, weight=self.weight * c)

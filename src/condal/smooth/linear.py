@@ -13,20 +13,27 @@ from condal.linalg.points import Array
 from condal.linalg.rounding import Errors
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
-from condal.maps import Across, Cost, Matrix
+from condal.maps.combined import Across
+from condal.maps.inner import Cost
+from condal.maps.vectors import Matrix
 from condal.runtime.arguments import finite_array
 from condal.types import LinearMap
 
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """f(x) = <C, x>: C a vector, a symmetric matrix (dense, sparse, LinearOperator), or a tuple."""
+    r"""The linear objective :math:`f(x) = \langle C, x \rangle`.
+
+    Parameters
+    ----------
+    C : array_like, sparse array, LinearOperator, or tuple of these
+        A vector, a symmetric matrix, or one of these for each block of a product.
+    """
 
     C: Any
 
     @cached_property
     def M(self) -> LinearMap:
-        """x -> [<C, x>]."""
         return inner_with(self.C)
 
     def __post_init__(self) -> None:
@@ -34,15 +41,12 @@ class Linear:
 
     @property
     def L(self) -> float:
-        """0."""
         return 0.0
 
     def value(self, u: Array) -> float:
-        """u itself."""
         return float(u[0])
 
     def gradient(self, u: Array) -> Array:
-        """[1]."""
         return _ONE
 
     def errors(self, u: Array) -> Errors:
@@ -50,7 +54,6 @@ class Linear:
         return Errors(0.0, 0.0)
 
     def variation(self, max_norm: float) -> float:
-        """|C| max_norm."""
         return self.M.norm * max_norm
 
     def scaled(self, c: float) -> Linear:
@@ -63,7 +66,7 @@ _ONE.flags.writeable = False
 
 
 def checked_cost(C: Any) -> Any:
-    """C as `Linear` keeps it: a vector, a `Symmetric`, or a tuple of these."""
+    """Return C as `Linear` stores it: a vector, a `Symmetric`, or a tuple of these."""
     if isinstance(C, tuple):
         return tuple(checked_cost(part) for part in C)
     if isinstance(C, Symmetric):
@@ -78,7 +81,7 @@ def checked_cost(C: Any) -> Any:
 
 
 def inner_with(C: Any) -> LinearMap:
-    """x -> [<C, x>]."""
+    """Return the map x -> [<C, x>]."""
     if isinstance(C, tuple):
         return Across(*(inner_with(part) for part in C))
     return Cost(C) if isinstance(C, Symmetric) else Matrix(C)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf, log, sqrt
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -13,33 +13,48 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.linalg.eigenvalue_bounds import semidefinite
 from condal.linalg.guarded import guard_operators
-from condal.linalg.lanczos import Recurrence
+from condal.linalg.lanczos import Recurrence, missed_share
 from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
-from condal.linalg.rounding import Errors, product_roundings
+from condal.linalg.rounding import Errors
 from condal.linalg.roundoff import UNIT_ROUNDOFF, gamma
 from condal.linalg.symmetrize import symmetric
-from condal.maps import Identity, Scaled, Stack
+from condal.maps.combined import Scaled, Stack
 from condal.maps.operator import as_map
+from condal.maps.vectors import Identity
 from condal.runtime.arguments import finite_array, refuse_complex, require_positive
 from condal.smooth.linear import checked_cost, inner_with
 from condal.types import LinearMap
 
-SMALL = 400  # the side of a Q whose eigenvalues are all computed
-STEPS = 60  # of Lanczos, for a larger one
-FAILURE = 1e-6
+MAX_DENSE_SIDE = 400  # up to which all eigenvalues of Q are computed
+LANCZOS_STEPS = 60  # for a larger Q
+NORM_FAILURE = 1e-6  # probability that the bound on |Q| is too small
 
 
 @dataclass(frozen=True, eq=False)
 class Quadratic:
-    """f(x) = weight (1/2 x'Qx + c'x), x a vector; Q psd, dense, sparse or a LinearOperator.
+    r"""The quadratic :math:`f(x) = w (\tfrac12 x^\top Q x + c^\top x)` of a vector x, Q psd.
 
-    A Q with a direction of negative curvature is refused; one that is psd up to rounding is
-    taken, and bounds pay for what it may lack. Up to n = 400 all eigenvalues are looked at; for a
-    larger Q, Lanczos looks for a negative one in 60 products, and a factorisation proves that there
-    is none if it is affordable. It is not for a LinearOperator, or for a large dense Q: bounds then
-    hold if Q is psd, as the caller says, and say so. `FactoredQuadratic` is psd by its form.
+    A Q with negative curvature is refused; one that is psd up to rounding is accepted, and bounds
+    pay for what it may lack. Up to n = 400 all eigenvalues are computed. For a larger Q, Lanczos
+    searches for a negative one in 60 products, and a factorisation proves that there is none if
+    it is affordable. For a LinearOperator or a large dense Q it is not: bounds then hold if Q is
+    psd, and say so. `FactoredQuadratic` is psd by its form.
+
+    Parameters
+    ----------
+    Q : array_like, sparse array or LinearOperator
+        The symmetric matrix.
+    c : array_like of shape (n,), optional
+        The linear term; 0 if left out.
+    weight : float
+        The weight :math:`w`.
+
+    Raises
+    ------
+    ProblemError
+        If Q has a negative eigenvalue.
     """
 
     Q: Any
@@ -66,56 +81,51 @@ class Quadratic:
 
     @cached_property
     def _psd(self) -> Proof | None:
-        """A proof that Q is psd, or nearly so; None where there is none to be had."""
-        if self.Q.operators and self.Q.n > SMALL:
+        """A proof that Q is psd, or nearly so; None if none is affordable."""
+        if self.Q.operators and self.Q.n > MAX_DENSE_SIDE:
             return None
         return semidefinite(self.Q)
 
     @cached_property
     def _ends(self) -> tuple[float, float]:
-        """A number that the smallest eigenvalue of Q is not above, and a bound on |Q|."""
+        """An upper bound on the smallest eigenvalue of Q, and a bound on |Q|."""
         n, Q = self.Q.n, guard_operators(self.Q, "Q", "the operator Q")
-        if n <= SMALL:
+        if n <= MAX_DENSE_SIDE:
             values = np.linalg.eigvalsh(Q @ np.eye(n))
             return float(values[0]), float(max(-values[0], values[-1]))
         start = np.random.default_rng(0).standard_normal(n)
         start /= np.linalg.norm(start)
         size = float(np.abs(Q @ start).max())
-        unit = 1.0 if size == 0 or 1e-100 < size < 1e100 else size  # or squares would not be finite
+        unit = 1.0 if size == 0 or 1e-100 < size < 1e100 else size  # so that squares are finite
         run = Recurrence(Q.scaled(1 / unit), start, keep=2)
-        run.grow_to(STEPS)
+        run.grow_to(LANCZOS_STEPS)
         least, most = (unit * end for end in run.ends())
-        # Kuczynski and Wozniakowski (1992), as for `operator_norm`.
-        missed = 0.0 if run.ended else (log(1.648 * sqrt(n) / FAILURE) / (2 * run.steps - 1)) ** 2
+        missed = 0.0 if run.ended else missed_share(n, run.steps, NORM_FAILURE)
         return least, max(-least, most) + missed * (most - min(least, 0.0)) / (1 - missed)
 
     @cached_property
     def M(self) -> Identity:
-        """x itself."""
         return Identity(self.Q.n)
 
     @property
     def L(self) -> float:
-        """weight |Q|."""
         return self.weight * self._ends[1]
 
     def value(self, u: Array) -> float:
-        """weight (1/2 u'Qu + c'u)."""
         return self.weight * float(u @ (0.5 * (self.Q @ u) + self.c))
 
     def gradient(self, u: Array) -> Array:
-        """weight (Qu + c)."""
         return np.asarray(self.weight * (self.Q @ u + self.c))
 
     def errors(self, u: Array) -> Errors:
-        """Parts of |Q||u| and |c|, before Qu and c cancel; of a psd Q no curvature is lacking.
+        """Fractions of |Q||u| and |c|, before Qu and c cancel; a psd Q lacks no curvature.
 
-        The product of an operator is taken to be as good as that of any matrix of its norm.
+        The product of an operator is assumed to be as accurate as that of any matrix of its norm.
         """
         sizes = self.Q.absolute_product(np.abs(u))
         if sizes is None:
             sizes = np.full(u.size, self._ends[1] * stable_norm(u))
-        part = self.weight * gamma(product_roundings(self.Q) + u.size + 8)
+        part = self.weight * gamma(self.Q.product_roundings() + u.size + 8)
         value = part * float(np.abs(u) @ (0.5 * sizes + np.abs(self.c)))
         steepest = part * stable_norm(sizes + np.abs(self.c))
         lacking = 0.0 if self._psd is None else self.weight * max(0.0, -float(self._psd.value))
@@ -128,7 +138,6 @@ class Quadratic:
         return "that Q is psd" + (" and the products of its operator" if self.Q.operators else "")
 
     def variation(self, max_norm: float) -> float:
-        """weight (|c| max_norm + |Q| max_norm^2 / 2)."""
         return (
             self.weight
             * (float(np.linalg.norm(self.c)) + 0.5 * self._ends[1] * max_norm)
@@ -136,21 +145,27 @@ class Quadratic:
         )
 
     def scaled(self, c: float) -> Quadratic:
-        """The same with another weight."""
-        found = copy(self)  # with what is known of Q
-        object.__setattr__(found, "weight", self.weight * c)
-        return found
+        twin = copy(self)  # which keeps the bounds on Q
+        object.__setattr__(twin, "weight", self.weight * c)
+        return twin
 
 
 @dataclass(frozen=True, eq=False)
 class FactoredQuadratic:
-    """f(x) = weight (1/2 |Fx|^2 + 1/2 sum_i d_i x_i^2 + <c, x>): Q = F'F + Diag(d), never formed.
+    r"""A quadratic given by factors, :math:`Q = F^\top F + \operatorname{Diag}(d)`, never formed.
+
+    .. math:: f(x) = w (\tfrac12 \|Fx\|^2 + \tfrac12 \sum_i d_i x_i^2 + \langle c, x \rangle)
 
     Parameters
     ----------
-    F : a matrix, a LinearOperator, or any linear map; k factors of n assets are a k x n matrix.
-    d : for x a vector, n numbers, at least 0; None for none.
-    c : as the C of `Linear`; None for none.
+    F : array_like, sparse array, LinearOperator or linear map
+        The factors; k factors of n assets are a k x n matrix.
+    d : array_like of shape (n,), optional
+        Nonnegative numbers, for x a vector; 0 if left out.
+    c : array_like, optional
+        The linear term, like the C of `Linear`; 0 if left out.
+    weight : float
+        The weight :math:`w`.
     """
 
     F: Any
@@ -198,27 +213,24 @@ class FactoredQuadratic:
 
     @property
     def L(self) -> float:
-        """weight (|F|^2 + max d)."""
         return self.weight * self._norm2
 
     def _parts(self, u: Array) -> tuple[Array, float]:
-        """What is squared of u, and <c, x>."""
+        """Return the entries of u that are squared, and <c, x>."""
         return (u, 0.0) if self.c is None else (u[:-1], float(u[-1]))
 
     def value(self, u: Array) -> float:
-        """weight (|all but the last|^2 / 2 + the last)."""
         r, last = self._parts(u)
         return self.weight * (0.5 * float(r @ r) + last)
 
     def gradient(self, u: Array) -> Array:
-        """weight u, but for the last: weight."""
         slope = self.weight * u
         if self.c is not None:
             slope[-1] = self.weight
         return np.asarray(slope)
 
     def errors(self, u: Array) -> Errors:
-        """Parts of the terms; the squares of the rounded roots of d are not d."""
+        """Fractions of the terms; the squares of the rounded roots of d are not d."""
         r, last = self._parts(u)
         value = self.weight * (0.5 * float(r @ r) + abs(last))
         largest = 0.0 if self.d is None else float(self.d.max(initial=0.0))
@@ -229,10 +241,8 @@ class FactoredQuadratic:
         )
 
     def variation(self, max_norm: float) -> float:
-        """weight (|c| max_norm + |Q| max_norm^2 / 2)."""
         steepest = 0.0 if self.c is None else inner_with(self.c).norm
         return self.weight * (steepest + 0.5 * self._norm2 * max_norm) * max_norm
 
     def scaled(self, c: float) -> FactoredQuadratic:
-        """The same with another weight."""
         return replace(self, weight=self.weight * c)

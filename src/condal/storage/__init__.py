@@ -1,4 +1,4 @@
-"""What is kept of x: all of it, its factors, a sketch, or the atoms it was made from."""
+"""Storages of x: a dense array, factors, a sketch, or the atoms with their weights."""
 
 from condal.runtime.lazy import attach_stub
 

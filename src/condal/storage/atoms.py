@@ -1,4 +1,4 @@
-"""x kept as the atoms that it is made of."""
+"""x stored as its atoms and their weights."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from condal.linalg.points import Array, Point, combine, zero_like
 
 
 class Atoms:
-    """x = sum_i weights_i s_i, the points that the oracle gave and their weights.
+    r"""Store x as :math:`\sum_i \theta_i s_i`: the answers s_i of the oracle and their weights.
 
-    With `by_block`, the blocks of a point of a Product are atoms of their own, and each block has
-    weights that add up to 1.
+    Parameters
+    ----------
+    by_block : bool
+        Store the blocks of a point of a Product as separate atoms; the weights of each block then
+        add up to 1.
     """
 
-    kept: ClassVar[tuple[str, ...]] = ("_by_block", "points", "weights", "blocks")
+    checkpoint_fields: ClassVar[tuple[str, ...]] = ("_by_block", "points", "weights", "blocks")
 
     def __init__(self, *, by_block: bool = False) -> None:
         self._by_block = by_block
@@ -29,7 +32,6 @@ class Atoms:
         self.blocks = np.zeros(0, dtype=np.intp)
 
     def move(self, s: Point, eta: float) -> None:
-        """Every weight shrinks by 1 - eta; s joins with eta."""
         if eta == 1.0:
             self._forget()
         parts = s if self._by_block and isinstance(s, tuple) else (s,)
@@ -38,18 +40,18 @@ class Atoms:
         self.blocks = np.append(self.blocks, np.arange(len(parts)))
 
     def load(self, x: Point) -> None:
-        """One atom, x itself; one a block with `by_block`."""
+        """Store x as one atom; one per block with `by_block`."""
         self.move(x, 1.0)
 
     def split(self, s: Point) -> tuple[Point, ...]:
-        """The atoms that s joins as, each a point of the whole space; they add up to s."""
+        """Return the atoms of s, each a point of the whole space; they add up to s."""
         if not (self._by_block and isinstance(s, tuple)):
             return (s,)
         zero = [zero_like(part) for part in s]
         return tuple((*zero[:i], part, *zero[i + 1 :]) for i, part in enumerate(s))
 
     def whole(self) -> tuple[Point, ...]:
-        """The atoms, each a point of the whole space."""
+        """Return the atoms, each a point of the whole space."""
         if not self._by_block:
             return tuple(self.points)
         first = tuple(self.points[int(np.argmax(self.blocks == b))] for b in np.unique(self.blocks))
@@ -60,13 +62,11 @@ class Atoms:
         )
 
     def reweigh(self, weights: Array) -> None:
-        """x <- sum_i weights_i s_i; the atoms of weight 0 are dropped."""
-        kept = np.flatnonzero(weights > 0)
-        self.points = [self.points[i] for i in kept]
-        self.weights, self.blocks = weights[kept], self.blocks[kept]
+        active = np.flatnonzero(weights > 0)
+        self.points = [self.points[i] for i in active]
+        self.weights, self.blocks = weights[active], self.blocks[active]
 
     def point(self) -> Point:
-        """The weighted sum."""
         if not self.points:
             raise ProblemError("no step has been taken yet: there is no point to return")
         if not self._by_block:

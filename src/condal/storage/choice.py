@@ -1,10 +1,11 @@
-"""Which storage to use, and whether one fits."""
+"""The choice of a storage, and whether a given one fits."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from condal.domains import Hermitian, NuclearBall, Product
+from condal.domains.lifted import Hermitian, NuclearBall
+from condal.domains.product import Product
 from condal.domains.wrapped import Wrapped
 from condal.errors import ProblemError
 from condal.storage.atoms import Atoms
@@ -16,8 +17,8 @@ from condal.storage.whole import Dense, Factor
 from condal.types import Domain, Keeps, Spectral, Storage
 
 DEFAULT_MAX_BYTES = 2**30
-MAX_POINT_FLOPS = 1e9  # of the reconstruction of a sketch, which a look at a point takes
-LEAST_RANK = 10  # of a sketch, where memory allows: fewer columns lose more than they save
+MAX_POINT_FLOPS = 1e9  # of the reconstruction of a point from a sketch
+LEAST_RANK = 10  # of a sketch, if memory allows: fewer columns lose more than they save
 
 
 def automatic(
@@ -28,13 +29,31 @@ def automatic(
     seed: int = 0,
     max_bytes: int | None = None,
 ) -> Storage:
-    """Dense for vectors; for matrices Factored while 2n columns fit, else a Sketch, of two sides
-    for those of a NuclearBall.
+    r"""Choose a storage for points of X.
 
-    A method that `keeps` the atoms, or only a sketch, gets that. The rank of the sketch is the
-    Barvinok-Pataki bound sqrt(2 p) on that of some solution, p the number of rows of A and M; or
-    what lets a point of it be made in about a second, 10 at least; or what `max_bytes` hold, with
-    what its reconstruction takes; None for 1 GiB.
+    Vectors are stored as Dense. Matrices are stored as Factored if 2n columns fit into memory, else
+    as a Sketch, or as a TwoSidedSketch for a NuclearBall. The rank of a sketch is the smallest of
+    three numbers: the Barvinok-Pataki bound :math:`\sqrt{2p}` on the rank of some solution; the
+    rank at which a point is reconstructed in about a second, but at least 10; and what `max_bytes`
+    allows, including the reconstruction.
+
+    Parameters
+    ----------
+    X : Domain
+        The domain.
+    p : int
+        The number of rows of A and M.
+    keeps : {"x", "factor", "atoms", "atoms by block", "sketch"}
+        What the method needs of x.
+    seed : int
+        The seed of a sketch.
+    max_bytes : int or None
+        The memory limit; None for 1 GiB.
+
+    Returns
+    -------
+    Storage
+        An empty storage.
     """
     max_bytes = DEFAULT_MAX_BYTES if max_bytes is None else max_bytes
     if keeps in ("atoms", "atoms by block"):
@@ -48,32 +67,46 @@ def automatic(
         )
     if not isinstance(X, Spectral):
         return Dense()
-    if (
-        keeps == "x" and 3 * 8 * X.n * 2 * X.n <= max_bytes
-    ):  # the columns, and twice their size to compress them
+    if keeps == "x" and Factored.bytes_for(X.n) <= max_bytes:
         return Factored(X.n)
-    enough = int(np.ceil(np.sqrt(2 * p))) + 1
-    if isinstance(X, NuclearBall):  # of 4 R columns or so, and as much again to reconstruct
-        most = max_bytes // (8 * 16 * X.n)
-        return TwoSidedSketch(X.rows, X.cols, max(1, min(enough, most)), seed=seed)
+    sufficient = int(np.ceil(np.sqrt(2 * p))) + 1
+    if isinstance(X, NuclearBall):
+        affordable = max_bytes // TwoSidedSketch.bytes_for(X.n, 1)
+        return TwoSidedSketch(X.rows, X.cols, max(1, min(sufficient, affordable)), seed=seed)
     quick = max(LEAST_RANK, int(np.sqrt(MAX_POINT_FLOPS / (8 * X.n))))
-    return Sketch(X.n, max(1, min(enough, quick, max_bytes // (8 * 8 * X.n))), seed=seed)
+    affordable = max_bytes // Sketch.bytes_for(X.n, 1)
+    return Sketch(X.n, max(1, min(sufficient, quick, affordable)), seed=seed)
 
 
 def require_fit(storage: Storage, X: Domain) -> None:
-    """Raise ProblemError if the storage cannot keep points of X."""
+    """Raise ProblemError if the storage cannot hold points of X.
+
+    Parameters
+    ----------
+    storage : Storage
+        The storage.
+    X : Domain
+        The domain.
+
+    Raises
+    ------
+    ProblemError
+        If the storage is for another kind or size of points.
+    """
     while isinstance(X, Wrapped) and not isinstance(X, Spectral):
         X = X.X
     matrices = Factored | Sketch | TwoSidedSketch
     n = storage.n if isinstance(storage, matrices) else None  # the side of a symmetric matrix
     if isinstance(X, Product):
         fits = n is None and not isinstance(storage, Dense)
-        wanted = "Blocks(...), a storage a block, or Atoms()"
+        wanted = "Blocks(...), one storage per block, or Atoms()"
     elif isinstance(X, Spectral):
         fits = n is None or n == X.n
-        such = f"Sketch({X.n}, {storage.R})" if isinstance(storage, Sketch) else f"Factored({X.n})"
+        example = f"Factored({X.n})"
+        if isinstance(storage, Sketch):
+            example = f"Sketch({X.n}, {storage.R})"
         real = ", twice that of x, which is complex" if isinstance(X, Hermitian) else ""
-        wanted = f"one for n = {X.n}{real}, such as {such}"
+        wanted = f"one for n = {X.n}{real}, such as {example}"
         if isinstance(X, NuclearBall):
             wanted = f"one for {X.rows} x {X.cols}, such as TwoSidedSketch({X.rows}, {X.cols}, R)"
         if isinstance(storage, TwoSidedSketch):

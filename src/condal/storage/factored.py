@@ -1,4 +1,4 @@
-"""x kept as its factors."""
+"""x stored as factors."""
 
 from __future__ import annotations
 
@@ -9,23 +9,33 @@ from scipy.linalg import eigh
 
 from condal.linalg.points import Array, LowRank, Point, dense
 from condal.runtime.arguments import require_whole
+from condal.storage.whole import FLOAT_BYTES
+from condal.types import Domain
 
 
 class Factored:
-    """x = U diag(w) U', kept exactly: a column an atom, recompressed to n columns past 2n."""
+    r"""Store x exactly as :math:`U \operatorname{diag}(w) U^\top`.
 
-    kept: ClassVar[tuple[str, ...]] = ("n", "filled")
+    Each atom adds its columns; above 2n columns they are compressed to n.
+
+    Parameters
+    ----------
+    n : int
+        The side of x.
+    """
+
+    checkpoint_fields: ClassVar[tuple[str, ...]] = ("n", "filled")
 
     def __init__(self, n: int) -> None:
         require_whole(n, "n")
         self.n = n
-        self._columns = np.empty((16, n))  # atoms in rows: appending one is one contiguous write
+        self._columns = np.empty((16, n))  # atoms as rows: appending one is a contiguous write
         self._weights = np.zeros(16)
         self._count = 0
 
     @property
     def filled(self) -> tuple[Array, Array]:
-        """The columns and the weights, without the room for more."""
+        """The columns and the weights in use, without the reserve."""
         return self._columns[: self._count], self._weights[: self._count]
 
     @filled.setter
@@ -34,14 +44,12 @@ class Factored:
         self._count = self._weights.size
 
     def move(self, s: Point, eta: float) -> None:
-        """x <- (1 - eta) x + eta s."""
         if eta == 1.0:
             self._count = 0
         self._weights[: self._count] *= 1 - eta
         self._append(spectral(s), eta)
 
     def load(self, x: Point) -> None:
-        """x <- the given point."""
         self._count = 0
         self._append(spectral(x), 1.0)
 
@@ -75,12 +83,20 @@ class Factored:
         self._weights[: self._count] = values[keep]
 
     def point(self) -> LowRank:
-        """x as it is kept."""
         return LowRank(self._columns[: self._count].T.copy(), self._weights[: self._count].copy())
+
+    def bytes(self, X: Domain) -> int:
+        """At most what it takes."""
+        return self.bytes_for(self.n)
+
+    @staticmethod
+    def bytes_for(n: int) -> int:
+        """What 2n columns take, and twice that to compress them."""
+        return 3 * FLOAT_BYTES * n * 2 * n
 
 
 def spectral(x: Point) -> LowRank:
-    """x as its eigenvectors and eigenvalues, unless it has factors already."""
+    """Return x as its eigenvectors and eigenvalues, unless it has factors already."""
     if isinstance(x, LowRank):
         return x
     values, vectors = eigh(dense(x))

@@ -1,4 +1,4 @@
-"""x' of x: how accurate a point is that was made of a sketch."""
+"""The accuracy of a point that was reconstructed from a sketch."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from condal.types import Storage
 if TYPE_CHECKING:
     from condal.problem import Problem
 
-RANK = 1e-8  # of the largest eigenvalue: those below it do not count
+RANK_THRESHOLD = 1e-8  # of the largest eigenvalue: smaller ones do not count
 
 
 @dataclass(frozen=True)
 class Spectrum:
-    """What a sketch of R columns found of x: `rank` eigenvalues that count, of tr x = `trace` all
-    but `missing`, which is None where the sketch does not tell."""
+    """The spectrum that a sketch of R columns recovers from x.
+
+    `rank` is the number of significant eigenvalues, `trace` is tr x, and `missing` the part of the
+    trace that was not recovered, None where it is unknown.
+    """
 
     R: int
     rank: int
@@ -29,23 +32,32 @@ class Spectrum:
 
 @runtime_checkable
 class Sketched(Protocol):
-    """A storage that may keep less than x."""
+    """A storage that may hold less than x."""
 
     def reconstructed(self) -> tuple[Point, Spectrum | None]:
-        """The point, and what is known of it; None if it is all of x."""
+        """Return the point, and its spectrum; None if the point is exactly x."""
 
 
 @dataclass(frozen=True)
 class Reconstruction:
-    """How accurate the x of a result is that was kept as a sketch of `R` columns.
+    r"""The accuracy of the x of a result that was stored as a sketch of R columns.
 
-    x here is what the method has reached, before any repair, and x' its best reconstruction.
-    `rank` is the number of eigenvalues of x' above 1e-8 of the largest; of several blocks R and
-    rank are the largest. `missing_trace` is (tr x - tr x') / tr x, before that is spread over the
-    eigenvalues: as x' <= x for a psd x, it is the very error |x - x'| in the Schatten-1 norm, as a
-    part of tr x; spreading at most doubles it. None for rectangular x, of which it is not known.
-    `image_error` is |(M, A)(x - x'')| / |(M, A)x|, with x'' the point after spreading, in the units
-    of the normalised problem, in which objective and constraints are of one size.
+    x is the point that the method reached, before any repair, x' its best reconstruction, and x''
+    the point after the missing trace is spread over the eigenvalues of x'.
+
+    Parameters
+    ----------
+    R : int
+        The columns of the sketch; the largest of several blocks.
+    rank : int
+        The number of eigenvalues of x' above 1e-8 of the largest; the largest of several blocks.
+    missing_trace : float or None
+        :math:`(\operatorname{tr} x - \operatorname{tr} x') / \operatorname{tr} x`. Since
+        :math:`x' \preceq x` for a psd x, this is the error :math:`|x - x'|` in the Schatten-1 norm
+        relative to tr x; spreading at most doubles it. None for rectangular x, where it is unknown.
+    image_error : float
+        :math:`|(M, A)(x - x'')| / |(M, A) x|` in the units of the normalised problem, where
+        objective and constraints have the same size.
     """
 
     R: int
@@ -54,8 +66,20 @@ class Reconstruction:
     image_error: float
 
     def within(self, r: int) -> float:
-        """1 + r/(R - r - 1): |x - x'| in the Schatten-1 norm is expected to be at most so many
+        r"""Return :math:`1 + r/(R - r - 1)`, the expected factor above the best rank-r error.
+
+        The error :math:`|x - x'|` in the Schatten-1 norm is expected to be at most this factor
         times that of the best approximation of rank r (Tropp, Yurtsever, Udell and Cevher 2017).
+
+        Parameters
+        ----------
+        r : int
+            The rank to compare with.
+
+        Returns
+        -------
+        float
+            The factor; inf for r >= R - 1.
         """
         return 1.0 + r / (self.R - r - 1) if 0 <= r < self.R - 1 else inf
 
@@ -70,11 +94,11 @@ class Reconstruction:
 
 
 def together(parts: list[Spectrum]) -> Spectrum | None:
-    """Of several blocks, those that are sketched; None if none is."""
+    """Combine the spectra of the sketched blocks; None without any."""
     if not parts:
         return None
     missing = [part.missing for part in parts]
-    known = [one for one in missing if one is not None]
+    known = [trace for trace in missing if trace is not None]
     return Spectrum(
         max(part.R for part in parts),
         max(part.rank for part in parts),
@@ -84,21 +108,22 @@ def together(parts: list[Spectrum]) -> Spectrum | None:
 
 
 def reconstructed(x: Storage) -> tuple[Point, Spectrum | None]:
-    """The point of a storage, and what is known of it if it is that of a sketch."""
+    """Return the point of a storage, and its spectrum if the storage is a sketch."""
     if isinstance(x, Sketched):
         return x.reconstructed()
     return x.point(), None
 
 
 def reconstruction(x: Storage, problem: Problem, Mx: Array, Ax: Array) -> Reconstruction | None:
-    """How accurate the point of a storage is, with the images of the x that it keeps; None if that
-    is whole."""
+    """Return the accuracy of the point of a storage, given the images of x; None if exact."""
     if not isinstance(x, Sketched):
         return None
-    point, found = x.reconstructed()
-    if found is None:
+    point, spectrum = x.reconstructed()
+    if spectrum is None:
         return None
     sizes = stable_norm(Mx), stable_norm(Ax)
-    off = stable_norm(problem.f.M(point) - Mx), stable_norm(problem.A(point) - Ax)
-    missing = None if found.missing is None else found.missing / (found.trace or 1.0)
-    return Reconstruction(found.R, found.rank, missing, hypot(*off) / (hypot(*sizes) or 1.0))
+    errors = stable_norm(problem.f.M(point) - Mx), stable_norm(problem.A(point) - Ax)
+    missing = None if spectrum.missing is None else spectrum.missing / (spectrum.trace or 1.0)
+    return Reconstruction(
+        spectrum.R, spectrum.rank, missing, hypot(*errors) / (hypot(*sizes) or 1.0)
+    )

@@ -1,4 +1,4 @@
-"""x kept as a sketch."""
+"""x stored as a sketch."""
 
 from __future__ import annotations
 
@@ -12,18 +12,33 @@ from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, LowRank, Point, dense
 from condal.runtime.arguments import require_whole
 from condal.storage.factored import spectral
-from condal.storage.reconstruction import RANK, Spectrum
+from condal.storage.reconstruction import RANK_THRESHOLD, Spectrum
+from condal.storage.whole import FLOAT_BYTES
+from condal.types import Domain
 
 
 class Sketch:
-    """S = x Omega, the Nystrom sketch: n x R numbers instead of n x n.
+    r"""Store the Nystrom sketch :math:`S = x \Omega`: n x R numbers instead of n x n.
 
-    Tropp, Yurtsever, Udell and Cevher (2017). The reconstruction has rank at most R; the trace that
-    it misses is spread evenly over its eigenvalues. n is the side of x; of a complex x, which is
-    kept in real numbers, twice that.
+    The reconstruction has rank at most R; the trace that it misses is spread evenly over its
+    eigenvalues.
+
+    Parameters
+    ----------
+    n : int
+        The side of x; twice that of a complex x, which is stored in real numbers.
+    R : int
+        The number of columns.
+    seed : int
+        The seed of Omega.
+
+    References
+    ----------
+    J. A. Tropp, A. Yurtsever, M. Udell, V. Cevher. Fixed-rank approximation of a
+    positive-semidefinite matrix from streaming data. NeurIPS 2017.
     """
 
-    kept: ClassVar[tuple[str, ...]] = ("n", "R", "_seed", "_omega", "_S", "_trace")
+    checkpoint_fields: ClassVar[tuple[str, ...]] = ("n", "R", "_seed", "_omega", "_S", "_trace")
 
     def __init__(self, n: int, R: int, *, seed: int = 0) -> None:
         require_whole(n, "n")
@@ -38,10 +53,10 @@ class Sketch:
     def _omega(self) -> Any:
         return self._random()
 
-    # What one process does with n rows; many, each with its own, do it otherwise.
+    # Operations on all n rows in one process; distributed sketches override them.
 
     def _nothing(self) -> Any:
-        """No x yet: n x R zeros."""
+        """The sketch of x = 0: n x R zeros."""
         return np.zeros((self.n, self.R))
 
     def _random(self) -> Any:
@@ -53,7 +68,7 @@ class Sketch:
         return np.eye(self.n, self.R)
 
     def _root(self, core: Array) -> Array:
-        """L of core = L L'; LinAlgError where it is not definite."""
+        """L with core = L L'; LinAlgError if core is not definite."""
         return np.asarray(cholesky(core, lower=True))
 
     def _solved(self, S: Any, L: Array) -> Any:
@@ -61,23 +76,32 @@ class Sketch:
         return solve_triangular(L, S.T, lower=True).T
 
     def _decomposed(self, B: Any) -> tuple[Any, Array]:
-        """U and sigma of B = U diag(sigma) V'."""
+        """U and sigma with B = U diag(sigma) V'."""
         U, sigma, _ = svd(B, full_matrices=False)
         return U, sigma
 
     @property
     def flops(self) -> float:
-        """What it takes to make a point."""
+        """The floating-point operations of a reconstruction."""
         return 8.0 * self.n * self.R**2
+
+    def bytes(self, X: Domain) -> int:
+        """At most what it takes."""
+        return self.bytes_for(self.n, self.R)
+
+    @staticmethod
+    def bytes_for(n: int, R: int) -> int:
+        """What S and Omega take, and a point while it is made of them."""
+        return 8 * FLOAT_BYTES * n * min(R, n)
 
     def move(self, s: Point, eta: float) -> None:
         """S <- (1 - eta) S + eta s Omega."""
         s = spectral(s)
         right = (eta * s.weights)[:, None] * (s.U.T @ self._omega)
-        for here in block_slices(*self._S.shape):  # once through memory
-            part = self._S[here]
+        for rows in block_slices(*self._S.shape):  # one pass through memory
+            part = self._S[rows]
             part *= 1 - eta
-            part += s.U[here] @ right
+            part += s.U[rows] @ right
         self._trace = (1 - eta) * self._trace + eta * s.trace
 
     def load(self, x: Point) -> None:
@@ -90,15 +114,15 @@ class Sketch:
             self._S, self._trace = full @ self._omega, float(np.trace(full))
 
     def point(self) -> LowRank:
-        """The reconstruction, of rank R, with the trace of x."""
+        """Return the reconstruction, of rank R, with the trace of x."""
         return self.reconstructed()[0]
 
     def reconstructed(self) -> tuple[LowRank, Spectrum]:
-        """That point, and what was found of x before its trace was put back."""
+        """Return this point, and its spectrum before the missing trace was spread."""
         largest = float(np.sqrt(np.einsum("ij,ij->j", self._S, self._S).max()))
         if largest == 0.0:
-            nothing = Spectrum(self.R, 0, self._trace, self._trace)
-            return LowRank(self._unit(), np.full(self.R, self._trace / self.R)), nothing
+            empty = Spectrum(self.R, 0, self._trace, self._trace)
+            return LowRank(self._unit(), np.full(self.R, self._trace / self.R)), empty
         shift = np.sqrt(self.n) * np.finfo(np.float64).eps * largest
         while True:
             S = self._S + shift * self._omega
@@ -106,11 +130,11 @@ class Sketch:
             try:
                 L = self._root(0.5 * (core + core.T))
                 break
-            except LinAlgError:  # a sketch of rank below R: a larger shift makes it definite
+            except LinAlgError:  # rank below R: a larger shift makes the core definite
                 shift *= 10
         U, sigma = self._decomposed(self._solved(S, L))
         values = np.maximum(sigma**2 - shift, 0.0)
         missing = self._trace - float(values.sum())
-        rank = int(np.count_nonzero(values > RANK * values.max()))
-        found = Spectrum(self.R, rank, self._trace, max(missing, 0.0))
-        return LowRank(U, np.maximum(values + missing / self.R, 0.0)), found
+        rank = int(np.count_nonzero(values > RANK_THRESHOLD * values.max()))
+        spectrum = Spectrum(self.R, rank, self._trace, max(missing, 0.0))
+        return LowRank(U, np.maximum(values + missing / self.R, 0.0)), spectrum

@@ -1,27 +1,42 @@
-"""x of the nuclear ball, kept as a sketch of its columns and of its rows."""
+"""x of a nuclear ball, stored as a sketch of its columns and of its rows."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
 from condal.linalg.lifting import square_point
 from condal.linalg.points import Array, LowRank, Outer, Point, dense
 from condal.runtime.arguments import require_whole
-from condal.storage.reconstruction import RANK, Spectrum
+from condal.storage.reconstruction import RANK_THRESHOLD, Spectrum
+from condal.storage.sketch import Sketch
+from condal.types import Domain
 
 
 class TwoSidedSketch:
-    """Y = x Omega and W = Psi x, for an m x n matrix x: k m + l n numbers instead of m n.
+    r"""Store :math:`Y = x \Omega` and :math:`W = \Psi x` of an m x n matrix x.
 
-    Tropp, Yurtsever, Udell and Cevher (2017), with k = 2R + 1 and l = 2k + 1. It takes points of
-    NuclearBall(m, n), and gives back one that holds the reconstruction, of rank at most R: exact
-    for x of such a rank. Its singular values add up to no more than those of x are known to.
+    It takes k m + l n numbers instead of m n, with k = 2R + 1 and l = 2k + 1. It takes points of
+    NuclearBall(m, n) and returns one that holds the reconstruction of rank at most R, which is
+    exact if x has such a rank. The sum of its singular values is at most the known bound for x.
+
+    Parameters
+    ----------
+    m, n : int
+        The shape of x.
+    R : int
+        The rank of the reconstruction.
+    seed : int
+        The seed of Omega and Psi.
+
+    References
+    ----------
+    J. A. Tropp, A. Yurtsever, M. Udell, V. Cevher. Practical sketching algorithms for low-rank
+    matrix approximation. SIAM Journal on Matrix Analysis and Applications 38, 2017.
     """
 
-    kept: ClassVar[tuple[str, ...]] = ("shape", "R", "_seed", "_tests", "_Y", "_W", "_trace")
+    checkpoint_fields = ("shape", "R", "_seed", "_tests", "_Y", "_W", "_trace")
 
     def __init__(self, m: int, n: int, R: int, *, seed: int = 0) -> None:
         require_whole(m, "m")
@@ -37,17 +52,26 @@ class TwoSidedSketch:
 
     @property
     def flops(self) -> float:
-        """What it takes to make a point."""
+        """The floating-point operations of a reconstruction."""
         return 8.0 * self.n * self._Y.shape[1] ** 2
+
+    def bytes(self, X: Domain) -> int:
+        """At most what it takes."""
+        return self.bytes_for(self.n, self.R)
+
+    @staticmethod
+    def bytes_for(n: int, R: int) -> int:
+        """What about 4R columns of n = rows + cols numbers take, and as much to reconstruct x."""
+        return 2 * Sketch.bytes_for(n, R)
 
     @property
     def n(self) -> int:
-        """The side of the points that it takes."""
+        """The side of the points of the nuclear ball."""
         return sum(self.shape)
 
     @cached_property
     def _tests(self) -> tuple[Array, Array]:
-        """Omega, n x k, and Psi, l x m: random, with orthonormal columns and rows."""
+        """Omega, n x k, and Psi, l x m: random with orthonormal columns and rows."""
         rng = np.random.default_rng(self._seed)
         sides = (self._W.shape[1], self._Y.shape[1]), (self._Y.shape[0], self._W.shape[0])
         omega, psi = (np.linalg.qr(rng.standard_normal(side))[0] for side in sides)
@@ -65,7 +89,7 @@ class TwoSidedSketch:
         self._Y, self._W, self._trace = self._sketched(x)
 
     def _sketched(self, x: Point) -> tuple[Array, Array, float]:
-        """x Omega and Psi x of the corner of a point, and the trace of the point."""
+        """x Omega and Psi x for the corner x of a point, and the trace of the point."""
         (omega, psi), m = self._tests, self.shape[0]
         if isinstance(x, LowRank):
             left, right = x.U[:m] * x.weights, x.U[m:]
@@ -75,18 +99,18 @@ class TwoSidedSketch:
         return corner @ omega, psi @ corner, float(np.trace(full))
 
     def point(self) -> Point:
-        """Q B, cut to rank R: Q spans the columns that were seen, and B makes Psi Q B fit W."""
+        """Return Q B, cut to rank R: Q spans the columns of Y, and B fits Psi Q B to W."""
         return self.reconstructed()[0]
 
     def reconstructed(self) -> tuple[Point, Spectrum]:
-        """That point, and its rank."""
+        """Return this point and its spectrum."""
         Q = np.linalg.qr(self._Y)[0]
         B = np.linalg.lstsq(self._tests[1] @ Q, self._W, rcond=None)[0]
         U, values, Vt = np.linalg.svd(B, full_matrices=False)
         values = values[: self.R]
-        most = 0.5 * self._trace  # a point holds x by a trace of twice its singular values, or more
-        if (total := float(values.sum())) > most:
-            values = values * (most / total)
+        bound = 0.5 * self._trace  # the trace of a point is at least twice the sum for its x
+        if (total := float(values.sum())) > bound:
+            values = values * (bound / total)
         x = Outer(Q @ U[:, : self.R], values, Vt[: self.R].T)
-        rank = int(np.count_nonzero(values > RANK * values.max(initial=0.0)))
+        rank = int(np.count_nonzero(values > RANK_THRESHOLD * values.max(initial=0.0)))
         return square_point(x, *self.shape), Spectrum(self.R, rank, self._trace, None)

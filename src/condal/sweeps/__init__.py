@@ -1,4 +1,4 @@
-"""Many problems at once: families solved over grids, on processes or a cluster, into a folder."""
+"""Sweeps: families of problems solved over grids, on processes or a cluster, into a folder."""
 
 from condal.runtime.lazy import attach_stub
 

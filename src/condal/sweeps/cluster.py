@@ -1,4 +1,4 @@
-"""A Dask cluster, given by the address of its scheduler: the only module that speaks to one."""
+"""Workers of a Dask cluster, given by the address of its scheduler."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from condal.runtime import extras
 from condal.runtime.version import __version__, versions
-from condal.sweeps.workers import TRIES, WorkerDied, Workers, WorkersError
+from condal.sweeps.workers import MAX_TRIES, WorkerDied, Workers, WorkersError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SECONDS = 20  # how long a scheduler may stay silent, and be without any worker
-FAILED = "error"  # Dask's word for work that raised
-SAME = ("condal", "numpy", "scipy")  # versions of which no two mix: the last bits depend on them
+MAX_SILENT_SECONDS = 20  # of a scheduler, or without any worker
+FAILED = "error"  # Dask's status of work that raised
+COMPARED = ("condal", "numpy", "scipy")  # the last bits depend on these versions
 
 
 @dataclass(eq=False)
@@ -33,12 +33,12 @@ class _Job:
 
 
 class Cluster(Workers):
-    """The workers of a scheduler, all of this condal's version; those that join later are held to
-    it with the first work that they get.
+    """The workers of a scheduler, all with this version of condal; a worker that joins later is
+    checked with its first work.
 
-    As much is given out as there are threads, and no more: Dask counts a death against all that
-    waits at that worker. It tries work again by itself, its `allowed-failures` times, each time
-    that it is given to it.
+    No more work is submitted than there are threads, since Dask counts the death of a worker
+    against all the work that waits there. Each submission is tried again by Dask itself,
+    `allowed-failures` times.
     """
 
     def __init__(self, address: str) -> None:
@@ -52,7 +52,7 @@ class Cluster(Workers):
         from distributed import Client
 
         try:
-            self._client = Client(self._address, timeout=SECONDS, set_as_default=False)
+            self._client = Client(self._address, timeout=MAX_SILENT_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
             raise WorkersError(
                 f"no Dask scheduler answers at {self._address} ({_first_line(error)}); check the "
@@ -67,7 +67,7 @@ class Cluster(Workers):
         return self
 
     def __exit__(self, *_: object) -> None:
-        # What runs there goes on to its end, and is forgotten: Dask has no way to break it off.
+        # What runs there runs to its end and is ignored: Dask cannot interrupt it.
         with suppress(Exception):
             self._client.cancel(list(self._running), force=True)
         self._waiting.clear()
@@ -76,44 +76,41 @@ class Cluster(Workers):
 
     def _check(self) -> None:
         try:
-            self._client.wait_for_workers(1, timeout=SECONDS)
+            self._client.wait_for_workers(1, timeout=MAX_SILENT_SECONDS)
         except TimeoutError as error:
             raise WorkersError(
                 f"the Dask scheduler at {self._address} has no workers; start some: "
                 f"dask worker {self._address} --nthreads 1 --nworkers auto"
             ) from error
-        # By a function of Python's own: there may be no condal to take one of ours from.
-        found = self._client.run(locate, "condal.runtime.version.__version__")
-        for worker, version in sorted(found.items()):
+        # By a function of Python itself: there may be no condal on the worker.
+        theirs = self._client.run(locate, "condal.runtime.version.__version__")
+        for worker, version in sorted(theirs.items()):
             if version != __version__:
-                raise WorkersError(_unlike(worker, {"condal": version}, versions()))
+                raise WorkersError(_mismatch(worker, {"condal": version}, versions()))
         for worker, others in sorted(self._client.run(versions).items()):
             _require_same(worker, others, versions())
         self._count()
 
     def _count(self) -> None:
-        """How many threads there are now: workers come and go."""
+        """Count the threads: workers come and go."""
         self._threads = max(1, sum(self._client.nthreads().values()))
 
     @property
     def count(self) -> int:
-        """The threads of its workers, as they were counted last."""
         return self._threads
 
     def share(self, value: Any) -> Any:
-        """The result of a task, and not what Dask scatters: it is made again if its worker dies."""
+        # The result of a task rather than scattered data: Dask makes it again if its worker dies.
         with self._reached(), _any_size():
             return self._client.submit(_given, value, pure=False)
 
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Given out once there is a thread for it."""
         job = _Job(Future(), work, arguments)
         self._waiting.append(job)
         self._hand_out()
         return job.future
 
     def next_done(self) -> Future[Any]:
-        """By Dask's own callbacks, in the order in which they come."""
         from distributed import KilledWorker
 
         while True:
@@ -125,15 +122,15 @@ class Cluster(Workers):
                 job.future.set_result(theirs.result())
             except KilledWorker:
                 job.deaths += 1
-                if job.deaths < TRIES:
+                if job.deaths < MAX_TRIES:
                     self._waiting.appendleft(job)
                     self._hand_out()
                     continue
                 job.future.set_exception(
-                    WorkerDied("the Dask workers that tried it died, perhaps for want of memory")
+                    WorkerDied("the Dask workers that tried it died, perhaps for lack of memory")
                 )
             except Exception as error:
-                if theirs.status != FAILED:  # it is none of the work's own
+                if theirs.status != FAILED:  # the work did not raise it
                     raise self._lost() from error
                 job.future.set_exception(error)
             self._hand_out()
@@ -143,25 +140,25 @@ class Cluster(Workers):
         while self._waiting and len(self._running) < self._threads:
             job = self._waiting.popleft()
             with self._reached(), _any_size():
-                # `pure`: a task of its own, never one that is taken for another.
+                # Not `pure`: Dask must not take one task for another.
                 theirs = self._client.submit(
-                    _held, versions(), job.work, *job.arguments, pure=False
+                    _checked, versions(), job.work, *job.arguments, pure=False
                 )
             self._running[theirs] = job
             theirs.add_done_callback(self._done.put)
 
     @contextmanager
     def _reached(self) -> Iterator[None]:
-        """What a scheduler that is gone makes of a call to it, as one error."""
+        """Turn the errors of a lost scheduler into a WorkersError."""
         try:
             yield
-        except OSError as error:  # Dask's own are some of these
+        except OSError as error:  # the base of Dask's own
             raise self._lost() from error
 
     def _lost(self) -> WorkersError:
         return WorkersError(
-            f"the Dask scheduler at {self._address} is lost; what is done is kept: start it, and "
-            "give the same command again"
+            f"the Dask scheduler at {self._address} is lost; finished results are saved: start it, "
+            "and give the same command again"
         )
 
 
@@ -169,20 +166,20 @@ def _given(value: Any) -> Any:
     return value
 
 
-def _held(wanted: dict[str, str], work: Callable[..., Any], *arguments: Any) -> Any:
-    """The work, done by a worker of the versions that are wanted."""
+def _checked(wanted: dict[str, str], work: Callable[..., Any], *arguments: Any) -> Any:
+    """Do the work if the worker has the versions that are wanted."""
     _require_same("that was asked", versions(), wanted)
     return work(*arguments)
 
 
-def _require_same(worker: str, there: dict[str, str], here: dict[str, str]) -> None:
-    if any(there[name] != here[name] for name in SAME):
-        raise WorkersError(_unlike(worker, there, here))
+def _require_same(worker: str, remote: dict[str, str], local: dict[str, str]) -> None:
+    if any(remote[name] != local[name] for name in COMPARED):
+        raise WorkersError(_mismatch(worker, remote, local))
 
 
-def _unlike(worker: str, there: dict[str, Any], here: dict[str, str]) -> str:
-    theirs = ", ".join(f"{name} {there[name] or 'none'}" for name in SAME if name in there)
-    ours = ", ".join(f"{name} {here[name]}" for name in SAME if name in there)
+def _mismatch(worker: str, remote: dict[str, Any], local: dict[str, str]) -> str:
+    theirs = ", ".join(f"{name} {remote[name] or 'none'}" for name in COMPARED if name in remote)
+    ours = ", ".join(f"{name} {local[name]}" for name in COMPARED if name in remote)
     return (
         f"the Dask worker {worker} has {theirs}, and here is {ours}: results of different versions "
         "do not mix; install the same on both sides"
@@ -191,8 +188,7 @@ def _unlike(worker: str, there: dict[str, Any], here: dict[str, str]) -> str:
 
 @contextmanager
 def _any_size() -> Iterator[None]:
-    """Without Dask's advice on large values: a family may hold its data, and a result has a
-    point."""
+    """Silence Dask's advice on large values: families hold data, and results hold points."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
         yield

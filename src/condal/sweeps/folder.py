@@ -1,7 +1,7 @@
-"""The folder of a sweep: a saved result a point, and a table that grows by a line as each ends.
+"""The folder of a sweep: a saved result per point, and a table with a line per finished point.
 
-condal-sweep.json   which family, and the version of condal
-table.jsonl         a line of JSON a point; of several of one point the last counts
+condal-sweep.json   the manifest: which family, and the version of condal
+table.jsonl         a line of JSON per point; of several lines of one point the last counts
 points/NAME/        the result, as `condal.save` writes it
 """
 
@@ -16,35 +16,39 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from condal.io.checkpoint.lock import locked
-from condal.io.results import load, save
+from condal.errors import FormatError
+from condal.io.container.atomic import sync_folder
+from condal.io.container.lock import locked
+from condal.io.container.manifest import Kind, claim_folder
+from condal.io.results.reading import load
 from condal.io.results.record import RECORD
-from condal.io.safe_files import PathLike, opened, sync_folder
+from condal.io.results.writing import save
+from condal.io.safe_files import PathLike, opened
 from condal.io.strict_json import decoded, encoded, json_object
 from condal.result import Result
-from condal.sweeps.manifest import FolderError, claim
 from condal.sweeps.table import COUNTS, FAILED, NUMBERS, Entry
 from condal.sweeps.tasks import Task
 
 MANIFEST, TABLE, POINTS = "condal-sweep.json", "table.jsonl", "points"
-FIELDS = frozenset(one.name for one in fields(Entry)) - {"folder"} | {"digest", "name"}
+SWEEP = Kind("condal sweep", remedy="give another folder (--out, out=), or delete this one")
+LINE_FIELDS = frozenset(f.name for f in fields(Entry)) - {"folder"} | {"digest", "name"}
 
 
 class SweepFolder:
-    """OUT, opened or begun, with what is in it; by one sweep at a time."""
+    """The folder of one family's points; one sweep at a time writes to it."""
 
     def __init__(self, path: PathLike, family: str) -> None:
         self.path = Path(os.fsdecode(path))
-        claim(self.path, MANIFEST, kind="sweeps", about=family)
+        claim_folder(self.path, MANIFEST, SWEEP, family)
         self._entries: dict[str, Entry] = {}
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """For the time of the block no other sweep writes here."""
+        """Keep other sweeps from writing here while the block runs, and read the table."""
         with locked(self.path / TABLE):
             self._points.mkdir(exist_ok=True)
-            for spare in self._points.glob(".condal-*.tmp"):  # of one that was killed
-                shutil.rmtree(spare, ignore_errors=True)
+            for leftover in self._points.glob(".condal-*.tmp"):  # of a sweep that was killed
+                shutil.rmtree(leftover, ignore_errors=True)
             self._read()
             yield
 
@@ -53,23 +57,23 @@ class SweepFolder:
         return self.path / POINTS
 
     def entry(self, task: Task) -> Entry | None:
-        """What came of the task, be it a failure; None if it was not tried, or its result is
-        gone."""
+        """Return the entry of the task, which may be a failure; None if the task was not tried, or
+        its result is missing."""
         entry = self._entries.get(task.digest)
         if entry is None or (not entry.failed and not (self._points / task.name / RECORD).exists()):
             return None
         return entry
 
     def start(self, task: Task) -> Result:
-        """The result of a task that is done."""
+        """Read the result of a task that is done."""
         return load(self._points / task.name).result
 
     def keep(
         self, task: Task, result: Result, *, start: Task | None, about: dict[str, Any]
     ) -> Entry:
-        """Write a result, and then its line: each whole, or not at all."""
+        """Write a result, and then its line."""
         place = self._points / task.name
-        if place.exists() and not (place / RECORD).exists():  # what is left of a result
+        if place.exists() and not (place / RECORD).exists():  # the rest of a damaged result
             shutil.rmtree(place)
         save(result, place, overwrite=place.exists(), **about)
         return self._add(
@@ -91,7 +95,7 @@ class SweepFolder:
         )
 
     def keep_failure(self, task: Task, error: str, traceback: str = "") -> Entry:
-        """Write that there is no result, and why."""
+        """Write the line of a task without a result."""
         return self._add(task, Entry(task.parameters, FAILED, error=error, traceback=traceback))
 
     def _add(self, task: Task, entry: Entry) -> Entry:
@@ -111,30 +115,32 @@ class SweepFolder:
         with opened(path) as file:
             data = file.read()
         whole = data.rfind(b"\n") + 1
-        if whole < len(data):  # killed in the middle of a line: its point is computed again
+        if whole < len(data):  # killed while it wrote a line: the point is computed again
             os.truncate(path, whole)
         for number, line in enumerate(data[:whole].splitlines(), 1):
             try:
                 record = json_object(line.decode("ascii"))
                 digest, entry = record["digest"], _entry(record)
             except (KeyError, RecursionError, TypeError, ValueError) as error:
-                raise FolderError(
-                    f"{path}, line {number} cannot be read as a point of a sweep; delete the line, "
-                    "and it is computed again"
+                raise FormatError(
+                    "cannot be read as a point of a sweep; delete the line, and it is computed "
+                    "again",
+                    path=str(path),
+                    line=number,
                 ) from error
             place = self._points / str(record["name"])
             self._entries[digest] = entry if entry.failed else replace(entry, folder=place)
 
 
 def _record(entry: Entry) -> dict[str, Any]:
-    values = {one.name: getattr(entry, one.name) for one in fields(entry) if one.name != "folder"}
+    values = {f.name: getattr(entry, f.name) for f in fields(entry) if f.name != "folder"}
     numbers = {name: encoded(values[name]) for name in NUMBERS}
     figures = {n: None if v is None else encoded(v) for n, v in entry.figures.items()}
     return {**values, **numbers, "figures": figures}
 
 
 def _entry(record: dict[str, Any]) -> Entry:
-    if set(record) != FIELDS:
+    if set(record) != LINE_FIELDS:
         raise ValueError("other fields")
     values = {name: value for name, value in record.items() if name not in ("digest", "name")}
     for name in NUMBERS:

@@ -1,4 +1,4 @@
-"""`sweep`: a family of problems, solved for every point of a grid."""
+"""`sweep`: solve a family of problems at every point of a grid."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from condal.runtime.arguments import require_whole
 from condal.sweeps.folder import SweepFolder
 from condal.sweeps.run import run, undisturbed
 from condal.sweeps.table import Table
-from condal.sweeps.tasks import Grid, Parameters, chains, spelt
+from condal.sweeps.tasks import Grid, Parameters, as_json, chains
 from condal.sweeps.watch import Silent, Watch
 from condal.sweeps.workers import Workers
 from condal.types import Method
 
-# A problem, or a problem and options of its own for `solve`.
-Made: TypeAlias = Problem | Model | tuple[Problem | Model, dict[str, Any]]
-Family: TypeAlias = Callable[..., Made]
+# A problem, or a problem and its own options for `solve`.
+Instance: TypeAlias = Problem | Model | tuple[Problem | Model, dict[str, Any]]
+Family: TypeAlias = Callable[..., Instance]
 
 
 def sweep(
@@ -44,27 +44,56 @@ def sweep(
     max_memory: Bytes = None,
     seed: int = 0,
 ) -> Table:
-    """Solve family(**parameters) for every point of a grid, into a folder that goes on where it
-    was.
+    """Solve ``family(**parameters)`` at every point of a grid, into a resumable folder.
 
-    Each result is written as it comes, whole or not at all. What the folder holds is not computed
-    again: after a kill, a Ctrl-C or a power cut the same call goes on. A point that fails is told
-    in its row, the others go on, and it is tried again by the next call.
+    Each result is written as it arrives, whole or not at all, and is not computed again: after a
+    kill, a Ctrl-C or a power cut the same call resumes the sweep. If a point fails, its row says
+    why and the other points continue; the next call tries it again.
 
     Parameters
     ----------
-    family : a function that makes a problem, or a model, of parameters, or a pair of it and a dict
-        of options for `solve` that go before those below. It is sent to the workers by its name.
-    points : a dict of lists of values, of which all combinations are taken, or a list of dicts.
-        Values are texts, finite numbers, true, false, None, and lists and dicts of these.
-    out : the folder, of this family alone and this version of condal.
-    along : a parameter in the order of whose values each solve starts from the result before:
-        points that differ in it alone are a chain. Chains are solved beside each other.
-    workers : None for a process a core, with one thread each; a number of processes; 0 for this
-        one alone; or the address of a Dask scheduler, such as "tcp://host:8786".
-    watch : who is told what is done, as `condal.sweeps.Lines()`; None for nobody.
-    name : what the family is called in the folder; None for the name of the function.
-    method, tol, max_iters, max_seconds, max_memory, seed : of every solve, as for `solve`.
+    family : callable
+        Makes a problem or a model of parameters, or a pair of it and a dict of options for `solve`
+        that override those below. Workers import it by its name.
+    points : mapping or iterable of dict
+        A dict of lists of values, of which all combinations are taken, or a list of dicts. Values
+        are texts, finite numbers, booleans, None, and lists and dicts of these.
+    out : str or os.PathLike
+        The folder, for this family and this version of condal only.
+    along : str, optional
+        A parameter. Points that differ only in it form a chain, in which each solve is warm-started
+        from the result before. Chains are solved in parallel.
+    workers : int or str, optional
+        None for a process per core, with one thread each; a number of processes; 0 for this process
+        alone; or the address of a Dask scheduler, such as ``"tcp://host:8786"``.
+    watch : Watch, optional
+        Receives what is done, such as `condal.sweeps.Lines()`.
+    name : str, optional
+        The name of the family in the folder; by default that of the function.
+    method, tol, max_iters, max_seconds, max_memory, seed
+        Options of every solve, as in `solve`.
+
+    Returns
+    -------
+    Table
+        A row per point.
+
+    Raises
+    ------
+    ProblemError
+        If the points or the options are invalid.
+    FormatError
+        If the folder belongs to another family or version, or another sweep is writing to it.
+
+    Examples
+    --------
+    >>> import condal, numpy as np, tempfile
+    >>> def family(radius):
+    ...     return condal.problems.l1_regression(np.eye(3), np.ones(3), radius=radius)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     table = condal.sweep(family, {"radius": [1.0, 2.0]}, out=out, workers=0)
+    >>> table["status"]
+    ['solved', 'solved']
     """
     Stop(tol, max_iters, max_seconds)
     require_whole(seed, "seed", least=0)
@@ -78,15 +107,15 @@ def sweep(
         "max_memory": max_memory,
         "seed": seed,
     }
-    listed, hired = chains(points, options, along), Workers.of(workers)
+    tasks, team = chains(points, options, along), Workers.of(workers)
     folder = SweepFolder(out, name or _named(family))
     work = _Solving(family, options)
-    return run(work, listed, folder, workers=hired, watch=Silent() if watch is None else watch)
+    return run(work, tasks, folder, workers=team, watch=Silent() if watch is None else watch)
 
 
 @dataclass(frozen=True, eq=False)
 class _Solving:
-    """The work of a point: the family's problem, solved."""
+    """The work of a point: make the problem of the family and solve it."""
 
     family: Family
     options: dict[str, Any]
@@ -94,20 +123,20 @@ class _Solving:
     def __call__(
         self, parameters: Parameters, start: Result | None
     ) -> tuple[Result, dict[str, Any]]:
-        made = self.family(**parameters)
-        problem, own = made if isinstance(made, tuple) else (made, {})
+        instance = self.family(**parameters)
+        problem, own = instance if isinstance(instance, tuple) else (instance, {})
         options = {**self.options, **own}
-        told = {key: value for key, value in options.items() if key in self.options}
-        settings = {key: spelt(value, f"the option {key}") for key, value in told.items()}
-        callback, stopper = _Heard(options.pop("callback", None)), options.get("stopper")
+        saved = {key: value for key, value in options.items() if key in self.options}
+        settings = {key: as_json(value, f"the option {key}") for key, value in saved.items()}
+        callback, stopper = _StopRequest(options.pop("callback", None)), options.get("stopper")
         result = solve(problem, **options, callback=callback, warm_start=start)
         asked = callback.asked or (stopper is not None and stopper.stopped)
         about = {"settings": {"parameters": parameters, **settings}}
         return undisturbed(result, asked=asked), about
 
 
-class _Heard:
-    """The callback of a family, if it has one, and whether it has `asked` to stop."""
+class _StopRequest:
+    """The callback of a family, if it has one, and whether it `asked` to stop."""
 
     def __init__(self, callback: Callback | None) -> None:
         self._callback, self.asked = callback, False
@@ -119,10 +148,10 @@ class _Heard:
 
 
 def _named(family: Family) -> str:
-    """That by which a folder knows its family again."""
+    """Return the name by which a folder identifies its family."""
     name = getattr(family, "__qualname__", "")
     if not name or "<lambda>" in name:
         raise ProblemError(
-            f"the folder knows a family by its name, and {family!r:.60} has none: pass name="
+            f"the folder identifies a family by its name, and {family!r:.60} has none: pass name="
         )
     return f"{getattr(family, '__module__', '')}.{name}"

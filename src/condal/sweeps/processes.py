@@ -1,4 +1,4 @@
-"""Worker processes on this machine: one a core, each with one thread for linear algebra."""
+"""Worker processes on this machine, each with one thread for linear algebra."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from condal.errors import CondalError
-from condal.sweeps.workers import TRIES, WorkerDied, Workers, WorkersError
+from condal.sweeps.workers import MAX_TRIES, WorkerDied, Workers, WorkersError
 
-# Read when NumPy is first imported: a worker that is spawned gets them in time.
+# NumPy reads these variables when it is first imported; a spawned worker has them by then.
 LIBRARIES = ("OPENBLAS", "OMP", "MKL")
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in LIBRARIES}
-READY = b""  # what a worker says when it has begun
+READY = b""  # the first message of a worker
 SENDABLE = (
-    "work goes to other processes by its name: let its function be one of a module or of a "
+    "work is sent to other processes by its name: define its function in a module, or in a "
     'script whose last lines are under `if __name__ == "__main__":`, or pass workers=0'
 )
 
 
 @dataclass(frozen=True)
 class _Shared:
-    """The file that a value of much work is in."""
+    """The file of a shared value."""
 
     path: Path
 
@@ -45,13 +45,13 @@ class _Job:
 
 
 class _Worker:
-    """A process, the end of a pipe to it, and what it is at: a job, or to begin."""
+    """A process, the end of a pipe to it, and its job, if it has one."""
 
     def __init__(self, context: Any) -> None:
         self.connection, other = context.Pipe()
         self.process = context.Process(target=_serve, args=(other,), daemon=True)
         self.process.start()
-        other.close()  # so that its end is the end of the pipe
+        other.close()  # so that the pipe ends with the process
         self.begun = False
         self.job: _Job | None = None
 
@@ -61,14 +61,14 @@ class _Worker:
         return self.begun and self.job is None
 
     def end(self) -> None:
-        """At once, whatever it is at."""
+        """End the process at once."""
         self.process.kill()
         self.process.join()
         self.connection.close()
 
 
 class Processes(Workers):
-    """So many processes, which end at once when the `with` block is left, whatever they are at."""
+    """Up to `count` processes, which end at once when the `with` block ends."""
 
     def __init__(self, count: int) -> None:
         self._most = count
@@ -90,48 +90,44 @@ class Processes(Workers):
 
     @property
     def count(self) -> int:
-        """As many as there may be."""
         return self._most
 
     def share(self, value: Any) -> Any:
-        """A file in a folder that nobody else may read, and that is gone afterwards."""
         self._shared += 1
         path = Path(self._spool.name) / f"{self._shared}.pickle"
         path.write_bytes(_packed(value))
         return _Shared(path)
 
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Given to a worker that is free, or once one is."""
         job = _Job(_packed((work, arguments)), Future())
         self._waiting.append(job)
         self._hand_out()
         return job.future
 
     def next_done(self) -> Future[Any]:
-        """By reading what the workers send, and noticing those that end."""
         while not self._done:
             busy: dict[Any, _Worker] = {w.connection: w for w in self._workers if not w.free}
             for connection in wait(list(busy)):
-                self._hear(busy[connection])
+                self._receive(busy[connection])
             self._hand_out()
         return self._done.popleft()
 
     def _hand_out(self) -> None:
-        """Work to those who are free, and more workers for what is left."""
+        """Give work to free workers, and start workers for the rest."""
         for worker in [worker for worker in self._workers if worker.free]:
             if self._waiting:
                 try:
                     worker.connection.send_bytes(self._waiting[0].payload)
-                except OSError:  # killed while it had nothing to do: nobody has tried the work
+                except OSError:  # killed while idle: nobody has tried the work
                     self._dismiss(worker)
                 else:
                     worker.job = self._waiting.popleft()
         beginning = sum(not worker.begun for worker in self._workers)
         while beginning < len(self._waiting) and len(self._workers) < self._most:
-            self._workers.append(self._hired())
+            self._workers.append(self._new_worker())
             beginning += 1
 
-    def _hired(self) -> _Worker:
+    def _new_worker(self) -> _Worker:
         before = {name: os.environ.get(name) for name in ONE_THREAD}
         os.environ.update(ONE_THREAD)
         try:
@@ -143,9 +139,9 @@ class Processes(Workers):
                 else:
                     os.environ[name] = value
 
-    def _hear(self, worker: _Worker) -> None:
+    def _receive(self, worker: _Worker) -> None:
         try:
-            said = worker.connection.recv_bytes()
+            message = worker.connection.recv_bytes()
         except (EOFError, OSError):
             self._bury(worker)
             return
@@ -154,8 +150,8 @@ class Processes(Workers):
             return
         assert worker.job is not None
         future, worker.job = worker.job.future, None
-        held, value = pickle.loads(said)
-        if held:
+        succeeded, value = pickle.loads(message)
+        if succeeded:
             future.set_result(value)
         else:
             future.set_exception(value)
@@ -166,17 +162,17 @@ class Processes(Workers):
         self._workers.remove(worker)
 
     def _bury(self, worker: _Worker) -> None:
-        """One that died: its work is tried once more, by another."""
+        """Remove a worker that died; another tries its work once more."""
         self._dismiss(worker)
         job = worker.job
         if job is None:
             raise WorkersError(f"a worker process ended before it began: {SENDABLE}")
         job.deaths += 1
-        if job.deaths < TRIES:
+        if job.deaths < MAX_TRIES:
             self._waiting.appendleft(job)
             return
         job.future.set_exception(
-            WorkerDied(f"a worker process died at it, {TRIES} times, perhaps for want of memory")
+            WorkerDied(f"{MAX_TRIES} worker processes died at it, perhaps for lack of memory")
         )
         self._done.append(job.future)
 
@@ -184,12 +180,12 @@ class Processes(Workers):
 def _packed(value: Any) -> bytes:
     try:
         return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-    except Exception as error:  # whatever an object of the user's own raises
-        raise WorkersError(f"cannot be sent to a worker ({_told(error)}): {SENDABLE}") from error
+    except Exception as error:  # user objects may raise anything
+        raise WorkersError(f"cannot be sent to a worker ({_text(error)}): {SENDABLE}") from error
 
 
 def _serve(connection: Connection) -> None:
-    """A worker: do what comes, one after the other; leave Ctrl-C to the parent, and go with it."""
+    """Work in a worker process: do what arrives; ignore Ctrl-C, and end with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -202,7 +198,7 @@ def _serve(connection: Connection) -> None:
             return
         try:
             answer = _answer(payload)
-        except (KeyboardInterrupt, SystemExit):  # a signal in the midst of a solve
+        except (KeyboardInterrupt, SystemExit):  # a signal during a solve
             return
         connection.send_bytes(answer)
 
@@ -213,29 +209,29 @@ def _follow(parent: Any) -> None:
 
 
 def _answer(payload: bytes) -> bytes:
-    """True and what the work gave, or False and what it raised."""
+    """Return True and the result of the work, or False and what it raised, pickled."""
     try:
         try:
             work, arguments = pickle.loads(payload)
-            values = [_value(one.path) if isinstance(one, _Shared) else one for one in arguments]
+            values = [_value(a.path) if isinstance(a, _Shared) else a for a in arguments]
         except Exception as error:
-            raise WorkersError(f"a worker cannot take it ({_told(error)}): {SENDABLE}") from None
+            raise WorkersError(f"a worker cannot load it ({_text(error)}): {SENDABLE}") from None
         return pickle.dumps((True, work(*values)), pickle.HIGHEST_PROTOCOL)
     except Exception as error:
         return _raised(error)
 
 
 def _raised(error: Exception) -> bytes:
-    """The error, or its words where it cannot be sent."""
+    """Return the error, or its text where it cannot be pickled."""
     try:
         packed = pickle.dumps((False, error))
         pickle.loads(packed)
     except Exception:
-        return pickle.dumps((False, CondalError(_told(error))))
+        return pickle.dumps((False, CondalError(_text(error))))
     return packed
 
 
-def _told(error: Exception) -> str:
+def _text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 

@@ -1,4 +1,4 @@
-"""The loop of a sweep: what the folder lacks is asked for, and kept as it comes."""
+"""The loop of a sweep: request what the folder lacks, and save each result as it arrives."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from condal.sweeps.tasks import Parameters, Task
 from condal.sweeps.watch import Watch
 from condal.sweeps.workers import Desk, WorkerDied, Workers
 
-# Of the parameters of a point and the result to start from, if any: the result, and what it is
-# about, as `condal.save` takes it; KeyboardInterrupt where a signal has ended it.
+# Takes the parameters of a point and the result to start from, if any; returns the result, and the
+# options of `condal.save`. It raises KeyboardInterrupt where a signal ended the solve.
 Work: TypeAlias = Callable[[Parameters, Result | None], tuple[Result, dict[str, Any]]]
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A result and what it is about, or the error in its place."""
+    """A result and the options to save it with, or an error."""
 
     result: Result | None
     about: dict[str, Any] = field(default_factory=dict)
@@ -41,7 +41,7 @@ def run(
     workers: Workers,
     watch: Watch,
 ) -> Table:
-    """Do what the folder lacks: the chains beside each other, each in its order."""
+    """Do what the folder lacks: chains in parallel, the tasks of each in order."""
     with ExitStack() as stack:
         stack.enter_context(folder.held())
         if isinstance(watch, AbstractContextManager):
@@ -50,11 +50,11 @@ def run(
         desk, entries = Desk(workers), dict[str, Entry]()
         every = sorted((task for tasks in chains for task in tasks), key=lambda task: task.at)
         for task in every:
-            known = folder.entry(task)
-            tell = watch.asked if known is None or known.failed else watch.found
-            tell(task.what)
+            entry = folder.entry(task)
+            notify = watch.asked if entry is None or entry.failed else watch.found
+            notify(task.what)
         shared = workers.share(work)
-        # Begun one after the other, as there is room: each holds the result to start from.
+        # Begun one by one, as there is room: each holds the result to start from.
         begin = (_Chain(list(tasks), folder, entries, watch, desk, shared) for tasks in chains)
         desk.go(chain.advance for chain in begin)
     return Table(tuple(entries[task.digest] for task in every), folder.path)
@@ -62,7 +62,7 @@ def run(
 
 @dataclass(eq=False)
 class _Chain:
-    """Tasks in their order, each to start from the last before it that has a point."""
+    """Tasks in order; each starts from the last one before it that has a point."""
 
     tasks: list[Task]
     folder: SweepFolder
@@ -73,7 +73,7 @@ class _Chain:
     at: int = 0
 
     def advance(self) -> None:
-        """Ask for the first task that is not done; those that failed are tried again."""
+        """Request the first task that is not done; failed tasks are tried again."""
         while self.at < len(self.tasks):
             task = self.tasks[self.at]
             entry = self.folder.entry(task)
@@ -85,8 +85,8 @@ class _Chain:
             self.at += 1
 
     def _start(self) -> tuple[Task | None, Result | None]:
-        """Read from the folder, be it just written: a sweep that was killed goes on from the very
-        same."""
+        """Return the task and the result to start from, read from the folder: a resumed sweep
+        starts from the same bits."""
         for task in reversed(self.tasks[: self.at]):
             if not self.entries[task.digest].failed:
                 result = self.folder.start(task)
@@ -112,20 +112,20 @@ class _Chain:
 
 
 def _tried(work: Work, task: Task, start: Result | None) -> Outcome:
-    """The work, by a worker; what it raises is told in words, which can be sent from anywhere."""
+    """Do the work, in a worker; what it raises becomes text, which can always be sent."""
     try:
         result, about = work(task.parameters, start)
     except CondalError as error:
         return Outcome(None, error=_line(str(error)))
     except Exception as error:
-        told = _line(f"{type(error).__name__}: {error}")
-        return Outcome(None, error=told, traceback=traceback.format_exc())
+        text = _line(f"{type(error).__name__}: {error}")
+        return Outcome(None, error=text, traceback=traceback.format_exc())
     return Outcome(result, about)
 
 
 def undisturbed(result: Result, *, asked: bool = False) -> Result:
-    """The result; KeyboardInterrupt where its solve was ended by a signal, and not by somebody of
-    its own who `asked` for that: the point is not done."""
+    """Return the result; raise KeyboardInterrupt if a signal ended the solve, unless its own
+    callback or stopper `asked` for that."""
     if result.status is Status.INTERRUPTED and not asked:
         raise KeyboardInterrupt
     return result

@@ -1,4 +1,4 @@
-"""What a sweep returns: a row a point, and each result, read when it is asked for."""
+"""The table of a sweep: a row per point; each result is read on demand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from condal.errors import CondalError, ProblemError
 from condal.io.formats.writing import write_text
-from condal.io.results import load
+from condal.io.results.reading import load
 from condal.io.results.rows import cell
 from condal.io.safe_files import PathLike
 from condal.report.progress import clock
@@ -26,18 +26,33 @@ SOLVED = Status.SOLVED.name.lower()
 NUMBERS = ("objective", "bound", "gap", "infeasibility", "seconds")
 COUNTS = ("iterations", "oracle_calls")
 COLUMNS = ("status", *NUMBERS, *COUNTS)
-WIDTH = 80
-NARROWEST = 14  # of what is cut off to fit: a number is no longer
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that acts
+TABLE_WIDTH = 80
+MIN_CUT_WIDTH = 14  # of a column that is cut off: no number is longer
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # of cells that a spreadsheet evaluates
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A point: its parameters and what came of them.
+    """A row of a table: a point of a sweep, and its result in figures.
 
-    `status` is that of the result, in small letters, or "failed", with the `error`. `figures` are
-    what the result means, where an application says so. `start` is the name of the point that it
-    was warm-started from, and `folder` where its result is.
+    Attributes
+    ----------
+    parameters : dict
+        The parameters of the point.
+    status : str
+        Status of the result in lower case, or "failed".
+    objective, bound, gap, infeasibility, seconds : float
+        Figures of the result; NaN for a failed point.
+    iterations, oracle_calls : int
+        Counts of the result.
+    figures : dict
+        What the result means, where an application says so.
+    start : str or None
+        Name of the point whose result was the warm start.
+    error, traceback : str
+        Why the point failed.
+    folder : Path or None
+        Where the result is saved.
     """
 
     parameters: dict[str, Any]
@@ -67,13 +82,13 @@ class Entry:
 
     @property
     def result(self) -> Result:
-        """The result, read from its folder each time."""
+        """The result, read from its folder at each access."""
         if self.folder is None:
             raise CondalError(f"the point has no result: {self.error}")
         return load(self.folder).result
 
     def value(self, column: str) -> Any:
-        """Of a parameter, a column of all rows, or a figure of the application."""
+        """Return the value of a parameter, a column of all rows, or a figure of the application."""
         for values in (self.parameters, {name: getattr(self, name) for name in COLUMNS}):
             if column in values:
                 return values[column]
@@ -85,7 +100,17 @@ class Entry:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The points of a sweep in the order in which they were given, and the folder they are in."""
+    """The points of a sweep, in the order in which they were given.
+
+    ``table[0]`` is a row, ``table["gap"]`` a column, with None where a row has no such value.
+
+    Attributes
+    ----------
+    rows : tuple of Entry
+        The rows.
+    folder : Path
+        The folder of the sweep.
+    """
 
     rows: tuple[Entry, ...]
     folder: Path
@@ -97,7 +122,6 @@ class Table:
         return iter(self.rows)
 
     def __getitem__(self, at: int | str) -> Any:
-        """A row by its number, or a column by its name, None where a row has none."""
         if isinstance(at, int):
             return self.rows[at]
         if at not in self.columns:
@@ -106,7 +130,7 @@ class Table:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The parameters, what all rows have, and the figures of the application."""
+        """Names of the parameters, of the columns of all rows, and of the figures."""
         parameters = dict.fromkeys(name for row in self.rows for name in row.parameters)
         figures = dict.fromkeys(name for row in self.rows for name in row.figures)
         return tuple(dict.fromkeys([*parameters, *COLUMNS, *figures]))
@@ -119,21 +143,34 @@ class Table:
     def best(
         self, by: str | Callable[[Entry], float] = "objective", *, highest: bool = False
     ) -> Entry:
-        """Of the solved rows that with the lowest, or the highest, value of a column or function;
-        of equals the first."""
+        """Return the solved row with the lowest, or highest, value of a column or function; the
+        first of equal ones.
+
+        Parameters
+        ----------
+        by : str or callable
+            A column, or a function of a row.
+        highest : bool
+            Whether higher is better.
+
+        Raises
+        ------
+        ProblemError
+            If no row is solved.
+        """
         solved = [row for row in self.rows if row.solved]
         if not solved:
-            raise ProblemError("no point of the table is solved, so that none is the best")
+            raise ProblemError("no point of the table is solved, so none is the best")
 
         def order(row: Entry) -> float:
-            found = by(row) if callable(by) else row.value(by)
-            value = math.nan if found is None else float(found)
+            given = by(row) if callable(by) else row.value(by)
+            value = math.nan if given is None else float(given)
             return math.inf if math.isnan(value) else -value if highest else value
 
         return min(solved, key=order)
 
     def to_csv(self, path: PathLike) -> None:
-        """Write all columns, every number to the last digit; no cell is taken for a formula."""
+        """Write all columns to a CSV file, with exact numbers and no cell that is a formula."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow([_cell(name) for name in (*self.columns, "error")])
@@ -143,48 +180,46 @@ class Table:
         write_text(path, [text.getvalue()])
 
     def to_pandas(self) -> Any:
-        """The rows as a pandas DataFrame, if pandas is installed."""
+        """Return the rows as a pandas DataFrame; pandas must be installed."""
         import pandas as pd
 
         return pd.DataFrame({name: self[name] for name in self.columns})
 
     def __str__(self) -> str:
-        """The rows in 80 columns."""
-        head, rows = self._shown()
+        head, rows = self._texts()
         lines = [list(map(escape_terminal, line)) for line in (head, *rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        while sum(widths) + 2 * len(widths) - 2 > WIDTH and max(widths) > NARROWEST:
-            widths[widths.index(max(widths))] -= 1  # that of a long text, which is cut off
+        while sum(widths) + 2 * len(widths) - 2 > TABLE_WIDTH and max(widths) > MIN_CUT_WIDTH:
+            widths[widths.index(max(widths))] -= 1  # of the longest text, which is cut off
         shown = (
             "  ".join(
-                _short(word, width).rjust(width) for word, width in zip(line, widths, strict=True)
+                _cut(word, width).rjust(width) for word, width in zip(line, widths, strict=True)
             )
             for line in lines
         )
-        told = [line[:WIDTH].rstrip() for line in shown]
+        text = [line[:TABLE_WIDTH].rstrip() for line in shown]
         if self.failed:
             count = "1 point" if len(self.failed) == 1 else f"{len(self.failed)} points"
             why = f"{count} failed, the first by: {self.failed[0].error}"
-            told += ["", *textwrap.wrap(escape_terminal(why), WIDTH)]
-        return "\n".join(told)
+            text += ["", *textwrap.wrap(escape_terminal(why), TABLE_WIDTH)]
+        return "\n".join(text)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """The rows, in a notebook."""
-        return grid(f"{len(self)} points in {self.folder}", *self._shown())
+        return grid(f"{len(self)} points in {self.folder}", *self._texts())
 
-    def _shown(self) -> tuple[Sequence[str], list[Sequence[str]]]:
+    def _texts(self) -> tuple[Sequence[str], list[Sequence[str]]]:
         names = list(dict.fromkeys(name for row in self.rows for name in row.parameters))
         figure = next((name for row in self.rows for name in row.figures), None)
-        meant = [] if figure is None else [figure]
-        head = [*names, "status", "objective", *meant, "gap", "time"]
+        figures = [] if figure is None else [figure]
+        head = [*names, "status", "objective", *figures, "gap", "time"]
         rows: list[Sequence[str]] = []
         for row in self.rows:
-            words = [_spelt(row.parameters.get(name)) for name in names]
-            ends = [""] * (3 + len(meant))
+            words = [_short_text(row.parameters.get(name)) for name in names]
+            ends = [""] * (3 + len(figures))
             if not row.failed:
-                values = [row.objective, *(row.figures.get(name) for name in meant)]
+                values = [row.objective, *(row.figures.get(name) for name in figures)]
                 ends = ["" if value is None else f"{value:#.7g}" for value in values]
                 ends += [f"{row.gap:.1e}", clock(row.seconds)]
             rows.append([*words, row.status.replace("_", " "), *ends])
@@ -192,15 +227,15 @@ class Table:
 
 
 def _or_none(row: Entry, name: str) -> Any:
-    known = {**row.figures, **{one: getattr(row, one) for one in COLUMNS}, **row.parameters}
-    return known.get(name)
+    columns = {column: getattr(row, column) for column in COLUMNS}
+    return {**row.figures, **columns, **row.parameters}.get(name)
 
 
-def _spelt(value: Any) -> str:
+def _short_text(value: Any) -> str:
     return "" if value is None else f"{value:g}" if isinstance(value, float) else f"{value}"
 
 
-def _short(word: str, width: int) -> str:
+def _cut(word: str, width: int) -> str:
     return word if len(word) <= width else f"{word[: width - 3]}..."
 
 
@@ -210,4 +245,4 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return cell("", value)
     text = f"{value}".encode("ascii", "backslashreplace").decode()
-    return f"'{text}" if text.startswith(FORMULA) and not isinstance(value, int) else text
+    return f"'{text}" if text.startswith(FORMULA_STARTS) and not isinstance(value, int) else text

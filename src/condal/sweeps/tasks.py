@@ -1,7 +1,7 @@
-"""The points of a sweep: a grid of parameters or a list of them, each known by a digest.
+"""The points of a sweep: a grid of parameters or a list of them, each identified by a digest.
 
-A digest is of the parameters, the options of the solve, and, in a chain, of the point before: what
-the result depends on, but for the family and the version of condal, which the folder has.
+The digest covers the parameters, the options of the solve, and in a chain the point before: all
+that the result depends on, except the family and the version of condal, which the folder states.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from condal.errors import ProblemError
-from condal.io.results.fields import plain
-from condal.io.strict_json import encoded
+from condal.io.strict_json import encoded, plain
 
 Parameters: TypeAlias = dict[str, Any]
 Grid: TypeAlias = Mapping[str, Iterable[Any]]
@@ -24,14 +23,14 @@ WANTED = (
     "wanted a dict of lists of values, such as {'radius': [1.0, 2.0]}, or a list of dicts of "
     "values, such as [{'radius': 1.0}, {'radius': 2.0}]"
 )
-LONGEST = 80  # of a name of a folder
+MAX_NAME_LENGTH = 80  # of a folder, without the digest
 _UNUSUAL = re.compile(r"[^A-Za-z0-9=.,+_-]+")
 
 
 @dataclass(frozen=True)
 class Task:
-    """What identifies a solve: its parameters, the digest of all that its result depends on, and at
-    which place it was given."""
+    """A solve: its parameters, the digest of all that its result depends on, and its place in the
+    order of the points."""
 
     parameters: Parameters
     digest: str
@@ -39,19 +38,20 @@ class Task:
 
     @property
     def what(self) -> str:
-        """As a person reads it."""
+        """The parameters as a person reads them."""
         return ", ".join(f"{name}={_word(value)}" for name, value in self.parameters.items())
 
     @property
     def name(self) -> str:
-        """That of its folder."""
-        return f"{_UNUSUAL.sub('_', self.what.replace(', ', ','))[:LONGEST]}-{self.digest[:12]}"
+        """The name of the folder of the result."""
+        safe = _UNUSUAL.sub("_", self.what.replace(", ", ","))
+        return f"{safe[:MAX_NAME_LENGTH]}-{self.digest[:12]}"
 
 
 def chains(
     points: Grid | Iterable[Parameters], options: Mapping[str, Any], along: str | None
 ) -> list[list[Task]]:
-    """The tasks, those that start from each other's results together, in their order."""
+    """Return chains of tasks; within a chain each task starts from the result before."""
     groups: dict[str, list[tuple[int, Parameters]]] = {}
     seen: set[str] = set()
     for at, parameters in enumerate(_listed(points)):
@@ -64,18 +64,18 @@ def chains(
         groups.setdefault(_digest(others), []).append((at, parameters))
         digest = _digest(parameters)
         if digest in seen:
-            raise ProblemError(f"a point is there twice: {Task(parameters, digest, at).what}")
+            raise ProblemError(f"a point is given twice: {Task(parameters, digest, at).what}")
         seen.add(digest)
     if not groups:
         raise ProblemError(f"there are no points; {WANTED}")
-    spelt_options = {name: spelt(value, f"the option {name}") for name, value in options.items()}
-    return [_chain(group, spelt_options, along is not None) for group in groups.values()]
+    spelled = {name: as_json(value, f"the option {name}") for name, value in options.items()}
+    return [_chain(group, spelled, along is not None) for group in groups.values()]
 
 
-def spelt(value: Any, what: str) -> Any:
-    """A value as JSON has it; a record, such as a method, by its class and fields."""
+def as_json(value: Any, what: str) -> Any:
+    """Return a value as JSON; a dataclass, such as a method, by its class and fields."""
     if is_dataclass(value) and not isinstance(value, type):
-        own = {one.name: spelt(getattr(value, one.name), what) for one in fields(value)}
+        own = {f.name: as_json(getattr(value, f.name), what) for f in fields(value)}
         return {"class": f"{type(value).__module__}.{type(value).__qualname__}", **own}
     if isinstance(value, float):
         return encoded(value)
@@ -85,22 +85,22 @@ def spelt(value: Any, what: str) -> Any:
 def _listed(points: Any) -> list[Parameters]:
     if isinstance(points, Mapping):
         axes = {name: _values(name, values) for name, values in points.items()}
-        found: list[Any] = [
+        listed: list[Any] = [
             dict(zip(axes, values, strict=True)) for values in product(*axes.values())
         ]
     elif isinstance(points, Iterable) and not isinstance(points, str):
-        found = list(points)
+        listed = list(points)
     else:
         raise ProblemError(f"{WANTED}; got {points!r:.60}")
-    for one in found:
-        if not isinstance(one, Mapping) or not all(isinstance(name, str) for name in one):
-            raise ProblemError(f"{WANTED}; got {one!r:.60} in it")
-    return [plain(dict(one), "parameters") for one in found]
+    for point in listed:
+        if not isinstance(point, Mapping) or not all(isinstance(name, str) for name in point):
+            raise ProblemError(f"{WANTED}; got {point!r:.60} in it")
+    return [plain(dict(point), "parameters") for point in listed]
 
 
 def _values(name: Any, values: Any) -> Sequence[Any]:
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise ProblemError(f"{name!r} is to have a list of values; got {values!r:.60}: {WANTED}")
+        raise ProblemError(f"{name!r} must have a list of values; got {values!r:.60}: {WANTED}")
     return list(values)
 
 

@@ -1,4 +1,4 @@
-"""How much of many solves is done: one live line on a terminal, else a line each."""
+"""Progress of many solves: a live line on a terminal, and a line per finished solve."""
 
 from __future__ import annotations
 
@@ -12,32 +12,34 @@ from typing import Any, Protocol, TextIO
 from condal.report.progress import clock
 from condal.runtime.text import escape_terminal
 
-WIDTH = 47  # of what is done, in a line of 80 columns
+MAX_LABEL_WIDTH = 47  # in a line of 80 columns
 
 
 class Watch(Protocol):
-    """Who is told how many solves go; also a context manager, if it has to begin and end."""
+    """Receives the progress of many solves; it may also be a context manager."""
 
     def asked(self, what: str) -> None:
-        """Something is to be computed."""
+        """A solve was requested."""
 
     def done(self, what: str, seconds: float, score: float | None) -> None:
-        """It has been; the score of a trial, once it is known, or the gap of a point."""
+        """A solve ended, with the score of a trial, if it is known, or the gap of a point."""
 
     def failed(self, what: str, error: str) -> None:
-        """It was tried, and there is no result."""
+        """A solve failed."""
 
     def found(self, what: str) -> None:
-        """It was in the folder already."""
+        """The result was in the folder already."""
 
 
 class Lines:
-    """`condal.sweep(..., watch=condal.sweeps.Lines())`: a line a point as it ends, on stderr, and
-    how many there are on a terminal.
+    """Write a line per finished point, and on a terminal the number of finished points.
+
+    Pass it as ``condal.sweep(..., watch=condal.sweeps.Lines())``.
 
     Parameters
     ----------
-    stream : where the lines go; None for stderr.
+    stream : file, optional
+        Where the lines go; stderr by default.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -62,26 +64,22 @@ class Lines:
             self._write(f"  {self._kept} results were there already")
 
     def asked(self, what: str) -> None:
-        """One more to compute."""
         self._wanted += 1
         if self._wanted == 1:
             self._write(f"  first: {_shortened(what)}; it may take minutes")
         self._draw()
 
     def done(self, what: str, seconds: float, score: float | None) -> None:
-        """One less."""
         reached = "" if score is None else f"{score:.1e}"
         self._end(what, f"{reached:>8} {clock(seconds):>8}")
 
     def failed(self, what: str, error: str) -> None:
-        """One less, and why; it does not fit into a line."""
         self._end(what, f"{'failed':>8}")
         indent = " " * 12
         for line in textwrap.wrap(error, 80, initial_indent=indent, subsequent_indent=indent):
             self._write(line)
 
     def found(self, what: str) -> None:
-        """Nothing to do."""
         self._kept += 1
 
     def _end(self, what: str, how: str) -> None:
@@ -99,27 +97,23 @@ class Lines:
         if self._status is not None:
             self._status.console.print(escape_terminal(line), highlight=False, markup=False)
             return
-        with suppress(OSError):  # the solves go on when nobody reads
+        with suppress(OSError):  # the solves continue when nobody reads
             self._stream.write(f"{escape_terminal(line)}\n")
             self._stream.flush()
 
 
 class Silent:
-    """Who wants to hear nothing."""
+    """Ignores the progress."""
 
-    def asked(self, what: str) -> None:
-        """Nothing."""
+    def asked(self, what: str) -> None: ...
 
-    def done(self, what: str, seconds: float, score: float | None) -> None:
-        """Nothing."""
+    def done(self, what: str, seconds: float, score: float | None) -> None: ...
 
-    def failed(self, what: str, error: str) -> None:
-        """Nothing."""
+    def failed(self, what: str, error: str) -> None: ...
 
-    def found(self, what: str) -> None:
-        """Nothing."""
+    def found(self, what: str) -> None: ...
 
 
 def _shortened(what: str) -> str:
-    """The end of it, which tells solves apart, if all is too long."""
-    return what if len(what) <= WIDTH else f"...{what[len(what) - WIDTH + 3 :]}"
+    """Return the end of a long text, which tells solves apart."""
+    return what if len(what) <= MAX_LABEL_WIDTH else f"...{what[3 - MAX_LABEL_WIDTH :]}"

@@ -1,7 +1,7 @@
-"""Who does the work: this process, others on this machine, or a Dask cluster, all by one interface.
+"""Workers behind one interface: this process, processes on this machine, or a Dask cluster.
 
-Work is a function that can be pickled, and its arguments; it is handed back in the order in which
-it ends. Nothing is kept where it is done: whoever asks for it writes what comes.
+Work is a function that can be pickled, and its arguments; results return in the order in which they
+end. Workers store nothing: whoever requested the work writes the results.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from typing import Any
 from condal.errors import CondalError, ProblemError
 
 SCHEME = "://"  # of an address
-TRIES = 2  # of work whose worker died
-AHEAD = 2  # times as much work as is under way: a worker that is free finds some
+MAX_TRIES = 2  # of work whose worker died
+REQUESTED_PER_WORKER = 2  # so that a free worker finds work
 
 
 class WorkersError(CondalError):
-    """No work can be done by these workers; the text says what to do."""
+    """These workers cannot work; the text says what to do."""
 
 
 class WorkerDied(CondalError):
-    """A worker died at this work, and so did the one that tried it again; others may go on."""
+    """A worker died at this work, and so did the one that tried it again; others may continue."""
 
 
 def cores() -> int:
-    """How many processors this process may use."""
+    """Return the number of processors that this process may use."""
     with suppress(AttributeError):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 class Workers(ABC):
-    """Those who work from the beginning of a `with` block to its end, which waits for none."""
+    """Workers for the duration of a `with` block, whose end waits for none of them."""
 
     @staticmethod
     def of(given: int | str | None) -> Workers:
-        """None for a process a core, a number of processes, 0 for this process alone, or the
-        address of a Dask scheduler."""
+        """Make workers: None for a process per core, a number of processes, 0 for this process
+        alone, or the address of a Dask scheduler."""
         if isinstance(given, str) and SCHEME in given:
             from condal.sweeps.cluster import Cluster
 
@@ -68,28 +68,28 @@ class Workers(ABC):
 
     @abstractmethod
     def share(self, value: Any) -> Any:
-        """What stands for a value that much work takes, to be given to `submit`: it is sent once,
-        and work gets the value itself."""
+        """Return a handle to a value that many calls take, to be passed to `submit`: the value is
+        sent once, and the work receives the value itself."""
 
     @property
     @abstractmethod
     def count(self) -> int:
-        """How much work can be under way at once."""
+        """The number of calls that can run at once."""
 
     @abstractmethod
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """The work, to be done when a worker is free."""
+        """Request work, to be done when a worker is free."""
 
     @abstractmethod
     def next_done(self) -> Future[Any]:
-        """The next that is done, each once, as they end; it is waited for.
+        """Wait for the next work that is done, and return it; each once, as they end.
 
-        A death of a worker is tried again once, and is a `WorkerDied` then.
+        Work whose worker died is tried once more, and then fails with `WorkerDied`.
         """
 
 
 class Here(Workers):
-    """This process: work is done when it is waited for, in the order in which it came."""
+    """This process: work is done when it is waited for, in the order of the requests."""
 
     def __init__(self) -> None:
         self._waiting: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
@@ -101,22 +101,18 @@ class Here(Workers):
         self._waiting.clear()
 
     def share(self, value: Any) -> Any:
-        """The value."""
         return value
 
     @property
     def count(self) -> int:
-        """1."""
         return 1
 
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Later."""
         future: Future[Any] = Future()
         self._waiting.append((future, partial(work, *arguments)))
         return future
 
     def next_done(self) -> Future[Any]:
-        """Do the next; a Ctrl-C leaves it, as it would any other code."""
         future, work = self._waiting.popleft()
         try:
             future.set_result(work())
@@ -126,7 +122,7 @@ class Here(Workers):
 
 
 class Desk:
-    """Work asked for, and what to do with each result: mostly, to ask for more."""
+    """Requested work, and what to do with each result, which may request more."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
@@ -135,19 +131,19 @@ class Desk:
     def ask(
         self, keep: Callable[[Future[Any]], None], work: Callable[..., Any], *arguments: Any
     ) -> None:
-        """`keep` is called with the work's future, once it is done."""
+        """Request work; `keep` is called with its future once it is done."""
         self._keepers[self._workers.submit(work, *arguments)] = keep
 
     def go(self, begin: Iterable[Callable[[], None]] = ()) -> None:
-        """Until all that was asked for is done, and all that its results asked for; `begin` asks
-        for more, each when there are workers to spare, or nearly."""
+        """Run until all requested work is done; each of `begin` requests more, and is called when
+        workers are free or nearly so."""
         more = iter(begin)
         while True:
-            while len(self._keepers) < AHEAD * self._workers.count:
-                one = next(more, None)
-                if one is None:
+            while len(self._keepers) < REQUESTED_PER_WORKER * self._workers.count:
+                request = next(more, None)
+                if request is None:
                     break
-                one()
+                request()
             if not self._keepers:
                 return
             future = self._workers.next_done()

@@ -88,7 +88,7 @@ def test_a_model_is_solved_again(model):
     ids=["corrective", "smoothed", "lowrank"],
 )
 def test_methods_that_need_more_than_images_are_refused(model, method):
-    with pytest.raises(ProblemError, match=r"takes condal\.CGAL\(\), without corrective=True"):
+    with pytest.raises(ProblemError, match=r"takes condal\.CGAL\(\), without Corrective\(\)"):
         distributed.solve(model, method)
 
 

@@ -13,14 +13,14 @@ import scipy.sparse as sp
 from condal import distributed
 from condal.distributed import DistributedSketch, ShardedArray, max_cut
 from condal.distributed.checkpoint import folder as folders
-from condal.distributed.checkpoint import kind
+from condal.distributed.checkpoint import shard_spec
 from condal.distributed.checkpoint.folder import read, write
-from condal.distributed.checkpoint.seen import told
+from condal.distributed.checkpoint.shard_digest import shard_words
 from condal.distributed.parts import DistributedKeeper, is_parts, read_about
 from condal.distributed.team import Team
 from condal.driver.checkpoint_writer import Checkpoint
 from condal.errors import CondalError, FormatError, ProblemError
-from condal.io.checkpoint.fingerprint import seen
+from condal.io.checkpoint.fingerprint import fingerprint_of
 
 N = 23
 
@@ -78,7 +78,7 @@ def manifest(shared):
 
 @pytest.mark.parametrize("piece", [40, 1 << 24])
 def test_rows_that_some_ranks_wrote_are_read_by_any_number(piece, manifest, team, monkeypatch):
-    monkeypatch.setattr(kind, "PIECE", piece)
+    monkeypatch.setattr(shard_spec, "PIECE_BYTES", piece)
     for writers in range(1, team.size + 1):
         if (some := first(team, writers)) is not None:
             put(some, manifest, writers)
@@ -145,7 +145,7 @@ def test_damage_to_both_is_refused_by_all_in_the_same_words(manifest, team):
         damaged(parts(manifest, 0, team)[-1])
         parts(manifest, 1, team)[0].unlink()
     team.comm.Barrier()
-    with pytest.raises(FormatError, match="SHA-256 of an array is another") as caught:
+    with pytest.raises(FormatError, match="an array does not match its SHA-256") as caught:
         read(team, str(manifest))
     assert f"{caught.value}".endswith("check the path and the permissions")
     assert len(set(team.gathered(str(caught.value)))) == 1
@@ -176,7 +176,7 @@ def test_where_one_rank_cannot_write_all_have_its_error_and_the_old_one_stays(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     if team.rank == team.size - 1:
-        monkeypatch.setattr("condal.distributed.checkpoint.part.fill", full)
+        monkeypatch.setattr("condal.distributed.checkpoint.part.write_file", full)
     with pytest.raises(CondalError, match="cannot be written: No space left on device") as caught:
         put(team, manifest, 2)
     assert len(set(team.gathered(str(caught.value)))) == 1
@@ -242,8 +242,8 @@ def test_the_fingerprint_is_that_of_the_data_on_any_number_of_ranks(team):
     prints = {}
     for size in range(1, team.size + 1):
         if (some := first(team, size)) is not None:
-            prints[size] = seen(model(some, W).problem, told)
-            assert seen(model(some, other).problem, told) != prints[size]
+            prints[size] = fingerprint_of(model(some, W).problem, shard_words)
+            assert fingerprint_of(model(some, other).problem, shard_words) != prints[size]
     assert len(set(prints.values())) == 1
     assert next(iter(prints.values()))[1]  # nothing of it is hidden
 
@@ -292,7 +292,7 @@ def test_a_solve_goes_on_with_its_own_data_alone_and_on_fewer_ranks(shared, team
     with pytest.raises(ProblemError, match="with other data; resume with the data") as caught:
         distributed.resume(path, model(team, other))
     assert len(set(team.gathered(str(caught.value)))) == 1
-    with pytest.raises(FormatError, match="is there already, and is not overwritten"):
+    with pytest.raises(FormatError, match="exists already and is not overwritten"):
         distributed.solve(model(team, W), checkpoint=path)
     if (some := first(team, max(1, team.size - 1))) is not None:
         result = distributed.resume(path, model(some, W), max_iters=4)

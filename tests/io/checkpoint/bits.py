@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.io.checkpoint.table import without_gaps
+from condal.io.container.arrays import without_gaps
 
 
 def same(a: Any, b: Any) -> bool:
@@ -33,8 +33,8 @@ def same(a: Any, b: Any) -> bool:
         return list(a) == list(b) and all(same(a[key], b[key]) for key in a)
     if is_dataclass(a):
         return all(_part(a, b, field.name) for field in fields(a))
-    if hasattr(type(a), "kept"):
-        return all(_part(a, b, name) for name in type(a).kept if _is_there(a, name))
+    if hasattr(type(a), "checkpoint_fields"):
+        return all(_part(a, b, name) for name in type(a).checkpoint_fields if _is_there(a, name))
     return bool(a == b)
 
 

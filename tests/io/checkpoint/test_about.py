@@ -53,9 +53,8 @@ def refused(found: dict[str, Any], problem: condal.Problem) -> str:
 def test_other_data_are_refused():
     found = about(planted_sdp().problem)
     assert refused(found, planted_sdp(seed=1).problem) == (
-        "it was made for planted equal (n = 12, p = 12), and this is planted equal (n = 12, "
-        "p = 12) with other data; resume with the data that it was made for, or begin anew at "
-        "another path."
+        "it is for planted equal (n = 12, p = 12), and this is planted equal (n = 12, p = 12) with "
+        "other data; resume with the data of the checkpoint, or solve again at another path."
     )
     other = refused(found, planted_sdp(n=13, kind="box").problem)
     assert "and this is planted box (n = 13, p = 13) with other data" in other
@@ -65,8 +64,8 @@ def test_other_data_of_other_versions_may_be_rounding():
     found = about(planted_sdp().problem)
     found["versions"]["numpy"] = "1.99.0"
     assert refused(found, planted_sdp(seed=1).problem).endswith(
-        " If the data are the same but computed, they may be rounded in another way: it was made "
-        "with numpy 1.99.0."
+        " If the data are computed, they may round differently: the checkpoint was written with "
+        "numpy 1.99.0."
     )
 
 
@@ -75,8 +74,8 @@ def test_another_condal_is_refused():
     found = about(problem)
     found["versions"]["condal"] = "0.0.9"
     assert refused(found, problem) == (
-        f"it was made by condal 0.0.9, and this is condal {condal.__version__}; resume with the "
-        "condal that made it, or begin anew"
+        f"condal 0.0.9 wrote it, and this is condal {condal.__version__}; resume with the condal "
+        "that wrote it, or solve again"
     )
 
 
@@ -84,7 +83,7 @@ def test_another_dtype_is_refused():
     problem = planted_sdp().problem
     found = about(problem) | {"dtype": "float32"}
     assert refused(found, problem) == (
-        "its numbers are of float32, and this condal computes in float64; begin anew"
+        "its numbers are float32, and this condal computes in float64; solve again"
     )
 
 
@@ -104,8 +103,8 @@ def test_other_versions_are_taken_with_a_note(name):
     found = about(problem)
     found["versions"][name] = "0.1"
     assert require_same(found, problem, PATH) == (
-        f"the checkpoint was made with another {name}: the answer is as good, but not the same to "
-        "the last bit"
+        f"the checkpoint was written with another {name}: the answer is as good, but not "
+        "bit-identical"
     )
 
 
@@ -143,14 +142,14 @@ def test_an_operator_that_gives_other_values_is_refused():
 )
 def test_one_that_does_not_say_is_refused(change):
     problem = planted_sdp().problem
-    with pytest.raises(FormatError, match=r"run.checkpoint: does not say which problem it is of"):
+    with pytest.raises(FormatError, match=r"run.checkpoint: does not say which problem it is for"):
         require_same(about(problem) | change, problem, PATH)
 
 
 @pytest.mark.parametrize("value", [None, 3, [], {"condal": 5}, {}])
 def test_versions_that_are_none_are_refused(value):
     problem = planted_sdp().problem
-    assert "it was made by condal" in refused(about(problem) | {"versions": value}, problem)
+    assert " wrote it, and this is condal" in refused(about(problem) | {"versions": value}, problem)
 
 
 @pytest.mark.parametrize("value", [None, 3, ["a"], [None], [True], {}])
@@ -158,7 +157,7 @@ def test_probes_that_are_no_numbers_are_refused(value):
     problem = hidden(2.0)
     found = about(problem)
     found["problem"]["probes"] = value
-    with pytest.raises((FormatError, ProblemError), match="begin anew"):
+    with pytest.raises((FormatError, ProblemError), match="solve again"):
         require_same(found, problem, PATH)
 
 

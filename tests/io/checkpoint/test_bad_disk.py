@@ -79,12 +79,12 @@ def test_a_header_alone_is_good_where_an_array_is_not(folder):
 def test_an_array_that_shrinks_while_it_is_read_is_seen(folder, monkeypatch):
     path = folder / "alone"
     good = path.read_bytes()
-    from condal.io.checkpoint import file
+    from condal.io.container import array_file
 
-    real = file.header_of
+    real = array_file.read_head
 
-    def shrinking(opened, name):
-        header = real(opened, name)
+    def shrinking(kind, opened, name):
+        header = real(kind, opened, name)
         with path.open("r+b") as other:
             other.truncate(len(good) - 2)
         opened.seek(opened.tell())
@@ -94,6 +94,6 @@ def test_an_array_that_shrinks_while_it_is_read_is_seen(folder, monkeypatch):
     write(path, {}, big)
     good = path.read_bytes()
     path.with_name("alone.previous").unlink()
-    monkeypatch.setattr(file, "header_of", shrinking)
+    monkeypatch.setattr(array_file, "read_head", shrinking)
     with pytest.raises(FormatError, match="it ends too early"):
         read(path)

@@ -15,9 +15,13 @@ import pytest
 from bits import same
 from listing import names
 
+import condal
 from condal.errors import FormatError, ProblemError
 from condal.io.checkpoint.file import read, read_about, write
-from condal.io.checkpoint.header import FORMAT, LENGTHS, MAGIC, MOST
+from condal.io.container.array_file import LENGTHS, MAX_HEAD_BYTES
+from condal.io.container.manifest import FORMAT_VERSION
+
+MAGIC = b"condal checkpoint\n"
 
 
 def value(k: int) -> dict[str, Any]:
@@ -52,10 +56,13 @@ def test_the_layout_is_what_the_page_says(path):
     number, length = LENGTHS.unpack(data[18:30])
     text, digest = data[30 : 30 + length], data[30 + length : 62 + length]
     arrays = data[62 + length :]
-    assert number == FORMAT == 1
+    assert number == FORMAT_VERSION == 2
     assert hashlib.sha256(data[: 30 + length]).digest() == digest
     assert arrays == np.array([1.0, 2.0], "<f8").tobytes() + b"\1"
     assert json.loads(text) == {
+        "format": "condal checkpoint",
+        "version": 2,
+        "condal": condal.__version__,
         "about": {"k": 1},
         "skeleton": [{"array": 0}, {"array": 1}],
         "arrays": [
@@ -152,9 +159,9 @@ def test_where_both_are_damaged_both_are_named(path):
     with pytest.raises(FormatError) as caught:
         read(path)
     assert str(caught.value) == (
-        f"{path}: is damaged, or no checkpoint of condal's (it ends too early); give another, or "
-        f"begin anew; and the one before it: {path}.previous: is damaged, or no checkpoint of "
-        "condal's (it ends too early); give another, or begin anew"
+        f"{path}: is damaged or not a condal checkpoint (it ends too early); give another, or "
+        f"solve again; and the one before it: {path}.previous: is damaged or not a condal "
+        "checkpoint (it ends too early); give another, or solve again"
     )
 
 
@@ -179,12 +186,12 @@ def entry(**changes: Any) -> list[Any]:
     ("changes", "why"),
     [
         ({"arrays": entry(shape=[10**12], length=8 * 10**12)}, "longer than the file"),
-        ({"arrays": entry(shape=[10**12])}, "another length than its shape"),
-        ({"arrays": entry(shape=[10**12, 0])}, "another length than its shape"),
-        ({"arrays": entry(shape=[2**60], length=2**63)}, "a length that is none"),
-        ({"arrays": entry(shape=[-2], length=-16)}, "a shape, an offset or a length"),
-        ({"arrays": entry(shape=[2.0])}, "a shape, an offset or a length"),
-        ({"arrays": entry(shape=[True, 2])}, "a shape, an offset or a length"),
+        ({"arrays": entry(shape=[10**12])}, "length of an array does not match its shape"),
+        ({"arrays": entry(shape=[10**12, 0])}, "length of an array does not match its shape"),
+        ({"arrays": entry(shape=[2**60], length=2**63)}, "an invalid shape, offset or length"),
+        ({"arrays": entry(shape=[-2], length=-16)}, "an invalid shape, offset or length"),
+        ({"arrays": entry(shape=[2.0])}, "an invalid shape, offset or length"),
+        ({"arrays": entry(shape=[True, 2])}, "an invalid shape, offset or length"),
         ({"arrays": entry(shape=2)}, "no shape, or no strides"),
         ({"arrays": entry(shape=[1] * 33 + [2], strides=[8] * 34)}, "no checkpoint has"),
         ({"arrays": entry(shape=[1], length=8)}, "8 bytes that belong to nothing"),
@@ -192,20 +199,20 @@ def entry(**changes: Any) -> list[Any]:
         ({"arrays": entry(dtype="|O")}, "a dtype or a shape that no checkpoint has"),
         ({"arrays": entry(dtype="<f8,<f8")}, "a dtype or a shape that no checkpoint has"),
         ({"arrays": entry(dtype=["<f8"])}, "a dtype or a shape that no checkpoint has"),
-        ({"arrays": entry(strides=[16])}, "strides that are none of its shape"),
-        ({"arrays": entry(strides=[-8])}, "strides that are none of its shape"),
-        ({"arrays": entry(strides=[0])}, "strides that are none of its shape"),
-        ({"arrays": entry(strides=[8, 8])}, "strides that are none of its shape"),
+        ({"arrays": entry(strides=[16])}, "strides of an array do not match its shape"),
+        ({"arrays": entry(strides=[-8])}, "strides of an array do not match its shape"),
+        ({"arrays": entry(strides=[0])}, "strides of an array do not match its shape"),
+        ({"arrays": entry(strides=[8, 8])}, "strides of an array do not match its shape"),
         ({"arrays": entry(writeable=1)}, "no flag or no SHA-256"),
-        ({"arrays": entry(sha256="0" * 64)}, "the SHA-256 of an array is another"),
+        ({"arrays": entry(sha256="0" * 64)}, "an array does not match its SHA-256"),
         ({"arrays": entry(sha256=None)}, "no flag or no SHA-256"),
-        ({"arrays": entry(more=1)}, "not the fields of one"),
+        ({"arrays": entry(more=1)}, "has other fields"),
         ({"arrays": entry() * 2}, "not where the table says"),
         ({"arrays": []}, "16 bytes that belong to nothing"),
         ({"arrays": {}}, "no table of arrays"),
-        ({"arrays": [1]}, "not the fields of one"),
-        ({"arrays": ...}, "not the keys of one"),
-        ({"more": 1}, "not the keys of one"),
+        ({"arrays": [1]}, "has other fields"),
+        ({"arrays": ...}, "its header has other keys"),
+        ({"more": 1}, "its header has other keys"),
         ({"about": []}, "does not say what it is about"),
         ({"skeleton": None}, "an array belongs to nothing"),
         ({"skeleton": {"record": ["os.system", {}]}}, "condal has no record 'os.system'"),
@@ -219,7 +226,13 @@ def test_a_header_that_fits_its_digest_but_not_its_file_is_refused(path, changes
         read(path)
 
 
-def headed(text: bytes, *, number: int = FORMAT, length: int | None = None) -> bytes:
+EMPTY = (
+    b'{"format":"condal checkpoint","version":2,"condal":"0.1.0",'
+    b'"about":{},"skeleton":null,"arrays":[]}'
+)
+
+
+def headed(text: bytes, *, number: int = FORMAT_VERSION, length: int | None = None) -> bytes:
     head = MAGIC + LENGTHS.pack(number, len(text) if length is None else length) + text
     return head + hashlib.sha256(head).digest()
 
@@ -233,18 +246,18 @@ def headed(text: bytes, *, number: int = FORMAT, length: int | None = None) -> b
         (b"\x93NUMPY\x01\x00", "it does not begin as one"),
         (MAGIC + pickle.dumps(print), "its header would have"),
         (headed(pickle.dumps(print)), "ordinal not in range"),
-        (headed(b"{}"), "not the keys of one"),
+        (headed(b"{}"), "its header has other keys"),
         (headed(b"[]"), "wanted an object"),
         (headed(b""), "Expecting value"),
-        (headed(b"{}", number=FORMAT + 1), "is a checkpoint of format 2, and this condal reads"),
         (headed(b"{}", length=10**12), "would have 1000000000000 bytes, of a file of 64"),
         (headed(b"{}", length=2**64 - 1), "its header would have"),
         (headed(b'{"about":{},"about":{}}'), "a field is given twice"),
-        (headed(b'{"about":NaN}'), "NaN is no number"),
+        (headed(b'{"about":NaN}'), "NaN is not a number"),
         (headed(b'{"about":1e999}'), "a number is too large"),
         (headed(b'{"about":' + b"9" * 5000 + b"}"), "integer string conversion"),
         (headed(b"[" * 100_000), "recursion depth"),
-        (headed(b'{"about":{},"skeleton":null,"arrays":[]}') + b"\0", "belong to nothing"),
+        (headed(EMPTY) + b"\0", "belong to nothing"),
+        (headed(EMPTY.replace(b"checkpoint", b"result")), "its header has other keys"),
     ],
 )
 def test_what_is_no_checkpoint_is_refused_before_anything_is_made_of_it(path, data, why):
@@ -252,9 +265,38 @@ def test_what_is_no_checkpoint_is_refused_before_anything_is_made_of_it(path, da
     with pytest.raises(FormatError, match=re.escape(why)) as caught:
         read(path)
     assert str(caught.value).startswith(f"{path}: is ")
-    assert "begin anew" in str(caught.value)
+    assert "or solve again" in str(caught.value)
     with pytest.raises(FormatError):
         read_about(path)
+
+
+@pytest.mark.parametrize(
+    ("number", "text", "writer"),
+    [
+        (1, b'{"about":{"versions":{"condal":"0.1.0"}},"skeleton":null,"arrays":[]}', "0.1.0"),
+        (3, b'{"format":"condal checkpoint","version":3,"condal":"9.1","more":[]}', "9.1"),
+        (1, b'{"about":{"versions":{"condal":"\\u001b[1m"}}}', r"'\x1b[1m'"),
+    ],
+)
+def test_a_checkpoint_of_another_format_is_refused_by_its_writer(path, number, text, writer):
+    """Format 1 had no stamp: its header began with `about`."""
+    head = b"condal checkpoint\n" + number.to_bytes(4, "little") + len(text).to_bytes(8, "little")
+    path.write_bytes(head + text + hashlib.sha256(head + text).digest())
+    for reader in (read, read_about):
+        with pytest.raises(FormatError) as caught:
+            reader(path)
+        assert str(caught.value) == (
+            f"{path}: was written by condal {writer} in format {number}; this version reads format "
+            f"2: solve again, or use condal {writer} to resume"
+        )
+
+
+def test_a_checkpoint_of_another_format_is_not_passed_over_for_the_one_before(path):
+    for k in range(2):
+        write(path, {"k": k}, value(k))
+    path.write_bytes(headed(b"{}", number=1))
+    with pytest.raises(FormatError, match="written by condal of an unknown version in format 1"):
+        read(path)
 
 
 def test_a_truth_value_is_0_or_1(path):
@@ -305,18 +347,18 @@ def test_a_path_through_other_folders_is_one_checkpoint(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/..", "/"])
 def test_a_path_without_a_name_is_refused(name):
-    with pytest.raises(FormatError, match="is no name of a file; give one, such as"):
+    with pytest.raises(FormatError, match="is not a file name; give one, such as"):
         write(name, {}, None)
 
 
 def test_a_path_with_a_null_in_it_is_refused():
-    with pytest.raises(FormatError, match=r"is no path of a file: .*null"):
+    with pytest.raises(FormatError, match=r"is not a path of a file: .*null"):
         write("a\0b", {}, None)
 
 
 def test_about_must_be_plain(path):
     for about in ({"a": np.ones(1)}, {"a": float("nan")}, {"a": {1, 2}}):
-        with pytest.raises(ProblemError, match="what it is about is no plain JSON"):
+        with pytest.raises(ProblemError, match="what it is about is not plain JSON"):
             write(path, about, None)
     assert names(path.parent) == []
 
@@ -330,7 +372,7 @@ def test_a_value_that_cannot_be_kept_leaves_what_is_there(path):
 
 
 def test_a_header_of_too_many_parts_is_refused(path, monkeypatch):
-    monkeypatch.setattr("condal.io.checkpoint.header.MOST", 100)
-    with pytest.raises(ProblemError, match=r"its header would have .* bytes, and 100 is the most"):
+    monkeypatch.setattr("condal.io.container.array_file.MAX_HEAD_BYTES", 100)
+    with pytest.raises(ProblemError, match=r"its header would have .* bytes, and the limit is 100"):
         write(path, {}, [0.5] * 100)
-    assert MOST > 1 << 20
+    assert MAX_HEAD_BYTES > 1 << 20

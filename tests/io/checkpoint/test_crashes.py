@@ -22,19 +22,14 @@ from listing import names
 
 import condal
 from condal.errors import FormatError
-from condal.io.checkpoint import place
 from condal.io.checkpoint.file import read, write
-from condal.io.checkpoint.lock import locked
+from condal.io.container.atomic import previous
+from condal.io.container.lock import locked
 from killing import DONE, KILLED, killed_at, needs_fork
 
 CODE = {
-    str(Path(condal.__file__).parent / name)
-    for name in (
-        "io/safe_files.py",
-        "io/checkpoint/file.py",
-        "io/checkpoint/place.py",
-        "io/checkpoint/lock.py",
-    )
+    str(Path(condal.__file__).parent / "io" / name)
+    for name in ("checkpoint/file.py", "container/atomic.py", "container/lock.py")
 }
 
 
@@ -137,9 +132,8 @@ def test_a_full_disk_leaves_the_last_good_one(tmp_path, room, monkeypatch):
     with pytest.raises(FormatError) as caught:
         write(path, {"k": 2}, value(2))
     assert str(caught.value) == (
-        f"{path}: cannot be written: No space left on device; the checkpoint that was there, if "
-        "any, is as it was: check the folder, its permissions and the space left, or give another "
-        "path"
+        f"{path}: cannot be written: No space left on device; check the folder, its permissions "
+        "and the space left, or give another path; what was there before is unchanged"
     )
     monkeypatch.undo()
     assert {name: (tmp_path / name).read_bytes() for name in names(tmp_path)} == before
@@ -177,7 +171,7 @@ def test_a_call_that_fails_leaves_the_last_good_one(tmp_path, owner, error, monk
             assert found.generation == 0
             assert found.about["k"] in ((1, 2) if said else (2,))
             assert same(found.value, value(found.about["k"]))
-            assert read(place.previous(path)).about["k"] in (0, 1)
+            assert read(previous(path)).about["k"] in (0, 1)
             if name != "unlink":
                 assert names(folder) == ["run", "run.previous"]
 
@@ -230,17 +224,17 @@ def test_a_disk_that_cannot_be_read_is_taken_for_damage(tmp_path, monkeypatch):
     path = tmp_path / "run"
     for k in range(2):
         write(path, {"k": k}, value(k))
-    from condal.io.checkpoint import file
+    from condal.io.container import array_file
 
-    real, calls = file.header_of, []
+    real, calls = array_file.read_head, []
 
-    def failing(opened, name):
+    def failing(kind, opened, name):
         calls.append(name)
         if len(calls) == 1:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
-        return real(opened, name)
+        return real(kind, opened, name)
 
-    monkeypatch.setattr(file, "header_of", failing)
+    monkeypatch.setattr(array_file, "read_head", failing)
     assert (read(path).generation, read(path).generation) == (1, 0)
 
 

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import condal
-from condal.io.checkpoint.fingerprint import DERIVED, _Seeing, fingerprint, seen
+from condal.io.checkpoint.fingerprint import DERIVED, _Hashing, fingerprint, fingerprint_of
 from condal.io.checkpoint.probes import agree, probes
 from known import planted_sdp, planted_simplex, random_graph
 from laws.domains import DOMAINS
@@ -30,8 +30,8 @@ from locations import TESTS
 
 def of(value: Any) -> str:
     """The fingerprint of a piece."""
-    seeing = _Seeing()
-    seeing.see(value)
+    seeing = _Hashing()
+    seeing.add(value)
     return seeing.digest.hexdigest()
 
 
@@ -307,7 +307,7 @@ def operator(factor: float) -> LinearOperator:
 @pytest.mark.parametrize("make", [Doubled, operator])
 def test_what_cannot_be_seen_is_told_apart_by_what_it_gives(make):
     one, again, other = (hidden(make(factor)) for factor in (2.0, 2.0, 2.0001))
-    assert seen(one) == (fingerprint(other), False)
+    assert fingerprint_of(one) == (fingerprint(other), False)
     assert agree(probes(one), probes(again))
     assert not agree(probes(one), probes(other))
 
@@ -322,8 +322,8 @@ def test_a_matrix_in_an_operator_is_seen():
 
 
 def test_problems_of_condals_own_pieces_are_seen_whole():
-    assert seen(planted_sdp().problem)[1]
-    assert seen(condal.problems.max_cut(random_graph(8, 3)).problem)[1]
+    assert fingerprint_of(planted_sdp().problem)[1]
+    assert fingerprint_of(condal.problems.max_cut(random_graph(8, 3)).problem)[1]
 
 
 def test_probes_never_raise_and_agree_with_themselves():

@@ -17,9 +17,9 @@ from hypothesis.extra import numpy as nst
 
 import condal
 from condal.errors import FormatError, ProblemError
-from condal.io.checkpoint.leaves import DTYPES
-from condal.io.checkpoint.tree import pack, unpack
-from condal.io.checkpoint.unpacking import DEEPEST
+from condal.io.checkpoint.packing import MAX_LEVELS, pack
+from condal.io.checkpoint.unpacking import unpack
+from condal.io.container.arrays import DTYPES
 from condal.linalg.points import LowRank
 from condal.methods import CGAL
 from condal.methods.rules import LineSearch
@@ -85,7 +85,8 @@ def test_a_tree_comes_back_as_it_was(value):
 def test_what_is_referred_to_twice_is_one_object_again(value):
     first, second, *_ = again([value, {"again": value}])
     twice = second["again"]
-    shared = not isinstance(value, int | float | str | np.generic | type(None)) and value != ()
+    alone = isinstance(value, int | float | str | np.generic | type(None))
+    shared = not alone and not (isinstance(value, tuple) and not value)
     assert twice is first if shared else same(twice, first)
 
 
@@ -221,7 +222,7 @@ def test_what_is_not_condals_own_is_refused_by_name(value, got):
     text = str(caught.value)
     assert text.startswith("no checkpoint can be made of [1].state")
     assert got in text
-    assert "a checkpoint holds condal's own records alone" in text
+    assert "a checkpoint holds only condal's own records" in text
     assert text.endswith("solve without checkpoint=, or build the method from condal's own rules")
 
 
@@ -255,11 +256,13 @@ def nested(depth: int) -> list[Any]:
 
 
 def test_a_tree_is_as_deep_as_it_may_be_and_no_deeper():
-    assert same(again(nested(DEEPEST - 1)), nested(DEEPEST - 1))
-    with pytest.raises(ProblemError, match=f"at most {DEEPEST} levels deep"):
-        pack(nested(DEEPEST))
-    for deep in (nested(DEEPEST + 1), nested(900), {"tuple": nested(900)}):
-        with pytest.raises(FormatError, match=f"a.checkpoint: .*more than {DEEPEST} levels deep"):
+    assert same(again(nested(MAX_LEVELS - 1)), nested(MAX_LEVELS - 1))
+    with pytest.raises(ProblemError, match=f"at most {MAX_LEVELS} levels deep"):
+        pack(nested(MAX_LEVELS))
+    for deep in (nested(MAX_LEVELS + 1), nested(900), {"tuple": nested(900)}):
+        with pytest.raises(
+            FormatError, match=f"a.checkpoint: .*more than {MAX_LEVELS} levels deep"
+        ):
             unpack(deep, [], "a.checkpoint")
 
 
@@ -337,8 +340,8 @@ def test_a_skeleton_that_pack_does_not_make_is_refused(skeleton):
     arrays = [np.zeros(2), np.array([0, 5]), np.array([0, 1, 2])]
     with pytest.raises(FormatError) as caught:
         unpack(skeleton, arrays, "a.checkpoint")
-    assert str(caught.value).startswith("a.checkpoint: is damaged, or no checkpoint of condal's (")
-    assert str(caught.value).endswith("); give another, or begin anew")
+    assert str(caught.value).startswith("a.checkpoint: is damaged or not a condal checkpoint (")
+    assert str(caught.value).endswith("); give another, or solve again")
 
 
 def test_an_array_that_belongs_to_nothing_is_refused():
@@ -352,13 +355,13 @@ def test_an_array_that_belongs_to_nothing_is_refused():
 )
 def test_a_sparse_matrix_with_an_index_out_of_range_is_refused(indices, indptr):
     arrays = [np.zeros(2), np.array(indices), np.array(indptr)]
-    with pytest.raises(FormatError, match="no checkpoint of condal's"):
+    with pytest.raises(FormatError, match="not a condal checkpoint"):
         unpack({"sparse": ["csr", [2, 2], False, SPARSE]}, arrays, "a.checkpoint")
 
 
 def test_a_coo_array_that_says_it_is_in_order_must_be():
     arrays = [np.zeros(2), np.array([1, 0]), np.array([0, 0])]
-    with pytest.raises(FormatError, match="entries that are not in order"):
+    with pytest.raises(FormatError, match="entries of a sparse matrix are not in order"):
         unpack({"sparse": ["coo", [2, 2], True, SPARSE]}, arrays, "a.checkpoint")
 
 

@@ -16,7 +16,6 @@ from bits import same
 
 import condal
 from condal import Status, storage
-from condal.driver import memory
 from condal.errors import FormatError, ProblemError
 from condal.methods.state import State
 from condal.problems import matrix_completion, max_cut, theta
@@ -137,13 +136,13 @@ def test_one_that_hands_over_from_method_to_method_goes_on(cuts, monkeypatch, tm
     from condal.methods import choice as auto
 
     name = known.name_of(Resting)
-    monkeypatch.setitem(known.KNOWN, name, Resting)
+    monkeypatch.setitem(known.MODULES, name, Resting.__module__)
     tried = (
         auto.Choice(Resting(5), "first", 10),
         auto.Choice(condal.CGAL(), "stalls", 20),
         auto.Choice(condal.CGAL(eta=condal.methods.rules.LineSearch()), "last"),
     )
-    monkeypatch.setattr(memory, "choices", lambda *_, **__: tried)
+    monkeypatch.setattr("condal.driver.plan.choices", lambda *_, **__: tried)
     problem = max_cut(GRAPH).problem
     whole = condal.solve(problem, tol=1e-9, max_iters=100)
     assert whole.method == "resting, then cgal, then cgal-ls"
@@ -187,7 +186,7 @@ def test_a_solved_one_of_several_methods_is_told_again_with_its_own_proof(monkey
         auto.Choice(condal.CGAL(), "stalls", 5),
         auto.Choice(condal.methods.LowRankCGAL(aim=1e-4), "solves"),
     )
-    monkeypatch.setattr(memory, "choices", lambda *_, **__: tried)
+    monkeypatch.setattr("condal.driver.plan.choices", lambda *_, **__: tried)
     model = max_cut(GRAPH)
     solved = condal.solve(model, tol=1e-4, checkpoint=tmp_path / "a")
     assert solved.status is Status.SOLVED
@@ -206,9 +205,7 @@ def test_one_that_is_stopped_before_the_next_method_has_a_state_goes_on(monkeypa
         @property
         def stopped(self) -> bool:
             frame = sys._getframe(1)
-            while (
-                frame.f_globals["__name__"] == "condal.runtime.cancellation"
-            ):  # which asks for others
+            while frame.f_globals["__name__"] == "condal.runtime.cancellation":  # asks others
                 frame = frame.f_back
             return frame.f_globals["__name__"] == "condal.methods.interior.method"
 
@@ -216,7 +213,7 @@ def test_one_that_is_stopped_before_the_next_method_has_a_state_goes_on(monkeypa
         auto.Choice(condal.CGAL(), "stalls", 5),
         auto.Choice(condal.methods.InteriorPoint(), "solves"),
     )
-    monkeypatch.setattr(memory, "choices", lambda *_, **__: tried)
+    monkeypatch.setattr("condal.driver.plan.choices", lambda *_, **__: tried)
     model, path = max_cut(GRAPH), tmp_path / "a"
     whole = condal.solve(model, tol=1e-6)
     part = condal.solve(model, tol=1e-6, checkpoint=path, stopper=AtNewton())
@@ -230,10 +227,10 @@ def test_a_claim_without_its_proof_is_not_believed(tmp_path):
     model, path = max_cut(GRAPH), tmp_path / "a"
     condal.solve(model, condal.CGAL(), tol=0.1, checkpoint=path)
     contents = read(path)
-    checks = contents.value["checks"]
-    answer = checks["_certified"]
+    ledger = contents.value["certification"]["ledger"]
+    answer = ledger["certified"]
     claim = replace(answer.certificate, bound=answer.certificate.objective)
-    checks["_certified"] = replace(answer, certificate=claim, proof=None)
+    ledger["certified"] = replace(answer, certificate=claim, proof=None)
     write(path, contents.about, contents.value)
     on = condal.resume(path, model, tol=1e-6, max_iters=2)
     assert on.status is Status.MAX_ITERS
@@ -247,7 +244,7 @@ def test_the_next_method_keeps_x_in_the_memory_that_there_was(monkeypatch, tmp_p
         auto.Choice(condal.CGAL(), "stalls", 5),
         auto.Choice(condal.CGAL(eta=condal.methods.rules.LineSearch()), "last"),
     )
-    monkeypatch.setattr(memory, "choices", lambda *_, **__: tried)
+    monkeypatch.setattr("condal.driver.plan.choices", lambda *_, **__: tried)
     problem, options = max_cut(GRAPH).problem, {"tol": 1e-9, "max_memory": "100 kB"}
     whole = condal.solve(problem, max_iters=60, **options)
     assert whole.method == "cgal, then cgal-ls"
@@ -341,14 +338,14 @@ def test_one_that_is_there_is_not_overwritten(tmp_path):
     model, path = max_cut(GRAPH), tmp_path / "a"
     condal.solve(model, condal.CGAL(), max_iters=3, checkpoint=path)
     before = path.read_bytes()
-    with pytest.raises(FormatError, match=r"is there already, and is not overwritten: go on from"):
+    with pytest.raises(FormatError, match=r"exists already and is not overwritten: resume it"):
         condal.solve(model, condal.CGAL(), max_iters=3, checkpoint=path)
     assert path.read_bytes() == before
 
 
 def test_other_data_are_refused(tmp_path):
     condal.solve(max_cut(GRAPH), condal.CGAL(), max_iters=3, checkpoint=tmp_path / "a")
-    with pytest.raises(ProblemError, match=r"resume with the data that it was made for"):
+    with pytest.raises(ProblemError, match=r"resume with the data of the checkpoint"):
         condal.resume(tmp_path / "a", max_cut(2.0 * GRAPH))
 
 

@@ -49,16 +49,19 @@ def test_arrays_come_back_by_name(tmp_path, save):
 @pytest.mark.parametrize(
     ("contents", "text"),
     [
-        (b"", "is no array as numpy.save writes it"),
-        (b"\x93NUMPY", "is no array as numpy.save writes it"),
-        (b"\x93NUMPY\x09\x00", "is no array as numpy.save writes it"),
-        (npy(np.zeros(4)).replace(b"}", b"("), "is no array as numpy.save writes it"),
-        (npy(np.zeros(4)).replace(b"'shape'", b"b'shap'"), "is no array as numpy.save writes it"),
+        (b"", "is not an array as numpy.save writes it"),
+        (b"\x93NUMPY", "is not an array as numpy.save writes it"),
+        (b"\x93NUMPY\x09\x00", "is not an array as numpy.save writes it"),
+        (npy(np.zeros(4)).replace(b"}", b"("), "is not an array as numpy.save writes it"),
+        (
+            npy(np.zeros(4)).replace(b"'shape'", b"b'shap'"),
+            "is not an array as numpy.save writes it",
+        ),
         (npy(np.arange(4.0))[:-8], "32 bytes, but 24 follow; the file is truncated or damaged"),
         (npy(np.arange(4.0)) + b"more", "32 bytes, but 36 follow"),
         (npy(np.array([{}], dtype=object), allow_pickle=True), "objects are not read"),
         (npy(np.array([np.inf])), "holds nan or inf; every entry must be finite"),
-        (npy(np.zeros(4)).replace(b"(4,), }  ", b"(1<<40,)}"), "is no array"),
+        (npy(np.zeros(4)).replace(b"(4,), }  ", b"(1<<40,)}"), "is not an array"),
         (
             npy(np.zeros(4)).replace(b"(4,), }            ", b"(4294967296, 1), } "),
             "34359738368 by",
@@ -81,12 +84,12 @@ def archive(path, members):
 @pytest.mark.parametrize(
     ("members", "text"),
     [
-        ({"../b.npy": npy(np.zeros(2))}, "holds '../b.npy'; wanted arrays alone"),
-        ({"b.txt": b"1"}, "holds 'b.txt'; wanted arrays alone"),
-        ({"b.npy": b"no array"}, "b.npy: is no array as numpy.save writes it"),
+        ({"../b.npy": npy(np.zeros(2))}, "holds '../b.npy'; wanted only arrays"),
+        ({"b.txt": b"1"}, "holds 'b.txt'; wanted only arrays"),
+        ({"b.npy": b"no array"}, "b.npy: is not an array as numpy.save writes it"),
         ({"b.npy": npy(np.zeros(3))[:-4]}, "b.npy: the header says"),
         ({f"b{i}.npy": b"" for i in range(65)}, "holds 65 files; wanted a few arrays"),
-        ({"b.npy": b"\0" * (80 << 20)}, r"is to be 83886080 bytes in a file of \d+, and all"),
+        ({"b.npy": b"\0" * (80 << 20)}, r"unpacks to 83886080 bytes in a file of \d+, and all"),
     ],
 )
 def test_archives_that_lie(tmp_path, members, text):
@@ -103,7 +106,7 @@ def test_files_that_are_none(tmp_path):
         with pytest.raises(FormatError, match="is a folder; wanted a regular file"):
             read(tmp_path)
     (tmp_path / "plain.npz").write_bytes(npy(np.zeros(2)))
-    with pytest.raises(FormatError, match=r"is no .npz file; save one with numpy.savez"):
+    with pytest.raises(FormatError, match=r"is not a .npz file; save one with numpy.savez"):
         read_arrays(tmp_path / "plain.npz")
     np.savez(tmp_path / "cut.npz", b=np.zeros(100))
     whole = (tmp_path / "cut.npz").read_bytes()

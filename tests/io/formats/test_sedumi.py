@@ -126,7 +126,7 @@ def test_pointers_that_fall_are_refused_whatever_their_type(put, kind, values, d
 
 def test_numbers_beyond_what_is_solved_name_the_file(put):
     path = put(contents(b=np.array([[1.0], [1e200]])), "large.mat")
-    with pytest.raises(FormatError, match=r"large.mat: c, A and b have numbers of up to 1e\+200"):
+    with pytest.raises(FormatError, match=r"large.mat: c, A and b have entries of up to 1e\+200"):
         read_sedumi(path)
 
 

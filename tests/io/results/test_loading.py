@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import condal
 from condal.errors import FormatError
+from condal.io.container.manifest import seal_of
 from condal.io.results import load, save
-from condal.io.results.fields import seal_of
 
 FILES = ["history.csv", "picture.npz", "result.json", "x.npz", "y.npy"]
 
@@ -106,13 +106,13 @@ def test_a_file_that_is_none(folder, name, kind):
         os.mkfifo(path)
     else:
         path.mkdir()
-    what = "a link" if kind == "link" else "no regular file"
+    what = "a link" if kind == "link" else "not a regular file"
     refused(folder, f"{name}: is {what}; a saved result has the file itself there")
 
 
 def test_what_is_no_folder(folder, tmp_path):
     refused(tmp_path / "absent", "absent: is not there; wanted the folder of a saved result")
-    refused(folder / "y.npy", "y.npy: is no folder")
+    refused(folder / "y.npy", "y.npy: is not a folder")
     refused(tmp_path, "result.json: cannot be read: No such file")
     refused("bad\0name", "is not there")
 
@@ -138,8 +138,8 @@ def put(value, *path):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        (put("other", "format"), "is no record of a result of condal"),
-        (put(2, "version"), "is of version 2 of the format; this condal reads version 1"),
+        (put("other", "format"), "is not the manifest of a condal result"),
+        (put(3, "version"), "in format 3; this version reads format 2: solve and save again"),
         (put(1, "more"), "has a field 'more', which no result has"),
         (without("why"), "has no why; save the result again"),
         (put("fine", "status"), 'status is "fine"; wanted one of solved, infeasible'),
@@ -156,8 +156,11 @@ def put(value, *path):
         (put(3, "versions", "numpy"), "versions.numpy is 3; wanted a text"),
         (put({"name": "../x", "sha256": "0" * 64}, "file"), "wanted a name without a folder"),
         (put({"name": "x", "sha256": "0"}, "file"), "64 hexadecimal digits"),
-        (put({}, "files", "../../etc/passwd"), r"names the file '../../etc/passwd', which is none"),
-        (put({}, "files", "result.json"), "names the file 'result.json', which is none"),
+        (
+            put({}, "files", "../../etc/passwd"),
+            r"names the file '../../etc/passwd', which no result",
+        ),
+        (put({}, "files", "result.json"), "names the file 'result.json', which no result"),
         (without("files", "y.npy"), "does not name y.npy, which a result has"),
         (without("files", "x.npz"), "does not name x.npz, which a result has"),
         (put({"kind": "sparse"}, "x"), 'x.kind is "sparse"; wanted one of low rank, outer, array'),
@@ -169,7 +172,7 @@ def put(value, *path):
             put({"kind": "array", "arrays": {"x": "float64[4]"}}, "x"),
             "x of x .* but it is not there",
         ),
-        (put({"kind": "blocks", "blocks": []}, "x"), "x.npz: holds 'U', which is none of x"),
+        (put({"kind": "blocks", "blocks": []}, "x"), "x.npz: holds 'U', which is not part of x"),
         (put({"kind": "blocks", "blocks": [1]}, "x"), "x.blocks is .*; wanted a list of objects"),
     ],
 )
@@ -178,25 +181,41 @@ def test_records_that_no_save_wrote(folder, change, text):
     refused(folder, text)
 
 
+def test_a_result_of_format_1_is_refused_by_its_writer(folder):
+    """Format 1 had no field `condal`; the version of the writer stood among the versions."""
+
+    def old(record):
+        del record["condal"]
+        record.update(version=1, versions={**record["versions"], "condal": "0.1.0"})
+
+    rewrite(folder, old)
+    with pytest.raises(FormatError) as caught:
+        load(folder)
+    assert str(caught.value) == (
+        f"{folder / 'result.json'}: was written by condal 0.1.0 in format 1; this version reads "
+        "format 2: solve and save again, or use condal 0.1.0 to read it"
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "is no JSON that condal wrote"),
+        ("", "is not JSON that condal wrote"),
         ("[]", "wanted an object"),
         ('{"a": 1, "a": 2}', "a field is given twice"),
-        ('{"a": NaN}', "NaN is no number"),
-        ('{"a": 1e999}', "is no JSON that condal wrote"),
-        ("[" * 100_000, "is no JSON that condal wrote"),
-        ('{"a":' * 40 + "1" + "}" * 40, "within each other without end"),
-        ('{"a": ' + "9" * 5000 + "}", "is no JSON that condal wrote"),
-        ("\ufeff{}", "is no JSON that condal wrote"),
+        ('{"a": NaN}', "NaN is not a number"),
+        ('{"a": 1e999}', "is not JSON that condal wrote"),
+        ("[" * 100_000, "is not JSON that condal wrote"),
+        ('{"a":' * 40 + "1" + "}" * 40, "nested too deeply"),
+        ('{"a": ' + "9" * 5000 + "}", "is not JSON that condal wrote"),
+        ("\ufeff{}", "is not JSON that condal wrote"),
     ],
 )
 def test_records_that_are_no_json(folder, text, says):
     (folder / "result.json").write_text(text, encoding="utf-8")
     refused(folder, f"result.json: .*{says}")
     (folder / "result.json").write_bytes(b"\xff\xfe")
-    refused(folder, "is no JSON")
+    refused(folder, "is not JSON")
 
 
 def test_a_record_that_is_too_large(folder):
@@ -262,9 +281,9 @@ def test_nothing_is_unpickled(folder, tmp_path):
         ("y.npy", npy(np.arange(3)), "of int64; wanted a vector of float64"),
         ("y.npy", npy(np.ones(3) * 1j), "wanted a vector of float64"),
         ("x.npz", zipped(U=huge((2**16, 2**16)), weights=npy(np.ones(4))), "but 0 follow"),
-        ("x.npz", zipped(**{"../U": npy(np.ones(1))}), "wanted arrays alone"),
+        ("x.npz", zipped(**{"../U": npy(np.ones(1))}), "wanted only arrays"),
         ("x.npz", b"PK\x03\x04", "the archive is truncated or damaged"),
-        ("x.npz", b"", "is no .npz file"),
+        ("x.npz", b"", "is not a .npz file"),
         ("picture.npz", zipped(a=npy(np.array([b"x"]))), "picture.npz: a.npy: holds"),
         ("history.csv", b"", "wanted the columns k, objective"),
         ("history.csv", b"k,objective\n", "wanted the columns k, objective"),
@@ -279,7 +298,7 @@ def test_files_of_no_use_whose_hashes_are_right(folder, name, data, text):
 @pytest.mark.parametrize(
     ("cell", "place", "text"),
     [
-        (b"=1+2", 1, r"line 2: objective is b'=1\+2', which is no such number"),
+        (b"=1+2", 1, r"line 2: objective is b'=1\+2'; wanted a number"),
         (b"1.5", 0, "line 2: k is b'1.5'"),
         (b"-3", 0, "line 2: k is b'-3'"),
         (b"inf", 2, "line 2: bound is b'inf'"),

@@ -239,6 +239,6 @@ def test_a_loaded_result_goes_on(solved, tmp_path):
 def test_the_record_is_for_people_as_well(solved, tmp_path):
     folder = save(solved[1], tmp_path / "run")
     record = json.loads((folder / "result.json").read_text(encoding="ascii"))
-    assert list(record)[:3] == ["format", "version", "problem"]
+    assert list(record)[:4] == ["format", "version", "condal", "problem"]
     assert record["certificate"]["gap"] == solved[1].gap
     assert record["x"]["arrays"]["weights"].startswith("float64[")

@@ -47,10 +47,10 @@ def test_what_is_no_result_is_never_overwritten(result, tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "empty")
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
     for name in ("empty", "others", "fake"):
-        text = "is there and is no saved result; give a new folder"
+        text = "exists and is not a saved result; give a new folder"
         refused(text, result, tmp_path / name, overwrite=True)
     for name in ("file", "link", "dangling"):
-        refused("is there and is no folder", result, tmp_path / name, overwrite=True)
+        refused("exists and is not a folder", result, tmp_path / name, overwrite=True)
     folder = save(result, tmp_path / "mine")
     (folder / "notes.txt").write_text("keep")
     refused("holds 'notes.txt' beside an earlier result", result, folder, overwrite=True)
@@ -163,4 +163,4 @@ def test_what_cannot_be_saved(result, tmp_path, changes, options, text):
 
 def test_what_could_not_be_read_again_is_not_saved(result, tmp_path, monkeypatch):
     monkeypatch.setattr(writing_module, "MAX_BYTES", 64)
-    refused("more than the 64 that are read again", result, tmp_path / "run")
+    refused("more than the 64 that can be read again", result, tmp_path / "run")

@@ -35,7 +35,7 @@ def test_the_list_tells_of_sets_and_peers():
         ((), r"which set\? There are gset"),
         (("none",), "there is no set 'none'"),
         (("quick", "--peers", "nobody"), "there is no peer 'nobody'"),
-        (("quick", "--instances", "G1"), "there is no instance 'G1' here; there are cut-60"),
+        (("quick", "--instances", "G1"), "there is no instance 'G1'; there are cut-60"),
     ],
 )
 def test_errors_say_what_there_is(arguments, text):

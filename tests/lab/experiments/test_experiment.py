@@ -77,7 +77,7 @@ def test_a_foreign_folder_is_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("mine")
     result = condal("maxcut-small", "--quick", "--out", tmp_path)
     assert result.exit_code == 2
-    assert "is not a folder of experiments" in result.output
+    assert "is not a condal experiments folder" in result.output
 
 
 def test_a_folder_of_another_version_is_refused(tmp_path):
@@ -86,7 +86,7 @@ def test_a_folder_of_another_version_is_refused(tmp_path):
     manifest.write_text(json.dumps({"format": 1, "condal": "0.0.1"}))
     result = condal("clustering", "--quick", "--out", tmp_path)
     assert result.exit_code == 2
-    assert "were made by condal 0.0.1" in result.output
+    assert "was written by condal 0.0.1" in result.output
 
 
 def test_missing_data_are_an_error_before_anything_is_run(tmp_path, monkeypatch):

@@ -61,27 +61,32 @@ def test_references_come_back(tmp_path):
 
 def test_a_folder_of_another_version_is_refused(tmp_path):
     ExperimentFolder(tmp_path)
-    (tmp_path / MANIFEST).write_text(json.dumps({"format": 1, "condal": "0.0.9"}))
-    with pytest.raises(CondalError, match=r"made by condal 0\.0\.9, and this is condal .*another"):
+    manifest = tmp_path / MANIFEST
+    manifest.write_text(manifest.read_text().replace(condal.__version__, "0.0.9"))
+    with pytest.raises(CondalError, match=r"by condal 0\.0\.9, and this is condal .*another"):
         ExperimentFolder(tmp_path)
 
 
 def test_a_folder_of_another_format_is_refused(tmp_path):
-    (tmp_path / MANIFEST).write_text(json.dumps({"format": 0, "condal": condal.__version__}))
-    with pytest.raises(CondalError, match=r"\(format 0\), and this is condal .* \(format 1\)"):
+    (tmp_path / MANIFEST).write_text(json.dumps({"format": 1, "condal": "0.1.0"}))
+    with pytest.raises(CondalError) as caught:
         ExperimentFolder(tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path / MANIFEST}: was written by condal 0.1.0 in format 1; this version reads "
+        "format 2: give another folder (--out, out=), or delete this one"
+    )
 
 
 def test_a_foreign_folder_is_refused_and_left_as_it_is(tmp_path):
     (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(CondalError, match=f"no {MANIFEST}: it is not a folder of experiments"):
+    with pytest.raises(CondalError, match=f"no {MANIFEST}: it is not a condal experiments folder"):
         ExperimentFolder(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "out").write_text("")
-    with pytest.raises(CondalError, match="is no folder; give one"):
+    with pytest.raises(CondalError, match="is not a folder; give one"):
         ExperimentFolder(tmp_path / "out")
 
 
@@ -91,5 +96,5 @@ def test_a_damaged_result_is_named(tmp_path, text):
     folder.keep_trial(trial())
     (path,) = (tmp_path / "trials").rglob("*.json")
     path.write_text(text)
-    with pytest.raises(CondalError, match=r"\.json cannot be read as a result; delete it"):
+    with pytest.raises(CondalError, match=r"\.json: cannot be read as a result; delete it"):
         folder.trial(TASK)

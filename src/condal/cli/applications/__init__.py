@@ -1,29 +1,46 @@
-"""The applications of `condal solve`: a file each, listed here."""
+"""The applications of `condal solve --as NAME`, one module each, imported when they are named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 
 from condal.cli.application import Application
-from condal.cli.applications.communities import COMMUNITIES
-from condal.cli.applications.k_means import K_MEANS
-from condal.cli.applications.matrix_completion import MATRIX_COMPLETION
-from condal.cli.applications.max_cut import MAX_CUT
-from condal.cli.applications.phase_retrieval import PHASE_RETRIEVAL
-from condal.cli.applications.qap import QAP
-from condal.cli.applications.sdp import SDP
-from condal.cli.applications.sync import SYNC
-from condal.cli.applications.theta import THETA
 
 __all__ = ["APPLICATIONS"]
 
-APPLICATIONS: dict[str, Application] = {
-    application.name: application
-    for application in (
-        MAX_CUT,
-        THETA,
-        COMMUNITIES,
-        SYNC,
-        K_MEANS,
-        QAP,
-        MATRIX_COMPLETION,
-        PHASE_RETRIEVAL,
-        SDP,
-    )
-}
+
+class _Applications(Mapping[str, Application]):
+    """Applications by name: `a-name` is the constant A_NAME of the module `a_name`."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = dict.fromkeys(names)
+
+    def __getitem__(self, name: str) -> Application:
+        if name not in self._names:
+            raise KeyError(name)
+        module = name.replace("-", "_")
+        application: Application = getattr(import_module(f"{__name__}.{module}"), module.upper())
+        return application
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+APPLICATIONS = _Applications(
+    "max-cut",
+    "theta",
+    "communities",
+    "sync",
+    "k-means",
+    "qap",
+    "matrix-completion",
+    "phase-retrieval",
+    "sdp",
+)

@@ -1,4 +1,4 @@
-"""The communities of a graph."""
+"""Communities of a graph."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, rounded, trials
 from condal.cli.text import number, sizes
-from condal.io.formats import read_graph
+from condal.io.formats.graph_files import read_graph
 from condal.problems.community_detection import Communities, communities
 from condal.problems.partitions import Partition
 from condal.report import pictures
@@ -25,45 +25,45 @@ def _build(file: str, chosen: Chosen) -> Communities:
     )
 
 
-def _rows(model: Communities, result: Result, found: Partition) -> Lines:
+def _rows(model: Communities, result: Result, partition: Partition) -> Lines:
     return [
-        ("groups", f"{sizes(found.sizes)} vertices"),
-        ("quality", f"{number(found.value)}, links within groups beyond what is expected"),
+        ("groups", f"{sizes(partition.sizes)} vertices"),
+        ("quality", f"{number(partition.value)}, weight within groups above the expected"),
     ]
 
 
-def _proved(model: Communities, result: Result, found: Partition) -> Lines:
+def _proved(model: Communities, result: Result, partition: Partition) -> Lines:
     most = number(model.quality_bound(result), up=True)
-    return [("bound", f"{most}, no parting into {model.k} groups is of more quality")]
+    return [("bound", f"{most}, no partition into {model.k} groups has a higher quality")]
 
 
-def _figures(model: Communities, result: Result, found: Partition | None) -> Figures:
-    if found is None:
+def _figures(model: Communities, result: Result, partition: Partition | None) -> Figures:
+    if partition is None:
         return {"quality": None, "quality_bound": None}
-    return {"quality": found.value, "quality_bound": model.quality_bound(result)}
+    return {"quality": partition.value, "quality_bound": model.quality_bound(result)}
 
 
-def _lines(found: Partition) -> Iterator[str]:
-    return (f"{label + 1}" for label in found.labels)
+def _lines(partition: Partition) -> Iterator[str]:
+    return (f"{label + 1}" for label in partition.labels)
 
 
-def _picture(model: Communities, result: Result, found: Partition) -> Picture:
+def _picture(model: Communities, result: Result, partition: Partition) -> Picture:
     return pictures.sorted_matrix(
         model.W,
-        found.labels,
-        [f"group {i + 1}" for i in range(len(found.sizes))],
-        "The links between vertices, sorted by group: the lines part the groups.",
+        partition.labels,
+        [f"group {i + 1}" for i in range(len(partition.sizes))],
+        "The edges between vertices, sorted by group; lines separate the groups.",
     )
 
 
 COMMUNITIES = Application(
     name="communities",
-    title="groups of a graph with many links within them",
+    title="groups of vertices with many edges within them",
     about=f"""\
-    Part the vertices of a graph into groups that have more links within them
-    than would be expected without groups. The quality of a partition is the
-    share of all weight that lies within groups beyond what is expected there;
-    it is proved that none into so many groups is better than the bound.
+    Divide the vertices of a graph into groups with more edges within them than
+    expected without groups. The quality of a partition is the share of the total
+    weight within groups, minus the expected share. The command finds a partition
+    and proves a bound on the quality of every partition into K groups.
 
 {GRAPH} Weights must not be negative.""",
     example="condal solve club.mtx --as communities --groups 2 --out groups.txt",
@@ -75,28 +75,28 @@ COMMUNITIES = Application(
     figures=_figures,
     lines=_lines,
     picture=_picture,
-    out="the group of each vertex, from 1, a line each",
+    out="the group of each vertex, from 1, one per line",
     options=(
         click.Option(
             ["--groups"],
             type=click.IntRange(min=2),
             default=2,
             metavar="K",
-            help="Into how many groups, at most, the vertices are parted.",
+            help="The largest number of groups.",
         ),
         click.Option(
             ["--expected"],
             type=click.Choice(["uniform", "degrees"]),
             default="uniform",
-            help="Without groups: the same of all pairs, or by their degrees (modularity).",
+            help="The expected weight: the same for all pairs, or by degrees (modularity).",
         ),
         click.Option(
             ["--resolution"],
             type=click.FloatRange(min=0, min_open=True),
             default=1.0,
             metavar="R",
-            help="A factor on what is expected; above 1, groups get smaller.",
+            help="A factor on the expected weight; above 1, groups get smaller.",
         ),
-        trials(20, "Partitions"),
+        trials(20, "partitions"),
     ),
 )

@@ -1,4 +1,4 @@
-"""A matrix of low rank from some of its entries."""
+"""A low-rank matrix from some of its entries."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ import numpy as np
 from condal.cli.application import Application, Chosen, Figures, Lines
 from condal.cli.text import number
 from condal.errors import FormatError
-from condal.io.formats import Ratings, read_ratings, read_table
+from condal.io.formats.ratings import Ratings, read_ratings
+from condal.io.formats.table import read_table
 from condal.problem import Problem
 from condal.problems.completion import Completed, MatrixCompletion, matrix_completion
 from condal.report import pictures
 from condal.report.pictures import Picture
 from condal.result import Result
 
-ZERO = 1e-6  # of the largest singular value: one below it is none
+RANK_TOL = 1e-6  # relative to the largest singular value: smaller ones do not count
 
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """The model, the file that it is of, and the places that are to be predicted."""
+    """The model, the contents of its file, and the entries to predict."""
 
     model: MatrixCompletion
     known: Ratings
@@ -34,13 +35,12 @@ class _Task:
 
     @property
     def problem(self) -> Problem:
-        """That of the model."""
         return self.model.problem
 
 
 @dataclass(frozen=True, eq=False)
 class _Prediction:
-    """The whole matrix, how well it fits what is known, and what it says of some places."""
+    """The completed matrix, how well it fits the known entries, and the predicted entries."""
 
     completed: Completed
     rmse: float
@@ -66,48 +66,48 @@ def _build(file: str, chosen: Chosen) -> _Task:
         delta=chosen["delta"],
         seed=chosen["seed"],
         watch=None if chosen["say"] is None else partial(_tell, chosen["say"]),
-        max_seconds=None if limit is None else limit / 2,  # the solve's is the other half
+        max_seconds=None if limit is None else limit / 2,  # the other half is for the solve
         name="matrix-completion",
     )
     return _Task(model, known, rows, cols)
 
 
 def _tell(say: Callable[[str], Any], radius: float, loss: float) -> None:
-    say(f"radius {number(radius)}: mean loss {loss:.4g} of what was held back")
+    say(f"radius {number(radius)}: mean loss {loss:.4g} on the held-out entries")
 
 
 def _columns(ctx: click.Context, option: click.Parameter, value: str | None) -> list[str] | None:
-    """Three names or numbers."""
+    """Return three names or numbers."""
     if value is None:
         return None
-    named = [word.strip() for word in value.split(",")]
-    if len(named) != 3:
+    columns = [word.strip() for word in value.split(",")]
+    if len(columns) != 3:
         raise click.BadParameter(
-            f"wanted three names or numbers, as row,column,value; got {value!r}", ctx, option
+            f"wanted three names or numbers, such as row,column,value; got {value!r}", ctx, option
         )
-    return named
+    return columns
 
 
 def _places(path: str, known: Ratings) -> tuple[Any, Any]:
-    """The rows and columns that a file asks for, by their numbers in the other file."""
+    """Return the rows and columns that a file asks for, as indices of the known matrix."""
     table = read_table(path, wanted="places to predict: row, column")
     if table.values.shape[1] < 2:
         raise FormatError("has 1 column; wanted two: row, column", path=path)
-    found = []
+    indices = []
     for what, asked, names in (
         ("row", table.values[:, 0], known.row_names),
         ("column", table.values[:, 1], known.col_names),
     ):
         place = np.minimum(np.searchsorted(names, asked), names.size - 1)
-        strange = np.flatnonzero(names[place] != asked)
-        if strange.size:
+        unknown = np.flatnonzero(names[place] != asked)
+        if unknown.size:
             raise FormatError(
-                f"asks for {what} {asked[strange[0]]:g}, of which no entry is known: leave it out",
+                f"asks for {what} {asked[unknown[0]]:g}, which has no known entry: leave it out",
                 path=path,
-                line=table.line(int(strange[0])),
+                line=table.line(int(unknown[0])),
             )
-        found.append(place)
-    return found[0], found[1]
+        indices.append(place)
+    return indices[0], indices[1]
 
 
 def _answer(task: _Task, result: Result, chosen: Chosen) -> _Prediction:
@@ -116,53 +116,57 @@ def _answer(task: _Task, result: Result, chosen: Chosen) -> _Prediction:
     return _Prediction(
         completed,
         completed.rmse(known.rows, known.cols, known.values),
-        int(np.count_nonzero(sizes > ZERO * sizes.max(initial=0.0))),
+        int(np.count_nonzero(sizes > RANK_TOL * sizes.max(initial=0.0))),
         np.column_stack([known.row_names[task.rows], known.col_names[task.cols]]),
         completed.entries(task.rows, task.cols),
     )
 
 
-def _rows(task: _Task, result: Result, found: _Prediction) -> Lines:
+def _rows(task: _Task, result: Result, prediction: _Prediction) -> Lines:
     m, n = task.model.shape
     return [
-        ("matrix", f"{m:,} x {n:,}, of rank {found.rank} beside means of rows and columns"),
-        ("known", f"{task.model.values.size:,} entries, fitted to {found.rmse:.4g} (rmse)"),
-        ("radius", f"{number(task.model.radius)}, of the sum of singular values"),
+        ("matrix", f"{m:,} x {n:,}, rank {prediction.rank} plus means of rows and columns"),
+        ("known", f"{task.model.values.size:,} entries, fitted to {prediction.rmse:.4g} (rmse)"),
+        ("radius", f"{number(task.model.radius)}, the largest sum of singular values"),
     ]
 
 
-def _proved(task: _Task, result: Result, found: _Prediction) -> Lines:
+def _proved(task: _Task, result: Result, prediction: _Prediction) -> Lines:
     return [("bound", f"{number(result.bound, down=True)}, no x has a smaller objective")]
 
 
-def _figures(task: _Task, result: Result, found: _Prediction | None) -> Figures:
-    if found is None:
+def _figures(task: _Task, result: Result, prediction: _Prediction | None) -> Figures:
+    if prediction is None:
         return {"rmse": None, "rank": None, "radius": float(task.model.radius)}
-    return {"rmse": found.rmse, "rank": float(found.rank), "radius": float(task.model.radius)}
+    return {
+        "rmse": prediction.rmse,
+        "rank": float(prediction.rank),
+        "radius": float(task.model.radius),
+    }
 
 
 def _resolved(task: _Task) -> dict[str, Any]:
-    """The radius and, of Huber's loss, the delta that were chosen."""
+    """Return the chosen radius and, for Huber's loss, the chosen delta."""
     huber = task.model.loss == "huber"
     return {"radius": task.model.radius, "delta": task.model.delta if huber else None}
 
 
-def _lines(found: _Prediction) -> Iterator[str]:
-    pairs = zip(found.places.tolist(), found.values.tolist(), strict=True)
+def _lines(prediction: _Prediction) -> Iterator[str]:
+    pairs = zip(prediction.places.tolist(), prediction.values.tolist(), strict=True)
     return (f"{row},{column},{value:.10g}" for (row, column), value in pairs)
 
 
-def _picture(task: _Task, result: Result, found: _Prediction) -> Picture:
-    """Some rows and columns: what is known of them, and what they are completed to."""
-    m, n = found.completed.shape
+def _picture(task: _Task, result: Result, prediction: _Prediction) -> Picture:
+    """Return the known and the completed entries of some rows and columns."""
+    m, n = prediction.completed.shape
     i, j = pictures.sample(m), pictures.sample(n)
     places = [np.full(size, -1) for size in (m, n)]
     places[0][i], places[1][j] = np.arange(i.size), np.arange(j.size)
     rows, cols = places[0][task.known.rows], places[1][task.known.cols]
-    seen = (rows >= 0) & (cols >= 0)
+    sampled = (rows >= 0) & (cols >= 0)
     known = np.full((i.size, j.size), np.nan)
-    known[rows[seen], cols[seen]] = task.known.values[seen]
-    completed = found.completed.entries(*np.meshgrid(i, j, indexing="ij"))
+    known[rows[sampled], cols[sampled]] = task.known.values[sampled]
+    completed = prediction.completed.entries(*np.meshgrid(i, j, indexing="ij"))
     return pictures.images(
         [("known", known), ("completed", completed)],
         f"{i.size:,} of {m:,} rows and {j.size:,} of {n:,} columns.",
@@ -171,17 +175,17 @@ def _picture(task: _Task, result: Result, found: _Prediction) -> Picture:
 
 MATRIX_COMPLETION = Application(
     name="matrix-completion",
-    title="a matrix of low rank from some of its entries",
+    title="a low-rank matrix from some of its entries",
     about="""\
-    Predict the entries of a matrix from those that are known, such as ratings
-    of films by users: the matrix of the best fit among those whose singular
-    values have a sum of at most a radius. It is proved that none fits better
-    than the bound says.
+    Predict the entries of a matrix from the known ones, such as ratings of films
+    by users. The command fits a matrix whose singular values sum to at most a
+    radius, and proves a bound on how well any such matrix can fit.
 
-    FILE is a Matrix Market coordinate file, or a table by commas, semicolons,
-    tabs or blanks with a line an entry: row, column, value. Rows and columns
-    are whole numbers; the first line may name the columns, and --columns chooses
-    three of them, by name or by number. Plain, or packed with gzip or xz.""",
+    FILE is a Matrix Market coordinate file, or a table with one entry per line:
+    row, column, value, separated by commas, semicolons, tabs or blanks. Rows and
+    columns are integers. The first line may name the columns, and --columns
+    selects three of them, by name or by number. FILE may be compressed with gzip
+    or xz.""",
     example="condal solve ratings.csv --as matrix-completion --out fitted.csv",
     noun="rows and columns",
     build=_build,
@@ -191,42 +195,41 @@ MATRIX_COMPLETION = Application(
     figures=_figures,
     lines=_lines,
     picture=_picture,
-    out="row,column,value for the places of --predict, or else those that are known",
+    out="row,column,value for the entries of --predict, or else for the known entries",
     options=(
         click.Option(
             ["--columns"],
             metavar="R,C,V",
             callback=_columns,
-            help="Which columns of a table are row, column and value, by names or numbers; else "
+            help="The columns of the table with row, column and value, by name or number; default: "
             "the first three.",
         ),
         click.Option(
             ["--predict"],
             metavar="FILE",
-            help="A table of row, column: the entries that --out is to predict.",
+            help="A table of row, column: the entries to predict for --out.",
         ),
         click.Option(
             ["--radius"],
             type=click.FloatRange(min=0, min_open=True),
             metavar="R",
-            help="The most that singular values may sum to; else what predicts best a part that is "
-            "held back.",
+            help="The largest sum of singular values; default: the one that best predicts held-out "
+            "entries.",
         ),
         click.Option(
             ["--loss"],
             type=click.Choice(["squares", "huber", "absolute"]),
             default="squares",
-            help="What a misfit costs; the last two bear values that are wrong.",
+            help="The cost of a misfit; huber and absolute tolerate wrong values.",
         ),
         click.Option(
             ["--delta"],
             type=click.FloatRange(min=0, min_open=True),
             metavar="D",
-            help="Where Huber's loss turns from squares; else by the spread of what a first fit "
-            "leaves.",
+            help="Where Huber's loss becomes linear; default: from the residuals of a first fit.",
         ),
         click.Option(
-            ["--no-effects"], is_flag=True, help="Do not take out means of rows and columns."
+            ["--no-effects"], is_flag=True, help="Do not subtract means of rows and columns."
         ),
     ),
     inputs=("predict",),

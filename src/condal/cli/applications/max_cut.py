@@ -1,4 +1,4 @@
-"""max-cut from a graph."""
+"""Max-cut of a graph."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from condal.cli.application import GRAPH, Application, Figures, Lines, rounded, trials
 from condal.cli.quality import AtMost
 from condal.cli.text import number
-from condal.io.formats import read_graph
+from condal.io.formats.graph_files import read_graph
 from condal.problems.maxcut import Cut, MaxCut, max_cut
 from condal.report import pictures
 from condal.report.pictures import Picture
@@ -51,9 +51,9 @@ MAX_CUT = Application(
     name="max-cut",
     title="the heaviest cut of a graph",
     about=f"""\
-    Part the vertices of a graph into two sides, so that the edges between them
-    weigh the most. A cut is found, and it is proved that no cut weighs more
-    than the bound.
+    Divide the vertices of a graph into two sides to maximise the weight of the
+    edges between them. The command finds a cut and proves a bound on the weight
+    of every cut.
 
 {GRAPH}""",
     example="condal solve G1.txt --as max-cut --tol 1e-2 --json result.json",
@@ -65,6 +65,6 @@ MAX_CUT = Application(
     figures=_figures,
     lines=_lines,
     picture=_picture,
-    out="each vertex's side, 1 or -1, a line each",
-    options=(trials(100, "Cuts", fewer=True),),
+    out="the side of each vertex, 1 or -1, one per line",
+    options=(trials(100, "cuts", fewer=True),),
 )

@@ -1,4 +1,4 @@
-"""A signal from intensities."""
+"""Phase retrieval: a signal from intensities."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from condal.cli.application import Application, Chosen, Figures, Lines
 from condal.cli.text import number
 from condal.errors import FormatError
-from condal.io.formats import names_of_arrays, read_arrays
+from condal.io.formats.arrays import names_of_arrays, read_arrays
 from condal.problems.phases import PhaseRetrieval, Signal, phase_retrieval
 from condal.report import pictures
 from condal.report.pictures import Picture
@@ -30,7 +30,7 @@ def _build(file: str, chosen: Chosen) -> PhaseRetrieval:
     arrays = read_arrays(file, ("b", "a", "masks"))
     if "a" in arrays and arrays["a"].ndim != 2:
         raise FormatError(
-            f"a.npy: a has shape {arrays['a'].shape}; wanted a matrix, a row a measurement",
+            f"a.npy: a has shape {arrays['a'].shape}; wanted a matrix with one row per measurement",
             path=file,
         )
     return phase_retrieval(
@@ -46,29 +46,29 @@ def _answer(model: PhaseRetrieval, result: Result, chosen: Chosen) -> Signal:
     return model.signal(result)
 
 
-def _rows(model: PhaseRetrieval, result: Result, found: Signal) -> Lines:
-    kind = "complex" if np.iscomplexobj(found.values) else "real"
+def _rows(model: PhaseRetrieval, result: Result, signal: Signal) -> Lines:
+    kind = "complex" if np.iscomplexobj(signal.values) else "real"
     return [
-        ("signal", f"{found.values.size:,} {kind} numbers, up to a factor of modulus 1"),
-        ("residual", f"{found.residual:.2g}, | |a u|^2 - b | as a part of |b|"),
+        ("signal", f"{signal.values.size:,} {kind} numbers, up to a factor of modulus 1"),
+        ("residual", f"{signal.residual:.2g}, | |a u|^2 - b | / |b|"),
     ]
 
 
-def _proved(model: PhaseRetrieval, result: Result, found: Signal) -> Lines:
+def _proved(model: PhaseRetrieval, result: Result, signal: Signal) -> Lines:
     return [("bound", f"{number(result.bound, down=True)}, no x has a smaller objective")]
 
 
-def _figures(model: Any, result: Result, found: Signal | None) -> Figures:
-    return {"residual": None if found is None else found.residual}
+def _figures(model: Any, result: Result, signal: Signal | None) -> Figures:
+    return {"residual": None if signal is None else signal.residual}
 
 
-def _lines(found: Signal) -> Iterator[str]:
-    values = np.asarray(found.values, dtype=np.complex128)
+def _lines(signal: Signal) -> Iterator[str]:
+    values = np.asarray(signal.values, dtype=np.complex128)
     return (f"{value.real:.17g},{value.imag:.17g}" for value in values)
 
 
-def _picture(model: PhaseRetrieval, result: Result, found: Signal) -> Picture:
-    size, phase = np.abs(found.values), np.angle(found.values)
+def _picture(model: PhaseRetrieval, result: Result, signal: Signal) -> Picture:
+    size, phase = np.abs(signal.values), np.angle(signal.values)
     if model.shape is None:
         return pictures.curves(
             [("modulus", size), ("phase", phase)], "The signal, up to a factor of modulus 1."
@@ -81,14 +81,15 @@ PHASE_RETRIEVAL = Application(
     name="phase-retrieval",
     title="a signal from the intensities of its measurements",
     about="""\
-    Find a signal u from intensities b_i = |(a u)_i|^2, with or without noise,
-    by the convex problem for x = u u*: it needs no start near the solution.
+    Recover a signal u from intensities b_i = |(a u)_i|^2, with or without noise,
+    by solving the convex problem for x = u u*. No start near the solution is
+    needed.
 
-    FILE is what numpy.savez wrote: the intensities b, and the measurements,
-    either as a matrix a, real or complex, a row each, or as the masks of coded
-    diffraction, of shape (L, h, w), the intensities of the 2-D Fourier
-    transforms of masks * image. Other arrays in it are not looked at, and
-    nothing is unpickled.""",
+    FILE was written by numpy.savez. It holds the intensities b and the
+    measurements: either a matrix a, real or complex, with one row per
+    measurement, or the masks of coded diffraction, of shape (L, h, w), where b
+    holds the intensities of the 2-D Fourier transforms of masks * image. Other
+    arrays are ignored, and nothing is unpickled.""",
     example="condal solve measured.npz --as phase-retrieval --out signal.csv",
     noun="numbers, the real and imaginary parts of the signal",
     build=_build,
@@ -98,13 +99,13 @@ PHASE_RETRIEVAL = Application(
     figures=_figures,
     lines=_lines,
     picture=_picture,
-    out="the signal, a number a line, as its real and its imaginary part",
+    out="the signal, one number per line, as real and imaginary part",
     options=(
         click.Option(
             ["--trace"],
             type=click.FloatRange(min=0, min_open=True),
             metavar="T",
-            help="A bound on |u|^2; else taken from the intensities.",
+            help="An upper bound on |u|^2; default: from the intensities.",
         ),
     ),
     resolved=lambda model: {"trace": model.trace},

@@ -1,4 +1,4 @@
-"""The quadratic assignment problem from a file of QAPLIB."""
+"""The quadratic assignment problem from a QAPLIB file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from condal.cli.application import Application, Chosen, Figures, Lines, rounded, trials
 from condal.cli.quality import cost_figures
 from condal.cli.text import excess, number
-from condal.io.formats import read_qaplib
+from condal.io.formats.qaplib import read_qaplib
 from condal.problems.qap import Assignment, QuadraticAssignment, quadratic_assignment
 from condal.report import pictures
 from condal.report.pictures import Picture
@@ -23,46 +23,46 @@ def _build(file: str, chosen: Chosen) -> QuadraticAssignment:
     return quadratic_assignment(data.A, data.B, nonnegative=chosen["nonnegative"], name="qap")
 
 
-def _rows(model: QuadraticAssignment, result: Result, found: Assignment) -> Lines:
-    first = " ".join(f"{place + 1}" for place in found.permutation[:12])
+def _rows(model: QuadraticAssignment, result: Result, assignment: Assignment) -> Lines:
+    first = " ".join(f"{place + 1}" for place in assignment.permutation[:12])
     return [
-        ("assignment", first + " ..." * (len(found.permutation) > 12)),
-        ("cost", number(found.cost)),
+        ("assignment", first + " ..." * (len(assignment.permutation) > 12)),
+        ("cost", number(assignment.cost)),
     ]
 
 
-def _proved(model: QuadraticAssignment, result: Result, found: Assignment) -> Lines:
+def _proved(model: QuadraticAssignment, result: Result, assignment: Assignment) -> Lines:
     return [
         ("bound", f"{number(result.bound, down=True)}, no assignment costs less"),
-        ("quality", excess(_excess(model, result, found), "assignment")),
+        ("quality", excess(_excess(model, result, assignment), "assignment")),
     ]
 
 
-def _figures(model: QuadraticAssignment, result: Result, found: Assignment | None) -> Figures:
-    return cost_figures(result, found, lambda one: _excess(model, result, one))
+def _figures(model: QuadraticAssignment, result: Result, assignment: Assignment | None) -> Figures:
+    return cost_figures(result, assignment, lambda a: _excess(model, result, a))
 
 
-def _excess(model: QuadraticAssignment, result: Result, found: Assignment) -> float:
-    # The cost of an assignment is an integer if all numbers are: so is the least of them.
+def _excess(model: QuadraticAssignment, result: Result, assignment: Assignment) -> float:
+    # With integer matrices every assignment has an integer cost.
     whole = all(np.array_equal(M, np.rint(M)) for M in (model.A, model.B))
-    if whole and found.cost <= math.ceil(result.bound):
+    if whole and assignment.cost <= math.ceil(result.bound):
         return 0.0
-    return model.excess(found.permutation, result)
+    return model.excess(assignment.permutation, result)
 
 
-def _lines(found: Assignment) -> Iterator[str]:
-    return (f"{place + 1}" for place in found.permutation)
+def _lines(assignment: Assignment) -> Iterator[str]:
+    return (f"{place + 1}" for place in assignment.permutation)
 
 
-def _picture(model: QuadraticAssignment, result: Result, found: Assignment) -> Picture:
-    p, kept = found.permutation, pictures.sample(model.n)
+def _picture(model: QuadraticAssignment, result: Result, assignment: Assignment) -> Picture:
+    p, shown = assignment.permutation, pictures.sample(model.n)
     return pictures.images(
         [
-            ("A, of facilities", model.A[np.ix_(kept, kept)]),
-            ("B, of their places", model.B[np.ix_(p[kept], p[kept])]),
+            ("A, by facility", model.A[np.ix_(shown, shown)]),
+            ("B, by its place", model.B[np.ix_(p[shown], p[shown])]),
         ],
-        "The two matrices of the cost, facility by facility: where one is large, the other is to "
-        "be small.",
+        "The two matrices of the cost, by facility. A good assignment pairs large entries of one "
+        "with small entries of the other.",
     )
 
 
@@ -70,12 +70,12 @@ QAP = Application(
     name="qap",
     title="the cheapest assignment of facilities to places",
     about="""\
-    Assign n facilities to n places, with the least sum of A_ij B_pq over all
-    pairs of facilities i and j at places p and q. An assignment is found, and
-    it is proved that none costs less than the bound.
+    Assign n facilities to n places to minimise the sum of A_ij B_pq over all
+    pairs of facilities i and j at places p and q. The command finds an
+    assignment and proves a lower bound on the cost of every assignment.
 
-    FILE is a .dat file of QAPLIB: n, and two n x n matrices A and B; plain or
-    packed with gzip or xz.""",
+    FILE is a QAPLIB .dat file: n and two n x n matrices A and B, optionally
+    compressed with gzip or xz.""",
     example="condal solve nug12.dat --as qap --tol 1e-2 --out places.txt",
     noun="pairs of a facility and a place",
     build=_build,
@@ -85,14 +85,14 @@ QAP = Application(
     figures=_figures,
     lines=_lines,
     picture=_picture,
-    out="the place of each facility, from 1, a line each",
+    out="the place of each facility, from 1, one per line",
     options=(
         click.Option(
             ["--nonnegative"],
             type=click.Choice(["all", "costs"]),
             default="all",
-            help="Ask x >= 0 of all entries, or of those with a cost: sooner, and weaker.",
+            help="Require x >= 0 for all entries, or for those with a cost: faster, but weaker.",
         ),
-        trials(50, "Assignments"),
+        trials(50, "assignments"),
     ),
 )

@@ -19,12 +19,12 @@ from condal.problems.conic import ConicModel, TraceBound, conic_model
 from condal.result import Result
 from condal.types import Method
 
-MOST = 5_000_000  # entries of X that are written
+MAX_WRITTEN_ENTRIES = 5_000_000  # of X, by --out
 
 
 @dataclass(frozen=True, eq=False)
 class _Solution:
-    """X and its dual z, and whether X is small enough to be written."""
+    """X, the dual z and its slack; `written` is whether X is small enough for --out."""
 
     X: tuple[Any, ...]
     z: Array
@@ -38,7 +38,7 @@ def _build(file: str, chosen: Chosen) -> ConicModel:
         replace(read_sdpa(file).program, name="sdp"),
         chosen["trace_bound"],
         seed=chosen["seed"],
-        max_seconds=None if limit is None else limit / 2,  # the solve's is what is left
+        max_seconds=None if limit is None else limit / 2,  # the rest is for the solve
         say=chosen["say"],
     )
 
@@ -56,60 +56,63 @@ def _resume(checkpoint: Any, model: ConicModel, **options: Any) -> Result:
 def _answer(model: ConicModel, result: Result, chosen: Chosen) -> _Solution:
     entries = sum(block.length for block in model.program.blocks)
     return _Solution(
-        model.blocks(result), model.dual(result), model.slack(result), entries <= 2 * MOST
+        model.blocks(result),
+        model.dual(result),
+        model.slack(result),
+        entries <= 2 * MAX_WRITTEN_ENTRIES,
     )
 
 
-def _rows(model: ConicModel, result: Result, found: _Solution) -> Lines:
+def _rows(model: ConicModel, result: Result, solution: _Solution) -> Lines:
     assert isinstance(model.trace, TraceBound)
     sides = [f"{block.n:,}" for block in model.program.blocks]
     shown = ", ".join(sides[:6]) + ", ..." * (len(sides) > 6)
-    ranks = [block.rank for block in found.X if isinstance(block, LowRank)]
+    ranks = [block.rank for block in solution.X if isinstance(block, LowRank)]
     rank = f", in a factor of rank {max(ranks):,} at most" if ranks else ""
     rows = [("X", f"{counted(len(sides), 'block')} of {shown} rows{rank}")]
-    if not found.written:
-        rows.append(("--out", "writes z and its slack alone: X is in --save, as its factor"))
+    if not solution.written:
+        rows.append(("--out", "writes only z and its slack; --save keeps X as a factor"))
     most = number(float(model.trace.traces.max()), up=True)
     exact = "is" if model.trace.exact else "is at most"
     rows.append(("trace", f"of a block {exact} {most}: {model.trace.how}"))
-    spread = f"from {number(found.z.min())} to {number(found.z.max())}"
-    rows.append(("duals", f"z, {counted(found.z.size, 'number')} {spread}"))
+    spread = f"from {number(solution.z.min())} to {number(solution.z.max())}"
+    rows.append(("duals", f"z, {counted(solution.z.size, 'number')} {spread}"))
     return rows
 
 
-def _proved(model: ConicModel, result: Result, found: _Solution) -> Lines:
+def _proved(model: ConicModel, result: Result, solution: _Solution) -> Lines:
     which = "of such a trace has" if model.assumes_trace(result) else "has"
     bound = number(result.bound, up=True)
     return [("bound", f"{bound}, no feasible X {which} a larger <F0, X>")]
 
 
-def _figures(model: ConicModel, result: Result, found: _Solution | None) -> Figures:
+def _figures(model: ConicModel, result: Result, solution: _Solution | None) -> Figures:
     trace = model.trace if isinstance(model.trace, TraceBound) else None
     return {
         "trace_bound": None if trace is None else float(trace.traces.max()),
-        "dual_objective": None if found is None else float(model.program.b @ found.z),
+        "dual_objective": None if solution is None else float(model.program.b @ solution.z),
     }
 
 
-def _lines(found: _Solution) -> Iterator[str]:
-    X = tuple(np.asarray(block) for block in found.X) if found.written else ()
-    return solution_lines(found.z, found.slack, X)
+def _lines(solution: _Solution) -> Iterator[str]:
+    X = tuple(np.asarray(block) for block in solution.X) if solution.written else ()
+    return solution_lines(solution.z, solution.slack, X)
 
 
 SDP = Application(
     name="sdp",
     title="a semidefinite program in the SDPA format",
     about="""\
-    Maximise <F0, X> subject to <Fi, X> = bi, X block diagonal and positive
-    semidefinite, and prove that no feasible X has a larger objective than the
-    bound. The dual is to minimise b'z with the sum of zi Fi less F0 positive
-    semidefinite. A program may also be proved to be infeasible, or unbounded.
+    Maximise <F0, X> subject to <Fi, X> = bi, with X block diagonal and positive
+    semidefinite, and prove an upper bound on the objective. The dual minimises
+    b'z subject to sum_i zi Fi - F0 being positive semidefinite. The command can
+    also prove that a program is infeasible or unbounded.
 
-    A bound on the trace of X is needed, and looked for in the constraints;
-    where there is none that can be found, --trace-bound gives one.
+    The proof needs a bound on the trace of X. condal looks for one in the
+    constraints; if it finds none, give --trace-bound.
 
-    FILE is a program in the sparse SDPA format (.dat-s), plain or packed with
-    gzip or xz; its name is enough to tell that it is one.""",
+    FILE is a program in the sparse SDPA format (.dat-s), optionally compressed
+    with gzip or xz. A file with this suffix needs no --as.""",
     example="condal solve maxG11.dat-s --tol 1e-4 --out solution.txt",
     noun="rows",
     build=_build,
@@ -118,14 +121,14 @@ SDP = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
-    out="z on a line, and the entries of its slack and of X, as CSDP does",
+    out="z on one line, then the entries of its slack and of X, in CSDP's format",
     options=(
         click.Option(
             ["--trace-bound"],
             type=click.FloatRange(min=0, min_open=True),
             metavar="T",
-            help="A number that the trace of no block of X exceeds, and no sum of a diagonal one; "
-            "else one is looked for.",
+            help="An upper bound on the trace of each block of X, or the sum of a diagonal block; "
+            "default: from the constraints.",
         ),
     ),
     solve=_solve,

@@ -1,4 +1,4 @@
-"""Signs from noisy products of pairs of them."""
+"""Sign synchronisation: signs from noisy products of pairs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, rounded, trials
 from condal.cli.quality import AtMost
 from condal.cli.text import number
-from condal.io.formats import read_graph
+from condal.io.formats.graph_files import read_graph
 from condal.problems.synchronisation import (
     Signs,
     SignSynchronisation,
@@ -20,61 +20,61 @@ from condal.result import Result
 
 
 def _build(file: str, chosen: Chosen) -> SignSynchronisation:
-    # Halved, which is exact: s'C s counts every pair twice.
+    # Halving is exact, and s'C s counts every pair twice.
     return sign_synchronisation(0.5 * read_graph(file), name="sync")
 
 
 def _answer(model: SignSynchronisation, result: Result, chosen: Chosen) -> Signs:
-    found = rounded(model, result, chosen)
-    return replace(found, signs=found.signs * found.signs[0])
+    answer = rounded(model, result, chosen)
+    return replace(answer, signs=answer.signs * answer.signs[0])
 
 
-def _rows(model: SignSynchronisation, result: Result, found: Signs) -> Lines:
-    ones = int((found.signs > 0).sum())
+def _rows(model: SignSynchronisation, result: Result, answer: Signs) -> Lines:
+    ones = int((answer.signs > 0).sum())
     return [
-        ("signs", f"{ones:,} of +1 and {found.signs.size - ones:,} of -1, or all turned"),
-        ("agreement", f"{number(found.value)}, the sum of C_ij s_i s_j over all pairs"),
+        ("signs", f"{ones:,} of +1 and {answer.signs.size - ones:,} of -1, or all flipped"),
+        ("agreement", f"{number(answer.value)}, the sum of C_ij s_i s_j over all pairs"),
     ]
 
 
-def _proved(model: SignSynchronisation, result: Result, found: Signs) -> Lines:
-    return _at_most(model, result, found).lines("no signs agree with C better", "agreement")
+def _proved(model: SignSynchronisation, result: Result, answer: Signs) -> Lines:
+    return _at_most(model, result, answer).lines("no signs agree with C better", "agreement")
 
 
-def _figures(model: SignSynchronisation, result: Result, found: Signs | None) -> Figures:
-    if found is None:
+def _figures(model: SignSynchronisation, result: Result, answer: Signs | None) -> Figures:
+    if answer is None:
         return {"agreement": None, "share": None}
-    return {"agreement": found.value, "share": _at_most(model, result, found).share}
+    return {"agreement": answer.value, "share": _at_most(model, result, answer).share}
 
 
-def _at_most(model: SignSynchronisation, result: Result, found: Signs) -> AtMost:
-    return AtMost(found.value, result.bound, 2 * model.C.data)
+def _at_most(model: SignSynchronisation, result: Result, answer: Signs) -> AtMost:
+    return AtMost(answer.value, result.bound, 2 * model.C.data)
 
 
-def _lines(found: Signs) -> Iterator[str]:
-    return (f"{int(sign)}" for sign in found.signs)
+def _lines(answer: Signs) -> Iterator[str]:
+    return (f"{int(sign)}" for sign in answer.signs)
 
 
-def _picture(model: SignSynchronisation, result: Result, found: Signs) -> Picture:
+def _picture(model: SignSynchronisation, result: Result, answer: Signs) -> Picture:
     return pictures.sorted_matrix(
         model.C,
-        (found.signs < 0).astype(int),
+        (answer.signs < 0).astype(int),
         ("+1", "-1"),
-        "The measurements, sorted by sign: they agree where they are positive within a sign and "
-        "negative between the two.",
+        "The measurements, sorted by sign. They agree if they are positive within a sign and "
+        "negative between the signs.",
     )
 
 
 SYNC = Application(
     name="sync",
-    title="signs from noisy products of pairs of them",
+    title="signs from noisy products of pairs",
     about=f"""\
-    Find signs s_i, +1 or -1, from measurements C_ij of their products s_i s_j,
-    some of them wrong: those that agree best with C, the sum of C_ij s_i s_j
-    over all pairs being the most. As all signs may be turned, the first is +1.
-    It is proved that no signs agree better than the bound.
+    Recover signs s_i, +1 or -1, from measurements C_ij of their products
+    s_i s_j, some of them wrong. The signs maximise the agreement, the sum of
+    C_ij s_i s_j over all pairs. Flipping all signs changes nothing, so the first
+    sign is +1. The command proves a bound on the agreement of all signs.
 
-{GRAPH} A pair that was measured is an edge, and its weight the
+{GRAPH} A measured pair is an edge, and its weight is the
     measurement.""",
     example="condal solve measured.mtx --as sync --out signs.txt",
     noun="signs",
@@ -85,6 +85,6 @@ SYNC = Application(
     figures=_figures,
     lines=_lines,
     picture=_picture,
-    out="the signs, 1 or -1, a line each",
-    options=(trials(50, "Choices of signs", fewer=True),),
+    out="the signs, 1 or -1, one per line",
+    options=(trials(50, "choices of signs", fewer=True),),
 )

@@ -1,4 +1,4 @@
-"""Lovasz's theta of a graph, or of its complement."""
+"""Lovasz's theta of a graph or of its complement."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import numpy as np
 
 from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, rounded, trials
 from condal.cli.text import number
-from condal.io.formats import read_labelled_graph
+from condal.io.formats.graph_files import read_labelled_graph
 from condal.problem import Problem
 from condal.problems.lovasz_theta import StableSet, Theta, theta
 from condal.report import pictures
 from condal.report.pictures import Picture
 from condal.result import Result
 
-ROUNDING = 1e-9  # of a sum of n^2 numbers: a lower bound is no whole number for that
+SUM_ROUNDING = 1e-9  # relative error of a sum of n^2 numbers, before it is rounded up
 
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """The model, and whether it is of the complement of the graph in the file: then the stable
-    sets of the one are the cliques of the other. `labels` are the file's own of the vertices."""
+    """The model, of the graph in the file or of its complement, whose stable sets are cliques of
+    the graph. `labels` are the labels of the vertices in the file."""
 
     model: Theta
     complement: bool
@@ -33,19 +33,18 @@ class _Task:
 
     @property
     def problem(self) -> Problem:
-        """That of the model."""
         return self.model.problem
 
     @property
     def noun(self) -> str:
-        """What is found in the graph of the file."""
+        """What the answer is in the graph of the file."""
         return "clique" if self.complement else "stable set"
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
-    """A stable set or a clique, the labels of its vertices; of the complement, how many colours are
-    proved to be needed."""
+class _Answer:
+    """A stable set or a clique, and its labels; for the complement, a lower bound on the number of
+    colours."""
 
     vertices: StableSet
     labels: Any
@@ -59,71 +58,71 @@ def _build(file: str, chosen: Chosen) -> _Task:
     return _Task(model.complement if complement else model, complement, labels)
 
 
-def _answer(task: _Task, result: Result, chosen: Chosen) -> _Found:
-    found = rounded(task.model, result, chosen)
-    labels = task.labels[found.vertices]
+def _answer(task: _Task, result: Result, chosen: Chosen) -> _Answer:
+    answer = rounded(task.model, result, chosen)
+    labels = task.labels[answer.vertices]
     if not task.complement:
-        return _Found(found, labels, None)
-    # No two of a clique share a colour; and theta, from below, bounds colours.
+        return _Answer(answer, labels, None)
+    # The vertices of a clique need different colours, and theta is a lower bound, too.
     value = float(task.model.feasible(result).sum())
-    return _Found(found, labels, max(found.size, math.ceil(value * (1 - ROUNDING))))
+    return _Answer(answer, labels, max(answer.size, math.ceil(value * (1 - SUM_ROUNDING))))
 
 
-def _rows(task: _Task, result: Result, found: _Found) -> Lines:
-    joined = "every two of them joined" if task.complement else "no two of them joined"
-    rows = [(task.noun, f"{found.vertices.size:,} vertices, {joined}")]
-    if found.colours is None:
+def _rows(task: _Task, result: Result, answer: _Answer) -> Lines:
+    joined = "all of them adjacent" if task.complement else "no two of them adjacent"
+    rows = [(task.noun, f"{answer.vertices.size:,} vertices, {joined}")]
+    if answer.colours is None:
         return rows
-    return [*rows, ("colours", f"at least {found.colours:,}, if no two that are joined share one")]
+    return [*rows, ("colours", f"at least {answer.colours:,}, in every proper colouring")]
 
 
-def _proved(task: _Task, result: Result, found: _Found) -> Lines:
+def _proved(task: _Task, result: Result, answer: _Answer) -> Lines:
     most = math.floor(result.bound)
     rows = [
         ("bound", f"{number(result.bound, up=True)}, so no {task.noun} has more than {most:,}"),
     ]
-    if found.vertices.size == most:
+    if answer.vertices.size == most:
         rows.append(("quality", f"the best possible: no {task.noun} of this graph is larger"))
     return rows
 
 
-def _figures(task: _Task, result: Result, found: _Found | None) -> Figures:
+def _figures(task: _Task, result: Result, answer: _Answer | None) -> Figures:
     key = task.noun.replace(" ", "_")
     figures: Figures = {
-        key: None if found is None else float(found.vertices.size),
+        key: None if answer is None else float(answer.vertices.size),
         f"{key}_bound": math.floor(result.bound) if math.isfinite(result.bound) else None,
     }
     if task.complement:
-        colours = None if found is None else found.colours
+        colours = None if answer is None else answer.colours
         figures["colours"] = None if colours is None else float(colours)
     return figures
 
 
-def _lines(found: _Found) -> Iterator[str]:
-    return (f"{label}" for label in found.labels)
+def _lines(answer: _Answer) -> Iterator[str]:
+    return (f"{label}" for label in answer.labels)
 
 
-def _picture(task: _Task, result: Result, found: _Found) -> Picture:
+def _picture(task: _Task, result: Result, answer: _Answer) -> Picture:
     graph = task.model.complement if task.complement else task.model
-    inside = np.isin(np.arange(graph.n), found.vertices.vertices)
+    inside = np.isin(np.arange(graph.n), answer.vertices.vertices)
     return pictures.graph(
         graph.W,
         (~inside).astype(int),
         (f"the {task.noun}", "other vertices"),
-        f"The graph and the {task.noun} that was found in it.",
+        f"The graph and the {task.noun} found.",
     )
 
 
 THETA = Application(
     name="theta",
-    title="Lovasz's theta: how large a stable set can be",
+    title="Lovasz's theta: a bound on stable sets",
     about=f"""\
-    Bound the size of the stable sets of a graph, of whose vertices no two are
-    joined, by Lovasz's theta, and find a large one. With --complement, bound
-    the cliques of FILE instead, of whose vertices every two are joined, find a
-    large one, and bound from below the number of colours that FILE needs.
+    Bound the size of the stable sets of a graph (no two vertices adjacent) by
+    Lovasz's theta, and find a large one. With --complement, bound the size of
+    the cliques (all vertices adjacent) instead, find a large one, and prove a
+    lower bound on the number of colours of a proper colouring.
 
-{GRAPH} Weights are not looked at.""",
+{GRAPH} Weights are ignored.""",
     example="condal solve graph.txt --as theta --tol 1e-3 --out stable-set.txt",
     noun="vertices",
     build=_build,
@@ -133,14 +132,14 @@ THETA = Application(
     figures=_figures,
     lines=_lines,
     picture=_picture,
-    out="the vertices of the stable set or the clique, as FILE numbers them, a line each",
+    out="the vertices of the stable set or clique, as numbered in FILE, one per line",
     options=(
-        click.Option(["--plus"], is_flag=True, help="theta+, with x >= 0: a better bound."),
+        click.Option(["--plus"], is_flag=True, help="Use theta+, with x >= 0: a better bound."),
         click.Option(
             ["--complement"],
             is_flag=True,
-            help="theta of the complement of FILE: cliques and colours, not stable sets.",
+            help="Use the complement of FILE: cliques and colours instead of stable sets.",
         ),
-        trials(100, "Stable sets or cliques", fewer=True),
+        trials(100, "stable sets or cliques", fewer=True),
     ),
 )

@@ -1,1 +1,1 @@
-"""A checkpoint that many ranks write: a folder, in which each has a part, and one manifest."""
+"""The checkpoint of many ranks: a folder with one manifest and one file of rows per rank."""

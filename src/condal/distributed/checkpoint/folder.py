@@ -1,13 +1,12 @@
-"""The folder of a checkpoint that many ranks write: it is the old one or the new one, whole.
+"""The folder of a checkpoint that many ranks write: it holds the old one or the new one, whole.
 
-    FOLDER/manifest            the newest: a checkpoint of one file, of all that is the same on all
-                               ranks, which names its parts and their digests
+    FOLDER/manifest            the newest: a checkpoint of what is the same on all ranks; it names
+                               the parts and their digests
     FOLDER/manifest.previous   the one before
     FOLDER/GENERATION.r.rows   the rows of rank r
 
-Each rank writes its part under a new name. When all are on the disk, the first rank puts the
-manifest in its place in one step, as that of one process is put; then the parts that neither of
-the two manifests names are removed.
+Each rank writes its part under a new name. When all parts are on disk, the first rank replaces the
+manifest in one step; then the parts that neither manifest names are removed.
 """
 
 from __future__ import annotations
@@ -18,27 +17,34 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from condal.distributed.checkpoint.kind import Kind
-from condal.distributed.checkpoint.manifest import PART, Parts, without_parts
+from condal.distributed.checkpoint.manifest import PART_NAME, Parts, without_parts
 from condal.distributed.checkpoint.part import write_part
+from condal.distributed.checkpoint.shard_spec import ShardSpec
 from condal.distributed.checkpoint.shares import Shares
 from condal.distributed.team import Team
 from condal.errors import CondalError, FormatError
-from condal.io.checkpoint.file import Contents, contents_of, neither, older_note, put
-from condal.io.checkpoint.header import head_of, header_of, refuse
-from condal.io.checkpoint.place import previous, remove, resolved, unwritable
-from condal.io.checkpoint.table import table_of
-from condal.io.checkpoint.tree import pack, unpack
+from condal.io.checkpoint import CHECKPOINT
+from condal.io.checkpoint.file import (
+    Contents,
+    both_damaged,
+    may_not_fall_back,
+    previous_note,
+    put,
+)
+from condal.io.checkpoint.packing import pack
+from condal.io.checkpoint.unpacking import unpack
+from condal.io.container.array_file import read_file, read_head
+from condal.io.container.atomic import previous, remove, resolve_target, write_errors
 from condal.io.safe_files import opened
 
 MANIFEST = "manifest"
-_UNKNOWN: tuple[str | None, Any] = (None, None)  # what other ranks than the first know of it
+_UNKNOWN: tuple[str | None, Any] = (None, None)  # on other ranks than the first
 
 
 def write(team: Team, path: str, about: dict[str, Any], value: Any) -> None:
-    """Put a checkpoint in the folder of the manifest `path`: one team at a time.
+    """Write a checkpoint to the folder of the manifest `path`; the first rank holds the lock.
 
-    If one rank cannot write, all raise its error, and what was there is untouched.
+    If one rank cannot write, all raise its error, and what was there is unchanged.
     """
     shares, folder = Shares(team), Path(path).parent
     with team.together():
@@ -46,34 +52,33 @@ def write(team: Team, path: str, about: dict[str, Any], value: Any) -> None:
     generation = team.agreed(secrets.token_hex(8))
     own = folder / f"{generation}.{team.rank}.rows"
     try:
-        with team.together():
-            digest = _written(own, shares, path)
+        with team.together(), write_errors(path):
+            digest = write_part(own, shares.arrays)
         with team.together():
             if team.rank == 0:
-                _require_seen(folder, generation, team.size, path)
+                _require_visible(folder, generation, team.size, path)
     except CondalError:
         remove(own)
         raise
-    said = team.gathered((digest, [len(array) for array in shares.arrays]))
+    written = team.gathered((digest, [len(array) for array in shares.arrays]))
     # From here on the manifest may name the parts, whatever happens: they stay.
     with team.together():
         if team.rank == 0:
-            counts = list(zip(*(rows for _, rows in said), strict=True))
+            counts = list(zip(*(rows for _, rows in written), strict=True))
             parts = Parts(
                 generation,
-                tuple(one for one, _ in said),
-                tuple(map(Kind.of, shares.arrays)),
-                tuple(tuple(sum(one[:r]) for r in range(team.size + 1)) for one in counts),
+                tuple(part_digest for part_digest, _ in written),
+                tuple(map(ShardSpec.of, shares.arrays)),
+                tuple(tuple(sum(rows[:r]) for r in range(team.size + 1)) for rows in counts),
             )
-            whole = {**about, "parts": parts.as_json()}
             try:
-                put(path, head_of(whole, skeleton, table_of(arrays)), arrays)
+                put(path, {**about, "parts": parts.as_json()}, skeleton, arrays)
             finally:
                 forget(Path(path))
 
 
-def _require_seen(folder: Path, generation: str, ranks: int, path: str) -> None:
-    """Raise FormatError unless the parts of all ranks are where this one writes the manifest."""
+def _require_visible(folder: Path, generation: str, ranks: int, path: str) -> None:
+    """Raise FormatError unless the first rank sees the parts of all ranks."""
     for rank in range(ranks):
         if not (folder / f"{generation}.{rank}.rows").is_file():
             raise FormatError(
@@ -83,73 +88,70 @@ def _require_seen(folder: Path, generation: str, ranks: int, path: str) -> None:
             )
 
 
-def _written(own: Path, shares: Shares, path: str) -> str:
-    try:
-        return write_part(own, shares.arrays)
-    except (OSError, ValueError) as error:
-        raise unwritable(error, path) from error
-
-
 def forget(manifest: Path) -> None:
-    """Remove the parts that no manifest names; none, if one cannot be read."""
-    kept = set()
+    """Remove the parts that no manifest names; none, if a manifest cannot be read."""
+    named = set()
     with suppress(OSError, CondalError, ValueError):
         for place in (manifest, previous(manifest)):
             if os.path.lexists(place):
                 with opened(place) as file:
-                    kept.add(Parts.read(header_of(file, str(place)).about.get("parts")).generation)
+                    about = read_head(CHECKPOINT, file, str(place)).about
+                    named.add(Parts.read(about.get("parts")).generation)
         for other in manifest.parent.iterdir():
-            if (part := PART.fullmatch(other.name)) and part[1] not in kept:
+            if (part := PART_NAME.fullmatch(other.name)) and part[1] not in named:
                 remove(other)
 
 
 def read(team: Team, path: str) -> Contents:
-    """The checkpoint in the folder of the manifest `path`, on as many ranks as there are: each has
-    its own rows. The one before, and a note, where one is absent or damaged for any of them."""
+    """Read the checkpoint in the folder of the manifest `path` on any number of ranks; each gets
+    its own rows.
+
+    Where the newest one is absent or damaged for any rank, all read the one before, with a note.
+    """
     target, faults = Path(path), []
     for generation, place in enumerate((target, previous(target))):
         with team.together():
-            mine = _manifest(place) if team.rank == 0 else _UNKNOWN
-        fault, found = team.agreed(mine)
+            own_view = _manifest(place) if team.rank == 0 else _UNKNOWN
+        fault, manifest = team.agreed(own_view)
         if fault is None:
-            about, skeleton, arrays, parts = found
+            about, skeleton, arrays, parts = manifest
             wanted = [team.range(ends[-1]) for ends in parts.ends]
             with team.together():
                 fault, own = _rows(parts, target.parent, wanted)
-            fault = next((one for one in team.gathered(fault) if one is not None), None)
+            fault = next((each for each in team.gathered(fault) if each is not None), None)
         if fault is not None:
             faults.append(FormatError(fault))
             continue
         value = unpack(skeleton, arrays, str(place), Shares(team, own))
-        there = team.agreed(os.path.lexists(target))
-        note = older_note(path, there) if generation else ""
+        exists = team.agreed(os.path.lexists(target))
+        note = previous_note(path, exists) if generation else ""
         return Contents(without_parts(about), value, generation, note)
     if team.agreed(os.path.lexists(previous(target))):
-        raise neither(*faults)
+        raise both_damaged(*faults)
     raise faults[0]
 
 
 def _manifest(place: Path) -> tuple[str | None, Any]:
-    """What is wrong with a manifest; else what it is about, its tree and arrays, and its parts."""
-    shown = str(place)
+    """Return what is wrong with a manifest; else its about, skeleton, arrays and parts."""
+    name = str(place)
     try:
         if not os.path.lexists(place):
-            raise FormatError("there is no such file; check the path", path=shown)
-        with opened(resolved(place)) as file:
-            header, arrays = contents_of(file, shown)
+            raise FormatError("there is no such file; check the path", path=name)
+        with opened(resolve_target(place)) as file:
+            head, arrays = read_file(CHECKPOINT, file, name)
         try:
-            parts = Parts.read(header.about.get("parts"))
+            parts = Parts.read(head.about.get("parts"))
         except ValueError as error:
-            refuse(str(error), shown)
+            CHECKPOINT.refuse(str(error), name)
     except FormatError as error:
         return _fault(error), None
-    return None, (header.about, header.skeleton, arrays, parts)
+    return None, (head.about, head.skeleton, arrays, parts)
 
 
 def _rows(
     parts: Parts, folder: Path, wanted: list[tuple[int, int]]
 ) -> tuple[str | None, list[Any]]:
-    """What is wrong with the parts that have the rows of this rank; else these."""
+    """Return what is wrong with the parts that hold the rows of this rank; else these rows."""
     try:
         return None, parts.joined(folder, wanted)
     except FormatError as error:
@@ -157,8 +159,7 @@ def _rows(
 
 
 def _fault(error: FormatError) -> str:
-    """What is wrong with a file; one that is there, and may not be read, is no reason to take the
-    one before."""
-    if isinstance(error.__cause__, PermissionError):
+    """Return the text of a fault, unless the previous generation must not be taken instead."""
+    if may_not_fall_back(error):
         raise error
     return str(error)

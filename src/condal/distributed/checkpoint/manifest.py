@@ -1,4 +1,4 @@
-"""The manifest of a checkpoint on many ranks: what its parts hold, and which rows."""
+"""The parts of a checkpoint on many ranks, as the manifest names them."""
 
 from __future__ import annotations
 
@@ -9,97 +9,96 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from condal.distributed.checkpoint.kind import Kind
 from condal.distributed.checkpoint.part import opened_part
-from condal.io.checkpoint.header import DIGEST
-from condal.io.checkpoint.leaves import SAFE
+from condal.distributed.checkpoint.shard_spec import ShardSpec
+from condal.io.container.array_file import DIGEST_BYTES
+from condal.io.container.arrays import MAX_EXACT_INT
 from condal.linalg.points import Array
 
-FORMAT = 1
-KEYS = ("format", "generation", "digests", "kinds", "ends")
+KEYS = ("generation", "digests", "specs", "ends")
 GENERATION = re.compile(r"[0-9a-f]{16}")
-PART = re.compile(r"([0-9a-f]{16})\.\d+\.rows")
-_HEX = re.compile(f"[0-9a-f]{{{2 * DIGEST}}}")
+PART_NAME = re.compile(r"([0-9a-f]{16})\.\d+\.rows")
+_SHA256 = re.compile(f"[0-9a-f]{{{2 * DIGEST_BYTES}}}")
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of a generation, one for each rank that wrote it.
+    """The parts of a generation, one per rank that wrote it.
 
-    `digests` are those of their heads. The part r has the rows ends[k][r] ... ends[k][r + 1] - 1 of
-    the array k, which is of kinds[k].
+    `digests` are those of their heads. Part r holds the rows ends[k][r] ... ends[k][r + 1] - 1 of
+    array k, which is of specs[k].
     """
 
     generation: str
     digests: tuple[str, ...]
-    kinds: tuple[Kind, ...]
+    specs: tuple[ShardSpec, ...]
     ends: tuple[tuple[int, ...], ...]
 
     def as_json(self) -> dict[str, Any]:
-        """As it is written."""
-        kinds, ends = [kind.as_json() for kind in self.kinds], [list(one) for one in self.ends]
-        held = (FORMAT, self.generation, list(self.digests), kinds, ends)
-        return dict(zip(KEYS, held, strict=True))
+        """Return the parts as they are written."""
+        specs, ends = [spec.as_json() for spec in self.specs], [list(rows) for rows in self.ends]
+        values = (self.generation, list(self.digests), specs, ends)
+        return dict(zip(KEYS, values, strict=True))
 
     @classmethod
-    def read(cls, part: Any) -> Parts:
-        """Those of an object as `as_json` makes it; ValueError for another."""
-        if not isinstance(part, dict) or tuple(part) != KEYS or part["format"] != FORMAT:
-            raise ValueError("it does not say which parts it has, or in another format")
-        generation, digests, kinds, ends = (part[key] for key in KEYS[1:])
+    def read(cls, values: Any) -> Parts:
+        """Read an object that `as_json` made; ValueError for another value."""
+        if not isinstance(values, dict) or tuple(values) != KEYS:
+            raise ValueError("it does not say which parts it has")
+        generation, digests, specs, ends = (values[key] for key in KEYS)
         if not isinstance(generation, str) or not GENERATION.fullmatch(generation):
             raise ValueError("it has no generation")
-        listed = all(isinstance(one, list) for one in (digests, kinds, ends))
-        if not listed or len(kinds) != len(ends) or not digests:
+        listed = all(isinstance(value, list) for value in (digests, specs, ends))
+        if not listed or len(specs) != len(ends) or not digests:
             raise ValueError("it has no parts")
-        if not all(isinstance(one, str) and _HEX.fullmatch(one) for one in digests):
+        if not all(isinstance(digest, str) and _SHA256.fullmatch(digest) for digest in digests):
             raise ValueError("a part has no SHA-256")
-        if not all(_rises(one, len(digests)) for one in ends):
-            raise ValueError("the rows of a part are none")
+        if not all(_rises(rows, len(digests)) for rows in ends):
+            raise ValueError("a part has invalid rows")
         return cls(
-            generation, tuple(digests), tuple(map(Kind.read, kinds)), tuple(map(tuple, ends))
+            generation, tuple(digests), tuple(map(ShardSpec.read, specs)), tuple(map(tuple, ends))
         )
 
     def name(self, rank: int) -> str:
-        """That of the file of a rank."""
+        """Return the name of the file of a rank."""
         return f"{self.generation}.{rank}.rows"
 
     def joined(self, folder: Path, wanted: Sequence[tuple[int, int]]) -> list[Array]:
-        """The rows wanted[k] of each array k, of the files in the folder: nothing is allocated
-        before all of them are seen to be there."""
+        """Read the rows wanted[k] of each array k from the files in the folder; nothing is
+        allocated before all the files are seen to be there."""
         needed = [
-            (rank, [one[rank + 1] - one[rank] for one in self.ends])
+            (rank, [rows[rank + 1] - rows[rank] for rows in self.ends])
             for rank in range(len(self.digests))
             if any(
-                one[rank] < end and begin < one[rank + 1]
-                for one, (begin, end) in zip(self.ends, wanted, strict=True)
+                rows[rank] < end and begin < rows[rank + 1]
+                for rows, (begin, end) in zip(self.ends, wanted, strict=True)
             )
         ]
-        for rank, rows in needed:
-            with opened_part(folder / self.name(rank), self.digests[rank], self.kinds, rows):
+        for rank, counts in needed:
+            with opened_part(folder / self.name(rank), self.digests[rank], self.specs, counts):
                 pass
-        pairs = zip(self.kinds, wanted, strict=True)
-        found = [kind.empty(end - begin) for kind, (begin, end) in pairs]
-        for rank, rows in needed:
-            place = folder / self.name(rank)
-            with opened_part(place, self.digests[rank], self.kinds, rows) as part:
+        pairs = zip(self.specs, wanted, strict=True)
+        arrays = [spec.empty(end - begin) for spec, (begin, end) in pairs]
+        for rank, counts in needed:
+            path = folder / self.name(rank)
+            with opened_part(path, self.digests[rank], self.specs, counts) as part:
                 for k, (begin, end) in enumerate(wanted):
                     first = self.ends[k][rank]
                     for row, piece in part.rows(k, begin - first, end - first):
                         at = first + row - begin
-                        found[k][at : at + len(piece)] = piece
-        for array, kind in zip(found, self.kinds, strict=True):
-            array.flags.writeable = kind.writeable
-        return found
+                        arrays[k][at : at + len(piece)] = piece
+        for array, spec in zip(arrays, self.specs, strict=True):
+            array.flags.writeable = spec.writeable
+        return arrays
 
 
 def _rises(ends: Any, parts: int) -> bool:
-    whole = isinstance(ends, list) and all(type(n) is int and 0 <= n < SAFE for n in ends)
+    whole = isinstance(ends, list) and all(type(n) is int and 0 <= n < MAX_EXACT_INT for n in ends)
     return (
         whole and len(ends) == parts + 1 and ends[0] == 0 and all(a <= b for a, b in pairwise(ends))
     )
 
 
 def without_parts(about: Mapping[str, Any]) -> dict[str, Any]:
-    """What a manifest says of the solve alone, as a checkpoint of one file does."""
+    """Return what a manifest says of the solve alone, as a checkpoint of one process does."""
     return {key: value for key, value in about.items() if key != "parts"}

@@ -1,4 +1,4 @@
-"""What of a tree is not the same on all ranks: the rows that each of them owns."""
+"""What differs between ranks in a tree: the rows that each of them owns."""
 
 from __future__ import annotations
 
@@ -9,27 +9,26 @@ from condal.distributed.sharded_array import ShardedArray
 from condal.distributed.sketch import DistributedSketch
 from condal.distributed.team import Team
 from condal.io.checkpoint.known import name_of
-from condal.io.checkpoint.tree import filled
+from condal.io.container.arrays import filled
 from condal.linalg.points import Array
 
-KNOWN: Mapping[str, type] = {name_of(DistributedSketch): DistributedSketch}
 ROWS, TEAM = "rows", "team"
 
 
 class Shares:
     """The rows of this rank, by the numbers that stand for them in a tree that all ranks share."""
 
-    known = KNOWN
+    known: Mapping[str, type] = {name_of(DistributedSketch): DistributedSketch}
 
     def __init__(self, team: Team, arrays: Sequence[Array] = ()) -> None:
         self.team = team
         self.arrays = list(arrays)
-        self._made = [ShardedArray(array, team) for array in self.arrays]
+        self._sharded = [ShardedArray(array, team) for array in self.arrays]
         self._numbers: dict[int, int] = {}
-        self._alive: list[Any] = []  # an id is that of one array for as long as it is alive
+        self._alive: list[Any] = []  # an id belongs to one array for as long as it is alive
 
     def packed(self, value: Any) -> Any:
-        """The number of rows, or the word for the ranks."""
+        """Return the number of some rows, or the word for the ranks; None for anything else."""
         if isinstance(value, Team):
             return {TEAM: None}
         if not isinstance(value, ShardedArray):
@@ -41,13 +40,13 @@ class Shares:
         return {ROWS: number}
 
     def kinds(self) -> dict[str, Callable[[Any, int], Any]]:
-        """The rows of a number, and these ranks."""
+        """Return what unpacks rows and ranks."""
         return {ROWS: self._rows, TEAM: self._team}
 
     def _rows(self, number: Any, depth: int) -> ShardedArray:
-        if type(number) is not int or not 0 <= number < len(self._made):
+        if type(number) is not int or not 0 <= number < len(self._sharded):
             raise ValueError("there are no such rows")
-        return self._made[number]
+        return self._sharded[number]
 
     def _team(self, nothing: Any, depth: int) -> Team:
         if nothing is not None:

@@ -1,4 +1,4 @@
-"""What a checkpoint says of itself: for which problem, by which versions, and how far it is."""
+"""What a checkpoint is about: the problem, the versions that wrote it, and its progress."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from condal.errors import FormatError, ProblemError
-from condal.io.checkpoint.fingerprint import Told, seen
+from condal.io.checkpoint.fingerprint import WordsOf, fingerprint_of
 from condal.io.checkpoint.probes import agree, probes
+from condal.io.container.manifest import shown
 from condal.io.strict_json import decoded, encoded
 from condal.problem import Problem
 from condal.runtime.version import versions
@@ -32,13 +33,15 @@ KEYS = {
 PROBLEM_KEYS = {"fingerprint", "probes", "name", "n", "p", "maximise"}
 
 
-def described(problem: Problem, told: Told | None = None) -> dict[str, Any]:
-    """The problem, as plain JSON: made once, since all its data are read; some by what is `told` of
-    them."""
-    fingerprint, whole = seen(problem, told)
+def described(problem: Problem, words_of: WordsOf | None = None) -> dict[str, Any]:
+    """Describe the problem as plain JSON; this reads all its data.
+
+    `words_of` returns words for data that are identified by these alone.
+    """
+    fingerprint, complete = fingerprint_of(problem, words_of)
     return {
         "fingerprint": fingerprint,
-        "probes": [] if whole else [encoded(one) for one in probes(problem)],
+        "probes": [] if complete else [encoded(value) for value in probes(problem)],
         "name": problem.name,
         "n": side(problem.X),
         "p": int(problem.A.size),
@@ -54,9 +57,9 @@ def about_of(
     objective: float,
     bound: float,
 ) -> dict[str, Any]:
-    """What is to be known of a checkpoint of a `described` problem without reading its arrays.
+    """Return what can be read of a checkpoint without its arrays, for a `described` problem.
 
-    `options` is plain JSON, its numbers finite.
+    `options` is plain JSON with finite numbers.
     """
     return {
         "versions": versions(),
@@ -78,80 +81,83 @@ def require_same(
     *,
     describe: Callable[[Problem], Mapping[str, Any]] = described,
 ) -> str:
-    """A note on what may differ in rounding, or ""; ProblemError if the checkpoint is one of other
-    data or of another condal, FormatError if it does not say. The problem is described last."""
+    """Return a note on what may round differently, or "".
+
+    ProblemError if the checkpoint is for other data or was written by another condal, FormatError
+    if it does not say. The problem is described last.
+    """
     of, options = about.get("problem"), about.get("options")
-    told = isinstance(of, dict) and set(of) == PROBLEM_KEYS and isinstance(options, dict)
-    if set(about) != KEYS or not told or of is None:
+    valid = isinstance(of, dict) and set(of) == PROBLEM_KEYS and isinstance(options, dict)
+    if set(about) != KEYS or not valid or of is None:
         raise FormatError(
-            "does not say which problem it is of; give another, or begin anew", path=path
+            "does not say which problem it is for; give another, or solve again", path=path
         )
     ours, theirs = versions(), about["versions"]
     if not isinstance(theirs, dict) or theirs.get("condal") != ours["condal"]:
-        had = theirs.get("condal") if isinstance(theirs, dict) else None
+        writer = theirs.get("condal") if isinstance(theirs, dict) else None
         _refuse(
             path,
-            f"it was made by condal {_shown(had)}, and this is condal {ours['condal']}",
-            "resume with the condal that made it, or begin anew",
+            f"condal {shown(writer)} wrote it, and this is condal {ours['condal']}",
+            "resume with the condal that wrote it, or solve again",
         )
     if about["dtype"] != DTYPE:
         _refuse(
             path,
-            f"its numbers are of {_shown(about['dtype'])}, and this condal computes in {DTYPE}",
-            "begin anew",
+            f"its numbers are {shown(about['dtype'])}, and this condal computes in {DTYPE}",
+            "solve again",
         )
     changed = [name for name in ours if theirs.get(name) != ours[name]]
     _require_data(
-        of, describe(problem), path, [f"{name} {_shown(theirs.get(name))}" for name in changed]
+        of, describe(problem), path, [f"{name} {shown(theirs.get(name))}" for name in changed]
     )
     if about["byte_order"] != sys.byteorder:
         changed.append("byte order")
     if not changed:
         return ""
     return (
-        f"the checkpoint was made with another {', '.join(changed)}: the answer is as good, but "
-        "not the same to the last bit"
+        f"the checkpoint was written with another {', '.join(changed)}: the answer is as good, but "
+        "not bit-identical"
     )
 
 
 def _require_data(
     of: Mapping[str, Any], now: Mapping[str, Any], path: str, versions: list[str]
 ) -> None:
-    """Refuse other data than those that the checkpoint was made with."""
+    """Refuse other data than those of the checkpoint."""
     sizes = [
-        f"{_shown(one['name'])} (n = {_shown(one['n'])}, p = {_shown(one['p'])})"
-        for one in (of, now)
+        f"{shown(data['name'])} (n = {shown(data['n'])}, p = {shown(data['p'])})"
+        for data in (of, now)
     ]
     if of["fingerprint"] != now["fingerprint"]:
         rounding = (
-            f" If the data are the same but computed, they may be rounded in another way: it was "
-            f"made with {', '.join(versions)}."
+            f" If the data are computed, they may round differently: the checkpoint was written "
+            f"with {', '.join(versions)}."
             if versions and sizes[0] == sizes[1]
             else ""
         )
         _refuse(
             path,
-            f"it was made for {sizes[0]}, and this is {sizes[1]} with other data",
-            f"resume with the data that it was made for, or begin anew at another path.{rounding}",
+            f"it is for {sizes[0]}, and this is {sizes[1]} with other data",
+            f"resume with the data of the checkpoint, or solve again at another path.{rounding}",
         )
     try:
         before = [decoded(each) for each in of["probes"]]
     except (TypeError, ValueError):
         raise FormatError(
-            "has probes that are no numbers; give another, or begin anew", path=path
+            "has probes that are not numbers; give another, or solve again", path=path
         ) from None
     if not agree(before, [decoded(each) for each in now["probes"]]):
         _refuse(
             path,
-            f"it was made for {sizes[0]}, and now an operator or a function of the problem gives "
-            "other values",
-            "resume with those that it was made with, or begin anew at another path",
+            f"it is for {sizes[0]}, and now an operator or a function of the problem gives other "
+            "values",
+            "resume with those of the checkpoint, or solve again at another path",
         )
 
 
 def side(X: Domain) -> int | None:
-    """n: the length of a vector of X, the side of a matrix; of blocks, their sum; None if X does
-    not say."""
+    """Return n: the length of a vector of X, the side of a matrix, or the sum over blocks; None if
+    X does not say."""
     parts = getattr(X, "parts", None)
     if parts is not None:
         sides = [side(part) for part in parts]
@@ -159,12 +165,6 @@ def side(X: Domain) -> int | None:
         return sum(known) if len(known) == len(sides) else None
     n = getattr(X, "n", None)
     return int(n) if isinstance(n, int | np.integer) else None
-
-
-def _shown(value: Any) -> str:
-    """A value of a file, in a text: short, and without control characters."""
-    printable = isinstance(value, str) and value.isprintable()
-    return (value if printable else ascii(value))[:60]
 
 
 def _refuse(path: str, why: str, do: str) -> NoReturn:

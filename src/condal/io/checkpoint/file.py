@@ -1,10 +1,8 @@
-"""The file of a checkpoint: a header with lengths and digests, then arrays; whole or not there.
+"""The file of a checkpoint, in two generations.
 
-    magic line | format, u32 | length of the JSON, u64 | JSON | SHA-256 of all this | arrays
-
-All numbers have their low end first. A new checkpoint is written beside the old one and takes its
-name when it is on the disk; the old one then becomes the previous generation. Between any two steps
-the last good one has its name, and what `read` gives is a checkpoint as it was written.
+A new checkpoint is written beside the old one and takes its name once it is on disk; the old one
+then becomes the previous generation. Whatever happens, the last good one has a name, and `read`
+returns a checkpoint as it was written.
 """
 
 from __future__ import annotations
@@ -13,25 +11,27 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import BufferedReader
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
-from condal.errors import CondalError, FormatError
-from condal.io.checkpoint.header import Header, head_of, header_of, refuse
-from condal.io.checkpoint.place import keep, previous, remove, resolved, spare, unwritable
-from condal.io.checkpoint.table import raw, table_of
-from condal.io.checkpoint.tree import pack, unpack
-from condal.io.safe_files import PathLike, created, opened, sync_folder
+from condal.errors import FormatError
+from condal.io.checkpoint import CHECKPOINT
+from condal.io.checkpoint.packing import pack
+from condal.io.checkpoint.unpacking import unpack
+from condal.io.container.array_file import Head, head_bytes, read_file, read_head, write_file
+from condal.io.container.atomic import previous, replacing, resolve_target, write_errors
+from condal.io.container.manifest import FormatVersionError
+from condal.io.safe_files import PathLike, opened
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """What a checkpoint holds: `about`, plain JSON, and the value.
+    """The contents of a checkpoint: `about`, plain JSON, and the value.
 
-    `generation` is 0 for the file itself and 1 for the previous one, of which `note` says why.
+    `generation` is 0 for the file itself and 1 for the previous one; `note` then says why.
     """
 
     about: dict[str, Any]
@@ -41,106 +41,78 @@ class Contents:
 
 
 def write(path: PathLike, about: dict[str, Any], value: Any) -> None:
-    """Put a checkpoint at `path`, and what was there at `path`.previous: one writer at a time.
+    """Write a checkpoint to `path`, and move what was there to `path`.previous; hold the lock.
 
-    ProblemError for a value that no checkpoint holds, FormatError where the system does not let it
-    be written; the one that is there is then untouched.
+    ProblemError for a value that a checkpoint cannot hold, FormatError where the system refuses.
+    The checkpoint that was there is then unchanged.
     """
     skeleton, arrays = pack(value)
-    put(path, head_of(about, skeleton, table_of(arrays)), arrays)
+    put(path, about, skeleton, arrays)
 
 
-def put(path: PathLike, head: bytes, arrays: Sequence[NDArray[Any]]) -> None:
-    """Put at `path` a file of that head and the arrays that it tells of, as `write` does."""
-    target = resolved(path)
-    new, older = spare(target), spare(target)
-    try:
-        with created(new) as file:
-            fill(file, head, arrays)
-        if os.path.lexists(target):
-            keep(target, older)
-        new.replace(target)
-        sync_folder(target.parent)
-        # Not before the new one is there: the old one may have been damaged meanwhile.
-        if os.path.lexists(older):
-            older.replace(previous(target))
-            sync_folder(target.parent)
-    except (OSError, ValueError) as error:
-        raise unwritable(error, path) from error
-    finally:
-        remove(new)
-        remove(older)
-
-
-def fill(file: BinaryIO, head: bytes, arrays: Sequence[NDArray[Any]]) -> None:
-    """Write the head and the bytes of the arrays."""
-    file.write(head)
-    for array in arrays:
-        file.write(raw(array))
+def put(
+    path: PathLike, about: dict[str, Any], skeleton: Any, arrays: Sequence[NDArray[Any]]
+) -> None:
+    """Write a packed value as `write` does."""
+    head = head_bytes(CHECKPOINT, about, skeleton, arrays)
+    target = resolve_target(path)
+    with write_errors(path), replacing(target, keep_previous=True) as file:
+        write_file(file, head, arrays)
 
 
 def read(path: PathLike) -> Contents:
-    """The checkpoint at `path`; the previous one, and a note, where it is absent or damaged.
+    """Read the checkpoint at `path`, or the previous one, with a note, if it is absent or damaged.
 
     FormatError if neither is good.
     """
-    (header, value), generation, note = _newest(path, _whole)
-    return Contents(header.about, value, generation, note)
+    (head, value), generation, note = _newest(path, _read_value)
+    return Contents(head.about, value, generation, note)
 
 
 def read_about(path: PathLike) -> dict[str, Any]:
-    """What a checkpoint says of itself; its arrays are not read."""
-    return _newest(path, header_of)[0].about
+    """Read what a checkpoint is about; its arrays are not read."""
+    return _newest(path, lambda file, name: read_head(CHECKPOINT, file, name))[0].about
 
 
 def _newest(path: PathLike, reader: Callable[[BufferedReader, str], T]) -> tuple[T, int, str]:
-    """What the reader makes of the newest generation that is good, which one that is, and why."""
-    target, name, faults = resolved(path), os.fsdecode(path), []
+    """Apply the reader to the newest good generation; return which one that is, and a note."""
+    target, name, faults = resolve_target(path), os.fsdecode(path), []
     for generation, place in enumerate((target, previous(target))):
-        shown = name if generation == 0 else f"{name}.previous"
+        place_name = name if generation == 0 else f"{name}.previous"
         if not os.path.lexists(place):
-            faults.append(FormatError("there is no such file; check the path", path=shown))
+            faults.append(FormatError("there is no such file; check the path", path=place_name))
             continue
         try:
-            with opened(resolved(place)) as file:
-                found = reader(file, shown)
+            with opened(resolve_target(place)) as file:
+                contents = reader(file, place_name)
         except FormatError as fault:
-            if isinstance(fault.__cause__, PermissionError):
+            if may_not_fall_back(fault):
                 raise
             faults.append(fault)
             continue
-        return found, generation, older_note(name, os.path.lexists(target)) if generation else ""
+        note = previous_note(name, os.path.lexists(target)) if generation else ""
+        return contents, generation, note
     if os.path.lexists(previous(target)):
-        raise neither(*faults)
+        raise both_damaged(*faults)
     raise faults[0]
 
 
-def neither(newer: FormatError, older: FormatError) -> FormatError:
-    """The error where both generations are damaged."""
+def may_not_fall_back(fault: FormatError) -> bool:
+    """Whether a fault is not damage, so that the previous generation must not be taken instead."""
+    return isinstance(fault, FormatVersionError) or isinstance(fault.__cause__, PermissionError)
+
+
+def both_damaged(newer: FormatError, older: FormatError) -> FormatError:
+    """Return the error where both generations are damaged."""
     return FormatError(f"{newer}; and the one before it: {older}")
 
 
-def older_note(name: str, there: bool) -> str:
-    """What is said where the generation before was read, of one that is `there`, or is not."""
-    fault = "is damaged" if there else "is not there"
+def previous_note(name: str, exists: bool) -> str:
+    """Return the note that the previous generation was read."""
+    fault = "is damaged" if exists else "is not there"
     return f"{name} {fault}: {name}.previous, the checkpoint before it, was read instead"
 
 
-def _whole(file: BufferedReader, path: str) -> tuple[Header, Any]:
-    """The header and the value; every digest is tried."""
-    header, arrays = contents_of(file, path)
-    return header, unpack(header.skeleton, arrays, path)
-
-
-def contents_of(file: BufferedReader, path: str) -> tuple[Header, list[NDArray[Any]]]:
-    """The header and the arrays; every digest is tried."""
-    header = header_of(file, path)
-    try:
-        arrays = [entry.read(file) for entry in header.arrays]
-        if file.read(1):
-            raise ValueError("it goes on after its end")
-    except CondalError:
-        raise
-    except ValueError as error:
-        refuse(str(error), path)
-    return header, arrays
+def _read_value(file: BufferedReader, path: str) -> tuple[Head, Any]:
+    head, arrays = read_file(CHECKPOINT, file, path)
+    return head, unpack(head.skeleton, arrays, path)

@@ -1,13 +1,12 @@
-"""SHA-256 of the numbers and the structure of a problem: the same data have the same, anywhere.
+"""SHA-256 of the numbers and the structure of a problem, the same on every machine.
 
-What is hashed: the names of classes, the values of their attributes, and the shape, dtype and
-numbers of arrays and sparse matrices, all the way down. What is not: where they are in memory and
-in which order, caches, a name that errors use, and what is computed from the rest by routines whose
-rounding depends on their version.
+Hashed are the names of classes, the values of their attributes, and the shape, dtype and numbers of
+arrays and sparse matrices, recursively. Not hashed are the layout in memory, caches, names for
+error messages, and what is computed from the rest by routines whose rounding depends on their
+version.
 
-A function, and an object of another library's, is hashed as far as it can be seen: by its name, and
-by its public attributes; a function of condal's own, with all that is in its closure. What another
-computes is not seen: `probes` tries that.
+A function of condal is hashed with its closure. Other functions are hashed by their names, and
+objects of other libraries by their public attributes: `probes` evaluates them.
 """
 
 from __future__ import annotations
@@ -25,58 +24,58 @@ from numpy.typing import NDArray
 
 from condal.problem import Problem
 
-PIECE = 1 << 21  # numbers that are copied at a time, where they must be
-DEEPEST = 100
-DERIVED = {  # by rounding that another version may do otherwise
+NUMBERS_PER_PIECE = 1 << 21  # copied at a time, where a copy is needed
+MAX_LEVELS = 100
+DERIVED = {  # attributes that another version may round differently
     "Affine": ("_Q", "_R"),
     "Operator": ("norm", "name"),
     "Polytope": ("_member", "_least", "_most"),
     "Problem": ("name",),
 }
-Told: TypeAlias = Callable[[Any], Sequence[str] | None]
+WordsOf: TypeAlias = Callable[[Any], Sequence[str] | None]
 NUMBERS = (int, float, complex, np.bool_, np.number)
 
 
 def fingerprint(problem: Problem) -> str:
-    """The SHA-256, in hexadecimal."""
-    return seen(problem)[0]
+    """Return the SHA-256 in hexadecimal."""
+    return fingerprint_of(problem)[0]
 
 
-def seen(problem: Problem, told: Told | None = None) -> tuple[str, bool]:
-    """The fingerprint, and whether all can be seen: no part is a function, or of a class that is
-    not condal's. Two problems of one fingerprint may differ where that is not so.
+def fingerprint_of(problem: Problem, words_of: WordsOf | None = None) -> tuple[str, bool]:
+    """Return the fingerprint, and whether it is complete: whether no part is an opaque function, or
+    of a class outside condal. Two problems of one incomplete fingerprint may differ.
 
-    What `told` has words for is seen by these alone: what many processes hold together.
+    Values for which `words_of` returns words, such as sharded data, are hashed by these alone.
     """
-    seeing = _Seeing(told)
-    seeing.see(problem)
-    return seeing.digest.hexdigest(), not seeing.hidden
+    hashing = _Hashing(words_of)
+    hashing.add(problem)
+    return hashing.digest.hexdigest(), not hashing.hidden
 
 
-class _Seeing:
-    """The digest so far, what is open above, and whether something could not be seen."""
+class _Hashing:
+    """The digest so far, the objects that are open, and whether something is opaque."""
 
-    def __init__(self, told: Told | None = None) -> None:
-        self._told = told
+    def __init__(self, words_of: WordsOf | None = None) -> None:
+        self._words_of = words_of
         self.digest = hashlib.sha256()
         self.hidden = False
         self._above: list[int] = []
 
-    def see(self, value: Any) -> None:
-        """Add a value, of any kind."""
+    def add(self, value: Any) -> None:
+        """Add a value of any kind."""
         if value is None or isinstance(value, bool | str | bytes | slice | range | np.dtype | type):
             self._tag("value", type(value).__name__, _spelled(value))
         elif isinstance(value, NUMBERS):
             self._tag("number", _number(value))
         elif isinstance(value, Enum):
             self._tag("enum", type(value).__qualname__, value.name)
-        elif self._told is not None and (words := self._told(value)) is not None:
-            self._tag("told", *words)
+        elif self._words_of is not None and (words := self._words_of(value)) is not None:
+            self._tag("words", *words)
         elif isinstance(value, np.ndarray):
             self._array(value)
         elif sp.issparse(value):
             self._sparse(value)
-        elif id(value) in self._above or len(self._above) > DEEPEST:
+        elif id(value) in self._above or len(self._above) > MAX_LEVELS:
             self._tag("above")
         else:
             self._above.append(id(value))
@@ -87,7 +86,7 @@ class _Seeing:
         if isinstance(value, tuple | list):
             self._tag("items", str(len(value)))
             for each in value:
-                self.see(each)
+                self.add(each)
         elif isinstance(value, set | frozenset):
             self._tag("set", *sorted(_alone(each) for each in value))
         elif isinstance(value, Mapping):
@@ -95,7 +94,7 @@ class _Seeing:
             named = {_alone(key): each for key, each in value.items()}
             for key, each in sorted(named.items(), key=_first):
                 self._tag("key", key)
-                self.see(each)
+                self.add(each)
         elif isinstance(value, Problem):
             self._object(value, skipped=("repair", "propose"))
             for name in ("repair", "propose"):
@@ -107,7 +106,7 @@ class _Seeing:
             self._object(value)
 
     def _object(self, value: Any, skipped: tuple[str, ...] = ()) -> None:
-        """The class, and the attributes that are neither caches nor derived."""
+        """Add the class, and the attributes that are neither caches nor derived."""
         cls = type(value)
         ours = _is_ours(cls)
         self.hidden = self.hidden or not ours
@@ -115,21 +114,21 @@ class _Seeing:
         self._tag("object", cls.__qualname__)
         for name in sorted(_attributes(value)):
             if name.startswith("_") and not (ours or _is_ours(getattr(value, name))):
-                continue  # it may be a cache, which is there or not
+                continue  # it may be a cache, which may be absent
             if name not in skipped and not isinstance(getattr(cls, name, None), cached_property):
                 self._tag("attribute", name)
-                self.see(getattr(value, name))
+                self.add(getattr(value, name))
         self._tag("end")
 
     def _function(self, call: Any) -> None:
-        """Its name; one of condal's, with what it has in its closure."""
+        """Add the name of a function, and the closure if it is condal's."""
         self._tag("function", _name_of(call))
         if not _is_ours(call):
             self.hidden = True
             return
-        self.see(getattr(call, "__self__", None))
+        self.add(getattr(call, "__self__", None))
         for cell in getattr(call, "__closure__", None) or ():
-            self.see(cell.cell_contents)
+            self.add(cell.cell_contents)
 
     def _array(self, array: NDArray[Any]) -> None:
         if array.dtype.kind not in "biufc":
@@ -140,15 +139,15 @@ class _Seeing:
         self._tag("array", low.str, str(array.shape))
         if array.ndim == 0 or array.flags.c_contiguous:
             flat = array.reshape(-1)
-            step = PIECE
+            step = NUMBERS_PER_PIECE
         else:
-            flat, step = array, max(1, PIECE // max(1, array[:1].size))
+            flat, step = array, max(1, NUMBERS_PER_PIECE // max(1, array[:1].size))
         for begin in range(0, len(flat), step):
             piece = np.ascontiguousarray(flat[begin : begin + step], dtype=low)
             self.digest.update(piece.reshape(-1).view(np.uint8).data)
 
     def _sparse(self, matrix: Any) -> None:
-        """As CSR or CSC, its entries in order and each there once; whole numbers as int64."""
+        """Add a matrix as CSR or CSC, sorted and without duplicates, its indices as int64."""
         if matrix.format not in ("csr", "csc"):
             matrix = matrix.tocsr()
         if not matrix.has_canonical_format:
@@ -158,12 +157,12 @@ class _Seeing:
         self._array(matrix.data)
         for indices in (matrix.indices, matrix.indptr):
             self._tag("indices", str(indices.size))
-            for begin in range(0, indices.size, PIECE):
-                piece = indices[begin : begin + PIECE].astype("<i8")
+            for begin in range(0, indices.size, NUMBERS_PER_PIECE):
+                piece = indices[begin : begin + NUMBERS_PER_PIECE].astype("<i8")
                 self.digest.update(piece.view(np.uint8).data)
 
     def _tag(self, *words: str) -> None:
-        """Words with their lengths: no two lists of them are the same bytes."""
+        """Add words with their lengths, so that different lists give different bytes."""
         for word in words:
             data = word.encode("utf-8", "surrogatepass")
             self.digest.update(f"{len(data)}:".encode() + data)
@@ -171,7 +170,7 @@ class _Seeing:
 
 
 def _attributes(value: Any) -> set[str]:
-    """The names of the attributes of an instance: of its dict, its slots and its fields."""
+    """Return the names of the attributes of an instance: in its dict, slots and fields."""
     names = set(getattr(value, "__dict__", {}))
     if is_dataclass(value):
         names.update(field.name for field in fields(value))
@@ -182,7 +181,7 @@ def _attributes(value: Any) -> set[str]:
 
 
 def _is_object(value: Any) -> bool:
-    """Whether a callable has something in it: an instance with attributes, and no function."""
+    """Whether a callable is an instance with attributes, not a function."""
     function = hasattr(value, "__code__") or hasattr(value, "__self__")
     return bool(_attributes(value)) and not function
 
@@ -193,10 +192,10 @@ def _is_ours(value: Any) -> bool:
 
 
 def _alone(value: Any) -> str:
-    """The fingerprint of one value."""
-    seeing = _Seeing()
-    seeing.see(value)
-    return seeing.digest.hexdigest()
+    """Return the fingerprint of one value."""
+    hashing = _Hashing()
+    hashing.add(value)
+    return hashing.digest.hexdigest()
 
 
 def _first(pair: tuple[str, Any]) -> str:
@@ -212,7 +211,7 @@ def _spelled(value: Any) -> str:
 
 
 def _number(value: Any) -> str:
-    """A number by its value: 3 is 3.0, and NumPy's is Python's."""
+    """Spell a number by its value: 3 as 3.0, and NumPy's as Python's."""
     plain = value.item() if isinstance(value, np.generic) else value
     whole = isinstance(plain, int) and abs(plain) <= 2**53
     return repr(float(plain) if whole else plain)

@@ -1,7 +1,7 @@
-"""The classes that a checkpoint may hold, each by a name: a file can name no other.
+"""The classes that a checkpoint may hold, each by a name; a file can name no other.
 
-A name is `module.Class`, such as `method.LowRankState`. Nothing is imported because a file
-says so: a name that is not here is refused.
+A name is `module.Class`, such as `rounds.LowRankState`, with the last part of the module's path. A
+module is imported only when it is listed here and a file names one of its classes.
 """
 
 from __future__ import annotations
@@ -9,92 +9,67 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
-from condal.certificates.certificate import Certificate
-from condal.certificates.ledger import CertifiedPoint
-from condal.driver.counting import Counts
-from condal.linalg.points import LowRank, Outer
-from condal.linalg.proof import Proof
-from condal.methods import cgal, hull, rules
-from condal.methods import choice as auto
-from condal.methods.classic import cgs, gdmm, ial, unconstrained, upd
-from condal.methods.interior import method as interior
-from condal.methods.lowrank import method as lowrank
-from condal.methods.projection import anderson, primal_dual, splitting
-from condal.methods.state import State, Warm
-from condal.result import History, Row, Status
-from condal.storage import Atoms, Blocks, Dense, Factor, Factored, Sketch, TwoSidedSketch
-from condal.storage.reconstruction import Reconstruction
+CLASSES = {  # by the paths of their modules
+    "condal.certificates.certificate": "Certificate",
+    "condal.certificates.infeasibility": "Separation",
+    "condal.certificates.ledger": "CertifiedPoint",
+    "condal.driver.counting": "Counts",
+    "condal.driver.schedule": "CertificationSchedule",
+    "condal.linalg.points": "LowRank Outer",
+    "condal.linalg.proof": "Proof",
+    "condal.methods.cgal": "CGAL CGALState",
+    "condal.methods.choice": "Choice StallDetector",
+    "condal.methods.classic.cgs": "CGS CGSState",
+    "condal.methods.classic.ial": "IAL IALState",
+    "condal.methods.classic.upd": "AUPD OracleAnswer UPD UPDState",
+    "condal.methods.classic.variants": "GDMM SketchyCGM SmoothedCG",
+    "condal.methods.hull": "Hull",
+    "condal.methods.interior.method": "BestInteriorPoint InteriorPoint InteriorState",
+    "condal.methods.lowrank.method": "LowRankCGAL",
+    "condal.methods.lowrank.rounds": "LowRankState",
+    "condal.methods.projection.anderson": "Anderson",
+    "condal.methods.projection.primal_dual": "PrimalDual PrimalDualState",
+    "condal.methods.projection.splitting": "Splitting SplittingState",
+    "condal.methods.rules": "Balanced Classical Const Corrective Decr Exact Fixed FractionOfGap "
+    "Given Harmonic LineSearch Never Smoothed Whole",
+    "condal.methods.state": "State Warm",
+    "condal.result": "History Row Status",
+    "condal.storage.atoms": "Atoms",
+    "condal.storage.blocks": "Blocks",
+    "condal.storage.factored": "Factored",
+    "condal.storage.reconstruction": "Reconstruction",
+    "condal.storage.sketch": "Sketch",
+    "condal.storage.two_sided": "TwoSidedSketch",
+    "condal.storage.whole": "Dense Factor",
+}
+MODULES: dict[str, str] = {  # the path of the module of each name
+    f"{path.rpartition('.')[2]}.{name}": path
+    for path, names in CLASSES.items()
+    for name in names.split()
+}
 
-METHODS: tuple[type, ...] = (
-    cgal.CGAL,
-    cgs.CGS,
-    gdmm.GDMM,
-    ial.IAL,
-    interior.InteriorPoint,
-    lowrank.LowRankCGAL,
-    primal_dual.PrimalDual,
-    splitting.Splitting,
-    unconstrained.SketchyCGM,
-    unconstrained.SmoothedCG,
-    upd.AUPD,
-    upd.UPD,
-)
-RULES: tuple[type, ...] = (
-    rules.Balanced,
-    rules.Classical,
-    rules.Const,
-    rules.Decr,
-    rules.Exact,
-    rules.Fixed,
-    rules.FractionOfGap,
-    rules.Given,
-    rules.Harmonic,
-    rules.LineSearch,
-    rules.Never,
-    rules.Smoothed,
-    rules.Whole,
-)
-STATES: tuple[type, ...] = (
-    State,
-    Warm,
-    anderson.Anderson,
-    cgal.CGALState,
-    cgs.Prox,
-    hull.Hull,
-    ial.Loops,
-    interior.BestInteriorPoint,
-    interior.InteriorState,
-    lowrank.LowRankState,
-    primal_dual.PrimalDualState,
-    splitting.SplittingState,
-    upd.OracleAnswer,
-    upd.UPDState,
-)
-POINTS: tuple[type, ...] = (LowRank, Outer)
-STORAGES: tuple[type, ...] = (Atoms, Blocks, Dense, Factor, Factored, Sketch, TwoSidedSketch)
-DRIVER: tuple[type, ...] = (
-    auto.Choice,
-    auto.StallDetector,
-    CertifiedPoint,
-    Certificate,
-    Counts,
-    History,
-    Proof,
-    Reconstruction,
-    Row,
-    Status,
-)
+
+def class_of(name: str) -> Any:
+    """Return the class of a name; None if the name is not listed."""
+    path = MODULES.get(name)
+    return None if path is None else getattr(import_module(path), name.rpartition(".")[2])
+
+
+def is_known(cls: type) -> bool:
+    """Whether a class is listed."""
+    return MODULES.get(name_of(cls)) == cls.__module__
 
 
 def name_of(cls: type) -> str:
-    """`module.Class`, of the innermost module."""
+    """Return `module.Class`, with the last part of the module's path."""
     return f"{cls.__module__.rpartition('.')[2]}.{cls.__qualname__}"
 
 
 def kind_of(cls: type) -> str:
-    """What a class is to a checkpoint: an "enum", a "record", a "row", or an "object"."""
+    """Return what a class is to a checkpoint: an "enum", a "record", a "row", or an "object"."""
     if issubclass(cls, Enum):
         return "enum"
     if is_dataclass(cls):
@@ -103,23 +78,12 @@ def kind_of(cls: type) -> str:
 
 
 def attributes(cls: Any) -> tuple[str, ...]:
-    """The names of what is held of an instance."""
+    """Return the names of what a checkpoint holds of an instance."""
     if is_dataclass(cls):
         return tuple(field.name for field in fields(cls))
-    return tuple(cls._fields if kind_of(cls) == "row" else cls.kept)
-
-
-def is_whole(cls: type) -> bool:
-    """Whether the attributes that are held are all there are: a property among them stands for
-    others."""
-    return not any(isinstance(getattr(cls, name, None), property) for name in attributes(cls))
+    return tuple(cls._fields if kind_of(cls) == "row" else cls.checkpoint_fields)
 
 
 def is_cache(cls: type, name: str) -> bool:
-    """Whether an attribute is a cached_property: it may be there or not."""
+    """Whether an attribute is a cached_property: it may be absent."""
     return isinstance(getattr(cls, name, None), cached_property)
-
-
-KNOWN: dict[str, type] = {
-    name_of(cls): cls for cls in (*METHODS, *RULES, *STATES, *POINTS, *STORAGES, *DRIVER)
-}

@@ -1,8 +1,8 @@
-"""Numbers that the pieces of a problem compute, to tell two problems apart that look the same.
+"""Values of the opaque pieces of a problem, which tell problems of one fingerprint apart.
 
-A function or an operator of the user's own shows nothing of itself but what it gives: it is asked
-once, at a vector that is the same in every process. The answers are compared up to rounding, which
-may differ with the number of threads; so a small change of one number among many can go unseen.
+Each function or operator is evaluated once, at a vector that is the same in every process. The
+values are compared up to rounding, which may depend on the number of threads: a small change of one
+number among many can pass unnoticed.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
 from condal.types import LinearMap
 
-ROUNDING = 1e-9  # of the larger of two numbers: what they may differ by
+PROBE_TOLERANCE = 1e-9  # relative to the larger of two values
 
 
 def probes(problem: Problem) -> list[float]:
-    """A few numbers of f, M, A and h, and of X if it is not condal's; NaN where a piece raises."""
+    """Evaluate f, M, A and h, and X if it is not condal's; NaN where a piece raises."""
     f, X, A, h = problem.f, problem.X, problem.A, problem.h
-    asked: list[Callable[[], float]] = [
+    evaluations: list[Callable[[], float]] = [
         lambda: _of_map(f.M),
         lambda: _of_map(A),
         lambda: f.value(_positive(f.M.size)),
@@ -35,19 +35,19 @@ def probes(problem: Problem) -> list[float]:
         lambda: X.diameter,
         lambda: A.norm,
     ]
-    if type(X).__module__.partition(".")[0] != "condal":
-        asked.append(lambda: _across(np.asarray(X.lmo(_direction(f.M)))))
+    if hasattr(X, "of_user") or type(X).__module__.partition(".")[0] != "condal":
+        evaluations.append(lambda: _across(np.asarray(X.lmo(_direction(f.M)))))
     with np.errstate(all="ignore"):
-        return [_number(each) for each in asked]
+        return [_number(evaluate) for evaluate in evaluations]
 
 
 def agree(before: Sequence[float], now: Sequence[float]) -> bool:
-    """Whether the numbers are the same, up to rounding."""
+    """Whether the values are the same up to rounding."""
     return len(before) == len(now) and all(map(_close, before, now))
 
 
 def wave(n: int) -> Array:
-    """cos 1, cos 2, ..., cos n, over sqrt(n): a vector of about unit length and of no pattern."""
+    """Return (cos 1, cos 2, ..., cos n) / sqrt(n): a vector of about unit length, no pattern."""
     return np.asarray(np.cos(np.arange(1.0, n + 1.0)) / sqrt(max(n, 1)))
 
 
@@ -60,7 +60,7 @@ def _direction(M: LinearMap) -> Any:
 
 
 def _of_map(M: LinearMap) -> float:
-    """A'y, seen along one vector."""
+    """Return the inner product of M'y with a fixed vector."""
     return _along(M.adjoint(wave(M.size)))
 
 
@@ -79,14 +79,14 @@ def _across(values: Any) -> float:
     return float(flat @ np.flip(wave(flat.size)))
 
 
-def _number(asked: Callable[[], float]) -> float:
+def _number(evaluate: Callable[[], float]) -> float:
     try:
-        return float(asked())
-    except Exception:  # whatever it is: the solve will meet it, and say whose fault it is
+        return float(evaluate())
+    except Exception:  # the solve will meet it, and name the piece
         return nan
 
 
 def _close(a: float, b: float) -> bool:
     if not (isfinite(a) and isfinite(b)):
         return a == b or (isnan(a) and isnan(b))
-    return abs(a - b) <= ROUNDING * max(abs(a), abs(b), 1e-6)
+    return abs(a - b) <= PROBE_TOLERANCE * max(abs(a), abs(b), 1e-6)

@@ -1,4 +1,4 @@
-"""NumPy's own files, .npy and .npz: never unpickled, and checked before memory is asked for."""
+"""NumPy's files, .npy and .npz: never unpickled, and sizes checked before memory is allocated."""
 
 from __future__ import annotations
 
@@ -17,20 +17,38 @@ from condal.io.formats.npy import NUMBERS, parse
 from condal.io.safe_files import PathLike, first_bytes, most_bytes, opened
 
 ZIP = b"PK\x03\x04"
-NOTHING = b"PK\x05\x06"  # an archive without members
-END = 22  # bytes of the record at the end of an archive without a comment
+ZIP_END = b"PK\x05\x06"  # of the last record; an archive without members begins with it
+ZIP_END_BYTES = 22  # of that record in an archive without a comment
 MAX_MEMBERS = 64
-LONGEST_WORD = 1024  # bytes of its file, most of which is the header
+MAX_WORD_BYTES = 1024  # of its file, most of which is the header
 
 
 def is_npz(path: PathLike) -> bool:
-    """Whether a file is a .npz archive, and no other of zip's, by its first bytes."""
+    """Whether the first bytes of a file are those of a .npz archive, not of another zip file."""
     head = first_bytes(path, 256)
     return head.startswith(ZIP) and b".npy" in head
 
 
 def read_array(path: PathLike, *, finite: bool = True) -> Any:
-    """The array of a .npy file; one that is not `finite` is refused, unless that may be."""
+    """Read the array of a .npy file.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file.
+    finite : bool
+        Whether to refuse nan and inf.
+
+    Returns
+    -------
+    ndarray
+        The array.
+
+    Raises
+    ------
+    FormatError
+        If the file is not an array of numbers, or its size does not fit its header.
+    """
     name = os.fsdecode(path)
     with opened(name) as file:
         return parse(file, os.fstat(file.fileno()).st_size, name, "", finite=finite)
@@ -44,10 +62,30 @@ def read_arrays(
     most: int = MAX_MEMBERS,
     finite: bool = True,
 ) -> dict[str, Any]:
-    """The arrays of a .npz file by name: all, or those of the names that it has.
+    """Read the arrays of a .npz file.
 
-    `kinds` are those of the dtypes that are taken, and `most` is how many arrays there may be;
-    those that are not `finite` are refused, unless that may be.
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file.
+    names : collection of str, optional
+        The arrays to read, as far as the file has them; all by default.
+    kinds : str
+        The kinds of dtypes that are read.
+    most : int
+        The largest number of arrays that the file may have.
+    finite : bool
+        Whether to refuse nan and inf.
+
+    Returns
+    -------
+    dict
+        The arrays by name.
+
+    Raises
+    ------
+    FormatError
+        If the file is not an archive of arrays of numbers, or larger than it may be.
     """
     name = os.fsdecode(path)
     with archive_of(name) as (archive, size):
@@ -64,20 +102,20 @@ def read_arrays(
 
 
 def read_word(path: PathLike, name: str) -> str:
-    """The one short word of an array of a .npz file, as SciPy's name of a sparse format."""
+    """Read the only word of an array of a .npz file, such as SciPy's name of a sparse format."""
     file = os.fsdecode(path)
     with archive_of(file) as (archive, _):
         member = members_of(archive, file)[name]
-        if member.file_size > LONGEST_WORD:
+        if member.file_size > MAX_WORD_BYTES:
             raise FormatError(f"{shown(member)} is too long for a word", path=file)
         with archive.open(member) as stream:
-            data = stream.read(LONGEST_WORD + 1)
+            data = stream.read(MAX_WORD_BYTES + 1)
         word = parse(io.BytesIO(data), len(data), file, f"{shown(member)}: ", kinds="SU")
     return str(word.astype(str).item()) if word.size == 1 else ""
 
 
 def names_of_arrays(path: PathLike) -> list[str]:
-    """The names of the arrays of a .npz file, none of which is read."""
+    """Return the sorted names of the arrays of a .npz file; no array is read."""
     name = os.fsdecode(path)
     with archive_of(name) as (archive, _):
         return sorted(members_of(archive, name))
@@ -85,17 +123,16 @@ def names_of_arrays(path: PathLike) -> list[str]:
 
 @contextmanager
 def archive_of(name: str) -> Iterator[tuple[zipfile.ZipFile, int]]:
-    """The archive, and how many bytes the file has."""
+    """Open an archive; yield it and the size of the file."""
     with opened(name) as file:
         first, size = file.read(len(ZIP)), os.fstat(file.fileno()).st_size
-        if first != ZIP and not (first == NOTHING and size == END):
-            raise FormatError("is no .npz file; save one with numpy.savez(path, ...)", path=name)
-        file.seek(max(size - END, 0))
+        if first != ZIP and not (first == ZIP_END and size == ZIP_END_BYTES):
+            raise FormatError("is not a .npz file; save one with numpy.savez(path, ...)", path=name)
+        file.seek(max(size - ZIP_END_BYTES, 0))
         end = file.read()
         file.seek(0)
-        # Where zipfile would look for the end before bytes that follow it, and take these for a
-        # comment.
-        if not end.startswith(b"PK\x05\x06") or not end.endswith(b"\0\0"):
+        # Otherwise zipfile would search for the end further up, and take the rest for a comment.
+        if not end.startswith(ZIP_END) or not end.endswith(b"\0\0"):
             raise damaged(name, "it does not end as one")
         try:
             with zipfile.ZipFile(file) as archive:
@@ -108,21 +145,21 @@ def archive_of(name: str) -> Iterator[tuple[zipfile.ZipFile, int]]:
             zlib.error,
             EOFError,
             OSError,
-            RuntimeError,  # a member that is encrypted, or packed in a way unknown to zipfile
+            RuntimeError,  # a member is encrypted, or packed in a way unknown to zipfile
             ValueError,
         ) as error:
             raise damaged(name, f"{error!s:.200}") from error
 
 
 def damaged(name: str, why: str) -> FormatError:
-    """The error of an archive that is not whole."""
+    """Return the error of a damaged archive."""
     return FormatError(f"the archive is truncated or damaged ({why}); make it again", path=name)
 
 
 def members_of(
     archive: zipfile.ZipFile, name: str, most: int = MAX_MEMBERS
 ) -> dict[str, zipfile.ZipInfo]:
-    """The members of an archive by their names, which are arrays alone."""
+    """Return the members of an archive by name; all must be arrays."""
     members = archive.infolist()
     if len(members) > most:
         raise FormatError(f"holds {len(members)} files; wanted a few arrays", path=name)
@@ -130,38 +167,37 @@ def members_of(
         plain = member.filename == Path(member.filename).name
         if not plain or not member.filename.endswith(".npy"):
             raise FormatError(
-                f"holds {member.filename[:40]!a}; wanted arrays alone, as numpy.savez writes",
+                f"holds {member.filename[:40]!a}; wanted only arrays, as numpy.savez writes",
                 path=name,
             )
-        # Of other ways to pack, one asks for as much memory as its header likes.
+        # Another way of packing allocates as much memory as its header says.
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise FormatError(
-                f"{shown(member)} is packed in a way that numpy.savez has not; save it "
+                f"{shown(member)} is packed in a way that numpy.savez does not use; save it "
                 "with numpy.savez_compressed",
                 path=name,
             )
-    found = {member.filename.removesuffix(".npy"): member for member in members}
-    if len(found) != len(members):
+    by_name = {member.filename.removesuffix(".npy"): member for member in members}
+    if len(by_name) != len(members):
         raise FormatError(
             "holds two arrays of one name; save each once, with numpy.savez", path=name
         )
-    return found
+    return by_name
 
 
 def shown(member: zipfile.ZipInfo) -> str:
-    """The name of a member, as an error shows it."""
+    """Return the name of a member as an error shows it."""
     return ascii(member.filename[:40])[1:-1]
 
 
 def _check_sizes(members: Collection[zipfile.ZipInfo], size: int, name: str) -> None:
-    """Refuse arrays that are, all together, more than what a file of a size may hold: members can
-    share the bytes that they are packed in."""
+    """Refuse arrays whose total size is too large for the file; members can share packed bytes."""
     total = sum(member.file_size for member in members)
     if total > most_bytes(size, packed=True):
         largest = max(members, key=lambda member: member.file_size)
         raise FormatError(
-            f"{shown(largest)} is to be {largest.file_size} bytes in a file of {size}, and "
-            f"all arrays {total}, more than is read; save them with numpy.savez, uncompressed, if "
+            f"{shown(largest)} unpacks to {largest.file_size} bytes in a file of {size}, and all "
+            f"arrays to {total}, more than is read; save them with numpy.savez, uncompressed, if "
             "you trust it",
             path=name,
         )

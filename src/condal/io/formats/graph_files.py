@@ -15,9 +15,7 @@ from condal.io.formats.matrix_market import (
     is_matrix_market,
     parse_matrix_market,
 )
-from condal.io.formats.metis import parse_metis
 from condal.io.formats.rudy import parse_rudy
-from condal.io.formats.rutherford_boeing import parse_rutherford_boeing
 from condal.io.formats.sparse_arrays import is_saved_array, read_sparse_array
 from condal.io.formats.text import read_text, suffixes_of
 from condal.io.safe_files import PathLike
@@ -45,8 +43,12 @@ def read_labelled_graph(path: PathLike) -> tuple[sparse.csr_array, Any]:
     if is_matrix_market(text):
         return _numbered(parse_matrix_market(text))
     if ".rb" in suffixes:
+        from condal.io.formats.rutherford_boeing import parse_rutherford_boeing
+
         return _numbered(parse_rutherford_boeing(text))
     if ".graph" in suffixes or ".metis" in suffixes:
+        from condal.io.formats.metis import parse_metis
+
         return _numbered(parse_metis(text))
     if is_edge_list(text):
         found = parse_edge_list(text)

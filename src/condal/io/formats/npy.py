@@ -1,34 +1,32 @@
-"""An array as NumPy writes it to a .npy file: magic, version, length, a header of text, numbers.
-
-The header is a piece of Python, which is matched here and never evaluated.
-"""
+"""Arrays in .npy files: NumPy reads them, after their header was held against the file's size."""
 
 from __future__ import annotations
 
 import math
-import re
-from io import BufferedIOBase
+import warnings
+from io import BufferedIOBase, BytesIO
 from typing import IO, Any
 
 import numpy as np
+from numpy.lib import format as npy_format
 
 from condal.errors import FormatError
-from condal.io.formats.text import quote
 
-MAGIC = b"\x93NUMPY"
+MAGIC = npy_format.MAGIC_PREFIX
 NUMBERS = "biufc"  # the kinds of their dtypes
-MAX_DIMENSIONS = 32  # which every NumPy can have
-MAX_HEADER = 10_000  # bytes
+MAX_DIMENSIONS = 32  # which every NumPy supports
+MAX_SIDE = 10**18
+MAX_HEADER_BYTES = 10_000
+MAX_SHAPE_PRODUCT = 2**40  # of the sides that are not 0, in an array without numbers
 NOT_FINITE = "holds nan or inf; every entry must be finite"
+NOT_NPY = "is not an array as numpy.save writes it; save it again"
 
-_LENGTHS = {b"\x01\x00": 2, b"\x02\x00": 4}  # bytes of the length of the header, by the version
-_HEADER = re.compile(
-    rb"\{\s*'descr':\s*('[^'\\]{1,40}'|\[.*\]),\s*'fortran_order':\s*(True|False),"
-    rb"\s*'shape':\s*\(\s*((?:\d{1,18}\s*,\s*)*(?:\d{1,18}\s*)?)\),?\s*\}\s*",
-    re.DOTALL,
-)
-_DTYPE = re.compile(rb"'([<>=|]?[biufcSU]\d{1,9})'")
-_LAST = 0x10FFFF  # of the characters of Unicode
+_READERS: dict[tuple[int, int], Any] = {
+    (1, 0): npy_format.read_array_header_1_0,
+    (2, 0): npy_format.read_array_header_2_0,
+}
+_PREFIX_BYTES = len(MAGIC) + 2 + 4  # with the version and the length of the header
+_LAST_CHARACTER = 0x10FFFF  # of Unicode
 
 
 def parse(
@@ -40,74 +38,76 @@ def parse(
     kinds: str = NUMBERS,
     finite: bool = True,
 ) -> Any:
-    """The array of a file of so many bytes; refused unless its header fits the bytes that are
-    there, and is of one of the `kinds`. `where` begins the texts of errors."""
+    """Read the array of a file of `size` bytes, whose dtype is of one of the `kinds`.
+
+    The header must fit the bytes that follow it. `where` begins the texts of errors.
+    """
 
     def error(text: str) -> FormatError:
         return FormatError(where + text, path=name)
 
-    dtype, shape, order, begin = head_of(file, size, kinds, error)
-    raw = np.empty(size - begin, np.uint8)
-    if raw.size and file.readinto(raw.data) != raw.size:
-        raise error("the file ends before the array does; fetch it again")
-    array = entries_of(raw, dtype)
+    dtype, *_ = head_of(file, size, kinds, error)
+    file.seek(0)
+    try:
+        array = npy_format.read_array(file, allow_pickle=False, max_header_size=MAX_HEADER_BYTES)
+    except ValueError:  # of a file that became shorter meanwhile
+        raise error("the file ends before the array does; fetch it again") from None
     if dtype.kind in NUMBERS and finite and not np.isfinite(array).all():
         raise error(NOT_FINITE)
-    if dtype.kind == "U" and (raw.view(np.dtype("u4").newbyteorder(dtype.byteorder)) > _LAST).any():
-        raise error("holds characters that there are none of; the file is damaged")
-    return array.reshape(shape, order=order)
+    if dtype.kind == "b":
+        return array.view(np.uint8) != 0  # other bytes than 0 and 1 have undefined effects
+    if dtype.kind == "U":
+        codes = np.ravel(array, order="K").view(np.dtype("u4").newbyteorder(dtype.byteorder))
+        if (codes > _LAST_CHARACTER).any():
+            raise error("holds characters that do not exist; the file is damaged")
+    return array
 
 
 def entries_of(raw: Any, dtype: Any) -> Any:
-    """The numbers of their bytes."""
-    # Other bytes than 0 and 1 are no bool, and do what they like.
-    return raw.astype(bool) if dtype.kind == "b" else raw.view(dtype)
+    """Return the numbers of some bytes."""
+    return raw != 0 if dtype.kind == "b" else raw.view(dtype)
 
 
 def head_of(
     file: IO[bytes] | BufferedIOBase, size: int, kinds: str, error: Any
 ) -> tuple[Any, tuple[int, ...], Any, int]:
-    """The dtype, the shape, the order, and how many of the bytes come before the numbers; refused
-    unless the shape is that of the bytes that follow. `error` makes an error of a text."""
-    head = file.read(len(MAGIC) + 2)
-    length = _LENGTHS.get(head[len(MAGIC) :]) if head.startswith(MAGIC) else None
-    counted = file.read(length or 0)
-    count = int.from_bytes(counted, "little")
-    text = file.read(count) if count <= MAX_HEADER else b""
-    found = _HEADER.fullmatch(text) if length == len(counted) else None
-    if found is None:
-        raise error("is no array as numpy.save writes it; save it again")
-    dtype = _dtype(found[1], kinds, error)
-    shape = tuple(map(int, re.findall(rb"\d+", found[3])))
-    order = "F" if found[2] == b"True" else "C"
-    begin = len(head) + len(counted) + len(text)
-    _check_shape(dtype, shape, size - begin, error)
-    return dtype, shape, order, begin
+    """Read the dtype, the shape, the order, and the number of bytes before the numbers.
 
-
-def _dtype(text: bytes, kinds: str, error: Any) -> Any:
-    known = _DTYPE.fullmatch(text)
+    The shape must be that of the bytes that follow. `error` makes an error of a text.
+    """
+    head = BytesIO(file.read(min(size, _PREFIX_BYTES + MAX_HEADER_BYTES)))
     try:
-        dtype = np.dtype(known[1].decode()) if known else None
-    except TypeError:  # no number has that many bytes
-        dtype = None
-    if dtype is None or dtype.kind not in kinds or not dtype.itemsize:
-        parts = ("numbers" * ("f" in kinds), "text" * ("U" in kinds))
-        wanted = " or ".join(filter(None, parts))
-        held = quote(text) if dtype is None else dtype
-        raise error(f"holds {held}, not {wanted}; objects are not read: save an array of {wanted}")
-    if dtype.kind in "fc" and dtype.itemsize > (8 if dtype.kind == "f" else 16):
-        raise error(f"holds {dtype}, of more digits than are computed with; save it as float64")
-    return dtype
-
-
-def _check_shape(dtype: Any, shape: tuple[int, ...], held: int, error: Any) -> None:
-    """Refuse a shape that is not that of the bytes that follow."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of headers that Python 2 wrote, which are refused
+            reader = _READERS[npy_format.read_magic(head)]
+            shape, by_columns, dtype = reader(head, max_header_size=MAX_HEADER_BYTES)
+    except Exception:  # whatever NumPy raises for a header that it did not write
+        raise error(NOT_NPY) from None
     if len(shape) > MAX_DIMENSIONS:
         raise error(f"the header says {len(shape)} dimensions; wanted at most {MAX_DIMENSIONS}")
+    sides = all(type(side) is int and 0 <= side < MAX_SIDE for side in shape)
+    if not sides or b"L" in head.getvalue()[: head.tell()]:  # as in 3L, of Python 2
+        raise error(NOT_NPY)
+    _check_dtype(dtype, kinds, error)
+    _check_size(dtype, shape, size - head.tell(), error)
+    return dtype, shape, "F" if by_columns else "C", head.tell()
+
+
+def _check_dtype(dtype: Any, kinds: str, error: Any) -> None:
+    if dtype.kind not in kinds or not dtype.itemsize:
+        wanted = " or ".join(filter(None, ("numbers" * ("f" in kinds), "text" * ("U" in kinds))))
+        raise error(
+            f"holds {str(dtype)[:60]}, not {wanted}; objects are not read: save an array of "
+            f"{wanted}"
+        )
+    if dtype.kind in "fc" and dtype.itemsize > (8 if dtype.kind == "f" else 16):
+        raise error(f"holds {dtype}, of more digits than are computed with; save it as float64")
+
+
+def _check_size(dtype: Any, shape: tuple[int, ...], held: int, error: Any) -> None:
     claimed = math.prod(shape) * dtype.itemsize
-    # Beside a side of 0 the others could be what they like.
-    if claimed != held or math.prod(max(side, 1) for side in shape) > 2**40:
+    # Beside a side of 0 the other sides could be anything.
+    if claimed != held or math.prod(max(side, 1) for side in shape) > MAX_SHAPE_PRODUCT:
         raise error(
             f"the header says shape {str(shape)[:60]} of {dtype}, {claimed} bytes, but {held} "
             "follow; the file is truncated or damaged"

@@ -6,14 +6,14 @@ import errno
 import gzip
 import lzma
 import os
-import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 from condal.errors import FormatError
+from condal.io.container.atomic import replacing, write_errors
 from condal.io.formats.numerals import spell
-from condal.io.safe_files import PathLike, sync_folder
+from condal.io.safe_files import PathLike
 
 LINES_PER_PIECE = 1 << 16
 
@@ -21,7 +21,7 @@ LINES_PER_PIECE = 1 << 16
 def write_text(path: PathLike, pieces: Iterable[str]) -> None:
     """Write a temporary file beside `path`, then rename; packed if named .gz or .xz."""
     name = os.fsdecode(path)
-    try:
+    with write_errors(name):
         # Through a link to its file, as open() would; a bare rename would replace the link.
         target = Path(name).resolve()
         if target.is_symlink():  # Python 3.13 leaves a loop of links as it is
@@ -30,24 +30,8 @@ def write_text(path: PathLike, pieces: Iterable[str]) -> None:
             raise FormatError(
                 "is no regular file, so it is not overwritten; give another path", path=name
             )
-        spare = target.with_name(f".condal-{secrets.token_hex(8)}.tmp")
-        try:
-            with spare.open("xb") as file:
-                _pack(file, target.suffix.lower(), pieces)
-                file.flush()
-                os.fsync(file.fileno())
-            spare.replace(target)
-        finally:
-            spare.unlink(missing_ok=True)
-        sync_folder(target.parent)
-    except (OSError, RuntimeError, ValueError) as error:
-        if isinstance(error, FormatError):
-            raise
-        reason = getattr(error, "strerror", None) or error
-        raise FormatError(
-            f"cannot be written: {reason}; check the folder, its permissions and the space left",
-            path=name,
-        ) from error
+        with replacing(target) as file:
+            _pack(file, target.suffix.lower(), pieces)
 
 
 def triples(i: Any, j: Any, w: Any, between: str = " ") -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Results on disk: a folder of open formats, that anyone can read and `verify` proves again."""
+"""Saved results: a folder of open formats, which anyone can read and `verify` proves again."""
 
 from condal.runtime.lazy import attach_stub
 

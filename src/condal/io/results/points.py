@@ -1,5 +1,7 @@
-"""A point as named arrays and a description of it, and back: x = U diag(weights) U' is its U and
-weights, x = U diag(weights) V' these and V, an array itself, and a block of several `0.U`, ...
+"""A point as named arrays and a description of them, and back.
+
+x = U diag(weights) U' is stored as U and weights, x = U diag(weights) V' as these and V, an array
+as x, and a tuple of blocks as `0.U`, `0.weights`, `1.x`, ...
 """
 
 from __future__ import annotations
@@ -27,11 +29,11 @@ FORMULAS = {
 
 
 def described(x: Any) -> dict[str, Any] | None:
-    """What kind of point x is, and the shapes and types of its arrays; None for no point."""
+    """Describe the kind of a point, and the shapes and dtypes of its arrays; None if x is None."""
     if x is None:
         return None
     if isinstance(x, tuple):
-        return {"kind": BLOCKS, "blocks": [described(part) for part in x]}
+        return {"kind": BLOCKS, "blocks": [described(block) for block in x]}
     kind = _kind(x)
     arrays = {name: _array(x if kind == ARRAY else getattr(x, name)) for name in PARTS[kind]}
     shapes = {name: _shape(array) for name, array in arrays.items()}
@@ -39,10 +41,10 @@ def described(x: Any) -> dict[str, Any] | None:
 
 
 def arrays_of(x: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The arrays of the point, by name."""
+    """Yield the arrays of the point with their names."""
     if isinstance(x, tuple):
-        for i, part in enumerate(x):
-            yield from arrays_of(part, f"{prefix}{i}.")
+        for i, block in enumerate(x):
+            yield from arrays_of(block, f"{prefix}{i}.")
     elif x is not None:
         kind = _kind(x)
         for name in PARTS[kind]:
@@ -50,16 +52,16 @@ def arrays_of(x: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def point_of(description: Fields, arrays: Mapping[str, Any], prefix: str = "") -> Any:
-    """The point of a description and its arrays; FormatError where these do not fit it."""
+    """Make the point of a description and its arrays; FormatError where these do not fit."""
     kind = description.choice("kind", (*PARTS, BLOCKS))
     if kind == BLOCKS:
         description.only("kind", "blocks")
         blocks = description.tables("blocks")
-        return tuple(point_of(part, arrays, f"{prefix}{i}.") for i, part in enumerate(blocks))
+        return tuple(point_of(block, arrays, f"{prefix}{i}.") for i, block in enumerate(blocks))
     description.only("kind", "arrays")
     shapes = description.table("arrays")
     shapes.only(*PARTS[kind])
-    found: list[Any] = []
+    parts: list[Any] = []
     for name in PARTS[kind]:
         array = arrays.get(prefix + name)
         if array is None or shapes.text(name) != _shape(array):
@@ -69,11 +71,11 @@ def point_of(description: Fields, arrays: Mapping[str, Any], prefix: str = "") -
                 "the result again",
                 path=description.path,
             )
-        found.append(array)
+        parts.append(array)
     if kind == ARRAY:
-        return found[0]
-    U, weights, *V = found
-    sides = [part.shape[1:] for part in (U, *V)]
+        return parts[0]
+    U, weights, *V = parts
+    sides = [factor.shape[1:] for factor in (U, *V)]
     if weights.ndim != 1 or any(side != weights.shape for side in sides) or weights.dtype != float:
         raise FormatError(
             f"the arrays {prefix}U and {prefix}weights do not fit: wanted a real weight for each "
@@ -83,24 +85,30 @@ def point_of(description: Fields, arrays: Mapping[str, Any], prefix: str = "") -
     return LowRank(U, weights) if kind == LOW_RANK else Outer(U, weights, V[0])
 
 
-def accuracy_of(made: Reconstruction | None) -> dict[str, Any]:
-    """The field of a record that says how accurate a sketched x is; no field for any other, so
-    that records without it are what they always were."""
-    if made is None:
+def accuracy_of(reconstruction: Reconstruction | None) -> dict[str, Any]:
+    """Return the field of a record that says how accurate a sketched x is; none for another x."""
+    if reconstruction is None:
         return {}
-    missing = None if made.missing_trace is None else encoded(made.missing_trace)
-    numbers = {"missing_trace": missing, "image_error": encoded(made.image_error)}
-    return {RECONSTRUCTION: {"R": int(made.R), "rank": int(made.rank), **numbers}}
+    trace = reconstruction.missing_trace
+    return {
+        RECONSTRUCTION: {
+            "R": int(reconstruction.R),
+            "rank": int(reconstruction.rank),
+            "missing_trace": None if trace is None else encoded(trace),
+            "image_error": encoded(reconstruction.image_error),
+        }
+    }
 
 
 def reconstruction_of(record: Fields) -> Reconstruction | None:
-    """What such a field says; None where there is none."""
+    """Read the field that `accuracy_of` made; None if it is absent."""
     if record.absent(RECONSTRUCTION):
         return None
-    made = record.table(RECONSTRUCTION)
-    made.only("R", "rank", "missing_trace", "image_error")
-    missing = None if made.absent("missing_trace") else made.number("missing_trace")
-    return Reconstruction(made.whole("R"), made.whole("rank"), missing, made.number("image_error"))
+    fields = record.table(RECONSTRUCTION)
+    fields.only("R", "rank", "missing_trace", "image_error")
+    trace = None if fields.absent("missing_trace") else fields.number("missing_trace")
+    error = fields.number("image_error")
+    return Reconstruction(fields.whole("R"), fields.whole("rank"), trace, error)
 
 
 def _kind(x: Any) -> str:
@@ -108,7 +116,7 @@ def _kind(x: Any) -> str:
 
 
 def _shape(array: Any) -> str:
-    """Its type and sides, as float64[64, 14]."""
+    """Return the dtype and shape, as float64[64, 14]."""
     return f"{array.dtype.name}{list(array.shape)}"
 
 

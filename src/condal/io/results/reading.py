@@ -1,11 +1,9 @@
-"""A folder that `save` wrote, read with distrust: nothing is unpickled, followed or believed."""
+"""Read a folder that `save` wrote, without trust: nothing is unpickled, followed or believed."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-import stat
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,75 +12,81 @@ import numpy as np
 
 from condal.certificates.certificate import Certificate, relative_gap
 from condal.errors import FormatError
+from condal.io.container.manifest import SEAL, STAMP, read_json, require_seal, require_version
 from condal.io.formats.arrays import read_array, read_arrays
 from condal.io.formats.npy import NUMBERS
-from condal.io.results.fields import MAX_BYTES, Fields, parsed, seal_of
+from condal.io.results.fields import Fields
 from condal.io.results.points import RECONSTRUCTION, arrays_of, point_of, reconstruction_of
 from condal.io.results.record import (
-    FORMAT,
     HISTORY,
+    OWNER,
     PICTURE,
     RECORD,
+    RESULT,
     SEPARATOR,
     TANGENT,
-    TEXT,
+    TEXT_DTYPE,
     TIME,
-    VERSION,
     Saved,
     X,
     Y,
 )
 from condal.io.results.rows import history_of
-from condal.io.safe_files import PathLike, opened
+from condal.io.safe_files import PathLike, read_whole, sha256_of, size_of
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.result import History, Result, Status
 
-CHUNK = 1 << 20
-MAX_HISTORY = 1 << 30  # bytes
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+MAX_HISTORY_BYTES = 1 << 30
 MAX_BLOCKS = 1 << 20  # arrays of a point
 STATUSES = {status.name.lower(): status for status in Status}
-FIELDS = [
-    "format",
-    "version",
-    "problem",
-    "application",
-    "file",
-    "status",
-    "reason",
-    "tol",
-    "certificate",
-    "infeasible",
-    "method",
-    "why",
-    "work",
-    "answer",
-    "figures",
-    "options",
-    "settings",
-    "versions",
-    "created",
-    "x",
-    "files",
-    "seal",
-]
+FIELDS = (
+    *STAMP, "problem", "application", "file", "status", "reason", "tol", "certificate",
+    "infeasible", "method", "why", "work", "answer", "figures", "options", "settings", "versions",
+    "created", "x", "files", SEAL,
+)  # fmt: skip
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def load(folder: PathLike) -> Saved:
-    """The result that `condal.save` or `condal solve --save` wrote to a folder.
+    """Read the result that `condal.save` or `condal solve --save` wrote to a folder.
 
-    FormatError where a file is missing, was changed after it was saved, or is none of a result's.
-    What the files claim is not proved by their being whole: `condal.saved.verify` proves it.
+    That the files are whole does not prove what they claim: `condal.saved.verify` proves it.
+
+    Parameters
+    ----------
+    folder : str or os.PathLike
+        The folder.
+
+    Returns
+    -------
+    Saved
+        The result, and what is known of the problem and the solve.
+
+    Raises
+    ------
+    FormatError
+        If a file is missing, was changed after it was saved, or does not belong to a result; or if
+        another version of condal wrote the folder in another format.
+
+    Examples
+    --------
+    >>> import condal, numpy as np, tempfile
+    >>> result = condal.solve(condal.problems.max_cut(np.ones((3, 3)) - np.eye(3)))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     saved = condal.load(condal.save(result, f"{folder}/run"))
+    >>> saved.result.objective == result.objective
+    True
     """
     name = os.fsdecode(folder)
-    if not Path(name).is_dir():
-        what = "is no folder" if Path(name).exists() else "is not there"
+    path = Path(name)
+    if not path.is_dir():
+        what = "is not a folder" if path.exists() else "is not there"
         raise FormatError(f"{what}; wanted the folder of a saved result", path=name)
-    fields = _record(Path(name))
-    _check_files(Path(name), fields)
+    fields = _record(path / RECORD)
+    _check_files(path, fields)
     return Saved(
-        result=_result(Path(name), fields),
+        result=_result(path, fields),
         application=None if fields.absent("application") else fields.text("application"),
         **_file(fields),
         options=fields.table("options").values,
@@ -91,37 +95,22 @@ def load(folder: PathLike) -> Saved:
         figures=_numbers(fields.table("figures")),
         versions=_texts(fields.table("versions")),
         created=_time(fields),
-        picture=_picture(Path(name), fields),
+        picture=_picture(path, fields),
     )
 
 
-def is_result(folder: Path) -> bool:
-    """Whether a folder holds a record of a result, of any version."""
-    try:
-        return parsed(_bytes(folder / RECORD, MAX_BYTES), RECORD).values.get("format") == FORMAT
-    except FormatError:
-        return False
-
-
-def _record(folder: Path) -> Fields:
-    path = folder / RECORD
-    fields = parsed(_bytes(path, MAX_BYTES), str(path))
-    if fields.values.get("format") != FORMAT:
-        raise FormatError("is no record of a result of condal", path=str(path))
-    if fields.values.get("version") != VERSION:
-        raise FormatError(
-            f"is of version {fields.values.get('version')!r:.20} of the format; this condal reads "
-            f"version {VERSION}: use the condal that saved it",
-            path=str(path),
-        )
-    fields.only(*FIELDS, perhaps=(RECONSTRUCTION,))
-    if fields.text("seal") != seal_of(fields.values):
-        raise FormatError("was changed after it was saved", path=str(path))
+def _record(path: Path) -> Fields:
+    size_of(path, OWNER)
+    values = read_json(path, RESULT.remedy)
+    require_version(values, RESULT, path)
+    fields = Fields(values, str(path))
+    fields.only(*FIELDS, optional=(RECONSTRUCTION,))
+    require_seal(values, path)
     return fields
 
 
 def _check_files(folder: Path, fields: Fields) -> None:
-    """Refuse files that are missing, not what the record says, or not named there."""
+    """Refuse files that are missing, differ from the record, or are not named there."""
     files = fields.table("files")
     needed = {Y, HISTORY} | (set() if fields.absent("x") else {X})
     for name in sorted(needed - set(files.values)):
@@ -129,15 +118,14 @@ def _check_files(folder: Path, fields: Fields) -> None:
     for name in files.values:
         if name not in needed | {TANGENT, SEPARATOR, PICTURE}:
             raise FormatError(
-                f"names the file {name[:60]!a}, which is none of a result's", path=fields.path
+                f"names the file {name[:60]!a}, which no result has", path=fields.path
             )
-        claim = files.table(name)
+        claim, path = files.table(name), folder / name
         claim.only("bytes", "sha256")
         size, digest = claim.whole("bytes"), claim.text("sha256")
-        if _regular(folder / name).st_size != size or _digest(folder / name) != digest:
+        if size_of(path, OWNER) != size or sha256_of(path) != digest:
             raise FormatError(
-                f"is not what {RECORD} says: it was changed after it was saved",
-                path=str(folder / name),
+                f"is not what {RECORD} says: it was changed after it was saved", path=str(path)
             )
 
 
@@ -203,7 +191,7 @@ def _point(folder: Path, fields: Fields) -> Any:
     arrays = read_arrays(folder / X, most=MAX_BLOCKS, finite=False)
     point = point_of(fields.table("x"), arrays)
     for name in sorted(set(arrays) - {name for name, _ in arrays_of(point)}):
-        raise FormatError(f"holds {name[:40]!a}, which is none of x", path=str(folder / X))
+        raise FormatError(f"holds {name[:40]!a}, which is not part of x", path=str(folder / X))
     return point
 
 
@@ -218,13 +206,13 @@ def _vector(path: Path) -> Array:
 
 
 def _history(path: Path) -> History:
-    return history_of(_bytes(path, MAX_HISTORY), str(path))
+    return history_of(read_whole(path, MAX_HISTORY_BYTES), str(path))
 
 
 def _picture(folder: Path, fields: Fields) -> dict[str, Any]:
     if PICTURE not in fields.table("files").values:
         return {}
-    return read_arrays(folder / PICTURE, kinds=NUMBERS + TEXT, finite=False)
+    return read_arrays(folder / PICTURE, kinds=NUMBERS + TEXT_DTYPE, finite=False)
 
 
 def _file(fields: Fields) -> dict[str, str | None]:
@@ -233,7 +221,7 @@ def _file(fields: Fields) -> dict[str, str | None]:
     file = fields.table("file")
     file.only("name", "sha256")
     name, digest = file.text("name"), file.text("sha256")
-    if name != Path(name).name or not name or not _DIGEST.fullmatch(digest):
+    if name != Path(name).name or not name or not _SHA256.fullmatch(digest):
         raise FormatError(
             f"file is {name[:40]!a} of SHA-256 {digest[:70]!a}; wanted a name without a folder, "
             "and 64 hexadecimal digits",
@@ -260,34 +248,3 @@ def _time(fields: Fields) -> str:
             path=fields.path,
         ) from None
     return created
-
-
-def _bytes(path: Path, most: int) -> bytes:
-    """All of a regular file, if it is not too large."""
-    size = _regular(path).st_size
-    if size > most:
-        raise FormatError(f"is larger than {most} bytes, the most that is read", path=str(path))
-    with opened(path) as file:
-        return file.read(size)  # not `most`: a buffer of that size would be made first
-
-
-def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with opened(path) as file:
-        while chunk := file.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
-def _regular(path: Path) -> os.stat_result:
-    """What the system says of a file that is one itself, and no link to one."""
-    try:
-        found = path.lstat()
-    except OSError as error:
-        raise FormatError(
-            f"cannot be read: {error.strerror}; a saved result has it", path=str(path)
-        ) from error
-    if not stat.S_ISREG(found.st_mode):
-        kind = "a link" if stat.S_ISLNK(found.st_mode) else "no regular file"
-        raise FormatError(f"is {kind}; a saved result has the file itself there", path=str(path))
-    return found

@@ -1,4 +1,4 @@
-"""README.txt: what the files of a result hold, and how they are read without condal."""
+"""README.txt: what the files of a result hold, and how to read them without condal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from condal.io.results.points import FORMULAS
 from condal.io.results.record import HISTORY, PICTURE, RECORD, SEPARATOR, TANGENT, X, Y
 
-WIDTH = 80
+LINE_WIDTH = 80
 _READ = """\
   import json, pathlib, numpy as np
   record = json.loads(pathlib.Path("result.json").read_text())
@@ -19,24 +19,24 @@ _READ = """\
 
 
 def readme(record: dict[str, Any]) -> str:
-    """One screen of text for the record of a result."""
+    """Return one screen of text for the record of a result."""
     x = record["x"]
-    whats = {
-        RECORD: "all that is no array: status, certificate, settings, SHA-256 of the files",
+    texts = {
+        RECORD: "status, certificate, settings, SHA-256 of the files",
         X: "" if x is None else f"the point x, {x['kind']}: {FORMULAS[x['kind']]}",
         Y: "the dual y, which proves the bound",
         TANGENT: "the image Mx at which the bound takes the tangent of the objective",
         SEPARATOR: "the dual that proves that no point is feasible",
-        HISTORY: "a row an iteration; 1e999 stands for infinity",
-        PICTURE: "arrays to draw the answer by",
+        HISTORY: "a row per iteration; 1e999 stands for infinity",
+        PICTURE: "arrays to draw the answer from",
     }
     files = [
-        textwrap.fill(what, WIDTH, initial_indent=f"  {name:<15}", subsequent_indent=" " * 17)
-        for name, what in whats.items()
+        textwrap.fill(text, LINE_WIDTH, initial_indent=f"  {name:<15}", subsequent_indent=" " * 17)
+        for name, text in texts.items()
         if name == RECORD or name in record["files"]
     ]
-    given = "x, y, tangent=tangent" if TANGENT in record["files"] else "x, y"
-    certify = f"condal.certify(problem, {given})"
+    arguments = "x, y, tangent=tangent" if TANGENT in record["files"] else "x, y"
+    certify = f"condal.certify(problem, {arguments})"
     if record["application"] is not None and record["file"] is not None:
         certify = "condal certify PROBLEM THIS-FOLDER"
     return "\n".join(
@@ -51,7 +51,7 @@ def readme(record: dict[str, Any]) -> str:
             "With condal:",
             "",
             "  condal show THIS-FOLDER",
-            f"  {certify}   proves or refutes it anew",
+            f"  {certify}   proves or refutes it",
             "",
         ]
     )

@@ -1,14 +1,20 @@
-"""A result as it was kept: the answer, and what it is the answer to."""
+"""A saved result: the result, and what is known of the problem and the solve."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
+from condal.io.container.manifest import Kind
 from condal.result import Result
 
-FORMAT, VERSION = "condal result", 1
-TEXT = "U"  # a kind of dtype that pictures may have beside numbers
+RESULT = Kind(
+    "condal result",
+    remedy="save the result again",
+    other_version="solve and save again, or use condal {writer} to read it",
+)
+OWNER = "a saved result"  # in error messages
+TEXT_DTYPE = "U"  # a kind of dtype that pictures may have besides numbers
 TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 # The files of a folder, by what they hold.
@@ -19,19 +25,30 @@ NAMES = (RECORD, X, Y, TANGENT, HISTORY, SEPARATOR, PICTURE, README)
 
 @dataclass(frozen=True, eq=False)
 class Saved:
-    """A result from its folder: what the files say, which is proved by `condal.saved.verify`.
+    """A result as its folder states it; `condal.saved.verify` proves or refutes it.
 
     Parameters
     ----------
-    result : x, y, status, certificate, history and counts, as they were.
-    application : what `condal solve --as` calls it; None for a problem of one's own.
-    file, digest : the name of the problem's file, and the SHA-256 of its contents, unpacked.
-    options : of the application, those that the model chose by itself as it chose them.
-    settings : of the solve: tol, method, seed, storage, limits.
-    answer, figures : what the result means, for a person and for a machine.
-    versions : of condal, python, numpy and scipy.
-    created : when it was saved, in UTC, such as 2024-02-29T12:00:00Z.
-    picture : arrays to draw the answer by.
+    result : Result
+        x, y, status, certificate, history and counts.
+    application : str or None
+        Name of the application for `condal solve --as`; None for a problem of one's own.
+    file, digest : str or None
+        Name of the problem's file, and SHA-256 of its unpacked contents.
+    options : dict
+        Options of the application, with those that the model chose by itself.
+    settings : dict
+        Settings of the solve: tol, method, seed, storage, limits.
+    answer : list of (str, str)
+        What the result means, for a person.
+    figures : dict
+        What the result means, for a program.
+    versions : dict
+        Versions of condal, python, numpy and scipy.
+    created : str
+        When it was saved, in UTC, such as 2024-02-29T12:00:00Z.
+    picture : dict
+        Arrays to draw the answer from.
     """
 
     result: Result

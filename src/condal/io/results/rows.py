@@ -1,4 +1,4 @@
-"""history.csv: a row an iteration, every number to the last digit, no cell a formula."""
+"""history.csv: a row per iteration, exact numbers, and no cell that a spreadsheet evaluates."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 from condal.errors import FormatError
 from condal.result import History, Row
 
-WHOLE = ("k", "oracle_calls", "matvecs")
+INTEGER_COLUMNS = ("k", "oracle_calls", "matvecs")
 ROWS_PER_PIECE = 1 << 12
 INFINITE = "1e999"  # which every reader takes for infinity: a cell -inf would be a formula
-_WHOLE = re.compile(rb"[0-9]{1,18}")
+_INTEGER = re.compile(rb"[0-9]{1,18}")
 _REAL = re.compile(rb"-?[0-9]{1,25}(\.[0-9]{1,25})?(e[-+]?[0-9]{1,3})?|nan")
 
 
 def lines_of(history: History) -> Iterator[str]:
-    """The text, in pieces."""
+    """Yield the text of a history in pieces."""
     yield ",".join(Row._fields) + "\n"
     rows = list(history)
     for begin in range(0, len(rows), ROWS_PER_PIECE):
@@ -29,7 +29,7 @@ def lines_of(history: History) -> Iterator[str]:
 
 
 def history_of(data: bytes, path: str) -> History:
-    """The history of a text."""
+    """Read the history of a text."""
     lines = data.split(b"\n")
     if lines[0] != ",".join(Row._fields).encode() or lines.pop() != b"":
         raise FormatError(
@@ -46,18 +46,19 @@ def history_of(data: bytes, path: str) -> History:
             )
         values: list[Any] = []
         for name, cell in zip(Row._fields, cells, strict=True):
-            if not (_WHOLE if name in WHOLE else _REAL).fullmatch(cell):
+            if not (_INTEGER if name in INTEGER_COLUMNS else _REAL).fullmatch(cell):
+                wanted = "a whole number" if name in INTEGER_COLUMNS else "a number"
                 raise FormatError(
-                    f"{name} is {cell[:40]!r}, which is no such number", path=path, line=number
+                    f"{name} is {cell[:40]!r}; wanted {wanted}", path=path, line=number
                 )
-            values.append(int(cell) if name in WHOLE else float(cell))
+            values.append(int(cell) if name in INTEGER_COLUMNS else float(cell))
         history.append(Row(*values))
     return history
 
 
 def cell(name: str, value: float) -> str:
-    """A number to the last digit, as a cell that no table takes for a formula."""
-    if name in WHOLE:
+    """Spell a number exactly, as a cell that no spreadsheet takes for a formula."""
+    if name in INTEGER_COLUMNS:
         return f"{int(value)}"
     if math.isinf(value):
         return INFINITE if value > 0 else f"-{INFINITE}"

@@ -1,9 +1,7 @@
-"""A result as a folder of open formats, which appears whole under its name or not at all."""
+"""Write a result as a folder of open formats, which appears whole under its name or not at all."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import re
 import zipfile
@@ -15,30 +13,30 @@ from typing import Any
 import numpy as np
 
 from condal.errors import ProblemError
+from condal.io.container.atomic import created, replacing_folder, write_errors
+from condal.io.container.manifest import sealed
 from condal.io.formats.arrays import MAX_MEMBERS
 from condal.io.formats.contents import digest_of
-from condal.io.formats.npy import MAX_HEADER, NUMBERS
-from condal.io.results.fields import plain, seal_of
-from condal.io.results.folder import appearing, check_target
+from condal.io.formats.npy import MAX_HEADER_BYTES, NUMBERS
+from condal.io.results.folder import check_earlier, check_target
 from condal.io.results.points import accuracy_of, arrays_of, described
 from condal.io.results.readme import readme
 from condal.io.results.record import (
-    FORMAT,
     HISTORY,
     PICTURE,
     README,
     RECORD,
+    RESULT,
     SEPARATOR,
     TANGENT,
-    TEXT,
+    TEXT_DTYPE,
     TIME,
-    VERSION,
     X,
     Y,
 )
 from condal.io.results.rows import lines_of
-from condal.io.safe_files import MAX_BYTES, PathLike, created
-from condal.io.strict_json import encoded
+from condal.io.safe_files import MAX_BYTES, PathLike, sha256_of
+from condal.io.strict_json import encoded, plain
 from condal.result import Result
 from condal.runtime.version import versions
 
@@ -59,25 +57,50 @@ def save(
     picture: Mapping[str, Any] | None = None,
     overwrite: bool = False,
 ) -> Path:
-    """Write the result to a new folder, and return its path; `condal.load` reads it.
+    """Write a result to a new folder, which appears whole or not at all; `condal.load` reads it.
 
     Parameters
     ----------
-    application : what `condal solve --as` calls it, for `condal certify`.
-    file, digest : the problem's file, of which the name is kept and the digest: that of its
-        contents now, if it is not given.
-    options : of the application, by which its model is made again from the file.
-    settings : of the solve: tol, method, seed and others, to be shown.
-    answer, figures : what the result means, for a person and for a machine.
-    picture : arrays of numbers, or of text, to draw the answer by.
-    overwrite : take the place of an earlier result; nothing else is ever overwritten.
+    result : Result
+        The result.
+    folder : str or os.PathLike
+        The folder to make.
+    application : str, optional
+        Name of the application for `condal solve --as`, for `condal certify`.
+    file : str or os.PathLike, optional
+        The problem's file, of which the name and the digest are kept.
+    digest : str, optional
+        SHA-256 of the unpacked contents of the file; computed if it is not given.
+    options : mapping, optional
+        Options of the application, with which its model is made again from the file.
+    settings : mapping, optional
+        Settings of the solve, such as tol, method and seed, to be shown.
+    answer : iterable of (str, str), optional
+        What the result means, for a person.
+    figures : mapping, optional
+        What the result means, for a program.
+    picture : mapping, optional
+        Arrays of numbers or text to draw the answer from.
+    overwrite : bool, optional
+        Replace an earlier result; nothing else is ever overwritten.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    FormatError
+        If the folder exists and may not be overwritten, or cannot be written.
+    ProblemError
+        If the result holds something else than arrays of numbers.
     """
     target = check_target(folder, overwrite=overwrite)
     if file is not None and digest is None:
         digest = digest_of(file)
     record = {
-        "format": FORMAT,
-        "version": VERSION,
+        **RESULT.stamp(),
         "problem": result.problem_name,
         "application": application,
         "file": None if file is None else {"name": Path(os.fsdecode(file)).name, "sha256": digest},
@@ -94,33 +117,38 @@ def save(
         "x": described(result.x),
     }
     arrays, pictures = dict(arrays_of(result.x)), _pictures(picture or {})
-    for what, parts in (("x", arrays), ("the picture", pictures)):
+    for what, written in (("x", arrays), ("the picture", pictures)):
         # A little less than is read: names and headers are bytes of the file, too.
-        total = sum(array.nbytes + MAX_HEADER for array in parts.values())
+        total = sum(array.nbytes + MAX_HEADER_BYTES for array in written.values())
         if total >= MAX_BYTES:
             raise ProblemError(
-                f"{what} has {total} bytes, more than the {MAX_BYTES} that are read again: solve "
-                "with a smaller storage, such as condal.storage.Sketch(n, 10)"
+                f"{what} has {total} bytes, more than the {MAX_BYTES} that can be read again: "
+                "solve with a smaller storage, such as condal.storage.Sketch(n, 10)"
             )
-    with appearing(target, overwrite=overwrite) as spare:
+    with (
+        write_errors(target),
+        replacing_folder(target, lambda: check_earlier(target, str(target), overwrite)) as new,
+    ):
         if result.x is not None:
-            _write_arrays(spare / X, arrays)
-        _write_array(spare / Y, result.y)
-        for name, perhaps in ((TANGENT, result.tangent), (SEPARATOR, result.separator)):
-            if perhaps is not None:
-                _write_array(spare / name, perhaps)
+            _write_arrays(new / X, arrays)
+        _write_array(new / Y, result.y)
+        for name, vector in ((TANGENT, result.tangent), (SEPARATOR, result.separator)):
+            if vector is not None:
+                _write_array(new / name, vector)
         if pictures:
-            _write_arrays(spare / PICTURE, pictures)
-        _write_text(spare / HISTORY, lines_of(result.history))
-        record["files"] = {path.name: _claim(path) for path in sorted(spare.iterdir())}
-        record["seal"] = seal_of(record)
-        _write_text(spare / README, [readme(record)])
-        _write_text(spare / RECORD, [json.dumps(record, indent=1, allow_nan=False), "\n"])
+            _write_arrays(new / PICTURE, pictures)
+        _write_text(new / HISTORY, lines_of(result.history))
+        record["files"] = {
+            path.name: {"bytes": path.stat().st_size, "sha256": sha256_of(path)}
+            for path in sorted(new.iterdir())
+        }
+        _write_text(new / README, [readme(record)])
+        _write_text(new / RECORD, sealed(record))
     return target
 
 
 def _claims(result: Result) -> dict[str, Any]:
-    """What the result says of itself."""
+    """Return the fields that the result claims."""
     certificate, proof = result.certificate, result.infeasible
     return {
         "status": result.status.name.lower(),
@@ -159,7 +187,7 @@ def _claims(result: Result) -> dict[str, Any]:
 def _pictures(picture: Mapping[str, Any]) -> dict[str, Any]:
     arrays = {name: np.asarray(values) for name, values in picture.items()}
     for name, array in arrays.items():
-        if not _NAME.fullmatch(name) or array.dtype.kind not in NUMBERS + TEXT:
+        if not _NAME.fullmatch(name) or array.dtype.kind not in NUMBERS + TEXT_DTYPE:
             raise ProblemError(
                 f"a picture is arrays of numbers or text by names of letters, digits and _; got "
                 f"{name!r} of {array.dtype}"
@@ -167,12 +195,6 @@ def _pictures(picture: Mapping[str, Any]) -> dict[str, Any]:
     if len(arrays) > MAX_MEMBERS:
         raise ProblemError(f"a picture is at most {MAX_MEMBERS} arrays; got {len(arrays)}")
     return arrays
-
-
-def _claim(path: Path) -> dict[str, Any]:
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {"bytes": path.stat().st_size, "sha256": digest}
 
 
 def _write_text(path: Path, pieces: Iterable[str]) -> None:
@@ -186,7 +208,7 @@ def _write_array(path: Path, array: Any) -> None:
 
 
 def _write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
-    # Not numpy.savez, which takes its arrays by keywords: `file` is one of its own.
+    # Not numpy.savez, which takes arrays as keywords: `file` is one of its own.
     with created(path) as file, zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:

@@ -19,9 +19,9 @@ from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
 from condal.sets import Box, Equal, NonNegative, NonPositive, Separable
 from condal.smooth import Linear
-from condal.types import Proximable, Spectral
+from condal.types import Provable, Spectral
 
-BYTES_PER_NUMBER = 8  # bytes
+BYTES_PER_NUMBER = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ def standard_form(problem: Problem) -> StandardForm:
     return _sorted(X.n, _matrix(f.C), sp.csr_array(rows), low, high, p)
 
 
-def bounds(h: Proximable) -> tuple[Array, Array]:
+def bounds(h: Provable) -> tuple[Array, Array]:
     """Return low and high if h is the indicator of low <= z <= high."""
     if isinstance(h, Equal):
         return h.b, h.b

@@ -1,8 +1,8 @@
-"""The results folder: a plain file a trial, so that what is there is not computed again.
+"""The folder of experiments: a file per trial, so that no trial is computed twice.
 
-condal-experiments.json             what made the folder
+condal-experiments.json             the manifest
 references/INSTANCE.json            the certified optimum
-trials/INSTANCE/METHOD/SETTING.json a curve each
+trials/INSTANCE/METHOD/SETTING.json one curve
 EXPERIMENT/                         figures and claims.md
 """
 
@@ -10,14 +10,18 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
+from condal.errors import FormatError
+from condal.io.container.manifest import Kind, claim_folder, read_json, require_seal, write_sealed
 from condal.lab.experiments.curve import Curve
 from condal.lab.experiments.reference import Reference
-from condal.lab.experiments.trial import MethodTrial as Trial
-from condal.lab.experiments.trial import TrialTask as Task
-from condal.sweeps.manifest import claim, damaged, read_record, write_record
+from condal.lab.experiments.trial import MethodTrial, TrialTask
 
 MANIFEST = "condal-experiments.json"
+EXPERIMENTS = Kind(
+    "condal experiments", remedy="give another folder (--out, out=), or delete this one"
+)
 
 
 @dataclass(frozen=True)
@@ -29,56 +33,71 @@ class Known:
 
 
 class ExperimentFolder:
-    """OUT, opened or begun; refused if it is another program's or another version's."""
+    """The folder; refused if another program or another version of condal wrote it."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        claim(self.path, MANIFEST, kind="experiments")
+        claim_folder(self.path, MANIFEST, EXPERIMENTS)
 
-    def trial(self, task: Task) -> Trial | None:
-        """The trial of the task, if it has been made."""
+    def trial(self, task: TrialTask) -> MethodTrial | None:
+        """Read the trial of a task; None if it was not made yet."""
         path = self._trial_path(task)
         if not path.exists():
             return None
-        record = read_record(path)
+        record = _read(path)
         try:
             curve = Curve.of(record.pop("curve"))
-            return Trial(task=task, curve=curve, **record["result"])
+            return MethodTrial(task=task, curve=curve, **record["result"])
         except (KeyError, TypeError, ValueError) as error:
-            raise damaged(path) from error
+            raise _damaged(path) from error
 
-    def keep_trial(self, trial: Trial) -> None:
-        """Write it, whole or not at all."""
+    def keep_trial(self, trial: MethodTrial) -> None:
+        """Write a trial."""
         result = {
             name: getattr(trial, name)
             for name in ("ended", "seconds", "oracle_calls", "matvecs", "oracle_share", "c")
         }
         record = {"task": asdict(trial.task), "result": result, "curve": trial.curve.columns()}
-        write_record(self._trial_path(trial.task), record)
+        write_sealed(self._trial_path(trial.task), record)
 
     def reference(self, instance: str) -> Known | None:
-        """The optimum of the instance, if it has been found."""
+        """Read the certified optimum of an instance; None if it was not computed yet."""
         path = self._reference_path(instance)
         if not path.exists():
             return None
-        record = read_record(path)
+        record = _read(path)
         try:
             return Known(record["title"], Reference(**record["reference"]))
         except (KeyError, TypeError) as error:
-            raise damaged(path) from error
+            raise _damaged(path) from error
 
     def keep_reference(self, instance: str, known: Known) -> None:
-        """Write it, whole or not at all."""
-        write_record(self._reference_path(instance), asdict(known))
+        """Write the certified optimum of an instance."""
+        write_sealed(self._reference_path(instance), asdict(known))
 
     def section(self, experiment: str) -> Path:
-        """The folder of an experiment's figures and claims."""
+        """Make the folder of an experiment's figures and claims."""
         path = self.path / experiment
         path.mkdir(exist_ok=True)
         return path
 
-    def _trial_path(self, task: Task) -> Path:
+    def _trial_path(self, task: TrialTask) -> Path:
         return self.path / "trials" / task.instance / task.contender / f"{task.name}.json"
 
     def _reference_path(self, instance: str) -> Path:
         return self.path / "references" / f"{instance}.json"
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        record = read_json(path, "")
+        require_seal(record, path)
+    except FormatError as error:
+        raise _damaged(path) from error
+    return record
+
+
+def _damaged(path: Path) -> FormatError:
+    return FormatError(
+        "cannot be read as a result; delete it, and it is computed again", path=str(path)
+    )

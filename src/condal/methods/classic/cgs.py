@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Prox:
-    """u, the last proximal point, kept whole, and its images."""
+class CGSState:
+    """The last proximal point u, kept whole, and its images."""
 
     u: Point
     Mu: Array
@@ -31,17 +31,30 @@ class Prox:
 
 @dataclass(frozen=True)
 class CGS:
-    """Nesterov's accelerated gradient, its projections left to the conditional gradient.
+    r"""Nesterov's accelerated gradient method with projections by conditional gradients.
 
-    z = (1 - gamma) x + gamma u,  u <- argmin over X of <grad F(z), u> + (beta/2)|u - u_old|^2
-    to an accuracy of L D_X^2 / (k (k + 1)),  x <- (1 - gamma) x + gamma u,  with
-    gamma_k = 3/(k + 2), beta_k = 3L/(k + 1), and F = f + h smoothed: L = L_f + lam |A|^2.
-    O(1/sqrt(eps)) gradients of F, O(1/eps) calls of the oracle. The distances |u - u_old| are not
-    seen by the images: u is kept whole, n x n numbers for a matrix.
+    .. math::
+
+        z = (1 - \gamma) x + \gamma u, \quad
+        u \leftarrow \arg\min_{u' \in X} \langle \nabla F(z), u' \rangle
+        + \tfrac{\beta}{2} |u' - u|^2, \quad
+        x \leftarrow (1 - \gamma) x + \gamma u
+
+    with :math:`\gamma_k = 3/(k + 2)`, :math:`\beta_k = 3L/(k + 1)`, the argmin to an accuracy of
+    :math:`L D_X^2 / (k (k + 1))`, and F = f + h smoothed, so :math:`L = L_f + \lambda |A|^2`. It
+    takes :math:`O(1/\sqrt\varepsilon)` gradients of F and :math:`O(1/\varepsilon)` oracle calls.
+    The images do not determine the distances between proximal points, so u is kept whole: n x n
+    numbers for a matrix.
 
     Parameters
     ----------
-    lam : the inverse of the smoothing of h; without h it does nothing.
+    lam : float
+        The inverse of the smoothing of h; without h it has no effect.
+
+    References
+    ----------
+    G. Lan, Y. Zhou. Conditional gradient sliding for convex optimization. SIAM Journal on
+    Optimization 26, 2016.
     """
 
     name: ClassVar[str] = "cgs"
@@ -53,12 +66,12 @@ class CGS:
         require_penalty(self.lam, "lam")
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
-        """k = 0; of `warm` the point is where u begins."""
+        """Return the state at k = 0; u starts at the point of `warm`."""
         require_lipschitz(problem, "CGS")
         state = State.start(problem, None)
         if warm is None or warm.x is None:
             return state
-        return replace(state, own=_seen(problem, dense(warm.x)))
+        return replace(state, carry=_with_images(problem, dense(warm.x)))
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each gradient of F."""
@@ -67,43 +80,42 @@ class CGS:
         state = start or self.start(problem)
         Mx, Ax, s = state.Mx, state.Ax, state.s
         zero = np.zeros(A.size)
-        if state.own is None:
+        u = state.carry
+        if u is None:
             s = X.lmo(_gradient(problem, f.gradient(Mx), multiplier(h, Ax, zero, lam)))
-            own = _seen(problem, dense(s))
-        else:
-            own = state.own
+            u = _with_images(problem, dense(s))
 
         for k in count(state.k + 1):
             gamma, beta = 3 / (k + 2), 3 * L / (k + 1)
             accuracy = L * X.diameter**2 / (k * (k + 1))
 
-            Mz, Az = Mx + gamma * (own.Mu - Mx), Ax + gamma * (own.Au - Ax)
+            Mz, Az = Mx + gamma * (u.Mu - Mx), Ax + gamma * (u.Au - Ax)
             g, w = f.gradient(Mz), multiplier(h, Az, zero, lam)
             tol = 0.1 * accuracy
-            own, s, least = self._slide(problem, g, w, own, beta, accuracy, tol, 18 * k + 1, s)
+            u, s, least = self._slide(problem, g, w, u, beta, accuracy, tol, 18 * k + 1, s)
             lower = f.value(Mz) - float(g @ Mz) + least - h.conjugate(w) - tol
 
-            Mx, Ax = Mx + gamma * (own.Mu - Mx), Ax + gamma * (own.Au - Ax)
+            Mx, Ax = Mx + gamma * (u.Mu - Mx), Ax + gamma * (u.Au - Ax)
             value = f.value(Mx)
             gap = value + float(w @ Ax) - h.conjugate(w) - lower
-            x.move(own.u, gamma)  # last: an iteration that is given up leaves x where it was
-            yield State(k, Mx, Ax, w, w, s, value, gap, lower, lam, gamma, 0.0, own)
+            x.move(u.u, gamma)  # last: an interrupted iteration leaves x unchanged
+            yield State(k, Mx, Ax, w, w, s, value, gap, lower, lam, gamma, 0.0, u)
 
     def _slide(
         self,
         problem: Problem,
         g: Array,
         w: Array,
-        centre: Prox,
+        centre: CGSState,
         beta: float,
         accuracy: float,
         tol: float,
         steps: int,
         guess: Point | None,
-    ) -> tuple[Prox, Point, float]:
-        """The proximal point to that accuracy; the last atom; min over X of <grad F(z), .>.
+    ) -> tuple[CGSState, Point, float]:
+        """The proximal point to an accuracy, the last atom, and min over X of <grad F(z), .>.
 
-        The theory bounds the steps; the first call of the oracle, at u = centre, is that minimum.
+        The theory bounds the steps. The first oracle call, at u = centre, gives that minimum.
         """
         v = _gradient(problem, g, w)
         u, Mu, Au, s, least = centre.u, centre.Mu, centre.Au, guess, np.nan
@@ -122,12 +134,12 @@ class CGS:
             u = combine([u, towards], np.array([1.0, eta]))
             Mu, Au = Mu + eta * (Ms - Mu), Au + eta * (As - Au)
         assert s is not None
-        return Prox(u, Mu, Au), s, least
+        return CGSState(u, Mu, Au), s, least
 
 
 def _gradient(problem: Problem, g: Array, w: Array) -> Gradient:
     return add(problem.f.M.adjoint(g), problem.A.adjoint(w))
 
 
-def _seen(problem: Problem, u: Point) -> Prox:
-    return Prox(u, problem.f.M(u), problem.A(u))
+def _with_images(problem: Problem, u: Point) -> CGSState:
+    return CGSState(u, problem.f.M(u), problem.A(u))

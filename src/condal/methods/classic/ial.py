@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, ClassVar
 
+from condal.errors import ProblemError
 from condal.linalg.blocked import axpy
-from condal.methods.lagrangian import Segment, best_atom, require_penalty, residual
-from condal.methods.rules import AccuracyRule, Classical, FractionOfGap, PrimalRule
+from condal.methods.lagrangian import best_atom, require_penalty, residual
+from condal.methods.primal_step import Segment
+from condal.methods.rules import AccuracyRule, Classical, Corrective, FractionOfGap, PrimalRule
 from condal.methods.state import State, Warm
 from condal.runtime.arguments import require_positive
-from condal.runtime.cancellation import uninterrupted
 from condal.types import Keeps, Storage
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Loops:
-    """The subproblem, 1, 2, ..., and how many steps were made on it."""
+class IALState:
+    """The number of the subproblem, 1, 2, ..., and of the steps taken on it."""
 
     outer: int = 1
     inner: int = 0
@@ -29,19 +30,29 @@ class Loops:
 
 @dataclass(frozen=True)
 class IAL:
-    """The method of multipliers, y += lam d, each subproblem min L_lam(., y) left to CG.
+    r"""The method of multipliers with subproblems solved by conditional gradients.
 
-    The conditional gradient on subproblem j = 1, 2, ... ends when its gap
-    max over x in X of <grad L, x_{k+1} - x> is at most eps0 / j. An iteration is one call of the
-    oracle: a step of the conditional gradient (sigma = 0), or the dual step that ends a subproblem
+    Conditional gradient steps minimise :math:`L_\lambda(\cdot, y)` in subproblem j = 1, 2, ...
+    until the gap :math:`\max_{x \in X} \langle \nabla L, x_{k+1} - x \rangle` is at most
+    :math:`\varepsilon_0 / j`; then :math:`y \leftarrow y + \lambda d`. An iteration is one oracle
+    call: a conditional gradient step (sigma = 0), or the dual step that ends a subproblem
     (sigma = lam, eta = 0).
 
     Parameters
     ----------
-    lam : the penalty, the same for ever.
-    eps0 : the accuracy of the first subproblem, in units of the normalised objective.
-    eta : the step of the conditional gradient; `Classical()` begins each subproblem afresh.
-    tol : the accuracy asked of the oracle, never worse than a tenth of eps0 / j.
+    lam : float
+        The constant penalty.
+    eps0 : float
+        The accuracy of the first subproblem, in units of the normalised objective.
+    eta : PrimalRule
+        The conditional gradient step; ``Classical()`` restarts with each subproblem.
+    tol : AccuracyRule
+        The accuracy asked of the oracle, at most a tenth of eps0 / j.
+
+    References
+    ----------
+    Y.-F. Liu, X. Liu, S. Ma. On the nonergodic convergence rate of an inexact augmented Lagrangian
+    framework for composite convex programming. Mathematics of Operations Research 44, 2019.
     """
 
     name: ClassVar[str] = "ial"
@@ -55,18 +66,20 @@ class IAL:
     def __post_init__(self) -> None:
         require_penalty(self.lam, "lam")
         require_positive(self.eps0, "eps0")
+        if isinstance(self.eta, Corrective):
+            raise ProblemError("IAL takes eta=Classical() or LineSearch(); got Corrective()")
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
-        """The first subproblem, at the dual of `warm` if there is one."""
-        return State.start(problem, warm, own=Loops())
+        """Return the state of the first subproblem, with the point and dual of `warm` if given."""
+        return State.start(problem, warm, carry=IALState())
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
-        """Yield the state after each call of the oracle."""
+        """Yield the state after each oracle call."""
         f, h, lam = problem.f, problem.h, self.lam
         curvature = (f.L + lam * problem.A.norm**2) * problem.X.diameter**2
         state = start or self.start(problem)
         Mx, Ax, y, s, gap = state.Mx, state.Ax, state.y, state.s, state.gap
-        outer, inner = state.own.outer, state.own.inner
+        outer, inner = state.carry.outer, state.carry.inner
 
         for k in count(state.k + 1):
             target = self.eps0 / outer
@@ -83,9 +96,7 @@ class IAL:
                 segment = Segment(problem, Mx, Ax, atom, y, lam)
                 eta = 1.0 if k == 1 else self.eta(inner, segment.slope)
                 Mx, Ax = segment.images(eta)
-            own = Loops(outer, inner)
-            with uninterrupted():  # x and what the state says of it move as one
-                if sigma == 0.0:
-                    x.move(s, eta)
-                value = f.value(Mx)
-            yield State(k, Mx, Ax, y, atom.w, s, value, gap, atom.lower, lam, eta, sigma, own, u=u)
+            value, carry, w = f.value(Mx), IALState(outer, inner), atom.w
+            if sigma == 0.0:
+                x.move(s, eta)  # last: an interrupted iteration leaves x unchanged
+            yield State(k, Mx, Ax, y, w, s, value, gap, atom.lower, lam, eta, sigma, carry, u=u)

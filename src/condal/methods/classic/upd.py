@@ -1,9 +1,9 @@
 """UPD and AUPD, the universal primal-dual methods of Yurtsever, Tran-Dinh and Cevher (2015).
 
-For a linear f the dual  G(y) = G0(y) + h*(y),  G0(y) = -min over X of f(x) + <y, Ax>,  has the
-subgradient -A x*(y) in its first part, x*(y) the oracle's answer. The methods are (accelerated)
-proximal gradient methods on G that find their step length M by a line search which forgives an
-error of eps: so the dual need not be smooth. The primal point is an average of the answers.
+For a linear f the dual is G(y) = G0(y) + h*(y) with G0(y) = -min over X of f(x) + <y, Ax>. G0 has
+the subgradient -A x*(y), where x*(y) is the answer of the oracle. The methods are (accelerated)
+proximal gradient methods on G. A line search that tolerates an error of eps finds the step length
+1/M, so the dual need not be smooth. The primal point is an average of the answers.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from condal.types import Keeps, Storage
 if TYPE_CHECKING:
     from condal.problem import Problem
 
-TRIALS = 50  # doublings of M in one line search: with an exact oracle a few are enough
-ORACLE = 0.01  # the oracle's error, of the error that the line search forgives
+MAX_DOUBLINGS = 50  # of M in one line search; with an exact oracle a few are enough
+ORACLE_ERROR = 0.01  # of the error that the line search tolerates
 
 
 @dataclass(frozen=True, eq=False)
 class OracleAnswer:
-    """x*(y): the oracle's answer at y, its images, and G0(y)."""
+    """x*(y), the answer of the oracle at y, its images, and G0(y)."""
 
     y: Array
     s: Point
@@ -45,7 +45,7 @@ class OracleAnswer:
 
 @dataclass(frozen=True, eq=False)
 class UPDState:
-    """M, the sum of the weights so far, the answer to go on from, and AUPD's t."""
+    """M, the sum of the weights so far, the answer to resume from, and the t of AUPD."""
 
     M: float
     total: float
@@ -55,16 +55,23 @@ class UPDState:
 
 @dataclass(frozen=True)
 class UPD:
-    """Proximal gradient steps on the dual, y+ = prox_{h*/M}(y + A x*(y)/M), x averaged by 1/M.
+    r"""Proximal gradient steps on the dual, with x averaged by weights 1/M.
 
-    M halves before each line search and doubles until
-    G0(y+) <= G0(y) - <A x*(y), y+ - y> + (M/2)|y+ - y|^2 + eps/2. Each trial is a call of the
-    oracle. Converges only up to eps, in units of the normalised objective: a tenth to a hundredth
-    of the optimal value is what its authors advise.
+    The step is :math:`y^+ = \operatorname{prox}_{h^*/M}(y + A x^*(y)/M)`. M halves before each line
+    search and doubles until :math:`G_0(y^+) \le G_0(y) - \langle A x^*(y), y^+ - y \rangle +
+    \tfrac{M}{2} |y^+ - y|^2 + \varepsilon/2`. Each trial is an oracle call. The method converges
+    only up to eps, in units of the normalised objective; its authors advise a tenth to a hundredth
+    of the optimal value.
 
     Parameters
     ----------
-    eps : the accuracy aimed at, which the line search forgives.
+    eps : float
+        The target accuracy, which the line search tolerates.
+
+    References
+    ----------
+    A. Yurtsever, Q. Tran-Dinh, V. Cevher. A universal primal-dual convex optimization framework.
+    NeurIPS 2015.
     """
 
     name: ClassVar[str] = "upd"
@@ -76,39 +83,44 @@ class UPD:
         require_positive(self.eps, "eps")
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
-        """y = 0, or the dual of `warm`: x is averaged anew."""
+        """Return the state with y = 0 or the dual of `warm`; the average of x starts empty."""
         return _start(problem, warm, "UPD")
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
-        """Yield the state after each accepted step; end where no step is accepted."""
+        """Yield the state after each accepted step; end if no step is accepted."""
         state = start or self.start(problem)
-        own, average, tol = state.own, _Average(problem, x, state), ORACLE * self.eps
-        answer = own.answer or _ask(problem, state.y, tol, state.s)
-        M = own.M
+        average, tol = _Average(problem, x, state), ORACLE_ERROR * self.eps
+        M, answer = state.carry.M, state.carry.answer or _ask(problem, state.y, tol, state.s)
         for k in count(state.k + 1):
-            found = _search(problem, answer, M / 2, self.eps / 2, tol)
-            if found is None:
+            accepted = _search(problem, answer, M / 2, self.eps / 2, tol)
+            if accepted is None:
                 return
-            M, answer, after = found
-            with uninterrupted():  # x and what the state says of it move as one
-                average.add(answer, 1 / M)
-                answer = after
-                own = UPDState(M, average.total, answer)
-                state = average.state(k, answer.y, answer, tol, own)
+            M, before, answer = accepted
+            with uninterrupted():  # x and the state move together
+                average.add(before, 1 / M)
+                carry = UPDState(M, average.total, answer)
+                state = average.state(k, answer.y, answer, tol, carry)
             yield state
 
 
 @dataclass(frozen=True)
 class AUPD:
-    """UPD accelerated: steps from the extrapolated yhat, t_{k+1} = (1 + sqrt(1 + 4 t_k^2))/2.
+    r"""Accelerated UPD: steps from an extrapolated dual point.
 
-    The line search forgives eps/(2 t_k), M never falls, and x is averaged by t_k / M_k. An
-    iteration takes a call of the oracle at yhat and one for each trial. Wants an accurate oracle:
-    where no step is accepted the iterates end.
+    :math:`t_{k+1} = (1 + \sqrt{1 + 4 t_k^2})/2`. The line search tolerates
+    :math:`\varepsilon/(2 t_k)`, M never decreases, and x is averaged by weights :math:`t_k / M_k`.
+    An iteration takes one oracle call at the extrapolated point and one per trial. The method needs
+    an accurate oracle; the iterates end if no step is accepted.
 
     Parameters
     ----------
-    eps : the accuracy aimed at.
+    eps : float
+        The target accuracy.
+
+    References
+    ----------
+    A. Yurtsever, Q. Tran-Dinh, V. Cevher. A universal primal-dual convex optimization framework.
+    NeurIPS 2015.
     """
 
     name: ClassVar[str] = "aupd"
@@ -120,35 +132,37 @@ class AUPD:
         require_positive(self.eps, "eps")
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
-        """y = 0, or the dual of `warm`: x is averaged anew."""
+        """Return the state with y = 0 or the dual of `warm`; the average of x starts empty."""
         return _start(problem, warm, "AUPD")
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
-        """Yield the state after each accepted step; end where no step is accepted."""
+        """Yield the state after each accepted step; end if no step is accepted."""
         state = start or self.start(problem)
-        own, average, y = state.own, _Average(problem, x, state), state.y
-        M, t, tol = own.M, own.t, ORACLE * self.eps / own.t
-        hat = own.answer or _ask(problem, y, tol, state.s)
+        average, y, carry = _Average(problem, x, state), state.y, state.carry
+        M, t, tol = carry.M, carry.t, ORACLE_ERROR * self.eps / carry.t
+        hat = carry.answer or _ask(problem, y, tol, state.s)
         for k in count(state.k + 1):
-            found = _search(problem, hat, M, self.eps / (2 * t), tol)
-            if found is None:
+            accepted = _search(problem, hat, M, self.eps / (2 * t), tol)
+            if accepted is None:
                 return
-            M, before, after = found
+            M, before, after = accepted
             t_next = (1 + sqrt(1 + 4 * t**2)) / 2
-            asked, tol = tol, ORACLE * self.eps / t_next
+            last_tol, tol = tol, ORACLE_ERROR * self.eps / t_next
             hat = _ask(problem, after.y + (t - 1) / t_next * (after.y - y), tol, after.s)
             with uninterrupted():
                 average.add(before, t / M)
                 y, t = after.y, t_next
-                state = average.state(k, y, after, asked, UPDState(M, average.total, hat, t))
+                state = average.state(k, y, after, last_tol, UPDState(M, average.total, hat, t))
             yield state
 
 
 def _start(problem: Problem, warm: Warm | None, method: str) -> State:
     require_linear(problem, method)
-    state = State.start(problem, None if warm is None else Warm(None, warm.y, warm.k), own=None)
+    state = State.start(problem, None if warm is None else Warm(None, warm.y, warm.k), carry=None)
     y = problem.h.dual_point(state.y)
-    return State(0, state.Mx, state.Ax, y, y, None, state.value, state.gap, state.lower, own=_FIRST)
+    return State(
+        0, state.Mx, state.Ax, y, y, None, state.value, state.gap, state.lower, carry=_FIRST
+    )
 
 
 _FIRST = UPDState(M=1.0, total=0.0, answer=None)
@@ -163,23 +177,23 @@ def _ask(problem: Problem, y: Array, tol: float, guess: Point | None) -> OracleA
 
 
 def _search(
-    problem: Problem, at: OracleAnswer, M: float, forgiven: float, tol: float
+    problem: Problem, at: OracleAnswer, M: float, tolerated: float, tol: float
 ) -> tuple[float, OracleAnswer, OracleAnswer] | None:
-    """The smallest M 2^i whose step is accepted, and the answers before and after it.
+    """The smallest M 2^i whose step is accepted, and the answers before and after it; else None.
 
-    Where the oracle erred by more than it was allowed, G0(y) was seen too low and no step would be
-    accepted: an answer to a trial that is a better one at y takes its place. None if no step is.
+    Where the oracle erred by more than its tolerance, G0(y) was too low and no step would be
+    accepted: a trial's answer that is better at y then replaces the answer at y.
     """
-    for _ in range(TRIALS):
+    for _ in range(MAX_DOUBLINGS):
         y = multiplier(problem.h, at.As, at.y, 1 / M)  # prox_{h*/M}(y + As/M), by Moreau
         after = _ask(problem, y, tol, at.s)
-        there = -problem.f.value(after.Ms) - float(at.y @ after.As)
-        if there > at.G0 + forgiven:
-            at = replace(after, y=at.y, G0=there)
+        G0_at_y = -problem.f.value(after.Ms) - float(at.y @ after.As)
+        if G0_at_y > at.G0 + tolerated:
+            at = replace(after, y=at.y, G0=G0_at_y)
             continue
         step = y - at.y
         model = at.G0 - float(at.As @ step) + 0.5 * M * float(step @ step)
-        if model + forgiven >= after.G0:
+        if model + tolerated >= after.G0:
             return M, at, after
         M *= 2
     return None
@@ -190,7 +204,7 @@ class _Average:
 
     def __init__(self, problem: Problem, x: Storage, state: State) -> None:
         self.problem, self.x = problem, x
-        self.Mx, self.Ax, self.total = state.Mx, state.Ax, state.own.total
+        self.Mx, self.Ax, self.total = state.Mx, state.Ax, state.carry.total
         self.eta = 1.0
 
     def add(self, answer: OracleAnswer, weight: float) -> None:
@@ -200,8 +214,10 @@ class _Average:
         self.Mx = self.Mx + self.eta * (answer.Ms - self.Mx)
         self.Ax = self.Ax + self.eta * (answer.As - self.Ax)
 
-    def state(self, k: int, y: Array, at: OracleAnswer, tol: float, own: UPDState) -> State:
+    def state(self, k: int, y: Array, at: OracleAnswer, tol: float, carry: UPDState) -> State:
         value = self.problem.f.value(self.Mx)
         gap = value + float(at.y @ self.Ax) + at.G0
         lower = -at.G0 - self.problem.h.conjugate(at.y) - tol
-        return State(k, self.Mx, self.Ax, y, at.y, at.s, value, gap, lower, eta=self.eta, own=own)
+        return State(
+            k, self.Mx, self.Ax, y, at.y, at.s, value, gap, lower, eta=self.eta, carry=carry
+        )

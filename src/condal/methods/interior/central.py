@@ -1,8 +1,8 @@
 """The central path, u z = mu with A u = b and A'y + z = c, followed by predictor and corrector.
 
-Mehrotra (1992): a step at mu = 0 says how far mu can fall, and what its second-order term is. z is
-c - A'y at every place, so that each has a bound on the optimum; A u = b holds in the limit, or as
-soon as a full step is taken.
+Mehrotra (1992): a step at mu = 0 shows how far mu can fall, and gives a second-order term. z is
+c - A'y at every point, so each point has a bound on the optimum; A u = b holds in the limit, or
+after a full step.
 """
 
 from __future__ import annotations
@@ -18,23 +18,27 @@ from scipy.linalg.lapack import dpotrf
 
 from condal.linalg.cone_slices import ConeSlice
 from condal.linalg.points import Array
-from condal.methods.interior.cones import ConePoint, Step, place_of
-from condal.methods.interior.standard import StandardForm, share_of
+from condal.methods.interior.cone_point import ConePoint, Step
+from condal.methods.interior.orthant import Orthant
+from condal.methods.interior.psd import Psd
+from condal.methods.interior.schur import Schur
+from condal.methods.interior.second_order import SecondOrder
+from condal.methods.interior.standard import Cone, StandardForm, share_of
 
-REFINED = 3  # times that a direction is put right, at most
-CLOSE = 1e-2  # of the residual: how far A du may be from it
-ROUNDING = 1e-15  # of b: how far it will be
-RIDGES = (0.0, 1e-15, 1e-13, 1e-11, 1e-9)  # of the diagonal of the system, until it has a factor
-LONG, LONGER = 0.9, 0.09  # of the way to the boundary
-SHORTER = 0.8  # times a step that rounding takes over the boundary
-TRIALS = 8
-LEAST_SIGMA = 1e-6
-FELT = 1e-8  # of a number: what is added to it and not lost
+MAX_REFINEMENTS = 3  # of a direction
+DIRECTION_ERROR = 1e-2  # of the residual: the accepted error of A du
+DIRECTION_ROUNDING = 1e-15  # of b: the error that rounding causes
+RIDGES = (0.0, 1e-15, 1e-13, 1e-11, 1e-9)  # on the unit diagonal, until the system has a factor
+MIN_FRACTION, MORE_FRACTION = 0.9, 0.09  # of the way to the boundary
+SHORTENING = 0.8  # of a step that rounding takes beyond the boundary
+MAX_SHORTENINGS = 8
+MIN_SIGMA = 1e-6
+NOTICEABLE = 1e-8  # of a number: an addition that rounding does not hide
 
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """A place in each cone, and y."""
+    """A point in each cone, and y."""
 
     form: StandardForm
     places: tuple[ConePoint, ...]
@@ -42,10 +46,10 @@ class Path:
 
     @classmethod
     def first(cls, form: StandardForm) -> Path:
-        """u in the middle of X, y = 0 but for what makes z about mu / u."""
+        """Start with u in the middle of X and a y that makes z about mu / u."""
         mu = _first_mu(form)
         y = _first_dual(form, mu)
-        return cls(form, tuple(place_of(cone, y, mu) for cone in form.cones), y)
+        return cls(form, tuple(_first_point(cone, y, mu) for cone in form.cones), y)
 
     @cached_property
     def gap(self) -> float:
@@ -54,7 +58,7 @@ class Path:
 
     @cached_property
     def degree(self) -> float:
-        """What the gap is over mu on the path; 1 where X is a point, which has none."""
+        """The gap over mu on the path; 1 where X is a single point."""
         return sum(place.degree for place in self.places) or 1.0
 
     @cached_property
@@ -64,12 +68,12 @@ class Path:
 
     @property
     def lower(self) -> float:
-        """<b, y>, less what caps cost: a lower bound on the optimum."""
-        paid = sum(place.price() for place in self.places)
-        return self.form.constant + float(self.form.b @ self.y) - paid
+        """<b, y> minus the price of the caps: a lower bound on the optimum."""
+        caps = sum(place.price() for place in self.places)
+        return self.form.constant + float(self.form.b @ self.y) - caps
 
     def advanced(self) -> Path | None:
-        """A step on; None where rounding leaves none."""
+        """Return the path after one step; None where rounding prevents a step."""
         system = _System.of(self)
         if system is None:
             return None
@@ -77,41 +81,43 @@ class Path:
         primal, dual = (min(1.0, t) for t in self._longest(predicted))
         reached = self._gap_at(predicted, primal, dual) / max(self.gap, 1e-300)
         power = max(1.0, 3.0 * min(primal, dual) ** 2)
-        sigma = min(1.0, max(LEAST_SIGMA, reached) ** power)
+        sigma = min(1.0, max(MIN_SIGMA, reached) ** power)
         mu = sigma * self.gap / self.degree
         dy, steps = self._direction(system, mu, predicted)
         farthest = self._longest(steps)
-        way = LONG + LONGER * min(primal, dual)
-        primal, dual = (min(1.0, way * t) for t in farthest)
-        for _ in range(TRIALS):
+        fraction = MIN_FRACTION + MORE_FRACTION * min(primal, dual)
+        primal, dual = (min(1.0, fraction * t) for t in farthest)
+        for _ in range(MAX_SHORTENINGS):
             y = self.y + dual * dy
             pairs = zip(self.places, steps, strict=True)
             moved = [place.moved(step, primal, dual, y) for place, step in pairs]
-            found = tuple(place for place in moved if place is not None)
-            if len(found) == len(moved):
-                return Path(self.form, found, y)
-            primal, dual = SHORTER * primal, SHORTER * dual
+            inside = tuple(place for place in moved if place is not None)
+            if len(inside) == len(moved):
+                return Path(self.form, inside, y)
+            primal, dual = SHORTENING * primal, SHORTENING * dual
         return None
 
     def _direction(
         self, system: _System, mu: float, past: Sequence[Step] | None
     ) -> tuple[Array, list[Step]]:
-        """dy, and the step of each cone, towards u z = mu."""
+        """dy and the step of each cone, towards u z = mu."""
         before = past or (None,) * len(self.places)
-        aims = [place.aim(mu, one) for place, one in zip(self.places, before, strict=True)]
+        aims = [place.aim(mu, last) for place, last in zip(self.places, before, strict=True)]
         left = self.residual - self._image([aim.r for aim in aims])
-        enough = max(CLOSE * _norm(self.residual), ROUNDING * _norm(self.form.b))
+        accepted = max(
+            DIRECTION_ERROR * _norm(self.residual), DIRECTION_ROUNDING * _norm(self.form.b)
+        )
         steps: list[Step] = []
         dy, error = np.zeros_like(self.y), inf
-        for _ in range(1 + REFINED):
+        for _ in range(1 + MAX_REFINEMENTS):
             tried = dy + system.solved(left)
             each = zip(self.places, aims, self.form.cones, strict=True)
-            found = [place.step(aim, -(cone.adjoint @ tried)) for place, aim, cone in each]
-            left = self.residual - self._image([step.u.ravel() for step in found])
+            candidates = [place.step(aim, -(cone.adjoint @ tried)) for place, aim, cone in each]
+            left = self.residual - self._image([step.u.ravel() for step in candidates])
             if not _norm(left) < 0.5 * error and steps:
                 break
-            dy, steps, error = tried, found, _norm(left)
-            if error <= enough:
+            dy, steps, error = tried, candidates, _norm(left)
+            if error <= accepted:
                 break
         return dy, steps
 
@@ -139,7 +145,7 @@ class _System:
 
     @classmethod
     def of(cls, path: Path) -> _System | None:
-        """None where M has no factor."""
+        """Factor M; None if it has no factor."""
         m = path.form.b.size
         M = np.zeros((m, m))
         for place in path.places:
@@ -156,32 +162,51 @@ class _System:
         return None
 
     def solved(self, right: Array) -> Array:
-        """M^-1 right."""
-        found = cho_solve((self.factor, True), self.scale * right, check_finite=False)
-        return np.asarray(self.scale * found)
+        """Return M^-1 right."""
+        scaled = cho_solve((self.factor, True), self.scale * right, check_finite=False)
+        return np.asarray(self.scale * scaled)
+
+
+def _first_point(cone: Cone, y: Array, mu: float) -> ConePoint:
+    """The first point, with z = c - A'y, which must be inside; caps add about mu."""
+    cost = cone.reduced(y)
+    if cone.kind == "psd":
+        n = cone.n
+        first = Psd.of(cone, Schur.of(cone.A, n), cone.first.reshape(n, n), cost.reshape(n, n))
+        assert first is not None
+        return first
+    if cone.kind == "second-order":
+        return SecondOrder(cone, cone.first, cost)
+    capped, w = cone.cap < inf, cone.cap - cone.first
+    more = np.where(capped, np.maximum(mu / np.minimum(cone.first, w), np.abs(cost)), 0.0)
+    z = np.where(capped, more + np.maximum(cost, 0.0), cost)
+    return Orthant(cone, cone.first, w, z, z - cost)
 
 
 def _first_mu(form: StandardForm) -> float:
-    """The most that an entry of u times the spread of its cost comes to."""
+    """The largest product of an entry of u and the spread of its cost."""
     orthant = form.cones[0]
     boxed = (orthant.cap < inf) & (orthant.c != 0)
-    found = np.max(np.abs(orthant.c * orthant.first), where=boxed, initial=0.0)
+    mu = np.max(np.abs(orthant.c * orthant.first), where=boxed, initial=0.0)
     for section, cost in _costs(form, np.zeros(form.b.size)):
         low, high = _ends(section, cost)
-        found = max(found, (high - low) * share_of(section))
-    return float(found) or 1.0 / max(1, sum(cone.n for cone in form.cones))
+        mu = max(mu, (high - low) * share_of(section))
+    return float(mu) or 1.0 / max(1, sum(cone.n for cone in form.cones))
 
 
 def _first_dual(form: StandardForm, mu: float) -> Array:
-    """y: of the rows with a slack so that its z is mu / u, of those that bound X so that z is
-    within a factor of 2 of one number in each section."""
+    """The initial y.
+
+    In rows with a slack, its z is mu / u. In rows that bound X, z is within a factor of 2 of one
+    number in each section.
+    """
     m, orthant = form.b.size, form.cones[0]
     y = np.zeros(m)
     slacks = orthant.A[:, form.columns.size :].tocoo()
     u = orthant.first[form.columns.size :]
     w = orthant.cap[form.columns.size :] - u
-    here = slacks.row < m - form.sums
-    rows, columns, signs = slacks.row[here], slacks.col[here], slacks.data[here]
+    in_rows = slacks.row < m - form.sums  # not in sums
+    rows, columns, signs = slacks.row[in_rows], slacks.col[in_rows], slacks.data[in_rows]
     y[rows] = -signs * mu * (1.0 / u[columns] - 1.0 / w[columns])
     matrices = sum(section.kind in ("psd", "second-order") for section, _ in form.places)
     for cone in form.cones[1 + matrices :]:
@@ -189,7 +214,7 @@ def _first_dual(form: StandardForm, mu: float) -> Array:
     levels = []
     for section, cost in _costs(form, y):
         (low, high), share = _ends(section, cost), share_of(section)
-        level = low - max(high - low, mu / share, FELT * abs(low))
+        level = low - max(high - low, mu / share, NOTICEABLE * abs(low))
         level = min(level, -mu / share) if section.at_most else level
         levels.append(section.bound * level)
     y[m - form.sums :] = levels
@@ -197,20 +222,20 @@ def _first_dual(form: StandardForm, mu: float) -> Array:
 
 
 def _costs(form: StandardForm, y: Array) -> list[tuple[ConeSlice, Array]]:
-    """c - A'y of each section that a sum bounds."""
+    """c - A'y of each section with a sum."""
     costs = [cone.reduced(y) for cone in form.cones]
-    found, others = [], iter(costs[1:])
-    for section, here in form.places:
+    bounded, others = [], iter(costs[1:])
+    for section, entries in form.places:
         if section.kind == "orthant":
-            begin, end = np.searchsorted(form.columns, [here.start, here.stop])
-            found.append((section, costs[0][begin:end]))
+            begin, end = np.searchsorted(form.columns, [entries.start, entries.stop])
+            bounded.append((section, costs[0][begin:end]))
         elif section.kind != "box":
-            found.append((section, next(others)))
-    return found
+            bounded.append((section, next(others)))
+    return bounded
 
 
 def _ends(section: ConeSlice, cost: Array) -> tuple[float, float]:
-    """The smallest and the largest eigenvalue."""
+    """The smallest and the largest eigenvalue of a cost."""
     if section.kind == "psd":
         values = np.linalg.eigvalsh(cost.reshape(section.n, section.n))
     elif section.kind == "second-order":

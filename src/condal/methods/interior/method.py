@@ -2,9 +2,9 @@
 
     u z = mu,   A u = b,   A'y + z = c,   mu -> 0
 
-with the direction of Helmberg, Kojima and Monteiro for matrices, as CSDP and SDPA have it. A step
-factors a dense system of a row for each constraint; some 15 of them reach 1e-8, whatever the
-conditioning, where others need thousands. Every state has a bound, and ends in X.
+with the HKM direction for matrices, as in CSDP and SDPA. A step factors a dense system with one row
+per constraint; about 15 steps reach 1e-8, whatever the conditioning, where other methods need
+thousands. Every state has a bound and a point in X.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from condal.errors import ProblemError
 from condal.linalg.cone_slices import ConeSlice, sections
 from condal.linalg.points import Array, Point
 from condal.linalg.roundoff import gamma
-from condal.methods.interior.assembly import standard_form
-from condal.methods.interior.bounds import bounds
+from condal.methods.interior.assembly import bounds, standard_form
 from condal.methods.interior.central import Path
 from condal.methods.interior.schur import plan
 from condal.methods.preconditions import require_linear
@@ -33,44 +32,56 @@ from condal.types import Keeps, Storage
 if TYPE_CHECKING:
     from condal.problem import Problem
 
-MOST_ROWS = 5000
-MOST_ENTRIES = 10_000_000
-MATRICES = 20  # of the size of x, at the worst moment
-LARGEST = 1000  # side of a matrix
-MOST_SECONDS = 2.0
+MAX_ROWS = 5000
+MAX_ENTRIES = 10_000_000
+MATRICES = 20  # of the size of x, at the peak
+MAX_MATRIX_SIDE = 1000
+MAX_STEP_SECONDS = 2.0
 FACTOR = 0.04  # ns: a third of a multiplication and an addition
-WRITE = 8.0  # ns, of an entry of the Schur complement, all that is done with it
-READ = 20.0  # ns, of an entry of A, all the times it is read
-PRODUCT = 3.0  # ns: some 30 products, factors and spectra of the size of x
-CALLS = 2e6  # ns, of a block, whatever its size
-PATIENCE = 6  # steps without getting anywhere
-ROUNDING = 1e-13  # a gap or infeasibility of no account
-BETTER = 0.8  # of the error before: getting somewhere
-FAR = 100.0  # of the normalised objective: above all that it can be
-HIGHER = 0.1  # of its size: how much a bound rises where no x is feasible
+WRITE = 8.0  # ns per entry of the Schur complement, all operations together
+READ = 20.0  # ns per entry of A, all reads together
+PRODUCT = 3.0  # ns: about 30 products, factors and spectra of the size of x
+CALLS = 2e6  # ns per block, whatever its size
+PATIENCE = 6  # steps without progress
+NEGLIGIBLE = 1e-13  # gap or infeasibility
+PROGRESS = 0.8  # of the previous error
+FAR = 100.0  # above every value of the normalised objective
+BOUND_PROGRESS = 0.1  # of the bound: a rise that suggests infeasibility
 
 
 @dataclass(frozen=True)
 class InteriorPoint:
-    """minimise <C, x> over small sections of cones, Ax within bounds or second-order cones."""
+    r"""Minimise :math:`\langle C, x \rangle` over small sections of cones, by Newton steps.
+
+    Ax has bounds or lies in second-order cones. Each step moves along the central path
+    :math:`u z = \mu,\ A u = b,\ A^\top y + z = c` as :math:`\mu \to 0`.
+
+    References
+    ----------
+    S. Mehrotra. On the implementation of a primal-dual interior point method. SIAM Journal on
+    Optimization 2, 1992.
+
+    C. Helmberg, F. Rendl, R. J. Vanderbei, H. Wolkowicz. An interior-point method for semidefinite
+    programming. SIAM Journal on Optimization 6, 1996.
+    """
 
     name: ClassVar[str] = "interior-point"
     keeps: ClassVar[Keeps] = "factor"
 
     def suits(self, problem: Problem) -> bool:
-        """Whether it applies, and its steps take a second or so."""
-        return self.seconds(problem) <= MOST_SECONDS
+        """Whether the method applies and a step takes at most about two seconds."""
+        return self.seconds(problem) <= MAX_STEP_SECONDS
 
     def seconds(self, problem: Problem) -> float:
-        """What a step takes on one core, about: inf if it does not apply, or far too long."""
+        """Estimate the seconds per step on one core; inf if the method does not apply."""
         parts, rows = sections(problem.X), problem.A.size
-        if problem.f.L != 0 or parts is None or rows > MOST_ROWS:
+        if problem.f.L != 0 or parts is None or rows > MAX_ROWS:
             return inf
-        if max((part.n for part in parts if part.kind == "psd"), default=0) > LARGEST:
+        if max((part.n for part in parts if part.kind == "psd"), default=0) > MAX_MATRIX_SIDE:
             return inf
         size = sum(part.length for part in parts)
         A = problem.A.as_matrix() if rows else sp.csr_array((0, size))
-        if A is None or A.nnz > MOST_ENTRIES:
+        if A is None or A.nnz > MAX_ENTRIES:
             return inf
         try:
             bounds(problem.h)
@@ -79,35 +90,35 @@ class InteriorPoint:
         return 1e-9 * _nanoseconds(sp.csr_array(A), parts)
 
     def bytes(self, problem: Problem) -> int:
-        """What the matrices of a step take: those of the size of x, and of a row a constraint."""
+        """Return the size of the matrices of a step."""
         size = sum(part.length for part in sections(problem.X) or ())
         return 8 * (2 * problem.A.size**2 + MATRICES * size)
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
-        """The middle of X: of `warm`, which is near the boundary, only the count is kept."""
+        """Return the state in the middle of X; `warm`, near the boundary, gives only its count."""
         require_linear(problem, "the interior-point method")
         return State.start(problem, warm)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
-        """Yield the state after each step; end where rounding stops it."""
+        """Yield the state after each step; end where rounding prevents progress."""
         state = start or self.start(problem)
         if state.last:
             return
-        own, path, k = state.own, Path.first(standard_form(problem)), state.k
+        carry, path, k = state.carry, Path.first(standard_form(problem)), state.k
         best, since = BestInteriorPoint(), 0
-        if own is not None:
-            path, best, since = own.path(path), own.best, own.since
+        if carry is not None:
+            path, best, since = carry.path(path), carry.best, carry.since
         while since < PATIENCE:
             check_cancelled()
             moved = path.advanced()
             if moved is None:
                 break
             path, k = moved, k + 1
-            state, point = _shown(problem, path, k)
+            state, point = _state_of(problem, path, k)
             best, better = best.after(problem, state, point)
             since = 0 if better else since + 1
             x.load(point)
-            yield replace(state, own=InteriorState.of(path, best, since))
+            yield replace(state, carry=InteriorState.of(path, best, since))
         if best.point is not None and best.state is not None:
             x.load(best.point)
             if path.form.clash is not None:
@@ -116,8 +127,7 @@ class InteriorPoint:
 
 @dataclass(frozen=True, eq=False)
 class InteriorState:
-    """The numbers of each place and y, without what the problem says again; the best so far, and
-    how many steps have led nowhere."""
+    """The arrays of each point and y, the best point so far, and the steps without progress."""
 
     places: tuple[dict[str, Array], ...]
     y: Array
@@ -126,7 +136,7 @@ class InteriorState:
 
     @classmethod
     def of(cls, path: Path, best: BestInteriorPoint, since: int) -> InteriorState:
-        """Those of a path."""
+        """Record a path."""
         places = tuple(
             {name: part for name, part in _fields(place) if isinstance(part, np.ndarray)}
             for place in path.places
@@ -134,11 +144,11 @@ class InteriorState:
         return cls(places, path.y, best, since)
 
     def path(self, first: Path) -> Path:
-        """The path that they belong to, from its beginning."""
+        """Return the recorded path, given its first point."""
         places = zip(first.places, self.places, strict=True)
         return replace(
             first,
-            places=tuple(type(place)(**dict(_fields(place)) | own) for place, own in places),
+            places=tuple(type(place)(**dict(_fields(place)) | arrays) for place, arrays in places),
             y=self.y,
         )
 
@@ -149,8 +159,10 @@ def _fields(place: Any) -> Iterator[tuple[str, Any]]:
 
 @dataclass(frozen=True, eq=False)
 class BestInteriorPoint:
-    """The least gap and infeasibility so far, the highest bound, and the state and the point of the
-    least error, the larger of the two."""
+    """The least gap and infeasibility so far, the best bound, and the state of the least error.
+
+    The error is the larger of gap and infeasibility.
+    """
 
     gap: float = inf
     infeasibility: float = inf
@@ -160,29 +172,29 @@ class BestInteriorPoint:
     point: Point | None = None
 
     def after(self, problem: Problem, state: State, point: Point) -> tuple[BestInteriorPoint, bool]:
-        """The best with a state and its point, and whether that gets anywhere."""
+        """Return the best after one more state and its point, and whether this is progress."""
         unit = problem.gap_unit(state.value)
         gap = abs(state.value - state.lower) / unit
         infeasibility = problem.h.distance(state.Ax) / problem.infeasibility_unit
         error = max(gap, infeasibility)
         better = (
-            ROUNDING < gap < BETTER * self.gap
-            or ROUNDING < infeasibility < BETTER * self.infeasibility
-            or state.lower > self.lower + HIGHER * max(unit, abs(self.lower))
+            NEGLIGIBLE < gap < PROGRESS * self.gap
+            or NEGLIGIBLE < infeasibility < PROGRESS * self.infeasibility
+            or state.lower > self.lower + BOUND_PROGRESS * max(unit, abs(self.lower))
         )
-        found = replace(
+        best = replace(
             self,
             gap=min(gap, self.gap),
             infeasibility=min(infeasibility, self.infeasibility),
             lower=max(state.lower, self.lower),
         )
         if error < self.error:
-            found = replace(found, error=error, state=state, point=point)
-        return found, better
+            best = replace(best, error=error, state=state, point=point)
+        return best, better
 
 
 def _nanoseconds(A: Any, parts: tuple[ConeSlice, ...]) -> float:
-    """Of the Schur complement, its factor, the products of matrices, and of the calls."""
+    """The time of the Schur complement, its factor, the products of matrices and the calls."""
     rows, columns = A.shape[0] + len(parts), sp.csc_array(A)
     total = FACTOR * rows**3 + WRITE * rows**2 + READ * A.nnz + CALLS
     end = 0
@@ -197,20 +209,20 @@ def _nanoseconds(A: Any, parts: tuple[ConeSlice, ...]) -> float:
 
 
 def _refuted(clash: Array, state: State) -> State:
-    """The state with a bound that no feasible x could have: y goes far along the clash."""
+    """The state with a bound that refutes feasibility: y goes far along the clash."""
     far = abs(state.value - state.lower) + FAR
     y = state.y - far * clash
     return replace(state, y=y, w=y, lower=state.lower + far)
 
 
-def _shown(problem: Problem, path: Path, k: int) -> tuple[State, Point]:
-    """The state of a place on the path, and its point."""
+def _state_of(problem: Problem, path: Path, k: int) -> tuple[State, Point]:
+    """The state of a point on the path, and this point."""
     form = path.form
     vector, point = form.point([place.point for place in path.places])
     f = problem.f
     Mx, Ax = np.array([form.cost @ vector]), form.matrix @ vector
     value, y = f.value(Mx), problem.h.dual_point(form.dual(path.y))
-    # A bound that rounding takes away again is none: y may go to infinity.
+    # The bound must survive rounding: y may go to infinity.
     lower = path.lower - gamma(problem.A.terms + 8) * problem.X.max_norm * form.rounding(y)
     gap = value + float(y @ Ax) - lower - problem.h.conjugate(y)
     return State(k, Mx, Ax, y, y, None, value, gap, lower), point

@@ -1,4 +1,4 @@
-"""Positive vectors, some of them with caps."""
+"""Positive vectors, some entries with caps."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from condal.linalg.points import Array
-from condal.methods.interior.place import Aim, Step
+from condal.methods.interior.cone_point import Aim, Step
 from condal.methods.interior.schur import FULL
 from condal.methods.interior.standard import Cone
 
 
 @dataclass(frozen=True, eq=False)
 class Orthant:
-    """u, z > 0 and, for the entries that are capped, w = cap - u > 0 and v > 0; else v = 0."""
+    """u, z > 0, and w = cap - u > 0, v > 0 for capped entries; v = 0 for the others."""
 
     cone: Cone
     u: Array
@@ -27,7 +27,7 @@ class Orthant:
 
     @cached_property
     def capped(self) -> Any:
-        """Which entries are."""
+        """The mask of the capped entries."""
         return self.cone.cap < inf
 
     @property
@@ -37,21 +37,17 @@ class Orthant:
 
     @property
     def degree(self) -> float:
-        """One for each entry, and one for each cap."""
         return float(self.u.size + np.count_nonzero(self.capped))
 
     @property
     def point(self) -> Array:
-        """u."""
         return self.u
 
     @property
     def flat(self) -> Array:
-        """u."""
         return self.u
 
     def price(self) -> float:
-        """<cap, v>."""
         return float(self.cone.cap[self.capped] @ self.v[self.capped])
 
     @cached_property
@@ -60,7 +56,6 @@ class Orthant:
         return np.asarray(1.0 / (self.z / self.u + self.v / self.w))
 
     def add_to(self, M: Array) -> None:
-        """A H A'."""
         A = self.cone.A
         if A.nnz > FULL * A.shape[0] * A.shape[1]:
             full = A.toarray() * np.sqrt(self.H)
@@ -69,7 +64,7 @@ class Orthant:
             M += (A.multiply(self.H[None, :]) @ A.T).toarray()
 
     def aim(self, mu: float, past: Step | None) -> Aim:
-        """H (uz/u - z - wv/w + v), uz and wv the products aimed at."""
+        """H (uz/u - z - wv/w + v), with the target products uz and wv."""
         uz = np.full(self.u.size, mu)
         wv = np.where(self.capped, mu, 0.0)
         if past is not None:
@@ -79,7 +74,7 @@ class Orthant:
         return Aim(self.H * (uz / self.u - self.z - wv / self.w + self.v), uz, wv)
 
     def step(self, aim: Aim, dz: Array) -> Step:
-        """du = r - H dz, and dz and dv, the difference of which is dz."""
+        """du = r - H dz; the steps of z and v differ by dz."""
         assert aim.uz is not None
         assert aim.wv is not None
         du = aim.r - self.H * dz
@@ -90,21 +85,19 @@ class Orthant:
         )
 
     def longest(self, step: Step) -> tuple[float, float]:
-        """By the smallest ratios."""
         assert step.v is not None
         primal = min(_ratio(self.u, step.u), _ratio(self.w, -step.u))
         return primal, min(_ratio(self.z, step.z), _ratio(self.v, step.v))
 
     def gap_at(self, step: Step, primal: float, dual: float) -> float:
-        """That of u and z, and of w and v."""
         assert step.v is not None
         gap = float((self.u + primal * step.u) @ (self.z + dual * step.z))
-        here = self.capped
-        w, v = self.w[here] - primal * step.u[here], self.v[here] + dual * step.v[here]
+        capped = self.capped
+        w, v = self.w[capped] - primal * step.u[capped], self.v[capped] + dual * step.v[capped]
         return gap + float(w @ v)
 
     def moved(self, step: Step, primal: float, dual: float, y: Array) -> Orthant | None:
-        """Each a step further; z, or v where it is the larger, is made of y and the other."""
+        """Move each; the larger of z and v follows from y and the smaller."""
         assert step.v is not None
         u, w = self.u + primal * step.u, self.w - primal * step.u
         z, v = self.z + dual * step.z, self.v + dual * step.v

@@ -1,4 +1,4 @@
-"""Positive definite matrices, with the direction of Helmberg, Kojima and Monteiro."""
+"""Positive definite matrices, with the HKM direction (Helmberg, Kojima, Monteiro)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from scipy.linalg import eigvalsh
 from scipy.linalg.lapack import dpotrf, dpotri, dsygst
 
 from condal.linalg.points import Array
-from condal.methods.interior.place import Aim, Step
+from condal.methods.interior.cone_point import Aim, Step
 from condal.methods.interior.schur import Schur
 from condal.methods.interior.standard import Cone
 
 
 @dataclass(frozen=True, eq=False)
 class Psd:
-    """X and Z, their Cholesky factors, and the inverse of Z."""
+    """X and Z with their Cholesky factors L and G, and W, the inverse of Z."""
 
     cone: Cone
     schur: Schur
@@ -29,7 +29,7 @@ class Psd:
 
     @classmethod
     def of(cls, cone: Cone, schur: Schur, X: Array, Z: Array) -> Psd | None:
-        """None unless both are positive definite."""
+        """Factor X and Z; None unless both are positive definite."""
         L, G = _cholesky(X), _cholesky(Z)
         return None if L is None or G is None else cls(cone, schur, X, Z, L, G)
 
@@ -46,21 +46,17 @@ class Psd:
 
     @property
     def degree(self) -> float:
-        """n."""
         return float(self.cone.n)
 
     @property
     def point(self) -> Array:
-        """The factor of X."""
         return self.L
 
     @property
     def flat(self) -> Array:
-        """X, row by row."""
         return self.X.ravel()
 
     def price(self) -> float:
-        """0."""
         return 0.0
 
     def add_to(self, M: Array) -> None:
@@ -68,7 +64,7 @@ class Psd:
         self.schur.add(M, self.X, self.W)
 
     def aim(self, mu: float, past: Step | None) -> Aim:
-        """mu W - X, less what dX dZ W is of the step before."""
+        """mu W - X, minus dX dZ W of the predictor step."""
         r = mu * self.W - self.X
         if past is not None:
             r -= _symmetric(past.u @ past.z @ self.W)
@@ -81,7 +77,6 @@ class Psd:
         return Step(aim.r.reshape(n, n) - _symmetric(self.X @ dZ @ self.W), dZ)
 
     def longest(self, step: Step) -> tuple[float, float]:
-        """By the smallest eigenvalues of L^-1 dX L^-T and G^-1 dZ G^-T."""
         return _longest(self.L, step.u), _longest(self.G, step.z)
 
     def gap_at(self, step: Step, primal: float, dual: float) -> float:
@@ -89,7 +84,6 @@ class Psd:
         return float(np.vdot(self.X + primal * step.u, self.Z + dual * step.z))
 
     def moved(self, step: Step, primal: float, dual: float, y: Array) -> Psd | None:
-        """X a step further, Z = C - A'y."""
         n, cone = self.cone.n, self.cone
         X = self.X + primal * step.u
         return Psd.of(cone, self.schur, X, cone.reduced(y).reshape(n, n))

@@ -1,8 +1,8 @@
 """The Schur complement of a cone of matrices: M_ij = <A_i, X A_j W>, W the inverse of Z.
 
-Rows of few entries are taken by entries: X and W are read where the rows have them, all pairs at
-once. The others are taken by products: X A_j W as a matrix, which all rows then read. Fujisawa,
-Kojima and Nakata (1997) weigh the two, row by row, as here.
+Rows with few entries go by entries: all pairs of entries at once, reading X and W there. The others
+go by products: X A_j W as a matrix, which all rows then read. As in Fujisawa, Kojima and Nakata
+(1997), the cheaper way is chosen row by row.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ import scipy.sparse as sp
 
 from condal.linalg.points import Array, Indices
 
-PAIR = 8.0  # ns, of a pair of entries
-FLOP = 0.1  # ns, of a product of matrices
-WRITE = 4.0  # ns, of an entry of the product
-READ = 1.5  # ns, of an entry of a row
-CALL = 2e4  # ns, of a row by products, whatever its size
+PAIR = 8.0  # ns per pair of entries
+FLOP = 0.1  # ns per operation of a matrix product
+WRITE = 4.0  # ns per entry of the product
+READ = 1.5  # ns per entry of a row
+CALL = 2e4  # ns per row by products, whatever its size
 CHUNK = 2**16  # pairs of entries at a time
-FULL = 0.2  # of the entries: rows with more are kept as full ones
+FULL = 0.2  # share of nonzeros above which rows are stored as full arrays
 BATCH = 2**22  # numbers of products that are read at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """A row by products: the `core` of A_j, without rows and columns that are 0."""
+    """A row by products: `core` is A_j without its zero rows and columns."""
 
     support: Indices
     core: Any
 
-    def taken(self, X: Array, W: Array) -> Array:
-        """X A_j W."""
+    def sandwiched(self, X: Array, W: Array) -> Array:
+        """Return X A_j W."""
         if self.support.size == len(X):
             return np.asarray(X @ (self.core @ W))
         return np.asarray(X[:, self.support] @ (self.core @ W[self.support]))
@@ -42,11 +42,11 @@ class Product:
 
 @dataclass(frozen=True, eq=False)
 class Schur:
-    """How M is made: `rows` read the cone, those of the fewest entries first.
+    """The plan for M: `rows` are the rows with entries in the cone, the sparsest first.
 
-    `upper` has them without what is below the diagonals: a full array of the triangles, or CSR of
-    n^2 columns. The first rows are by entries: those of row k are at (p, q), times `weights`, from
-    starts[k] on; a diagonal one counts twice there, and so by half.
+    `upper` has their upper triangles: a full array, or CSR with n^2 columns. The first rows go by
+    entries: the entries of row k are at (p, q) with `weights`, from starts[k] on. A diagonal entry
+    is counted twice, so its weight is halved.
     """
 
     n: int
@@ -60,7 +60,7 @@ class Schur:
 
     @classmethod
     def of(cls, A: Any, n: int) -> Schur:
-        """For the CSR rows A, each of a flattened symmetric matrix."""
+        """Plan for the CSR rows A, each a flattened symmetric matrix."""
         counts = np.diff(A.indptr)
         rows = np.flatnonzero(counts)
         rows = rows[np.argsort(counts[rows], kind="stable")]
@@ -83,18 +83,18 @@ class Schur:
     def add(self, M: Array, X: Array, W: Array) -> None:
         """M += (<A_i, X A_j W>)_ij."""
         few, every = self.rows.size - len(self.products), self.rows.size
-        own = np.zeros((every, every))
+        block = np.zeros((every, every))
         if few:
-            own[:few, :few] = self._by_entries(X, W)
+            block[:few, :few] = self._by_entries(X, W)
         step = max(1, BATCH // self.n**2)
         for begin in range(few, every, step):
             end = min(begin + step, every)
-            own[:, begin:end] = self._by_products(X, W, self.products[begin - few : end - few])
-        own[few:, :few] = own[:few, few:].T
-        M[np.ix_(self.rows, self.rows)] += own
+            block[:, begin:end] = self._by_products(X, W, self.products[begin - few : end - few])
+        block[few:, :few] = block[:few, few:].T
+        M[np.ix_(self.rows, self.rows)] += block
 
     def _by_entries(self, X: Array, W: Array) -> Array:
-        """Those among the first rows: E_pq + E_qp against E_rs + E_sr, for all pairs of entries."""
+        """M among the first rows: E_pq + E_qp against E_rs + E_sr, for all pairs of entries."""
         p, q, starts = self.p, self.q, self.starts
         Xp, Xq, Wp, Wq = (v.take(where, axis=1) for v in (X, W) for where in (p, q))
         out = np.empty((starts.size, starts.size))
@@ -117,21 +117,23 @@ class Schur:
         return out
 
     def _by_products(self, X: Array, W: Array, products: tuple[Product, ...]) -> Array:
-        """The columns of rows by products."""
+        """The columns of M of rows by products."""
         n, full = self.n, isinstance(self.upper, np.ndarray)
         diagonal, triangle = np.diag_indices(n), np.triu_indices(n)
         read = np.empty((len(products), self.upper.shape[1]))
         for k, product in enumerate(products):
-            taken = product.taken(X, W)
-            taken = taken + taken.T
-            taken[diagonal] *= 0.5
-            read[k] = taken[triangle] if full else taken.ravel()
+            XAW = product.sandwiched(X, W)
+            XAW = XAW + XAW.T
+            XAW[diagonal] *= 0.5
+            read[k] = XAW[triangle] if full else XAW.ravel()
         return np.asarray(self.upper @ read.T)
 
 
 def plan(counts: Indices, n: int) -> tuple[int, float]:
-    """How many of the rows, which have so many entries each, the fewest first, are to be taken by
-    these, and the nanoseconds of M then, about."""
+    """Return how many rows go by entries, and about how many nanoseconds M then takes.
+
+    `counts` are the entries of the rows, in ascending order.
+    """
     before = np.concatenate([[0], np.cumsum(counts)]).astype(np.float64)
     support = np.minimum(2 * counts, n)
     read = READ if before[-1] <= FULL * counts.size * n * (n + 1) / 2 else 2 * FLOP
@@ -143,7 +145,7 @@ def plan(counts: Indices, n: int) -> tuple[int, float]:
 
 
 def _product(places: Any, data: Array, n: int) -> Product:
-    """Of a flattened matrix, given where its entries are."""
+    """The product of a flattened matrix, given the places of its entries."""
     i, j = np.divmod(places, n)
     support, inner = np.unique(i, return_inverse=True)
     size = support.size

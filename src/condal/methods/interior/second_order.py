@@ -1,4 +1,4 @@
-"""Second-order cones, with the scaling of Nesterov and Todd."""
+"""Second-order cones, with the Nesterov-Todd scaling."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from math import inf, sqrt
 import numpy as np
 
 from condal.linalg.points import Array
-from condal.methods.interior.place import Aim, Step
+from condal.methods.interior.cone_point import Aim, Step
 from condal.methods.interior.standard import Cone
 
 
 @dataclass(frozen=True, eq=False)
 class SecondOrder:
-    """u and z with |(u_2, ...)| < u_1, and Nesterov and Todd's scaling: N z = N^-1 u."""
+    """u and z with |(u_2, ...)| < u_1, and the Nesterov-Todd scaling N z = N^-1 u."""
 
     cone: Cone
     u: Array
@@ -28,26 +28,22 @@ class SecondOrder:
 
     @property
     def degree(self) -> float:
-        """1."""
         return 1.0
 
     @property
     def point(self) -> Array:
-        """u."""
         return self.u
 
     @property
     def flat(self) -> Array:
-        """u."""
         return self.u
 
     def price(self) -> float:
-        """0."""
         return 0.0
 
     @cached_property
     def N(self) -> Array:
-        """eta (2 q q' - J)^(1/2), q on the hyperboloid between those of u and of J z."""
+        """eta (2 q q' - J)^(1/2), with q on the hyperboloid between u and J z."""
         du, dz = sqrt(_determinant(self.u)), sqrt(_determinant(self.z))
         u, z = self.u / du, self.z / dz
         z[1:] *= -1.0
@@ -70,7 +66,7 @@ class SecondOrder:
         M[np.ix_(rows, rows)] += image @ image.T
 
     def aim(self, mu: float, past: Step | None) -> Aim:
-        """mu z^-1 - u, less N of what lam times it is the product of the step before."""
+        """mu z^-1 - u, minus N of the second-order term of the predictor step divided by lam."""
         target = np.zeros(self.u.size)
         target[0] = mu
         if past is not None:
@@ -78,7 +74,7 @@ class SecondOrder:
             target[0] -= a @ b
             target[1:] -= a[0] * b[1:] + b[0] * a[1:]
         lam = self.lam
-        # det lam, of which rounding may leave nothing where lam is computed
+        # det lam, which rounding may destroy if computed from lam
         determinant = sqrt(_determinant(self.u)) * sqrt(_determinant(self.z))
         head = (lam[0] * target[0] - lam[1:] @ target[1:]) / determinant
         divided = np.concatenate([[head], (target[1:] - head * lam[1:]) / lam[0]])
@@ -89,7 +85,6 @@ class SecondOrder:
         return Step(aim.r - self.N @ (self.N @ dz), dz)
 
     def longest(self, step: Step) -> tuple[float, float]:
-        """Where the determinants vanish."""
         return _until_flat(self.u, step.u), _until_flat(self.z, step.z)
 
     def gap_at(self, step: Step, primal: float, dual: float) -> float:
@@ -97,7 +92,6 @@ class SecondOrder:
         return float((self.u + primal * step.u) @ (self.z + dual * step.z))
 
     def moved(self, step: Step, primal: float, dual: float, y: Array) -> SecondOrder | None:
-        """u a step further, z = c - A'y."""
         u, z = self.u + primal * step.u, self.cone.reduced(y)
         return SecondOrder(self.cone, u, z) if _inside(u) and _inside(z) else None
 
@@ -114,6 +108,6 @@ def _inside(u: Array) -> bool:
 def _until_flat(u: Array, d: Array) -> float:
     """The largest t with u + t d in the cone."""
     a, b = float(d[0] ** 2 - d[1:] @ d[1:]), float(u[0] * d[0] - u[1:] @ d[1:])
-    c = _determinant(u)  # of u + t d it is c + 2 b t + a t^2
+    c = _determinant(u)  # det(u + t d) = c + 2 b t + a t^2
     below = sqrt(max(b * b - a * c, 0.0)) - b
     return c / below if below > 0 and b * b >= a * c else inf

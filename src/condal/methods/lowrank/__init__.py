@@ -1,1 +1,1 @@
-"""The low-rank corrective method: x = R R', R improved by sweeps and a trust region."""
+"""The low-rank corrective method: x = R R', with sweeps and a trust region over R."""

@@ -1,4 +1,4 @@
-"""How the rows of a factor R make a point: R_b R_b' for each block b, one below the other in R."""
+"""The layout of a factor R: blocks of rows R_b, each with the point R_b R_b'."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from condal.types import Spectral, spectral_parts
 if TYPE_CHECKING:
     from condal.problem import Problem
 
-ROUNDING = 1e-14  # of the largest eigenvalue: what a factorisation makes of 0
+ZERO_EIGENVALUE = 1e-14  # of the largest eigenvalue: smaller ones are rounding
 
 
 @dataclass(frozen=True)
 class Block:
-    """The rows of R that a domain's point is made of.
+    """The rows of R of one domain.
 
-    Where the trace is a bound, `slack`, R has a row more below them, whose square is what the point
-    leaves of it.
+    Where the trace is only bounded, `slack` is True: R has one more row below them, whose square is
+    the slack of the bound.
     """
 
     X: Spectral
@@ -34,25 +34,25 @@ class Block:
 
     @property
     def rows(self) -> slice:
-        """Those of the point."""
+        """The rows of the point."""
         return slice(self.begin, self.begin + self.X.n)
 
     @property
     def every(self) -> slice:
-        """Those of the point, and of the slack."""
+        """The rows of the point and of the slack."""
         return slice(self.begin, self.begin + self.X.n + self.slack)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The blocks of R, from the top; `alone` where x is a matrix, and no tuple."""
+    """The blocks of R, from the top; `alone` if x is one matrix and not a tuple."""
 
     blocks: tuple[Block, ...]
     alone: bool
 
     @classmethod
     def of(cls, problem: Problem) -> Layout:
-        """One block for each part of X, which must all be spectral."""
+        """Return the layout with one block for each part of X, which must all be spectral."""
         parts = spectral_parts(problem.X)
         assert parts is not None
         blocks: list[Block] = []
@@ -62,7 +62,7 @@ class Layout:
 
     @classmethod
     def exact(cls, X: Spectral) -> Layout:
-        """One block, of a surface that leaves nothing of the trace open."""
+        """Return the layout of one block on a surface that fixes the trace."""
         return cls((Block(X, 0, False),), alone=True)
 
     @property
@@ -72,17 +72,17 @@ class Layout:
 
     @property
     def plain(self) -> bool:
-        """Whether R is the factor of one matrix, and no more."""
+        """Whether R is the factor of one matrix, without slack."""
         return self.alone and not self.blocks[0].slack
 
     def point(self, R: Array) -> Point:
-        """x = R R', or its blocks."""
+        """Return x = R R', or the tuple of its blocks."""
         ones = np.ones(R.shape[1])
         parts = tuple(LowRank(R[block.rows], ones) for block in self.blocks)
         return parts[0] if self.alone else parts
 
     def product(self, V: Gradient, R: Array) -> Array:
-        """V R block by block, and 0 in the rows of slack."""
+        """Return V R block by block, with 0 in the rows of slack."""
         if self.plain:
             assert isinstance(V, Symmetric)
             return V @ R
@@ -90,14 +90,14 @@ class Layout:
         return self.stacked([v @ R[block.rows] for v, block in each])
 
     def stacked(self, parts: Sequence[Array]) -> Array:
-        """The parts as rows of R, and 0 in those of slack."""
+        """Stack the parts as the rows of R, with 0 in the rows of slack."""
         out = np.zeros((self.height, parts[0].shape[1]))
         for block, part in zip(self.blocks, parts, strict=True):
             out[block.rows] = part
         return out
 
     def columns(self, block: Block, vectors: Array) -> Array:
-        """Columns of R that are 0 but in a block."""
+        """Extend the vectors of a block by 0 to columns of R."""
         if self.plain:
             return vectors
         out = np.zeros((self.height, vectors.shape[1]))
@@ -105,13 +105,13 @@ class Layout:
         return out
 
     def parts(self, V: Gradient) -> tuple[Symmetric, ...]:
-        """The gradient on each block."""
+        """Return the gradient of each block."""
         parts = V if isinstance(V, tuple) else (V,)
         return tuple(part for part in parts if isinstance(part, Symmetric))
 
     def diagonal(self, V: Gradient) -> Array:
-        """That of V for each row, and 0 for those of slack."""
-        diagonals = [v.diagonals()[0][:, None] for v in self.parts(V)]
+        """Return the diagonal of V for each row, with 0 in the rows of slack."""
+        diagonals = [v.diag()[:, None] for v in self.parts(V)]
         return diagonals[0][:, 0] if self.plain else self.stacked(diagonals)[:, 0]
 
     def along(self, R: Array, D: Array) -> Point:
@@ -120,28 +120,28 @@ class Layout:
         return parts[0] if self.alone else parts
 
     def factor(self, x: Point) -> Array | None:
-        """R of the point x, with what it leaves of a trace in the rows of slack; None for x = 0."""
+        """Return an R of the point x, with the slack of the trace in its rows; None for x = 0."""
         points = (x,) if self.alone else x
         assert isinstance(points, tuple)
-        found = [_factor(part) for part in points]
-        width = max(part.shape[1] for part in found)
+        factors = [_factor(point) for point in points]
+        width = max(factor.shape[1] for factor in factors)
         if width == 0:
             return None
         R = np.zeros((self.height, width))
-        for block, part in zip(self.blocks, found, strict=True):
-            R[block.rows, : part.shape[1]] = part
+        for block, factor in zip(self.blocks, factors, strict=True):
+            R[block.rows, : factor.shape[1]] = factor
             if block.slack:
-                left = block.X.trace - float(np.vdot(part, part))
-                R[block.every.stop - 1, 0] = sqrt(max(left, 0.0))
+                slack = block.X.trace - float(np.vdot(factor, factor))
+                R[block.every.stop - 1, 0] = sqrt(max(slack, 0.0))
         return R
 
 
 def _factor(x: Point) -> Array:
-    """R with x = R R', in its principal axes, without the columns of no account."""
+    """R with x = R R', in its principal axes, without columns that are rounding."""
     if isinstance(x, LowRank):
         U, roots, _ = np.linalg.svd(x.factor(), full_matrices=False)
     else:
         values, U = np.linalg.eigh(dense(x))
         U, roots = U[:, ::-1], np.sqrt(np.maximum(values[::-1], 0.0))
-    kept = roots**2 > ROUNDING * roots.max(initial=0.0) ** 2
-    return np.asarray(U[:, kept] * roots[kept])
+    large = roots**2 > ZERO_EIGENVALUE * roots.max(initial=0.0) ** 2
+    return np.asarray(U[:, large] * roots[large])

@@ -1,4 +1,4 @@
-"""The augmented Lagrangian over the factor R of x = R R', its derivatives and its surface."""
+"""The augmented Lagrangian as a function of the factor R of x = R R', and its surface."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from condal.types import Spectral
 if TYPE_CHECKING:
     from condal.problem import Problem
 
-MAX_LAM = 1e10  # past it a larger penalty changes nothing but rounding
-PROBE = 1e-7  # how far to look for a derivative, of the size of what is looked at
+MAX_LAM = 1e10  # a larger penalty changes nothing but rounding
+PROBE = 1e-7  # relative step of the differences that estimate derivatives
 
 
 @dataclass(frozen=True, eq=False)
 class FactorPoint:
-    """L_lam(R R', y) at R: half its value, half its gradient, and what made them."""
+    """L_lam(R R', y) at R: half its value, half its gradient, and the terms of both."""
 
     function: FactoredLagrangian
     R: Array
@@ -41,7 +41,7 @@ class FactorPoint:
     weights: Array
 
     def hessian(self, D: Array) -> Array:
-        """(V - shift) D + (the change of V along D) R, tangent."""
+        """Return the tangent part of (V - shift) D + (the change of V along D) R."""
         function, layout = self.function, self.function.layout
         image = layout.product(self.V, D)
         image -= self.shift[:, None] * D
@@ -53,7 +53,7 @@ class FactorPoint:
 
 @dataclass(frozen=True, eq=False)
 class FactoredLagrangian:
-    """R -> L_lam(R R', y) / 2 on a surface; `eliminated` if the surface is the whole of Ax = b."""
+    """R -> L_lam(R R', y) / 2 on a surface; `eliminated` if the surface implies Ax = b."""
 
     problem: Problem
     geometry: Geometry
@@ -63,11 +63,11 @@ class FactoredLagrangian:
     lam: float
 
     def at(self, R: Array) -> FactorPoint:
-        """The value and derivatives at R."""
+        """Return the value and derivatives at R."""
         problem, f = self.problem, self.problem.f
         x = self.layout.point(R)
         Ax, w = problem.A(x), np.zeros(problem.A.size)
-        # A linear f has one matrix: its product with R, needed below, gives its value as well.
+        # For a linear f the product V R, needed below, also gives the value.
         linear = self.eliminated and f.L == 0 and f.M.size == 1 and f.gradient(np.zeros(1))[0] != 0
         Mx = np.zeros(1) if linear else f.M(x)
         g = f.gradient(Mx)
@@ -84,21 +84,21 @@ class FactoredLagrangian:
         shift = self.geometry.shift(R, VR)
         slack = self.layout.diagonal(V) - shift
         weights = np.maximum(slack, 1e-3 * float(np.abs(slack).max()) or 1.0)
-        weights /= weights.mean()  # so that a radius means the same from one place to the next
+        weights /= weights.mean()  # a radius then means the same at every point
         gradient = VR
         add_scaled_rows(gradient, -shift, R)
         return FactorPoint(self, R, x, value / 2, Mx, Ax, g, w, V, shift, gradient, weights)
 
-    def settled(self, place: FactorPoint) -> bool:
+    def settled(self, point: FactorPoint) -> bool:
         """Whether another dual or penalty would change nothing."""
         h = self.problem.h
-        far = h.distance(place.Ax) > 1e-12 * (1.0 + norm(place.Ax[None, :]))
-        if h.lipschitz < np.inf:  # finite everywhere: only its multiplier tells
-            far = norm((place.w - self.y)[None, :]) > 1e-9 * (1.0 + norm(place.w[None, :]))
+        far = h.distance(point.Ax) > 1e-12 * (1.0 + norm(point.Ax[None, :]))
+        if h.lipschitz < np.inf:  # h is finite everywhere: only the multiplier shows
+            far = norm((point.w - self.y)[None, :]) > 1e-9 * (1.0 + norm(point.w[None, :]))
         return self.eliminated or not far or self.lam > MAX_LAM
 
-    def change(self, place: FactorPoint, D: Array) -> Gradient | None:
-        """The derivative of V as x moves along R D' + D R'; None where V does not change."""
+    def change(self, point: FactorPoint, D: Array) -> Gradient | None:
+        """Return the derivative of V as x moves along R D' + D R'; None if V is constant."""
         problem, f = self.problem, self.problem.f
         curved, priced = f.L > 0, not self.eliminated and problem.A.size > 0
         if not (curved or priced):
@@ -106,22 +106,22 @@ class FactoredLagrangian:
         size = norm(D)
         if size == 0.0:
             return None
-        t = norm(place.R) / size
-        along = self.layout.along(place.R, t * D)
+        t = norm(point.R) / size
+        along = self.layout.along(point.R, t * D)
         parts = []
         if curved:
             dM = f.M(along)
-            slope = (f.gradient(place.Mx + PROBE * dM) - place.g) / (PROBE * t)
+            slope = (f.gradient(point.Mx + PROBE * dM) - point.g) / (PROBE * t)
             parts.append(f.M.adjoint(slope))
         if priced:
             dA = problem.A(along)
-            moved = multiplier(problem.h, place.Ax + PROBE * dA, self.y, self.lam)
-            parts.append(problem.A.adjoint((moved - place.w) / (PROBE * t)))
+            moved = multiplier(problem.h, point.Ax + PROBE * dA, self.y, self.lam)
+            parts.append(problem.A.adjoint((moved - point.w) / (PROBE * t)))
         return parts[0] if len(parts) == 1 else add(*parts)
 
 
 def surface_of(problem: Problem) -> tuple[Geometry, Array | None, Layout]:
-    """The surface; d, if Ax = d diag(x) = b is all there is; and the layout of R."""
+    """Return the surface, d if Ax = d diag(x) = b is the only constraint, and the layout of R."""
     X, d, b = problem.X, problem.A.diagonal_rows, problem.h.fixed
     layout = Layout.of(problem)
     if not isinstance(X, Spectral):
@@ -135,12 +135,12 @@ def surface_of(problem: Problem) -> tuple[Geometry, Array | None, Layout]:
     return Sphere(X.trace), None, layout
 
 
-def scale_of(place: FactorPoint) -> float:
-    """The size of the objective; that of a normalised problem is at most about 1."""
-    return max(abs(2 * place.value), 1e-3)
+def scale_of(point: FactorPoint) -> float:
+    """Return the size of the objective, at most about 1 for a normalised problem."""
+    return max(abs(2 * point.value), 1e-3)
 
 
-def residual_of(place: FactorPoint) -> float:
-    """|half the gradient| |R| relative to the size of the objective."""
-    size = norm(place.R)
-    return norm(place.gradient) * size / scale_of(place)
+def residual_of(point: FactorPoint) -> float:
+    """Return |half the gradient| |R|, relative to the size of the objective."""
+    size = norm(point.R)
+    return norm(point.gradient) * size / scale_of(point)

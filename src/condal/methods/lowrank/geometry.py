@@ -1,7 +1,7 @@
-"""Where the factor R of x = R R' lives: the surfaces on which the domain's trace is exact.
+"""The surfaces of the factor R of x = R R', on which the trace of the domain is exact.
 
-A geometry keeps R on its surface, projects onto the tangent space, and knows the multiplier of the
-surface: `shift` is the vector c with (V - Diag c) R tangent, so that V - Diag c is the slack.
+A geometry keeps R on its surface, projects onto the tangent space, and computes the multiplier of
+the surface: `shift` is the vector c with (V - Diag c) R tangent, so V - Diag c is the slack.
 """
 
 from __future__ import annotations
@@ -19,26 +19,25 @@ class Geometry(Protocol):
     """A surface of n x r matrices."""
 
     def on(self, R: Array) -> Array:
-        """The point of the surface that R is scaled to."""
+        """Scale R to the surface."""
 
     def tangent(self, R: Array, U: Array) -> Array:
-        """U without its part across the surface at R."""
+        """Project U onto the tangent space at R."""
 
     def tangent_scaled(self, R: Array, U: Array, rows: Array) -> Array:
-        """The tangent part of rows * U, for a tangent U."""
+        """Return the tangent part of rows * U, for a tangent U."""
 
     def shift(self, R: Array, VR: Array) -> Array:
-        """c, a number a row, such that V R - c R is tangent at R."""
+        """Return c, one number per row, such that V R - c R is tangent at R."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sphere:
-    """|R|^2 = trace: x psd of that trace."""
+    """|R|^2 = trace: psd x of fixed trace."""
 
     trace: float
 
     def on(self, R: Array) -> Array:
-        """R scaled to its norm."""
         return np.asarray(R * (np.sqrt(self.trace) / np.linalg.norm(R)))
 
     def tangent(self, R: Array, U: Array) -> Array:
@@ -46,7 +45,6 @@ class Sphere:
         return np.asarray(U - (float(np.vdot(U, R)) / self.trace) * R)
 
     def tangent_scaled(self, R: Array, U: Array, rows: Array) -> Array:
-        """The tangent part of rows * U."""
         return self.tangent(R, rows * U)
 
     def shift(self, R: Array, VR: Array) -> Array:
@@ -56,16 +54,15 @@ class Sphere:
 
 @dataclass(frozen=True, eq=False)
 class UnitRows:
-    """|R_i|^2 = squares_i: x psd of that diagonal.
+    """|R_i|^2 = squares_i: psd x of fixed diagonal.
 
-    A number of `squares` may belong to several rows of R, one below the other, as the two of a
-    complex row: R_i is all of them.
+    R_i may be several consecutive rows of R, such as the two rows of a complex row.
     """
 
     squares: Array
 
     def on(self, R: Array) -> Array:
-        """Each row scaled to its norm; a row of zeros becomes a multiple of a unit vector."""
+        """Scale each row to its norm; a zero row becomes a multiple of a unit vector."""
         rows = self._joined(R)
         norms = np.sqrt(_rowwise(rows, rows))
         if not norms.all():
@@ -81,7 +78,7 @@ class UnitRows:
         return np.subtract(parts, across, out=across).reshape(R.shape)
 
     def tangent_scaled(self, R: Array, U: Array, rows: Array) -> Array:
-        """The tangent part of rows * U, which is all of it where a row is alone."""
+        """Return the tangent part of rows * U: all of it where each R_i is one row."""
         scaled = np.asarray(rows * U)
         return scaled if len(R) == self.squares.size else self.tangent(R, scaled)
 
@@ -96,28 +93,24 @@ class UnitRows:
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """R in blocks of rows, each on a surface of its own."""
+    """R in blocks of rows, each on its own surface."""
 
     rows: tuple[slice, ...]
     surfaces: tuple[Geometry, ...]
 
     def on(self, R: Array) -> Array:
-        """Block by block."""
-        return np.vstack([surface.on(R[here]) for here, surface in self._each()])
+        return np.vstack([surface.on(R[rows]) for rows, surface in self._each()])
 
     def tangent(self, R: Array, U: Array) -> Array:
-        """Block by block."""
-        return np.vstack([surface.tangent(R[here], U[here]) for here, surface in self._each()])
+        return np.vstack([surface.tangent(R[rows], U[rows]) for rows, surface in self._each()])
 
     def tangent_scaled(self, R: Array, U: Array, rows: Array) -> Array:
-        """Block by block."""
         return np.vstack(
-            [surface.tangent_scaled(R[here], U[here], rows[here]) for here, surface in self._each()]
+            [surface.tangent_scaled(R[at], U[at], rows[at]) for at, surface in self._each()]
         )
 
     def shift(self, R: Array, VR: Array) -> Array:
-        """Block by block."""
-        return np.concatenate([surface.shift(R[here], VR[here]) for here, surface in self._each()])
+        return np.concatenate([surface.shift(R[rows], VR[rows]) for rows, surface in self._each()])
 
     def _each(self) -> Iterator[tuple[slice, Geometry]]:
         return zip(self.rows, self.surfaces, strict=True)

@@ -1,4 +1,4 @@
-"""Where a factor begins, if f is curved: the first answers of the oracle."""
+"""The initial factor for a curved f: the first answers of the oracle."""
 
 from __future__ import annotations
 
@@ -14,18 +14,21 @@ from condal.methods.lowrank.factor_layout import Layout
 if TYPE_CHECKING:
     from condal.problem import Problem
 
-BESIDE = 1e-2  # the part of R that is random where the rest is not
+RANDOM_PART = 1e-2  # of R, beside the eigenvectors
 TINY = 1e-300
 
 
 def first_atoms(problem: Problem, layout: Layout, R: Array) -> Array:
-    """The oracle's answers at x = 0, as many eigenvectors as R has columns, as far as f falls
-    towards them; R itself, small, beside them, and what they leave of the trace as slack."""
+    """Return a factor of the oracle's answers at x = 0, scaled by a line search on f.
+
+    As many eigenvectors as R has columns, plus a small multiple of R itself, and the slack of the
+    trace.
+    """
     f = problem.f
     V = f.M.adjoint(f.gradient(np.zeros(f.M.size)))
     if V is None:
         return R
-    R = BESIDE / sqrt(R.size) * R
+    R = RANDOM_PART / sqrt(R.size) * R
     for block, v in zip(layout.blocks, layout.parts(V), strict=True):
         X = block.X
         values, vectors = X.lowest(v, R.shape[1], 0.01 * f.variation(X.max_norm) / X.max_norm)
@@ -33,9 +36,9 @@ def first_atoms(problem: Problem, layout: Layout, R: Array) -> Array:
         R[block.rows, : values.size] += vectors * np.sqrt(falling / max(falling.sum(), TINY))
         R[block.every] *= sqrt(X.trace)
     dM = f.M(layout.point(R))
-    R *= sqrt(max(BESIDE, zero_of(lambda t: float(f.gradient(t * dM) @ dM))))
+    R *= sqrt(max(RANDOM_PART, zero_of(lambda t: float(f.gradient(t * dM) @ dM))))
     for block in layout.blocks:
         if block.slack:
-            left = 1.0 - float(np.vdot(R[block.rows], R[block.rows])) / block.X.trace
-            R[block.every.stop - 1, 0] = sqrt(max(left, BESIDE) * block.X.trace)
+            slack = 1.0 - float(np.vdot(R[block.rows], R[block.rows])) / block.X.trace
+            R[block.every.stop - 1, 0] = sqrt(max(slack, RANDOM_PART) * block.X.trace)
     return R

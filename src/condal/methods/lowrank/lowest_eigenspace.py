@@ -1,4 +1,4 @@
-"""The bottom of the spectrum of the gradient at a factor: a bound, and the way down."""
+"""The lowest eigenvectors of the gradient at a factor: a bound, and directions of descent."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from condal.methods.lowrank.factored import FactorPoint, scale_of
 if TYPE_CHECKING:
     from condal.problem import Problem
 
-MOST_NEW = 2**21  # numbers of eigenvectors to ask for
+MAX_NEW_NUMBERS = 2**21  # in the eigenvectors that are asked for
 
 
 @dataclass(frozen=True, eq=False)
 class LowestEigenspace:
-    """The smallest eigenvectors of v = grad f + A'w, and what they say of the optimum.
+    """The lowest eigenvectors of v = grad f + A'w, and the bound on the optimum that they give.
 
-    `vectors` are rows of R, each column an eigenvector of one block. `promised` is what the
-    objective would fall by if all of x went the way of negative curvature: 0 at a minimum.
+    Each column of `vectors` is an eigenvector of one block, extended by 0 to the rows of R.
+    `promised` is the descent of the objective if all of x moved along negative curvature: 0 at a
+    minimum.
     """
 
     w: Array
@@ -34,43 +35,46 @@ class LowestEigenspace:
     lower: float
 
     @classmethod
-    def of(cls, problem: Problem, place: FactorPoint, w: Array, target: float) -> LowestEigenspace:
-        """The eigenvectors at a place, for the dual w; the values within a tenth of `target`."""
-        f, layout, ones = problem.f, place.function.layout, np.ones(place.R.shape[1])
-        V = add(f.M.adjoint(place.g), problem.A.adjoint(w))
-        tol = 0.1 * target * scale_of(place) / len(layout.blocks)
-        total = float(place.g @ place.Mx + w @ place.Ax)  # <v, x>
-        found, columns = [], []
+    def of(cls, problem: Problem, point: FactorPoint, w: Array, target: float) -> LowestEigenspace:
+        """Compute the eigenvectors at a point for the dual w, to a tenth of `target`."""
+        f, layout, ones = problem.f, point.function.layout, np.ones(point.R.shape[1])
+        V = add(f.M.adjoint(point.g), problem.A.adjoint(w))
+        tol = 0.1 * target * scale_of(point) / len(layout.blocks)
+        total = float(point.g @ point.Mx + w @ point.Ax)  # <v, x>
+        lowest, columns = [], []
         for block, v in zip(layout.blocks, layout.parts(V), strict=True):
-            part = total if layout.alone else v.quadratic(LowRank(place.R[block.rows], ones))
-            found.append(_Ground.of(block, v, place.R, part, tol))
-            columns.append(layout.columns(block, found[-1].vectors))
-        least, promised = (sum(getattr(g, name) for g in found) for name in ("least", "promised"))
-        value, support = f.value(place.Mx), problem.h.conjugate(w)
-        price = float(w @ place.Ax) - support
-        lower = value - float(place.g @ place.Mx) + least - support
+            vx = total if layout.alone else v.quadratic(LowRank(point.R[block.rows], ones))
+            lowest.append(_BlockEigenspace.of(block, v, point.R, vx, tol))
+            columns.append(layout.columns(block, lowest[-1].vectors))
+        least, promised = sum(e.least for e in lowest), sum(e.promised for e in lowest)
+        value, support = f.value(point.Mx), problem.h.conjugate(w)
+        price = float(w @ point.Ax) - support
+        lower = value - float(point.g @ point.Mx) + least - support
         return cls(w, np.hstack(columns), promised, value + price - lower, lower)
 
 
 @dataclass(frozen=True, eq=False)
-class _Ground:
-    """The same of one block: `least` is below min <v, .> over its domain, if the oracle kept tol;
-    `promised` is how far <v, x> is above the smallest value that was found."""
+class _BlockEigenspace:
+    """The lowest eigenvectors of one block.
+
+    `least` is below min <v, .> over its domain if the oracle kept tol; `promised` is the distance
+    of <v, x> from the smallest value found.
+    """
 
     vectors: Array
     promised: float
     least: float
 
     @classmethod
-    def of(cls, block: Block, v: Symmetric, R: Array, here: float, tol: float) -> _Ground:
-        """From <v, x> = `here`."""
+    def of(cls, block: Block, v: Symmetric, R: Array, vx: float, tol: float) -> _BlockEigenspace:
+        """Compute them, given vx = <v, x>."""
         X, U = block.X, R[block.rows]
-        width = max(2, min(R.shape[1] // 2, MOST_NEW // X.n))
+        width = max(2, min(R.shape[1] // 2, MAX_NEW_NUMBERS // X.n))
         values, vectors = X.lowest(v, width, tol / X.trace, beside=U)
-        level = here / X.trace
-        # The level is a Rayleigh quotient too: where the oracle found no smaller one, it errs.
+        level = vx / X.trace
+        # The level is a Rayleigh quotient, too: if it is smaller, the oracle erred.
         least = X.trace * min(float(values[0]), level) - tol
         if X.at_most:
             least, level = min(least, 0.0), min(level, 0.0)
-        fall = max(level - float(values[0]), 0.0) * float(np.vdot(U, U))
-        return cls(vectors[:, values < level], fall, least)
+        descent = max(level - float(values[0]), 0.0) * float(np.vdot(U, U))
+        return cls(vectors[:, values < level], descent, least)

@@ -1,14 +1,14 @@
 """A trust region on a surface of matrices: truncated conjugate gradients, preconditioned by rows.
 
 Absil, Baker and Gallivan (2007), with the subproblem of Steihaug (1983). Values, gradients and
-Hessians are halves of the true ones, as V R is half the gradient of <V, R R'>.
+Hessians are half the true ones, because V R is half the gradient of <V, R R'>.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,104 +16,69 @@ from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array
 from condal.methods.lowrank.geometry import Geometry
 
-MAX_INNER = 200
-FORCING = 0.1
+if TYPE_CHECKING:
+    from condal.methods.lowrank.factored import FactoredLagrangian, FactorPoint
 
-
-class QuadraticModel(Protocol):
-    """What is known of the function at R."""
-
-    @property
-    def R(self) -> Array:
-        """The point."""
-
-    @property
-    def value(self) -> float:
-        """Half the value."""
-
-    @property
-    def gradient(self) -> Array:
-        """Half the gradient, tangent."""
-
-    @property
-    def weights(self) -> Array:
-        """The preconditioner: positive numbers near the diagonal of the Hessian, one a row."""
-
-    def hessian(self, D: Array) -> Array:
-        """Half the second derivative at R along a tangent D, tangent."""
-
-
-P = TypeVar("P", bound=QuadraticModel)
-P_co = TypeVar("P_co", bound=QuadraticModel, covariant=True)
-
-
-class Function(Protocol[P_co]):
-    """A function on a surface."""
-
-    @property
-    def geometry(self) -> Geometry:
-        """The surface."""
-
-    def at(self, R: Array) -> P_co:
-        """Its value and derivatives at R."""
+MAX_INNER_STEPS = 200
+FORCING = 0.1  # of the gradient: the largest residual of a subproblem
 
 
 @dataclass(frozen=True, eq=False)
-class Step(Generic[P]):
-    """Where a step led (`place` is where it began if it was refused), and the next radius."""
+class Step:
+    """The point after a step (the old one if the step was refused), and the next radius."""
 
-    place: P
+    point: FactorPoint
     radius: float
     accepted: bool
     stuck: bool
 
 
-def step(function: Function[P], place: P, radius: float, enough: float) -> Step[P]:
-    """One step; its subproblem is solved until the norm of its residual is `enough`.
+def step(function: FactoredLagrangian, point: FactorPoint, radius: float, accuracy: float) -> Step:
+    """Take one step; its subproblem is solved to a residual of norm `accuracy`.
 
-    `stuck` says that rounding hides whether the step is one: there is no more to gain.
+    `stuck` means that rounding hides any progress.
     """
-    direction, predicted, at_edge = _subproblem(function.geometry, place, radius, enough)
-    new = function.at(function.geometry.on(place.R + direction))
+    direction, predicted, at_edge = _subproblem(function.geometry, point, radius, accuracy)
+    new = function.at(function.geometry.on(point.R + direction))
     if not np.isfinite(new.value):
         raise FloatingPointError("a product or an image was not finite")
-    gain, rounding = place.value - new.value, 1e-14 * abs(place.value)
-    if predicted <= rounding:  # the values no longer tell: the gradients do
-        better = norm(new.gradient) < norm(place.gradient)
+    gain, rounding = point.value - new.value, 1e-14 * abs(point.value)
+    if predicted <= rounding:  # rounding hides the gain: compare the gradients
+        better = norm(new.gradient) < norm(point.gradient)
         better = better and gain >= -10 * rounding
-        return Step(new if better else place, radius, better, not better)
+        return Step(new if better else point, radius, better, not better)
     ratio = gain / predicted
     if ratio < 0.25:
         radius /= 4
     elif ratio > 0.75 and at_edge:
         radius *= 2
     accepted = ratio > 0.05
-    return Step(new if accepted else place, radius, accepted, False)
+    return Step(new if accepted else point, radius, accepted, False)
 
 
-def first_radius(place: QuadraticModel) -> float:
-    """An eighth of |R|, in the norm of the preconditioner."""
-    return float(np.sqrt(np.einsum("i,ij,ij->", place.weights, place.R, place.R))) / 8
+def first_radius(point: FactorPoint) -> float:
+    """Return an eighth of |R|, in the norm of the preconditioner."""
+    return float(np.sqrt(np.einsum("i,ij,ij->", point.weights, point.R, point.R))) / 8
 
 
 def _subproblem(
-    geometry: Geometry, place: QuadraticModel, radius: float, enough: float
+    geometry: Geometry, point: FactorPoint, radius: float, accuracy: float
 ) -> tuple[Array, float, bool]:
-    """The step, the gain it predicts, and whether it ends at the edge of the region.
+    """The step, its predicted gain, and whether it ends at the edge of the region.
 
-    Vectors are updated in place: here the time goes by memory traffic.
+    Vectors are updated in point, because memory traffic dominates the time.
     """
-    R, gradient = place.R, place.gradient
-    inverse = (1.0 / place.weights)[:, None]
+    R, gradient = point.R, point.gradient
+    inverse = (1.0 / point.weights)[:, None]
     total, residual = np.zeros(R.shape), np.array(gradient, order="C")
     z = geometry.tangent_scaled(R, residual, inverse)
     direction, rz = -z, dot(residual, z)
-    if rz <= 0.0:  # the gradient is 0: a saddle or a minimum, from which only new columns lead
+    if rz <= 0.0:  # the gradient is 0: a saddle or a minimum, left only by new columns
         return total, 0.0, False
     squared, cross, length2 = 0.0, 0.0, rz  # |total|^2, <total, direction>, |direction|^2
     at_edge = False
-    for _ in range(MAX_INNER):
-        product = place.hessian(direction)
+    for _ in range(MAX_INNER_STEPS):
+        product = point.hessian(direction)
         curvature = dot(direction, product)
         t = rz / curvature if curvature > 0 else np.inf
         if curvature <= 0 or squared + t * (2 * cross + t * length2) >= radius**2:
@@ -122,7 +87,7 @@ def _subproblem(
             at_edge = True
         _add(total, t, direction)
         _add(residual, t, product)
-        if at_edge or norm(residual) <= enough:
+        if at_edge or norm(residual) <= accuracy:
             break
         squared += t * (2 * cross + t * length2)
         z = geometry.tangent_scaled(R, residual, inverse)
@@ -138,11 +103,11 @@ def _subproblem(
     return total, -0.5 * (dot(gradient, total) + dot(residual, total)), at_edge
 
 
-def _add(to: Array, t: float, what: Array) -> None:
-    """to += t what, in one pass; `to` is contiguous."""
-    total, added = to.reshape(-1), what.reshape(-1)
-    for here in block_slices(total.size):
-        total[here] += t * added[here]
+def _add(a: Array, t: float, b: Array) -> None:
+    """a += t b, in one pass; a is contiguous."""
+    a, b = a.reshape(-1), b.reshape(-1)
+    for rows in block_slices(a.size):
+        a[rows] += t * b[rows]
 
 
 def norm(a: Array) -> float:
@@ -152,5 +117,5 @@ def norm(a: Array) -> float:
 
 def dot(a: Array, b: Array) -> float:
     """<a, b>."""
-    # Not BLAS: its threads wait for each other, and on a busy machine they wait for long.
+    # Not BLAS: its threads wait for each other, and wait long on a busy machine.
     return float(np.einsum("ij,ij->", a, b))

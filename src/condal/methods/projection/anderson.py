@@ -1,8 +1,8 @@
-"""Anderson's acceleration of a fixed-point iteration u <- T(u), by the steps that came before.
+"""Anderson acceleration of a fixed-point iteration u <- T(u) from its previous steps.
 
 With F(u) = T(u) - u, the next point is T(u) - sum_i g_i (T(u_i+1) - T(u_i)), where g minimises
-|F(u) - sum_i g_i (F(u_i+1) - F(u_i))|: exact for a linear T after as many steps as it has different
-eigenvalues (Walker and Ni 2011). It is safe only beside a test of what it gives.
+|F(u) - sum_i g_i (F(u_i+1) - F(u_i))|: exact for a linear T after as many steps as T has distinct
+eigenvalues (Walker and Ni 2011). The caller must test each accelerated step.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from condal.linalg.points import Array
 
 MEMORY = 10
 RIDGE = 1e-8  # of the Gram matrix of the differences
-LONGEST = 1e4  # |g| above which the differences are as good as dependent
+MAX_COEFFICIENTS = 1e4  # |g| above which the differences are nearly dependent
 
 
 @dataclass(frozen=True, eq=False)
 class Anderson:
     """T(u) and F(u) of the last u, and the last differences of each, the oldest first.
 
-    `gram` holds the inner products of the latter.
+    `gram` holds the inner products of the differences of F.
     """
 
     image: Array | None = None
@@ -33,7 +33,7 @@ class Anderson:
     gram: Array | None = None
 
     def after(self, image: Array, residual: Array) -> Anderson:
-        """With T(u) and F(u) of one more u; neither is copied."""
+        """Return the record with T(u) and F(u) of one more u; neither is copied."""
         if self.image is None or self.residual is None:
             return Anderson(image, residual)
         newest = residual - self.residual
@@ -48,7 +48,7 @@ class Anderson:
         return Anderson(image, residual, images, residuals, gram)
 
     def next(self) -> Array | None:
-        """The next u; None while too little is known."""
+        """Return the next u; None without enough previous steps."""
         if self.gram is None or len(self.gram) < 2 or self.image is None or self.residual is None:
             return None
         size = float(np.trace(self.gram))
@@ -60,7 +60,7 @@ class Anderson:
             + 1e-14 * size * np.eye(len(self.gram))
         )
         g = np.linalg.solve(ridged, [self.residual @ d for d in self.residuals])
-        if not np.linalg.norm(g) < LONGEST:
+        if not np.linalg.norm(g) < MAX_COEFFICIENTS:
             return None
         u = self.image.copy()
         for weight, change in zip(g, self.images, strict=True):

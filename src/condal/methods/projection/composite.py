@@ -1,14 +1,14 @@
-"""h(Ax) as one function of x: its proximal point, by Newton's method on the multiplier.
+"""The proximal point of x -> h(Ax), by Newton's method on the multiplier.
 
     minimise over z    h(Az) + rho/2 |z - u|^2,    solved by  z = u - A'y/rho,  y in dh(Az).
 
 Rows that are orthogonal to each other have their part of y in closed form, by the prox of h. The
-others, L, need a system of equations: y_L maximises a concave function whose gradient is A_L z - s,
-where z, and s in dom h, are made of y_L in closed form. It is piecewise smooth, and Newton's method
-for such functions (Qi and Sun 1993) ends in a few steps: in one, for equations alone.
+other rows, L, need a system of equations: y_L maximises a concave function whose gradient is
+A_L z - s, where z and s in dom h follow from y_L in closed form. The function is piecewise smooth,
+and the semismooth Newton method (Qi and Sun 1993) ends in a few steps; in one, for equations alone.
 
-Where h is more than equations on the rows L, s is a copy of their image with a proximal term of its
-own, rho/2 |s - t|^2: it makes the function smooth. The copies t belong to the point u.
+Where h is more than equations on the rows L, s is a copy of their image with its own proximal term,
+rho/2 |s - t|^2, which makes the function smooth. The copies t belong to the point u.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.sparse.linalg import splu
 
 from condal.linalg.norms import row_squares
 from condal.linalg.points import Array, Indices
@@ -33,20 +32,20 @@ if TYPE_CHECKING:
     from condal.problem import Problem
 
 MAX_STEPS = 30
-MAX_LINEAR_STEPS = 3  # where one would do but for rounding
+MAX_LINEAR_STEPS = 3  # one would be enough without rounding
 MAX_TRIALS = 30  # along a step
-LONGEST = 100.0  # times a step
-LEFT = 0.5  # of the slope along a step: how much may be there at its end
-FALLEN = 0.9  # of the slope before: a step whose end is no steeper may be too long
-RIDGE = 1e-11  # for equations that depend on each other
-MOST_RIDGE = 1e-3  # for other rows that do
+MAX_STEP = 100.0  # multiple of a Newton step
+SLOPE_LEFT = 0.5  # of the slope along a step: what its end may have
+SLOPE_ACCEPTED = 0.9  # of the slope before: accept a step whose end is flatter
+RIDGE = 1e-11  # for dependent equations
+MAX_RIDGE = 1e-3  # for other dependent rows
 DENSE_BELOW = 1500  # rows of a system that is factored as a full matrix,
-FULL = 0.1  # or how much of it is not 0
+FULL = 0.1  # or its share of nonzeros
 
 
 @dataclass(frozen=True, eq=False)
-class Near:
-    """The proximal point z, with its copies; y in dom h*, of A; and y_L, to go on from."""
+class ProximalPoint:
+    """The proximal point z with its copies, y in dom h*, and y_L for a warm start."""
 
     z: Array
     y: Array
@@ -55,10 +54,10 @@ class Near:
 
 @dataclass(frozen=True, eq=False)
 class Composite:
-    """h(Bx), B = Diag(rows) A with rows of norm 1: `free` ones in closed form, `tied` ones not.
+    """h(Bx), B = Diag(rows) A with rows of norm 1: `free` rows in closed form, `tied` rows not.
 
-    Its points are the n^2 numbers of x, and those of the copies behind them. `gram` is B_L B_L',
-    `cross` is B_L B_O', where O are the free rows.
+    Its points are the n^2 numbers of x followed by the copies. `gram` is B_L B_L', `cross` is
+    B_L B_O', where L are the tied rows and O the free ones.
     """
 
     B: Any
@@ -72,33 +71,33 @@ class Composite:
 
     @classmethod
     def of(cls, problem: Problem, n: int) -> Composite:
-        """The rows of the problem, sorted."""
+        """Sort the rows of a problem into free and tied ones."""
         A, h = matrix_of(problem, n), problem.h
         norms = np.sqrt(row_squares(A))
         rows = 1.0 / np.where(norms > 0, norms, 1.0)
         B = _scaled(A, rows)
         gram, equal = gram_of(B), equations(h)
         tied = tied_rows(gram, equal)
-        ours = sp.csr_array(gram[tied])
+        tied_gram = sp.csr_array(gram[tied])
         return cls(
             B,
             h.scaled(rows, 1.0),
             rows,
             _places(~tied),
             _places(tied),
-            sp.csr_array(ours[:, tied]),
-            sp.csr_array(ours[:, ~tied]),
+            sp.csr_array(tied_gram[:, tied]),
+            sp.csr_array(tied_gram[:, ~tied]),
             bool(equal[tied].all()),
         )
 
     def start(self, x: Array, y: Array, rho: float) -> tuple[Array, Array]:
-        """A point with about x for its proximal point and y for its multiplier, and its y_L."""
+        """Return a point with proximal point near x and multiplier near y, and its y_L."""
         force = y / (self.rows * rho)
         s = self.h.prox(self.B @ x + force, 1 / rho)[self.tied]
         return np.concatenate([x + self.B.T @ force, s]), rho * force[self.tied]
 
-    def prox(self, u: Array, rho: float, tied: Array, *, tol: float) -> Near:
-        """The proximal point of u, with |B_L z - s| <= tol; `tied` is a guess of y_L."""
+    def prox(self, u: Array, rho: float, tied: Array, *, tol: float) -> ProximalPoint:
+        """Return the proximal point of u, with |B_L z - s| <= tol; `tied` is a guess of y_L."""
         at = self._at(u, rho, tied)
         for _ in range(MAX_LINEAR_STEPS if self._linear else MAX_STEPS):
             if at.slope <= tol or not tied.size:
@@ -114,14 +113,14 @@ class Composite:
         return np.asarray((self.B @ x) / self.rows)
 
     def adjoint(self, y: Array) -> Array:
-        """A'y, as n^2 numbers."""
+        """Return A'y as n^2 numbers."""
         return np.asarray(self.B.T @ (y / self.rows))
 
-    def _near(self, at: _Trial) -> Near:
-        return Near(at.z, self.rows * at.y, at.tied)
+    def _near(self, at: _Trial) -> ProximalPoint:
+        return ProximalPoint(at.z, self.rows * at.y, at.tied)
 
     def _at(self, u: Array, rho: float, tied: Array) -> _Trial:
-        """z, s and the slope for y_L = tied."""
+        """z, s and the gradient for y_L = tied."""
         x, t = u[: self.B.shape[1]], u[self.B.shape[1] :]
         v = x - self._B_tied.T @ (tied / rho) if t.size else x
         c = np.empty(self.h.size)
@@ -135,32 +134,32 @@ class Composite:
         return _Trial(self.h, u, rho, tied, c, y, z, gradient)
 
     def _along(self, at: _Trial, step: Array) -> _Trial | None:
-        """Where the slope along the step, which falls all the way, is about 0; None if nowhere."""
+        """The trial where the slope along the step is about 0; None if nowhere. It decreases."""
         if self._linear:
             trial = self._at(at.u, at.rho, at.tied + step)
             return trial if trial.slope < at.slope else None
-        left = LEFT * float(step @ at.gradient)
+        flat = SLOPE_LEFT * float(step @ at.gradient)
         low, high, t = 0.0, inf, 1.0
         for _ in range(MAX_TRIALS):
             trial = self._at(at.u, at.rho, at.tied + t * step)
             slope = float(step @ trial.gradient)
-            if slope > left:
+            if slope > flat:
                 low = t
-            elif slope < -left and trial.slope > FALLEN * at.slope:
+            elif slope < -flat and trial.slope > SLOPE_ACCEPTED * at.slope:
                 high = t
             else:
                 return trial
-            if low >= LONGEST:  # h(A .) has no point at all, or none but far away
+            if low >= MAX_STEP:  # dom h(A .) is empty or far away
                 return trial
             t = 0.5 * (low + high) if high < inf else 4 * t
         return None
 
     def _newton(self, at: _Trial) -> Array:
-        """The step, over rho, to where the slope would vanish if nothing bent.
+        """The Newton step over rho.
 
-        More rows than are independent may be at the ends of their sets. The slope along what they
-        have in common does not change until one of them leaves: the ridge makes the step there one
-        of the size of z, and falls as the slope does, so that it spoils nothing at the end.
+        More rows than are independent may be active. The slope along their common directions is
+        constant until one of them leaves: the ridge gives the step there the size of z. It falls
+        with the slope, so it does not slow the last steps.
         """
         if self._linear:
             return self._solve_equations(at.gradient)
@@ -169,7 +168,7 @@ class Composite:
             lost = _scaled(self.cross, None, bends[self.free]) @ self._cross_T
             gram = gram - (lost if sp.issparse(gram) else lost.toarray())
         size = max(float(np.linalg.norm(at.z)), np.finfo(float).tiny)
-        ridge = min(MOST_RIDGE, at.slope / size)
+        ridge = min(MAX_RIDGE, at.slope / size)
         return _solver(gram, 1.0 - bends[self.tied] + ridge)(at.gradient)
 
     @property
@@ -182,7 +181,7 @@ class Composite:
 
     @cached_property
     def _gram(self) -> Any:
-        """The Gram matrix as it is factored: full, if it is small or nearly that."""
+        """The Gram matrix as it is factored: full if it is small or nearly full."""
         p = self.gram.shape[0]
         full = p < DENSE_BELOW or self.gram.nnz + self.cross.nnz > FULL * p * p
         return self.gram.toarray() if full else self.gram
@@ -202,7 +201,7 @@ class Composite:
 
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """The function of y_L = tied at one place: c is what the multiplier y is made of."""
+    """The function at y_L = tied; the multiplier y is a function of c."""
 
     h: Proximable
     u: Array
@@ -219,15 +218,17 @@ class _Trial:
 
     @property
     def bends(self) -> Array:
-        """The derivative of y/rho in c, each coordinate by itself: where it is constant but for
-        jumps, a difference tells it."""
-        e = 1e-9 * max(float(np.abs(self.c).max()), 1e-140)  # times rho, which may be small, no 0
+        """The derivative of y/rho in c, coordinate by coordinate: piecewise constant, so that a
+        difference gives it."""
+        e = 1e-9 * max(
+            float(np.abs(self.c).max()), 1e-140
+        )  # nonzero after a product with a small rho
         change = self.h.multiplier(self.c + e, self.rho) - self.y
         return np.asarray(np.clip(change / (self.rho * e), 0.0, 1.0))
 
 
 def _solver(gram: Any, diagonal: Array) -> Callable[[Array], Array]:
-    """b -> (gram + Diag(diagonal) + a ridge)^-1 b."""
+    """Return b -> (gram + Diag(diagonal) + a ridge)^-1 b."""
     p = gram.shape[0]
     ridged = diagonal + RIDGE * float(gram.diagonal().max(initial=0.0))
     try:
@@ -236,10 +237,12 @@ def _solver(gram: Any, diagonal: Array) -> Callable[[Array], Array]:
             system[np.arange(p), np.arange(p)] += ridged
             factor = cho_factor(system, overwrite_a=True, check_finite=False)
             return lambda b: np.asarray(cho_solve(factor, b, check_finite=False))
+        from scipy.sparse.linalg import splu
+
         system = sp.csc_matrix(gram + sp.dia_array((ridged[None, :], [0]), shape=(p, p)))
         sparse = splu(system, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
         return lambda b: np.asarray(sparse.solve(b))
-    except (LinAlgError, RuntimeError) as error:  # RuntimeError is how SuperLU says singular
+    except (LinAlgError, RuntimeError) as error:  # SuperLU raises RuntimeError if singular
         raise FloatingPointError(f"the system of {p} rows has no factors: {error}") from error
 
 
@@ -251,7 +254,7 @@ def _scaled(A: Any, rows: Array | None, columns: Array | None = None) -> Any:
 
 
 def _places(chosen: Any) -> Indices | slice:
-    """Where, as a slice if it is one."""
+    """The indices of a mask, as a slice if they are consecutive."""
     places = np.flatnonzero(chosen)
     if places.size and places[-1] - places[0] + 1 == places.size:
         return slice(int(places[0]), int(places[-1]) + 1)

@@ -2,11 +2,11 @@
 
     x+ = proj_X(x - tau (grad f(x) + A'y)),   y+ = prox_{sigma h*}(y + sigma A(2 x+ - x))
 
-Chambolle and Pock (2011), with a smooth f as Condat and Vu (2013) have it. From the average of the
-steps it is begun anew wherever that is much better than the last beginning, and the balance of tau
-and sigma is set from how far x and y went (Applegate et al. 2021, for linear programs): this turns
-a slow rate into a linear one. Without h it is Nesterov's gradient method. For domains whose
-projection is cheap; the oracle is asked for the bound alone.
+Chambolle and Pock (2011), with a smooth f as in Condat (2013) and Vu (2013). The method restarts
+from the average of the steps when this is much better than the last restart, and rebalances tau and
+sigma from the distances that x and y have moved (Applegate et al. 2021, for linear programs). Both
+turn a slow rate into a linear one. Without h it is Nesterov's gradient method. For domains with a
+cheap projection; the oracle serves only for the bound.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient, add, dot
 from condal.linalg.points import Array, Point
-from condal.methods.projection.vectorise import Flattening
+from condal.methods.projection.vectorise import Vectoriser
 from condal.methods.state import State, Warm
 from condal.runtime.arguments import require_positive, require_whole
 from condal.types import Domain, Keeps, Projectable, Smooth, Storage, projects
@@ -30,25 +30,25 @@ from condal.types import Domain, Keeps, Projectable, Smooth, Storage, projects
 if TYPE_CHECKING:
     from condal.problem import Problem
 
-MUCH = 0.2  # of the error at the last beginning: reason enough to begin anew
-SOME = 0.8  # reason enough, if the error has begun to grow
-LONG = 0.36  # of all steps: long enough since the last beginning
-LESS = 0.95  # of the curvature that was met: what is tried next
-FARTHEST = 1e4  # that the balance may go from where it began
-SMOOTHING = 0.5  # how much of the new balance is taken
-ROUNDING = 1e-15  # an error of the normalised problem that will not fall
+SUFFICIENT_DECREASE = 0.2  # of the error at the last restart: restart
+NECESSARY_DECREASE = 0.8  # restart if the error also grows
+MAX_ROUND = 0.36  # of all steps: restart after that many
+CURVATURE_DECREASE = 0.95  # of the last curvature: the next trial
+MAX_BALANCE_CHANGE = 1e4  # from the initial balance
+SMOOTHING = 0.5  # the weight of the new balance
+ERROR_ROUNDING = 1e-15  # an error of the normalised problem that cannot fall further
 TINY = 1e-300
-VECTORS = 20  # of the size of x, at the worst moment
-LARGEST = 500  # side of a matrix that is decomposed at each step
+VECTORS = 20  # of the size of x, at the peak
+MAX_MATRIX_SIDE = 500  # of a matrix that is decomposed at each step
 
 
 @dataclass(frozen=True, eq=False)
 class PrimalDualState:
-    """x and y, their sums since the last beginning, and where that was, with its error.
+    """x and y, their sums since the last restart, and the point and error of that restart.
 
-    `balance` is sigma / tau but for the curvature of f, and `usual` what it was at first; `last` is
-    the x before, and `t` the length of Nesterov's momentum. `L` is the curvature that the last
-    steps met, which may be far less than the most that f has.
+    `balance` is sigma / tau apart from the curvature of f, and `usual` its initial value. `last` is
+    the previous x, and `t` the parameter of Nesterov's momentum. `L` is the curvature along the
+    last steps, which may be far less than that of f.
     """
 
     x: Array
@@ -68,18 +68,18 @@ class PrimalDualState:
 
     @classmethod
     def first(cls, x: Array, y: Array, balance: float) -> PrimalDualState:
-        """Begun at x and y."""
+        """Return the state that starts at x and y."""
         return cls(x, y, balance, balance, x, y, np.zeros_like(x), np.zeros_like(y))
 
-    def anew(self, x: Array, y: Array, balance: float, error: float) -> PrimalDualState:
-        """Begun anew at x and y, of that error."""
-        begun = PrimalDualState.first(x, y, balance)
-        return replace(begun, usual=self.usual, first_error=error, last_error=error, L=self.L)
+    def restarted(self, x: Array, y: Array, balance: float, error: float) -> PrimalDualState:
+        """Return the state after a restart at x and y, which have that error."""
+        fresh = PrimalDualState.first(x, y, balance)
+        return replace(fresh, usual=self.usual, first_error=error, last_error=error, L=self.L)
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """x and y, their images, their bound, and the larger of their gap and their infeasibility."""
+    """x and y, their images and bound; `error` is the larger of gap and infeasibility."""
 
     x: Array
     y: Array
@@ -92,15 +92,40 @@ class Pair:
     lower: float
     error: float
 
+    @property
+    def exact(self) -> bool:
+        """Whether rounding prevents a smaller error."""
+        return self.error <= ERROR_ROUNDING
+
+    def state(self, k: int, carry: PrimalDualState) -> State:
+        """Return the state after iteration k."""
+        y, bound = self.y, (self.value, self.gap, self.lower)
+        return State(k, self.Mx, self.Ax, y, y, self.s, *bound, carry=carry, last=self.exact)
+
 
 @dataclass(frozen=True)
 class PrimalDual:
-    """minimise f(x) + h(Ax) over an X that has a projection, by primal-dual gradient steps.
+    r"""Minimise :math:`f(x) + h(Ax)` over an X with a projection, by primal-dual gradient steps.
+
+    .. math::
+
+        x^+ = \operatorname{proj}_X(x - \tau (\nabla f(x) + A^\top y)), \quad
+        y^+ = \operatorname{prox}_{\sigma h^*}(y + \sigma A (2 x^+ - x))
 
     Parameters
     ----------
-    balance : sigma / tau to begin with, on the normalised problem whose x has a size of 1.
-    steps : how many make an iteration; each iteration carries a bound.
+    balance : float
+        The initial :math:`\sigma / \tau`, on the normalised problem, where x has size 1.
+    steps : int
+        The number of steps per iteration; each iteration carries a bound.
+
+    References
+    ----------
+    A. Chambolle, T. Pock. A first-order primal-dual algorithm for convex problems with applications
+    to imaging. Journal of Mathematical Imaging and Vision 40, 2011.
+
+    D. Applegate et al. Practical large-scale linear programming using primal-dual hybrid gradient.
+    NeurIPS 2021.
     """
 
     name: ClassVar[str] = "primal-dual"
@@ -114,62 +139,62 @@ class PrimalDual:
         require_whole(self.steps, "steps")
 
     def suits(self, problem: Problem) -> bool:
-        """Whether X has a projection, and matrices in it are small."""
-        return projects(problem.X) and Flattening.of(problem).largest <= LARGEST
+        """Whether X has a projection and its matrices are small."""
+        return projects(problem.X) and Vectoriser.of(problem).largest <= MAX_MATRIX_SIDE
 
     def bytes(self, problem: Problem) -> int:
-        """What its vectors of the size of x take."""
-        return 8 * VECTORS * Flattening.of(problem).size
+        """Return the size of the vectors of the method."""
+        return 8 * VECTORS * Vectoriser.of(problem).size
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
-        """The projection of 0, or the point and the dual of `warm`."""
+        """Return the state at the projection of 0, or at the point and dual of `warm`."""
         X = problem.X
         if not isinstance(X, Projectable):
             raise ProblemError(
-                "the primal-dual method needs a domain with a projection: this problem has "
-                "another; use condal.CGAL()"
+                "the primal-dual method needs a domain with a projection: add project(v), the "
+                "nearest point of X to v, to a domain of your own, or use condal.CGAL()"
             )
-        flat = Flattening.of(problem)
+        flat = Vectoriser.of(problem)
         state = State.start(problem, warm)
         x = flat.point(np.zeros(flat.size))
         if warm is not None and warm.x is not None:
             x = warm.x
         first = flat.vector(X.project(flat.point(flat.vector(x))))
         y = problem.h.dual_point(state.y)
-        return replace(state, own=PrimalDualState.first(first, y, self.balance / _square(X)))
+        return replace(state, carry=PrimalDualState.first(first, y, self.balance / _square(X)))
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
-        """Yield the state after some steps; end where rounding stops it."""
+        """Yield the state after `steps` steps; end where rounding prevents progress."""
         state = start or self.start(problem)
         if state.last:
             return
-        own, s = state.own, state.s
-        assert isinstance(own, PrimalDualState)
-        flat = Flattening.of(problem)
+        carry, s = state.carry, state.s
+        assert isinstance(carry, PrimalDualState)
+        flat = Vectoriser.of(problem)
         descend = _primal_dual if problem.A.size else _accelerated
         for k in count(state.k + 1):
-            own = descend(problem, flat, own, self.steps)
-            pair = _see(problem, flat, own.x, own.y, s)
+            carry = descend(problem, flat, carry, self.steps)
+            pair = _evaluate(problem, flat, carry.x, carry.y, s)
             if problem.A.size:
-                mean = _see(problem, flat, own.sum_x / own.since, own.sum_y / own.since, s)
+                mean_x, mean_y = carry.sum_x / carry.since, carry.sum_y / carry.since
+                mean = _evaluate(problem, flat, mean_x, mean_y, s)
                 pair = min(pair, mean, key=lambda either: either.error)
-                own = _begun_anew(own, pair, k * self.steps)
+                carry = _restarted(carry, pair, k * self.steps)
             s = pair.s
             x.load(pair.point)
-            y, Mx, Ax, ended = pair.y, pair.Mx, pair.Ax, pair.error <= ROUNDING
-            yield State(k, Mx, Ax, y, y, s, pair.value, pair.gap, pair.lower, own=own, last=ended)
-            if ended:
+            yield pair.state(k, carry)
+            if pair.exact:
                 return
 
 
 def _primal_dual(
-    problem: Problem, flat: Flattening, own: PrimalDualState, steps: int
+    problem: Problem, flat: Vectoriser, carry: PrimalDualState, steps: int
 ) -> PrimalDualState:
-    """Some steps; their sums are kept."""
+    """Take some steps, and add them up."""
     f, A, h = problem.f, problem.A, problem.h
-    x, y, sum_x, sum_y = own.x, own.y, own.sum_x.copy(), own.sum_y.copy()
-    root, norm = sqrt(own.balance), A.norm or 1.0
-    sigma, L = root / norm, min(own.L, f.L)
+    x, y, sum_x, sum_y = carry.x, carry.y, carry.sum_x.copy(), carry.sum_y.copy()
+    root, norm = sqrt(carry.balance), A.norm or 1.0
+    sigma, L = root / norm, min(carry.L, f.L)
     point = flat.point(x)
     Mx, Ax = f.M(point), A(point)
     for _ in range(steps):
@@ -178,15 +203,16 @@ def _primal_dual(
         y = h.multiplier(y / sigma + 2 * Ax - before, sigma)
         sum_x += x
         sum_y += y
-    return replace(own, x=x, y=y, sum_x=sum_x, sum_y=sum_y, since=own.since + steps, L=L)
+    return replace(carry, x=x, y=y, sum_x=sum_x, sum_y=sum_y, since=carry.since + steps, L=L)
 
 
 def _accelerated(
-    problem: Problem, flat: Flattening, own: PrimalDualState, steps: int
+    problem: Problem, flat: Vectoriser, carry: PrimalDualState, steps: int
 ) -> PrimalDualState:
-    """Some steps with momentum, which is given up where it leads uphill."""
+    """Take some steps with momentum, which restarts where it leads uphill."""
     f = problem.f
-    x, last, t, L = own.x, own.x if own.last is None else own.last, own.t, min(own.L, f.L)
+    x, t, L = carry.x, carry.t, min(carry.L, f.L)
+    last = x if carry.last is None else carry.last
     for _ in range(steps):
         longer = 0.5 * (1 + sqrt(1 + 4 * t * t))
         ahead = x + (t - 1) / longer * (x - last)
@@ -195,20 +221,22 @@ def _accelerated(
         x, _, _, L = _descent(problem, flat, ahead, Mx, None, L, 0.0)
         uphill = float((ahead - x) @ (x - last)) > 0  # O'Donoghue and Candes (2015)
         t = 1.0 if uphill else longer
-    return replace(own, x=x, last=last, t=t, L=L)
+    return replace(carry, x=x, last=last, t=t, L=L)
 
 
 def _descent(
     problem: Problem,
-    flat: Flattening,
+    flat: Vectoriser,
     x: Array,
     Mx: Array,
     pull: Gradient | None,
     L: float,
     more: float,
 ) -> tuple[Array, Any, Array, float]:
-    """A step against grad f(x) + pull, of length 1 / (L + more), L as small as it may be here: the
-    new x, as a vector and as a point, its image, and an L to try next."""
+    """Take a step of length 1 / (L + more) against grad f(x) + pull, with the smallest valid L.
+
+    Return the new x as a vector and as a point, its image, and the next L to try.
+    """
     f, X = problem.f, problem.X
     assert isinstance(X, Projectable)
     g = f.gradient(Mx)
@@ -218,12 +246,12 @@ def _descent(
         moved, image = flat.vector(point), f.M(point)
         way = moved - x
         if L >= f.L or _curved(f, Mx, image, g) <= 0.5 * L * float(way @ way):
-            return moved, point, image, LESS * L
+            return moved, point, image, CURVATURE_DECREASE * L
         L = min(2 * L, f.L)
 
 
-def _see(problem: Problem, flat: Flattening, x: Array, y: Array, guess: Point | None) -> Pair:
-    """What is known of a pair: one call of the oracle."""
+def _evaluate(problem: Problem, flat: Vectoriser, x: Array, y: Array, guess: Point | None) -> Pair:
+    """Evaluate a pair: one oracle call."""
     f, h = problem.f, problem.h
     point, y = flat.point(x), h.dual_point(y)
     Mx, Ax = f.M(point), problem.A(point)
@@ -237,24 +265,26 @@ def _see(problem: Problem, flat: Flattening, x: Array, y: Array, guess: Point | 
     return Pair(x, y, point, Mx, Ax, s, value, gap, lower, error)
 
 
-def _begun_anew(own: PrimalDualState, pair: Pair, steps: int) -> PrimalDualState:
-    """From the better of the last pair and the average, where that is reason enough."""
+def _restarted(carry: PrimalDualState, pair: Pair, steps: int) -> PrimalDualState:
+    """Restart from the better of the last pair and the average, if the error fell enough."""
     error = pair.error
-    much, growing = error <= MUCH * own.first_error, error > own.last_error
-    some = error <= SOME * own.first_error and growing
-    if not (much or some or own.since >= LONG * steps):
-        return replace(own, last_error=error)
-    way_x, way_y = _norm(pair.x - own.first_x), _norm(pair.y - own.first_y)
-    balance = own.balance
+    much, growing = error <= SUFFICIENT_DECREASE * carry.first_error, error > carry.last_error
+    some = error <= NECESSARY_DECREASE * carry.first_error and growing
+    if not (much or some or carry.since >= MAX_ROUND * steps):
+        return replace(carry, last_error=error)
+    way_x, way_y = _norm(pair.x - carry.first_x), _norm(pair.y - carry.first_y)
+    balance = carry.balance
     if way_x > TINY and way_y > TINY:
-        found = 2 * log(way_y / way_x)
-        balance = exp(SMOOTHING * found + (1 - SMOOTHING) * log(balance))
-        balance = min(max(balance, own.usual / FARTHEST), own.usual * FARTHEST)
-    return own.anew(pair.x, pair.y, balance, error)
+        observed = 2 * log(way_y / way_x)
+        balance = exp(SMOOTHING * observed + (1 - SMOOTHING) * log(balance))
+        balance = min(
+            max(balance, carry.usual / MAX_BALANCE_CHANGE), carry.usual * MAX_BALANCE_CHANGE
+        )
+    return carry.restarted(pair.x, pair.y, balance, error)
 
 
 def _curved(f: Smooth, u: Array, ahead: Array, g: Array) -> float:
-    """phi(ahead) less its tangent at u, and less what may be its rounding."""
+    """phi(ahead) minus its tangent at u, minus a bound on the rounding."""
     value, slope = f.value(u), float(g @ (ahead - u))
     return f.value(ahead) - value - slope - 1e-14 * abs(value)
 
@@ -264,5 +294,5 @@ def _norm(v: Array) -> float:
 
 
 def _square(X: Domain) -> float:
-    """The square of the size of X; 1 for X = {0}, where any step is as good."""
+    """The square of the norm of X; 1 for X = {0}, where any step works."""
     return X.max_norm**2 or 1.0

@@ -1,9 +1,9 @@
-"""Over-relaxed sweeps over the rows of R: what brings a factor near a minimum at the least cost.
+"""Over-relaxed sweeps over the rows of R, the cheapest way to bring a factor near a minimum.
 
-With all rows but R_i fixed, <C, R R'> is linear in R_i: 2 <g_i, R_i> with g_i the i-th row of C R
-without its own part. On |R_i|^2 = squares_i its minimum is -g_i scaled to that length (the mixing
-method of Wang, Chang and Kolter 2017). Rows that no entry of C joins do not see each other, so that
-a colour of the graph of C moves at once, by one sparse product. Moving past the minimum by a factor
+With all rows but R_i fixed, <C, R R'> is linear in R_i: 2 <g_i, R_i>, where g_i is the i-th row of
+C R without the term of R_i. On |R_i|^2 = squares_i the minimum is -g_i scaled to that length (the
+mixing method of Wang, Chang and Kolter 2017). Rows that no entry of C joins are independent, so one
+sparse product moves a colour of the graph of C at once. Moving past the minimum by a factor
 omega < 2 still descends, and turns a linear rate into about its square root (Young 1954).
 """
 
@@ -15,25 +15,24 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, Indices
-from condal.linalg.symmetric import SCATTERED, Symmetric
+from condal.linalg.symmetric import MIN_REORDERED_SIDE, Symmetric
 from condal.runtime.cancellation import check_cancelled
 
 FIRST_OMEGA = 1.9
 MAX_OMEGA = 1.99
-LEAST_WORK = 1000  # entries of C in a colour, on average: with less, calls cost more than work
+MIN_COLOUR_ENTRIES = 1000  # of C per colour, on average: with fewer, calls dominate
 
 
 @dataclass(frozen=True, eq=False)
 class Sweeps:
     """R_i <- on(R_i + omega (best_i - R_i)), colour by colour.
 
-    It works on rows of length 1, in the order of the colours: `order` sorts the rows of R so, and
-    their `lengths` become part of C. `blocks` are the rows of that C of a colour, without its
-    diagonal, in double and in single precision. As in `Rows`, a row may be several of R.
+    It works on rows of length 1 in the order of the colours: `order` sorts the rows of R, and their
+    `lengths` become part of C. `blocks` are the rows of this C for each colour, without the
+    diagonal, in double and in single precision. As in `UnitRows`, R_i may be several rows of R.
     """
 
     order: Indices
@@ -43,7 +42,7 @@ class Sweeps:
 
     @classmethod
     def of(cls, C: Symmetric, squares: Array) -> Sweeps | None:
-        """The sweeps of a sparse C whose graph has few colours for its size; else None."""
+        """Return the sweeps of a sparse C whose graph has few colours for its size; else None."""
         if not C.factorable:
             return None
         lengths, each = np.sqrt(squares), C.n // squares.size
@@ -51,16 +50,18 @@ class Sweeps:
         i, j = stored.row // each, stored.col // each
         off = (i != j) & (stored.data != 0.0)
         if np.any((i == j) & (stored.row != stored.col) & (stored.data != 0.0)):
-            return None  # what a row meets of itself is no multiple of it
+            return None  # the term of R_i is then not a multiple of R_i
         weights = stored.data[off] * lengths[i[off]] * lengths[j[off]]
         places = (stored.row[off], stored.col[off])
         joined = sp.csr_array((weights / _largest(weights), places), stored.shape)
-        seen = np.ones(weights.size)
-        graph = joined if each == 1 else sp.csr_array((seen, (i[off], j[off])), 2 * squares.shape)
-        colours = colouring(graph, most=1 + joined.nnz // LEAST_WORK)
+        ones = np.ones(weights.size)
+        graph = joined if each == 1 else sp.csr_array((ones, (i[off], j[off])), 2 * squares.shape)
+        colours = colouring(graph, most=1 + joined.nnz // MIN_COLOUR_ENTRIES)
         if colours is None:
             return None
-        if C.n >= SCATTERED:  # neighbours near each other, also within a colour
+        if C.n >= MIN_REORDERED_SIDE:  # neighbours near each other, also within a colour
+            from scipy.sparse.csgraph import reverse_cuthill_mckee
+
             place = np.argsort(reverse_cuthill_mckee(sp.csr_matrix(graph), symmetric_mode=True))
             colours = [colour[np.argsort(place[colour])] for colour in colours]
         order = np.concatenate(colours)
@@ -69,38 +70,38 @@ class Sweeps:
         sorted_ = (each * order[:, None] + np.arange(each)).ravel()
         joined = sp.csr_array(joined[sorted_][:, sorted_])
         joined.sort_indices()
-        double = tuple(joined[each * here.start : each * here.stop] for here in rows)
+        double = tuple(joined[each * c.start : each * c.stop] for c in rows)
         single = tuple(block.astype(np.float32) for block in double)
         blocks = {np.float64: double, np.float32: single}
         return cls(order, rows, blocks, lengths[order][:, None])
 
     def relaxed(self, R: Array, *, sweeps: int, omega: float, single: bool) -> Array:
-        """R after that many sweeps; each lowers <C, R R'>, or leaves it.
+        """Return R after some sweeps, none of which increases <C, R R'>.
 
-        In single precision they move half as much memory, which is what they wait for.
+        In single precision they move half as much memory, which dominates the time.
         """
         dtype: Any = np.float32 if single else np.float64
         shape = R.shape
         R = R.reshape(self.order.size, -1)
         unit: Array = np.empty(R.shape, dtype)
-        for here in block_slices(*R.shape):
-            unit[here] = R[self.order[here]] / self.lengths[here]
+        for rows in block_slices(*R.shape):
+            unit[rows] = R[self.order[rows]] / self.lengths[rows]
         whole = unit.reshape(shape)
         for _ in range(sweeps):
             check_cancelled()
-            for here, block in zip(self.rows, self.blocks[dtype], strict=True):
-                _move(unit[here], (block @ whole).reshape(-1, unit.shape[1]), omega)
+            for colour, block in zip(self.rows, self.blocks[dtype], strict=True):
+                _move(unit[colour], (block @ whole).reshape(-1, unit.shape[1]), omega)
         out = np.empty(R.shape)
-        for here in block_slices(*R.shape):
-            rows = unit[here].astype(np.float64)
-            out[self.order[here]] = rows * (self.lengths[here] / _sizes(rows))
+        for rows in block_slices(*R.shape):
+            double = unit[rows].astype(np.float64)
+            out[self.order[rows]] = double * (self.lengths[rows] / _sizes(double))
         return out.reshape(shape)
 
 
 def _move(rows: Array, pull: Array, omega: float) -> None:
-    """rows + omega (the best rows - rows), of length 1; the best are those against the pull."""
+    """rows <- rows + omega (best - rows), scaled to length 1; the best rows oppose the pull."""
     size = _sizes(pull)
-    pulled = size > 0.0  # a row that meets nothing stays where it is
+    pulled = size > 0.0  # a row without neighbours does not move
     pull *= np.where(pulled, -omega / np.where(pulled, size, 1.0), 0.0).astype(rows.dtype)
     rows *= np.where(pulled, 1.0 - omega, 1.0).astype(rows.dtype)
     rows += pull
@@ -112,15 +113,15 @@ def _sizes(rows: Array) -> Array:
 
 
 def _largest(weights: Array) -> float:
-    """The largest absolute value; the scale of C does not matter to its sweeps."""
+    """The largest absolute value; sweeps do not depend on the scale of C."""
     return float(np.abs(weights).max(initial=0.0)) or 1.0
 
 
 def next_omega(omega: float, rate: float) -> float:
-    """A larger omega where a sweep's rate, |residual after| / |before|, shows that it is too small.
+    """Return a larger omega if the rate of a sweep, |residual after| / |before|, calls for it.
 
-    A rate above omega - 1 is that of the slowest component, from which follows the spectral radius
-    mu of Jacobi's iteration, (rate + omega - 1)^2 = rate (omega mu)^2, and the best omega.
+    A rate above omega - 1 is that of the slowest component. It gives the spectral radius mu of the
+    Jacobi iteration by (rate + omega - 1)^2 = rate (omega mu)^2, and mu gives the best omega.
     """
     if not omega - 1.0 < rate < 1.0:
         return omega
@@ -129,10 +130,10 @@ def next_omega(omega: float, rate: float) -> float:
 
 
 def colouring(graph: Any, *, most: int) -> list[Indices] | None:
-    """Sets of vertices, none joined to another of its set; None if more than `most` are needed.
+    """Return independent sets of vertices; None if more than `most` are needed.
 
-    Each set is a maximal independent one of what is left, built by taking at once all vertices that
-    come before their neighbours (Luby 1986); those of many neighbours come first.
+    Each set is a maximal independent one of the remaining vertices, built by taking at once all
+    vertices that precede their neighbours (Luby 1986); vertices of high degree come first.
     """
     n = graph.shape[0]
     degrees = np.diff(graph.indptr)
@@ -155,7 +156,7 @@ def colouring(graph: Any, *, most: int) -> list[Indices] | None:
 
 
 def _largest_beside(graph: Any, degrees: Indices, values: Indices) -> Indices:
-    """The largest value among a vertex's neighbours; 0 where it has none."""
+    """The largest value among the neighbours of each vertex; 0 without neighbours."""
     largest = np.zeros_like(values)
     some = degrees > 0
     if some.any():

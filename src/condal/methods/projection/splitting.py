@@ -1,11 +1,11 @@
-"""Douglas and Rachford's splitting: x in X and h(Ax), each by its own proximal point.
+"""Douglas-Rachford splitting: x in X and h(Ax), each by its carry proximal point.
 
     z = prox_{h A}(u),   x = proj_X(2 z - u - C / rho),   u <- u + alpha (x - z)
 
-Alternating directions (Gabay 1983; Boyd et al. 2011) as one fixed-point iteration. It keeps dense
-n x n matrices and takes an eigenvalue decomposition a step: for small n, where the rank of the
-solution does not matter to it, nor how many constraints there are. rho balances the two residuals;
-Anderson's acceleration takes what is linear out of the iteration, under a test of its steps.
+The alternating direction method (Gabay 1983; Boyd et al. 2011) as a fixed-point iteration. It keeps
+dense n x n matrices and takes one eigenvalue decomposition per step: for small n, whatever the rank
+of the solution and the number of constraints. rho balances the two residuals. Anderson acceleration
+removes the linear part of the iteration; each accelerated step is tested.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ from condal.types import Keeps, Spectral, Storage
 if TYPE_CHECKING:
     from condal.problem import Problem
 
-LOOK = 10  # steps from one bound to the next
-EXACT = 0.01  # of the last residual: how far a proximal point may be off
-SLACK = 0.02  # of the relative residual: how far the oracle of a bound may be off
-FIRST_BALANCE = 10
-LATER = 1.3  # how much later rho is looked at each time, so that it rests in the end
-UNBALANCED = 1.25
-FASTEST = 5.0
-WORSE = 2.0  # times the residual before: an accelerated step that makes more is taken back
-ROUNDING = 1e-15  # a relative residual that will not fall
+BOUND_EVERY = 10  # steps
+PROX_ERROR = 0.01  # of the last residual
+ORACLE_ERROR = 0.02  # of the relative residual, for a bound
+FIRST_BALANCE = 10  # the step of the first balance of rho
+BALANCE_GROWTH = 1.3  # of the interval between balances, so that rho converges
+UNBALANCED = 1.25  # the least factor that changes rho
+MAX_BALANCE = 5.0  # the largest factor that changes rho
+WORSE = 2.0  # times the residual before: an accelerated step that exceeds it is taken back
+RESIDUAL_ROUNDING = 1e-15  # a relative residual that cannot fall further
 TINY = 1e-300
-MATRICES = 15  # of a step, at the worst moment
-LARGEST = 2000  # n up to which the method may be chosen by itself
+MATRICES = 15  # of a step, at the peak
+MAX_SIDE = 2000  # n up to which the method may be chosen automatically
 
 
 @dataclass(frozen=True, eq=False)
 class SplittingState:
-    """u and rho, and what a step begins from: y_L, the last z, the point and |x - z|.
+    """u and rho, and the warm starts of a step: y_L, the last z, the point and |x - z|.
 
-    `ratio` sums log(primal/dual residual) over the `seen` steps since rho was looked at; it is at
-    step `balance` again. `plain` is u without acceleration, if that was used.
+    `ratio` sums log(primal/dual residual) over the `seen` steps since the last balance of rho; the
+    next balance is at step `balance`. `plain` is u without acceleration, if it was accelerated.
     """
 
     u: Array
@@ -71,14 +71,23 @@ class SplittingState:
 
 @dataclass(frozen=True)
 class Splitting:
-    """minimise <C, x> + h(Ax) over a spectral domain of small n, by dense projections.
+    r"""Minimise :math:`\langle C, x \rangle + h(Ax)` over a spectral domain of small n.
 
-    Each state is a point of X, infeasible by as much as the method has to go; some carry a bound.
+    Each step takes a dense projection onto X. Each state is a point of X whose infeasibility tends
+    to 0; every tenth state carries a bound.
 
     Parameters
     ----------
-    rho : the penalty to begin with, on the normalised problem, whose x has a trace of about 1.
-    alpha : the relaxation, between 0 and 2.
+    rho : float
+        The initial penalty, on the normalised problem, where x has a trace of about 1.
+    alpha : float
+        The relaxation, between 0 and 2.
+
+    References
+    ----------
+    S. Boyd, N. Parikh, E. Chu, B. Peleato, J. Eckstein. Distributed optimization and statistical
+    learning via the alternating direction method of multipliers. Foundations and Trends in Machine
+    Learning 3, 2011.
     """
 
     name: ClassVar[str] = "splitting"
@@ -94,81 +103,88 @@ class Splitting:
             raise ProblemError(f"alpha must lie between 0 and 2; got {self.alpha!r}")
 
     def suits(self, problem: Problem) -> bool:
-        """Whether it applies, with matrices small enough to factor some hundred times."""
+        """Whether the method applies, with matrices small enough to factor some hundred times."""
         X = problem.X
         linear = problem.f.L == 0 and problem.h.separable
-        if not linear or not isinstance(X, Spectral) or X.n > LARGEST:
+        if not linear or not isinstance(X, Spectral) or X.n > MAX_SIDE:
             return False
         return fits(problem)
 
     def bytes(self, problem: Problem) -> int:
-        """What its n x n matrices take: those of a step, and what is remembered of earlier ones."""
+        """Return the size of its n x n matrices, those of the acceleration included."""
         X = problem.X
         return 8 * (2 * MEMORY + MATRICES) * X.n**2 if isinstance(X, Spectral) else 0
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
-        """u from the point and the dual of `warm`, or from the centre of X."""
+        """Return the state at the point and dual of `warm`, or at the centre of X."""
         require_linear(problem, "the splitting method")
         X = require_spectral(problem, "the splitting method")
         x = X.trace / X.n * np.eye(X.n)
         if warm is not None and warm.x is not None:
             x = np.asarray(dense(warm.x))
-        own = SplittingState(x.ravel(), None, self.rho / X.max_norm**2)
-        return replace(State.start(problem, warm), own=own)
+        carry = SplittingState(x.ravel(), None, self.rho / X.max_norm**2)
+        return replace(State.start(problem, warm), carry=carry)
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
-        """Yield the state after each projection onto X; end where rounding stops it."""
+        """Yield the state after each projection onto X; end where rounding prevents progress."""
         X = problem.X
         state = start or self.start(problem)
         if state.last:
             return
-        own, s = state.own, state.s
+        carry, s = state.carry, state.s
         assert isinstance(X, Spectral)
-        assert isinstance(own, SplittingState)
+        assert isinstance(carry, SplittingState)
         n, g, matrix = X.n, Composite.of(problem, X.n), slice(0, X.n**2)
-        u, tied = (own.u, own.tied) if own.tied is not None else g.start(own.u, state.y, own.rho)
-        own, c = replace(own, u=u), np.zeros_like(u)
+        u, tied = carry.u, carry.tied
+        if tied is None:
+            u, tied = g.start(u, state.y, carry.rho)
+        carry, c = replace(carry, u=u), np.zeros_like(u)
         c[matrix] = _cost(problem).to_dense().ravel()
 
         for k in count(state.k + 1):
-            tol = EXACT * min(own.residual, X.max_norm)
-            near = g.prox(own.u, own.rho, tied, tol=tol)
-            tied = near.tied
-            own = _balanced(own, near.z, c)
-            image = 2 * near.z - own.u - c / own.rho  # its copies are as they should be
-            point = X.project(image[matrix].reshape(n, n), own.point, tol=tol)
+            # z = prox_{h A}(u)
+            tol = PROX_ERROR * min(carry.residual, X.max_norm)
+            near = g.prox(carry.u, carry.rho, tied, tol=tol)
+            z, tied = near.z, near.tied
+            carry = _balanced(carry, z, c)
+
+            # x = proj_X(2 z - u - C / rho); `image` is x and its copies
+            image = 2 * z - carry.u - c / carry.rho
+            point = X.project(image[matrix].reshape(n, n), carry.point, tol=tol)
             np.matmul(point.U * point.weights, point.U.T, out=image[matrix].reshape(n, n))
             Mx, Ax = np.array([c @ image]), g.images(image[matrix])
             value = float(Mx[0])
 
-            y = problem.h.dual_point(near.y)  # which rounding may have left
-            residual = image - near.z
-            own = self._stepped(replace(own, tied=tied, point=point), near.z, residual)
+            # u <- u + alpha (x - z)
+            residual = image - z
+            carry = self._stepped(replace(carry, tied=tied, point=point), z, residual)
+
+            y = problem.h.dual_point(near.y)  # rounding may have left dom h*
             relative = _norm(residual) / X.max_norm
-            ended = relative <= ROUNDING
+            ended = relative <= RESIDUAL_ROUNDING
             gap, lower = inf, -inf
-            if k % LOOK == 0 or ended:
+            if k % BOUND_EVERY == 0 or ended:
                 v = Symmetric(n, dense=(c[matrix] + g.adjoint(y)).reshape(n, n))
-                slack = SLACK * relative
+                slack = ORACLE_ERROR * relative
                 s = X.lmo(v, slack, guess=s)
                 least = dot(v, s) - slack
                 gap, lower = value + float(y @ Ax) - least, least - problem.h.conjugate(y)
             x.load(point)
-            yield State(k, Mx, Ax, y, y, s, value, gap, lower, own=own, last=ended)
+            yield State(k, Mx, Ax, y, y, s, value, gap, lower, carry=carry, last=ended)
             if ended:
                 return
 
-    def _stepped(self, own: SplittingState, z: Array, residual: Array) -> SplittingState:
-        """u + alpha (x - z), accelerated; or without that, if it made the residual grow."""
+    def _stepped(self, carry: SplittingState, z: Array, residual: Array) -> SplittingState:
+        """u + alpha (x - z), accelerated unless the last acceleration increased the residual."""
         size = _norm(residual)
-        if own.plain is not None and size > WORSE * own.residual:
-            return replace(own, u=own.plain, plain=None, anderson=Anderson(), z=None)
+        if carry.plain is not None and size > WORSE * carry.residual:
+            return replace(carry, u=carry.plain, plain=None, anderson=Anderson(), z=None)
         step = self.alpha * residual
-        plain = own.u + step
-        anderson = own.anderson.after(plain, step)
+        plain = carry.u + step
+        anderson = carry.anderson.after(plain, step)
         u = anderson.next()
         return replace(
-            own,
+            carry,
             u=plain if u is None else u,
             plain=None if u is None else plain,
             anderson=anderson,
@@ -177,26 +193,28 @@ class Splitting:
         )
 
 
-def _balanced(own: SplittingState, z: Array, c: Array) -> SplittingState:
-    """With a rho for which |x - z| and the change of rho z are equal parts of what they belong to.
+def _balanced(carry: SplittingState, z: Array, c: Array) -> SplittingState:
+    """Choose rho so that the relative sizes of |x - z| and the change of rho z are equal.
 
-    z and the multiplier rho (u - z) stay what they are, whatever rho is.
+    z and the multiplier rho (u - z) do not change with rho.
     """
-    own = replace(own, steps=own.steps + 1)
-    if own.z is None:
-        return own
-    force = own.rho * (own.u - z)
-    primal = own.residual / max(_norm(z), TINY)
-    dual = own.rho * _norm(z - own.z) / max(_norm(c), _norm(force), TINY)
-    ratio, seen = own.ratio + log(max(primal, TINY) / max(dual, TINY)), own.seen + 1
-    if own.steps < own.balance:
-        return replace(own, ratio=ratio, seen=seen)
-    factor = min(max(exp(0.5 * ratio / seen), 1 / FASTEST), FASTEST)
-    own = replace(own, ratio=0.0, seen=0, balance=int(LATER * own.steps) + FIRST_BALANCE)
+    carry = replace(carry, steps=carry.steps + 1)
+    if carry.z is None:
+        return carry
+    force = carry.rho * (carry.u - z)
+    primal = carry.residual / max(_norm(z), TINY)
+    dual = carry.rho * _norm(z - carry.z) / max(_norm(c), _norm(force), TINY)
+    ratio, seen = carry.ratio + log(max(primal, TINY) / max(dual, TINY)), carry.seen + 1
+    if carry.steps < carry.balance:
+        return replace(carry, ratio=ratio, seen=seen)
+    factor = min(max(exp(0.5 * ratio / seen), 1 / MAX_BALANCE), MAX_BALANCE)
+    carry = replace(
+        carry, ratio=0.0, seen=0, balance=int(BALANCE_GROWTH * carry.steps) + FIRST_BALANCE
+    )
     if 1 / UNBALANCED < factor < UNBALANCED:
-        return own
-    rho = factor * own.rho
-    return replace(own, rho=rho, u=z + force / rho, anderson=Anderson(), plain=None)
+        return carry
+    rho = factor * carry.rho
+    return replace(carry, rho=rho, u=z + force / rho, anderson=Anderson(), plain=None)
 
 
 def _cost(problem: Problem) -> Symmetric:

@@ -1,4 +1,4 @@
-"""Points and gradients as one vector: what first-order steps add and subtract."""
+"""Points and gradients as one vector, for first-order steps."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Flattening:
-    """The space of X: a vector of `shape` (n,), n x n matrices of (n, n), or blocks of these."""
+class Vectoriser:
+    """Converts points of X to vectors and back; `shape` is [n], [n, n], or a tuple of shapes."""
 
     shape: Any
 
     @classmethod
-    def of(cls, problem: Problem) -> Flattening:
-        """From what gradients look like."""
+    def of(cls, problem: Problem) -> Vectoriser:
+        """Read the shape from the gradients of a problem."""
         f, A = problem.f, problem.A
         zeros = f.M.adjoint(np.zeros(f.M.size)), A.adjoint(np.zeros(A.size))
         return cls(_shape(add(*zeros)))
@@ -39,15 +39,15 @@ class Flattening:
         return _largest(self.shape)
 
     def point(self, x: Array) -> Any:
-        """The point that x is, on its memory."""
+        """Return the point of a vector, as a view."""
         return _unpacked(x, self.shape)
 
     def vector(self, x: Point) -> Array:
-        """A point as a vector."""
+        """Return a point as a vector."""
         return _packed(dense(x))
 
     def gradient(self, v: Gradient) -> Array:
-        """A gradient as a vector."""
+        """Return a gradient as a vector."""
         return _packed(_full(v))
 
 
@@ -71,8 +71,8 @@ def _unpacked(x: Array, shape: Any) -> Any:
     if not isinstance(shape, tuple):
         return x.reshape(shape)
     ends = np.cumsum([_size(part) for part in shape])
-    parts = zip(np.split(x, ends[:-1]), shape, strict=True)
-    return tuple(_unpacked(part, here) for part, here in parts)
+    blocks = zip(np.split(x, ends[:-1]), shape, strict=True)
+    return tuple(_unpacked(block, block_shape) for block, block_shape in blocks)
 
 
 def _packed(x: Any) -> Array:

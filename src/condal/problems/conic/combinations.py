@@ -68,7 +68,7 @@ def _least(part: Part, v: Any) -> float:
     """Return l with <v, x> >= l tr x on the cone of the part; -inf if a proof needs randomness."""
     if isinstance(v, Symmetric):
         if v.factorable and not v.sparse:
-            diagonal = v.diagonals()[0]
+            diagonal = v.diag()
             return float((diagonal - gamma(2) * np.abs(diagonal)).min())
         sums = v.absolute_row_sums()
         size = inf if sums is None else float(sums.max())

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.certificates.certificate import Certificate, infeasibility_proof
+from condal.certificates.certificate import Certificate, allowed_gap
+from condal.certificates.infeasibility import infeasibility_proof
 from condal.driver.solve import resume, solve
 from condal.errors import ProblemError
 from condal.linalg.points import Array, dense
@@ -144,8 +145,8 @@ class ConicModel:
 
     def _within_tol(self, result: Result) -> bool:
         """Return whether the gap is within tol, with the bound that holds for the program."""
-        aim = (result.tol or 0.0) * self.problem.gap_unit(result.objective)
-        return abs(result.bound - result.objective) <= aim
+        allowed = allowed_gap(self.problem, result.objective, result.tol or 0.0)
+        return abs(result.bound - result.objective) <= allowed
 
     def _of_any_trace(self, result: Result) -> Result:
         """Keep a proof of infeasibility only if it does not assume a trace."""

@@ -33,7 +33,7 @@ from condal.sets.boxes import Box
 from condal.sets.cones import SecondOrder
 from condal.sets.separable import Separable
 from condal.smooth.linear import Linear
-from condal.types import LinearMap, Proximable
+from condal.types import LinearMap, Provable
 
 PHASE_ONE_TOL = 1e-9
 MIN_DISTANCE = 1e-7  # a smaller minimum counts as 0; rows have norm 1
@@ -82,7 +82,7 @@ class _Phase:
         self.scale = 1.0 / np.where(norms > 0, norms, 1.0)
         low = np.where(np.isfinite(folded.low), 0.0, -inf)[: folded.bounded]
         high = np.where(np.isfinite(folded.high), 0.0, inf)[: folded.bounded]
-        rows: list[Proximable] = [Box(low, high)] if low.size else []
+        rows: list[Provable] = [Box(low, high)] if low.size else []
         rows += [SecondOrder(cone.stop - cone.start) for cone in folded.cones]
         rows.append(Box([-inf, 1.0], [0.0, 1.0]) if of_objective else Box([1.0], [1.0]))
         size = self.scale.size

@@ -28,7 +28,7 @@ from condal.sets.boxes import Box, Equal
 from condal.sets.cones import SecondOrder
 from condal.sets.separable import Separable
 from condal.smooth.linear import Linear
-from condal.types import Domain, LinearMap, Proximable
+from condal.types import Domain, LinearMap, Provable
 
 MIN_ENTRIES_PER_ROW = 4  # of a matrix, from which a rank-one form pays off
 
@@ -44,7 +44,7 @@ class Shape:
     folded: Folded
     maps: tuple[LinearMap, ...] = field(repr=False)
     costs: tuple[Any, ...] = field(repr=False)
-    K: Proximable = field(repr=False)
+    K: Provable = field(repr=False)
 
     @classmethod
     def of(cls, folded: Folded) -> Shape:
@@ -82,7 +82,7 @@ def _domain(part: Part, trace: float, exact: bool) -> Domain:
     return CutCone(part.n, trace)
 
 
-def rows_of(folded: Folded) -> Proximable:
+def rows_of(folded: Folded) -> Provable:
     """Return K of the rows: a point, a box, and cones."""
     low, high = folded.low[: folded.bounded], folded.high[: folded.bounded]
     first = Equal(low) if np.array_equal(low, high) else Box(low, high)

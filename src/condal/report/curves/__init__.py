@@ -1,1 +1,1 @@
-"""The curves of a solve, drawn by matplotlib, which is imported when something is drawn."""
+"""The curves of a solve, drawn with matplotlib, which is imported on use."""

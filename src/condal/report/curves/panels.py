@@ -1,6 +1,6 @@
-"""The curves of a solve: objective and bound, gap and infeasibility, what an iteration costs.
+"""The curves of a solve: objective and bound, gap and infeasibility, cost per iteration.
 
-matplotlib is imported when something is drawn.
+matplotlib is imported on use.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from condal.report.curves.style import (
     COLOURS,
     DASHES,
     FAINT,
-    LONG,
-    ROUNDING,
+    LOG_ITERATIONS,
+    ZERO_ERROR,
     Against,
     decades,
     drawing,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """A solve to be drawn: the columns of its history, and what was certified in the end."""
+    """A solve to draw: the columns of its history, and the final certificate."""
 
     columns: Mapping[str, Array]
     objective: float
@@ -46,17 +46,17 @@ class Trace:
     tol: float | None = None
 
     def x(self, against: Against) -> Array:
-        """Where the iterations are."""
+        """Return the x-coordinates of the iterations."""
         return self.columns["k" if against == "iterations" else "seconds"]
 
 
 def require_matplotlib() -> None:
-    """Raise MissingExtra, with what to install."""
+    """Raise MissingExtra if matplotlib is not installed."""
     extras.require("matplotlib", what="figures need matplotlib", extra="report")
 
 
 def plot(trace: Trace, *, against: Against = "iterations") -> Figure:
-    """The three panels of a solve, side by side."""
+    """Draw the three panels of a solve side by side."""
     if against not in ("iterations", "seconds"):
         raise ProblemError(f"against must be 'iterations' or 'seconds'; got {against!r}")
     require_matplotlib()
@@ -74,7 +74,7 @@ def plot(trace: Trace, *, against: Against = "iterations") -> Figure:
 
 
 def objective(axes: Any, traces: Sequence[Trace], against: Against) -> None:
-    """Objective and estimated bound, and where the proof put both in the end."""
+    """Draw the objective and the estimated bound, and the final proved values."""
     alone, shown = len(traces) == 1, []
     for trace, (colour, dashes) in zip(traces, styles(), strict=False):
         x, values, bounds = (
@@ -117,17 +117,19 @@ def objective(axes: Any, traces: Sequence[Trace], against: Against) -> None:
                 shown.append(value)
         shown += [*_late(values), *_late(bounds)]
     _window(axes, shown)
-    finish(axes, "objective and bound" if alone else "objective, and bound dotted", traces, against)
+    finish(
+        axes, "objective and bound" if alone else "objective and bound (dotted)", traces, against
+    )
 
 
 def errors(axes: Any, trace: Trace, against: Against) -> None:
-    """Gap and infeasibility of one solve, and the gap that is proved."""
+    """Draw the gap and infeasibility of one solve, and the proved gap."""
     x, names = trace.x(against), (("gap", "gap, estimated"), ("infeasibility", "infeasibility"))
     for (column, name), (colour, dashes) in zip(names, styles(), strict=False):
         _error(axes, trace, column, against, color=colour, linestyle=dashes, label=name)
-    if x.size and ROUNDING < trace.gap < np.inf:
+    if x.size and ZERO_ERROR < trace.gap < np.inf:
         axes.plot(x[-1], trace.gap, "D", color=COLOURS[0], markersize=5, label="gap, proved")
-    if x.size and trace.tol is not None and trace.tol > ROUNDING:
+    if x.size and trace.tol is not None and trace.tol > ZERO_ERROR:
         style = {"color": FAINT, "linewidth": 1.0, "linestyle": DASHES[2]}
         axes.axhline(trace.tol, label="tolerance", zorder=1, **style)
     decades(axes)
@@ -135,7 +137,7 @@ def errors(axes: Any, trace: Trace, against: Against) -> None:
 
 
 def one_error(axes: Any, traces: Sequence[Trace], column: str, against: Against) -> None:
-    """The gap, or the infeasibility, of several solves."""
+    """Draw the gap or the infeasibility of several solves."""
     for trace, (colour, dashes) in zip(traces, styles(), strict=False):
         _error(axes, trace, column, against, color=colour, linestyle=dashes, label=trace.label)
     decades(axes)
@@ -143,19 +145,19 @@ def one_error(axes: Any, traces: Sequence[Trace], column: str, against: Against)
 
 
 def _error(axes: Any, trace: Trace, column: str, against: Against, **style: Any) -> None:
-    """What of a column is more than rounding; its name tells where there is no such thing."""
+    """Draw the values of a column above rounding; the label says if there are none."""
     values = trace.columns[column]
-    seen = np.isfinite(values) & (values > ROUNDING)
-    if values.size and not seen.any():
+    positive = np.isfinite(values) & (values > ZERO_ERROR)
+    if values.size and not positive.any():
         finite = np.isfinite(values).any()
-        style["label"] += ": 0, but for rounding" if finite else ": none"
-    line(axes, trace.x(against), np.where(seen, values, np.nan), against, **style)
+        style["label"] += ": 0 up to rounding" if finite else ": none"
+    line(axes, trace.x(against), np.where(positive, values, np.nan), against, **style)
 
 
 def cost(
     axes: Any, traces: Sequence[Trace], against: Against, column: str = "matvecs", unit: float = 1.0
 ) -> None:
-    """What an iteration costs, as a mean over the iterations between two points."""
+    """Draw the cost per iteration, as means over several iterations."""
     for trace, (colour, dashes) in zip(traces, styles(), strict=False):
         total, k, x = trace.columns[column], trace.columns["k"], trace.x(against)
         if k.size:
@@ -166,15 +168,15 @@ def cost(
             each = unit * np.diff(total[keep], prepend=0.0) / steps
             style = {"color": colour, "linestyle": dashes, "drawstyle": "steps-mid"}
             line(axes, x[keep], each, against, label=trace.label, **style)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
     name = "matrix products" if column == "matvecs" else "milliseconds"
-    finish(axes, f"{name} an iteration", traces, against, legend=len(traces) > 1)
+    finish(axes, f"{name} per iteration", traces, against, legend=len(traces) > 1)
 
 
 def finish(
     axes: Any, title: str, traces: Sequence[Trace], against: Against, *, legend: bool = True
 ) -> None:
-    """Title, axis, legend; a word where there is nothing to draw."""
+    """Add the title, the x-axis and the legend; a note if there is nothing to draw."""
     axes.set_title(title)
     axes.set_xlabel("iteration" if against == "iterations" else "seconds")
     sizes = [trace.columns["k"] for trace in traces]
@@ -193,18 +195,18 @@ def finish(
 
 
 def _long(k: Array, against: Against) -> bool:
-    return against == "iterations" and k.size > 0 and k[-1] - k[0] >= LONG
+    return against == "iterations" and k.size > 0 and k[-1] - k[0] >= LOG_ITERATIONS
 
 
 def _late(values: Array) -> list[float]:
-    """The values after the first quarter: the start may be far off."""
+    """Return the range of the values after the first quarter, as the start may be far off."""
     late = values[values.size // 4 :]
     late = late[np.isfinite(late)]
     return [float(late.min()), float(late.max())] if late.size else []
 
 
 def _window(axes: Any, shown: Sequence[float]) -> None:
-    """The view of an axis: what is to be shown, and a margin."""
+    """Limit the y-axis to the given values and a margin."""
     if shown:
         low, high = min(shown), max(shown)
         margin = 0.08 * (high - low) or 0.05 * max(1.0, abs(high))

@@ -1,4 +1,4 @@
-"""A solve as it runs, in a browser on the same machine: see it, and stop it."""
+"""Watch and stop a running solve in a browser on the same machine."""
 
 from condal.runtime.lazy import attach_stub
 

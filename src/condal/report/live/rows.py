@@ -1,4 +1,4 @@
-"""The rows of a solve as they come, thinned as they grow, for others to read meanwhile."""
+"""The rows of a running solve, thinned as they grow, readable from other threads."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ from typing import Any
 
 from condal.result import Row
 
-MOST = 400  # rows that are kept
+MAX_ROWS = 400
 COLUMNS = ("k", "objective", "bound", "gap", "infeasibility", "oracle_calls", "matvecs", "seconds")
 
 
 class Rows:
-    """Some of the rows so far, evenly spread, and the last.
+    """Some of the rows so far, evenly spaced, and the last.
 
-    An iteration pays for an assignment and a comparison; one in `every`, for an append.
+    An iteration costs an assignment and a comparison; one in `every` costs an append.
     """
 
     def __init__(self) -> None:
         self.last: Row | None = None
         self.every = 1
-        self._kept: list[Row] = []
+        self._thinned: list[Row] = []
         self._left = 1
 
     def append(self, row: Row) -> None:
-        """One more; where there are too many, every second one is dropped."""
+        """Add a row; if there are too many, drop every second one."""
         self.last = row
         self._left -= 1
         if self._left > 0:
             return
-        # A new list, and not a shorter one: somebody may be reading the old.
-        kept = [*self._kept, row]
-        if len(kept) >= MOST:
-            kept, self.every = kept[::2], 2 * self.every
-        self._kept, self._left = kept, self.every
+        # A new list, as another thread may be reading the old one.
+        rows = [*self._thinned, row]
+        if len(rows) >= MAX_ROWS:
+            rows, self.every = rows[::2], 2 * self.every
+        self._thinned, self._left = rows, self.every
 
     def record(self) -> dict[str, Any]:
-        """A column each, for JSON: what is not a finite number is None."""
-        kept, last = self._kept, self.last
-        if last is not None and (not kept or kept[-1] is not last):
-            kept = [*kept, last]
-        return {name: [_number(getattr(row, name)) for row in kept] for name in COLUMNS}
+        """Return one list per column, for JSON; non-finite numbers become None."""
+        rows, last = self._thinned, self.last
+        if last is not None and (not rows or rows[-1] is not last):
+            rows = [*rows, last]
+        return {name: [_number(getattr(row, name)) for row in rows] for name in COLUMNS}
 
 
 def _number(value: float) -> float | None:

@@ -1,8 +1,9 @@
-"""The server behind a watched solve: a page, its events, and one button.
+"""The server of a watched solve: a page, its events, and one button.
 
-It listens on 127.0.0.1 alone. Whoever knows the token in its address may look and stop: other users
-of the machine do not, nor do other pages in the same browser. A Host other than its own is refused,
-so that no name elsewhere can be bound to it; and to stop takes a header that no form can send.
+It listens only on 127.0.0.1. A secret token in the address grants the right to watch and stop;
+other users of the machine and other pages in the browser do not know it. Requests with a foreign
+Host header are refused, which prevents DNS rebinding, and a stop needs a header that no form can
+send.
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 HOST = "127.0.0.1"
-HEADER = "X-Condal"  # a page from elsewhere cannot send it without asking first, in vain
+HEADER = "X-Condal"  # a foreign page cannot send it without a preflight request, which fails
 NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 OWN = "script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'"
 
 
 class Server(ThreadingHTTPServer):
-    """Serves `page` at /TOKEN/, `events` at /TOKEN/events, and calls `stop` at /TOKEN/stop.
+    """Serve `page` at /TOKEN/, `events` at /TOKEN/events, and call `stop` at /TOKEN/stop.
 
-    `page` is given the nonce that its scripts need.
+    `page` receives the nonce for its scripts.
     """
 
     daemon_threads = True
     block_on_close = False
-    most = 32  # clients at a time: others are let go at once, and the solve keeps its memory
+    max_clients = 32  # at a time; others are disconnected, to save memory for the solve
 
     def __init__(
         self,
@@ -44,21 +45,21 @@ class Server(ThreadingHTTPServer):
         stop: Callable[[], None],
     ) -> None:
         self.token, self.page, self.events, self.stop = token, page, events, stop
-        self._free = threading.BoundedSemaphore(self.most)
+        self._free = threading.BoundedSemaphore(self.max_clients)
         super().__init__((HOST, port), _Handler)
 
     @property
     def address(self) -> str:
-        """What to open."""
+        """The URL of the page."""
         return f"http://{HOST}:{self.server_port}/{self.token}/"
 
     @property
     def hosts(self) -> tuple[str, str]:
-        """The names that it answers to."""
+        """The Host headers that it accepts."""
         return f"{HOST}:{self.server_port}", f"localhost:{self.server_port}"
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """In a thread of its own, if there is one for it."""
+        """Handle a request in its own thread, if there is one left."""
         if not self._free.acquire(blocking=False):
             self.shutdown_request(request)
             return
@@ -69,14 +70,13 @@ class Server(ThreadingHTTPServer):
             self.shutdown_request(request)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """And the next may come."""
         try:
             super().process_request_thread(request, client_address)
         finally:
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that goes away is no error, and the terminal is the solve's; others are."""
+        """Ignore browsers that disconnect, and report other errors."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 
@@ -85,10 +85,10 @@ class _Handler(BaseHTTPRequestHandler):
     server: Server
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "condal", ""
-    timeout = 30.0  # seconds for a request: a client that says nothing is let go
+    timeout = 30.0  # seconds per request
 
     def do_GET(self) -> None:
-        """The page, or its events until the solve ends."""
+        """Serve the page, or its events until the solve ends."""
         if not self._welcome():
             return
         if self._place() == "":
@@ -102,8 +102,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.NOT_FOUND)
 
     def do_POST(self) -> None:
-        """The button."""
-        self.close_connection = True  # what was sent along is not read
+        """Stop the solve: the button was pressed."""
+        self.close_connection = True  # the body of the request is not read
         if not self._welcome():
             return
         origin = self.headers.get("Origin")
@@ -117,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.stop()
 
     def _welcome(self) -> bool:
-        """Whether it is asked by its own name, and with the token."""
+        """Return whether the Host header and the token are right."""
         if self.headers.get("Host") not in self.server.hosts:
             self._answer(HTTPStatus.FORBIDDEN)
             return False
@@ -149,7 +149,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Security-Policy", policy)
 
     def _events(self) -> None:
-        """Server-sent events: they reach a page that is in the background, too."""
+        """Send server-sent events, which also reach a page in the background."""
         self.close_connection = True
         self.send_response(HTTPStatus.OK)
         self._headers("text/event-stream")
@@ -161,9 +161,9 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(f"event: {name}\ndata: {data}\n\n".encode())
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """What is no request of a page's: the number alone, and nothing of what was asked."""
+        """Answer a bad request with its status alone, without echoing the request."""
         self.close_connection = True
         self._answer(HTTPStatus(code))
 
     def log_message(self, *_: Any) -> None:
-        """Nothing: the terminal is the solve's."""
+        """Print nothing: the terminal belongs to the solve."""

@@ -1,4 +1,4 @@
-"""A solve that can be watched: what it has come to, whether it was asked to stop, how it ended."""
+"""`Watch`: a live page of a running solve, with a button to stop it."""
 
 from __future__ import annotations
 
@@ -16,27 +16,41 @@ from condal.report.pages import page, render, require
 from condal.report.words import verdict
 from condal.result import Result, Row
 
-SECONDS = 1.0  # between two events
-QUIET = 10.0  # seconds without news after which a page is told that all is well
-PATIENCE = 5.0  # seconds in which all pages are to have heard of the end
+EVENT_SECONDS = 1.0  # between two events
+HEARTBEAT_SECONDS = 10.0  # without news, after which an event is sent all the same
+CLOSE_SECONDS = 5.0  # to wait until all pages have received the end
 
 
 class Watch:
-    """Serves a page of a solve on 127.0.0.1 while it runs.
+    """Serve a page of a running solve on 127.0.0.1.
+
+    The button of the page ends the solve with the status INTERRUPTED. `finish` replaces the page
+    with the report of the result, which stays after the process has ended.
+
+    Parameters
+    ----------
+    port : int
+        The port to listen on; 0 for any free port.
+    title : str
+        The title of the page.
+    on_stop : callable, optional
+        Called in another thread when the button is pressed. In any case the solve stops after the
+        current iteration.
+
+    Raises
+    ------
+    CondalError
+        If the port cannot be used.
+    MissingExtra
+        If Jinja2 or matplotlib is not installed.
+
+    Examples
+    --------
+    .. code-block:: python
 
         with Watch() as watch:
             print(watch.address)
             watch.finish(condal.solve(problem, callback=watch))
-
-    The button of the page ends the solve with the status INTERRUPTED. `finish` replaces the page by
-    the report of the result, which stays when the process is gone.
-
-    Parameters
-    ----------
-    port : where to listen; 0 for any that is free.
-    title : what is solved.
-    on_stop : called, in another thread, when the button is pressed; without it, and also if it does
-        nothing, the solve ends after the iteration.
     """
 
     def __init__(
@@ -51,9 +65,9 @@ class Watch:
         self._rows, self._began = Rows(), time.perf_counter()
         self._asked, self._settled = threading.Event(), threading.Event()
         self._ended, self._turn = threading.Condition(), threading.Lock()
-        self._last: dict[str, Any] | None = None  # the record of the end
-        self._open = 0  # pages that are listening
-        self._entered = 0  # a solve enters its callback once more
+        self._last: dict[str, Any] | None = None  # the record of the end event
+        self._open = 0  # number of listening pages
+        self._entered = 0  # a solve enters its callback, too
         try:
             self._server = Server(
                 port,
@@ -65,17 +79,17 @@ class Watch:
         except (OSError, OverflowError) as error:
             reason = getattr(error, "strerror", None) or error
             raise CondalError(
-                f"cannot listen on port {port} of {HOST}: {reason}; name another, or none for one "
-                "that is free"
+                f"cannot listen on port {port} of {HOST}: {reason}; give another port, or none for "
+                "a free one"
             ) from error
 
     @property
     def address(self) -> str:
-        """What to open in a browser; whoever knows it may stop the solve."""
+        """The URL of the page; whoever knows it can stop the solve."""
         return self._server.address
 
     def __call__(self, row: Row) -> bool:
-        """Take note of a row; true once the page has asked to stop."""
+        """Record a row; return whether the page has asked to stop."""
         self._rows.append(row)
         return self._asked.is_set()
 
@@ -92,22 +106,22 @@ class Watch:
         if self._last is None:
             self._end({"verdict": None, "html": None})
         with self._ended:
-            self._ended.wait_for(lambda: self._open == 0, timeout=PATIENCE)
+            self._ended.wait_for(lambda: self._open == 0, timeout=CLOSE_SECONDS)
         self._server.shutdown()
         self._server.server_close()
 
     def settle(self) -> None:
-        """From now on there is nothing to stop: the answer is there, and is told and written."""
-        with self._turn:  # a button that was pressed before has been heard
+        """Disable the button: the solve has ended and its answer is being written."""
+        with self._turn:  # an earlier press of the button has been handled
             self._settled.set()
 
     def finish(self, result: Result | Saved) -> None:
-        """The result, whose report takes the place of the page; drawn only if a page is open."""
+        """Replace the page with the report of a result, which is drawn only if a page is open."""
         with self._ended:
             watched = self._open > 0
-        known = result.result if isinstance(result, Saved) else result
+        plain = result.result if isinstance(result, Saved) else result
         html = page(result, title=self.title) if watched else None
-        self._end({"verdict": verdict(known).title, "html": html})
+        self._end({"verdict": verdict(plain).title, "html": html})
 
     def _end(self, record: dict[str, Any]) -> None:
         self.settle()
@@ -116,7 +130,7 @@ class Watch:
             self._ended.notify_all()
 
     def _stop(self) -> None:
-        """Once: a second Ctrl-C would abort."""
+        """Stop the solve once: a second Ctrl-C would abort."""
         with self._turn:
             if self._settled.is_set() or self._asked.is_set():
                 return
@@ -128,19 +142,19 @@ class Watch:
         return render("live.html", title=self.title, nonce=nonce)
 
     def _events(self) -> Generator[tuple[str, Any]]:
-        """What has changed, at most once in SECONDS, and the end."""
+        """Yield the rows when they change, at most once per EVENT_SECONDS, and the end."""
         with self._ended:
             self._open += 1
         try:
             sent: Row | None = None
-            told = -QUIET
+            sent_at = -HEARTBEAT_SECONDS
             while self._last is None:
                 now, last = time.perf_counter(), self._rows.last
-                if last is not sent or now - told >= QUIET:
-                    sent, told = last, now
+                if last is not sent or now - sent_at >= HEARTBEAT_SECONDS:
+                    sent, sent_at = last, now
                     yield "rows", self._record()
                 with self._ended:
-                    self._ended.wait_for(lambda: self._last is not None, timeout=SECONDS)
+                    self._ended.wait_for(lambda: self._last is not None, timeout=EVENT_SECONDS)
             yield "rows", self._record()
             yield "end", self._last
         finally:

@@ -15,22 +15,22 @@ function shown(x, digits) {
     : x.toLocaleString("en", { maximumSignificantDigits: digits });
 }
 function put(parent, tag, attributes, text) {
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  if (text !== undefined) made.textContent = text;
-  parent.append(made);
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  if (text !== undefined) element.textContent = text;
+  parent.append(element);
 }
 function ticks(low, high, most) {
   const step = 10 ** Math.floor(Math.log10((high - low) / most || 1));
   const wide = [1, 2, 5, 10].find((m) => (high - low) / (m * step) <= most) * step;
-  const found = [];
-  for (let i = Math.ceil(low / wide); i * wide <= high; i++) found.push(i * wide);
-  return found;
+  const multiples = [];
+  for (let i = Math.ceil(low / wide); i * wide <= high; i++) multiples.push(i * wide);
+  return multiples;
 }
 function decades(low, high, most) {
-  const found = [], each = Math.max(1, Math.ceil((high - low) / most));
-  for (let e = Math.ceil(low); e <= high; e += each) found.push(e);
-  return found;
+  const exponents = [], each = Math.max(1, Math.ceil((high - low) / most));
+  for (let e = Math.ceil(low); e <= high; e += each) exponents.push(e);
+  return exponents;
 }
 function draw(id, k, curves, logarithmic) {
   const svg = at(id);
@@ -82,17 +82,17 @@ function say(status, detail, tone) {
 }
 
 const source = new EventSource("events");
-let heard = null, asked = false, over = false;
+let received = null, asked = false, over = false;
 source.addEventListener("rows", (event) => {
-  const told = JSON.parse(event.data), rows = told.rows, n = rows.k.length;
-  heard = new Date();
-  asked = asked || told.asked;
-  at("stop").disabled = asked || told.settled;
-  const so = `for ${clock(told.elapsed)}`;
-  if (told.settled) say("Ending", "The answer is there, and is being written.", "live");
-  else if (asked) say("Stopping", "The solve proves what it can of where it is, and ends.", "fair");
-  else if (!n) say("Starting", `Running ${so}.`, "live");
-  else say("Running", `${rows.k[n - 1].toLocaleString("en")} iterations, ${so}.`, "live");
+  const state = JSON.parse(event.data), rows = state.rows, n = rows.k.length;
+  received = new Date();
+  asked = asked || state.asked;
+  at("stop").disabled = asked || state.settled;
+  const elapsed = `for ${clock(state.elapsed)}`;
+  if (state.settled) say("Ending", "The solve has ended, and its answer is being written.", "live");
+  else if (asked) say("Stopping", "The solve proves what it can about its last point, and ends.", "fair");
+  else if (!n) say("Starting", `Running ${elapsed}.`, "live");
+  else say("Running", `${rows.k[n - 1].toLocaleString("en")} iterations, ${elapsed}.`, "live");
   if (!n) return;
   for (const [name, digits] of [["objective", 8], ["bound", 8], ["gap", 3], ["infeasibility", 3], ["k", 12], ["matvecs", 12]]) {
     at(name).textContent = shown(rows[name][n - 1], digits);
@@ -106,8 +106,8 @@ source.addEventListener("end", (event) => {
   const { verdict, html } = JSON.parse(event.data);
   if (html === null) {
     at("stop").disabled = true;
-    if (verdict === null) say("Ended", "There is no result; the curves are what it had come to.", "bad");
-    else say(verdict, "The result is told where the solve was started.", "live");
+    if (verdict === null) say("Ended", "There is no result; the curves show the last rows.", "bad");
+    else say(verdict, "The result is printed where the solve was started.", "live");
     return;
   }
   document.body.replaceChildren(...new DOMParser().parseFromString(html, "text/html").body.childNodes);
@@ -116,12 +116,12 @@ source.addEventListener("end", (event) => {
 source.addEventListener("error", () => {
   if (over) return;
   at("stop").disabled = true;
-  const when = heard === null ? "" : ` What is shown was heard at ${heard.toLocaleTimeString("en-GB")}.`;
+  const when = received === null ? "" : ` The values are from ${received.toLocaleTimeString("en-GB")}.`;
   say("Not connected", `The process has ended, or this machine was asleep.${when}`, "bad");
 });
 at("stop").addEventListener("click", async () => {
   at("stop").disabled = asked = true;
-  say("Stopping", "The solve proves what it can of where it is, and ends.", "fair");
+  say("Stopping", "The solve proves what it can about its last point, and ends.", "fair");
   try {
     await fetch("stop", { method: "POST", headers: { "X-Condal": "stop" } });
   } catch {

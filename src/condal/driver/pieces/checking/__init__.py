@@ -1,4 +1,4 @@
-"""Checks of a problem, of the user's own pieces above all, before it is solved."""
+"""Checks of the laws that the pieces of a problem must obey, before it is solved."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from condal.driver.pieces.checking.functions import check_function, check_object
 from condal.driver.pieces.checking.linear import check_domain, check_map
 from condal.driver.pieces.checking.notes import Check, Notes, Report
 from condal.driver.pieces.checking.samples import Samples
-from condal.driver.pieces.guards import guarded
-from condal.driver.pieces.letters import rows_of
+from condal.driver.pieces.guards import guarded, rows_of
 from condal.errors import PieceError, ProblemError
 from condal.problem import Model, Problem, problem_of
 from condal.runtime.arguments import require_positive, require_whole
@@ -18,18 +17,39 @@ __all__ = ["Check", "Report", "check_problem"]
 
 
 def check_problem(model: Problem | Model, *, seed: int = 0, tol: float = 1e-6) -> Report:
-    """The laws that the pieces of a problem must obey, tried on random points.
+    """Check on random points the laws that the pieces of a problem must obey.
 
-    The adjoints of A, B and M, and their norms; the gradient of f against differences of its
-    values, its convexity and its L; the prox of K and g, and that conjugates and supports fit; that
-    the oracle of X gives members that are optimal among those tried, the bound is one, and the
-    diameter is true; shapes, NaN, the same answer twice, and arguments that stay as they are.
+    The checks cover the adjoints and norms of A, B and M; the gradient of f against differences of
+    its values, its convexity and its constant L; the prox of K and g, and their conjugates and
+    supports; the oracle of X (its points are in X and optimal among those tried), its bound and its
+    diameter; shapes, NaN, repeatability, and that no piece changes its argument.
 
     Parameters
     ----------
-    model : a `Problem`, or a model that has one.
-    seed : of the points.
-    tol : the largest relative error that passes; ProblemError names a piece that has a larger one.
+    model : Problem or Model
+        The problem, or a model of one.
+    seed : int
+        The seed of the random points.
+    tol : float
+        The largest relative error that passes.
+
+    Returns
+    -------
+    Report
+        The worst error of each law.
+
+    Raises
+    ------
+    ProblemError
+        If a law is broken; the text names the piece and the law.
+
+    Examples
+    --------
+    >>> import numpy as np, condal
+    >>> cycle = np.roll(np.eye(5), 1, axis=0)
+    >>> report = condal.check_problem(condal.problems.max_cut(cycle + cycle.T))
+    >>> max(check.error for check in report.checks) < 1e-6
+    True
     """
     require_whole(seed, "seed", least=0)
     require_positive(tol, "tol")
@@ -37,7 +57,7 @@ def check_problem(model: Problem | Model, *, seed: int = 0, tol: float = 1e-6) -
     try:
         problem = guarded(problem_of(model))
         samples = Samples.of(problem, rng)
-        # What f is made of comes first: its gradients are what the domain is tried on.
+        # The map of f comes first: the domain is tried on its gradients.
         check_map("M", problem.f.M, samples, notes, tol=tol, rng=rng)
         check_domain(problem.X, samples, notes, tol=tol, seed=seed)
         check_objective(problem.f, samples, notes, tol=tol)

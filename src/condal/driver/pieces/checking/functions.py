@@ -6,21 +6,20 @@ from math import inf
 
 import numpy as np
 
-from condal.driver.pieces.checking.notes import Notes
-from condal.driver.pieces.checking.samples import Samples, between, relative
-from condal.errors import ProblemError
-from condal.linalg.guarded import NAMES
-from condal.linalg.points import Array, Point
-from condal.types import Proximable, Smooth
+from condal.driver.pieces.checking.notes import Law, Notes, broken
+from condal.driver.pieces.checking.samples import Samples, between
+from condal.linalg.points import Array
+from condal.types import Provable, Smooth
 
-STEPS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # of a difference: the best of them counts
-SLOPE = 1e-5  # how well the best of them tells a derivative
-ROUNDING = 1e-9
+DIFFERENCE_STEPS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # the best of them counts
+SLOPE_TOL = 1e-5  # how well the best of them approximates a derivative
+LIPSCHITZ_ROUNDING = 1e-9
+PROX_STEP = 0.6
 
 
 def check_objective(f: Smooth, samples: Samples, notes: Notes, *, tol: float) -> None:
-    """The gradient is one, f is convex, and L is a Lipschitz constant of its gradient."""
-    points = samples.points
+    """Check the gradient of f, its convexity, and L as a Lipschitz constant of its gradient."""
+    points, law = samples.points, notes.laws_of("f", tol)
     images = [f.M(x) for x in points]
     values = [f.value(u) for u in images]
     slopes = [f.gradient(u) for u in images]
@@ -30,208 +29,118 @@ def check_objective(f: Smooth, samples: Samples, notes: Notes, *, tol: float) ->
         before = u.copy()
         again = f.value(u), f.gradient(u)
         if not np.array_equal(before, u):
-            raise ProblemError("the objective f is wrong: it changes its argument")
+            raise broken("f", "it changes its argument")
         if again[0] != value or not np.array_equal(again[1], slope):
-            raise ProblemError(
-                "the objective f is wrong: it gives another value or gradient when it is asked "
-                "again"
-            )
-    inside = images[-1]  # a mixture of the others: near it, f is known in all their directions
+            raise broken("f", "it gives another value or gradient when it is asked again")
+    inside = images[-1]  # a mixture of the others: f is finite around it in their directions
     for i, u in enumerate(images):
-        _check_slope(f, inside, u - inside, spread, notes)
-        for j in range(len(images)):
-            _check_pair(f, points, images, values, slopes, (i, j), spread, notes, tol)
+        _check_slope(f, inside, u - inside, spread, law)
+        for j, v in enumerate(images):
+            # f is above its tangents, and below the parabolas of curvature L on them.
+            above = values[j] - values[i] - float(slopes[i] @ (v - u))
+            wrong = "it is not convex: its value is below a tangent"
+            law("convex", -above, spread, wrong=wrong)
+            most = 0.5 * f.L * between(points[i], points[j]) ** 2
+            wrong = f"its curvature is more than L = {f.L:.3g} says"
+            law("curvature", above - most, spread, most, wrong=wrong)
     tripled = f.scaled(3.0)
     for x, value in zip(points, values, strict=True):
-        error = abs(tripled.value(tripled.M(x)) - 3.0 * value)
-        scale = 3.0 * max(spread, abs(value))
-        notes.note("f", "scaled", relative(error, scale), most=tol, wrong="scaled(c) is not c f")
+        error, scale = abs(tripled.value(tripled.M(x)) - 3.0 * value), max(spread, abs(value))
+        law("scaled", error, 3.0 * scale, wrong="scaled(c) is not c f")
 
 
-def _check_slope(f: Smooth, u: Array, d: Array, spread: float, notes: Notes) -> None:
-    """<grad, d> against differences of values along d."""
-    slope = float(f.gradient(u) @ d)
-    errors = [abs((f.value(u + t * d) - f.value(u - t * d)) / (2 * t) - slope) for t in STEPS]
-    notes.note(
-        "f",
-        "gradient",
-        relative(float(np.min(errors)), spread, abs(slope)),
-        most=SLOPE,
-        wrong="the gradient is not the derivative of the value",
-    )
-
-
-def _check_pair(
-    f: Smooth,
-    points: list[Point],
-    images: list[Array],
-    values: list[float],
-    slopes: list[Array],
-    pair: tuple[int, int],
-    spread: float,
-    notes: Notes,
-    tol: float,
-) -> None:
-    """f is above its tangents, and below the parabolas of curvature L on them."""
-    i, j = pair
-    above = values[j] - values[i] - float(slopes[i] @ (images[j] - images[i]))
-    notes.note(
-        "f",
-        "convex",
-        relative(-above, spread),
-        most=tol,
-        wrong="it is not convex: its value is below a tangent",
-    )
-    most = 0.5 * f.L * between(points[i], points[j]) ** 2
-    notes.note(
-        "f",
-        "curvature",
-        relative(above - most, spread, most),
-        most=tol,
-        wrong=f"its curvature is more than L = {f.L:.3g} says",
-    )
+def _check_slope(f: Smooth, u: Array, d: Array, spread: float, law: Law) -> None:
+    """Check <grad, d> against differences of values along d."""
+    slope, steps = float(f.gradient(u) @ d), DIFFERENCE_STEPS
+    errors = [abs((f.value(u + t * d) - f.value(u - t * d)) / (2 * t) - slope) for t in steps]
+    wrong, best = "the gradient is not the derivative of the value", float(np.min(errors))
+    law("gradient", best, spread, abs(slope), wrong=wrong, most=SLOPE_TOL)
 
 
 def check_function(
     letter: str,
-    h: Proximable,
+    h: Provable,
     images: list[Array],
     notes: Notes,
     *,
     tol: float,
     rng: np.random.Generator,
 ) -> None:
-    """The prox is one, the conjugate fits it, and what h says of itself is true."""
+    """Check the prox of h, its conjugate, and its other constants."""
+    law = notes.laws_of(letter, tol)
     size = max(1.0, *(float(np.abs(image).max(initial=0.0)) for image in images))
     starts = [image + 2 * size * rng.standard_normal(h.size) for image in images]
-    _check_prox(letter, h, [*images, *starts], notes, tol)
-    _check_support(letter, h, [*images, *starts], notes, tol)
+    _check_prox(letter, h, [*images, *starts], law)
+    _check_support(h, [*images, *starts], law)
     _check_pieces(letter, h, starts[0])
     rows = np.exp(rng.standard_normal(h.size)) if h.separable else np.full(h.size, 0.7)
-    c, scaled = 2.5, h.scaled(rows, 2.5)
+    c, scaled, wrong = 2.5, h.scaled(rows, 2.5), "scaled(rows, c) is not z -> c h(z / rows)"
     for z in images:
         error = abs(scaled.value(rows * z) - c * h.value(z))
-        notes.note(
-            letter,
-            "scaled",
-            relative(error, c * abs(h.value(z)), size),
-            most=tol,
-            wrong="scaled(rows, c) is not z -> c h(z / rows)",
-        )
+        law("scaled", error, c * abs(h.value(z)), size, wrong=wrong)
     for z in starts:
         y = scaled.multiplier(rows * z, 1.0)
         error = abs(scaled.conjugate(y) - c * h.conjugate(h.dual_point(rows * y / c)))
-        notes.note(
-            letter,
-            "scaled",
-            relative(error, float(np.abs(rows * y) @ np.abs(z)), size),
-            most=tol,
-            wrong="scaled(rows, c) is not z -> c h(z / rows)",
-        )
-    _check_prox(letter, scaled, [rows * z for z in starts], notes, tol, said="the scaled form: ")
+        law("scaled", error, float(np.abs(rows * y) @ np.abs(z)), size, wrong=wrong)
+    _check_prox(letter, scaled, [rows * z for z in starts], law, form="the scaled form: ")
 
 
-def _check_prox(
-    letter: str, h: Proximable, starts: list[Array], notes: Notes, tol: float, said: str = ""
-) -> None:
-    t = 0.6
-    lam = 1 / t
-    found = []
+def _check_prox(letter: str, h: Provable, starts: list[Array], law: Law, form: str = "") -> None:
+    t, lam = PROX_STEP, 1 / PROX_STEP
+    tried = []
     for z in starts:
         before = z.copy()
         p, w = h.prox(z, t), h.multiplier(z, lam)
         if not (np.array_equal(z, before) and np.array_equal(p, h.prox(z, t))):
-            raise ProblemError(
-                f"{NAMES[letter]} is wrong: {said}its prox changes its argument, or gives another "
-                "answer when it is asked again"
-            )
+            text = "its prox changes its argument, or gives another answer when it is asked again"
+            raise broken(letter, f"{form}{text}")
         size = max(1.0, float(np.linalg.norm(z)))
-        notes.note(
-            letter,
-            "prox in the domain",
-            relative(h.distance(p), size),
-            most=tol,
-            wrong=f"{said}its prox is a point at which it is not finite",
-        )
+        wrong = f"{form}its prox is a point at which it is not finite"
+        law("prox in the domain", h.distance(p), size, wrong=wrong)
         error = float(np.linalg.norm(w - lam * (z - p)))
-        notes.note(
-            letter,
-            "multiplier",
-            relative(error, lam * size),
-            most=tol,
-            wrong=f"{said}multiplier(z, lam) is not lam (z - prox(z, 1/lam))",
-        )
-        gone = abs(h.distance(z) - float(np.linalg.norm(h.normal_residual(z))))
-        notes.note(
-            letter,
-            "distance",
-            relative(gone, size),
-            most=tol,
-            wrong=f"{said}normal_residual(z) is not as long as distance(z)",
-        )
-        found.append((z, p, w, h.value(p), h.conjugate(w), size))
-    for z, p, w, value, conjugate, size in found:
-        young = value + conjugate - float(p @ w)
-        notes.note(
-            letter,
-            "conjugate",
-            relative(abs(young), lam * size**2, abs(value)),
-            most=tol,
-            wrong=f"{said}h(p) + h*(w) = <p, w> does not hold for p = prox(z), w = multiplier(z)",
-        )
-        mine = value + 0.5 * lam * float((p - z) @ (p - z))
-        for _, q, y, other, support, longer in found:
-            theirs = other + 0.5 * lam * float((q - z) @ (q - z))
-            scale = lam * max(size, longer) ** 2
-            notes.note(
-                letter,
-                "prox is best",
-                relative(mine - theirs, scale, abs(value)),
-                most=tol,
-                wrong=f"{said}its prox is not the minimum of h(r) + |r - z|^2 / (2t)",
-            )
-            below = float(p @ y) - value - support
-            notes.note(
-                letter,
-                "conjugate above",
-                relative(below, scale, abs(value)),
-                most=tol,
-                wrong=f"{said}its conjugate is below <y, z> - h(z)",
-            )
+        wrong = f"{form}multiplier(z, lam) is not lam (z - prox(z, 1/lam))"
+        law("multiplier", error, lam * size, wrong=wrong)
+        error = abs(h.distance(z) - float(np.linalg.norm(h.normal_residual(z))))
+        wrong = f"{form}normal_residual(z) is not as long as distance(z)"
+        law("distance", error, size, wrong=wrong)
+        tried.append((z, p, w, h.value(p), h.conjugate(w), size))
+    for z, p, w, value, conjugate, size in tried:
+        error = abs(value + conjugate - float(p @ w))
+        wrong = f"{form}h(p) + h*(w) = <p, w> does not hold for p = prox(z), w = multiplier(z)"
+        law("conjugate", error, lam * size**2, abs(value), wrong=wrong)
+        own = value + 0.5 * lam * float((p - z) @ (p - z))
+        for _, q, y, other, support, longer in tried:
+            sizes = lam * max(size, longer) ** 2, abs(value)
+            error = own - (other + 0.5 * lam * float((q - z) @ (q - z)))
+            wrong = f"{form}its prox is not the minimum of h(r) + |r - z|^2 / (2t)"
+            law("prox is best", error, *sizes, wrong=wrong)
+            wrong = f"{form}its conjugate is below <y, z> - h(z)"
+            law("conjugate above", float(p @ y) - value - support, *sizes, wrong=wrong)
             if h.lipschitz < inf:
                 step = h.lipschitz * float(np.linalg.norm(p - q))
-                notes.note(
-                    letter,
-                    "lipschitz",
-                    relative(abs(value - other) - step, step, abs(value)),
-                    most=ROUNDING,
-                    wrong=f"{said}its values differ by more than its lipschitz constant allows",
-                )
+                error, most = abs(value - other) - step, LIPSCHITZ_ROUNDING
+                wrong = f"{form}its values differ by more than its lipschitz constant allows"
+                law("lipschitz", error, step, abs(value), wrong=wrong, most=most)
 
 
-def _check_support(
-    letter: str, h: Proximable, starts: list[Array], notes: Notes, tol: float
-) -> None:
-    """It is above <d, z> for all z of the domain: what proofs of infeasibility rest on."""
-    members = [h.prox(z, 0.6) for z in starts]
+def _check_support(h: Provable, starts: list[Array], law: Law) -> None:
+    """Check that the support is above <d, z> for z in dom h, as proofs of infeasibility need."""
+    members = [h.prox(z, PROX_STEP) for z in starts]
+    wrong = "its support is below <d, z> for a point z at which it is finite"
     for z in [*starts, np.zeros(h.size)]:
         d = h.normal_residual(z)
         support = h.support(d)
         for p in members:
-            notes.note(
-                letter,
-                "support above",
-                relative(float(d @ p) - support, float(np.abs(d) @ np.abs(p)), 1.0),
-                most=tol,
-                wrong="its support is below <d, z> for a point z at which it is finite",
-            )
+            size = float(np.abs(d) @ np.abs(p))
+            law("support above", float(d @ p) - support, size, 1.0, wrong=wrong)
 
 
-def _check_pieces(letter: str, h: Proximable, z: Array) -> None:
-    """They follow each other, and know all that h does."""
-    places = [i for here, _ in h.pieces for i in range(h.size)[here]]
-    if places != list(range(h.size)):
-        raise ProblemError(f"{NAMES[letter]} is wrong: its pieces do not cover 0..{h.size - 1}")
-    joined = np.concatenate([np.zeros(0), *(part.prox(z[here], 0.6) for here, part in h.pieces)])
-    if not np.allclose(joined, h.prox(z, 0.6), rtol=1e-9, atol=1e-12):
-        raise ProblemError(f"{NAMES[letter]} is wrong: its pieces have another prox than it has")
+def _check_pieces(letter: str, h: Provable, z: Array) -> None:
+    """Check that the pieces cover h and have its prox."""
+    covered = [i for places, _ in h.pieces for i in range(h.size)[places]]
+    if covered != list(range(h.size)):
+        raise broken(letter, f"its pieces do not cover 0..{h.size - 1}")
+    parts = [piece.prox(z[places], PROX_STEP) for places, piece in h.pieces]
+    joined = np.concatenate([np.zeros(0), *parts])
+    if not np.allclose(joined, h.prox(z, PROX_STEP), rtol=1e-9, atol=1e-12):
+        raise broken(letter, "its pieces have another prox than it has")

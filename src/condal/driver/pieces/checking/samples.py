@@ -1,4 +1,4 @@
-"""Points and gradients to try the pieces of a problem with."""
+"""Random points and gradients for the checks of a problem."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from condal.linalg.gradients import Gradient, add, dot
+from condal.linalg.gradients import Gradient, add, dot, norm
 from condal.linalg.points import Array, LowRank, Point, combine
 from condal.linalg.symmetric import Symmetric
-from condal.maps.checks import size_of
 from condal.problem import Problem
 from condal.types import Lifted
 
-COUNT = 6
+GRADIENTS = 6
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Random gradients, what the oracle answers, and mixtures of these: points of X."""
+    """Random gradients, the answers of the oracle, and points of X that are mixtures of these."""
 
     gradients: list[Gradient]
     answers: list[Point]
@@ -28,7 +27,7 @@ class Samples:
 
     @classmethod
     def of(cls, problem: Problem, rng: np.random.Generator) -> Samples:
-        """Of the gradients that the problem makes, and of others."""
+        """Draw gradients of the problem and others, and ask the oracle for their answers."""
         gradients = list(_gradients(problem, rng))
         answers = [problem.X.lmo(v) for v in gradients]
         weights = rng.dirichlet(np.ones(len(answers)), size=3)
@@ -37,7 +36,7 @@ class Samples:
 
 def _gradients(problem: Problem, rng: np.random.Generator) -> Iterator[Gradient]:
     M, A = problem.f.M, problem.A
-    for i in range(COUNT):
+    for i in range(GRADIENTS):
         of_f = M.adjoint(rng.standard_normal(M.size))
         of_A = A.adjoint(rng.standard_normal(A.size))
         made = add(of_f, of_A)
@@ -46,7 +45,7 @@ def _gradients(problem: Problem, rng: np.random.Generator) -> Iterator[Gradient]
 
 
 def _random(like: Gradient, rng: np.random.Generator) -> Gradient:
-    """A gradient of the same space."""
+    """Draw a gradient of the same space."""
     if isinstance(like, tuple):
         return tuple(_random(part, rng) for part in like)
     if isinstance(like, Symmetric):
@@ -56,17 +55,17 @@ def _random(like: Gradient, rng: np.random.Generator) -> Gradient:
 
 
 def length(x: Point) -> float:
-    """|x|, Euclidean."""
-    return size_of(x, np.random.default_rng(0))
+    """Return |x|, the Euclidean norm."""
+    return norm(x, np.random.default_rng(0))
 
 
 def between(x: Point, z: Point) -> float:
-    """|x - z|."""
+    """Return |x - z|."""
     return length(combine([x, z], np.array([1.0, -1.0])))
 
 
 def copied(x: Any) -> Any:
-    """The numbers of a point or a gradient, to see later whether they are the same."""
+    """Copy the numbers of a point or a gradient, to compare them later."""
     if isinstance(x, tuple):
         return tuple(copied(part) for part in x)
     if isinstance(x, LowRank):
@@ -77,17 +76,12 @@ def copied(x: Any) -> Any:
 
 
 def same(before: Any, after: Any) -> bool:
-    """Whether the copies are of the same numbers."""
+    """Return whether two copies have the same numbers."""
     if isinstance(before, tuple):
         return all(same(a, b) for a, b in zip(before, after, strict=True))
     return bool(np.array_equal(before, after))
 
 
-def relative(error: float, *sizes: float) -> float:
-    """error over the largest of the sizes; 0 where both are 0."""
-    return error / max(*sizes, np.finfo(float).tiny) if error else 0.0
-
-
 def pairings(v: Gradient, points: list[Point]) -> Array:
-    """<v, x> for each point."""
+    """Return <v, x> for each point."""
     return np.array([dot(v, x) for x in points])

@@ -1,7 +1,7 @@
-"""The user's own pieces, guarded: what they give is looked at, what they raise is named.
+"""Guards of user-supplied pieces: what a piece returns is checked, what it raises is named.
 
-A piece is the user's own if its class is none of condal's; condal's may hold some, as a Product
-its parts and an Operator its LinearOperator. A problem that has none is left as it is.
+A piece is user-supplied if its class is not one of condal's. A piece of condal's may contain some,
+as a Product its parts and an Operator its LinearOperator. A problem without any stays as it is.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from math import inf
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -19,57 +20,75 @@ from condal.domains.lifted import from_user
 from condal.driver.pieces.guards.domains import guarded_domain, unguarded
 from condal.driver.pieces.guards.functions import GuardedFunction, GuardedObjective
 from condal.driver.pieces.guards.maps import GuardedMap
-from condal.driver.pieces.letters import rows_of
 from condal.errors import PieceError, ProblemError
 from condal.linalg.gradients import Gradient
 from condal.linalg.guarded import GuardedOperator, UserPiece
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
-from condal.maps import Stack
+from condal.maps.combined import Stack
 from condal.maps.diffraction import CodedDiffraction
 from condal.problem import Problem
-from condal.sets import Separable
-from condal.types import Domain, LinearMap, Proximable
+from condal.sets.separable import Separable
+from condal.types import Domain, LinearMap, Provable
 
 __all__ = ["guarded", "unguarded"]
 
 
 def guarded(problem: Problem) -> Problem:
-    """The same problem; a PieceError names a piece of the user's that raises, or gives what it
-    did not promise."""
-    X = _seen(problem.X, "X")
-    A, h = _rows(problem.A, problem.h)
-    f = _seen(problem.f, "f")
+    """Return the same problem, in which a PieceError names a user-supplied piece that raises or
+    returns what it did not promise."""
+    X = _guard(problem.X, "X")
+    A, h = _guarded_rows(problem.A, problem.h)
+    f = _guard(problem.f, "f")
     repair, propose = _repair(problem), _propose(problem)
-    now = {"f": f, "X": X, "A": A, "h": h, "repair": repair, "propose": propose}
-    changed = {name: piece for name, piece in now.items() if piece is not getattr(problem, name)}
+    pieces = {"f": f, "X": X, "A": A, "h": h, "repair": repair, "propose": propose}
+    changed = {name: piece for name, piece in pieces.items() if piece is not getattr(problem, name)}
     return replace(problem, **changed, checked=True) if changed else problem
 
 
-def _rows(A: LinearMap, h: Proximable) -> tuple[LinearMap, Proximable]:
-    """A and K, and B and g where they are stacked."""
+class ConstraintRows(NamedTuple):
+    """A map and the function of its images, with the letters of both."""
+
+    A: LinearMap
+    h: Provable
+    letters: tuple[str, str]
+
+
+def rows_of(A: LinearMap, h: Provable) -> list[ConstraintRows]:
+    """Return the pairs that h(Ax) is the sum of: Ax in K, or g(Bx) if it is finite everywhere."""
+    if (
+        isinstance(A, Stack)
+        and isinstance(h, Separable)
+        and [m.size for m in A.maps] == [part.size for part in h.parts]
+    ):
+        pairs = zip(A.maps, h.parts, strict=True)
+        return [row for m, part in pairs for row in rows_of(m, part)]
+    return [ConstraintRows(A, h, ("B", "g") if h.lipschitz < inf else ("A", "K"))]
+
+
+def _guarded_rows(A: LinearMap, h: Provable) -> tuple[LinearMap, Provable]:
+    """Guard A and K, and B and g where they are stacked."""
     rows = rows_of(A, h)
     if len(rows) == 1:
-        return _seen(A, rows[0].letters[0]), _seen(h, rows[0].letters[1])
-    maps = [_seen(row.A, row.letters[0]) for row in rows]
-    parts = [_seen(row.h, row.letters[1]) for row in rows]
+        return _guard(A, rows[0].letters[0]), _guard(h, rows[0].letters[1])
+    maps = [_guard(row.A, row.letters[0]) for row in rows]
+    parts = [_guard(row.h, row.letters[1]) for row in rows]
     if _same(maps, [row.A for row in rows]) and _same(parts, [row.h for row in rows]):
         return A, h
     return Stack(*maps), Separable(*parts)
 
 
-def _seen(value: Any, letter: str) -> Any:
-    """A piece, guarded if it is the user's; condal's own with what is the user's in it guarded."""
+def _guard(value: Any, letter: str) -> Any:
+    """Guard a user-supplied piece, or those inside a piece of condal's."""
     if isinstance(value, LinearOperator):
         ours = isinstance(getattr(value, "of", None), CodedDiffraction)
         return (
             value if ours or isinstance(value, GuardedOperator) else GuardedOperator(value, letter)
         )
     if isinstance(value, Symmetric):
-        operators = tuple(_seen(op, letter) for op in value.operators)
-        return replace(value, operators=operators) if operators else value
+        return value.map_operators(lambda op: _guard(op, letter))
     if isinstance(value, tuple | list):
-        parts = [_seen(part, letter) for part in value]
+        parts = [_guard(part, letter) for part in value]
         return value if _same(parts, value) else type(value)(parts)
     if not any(hasattr(value, verb) for verb in ("lmo", "adjoint", "gradient", "prox")):
         return value
@@ -78,9 +97,9 @@ def _seen(value: Any, letter: str) -> Any:
     if hasattr(value, "lmo"):
         return guarded_domain(value, letter)
     if hasattr(value, "adjoint"):
-        return GuardedMap(value, letter, _seen)
+        return GuardedMap(value, letter, _guard)
     kind = GuardedObjective if hasattr(value, "gradient") else GuardedFunction
-    return kind(value, letter, _seen)
+    return kind(value, letter, _guard)
 
 
 def _same(new: Sequence[Any], old: Sequence[Any]) -> bool:
@@ -88,27 +107,27 @@ def _same(new: Sequence[Any], old: Sequence[Any]) -> bool:
 
 
 def _rebuilt(piece: Any, letter: str) -> Any:
-    """A piece of condal's with the user's pieces in it guarded; itself where there are none."""
+    """Guard the user-supplied pieces inside a piece of condal's; return itself if it has none."""
     inner = "M" if letter == "f" else letter
-    kept, changed = {}, {}
-    # A copy: another thread may solve with the same piece, and keep in it what it has computed.
+    unchanged, changed = {}, {}
+    # A copy: another thread may solve with the same piece, and cache in it what it has computed.
     for name, value in dict(getattr(piece, "__dict__", {})).items():
         if isinstance(getattr(type(piece), name, None), cached_property):
-            continue  # made of the others, and made again if they change
-        kept[name] = value
-        seen = _seen(value, letter if name == "C" else inner)
-        if seen is not value:
-            changed[name] = seen
+            continue  # made from the others, and made again if they change
+        unchanged[name] = value
+        piece_guarded = _guard(value, letter if name == "C" else inner)
+        if piece_guarded is not value:
+            changed[name] = piece_guarded
     if not changed:
         return piece
     twin = copy(piece)
     vars(twin).clear()
-    vars(twin).update(kept | changed)
+    vars(twin).update(unchanged | changed)
     return twin
 
 
 def _repair(problem: Problem) -> Callable[[Point], Point] | None:
-    """The repair, if it is the user's own."""
+    """Guard the repair, if it is user-supplied."""
     call, piece = problem.repair, UserPiece("repair")
     if call is None or _of_condal(call):
         return call
@@ -123,7 +142,7 @@ def _repair(problem: Problem) -> Callable[[Point], Point] | None:
 
 
 def _propose(problem: Problem) -> Callable[[Point], tuple[Point, Array]] | None:
-    """The proposal, if it is the user's own."""
+    """Guard the proposal, if it is user-supplied."""
     call, piece = problem.propose, UserPiece("propose")
     if call is None or _of_condal(call):
         return call
@@ -139,7 +158,7 @@ def _propose(problem: Problem) -> Callable[[Point], tuple[Point, Array]] | None:
 
 
 def _point(X: Domain, x: Any, piece: UserPiece, like: Gradient) -> Point:
-    """The point of X that the user means by x, looked at."""
+    """Return the point of X that the user means by x, checked."""
     try:
         point = from_user(X, x)
     except ProblemError as error:
@@ -150,13 +169,15 @@ def _point(X: Domain, x: Any, piece: UserPiece, like: Gradient) -> Point:
 
 
 def _of_condal(value: Any) -> bool:
-    """Whether a function, or the class of an object, is condal's."""
+    """Return whether a function, or the class of an object, is condal's."""
+    if getattr(value, "of_user", False):  # an adapter of a user-supplied piece
+        return False
     module = getattr(value, "__module__", "") or ""
     return module.partition(".")[0] == "condal"
 
 
 def _zero(problem: Problem) -> Any:
-    """0, as a gradient on the space of X."""
+    """Return 0 as a gradient on the space of X."""
     for M in (problem.f.M, problem.A):
         gradient = M.adjoint(np.zeros(M.size))
         if gradient is not None:

@@ -1,4 +1,4 @@
-"""Domains, guarded."""
+"""Guards of user-supplied domains."""
 
 from __future__ import annotations
 
@@ -17,42 +17,37 @@ from condal.types import Domain, Projectable, Spectral, projects
 
 
 def guarded_domain(X: Domain, letter: str) -> Domain:
-    """X, guarded; spectral if it is, and with its projection if it has one."""
+    """Guard X; the guard is spectral if X is, and has a projection if X has one."""
     if isinstance(X, Spectral):
         return GuardedSpectral(X, letter)
     return (GuardedProjectable if projects(X) else GuardedDomain)(X, letter)
 
 
 def unguarded(X: Domain) -> Domain:
-    """The X that the user gave."""
+    """Return the domain that the user gave."""
     return X.X if isinstance(X, GuardedDomain) else X
 
 
 class GuardedDomain(Wrapped):
-    """X, its points and proofs looked at."""
+    """X, whose points and proofs are checked."""
 
     def __init__(self, X: Domain, letter: str) -> None:
         super().__init__(X)
-        self._lmo, self._bound = UserPiece(letter, "the oracle lmo"), UserPiece(letter, "the bound")
-        self._distance, self._size = (
-            UserPiece(letter, "the distance"),
-            UserPiece(letter, "the size"),
-        )
+        names = "the oracle lmo", "the bound", "the distance", "the size"
+        pieces = [UserPiece(letter, name) for name in names]
+        self._lmo, self._bound, self._distance, self._size = pieces
 
     @property
     def diameter(self) -> float:
-        """That of X."""
         with self._size.asked():
             return self._size.number(super().diameter)
 
     @property
     def max_norm(self) -> float:
-        """That of X."""
         with self._size.asked():
             return self._size.number(super().max_norm)
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
-        """X's answer."""
         with self._lmo.asked():
             s = super().lmo(v, tol, guess)
         return self._lmo.point(s, v)
@@ -60,7 +55,6 @@ class GuardedDomain(Wrapped):
     def bound(
         self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
     ) -> Proof:
-        """X's proof."""
         with self._bound.asked():
             proof = super().bound(v, slack=slack, failure=failure, seed=seed, enough=enough)
         if not isinstance(proof, Proof):
@@ -69,14 +63,13 @@ class GuardedDomain(Wrapped):
         return proof
 
     def distance(self, x: Point) -> float:
-        """That of X."""
         with self._distance.asked():
             distance = super().distance(x)
         return self._distance.number(distance)
 
 
 class GuardedProjectable(GuardedDomain):
-    """The same of an X whose nearest points are known."""
+    """X with a projection, guarded."""
 
     X: Projectable
 
@@ -85,26 +78,23 @@ class GuardedProjectable(GuardedDomain):
         self._project = UserPiece(letter, "the projection")
 
     def project(self, v: Any) -> Point:
-        """X's nearest point."""
         with self._project.asked():
             x = self.X.project(v)
         return self._project.point(x, functional(v))
 
 
 class GuardedSpectral(GuardedDomain, WrappedSpectral):
-    """The same of a spectral X."""
+    """A spectral X, guarded."""
 
     def lowest(
         self, v: Gradient, count: int, tol: float, *, beside: Array | None = None
     ) -> tuple[Array, Array]:
-        """X's eigenpairs."""
         with self._lmo.asked():
             values, vectors = super().lowest(v, count, tol, beside=beside)
         columns = np.shape(values)[:1]
         return self._lmo.array(values, columns), self._lmo.array(vectors, (self.n, *columns))
 
     def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:
-        """X's nearest point."""
         with self._lmo.asked():
             x = super().project(v, guess, tol=tol)
         self._lmo.point(x, Symmetric(self.n))

@@ -1,4 +1,4 @@
-"""Objectives f, sets K and functions g, guarded."""
+"""Guards of user-supplied objectives f, sets K and functions g."""
 
 from __future__ import annotations
 
@@ -13,18 +13,35 @@ from condal.driver.pieces.guards.maps import Guard
 from condal.linalg.guarded import UserPiece
 from condal.linalg.points import Array
 from condal.linalg.rounding import Errors, Rounded
-from condal.types import LinearMap, Proximable, Smooth
+from condal.types import LinearMap, Provable, Smooth
 
-FAR = 2.0**30  # a power of 2: to multiply by it rounds nothing
-SAME = 1e-12  # of the terms of h*: what two of its values may differ by, if they are the same
+FAR_FACTOR = 2.0**30  # a power of 2, which rounds nothing
+CONJUGATE_ROUNDING = 1e-12  # of the terms of h*: the rounding of one of its values
 
 T = TypeVar("T")
 
+_VERBS = {
+    "prox": "prox",
+    "value": "value",
+    "distance": "distance",
+    "normal_residual": "normal",
+    "support": "support",
+    "support_abs_sum": "size of the support",
+    "support_error": "error of the support",
+    "conjugate": "conjugate",
+    "conjugate_abs_sum": "size of the conjugate",
+    "multiplier": "multiplier",
+    "dual_point": "dual point",
+    "dual_error": "dual error",
+}
+
 
 class once(cached_property[T]):
-    """A cached_property without the lock of the whole class that Python 3.11 holds while one is
-    computed: h may be made of others, and those of guarded ones, so that two threads that ask in
-    another order would wait for each other for ever. Computed twice, it is the same."""
+    """A cached_property without the class-wide lock of Python 3.11.
+
+    h may contain other guarded functions, so two threads that compute their properties in another
+    order would deadlock. A value that is computed twice is the same.
+    """
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
@@ -34,113 +51,85 @@ class once(cached_property[T]):
 
 
 class GuardedObjective:
-    """f, its values and gradients looked at."""
+    """f, whose values and gradients are checked."""
 
     def __init__(self, f: Smooth, letter: str, again: Guard) -> None:
         self.f, self._letter, self._again = f, letter, again
-        self._value, self._gradient = (
-            UserPiece(letter, "the value"),
-            UserPiece(letter, "the gradient"),
-        )
-        self._rest, self._errors = (
-            UserPiece(letter, "the constant L"),
-            UserPiece(letter, "the errors"),
-        )
+        names = "the value", "the gradient", "the constant L", "the errors"
+        pieces = [UserPiece(letter, name) for name in names]
+        self._value, self._gradient, self._constant, self._errors = pieces
 
     @once
     def M(self) -> LinearMap:
-        """That of f, guarded."""
         return self._again(self.f.M, "M")
 
     @property
     def L(self) -> float:
-        """That of f."""
-        with self._rest.asked():
-            return self._rest.number(self.f.L)
+        with self._constant.asked():
+            return self._constant.number(self.f.L)
 
     def value(self, u: Array) -> float:
-        """phi(u)."""
         with self._value.asked():
             value = self.f.value(u)
         return self._value.number(value)
 
     def gradient(self, u: Array) -> Array:
-        """The gradient of phi at u."""
         with self._gradient.asked():
             gradient = self.f.gradient(u)
         return self._gradient.array(gradient, np.shape(u))
 
     def errors(self, u: Array) -> Errors | None:
-        """Those of f, if it knows them."""
         if not isinstance(self.f, Rounded):
             return None
         with self._errors.asked():
             errors = self.f.errors(u)
         if not isinstance(errors, Errors | None):
-            self._errors.wrong(f"a {type(errors).__name__}", "a condal.rounding.Errors")
+            self._errors.wrong(f"a {type(errors).__name__}", "a condal.linalg.rounding.Errors")
         return errors
 
     def scaled(self, c: float) -> Smooth:
-        """c f, guarded."""
         with self._value.asked():
             f = self.f.scaled(c)
         return self._again(f, self._letter)
 
     def variation(self, max_norm: float) -> float:
-        """That of f."""
         with self._value.asked():
             return self._value.number(self.f.variation(max_norm))
 
 
+def _given(name: str) -> Any:
+    """Return a property that is that of h."""
+    return property(lambda self: getattr(self.h, name))
+
+
+def _number(verb: str) -> Any:
+    """Return a method that asks h for a number, and checks it."""
+    return lambda self, z: self._number(verb, z)
+
+
+def _array(verb: str) -> Any:
+    """Return a method that asks h for an array, and checks it."""
+    return lambda self, z, *args, **options: self._array(verb, z, *args, **options)
+
+
 class GuardedFunction:
-    """h, its prox, values and multipliers looked at."""
+    """h, whose prox, values and multipliers are checked."""
 
-    def __init__(self, h: Proximable, letter: str, again: Guard) -> None:
+    def __init__(self, h: Provable, letter: str, again: Guard) -> None:
         self.h, self._letter, self._again = h, letter, again
-        self._verbs = {
-            verb: UserPiece(letter, f"the {name}")
-            for verb, name in (
-                ("prox", "prox"),
-                ("value", "value"),
-                ("distance", "distance"),
-                ("normal_residual", "normal"),
-                ("support", "support"),
-                ("support_abs_sum", "size of the support"),
-                ("support_error", "error of the support"),
-                ("conjugate", "conjugate"),
-                ("conjugate_abs_sum", "size of the conjugate"),
-                ("multiplier", "multiplier"),
-                ("dual_point", "dual point"),
-                ("dual_error", "dual error"),
-            )
-        }
+        self._verbs = {verb: UserPiece(letter, f"the {name}") for verb, name in _VERBS.items()}
 
-    @property
-    def size(self) -> int:
-        """That of h."""
-        return self.h.size
-
-    @property
-    def separable(self) -> bool:
-        """As h is."""
-        return self.h.separable
-
-    @property
-    def lipschitz(self) -> float:
-        """That of h."""
-        return self.h.lipschitz
-
-    @property
-    def fixed(self) -> Array | None:
-        """That of h."""
-        return self.h.fixed
+    size, separable, lipschitz, fixed = map(_given, ("size", "separable", "lipschitz", "fixed"))
+    prox, normal_residual = _array("prox"), _array("normal_residual")
+    multiplier, dual_point = _array("multiplier"), _array("dual_point")
+    value, distance, dual_error = _number("value"), _number("distance"), _number("dual_error")
+    conjugate, conjugate_abs_sum = _number("conjugate"), _number("conjugate_abs_sum")
 
     @once
-    def pieces(self) -> Sequence[tuple[slice, Proximable]]:
-        """Those of h, guarded."""
+    def pieces(self) -> Sequence[tuple[slice, Provable]]:
         return [
-            (here, self if part is self.h else self._again(part, self._letter))
-            for here, part in self.h.pieces
+            (places, self if piece is self.h else self._again(piece, self._letter))
+            for places, piece in self.h.pieces
         ]
 
     def _asked(self, verb: str, *args: Any, **options: Any) -> Any:
@@ -153,27 +142,11 @@ class GuardedFunction:
     def _array(self, verb: str, z: Array, *args: Any, **options: Any) -> Array:
         return self._verbs[verb].array(self._asked(verb, z, *args, **options), z.shape)
 
-    def prox(self, z: Array, t: float) -> Array:
-        """That of h."""
-        return self._array("prox", z, t)
-
-    def value(self, z: Array) -> float:
-        """That of h."""
-        return self._number("value", z)
-
-    def distance(self, z: Array) -> float:
-        """That of h."""
-        return self._number("distance", z)
-
-    def normal_residual(self, z: Array) -> Array:
-        """That of h."""
-        return self._array("normal_residual", z)
-
     def support(self, d: Array) -> float:
-        """That of h; else what follows from the rest.
+        """Return the support of dom h; where h has none, derive it.
 
-        A function with a Lipschitz constant is finite everywhere. h* of a set grows with d in
-        proportion; that of another function does not, and its support is not known.
+        A function with a Lipschitz constant is finite everywhere. h* of a set is positively
+        homogeneous in d; that of another function is not, and its support is not known.
         """
         if hasattr(self.h, "support"):
             return self._number("support", d)
@@ -181,16 +154,14 @@ class GuardedFunction:
             return 0.0
         if self.lipschitz < inf:
             return inf
-        here, far = self.conjugate(d), self.conjugate(FAR * d) / FAR
-        same = here == far or abs(here - far) <= SAME * self.conjugate_abs_sum(d)
-        return here if same else inf
+        near, far = self.conjugate(d), self.conjugate(FAR_FACTOR * d) / FAR_FACTOR
+        same = near == far or abs(near - far) <= CONJUGATE_ROUNDING * self.conjugate_abs_sum(d)
+        return near if same else inf
 
     def support_abs_sum(self, d: Array) -> float:
-        """That of h; else that of the conjugate, for a set."""
         return self._of_the_support("support_abs_sum", "conjugate_abs_sum", d)
 
     def support_error(self, d: Array) -> float:
-        """That of h; else that of the conjugate, for a set."""
         return self._of_the_support("support_error", "dual_error", d)
 
     def _of_the_support(self, verb: str, conjugate: str, d: Array) -> float:
@@ -198,28 +169,7 @@ class GuardedFunction:
             return self._number(verb, d)
         return self._number(conjugate, d) if np.any(d) else 0.0
 
-    def conjugate(self, y: Array) -> float:
-        """That of h."""
-        return self._number("conjugate", y)
-
-    def conjugate_abs_sum(self, y: Array) -> float:
-        """That of h."""
-        return self._number("conjugate_abs_sum", y)
-
-    def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
-        """That of h."""
-        return self._array("multiplier", z, lam, out=out)
-
-    def dual_point(self, y: Array) -> Array:
-        """That of h."""
-        return self._array("dual_point", y)
-
-    def dual_error(self, y: Array) -> float:
-        """That of h."""
-        return self._number("dual_error", y)
-
-    def scaled(self, rows: Array, c: float) -> Proximable:
-        """h scaled, guarded."""
+    def scaled(self, rows: Array, c: float) -> Provable:
         with UserPiece(self._letter, "the scaled form").asked():
             h = self.h.scaled(rows, c)
         return self._again(h, self._letter)

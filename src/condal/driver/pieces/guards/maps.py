@@ -1,4 +1,4 @@
-"""Maps, guarded."""
+"""Guards of user-supplied maps."""
 
 from __future__ import annotations
 
@@ -16,61 +16,52 @@ Guard: TypeAlias = Callable[[Any, str], Any]
 
 
 class GuardedMap:
-    """A, its images and gradients looked at."""
+    """A, whose images and gradients are checked."""
 
     def __init__(self, A: LinearMap, letter: str, again: Guard) -> None:
         self.A, self._letter, self._again = A, letter, again
         self._image, self._adjoint = UserPiece(letter), UserPiece(letter, "the adjoint")
-        self._rest = UserPiece(letter, "the norms")
+        self._norms = UserPiece(letter, "the norms")
         with self._adjoint.asked():
-            self._like = A.adjoint(np.zeros(A.size))  # what gradients look like
+            self._like = A.adjoint(np.zeros(A.size))  # the space of its gradients
 
     @property
     def size(self) -> int:
-        """That of A."""
         return self.A.size
 
     @property
     def norm(self) -> float:
-        """That of A."""
-        with self._rest.asked():
-            return self._rest.number(self.A.norm)
+        with self._norms.asked():
+            return self._norms.number(self.A.norm)
 
     @property
     def terms(self) -> int:
-        """Those of A."""
         return self.A.terms
 
     @property
     def diagonal_rows(self) -> Array | None:
-        """Those of A."""
         return self.A.diagonal_rows
 
     def scaled(self, rows: Array) -> LinearMap:
-        """A scaled, guarded."""
         with UserPiece(self._letter, "the scaled form").asked():
             A = self.A.scaled(rows)
         return self._again(A, self._letter)
 
     def row_norms(self) -> Array:
-        """Those of A."""
-        with self._rest.asked():
+        with self._norms.asked():
             norms = self.A.row_norms()
-        return self._rest.array(norms, (self.size,))
+        return self._norms.array(norms, (self.size,))
 
     def as_matrix(self) -> Any | None:
-        """That of A."""
         with UserPiece(self._letter, "the matrix").asked():
             return self.A.as_matrix()
 
     def __call__(self, x: Point) -> Array:
-        """Ax."""
         with self._image.asked():
             image = self.A(x)
         return self._image.array(image, (self.size,))
 
     def adjoint(self, y: Array) -> Gradient | None:
-        """A'y."""
         with self._adjoint.asked():
             v = self.A.adjoint(y)
         return self._adjoint.gradient(v, self._like)

@@ -1,33 +1,53 @@
-"""What can be said of a graph before it is solved."""
+"""The command `info`: properties of a graph, and what a solve would cost."""
 
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
-from condal.cli.memory import describe, first
-from condal.cli.text import number
+from condal.cli.memory import describe
+from condal.cli.text import number, table
 from condal.driver.memory import in_all, size
+from condal.driver.plan import make_plan
 from condal.driver.stop import Stop
 from condal.errors import ProblemError
-from condal.methods import LowRankCGAL
-from condal.problems import max_cut
+from condal.io.formats.graph_files import read_graph
+from condal.methods.lowrank.method import LowRankCGAL
+from condal.problems.maxcut import max_cut
 from condal.runtime.text import escape_terminal
 
 
+@click.command()
+@click.argument("file", type=click.Path())
+def info(file: str) -> None:
+    """Summarise the graph in FILE and estimate the cost of a solve.
+
+    \b
+    Example:
+      condal info G1.txt
+    """
+    W = read_graph(file)
+    click.echo(f"{escape_terminal(Path(file).name)}\n")
+    click.echo(table(facts(W)))
+    click.echo(f"\n{advice(W, file)}")
+
+
 def facts(W: Any) -> list[tuple[str, str]]:
-    """Names and values of the graph with the symmetric weights W."""
+    """Return names and values that describe the graph with the symmetric weights W."""
+    from scipy.sparse.csgraph import connected_components
+
     n = int(W.shape[0])
     edges = sp.triu(W, k=1).tocoo()
     weights = edges.data
     loops = int(np.count_nonzero(W.diagonal()))
     touched = np.zeros(n, dtype=bool)
     touched[edges.row] = touched[edges.col] = True
-    pieces, _ = connected_components(W, directed=False)
+    components, _ = connected_components(W, directed=False)
     pairs = n * (n - 1) / 2
     rows = [
         ("vertices", f"{n:,}"),
@@ -35,7 +55,7 @@ def facts(W: Any) -> list[tuple[str, str]]:
         ("weights", _weights(weights)),
         ("self-loops", f"{loops:,}" + (", which no cut separates" if loops else "")),
         ("isolated vertices", f"{n - int(touched.sum()):,}"),
-        ("connected components", f"{pieces:,}"),
+        ("connected components", f"{components:,}"),
         ("density", f"{100 * weights.size / pairs:.3g}%" if pairs else "0%"),
     ]
     if not weights.size:
@@ -44,7 +64,7 @@ def facts(W: Any) -> list[tuple[str, str]]:
 
 
 def advice(W: Any, path: str) -> str:
-    """What to type next."""
+    """Return the command to try next."""
     if not sp.triu(W, k=1).nnz:
         return "Without edges every cut weighs 0: there is nothing to solve."
     return f"Next:\n\n  condal solve {escape_terminal(shlex.quote(path))} --as max-cut"
@@ -59,19 +79,17 @@ def _weights(weights: Any) -> str:
 
 
 def _plan(W: Any) -> list[tuple[str, str]]:
-    with np.errstate(
-        over="ignore", invalid="ignore"
-    ):  # weights whose sum is beyond the largest number
+    with np.errstate(over="ignore", invalid="ignore"):  # the sum of the weights may overflow
         problem = max_cut(W).problem
         try:
-            method, storage = first(problem, None, None, tol=Stop().tol)
+            chosen = make_plan(problem, None, None, tol=Stop().tol)
         except ProblemError as error:
             return [("memory", str(error))]
+    method, storage = chosen.method, chosen.first_storage(problem, None)
     if isinstance(method, LowRankCGAL):
-        kept = method.bytes(problem)
-        plan = ("method auto", f"lowrank, a factor of x: about {size(kept)}")
+        plan = ("method auto", f"lowrank, a factor of x: about {size(method.bytes(problem))}")
     else:
         assert storage is not None
-        name, kept = describe(storage, int(W.shape[0]))
-        plan = ("storage auto", f"{name}, at most {size(kept)}")
-    return [plan, ("memory in all", f"at most {size(in_all(problem, method, storage))}")]
+        name, most = describe(storage, int(W.shape[0]))
+        plan = ("storage auto", f"{name}, at most {size(most)}")
+    return [plan, ("memory in total", f"at most {size(in_all(problem, method, storage))}")]

@@ -1,4 +1,12 @@
-"""A place inside a cone and its dual, and a step from it."""
+"""Pairs of points inside a cone and its dual, and the Newton step for u z = mu from them.
+
+    du = r - H dz,    dz = -A'dy
+
+for each cone, with H positive definite: X . Z^-1 for matrices (Helmberg et al. 1996, Kojima et al.
+1997, Monteiro 1997), 1 / (z/u + v/w) for 0 <= u <= cap, w = cap - u, whose duals are z and v, and
+the square of the Nesterov-Todd scaling for second-order cones. A H A', summed over the cones, is
+the Schur complement.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +18,7 @@ from condal.linalg.points import Array
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """du and dz; for capped entries dv too."""
+    """du and dz, and dv for capped entries."""
 
     u: Array
     z: Array
@@ -19,7 +27,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Aim:
-    """r, and the products that an orthant aims at, of u and z and of w and v."""
+    """r, and for an orthant the target products of u and z and of w and v."""
 
     r: Array
     uz: Array | None = None
@@ -35,33 +43,33 @@ class ConePoint(Protocol):
 
     @property
     def degree(self) -> float:
-        """What the gap is at mu = 1."""
+        """The gap at mu = 1."""
 
     @property
     def point(self) -> Array:
-        """u; of a matrix, its Cholesky factor."""
+        """u; for a matrix, its Cholesky factor."""
 
     @property
     def flat(self) -> Array:
         """u as a vector."""
 
     def price(self) -> float:
-        """<cap, v>: what the dual objective pays for the caps."""
+        """Return <cap, v>, the price of the caps in the dual objective."""
 
     def add_to(self, M: Array) -> None:
         """M += A H A'."""
 
     def aim(self, mu: float, past: Step | None) -> Aim:
-        """What leads to u z = mu; with the second-order term of a step that was tried before."""
+        """Return the target u z = mu, with the second-order term of the predictor step, if any."""
 
     def step(self, aim: Aim, dz: Array) -> Step:
-        """du = r - H dz, and the rest."""
+        """Return the step with du = r - H dz."""
 
     def longest(self, step: Step) -> tuple[float, float]:
-        """How far u and z may go along it."""
+        """Return the largest feasible lengths for u and for z."""
 
     def gap_at(self, step: Step, primal: float, dual: float) -> float:
-        """The gap so far along it."""
+        """Return the gap after steps of these lengths."""
 
     def moved(self, step: Step, primal: float, dual: float, y: Array) -> ConePoint | None:
-        """The next place, its z made of y; None if that is none inside."""
+        """Return the next pair, with z from y; None unless it is inside."""

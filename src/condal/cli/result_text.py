@@ -1,0 +1,87 @@
+"""A result for --json and for the terminal."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+from condal.cli.application import Lines
+from condal.cli.text import counted, number, table
+from condal.result import Result, Status
+from condal.runtime.text import escape_terminal
+
+SOLVED, STOPPED = 0, 1  # exit codes
+
+
+def exit_code(result: Result) -> int:
+    """Return 0 if the tolerance was reached, else 1."""
+    return SOLVED if result.status is Status.SOLVED else STOPPED
+
+
+def record(result: Result, figures: dict[str, float | None]) -> dict[str, Any]:
+    """Return the keys of --json, those of the application last; non-finite numbers become None."""
+    sketched = result.reconstruction
+    return {
+        "problem": result.problem_name,
+        "method": result.method,
+        "why": result.why,
+        "status": result.status.name.lower(),
+        "objective": _finite(result.objective),
+        "bound": _finite(result.bound),
+        "gap": _finite(result.gap),
+        "infeasibility": _finite(result.infeasibility),
+        "certified": bool(result.certificate.certified),
+        "reconstruction": None
+        if sketched is None
+        else {**asdict(sketched), "image_error": _finite(sketched.image_error)},
+        "iterations": int(result.iterations),
+        "oracle_calls": int(result.oracle_calls),
+        "matvecs": int(result.matvecs),
+        "seconds": _finite(result.seconds),
+        **{name: None if value is None else _finite(value) for name, value in figures.items()},
+    }
+
+
+def page(result: Result, file: str, answer: Lines) -> str:
+    """Return a result as text of 80 columns."""
+    title = f"{result.problem_name} of {file}" if file else result.problem_name
+    rows = [
+        (escape_terminal(name), escape_terminal(value)) for name, value in summary(result, answer)
+    ]
+    return f"{escape_terminal(title)}\n\n{table(rows)}"
+
+
+def summary(result: Result, answer: Lines) -> Lines:
+    """Return names and values: the answer, what is proved about it, and the cost."""
+    rows = [("status", result.status.command_text)]
+    rows += [("reason", result.reason)] if result.reason else []
+    rows += answer
+    if result.certificate.certified:
+        nearly = "" if result.certificate.feasible else "nearly "
+        rows += [
+            (
+                "objective",
+                f"{number(result.objective)}, at a {nearly}feasible point of the convex problem",
+            ),
+            ("gap", f"{result.gap:.2g} between objective and bound"),
+            ("infeasibility", f"{result.infeasibility:.2g}"),
+            ("proof", result.certificate.because),
+        ]
+    if result.reconstruction is not None:
+        rows.append(("x", str(result.reconstruction)))
+    work = (
+        counted(result.iterations, "iteration"),
+        counted(result.oracle_calls, "oracle call"),
+        counted(result.matvecs, "matrix product"),
+    )
+    return [
+        *rows,
+        ("method", result.method),
+        ("work", ", ".join(work)),
+        ("time", f"{result.seconds:.2f} s"),
+    ]
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,204 @@
+"""One solve by a command: build the model, solve it, print and write the result."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from functools import partial, wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from condal.cli import output_paths, result_text
+from condal.cli.application import NO_ANSWER, Application, Chosen, Lines
+from condal.cli.options import options_to_save
+from condal.cli.save_option import SaveTarget
+from condal.cli.watching import Port, broadcast, watching
+from condal.report.pictures import Picture
+from condal.report.progress import Progress
+from condal.result import Result, Status
+from condal.runtime.cancellation import Stopper
+from condal.runtime.signals import ABORTED, SignalHandler
+from condal.runtime.text import escape_terminal
+
+RESUMABLE = (Status.INTERRUPTED, Status.MAX_ITERS, Status.MAX_SECONDS)
+STOPPED_EARLY = "condal: interrupted before the problem was built; nothing is written"
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where the result goes, and what is shown during the solve."""
+
+    json_target: str | None
+    out_target: str | None
+    folder: str | None
+    overwrite: bool
+    port: int | None
+    quiet: bool
+
+
+OPTIONS = (
+    click.option(
+        "--json", "json_target", metavar="FILE", help="Write the result as JSON; - for stdout."
+    ),
+    click.option("--out", "out_target", metavar="FILE", help="Write the answer; - for stdout."),
+    click.option("--save", "folder", metavar="DIR", help="Save the whole result in a new folder."),
+    click.option("--overwrite", is_flag=True, help="Let --save replace an earlier result."),
+    click.option(
+        "--watch",
+        "port",
+        type=Port(),
+        is_flag=False,
+        flag_value=0,
+        metavar="[PORT]",
+        help="Show the running solve in a browser on this machine, with a button to stop it.",
+    ),
+    click.option("--quiet", is_flag=True, help="Print errors only, and JSON if requested."),
+)
+
+
+def output_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of `Outputs` to a command, which receives them as `outputs`."""
+
+    @wraps(command)
+    def wrapped(**options: Any) -> None:
+        outputs = Outputs(**{field.name: options.pop(field.name) for field in fields(Outputs)})
+        command(outputs=outputs, **options)
+
+    for option in reversed(OPTIONS):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+class Session:
+    """One solve of an application's file, from its model to what is printed and written.
+
+    The constructor refuses every output that could not be written at the end.
+    """
+
+    def __init__(
+        self,
+        context: click.Context,
+        application: Application,
+        file: str,
+        outputs: Outputs,
+        inputs: dict[str, str],
+        checkpoint: str | None = None,
+    ) -> None:
+        self.context, self.application = context, application
+        self.file, self.outputs = file, outputs
+        json_target, out_target = outputs.json_target, outputs.out_target
+        if json_target == out_target == output_paths.STDOUT:
+            raise click.UsageError("only one of --json and --out can go to stdout", context)
+        self.progress = None if outputs.quiet else Progress()
+        targets = {"--checkpoint": checkpoint, "--json": json_target, "--out": out_target}
+        output_paths.check_all(targets, inputs)
+        others = {**inputs, "the --json file": json_target, "the --out file": out_target}
+        self.save = SaveTarget.of(outputs.folder, file, outputs.overwrite, others)
+        self.stopper, self.watch = Stopper(), None
+        if outputs.port is not None:
+            title = f"{application.name} of {escape_terminal(Path(file).name)}"
+            self.watch = context.with_resource(watching(outputs.port, title))
+
+    @property
+    def say(self) -> Callable[[str], Any] | None:
+        """The function that prints a line during the solve; None if quiet."""
+        return None if self.progress is None else self.progress.note
+
+    def warn(self, text: str) -> None:
+        """Print a line, even if quiet."""
+        (self.say or partial(click.echo, err=True))(text)
+
+    def run(
+        self,
+        own: dict[str, Any],
+        settings: dict[str, Any],
+        solve: Callable[..., Result],
+        checkpoint: str | None,
+    ) -> None:
+        """Build the model, solve it, print and write the result, and exit.
+
+        `own` holds the options of the application and `settings` those of the solve. `solve` is
+        called with the model, a callback and a stopper, and may write the checkpoint.
+        """
+        application, outputs, progress = self.application, self.outputs, self.progress
+        chosen = {**own, **settings, "say": self.say}
+        with SignalHandler(self.stopper, say=self.say, last=lambda: SystemExit(ABORTED)):
+            try:
+                model = application.build(self.file, chosen)
+            except KeyboardInterrupt:
+                click.echo(STOPPED_EARLY, err=True)
+                self.context.exit(result_text.STOPPED)
+            if progress is not None:
+                progress.__enter__()
+            try:
+                callback = broadcast(progress, self.watch)
+                result = solve(model, callback=callback, stopper=self.stopper)
+                answer, description = interpret(application, model, result, chosen)
+            finally:
+                if progress is not None:
+                    progress.__exit__()
+            drawn = self.save is not None or self.watch is not None
+            picture = draw(application, model, result, answer) if drawn else {}
+            if self.watch is not None:
+                with suppress(KeyboardInterrupt):  # the button was pressed at this moment
+                    self.watch.settle()
+        to_stdout = output_paths.STDOUT in (outputs.json_target, outputs.out_target)
+        show = partial(click.echo, err=to_stdout)
+        if not outputs.quiet:
+            show(f"\n{result_text.page(result, Path(self.file).name, description)}")
+        figures = application.figures(model, result, answer)
+        if outputs.json_target is not None:
+            output_paths.write_record(outputs.json_target, result_text.record(result, figures))
+        if outputs.out_target is not None and answer is not None:
+            output_paths.write_lines(outputs.out_target, application.lines(answer))
+        about: dict[str, Any] = {
+            "application": application.name,
+            "options": options_to_save(application, model, own),
+            "settings": settings,
+            "answer": description,
+            "figures": figures,
+            "picture": picture,
+        }
+        if self.save is not None:
+            self.save.write(result, **about)
+            if not outputs.quiet:
+                show(f"\n{self.save.message}")
+        if checkpoint is not None and result.status in RESUMABLE and Path(checkpoint).exists():
+            paths = f"{shlex.quote(checkpoint)} {shlex.quote(self.file)}"
+            if not outputs.quiet:
+                show(
+                    f"\nTo resume:\n\n  {escape_terminal(f'{application.resume_command} {paths}')}"
+                )
+        if self.watch is not None:
+            from condal.io.results.record import Saved
+
+            self.watch.finish(Saved(result, file=Path(self.file).name, **about))
+        code = result_text.STOPPED if answer is None else result_text.exit_code(result)
+        self.context.exit(code)
+
+
+def interpret(
+    application: Application, model: Any, result: Result, chosen: Chosen
+) -> tuple[Any, Lines]:
+    """Return the answer and its description; None and the reason if there is no answer."""
+    if result.x is None:
+        return None, []
+    try:
+        answer = application.answer(model, result, chosen)
+        return answer, application.describe(model, result, answer)
+    except KeyboardInterrupt:
+        return None, [NO_ANSWER]
+
+
+def draw(application: Application, model: Any, result: Result, answer: Any) -> Picture:
+    """Return the answer as arrays to draw; empty without an answer, or if interrupted."""
+    if answer is None:
+        return {}
+    try:
+        return application.picture(model, result, answer) or {}
+    except (KeyboardInterrupt, MemoryError):
+        return {}

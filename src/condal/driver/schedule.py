@@ -1,0 +1,117 @@
+"""When to try a proof: a pure function of the free estimates and of the proofs tried before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any, NamedTuple
+
+from condal.certificates.certificate import EXACT_INFEASIBILITY
+
+FEASIBILITY_MARGIN = 1.05  # times tol: a larger infeasibility is not worth a proof of the gap
+NEAR_GAP = 1.5  # times the requested gap: a larger estimate is not worth a look at the point
+CLOSE_GAP = 0.95  # times the requested gap: a smaller estimate is worth a proof
+STUCK_RATIO = 0.7  # infeasibility over that of half as many iterations: no progress above this
+
+LOOK_GROWTH = 0.01  # of k: iterations between two looks at a point
+PROOF_GROWTH = 0.05  # of k: iterations between two proofs of a gap,
+MIN_PROOF_SPACING = 4  # and at least this many
+
+
+class Estimates(NamedTuple):
+    """The free estimates after iteration k, in the user's units and as of a minimisation.
+
+    `rise` is bound - objective, `missed` the estimated gap (the smaller Frank-Wolfe gap, where a
+    repair removes the infeasibility), `allowed` the requested absolute gap, and `max_rise` more
+    than any feasible problem has. `doubtful` says that the bound is not proved yet.
+    """
+
+    k: int
+    rise: float
+    missed: float
+    infeasibility: float
+    tol: float
+    allowed: float
+    max_rise: float
+    repairs: bool = False
+    doubtful: bool = True
+
+    @property
+    def beyond_tol(self) -> bool:
+        """Whether x is too infeasible, or the bound has passed the objective at an infeasible x:
+        neither can become a proof that x solves the problem."""
+        if self.infeasibility > self.tol:
+            return True
+        return self.infeasibility > EXACT_INFEASIBILITY and self.rise > self.allowed
+
+    @property
+    def nearly_solved(self) -> bool:
+        """Whether the estimates say that the tolerance is near."""
+        feasible = self.repairs or self.infeasibility <= FEASIBILITY_MARGIN * self.tol
+        return feasible and self.missed <= NEAR_GAP * self.allowed
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether a look at the point cannot help: nothing is to be repaired, and the gap is too
+        large."""
+        exact = self.infeasibility <= EXACT_INFEASIBILITY
+        return exact and not is_close(-self.rise, self.allowed)
+
+
+def is_close(gap: float, allowed: float) -> bool:
+    """Whether an estimated gap is small enough to try a proof."""
+    return not gap / allowed > CLOSE_GAP
+
+
+class Attempts(NamedTuple):
+    """The proofs to try after one iteration."""
+
+    infeasibility: bool  # that no point is feasible
+    bound: bool  # of the best bound, which an inexact oracle may have made too good
+    proposal: bool  # of a pair that the problem proposes
+    gap: bool  # of the gap at the current point
+
+
+@dataclass(frozen=True)
+class CertificationSchedule:
+    """The first iteration at which each kind of proof may be tried.
+
+    A proof costs more than an iteration. The gap is proved when the free estimates are near the
+    tolerance, at most every 5% more iterations. The other proofs are tried at doubling k: of
+    infeasibility when the infeasibility does not fall or the bound rises above all that can be
+    reached, of the bound when it passes the objective, and of a proposed pair.
+    """
+
+    next_look: int = 1
+    next_bound: int = 256
+    next_proposal: int = 8
+    next_infeasibility: int = 32
+    next_rise: int = 1
+    last_infeasibility: float = inf
+
+    def due(self, seen: Estimates) -> tuple[Attempts, CertificationSchedule]:
+        """Return the proofs to try now, and the schedule after them."""
+        k, infeasible = seen.k, False
+        changes: dict[str, Any] = {}
+        if k >= self.next_infeasibility:
+            stuck = seen.infeasibility > STUCK_RATIO * self.last_infeasibility
+            infeasible = stuck and seen.beyond_tol
+            changes |= {"next_infeasibility": 2 * k, "last_infeasibility": seen.infeasibility}
+        elif k >= self.next_rise and seen.rise > seen.max_rise:
+            infeasible = True
+            changes["next_rise"] = 2 * k
+        bound = k >= self.next_bound and seen.rise > 0 and seen.doubtful
+        if bound:
+            changes["next_bound"] = 2 * k
+        proposal = k >= self.next_proposal
+        if proposal:
+            changes["next_proposal"] = 2 * k
+        gap = k >= self.next_look and seen.nearly_solved
+        if gap:
+            changes["next_look"] = k + 1 + int(LOOK_GROWTH * k)
+        attempts = Attempts(infeasible, bound, proposal, gap and not seen.hopeless)
+        return attempts, replace(self, **changes) if changes else self
+
+    def after_proof(self, k: int) -> CertificationSchedule:
+        """Return the schedule after a proof of the gap at iteration k."""
+        return replace(self, next_look=k + max(MIN_PROOF_SPACING, int(PROOF_GROWTH * k)))

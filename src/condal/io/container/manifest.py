@@ -1,0 +1,162 @@
+"""Manifests: sealed objects of strict JSON that say what a container is and who wrote it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from condal.errors import FormatError
+from condal.io.container.atomic import replacing, write_errors
+from condal.io.safe_files import read_whole
+from condal.io.strict_json import json_object, require_shallow
+from condal.runtime.version import __version__
+
+FORMAT_VERSION = 2  # of all containers: raise it when a reader of the old one would go wrong
+STAMP = ("format", "version", "condal")  # the first fields of every manifest
+SEAL = "seal"
+MAX_JSON_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of container.
+
+    `name` is its format on disk. `remedy` says what to do with a damaged container, and
+    `other_version` with one of another format version, which condal `{writer}` wrote.
+    """
+
+    name: str
+    remedy: str
+    other_version: str = ""  # as `remedy`, if empty
+
+    def stamp(self) -> dict[str, Any]:
+        """Return the first fields of a manifest."""
+        return dict(zip(STAMP, (self.name, FORMAT_VERSION, __version__), strict=True))
+
+    def refuse_version(self, number: Any, writer: Any, path: str) -> NoReturn:
+        """Raise the FormatVersionError of a container of another format version."""
+        writer = shown(writer) if isinstance(writer, str) else "of an unknown version"
+        raise FormatVersionError(
+            f"was written by condal {writer} in format {shown(number)}; this version reads format "
+            f"{FORMAT_VERSION}: {(self.other_version or self.remedy).format(writer=writer)}",
+            path=path,
+        )
+
+    def refuse(self, why: str, path: str) -> NoReturn:
+        """Raise the FormatError of what is damaged, or is not a container of this kind."""
+        raise FormatError(f"is damaged or not a {self.name} ({why}); {self.remedy}", path=path)
+
+
+class FormatVersionError(FormatError):
+    """A container of another format version."""
+
+
+def shown(value: Any, limit: int = 60) -> str:
+    """Return a value of a file as an error shows it: short, and without control characters."""
+    printable = isinstance(value, str) and value.isprintable()
+    return (value if printable else ascii(value))[:limit]
+
+
+def writer_of(values: Mapping[str, Any]) -> Any:
+    """Return the version of condal that wrote a manifest, in any format."""
+    about = values.get("about")
+    versions = (about if isinstance(about, dict) else values).get("versions")
+    return values.get("condal", versions.get("condal") if isinstance(versions, dict) else None)
+
+
+def seal_of(values: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of an object without its own seal, which detects accidents."""
+    rest = {name: value for name, value in values.items() if name != SEAL}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode("ascii")).hexdigest()
+
+
+def sealed(values: Mapping[str, Any]) -> list[str]:
+    """Return the text of an object with its seal, in pieces."""
+    return [json.dumps({**values, SEAL: seal_of(values)}, allow_nan=False, indent=1), "\n"]
+
+
+def write_sealed(path: Path, values: Mapping[str, Any]) -> None:
+    """Write an object with its seal."""
+    with write_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as file:
+            file.writelines(piece.encode("ascii") for piece in sealed(values))
+
+
+def read_json(path: Path, remedy: str) -> dict[str, Any]:
+    """Read an object of strict JSON; its seal is not checked."""
+    try:
+        values = json_object(read_whole(path, MAX_JSON_BYTES).decode("utf-8"))
+        require_shallow(values)
+    except FormatError:
+        raise
+    except (RecursionError, ValueError) as error:
+        raise FormatError(
+            f"is not JSON that condal wrote ({error!s:.200}); {remedy}", path=str(path)
+        ) from error
+    return values
+
+
+def require_seal(values: Mapping[str, Any], path: Path) -> None:
+    """Raise FormatError if an object was changed after it was written."""
+    if values.get(SEAL) != seal_of(values):
+        raise FormatError("was changed after it was saved", path=str(path))
+
+
+def require_version(values: Mapping[str, Any], kind: Kind, path: Path) -> None:
+    """Raise FormatError for a manifest of another kind, or of another format version."""
+    name, number = values.get("format"), values.get("version")
+    if type(name) is int:  # as sweeps and experiments had it in format 1
+        name, number = kind.name, name
+    if name != kind.name:
+        raise FormatError(f"is not the manifest of a {kind.name}", path=str(path))
+    if number != FORMAT_VERSION or type(number) is not int:
+        kind.refuse_version(number, writer_of(values), str(path))
+
+
+def claim_folder(folder: Path, manifest: str, kind: Kind, of: str | None = None) -> None:
+    """Begin a folder, or reopen one that this version of condal began for the same `of`."""
+    place = str(folder)
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise FormatError("is not a folder; give one (--out, out=)", path=place)
+        folder.mkdir(parents=True, exist_ok=True)
+        # Temporary files are those of a process that was killed before it began.
+        empty = not set(folder.iterdir()) - set(folder.glob(".condal-*.tmp"))
+    except OSError as error:
+        raise FormatError(
+            f"cannot be used: {error.strerror}; give a folder that you can write to", path=place
+        ) from error
+    if (folder / manifest).exists():
+        _require_same(folder / manifest, kind, of)
+    elif empty:
+        write_sealed(folder / manifest, {**kind.stamp(), "of": of})
+    else:
+        raise FormatError(
+            f"holds files, but no {manifest}: it is not a {kind.name} folder; give an empty or "
+            "a new folder (--out, out=)",
+            path=place,
+        )
+
+
+def _require_same(path: Path, kind: Kind, of: str | None) -> None:
+    values, place = read_json(path, kind.remedy), str(path.parent)
+    require_version(values, kind, path)
+    writer = writer_of(values)
+    if writer != __version__:
+        raise FormatError(
+            f"was written by condal {shown(writer)}, and this is condal {__version__}: results of "
+            "different versions do not mix; give another folder (--out, out=), or delete this one",
+            path=place,
+        )
+    require_seal(values, path)
+    if values.get("of") != of:
+        raise FormatError(
+            f"holds results of {shown(values.get('of'), 200)}, and this is {of}; give another "
+            "folder (--out, out=)",
+            path=place,
+        )

@@ -1,0 +1,342 @@
+"""The terms of a symmetric operator, each stored in its own form.
+
+A term T knows its product with vectors, its diagonal, a bound on |T| v, its assembled matrix and
+how often that matrix and a product are rounded. `Symmetric` adds terms up.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.linalg.blocked import add_scaled_rows, block_slices, gram, gram_product
+from condal.linalg.points import Array
+from condal.linalg.roundoff import gamma
+from condal.linalg.triangles import lower_matmul, lower_sum, symmetrize_lower
+
+
+class Term(ABC):
+    """A symmetric n x n matrix T."""
+
+    order: ClassVar[int]  # of summation: cheap terms first, operators last
+    is_sparse: ClassVar[bool] = False  # `to_sparse` exists
+
+    @abstractmethod
+    def add_product(self, out: Array | None, v: Array) -> Array:
+        """Return out + T v, written on `out`; T v if `out` is None. v is a vector or a block."""
+
+    @abstractmethod
+    def add_dense(self, out: Array | None) -> Array:
+        """Return out + T as an n x n array, written on `out`; a copy of T if `out` is None."""
+
+    @abstractmethod
+    def scaled(self, c: float) -> Term:
+        """Return c T."""
+
+    @abstractmethod
+    def diagonal(self) -> Array:
+        """Return diag T."""
+
+    def absolute_diagonal(self) -> Array:
+        """Return the sum of the absolute values of the summands of diag T."""
+        return np.abs(self.diagonal())
+
+    @abstractmethod
+    def absolute_product(self, v: Array) -> Array:
+        """Return an upper bound on |T| v for v >= 0."""
+
+    def arrays(self) -> Iterable[Array]:
+        """Return the stored numbers that must be finite."""
+        return ()
+
+    def roundings(self) -> tuple[int, int]:
+        """Return the roundings that T adds to an entry of the assembled V, and to one of V v.
+
+        `Symmetric` adds a constant that covers the terms with 0.
+        """
+        return 0, 0
+
+    def plus(self, other: Term) -> Term | None:
+        """Return T + other as one term; None if the two stay apart."""
+        return None
+
+    def explicit(self) -> Term:
+        """Return T as a term with known entries."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class SparseTerm(Term):
+    """A sparse matrix; a distributed one supports only products and `scaled`."""
+
+    order = 0
+    is_sparse = True
+    matrix: Any
+
+    def add_product(self, out: Array | None, v: Array) -> Array:
+        return _onto(out, self.matrix @ v)
+
+    def add_dense(self, out: Array | None) -> Array:
+        return _onto(out, self.matrix.toarray())
+
+    def to_sparse(self) -> Any:
+        return sp.csc_array(self.matrix)
+
+    def scaled(self, c: float) -> SparseTerm:
+        S = self.matrix
+        if not (isinstance(S, sp.csr_array) and S.has_sorted_indices):
+            return SparseTerm(c * S)
+        # The pattern is shared: its indices are sorted already.
+        return SparseTerm(sp.csr_array((c * S.data, S.indices, S.indptr), shape=S.shape))
+
+    def diagonal(self) -> Array:
+        return np.asarray(self.matrix.diagonal())
+
+    def absolute_product(self, v: Array) -> Array:
+        return np.asarray(abs(self.matrix) @ v)
+
+    def arrays(self) -> Iterable[Array]:
+        return (self.matrix.data,)
+
+    def roundings(self) -> tuple[int, int]:
+        return 1, 1
+
+
+@dataclass(frozen=True, eq=False)
+class DiagonalTerm(Term):
+    """Diag(d)."""
+
+    order = 1
+    is_sparse = True
+    d: Array
+
+    def add_product(self, out: Array | None, v: Array) -> Array:
+        if v.ndim == 1 or out is None:
+            return _onto(out, (self.d if v.ndim == 1 else self.d[:, None]) * v)
+        add_scaled_rows(out, self.d, v)
+        return out
+
+    def add_dense(self, out: Array | None) -> Array:
+        if out is None:
+            return np.diag(self.d)
+        out[np.diag_indices(self.d.size)] += self.d
+        return out
+
+    def to_sparse(self) -> Any:
+        return sp.dia_array((self.d[None, :], [0]), shape=2 * self.d.shape).tocsc()
+
+    def scaled(self, c: float) -> DiagonalTerm:
+        return DiagonalTerm(c * self.d)
+
+    def diagonal(self) -> Array:
+        return self.d
+
+    def absolute_product(self, v: Array) -> Array:
+        return np.abs(self.d) * v
+
+    def arrays(self) -> Iterable[Array]:
+        return (self.d,)
+
+    def plus(self, other: Term) -> DiagonalTerm | None:
+        return DiagonalTerm(self.d + other.d) if isinstance(other, DiagonalTerm) else None
+
+
+@dataclass(frozen=True, eq=False)
+class PairTerm(Term):
+    """The sum of (a b' + b a')/2 over pairs (a, b) of vectors."""
+
+    order = 2
+    pairs: tuple[tuple[Array, Array], ...]
+
+    def add_product(self, out: Array | None, v: Array) -> Array:
+        left, right = self._factors
+        inner = right @ v
+        if out is None:
+            return left @ inner
+        for rows in block_slices(*out.shape):
+            out[rows] += left[rows] @ inner
+        return out
+
+    @cached_property
+    def _factors(self) -> tuple[Array, Array]:
+        """The term as a product of two matrices: columns a, b, ... and rows b/2, a/2, ..."""
+        left = np.column_stack([vector for pair in self.pairs for vector in pair])
+        return left, 0.5 * np.stack([vector for a, b in self.pairs for vector in (b, a)])
+
+    def add_dense(self, out: Array | None) -> Array:
+        for a, b in self.pairs:
+            out = _onto(out, 0.5 * (np.outer(a, b) + np.outer(b, a)))
+        assert out is not None
+        return out
+
+    def scaled(self, c: float) -> PairTerm:
+        return PairTerm(tuple((c * a, b) for a, b in self.pairs))
+
+    def diagonal(self) -> Array:
+        return np.sum([a * b for a, b in self.pairs], axis=0)
+
+    def absolute_diagonal(self) -> Array:
+        return np.sum([np.abs(a * b) for a, b in self.pairs], axis=0)
+
+    def absolute_product(self, v: Array) -> Array:
+        sizes = [(np.abs(a), np.abs(b)) for a, b in self.pairs]
+        return np.sum([0.5 * (a * (b @ v) + b * (a @ v)) for a, b in sizes], axis=0)
+
+    def arrays(self) -> Iterable[Array]:
+        return (vector for pair in self.pairs for vector in pair)
+
+    def roundings(self) -> tuple[int, int]:
+        return len(self.pairs), 2 * len(self.pairs)
+
+    def plus(self, other: Term) -> PairTerm | None:
+        return PairTerm(self.pairs + other.pairs) if isinstance(other, PairTerm) else None
+
+
+@dataclass(frozen=True, eq=False)
+class DenseTerm(Term):
+    """A dense matrix."""
+
+    order = 3
+    matrix: Array
+
+    @property
+    def full(self) -> Array:
+        """Both triangles."""
+        return self.matrix
+
+    def add_product(self, out: Array | None, v: Array) -> Array:
+        # Half of the matrix is enough for one vector, which is bound by memory.
+        return _onto(out, lower_matmul(self.matrix, v) if v.ndim == 1 else self.matrix @ v)
+
+    def add_dense(self, out: Array | None) -> Array:
+        return self.matrix.copy() if out is None else _onto(out, self.full)
+
+    def scaled(self, c: float) -> DenseTerm:
+        return type(self)(c * self.full)
+
+    def diagonal(self) -> Array:
+        return np.diagonal(self.matrix)
+
+    def absolute_product(self, v: Array) -> Array:
+        full, out = self.full, np.empty(v.size)
+        for rows in block_slices(v.size, v.size):
+            out[rows] = np.abs(full[rows]) @ v
+        return out
+
+    def arrays(self) -> Iterable[Array]:
+        return (self.matrix,)
+
+    def plus(self, other: Term) -> DenseTerm | None:
+        if not isinstance(other, DenseTerm):
+            return None
+        if isinstance(self, LowerTerm) or isinstance(other, LowerTerm):
+            return LowerTerm(lower_sum(self.matrix, other.matrix))
+        return DenseTerm(self.matrix + other.matrix)
+
+
+@dataclass(frozen=True, eq=False)
+class LowerTerm(DenseTerm):
+    """A dense matrix of which only the part on and below the diagonal blocks is read."""
+
+    order = 4
+
+    @property
+    def full(self) -> Array:
+        return symmetrize_lower(self.matrix)
+
+    def add_product(self, out: Array | None, v: Array) -> Array:
+        return _onto(out, lower_matmul(self.matrix, v))
+
+    def add_dense(self, out: Array | None) -> Array:
+        return _onto(out, self.full)
+
+    def arrays(self) -> Iterable[Array]:
+        return ()  # what lies above the blocks may be anything
+
+
+@dataclass(frozen=True, eq=False)
+class GramTerm(Term):
+    """a' Diag(w) a for a p x n matrix a, dense or CSR, which is never multiplied out."""
+
+    order = 5
+    a: Any
+    w: Array
+
+    def add_product(self, out: Array | None, v: Array) -> Array:
+        return _onto(out, gram_product(self.a, self.w, v))
+
+    def add_dense(self, out: Array | None) -> Array:
+        return _onto(out, gram(self.a, self.w))
+
+    def scaled(self, c: float) -> GramTerm:
+        return GramTerm(self.a, c * self.w)
+
+    def diagonal(self) -> Array:
+        squares = self.a.multiply(self.a) if sp.issparse(self.a) else self.a * self.a
+        return np.asarray(squares.T @ self.w)
+
+    def absolute_diagonal(self) -> Array:
+        return GramTerm(self.a, np.abs(self.w)).diagonal()
+
+    def absolute_product(self, v: Array) -> Array:
+        sums = abs(self.a).T @ (np.abs(self.w) * (abs(self.a) @ v))
+        return np.asarray(sums * (1 + 4 * gamma(sum(self.a.shape) + 4)))  # long sums: round up
+
+    def arrays(self) -> Iterable[Array]:
+        return self.a.data if sp.issparse(self.a) else self.a, self.w
+
+    def roundings(self) -> tuple[int, int]:
+        return self.w.size + 2, 2 * self.w.size + 2
+
+
+@dataclass(frozen=True, eq=False)
+class OperatorTerm(Term):
+    """A SciPy LinearOperator, known by its products alone."""
+
+    order = 6
+    operator: Any
+
+    def add_product(self, out: Array | None, v: Array) -> Array:
+        image: Array = self.operator.matvec(v) if v.ndim == 1 else self.operator.matmat(v)
+        # The operator may return its argument or memory of its own: never write on that.
+        return image if out is None else out + image
+
+    def add_dense(self, out: Array | None) -> Array:
+        image = self.operator.matmat(np.eye(self.operator.shape[0]))
+        return _onto(out, 0.5 * (image + image.T))
+
+    def scaled(self, c: float) -> OperatorTerm:
+        return OperatorTerm(c * self.operator)
+
+    def diagonal(self) -> Array:
+        """Zeros: the diagonal is unknown."""
+        return np.zeros(self.operator.shape[0])
+
+    def absolute_product(self, v: Array) -> Array:
+        return np.full(v.size, np.inf)
+
+    def explicit(self) -> Term:
+        return SparseTerm(sp.csr_array(self.add_dense(None)))
+
+
+def combined(terms: Iterable[Term]) -> tuple[Term, ...]:
+    """Return the terms in the order of summation, added up where two make one."""
+    out: list[Term] = []
+    for term in sorted(terms, key=lambda term: term.order):
+        total = out[-1].plus(term) if out else None
+        if total is None:
+            out.append(term)
+        else:
+            out[-1] = total
+    return tuple(out)
+
+
+def _onto(out: Array | None, image: Array) -> Array:
+    """Return out + image on the memory of `out`; `image` itself if `out` is None."""
+    return image if out is None else np.add(out, image, out=out)

@@ -1,0 +1,223 @@
+"""Rounds of the low-rank method: sweeps or trust region steps on R, then the dual and the rank.
+
+A round minimises L_lam(R R', y) over R to a target residual. Its end moves the dual to the
+multiplier, asks the oracle for the lowest eigenvectors of the gradient, and adds columns to R where
+these promise a descent, or else cuts columns and lowers the target.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil, inf, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from condal.linalg.points import Array
+from condal.linalg.symmetric import Symmetric
+from condal.methods.lowrank.factored import (
+    FactoredLagrangian,
+    FactorPoint,
+    residual_of,
+    scale_of,
+    surface_of,
+)
+from condal.methods.lowrank.geometry import UnitRows
+from condal.methods.lowrank.lowest_eigenspace import MAX_NEW_NUMBERS, LowestEigenspace
+from condal.methods.lowrank.trust_region import FORCING, first_radius, norm, step
+from condal.methods.projection.relaxation import FIRST_OMEGA, Sweeps, next_omega
+from condal.methods.state import State
+
+if TYPE_CHECKING:
+    from condal.methods.lowrank.method import LowRankCGAL
+    from condal.problem import Problem
+
+CUT_RESIDUAL = 1e-3  # residual below which columns may be cut
+CUT_EVERY = 10  # iterations of sweeps
+CUT = 1e-3  # of the largest eigenvalue of x: smaller ones do not belong to the solution
+SIGNIFICANT = 1.0  # ratio of the promised descent to the residual from which R grows
+FRUITLESS = 0.01  # of the promised descent: less means that new columns did not help
+FRESH_STEPS = 4
+SETTLED = 1e-2  # of the target: a residual that new columns reach and no saddle does
+SWEEPS = 10  # per iteration
+SINGLE_RESIDUAL = 1e-3  # residual above which single precision is enough
+SWEEP_PATIENCE = 100  # iterations in which sweeps halve the residual, or the trust region follows
+PENALTY_FACTOR, MIN_DECREASE = 4, 0.3  # lam grows where infeasibility falls by less
+TINY = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class LowRankState:
+    """R, the trust radius, the target residual, lam, and the infeasibility of the last round.
+
+    `fresh` is the number of further steps that new columns get before the round may end: near a
+    saddle the gradient is small and carries no information.
+    """
+
+    R: Array
+    radius: float | None
+    target: float
+    lam: float
+    infeasibility: float = inf
+    fresh: int = 0
+    hoped: tuple[float, float] | None = None  # value at the last growth, and the promised descent
+    omega: float | None = FIRST_OMEGA  # of the sweeps; None once the trust region has taken over
+    mark: tuple[float, int] = (inf, 0)  # a residual of the sweeps, and its age in iterations
+
+
+class Rounds:
+    """The point on the surface, the dual, and the steps that change them."""
+
+    def __init__(self, method: LowRankCGAL, problem: Problem, state: State) -> None:
+        self.method, self.problem = method, problem
+        geometry, self.rows, layout = surface_of(problem)
+        self.carry: LowRankState = state.carry
+        self.y, self.w, self.s = state.y, state.w, state.s
+        function = FactoredLagrangian(
+            problem, geometry, self.rows is not None, layout, state.y, self.carry.lam
+        )
+        self.point = function.at(self.carry.R)
+        if self.carry.radius is None:
+            self.carry = replace(self.carry, radius=first_radius(self.point))
+        self.sweeps = None
+        if isinstance(geometry, UnitRows) and problem.f.L == 0:
+            V = self.point.V
+            self.sweeps = Sweeps.of(V, geometry.squares) if isinstance(V, Symmetric) else None
+        self.gap, self.lower = inf, -inf
+        self.stuck = self.last = False
+
+    @property
+    def sweeping(self) -> bool:
+        """Whether sweeps apply and still pay."""
+        return self.sweeps is not None and self.carry.omega is not None
+
+    def sweep(self, k: int) -> None:
+        """Sweep over the rows of R some times; cut columns now and then."""
+        assert self.sweeps is not None
+        assert self.carry.omega is not None
+        function, R, before = self.point.function, self.point.R, residual_of(self.point)
+        del self.point  # its gradient is as large as R, and memory is short where n is large
+        single = before > SINGLE_RESIDUAL
+        R = self.sweeps.relaxed(R, sweeps=SWEEPS, omega=self.carry.omega, single=single)
+        if k % CUT_EVERY == 0 and before <= CUT_RESIDUAL:
+            R = function.geometry.on(_cut(R, CUT))
+        self.point = function.at(R)
+        self.carry = _after_sweeps(self.carry, before, residual_of(self.point))
+
+    def descend(self) -> None:
+        """Take one trust region step."""
+        carry = self.carry
+        assert carry.radius is not None
+        target = SETTLED * carry.target if carry.fresh else carry.target
+        moved = step(self.point.function, self.point, carry.radius, _accuracy(self.point, target))
+        self.point, self.stuck = moved.point, moved.stuck
+        self.carry = replace(carry, radius=moved.radius)
+
+    def settle(self) -> bool:
+        """Update the multiplier and the fresh steps; return whether the round is over."""
+        residual, carry = residual_of(self.point), self.carry
+        fresh = 0 if residual <= SETTLED * carry.target else max(0, carry.fresh - 1)
+        self.carry = replace(carry, fresh=fresh)
+        self.gap, self.lower = inf, -inf
+        self.last = self.stuck and fresh == 0
+        if self.rows is not None:
+            self.y = self.w = -self.point.shift.reshape(self.rows.size, -1)[:, 0] / self.rows
+        return self.last or (residual <= carry.target and fresh == 0)
+
+    def end_round(self) -> None:
+        """Bound the optimum, move the dual to w, and grow or cut R for the next round."""
+        problem, point, carry = self.problem, self.point, self.carry
+        function, residual, scale = point.function, residual_of(point), scale_of(point)
+        self.w = point.w if self.rows is None else self.w
+        lowest = LowestEigenspace.of(problem, point, self.w, carry.target)
+        self.y, self.gap, self.lower = self.w, lowest.gap, lowest.lower
+
+        lam, infeasibility = carry.lam, problem.h.distance(point.Ax)
+        if not function.eliminated and infeasibility > MIN_DECREASE * carry.infeasibility:
+            lam *= PENALTY_FACTOR
+        promised = lowest.promised / scale
+        grows = promised > SIGNIFICANT * residual and self._can_grow()
+        if grows:
+            R = self._grown(point.R, lowest.vectors, promised)
+            target = max(residual, promised / 10)
+        else:
+            target = residual * self._shrinkage(lowest.gap / scale)
+            # Where V depends on x, cutting a column must not change V noticeably.
+            least = CUT if function.eliminated and problem.f.L == 0 else CUT * target
+            R = _cut(point.R, least) if residual <= CUT_RESIDUAL else point.R
+
+        function = replace(function, y=lowest.w, lam=lam)
+        self.point = function.at(R if R is point.R else function.geometry.on(R))
+        self.carry = LowRankState(
+            R=self.point.R,
+            radius=first_radius(self.point) if grows else carry.radius,
+            target=min(target, carry.target),
+            lam=lam,
+            infeasibility=infeasibility,
+            fresh=FRESH_STEPS if grows else 0,
+            hoped=(self.point.value, 0.5 * promised * scale_of(self.point)) if grows else None,
+            omega=carry.omega,
+        )
+        self.last = self.last and not grows and function.settled(self.point)
+
+    def state(self, k: int) -> State:
+        """Return the state after iteration k."""
+        self.carry = carry = replace(self.carry, R=self.point.R)
+        Mx, Ax, value = self.point.Mx, self.point.Ax, self.problem.f.value(self.point.Mx)
+        bound = value, self.gap, self.lower
+        return State(
+            k, Mx, Ax, self.y, self.w, self.s, *bound, carry.lam, carry=carry, last=self.last
+        )
+
+    def _can_grow(self) -> bool:
+        """Whether R has room for more columns, and the last new columns helped."""
+        hoped, value = self.carry.hoped, self.point.value
+        fruitless = hoped is not None and hoped[0] - value < FRUITLESS * hoped[1]
+        return not fruitless and max_rank(self.problem) > self.point.R.shape[1]
+
+    def _grown(self, R: Array, vectors: Array, promised: float) -> Array:
+        """Append eigenvectors to R, and random columns where memory allowed too few of them."""
+        n, rank = R.shape
+        most = min(max(2, rank // 2), max_rank(self.problem) - rank)
+        known = vectors.shape[1]
+        more = max(0, most // 2 - known) if MAX_NEW_NUMBERS // n < most // 2 else 0
+        rng = np.random.default_rng([self.method.seed, known])
+        random = rng.standard_normal((n, more)) / sqrt(n)
+        new = np.hstack([vectors, random])[:, :most]
+        new *= min(0.3, sqrt(promised)) * norm(R) / sqrt(len(R))
+        return np.hstack([R, new])
+
+    def _shrinkage(self, gap: float) -> float:
+        """The next target over the residual; the gap falls about as the residual does."""
+        aim = self.method.aim
+        if aim is None or not gap > 0:
+            return 0.5
+        return min(0.7, max(0.1, 0.7 * aim / gap))
+
+
+def max_rank(problem: Problem) -> int:
+    """More columns than some solution has, and than a local but not global minimum can have."""
+    return ceil(sqrt(2 * (problem.A.size + problem.f.M.size))) + 2
+
+
+def _after_sweeps(carry: LowRankState, before: float, residual: float) -> LowRankState:
+    """The omega of the next sweeps; None where they no longer pay."""
+    assert carry.omega is not None
+    omega = next_omega(carry.omega, (residual / max(before, TINY)) ** (1 / SWEEPS))
+    best, age = carry.mark
+    mark = (residual, 0) if residual <= 0.5 * best else (best, age + 1)
+    return replace(carry, omega=None if mark[1] >= SWEEP_PATIENCE else omega, mark=mark)
+
+
+def _accuracy(point: FactorPoint, target: float) -> float:
+    """The residual at which a subproblem is solved: smaller near the end, but not below target."""
+    residual = residual_of(point)
+    relative = max(min(FORCING, sqrt(residual)), 0.3 * target / max(residual, TINY))
+    return norm(point.gradient) * min(relative, FORCING)
+
+
+def _cut(R: Array, least: float) -> Array:
+    """R in its principal axes, without those below `least` of the largest; R if all count."""
+    values, vectors = np.linalg.eigh(R.T @ R)
+    large = values > least * values[-1]
+    return R if large.all() else np.asarray(R @ vectors[:, large])

@@ -1,0 +1,68 @@
+"""The names of the methods: one table that the command line, checkpoints and warm starts read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from condal.methods.rules import Decr, LineSearch
+from condal.types import Method
+
+HANDOVER = ", then "  # between the names of methods that ran one after the other
+
+
+@dataclass(frozen=True)
+class NamedMethod:
+    """How to build a method: its class or function, imported on use, and its arguments.
+
+    `command_line` tells whether `--method` offers it, `distributed` whether ranks can share it.
+    """
+
+    home: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    command_line: bool = True
+    distributed: bool = False
+
+    def __call__(self) -> Method:
+        """Build the method."""
+        module, _, name = self.home.rpartition(".")
+        method: Method = getattr(import_module(f"condal.methods.{module}"), name)(**self.arguments)
+        return method
+
+
+METHODS: dict[str, NamedMethod] = {
+    "cgal": NamedMethod("cgal.CGAL", distributed=True),
+    "cgal-decr": NamedMethod("cgal.CGAL", {"sigma": Decr()}, distributed=True),
+    "cgal-ls": NamedMethod("cgal.CGAL", {"eta": LineSearch()}, distributed=True),
+    "cgal-fc": NamedMethod("cgal.corrective"),
+    "lowrank": NamedMethod("lowrank.method.LowRankCGAL"),
+    "splitting": NamedMethod("projection.splitting.Splitting"),
+    "interior-point": NamedMethod("interior.method.InteriorPoint"),
+    "primal-dual": NamedMethod("projection.primal_dual.PrimalDual"),
+    "hcgm": NamedMethod("cgal.hcgm", distributed=True),
+    "fw-al": NamedMethod("cgal.fwal", distributed=True),
+    "ial": NamedMethod("classic.ial.IAL"),
+    "upd": NamedMethod("classic.upd.UPD"),
+    "aupd": NamedMethod("classic.upd.AUPD"),
+    "gdmm": NamedMethod("classic.variants.GDMM", command_line=False),
+    "cgs": NamedMethod("classic.cgs.CGS", command_line=False),
+    "smoothed-cg": NamedMethod("classic.variants.SmoothedCG", command_line=False),
+    "sketchy-cgm": NamedMethod("classic.variants.SketchyCGM", command_line=False),
+}
+
+
+def method_classes() -> tuple[type, ...]:
+    """Return the class of every method."""
+    return tuple(dict.fromkeys(type(build()) for build in METHODS.values()))
+
+
+def joined_names(names: Sequence[str]) -> str:
+    """Return the name of a run of methods, one after the other."""
+    return HANDOVER.join(names)
+
+
+def ends_with_cgal(name: str) -> bool:
+    """Whether CGAL with a moving dual was the last method of a run, so that its lam can resume."""
+    return name.split(HANDOVER)[-1].startswith("cgal")

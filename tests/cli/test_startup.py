@@ -1,0 +1,61 @@
+"""The command line imports only what a command needs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import click
+import pytest
+
+from condal.cli.app import COMMANDS, cli
+from condal.cli.applications import APPLICATIONS
+from pages import ROOT
+
+PROGRAM = "import sys; from condal.__main__ import main\ntry: main()\nfinally: print(*sys.modules)"
+PENTAGON = "5 5\n1 2\n2 3\n3 4\n4 5\n5 1\n"
+
+
+def imported(folder, *arguments):
+    """The modules that a command imports, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_the_group_itself_needs_only_click(option, tmp_path):
+    modules = imported(tmp_path, option)
+    assert "click" in modules
+    assert not modules & {"numpy", "scipy", "rich", "condal.cli.solve", "condal.types"}
+
+
+def test_a_solve_imports_its_application_and_no_other(tmp_path):
+    (tmp_path / "graph.txt").write_text(PENTAGON)
+    modules = imported(tmp_path, "solve", "graph.txt", "--as", "max-cut")
+    loaded = {name for name in modules if name.startswith("condal.cli.applications.")}
+    assert loaded == {"condal.cli.applications.max_cut"}
+    unneeded = "scipy.optimize scipy.fft scipy.stats scipy.spatial matplotlib jinja2 rich http"
+    assert not modules & set(unneeded.split())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_has_the_first_line_of_each_help(name):
+    command = cli.get_command(None, name)
+    assert isinstance(command, click.Command)
+    assert command.name == name
+    assert command.help.splitlines()[0] == COMMANDS[name]
+
+
+def test_an_application_that_does_not_exist_is_missing_from_the_mapping():
+    assert "knapsack" not in APPLICATIONS
+    assert APPLICATIONS.get("knapsack") is None
+    assert [application.name for application in APPLICATIONS.values()] == list(APPLICATIONS)
+    assert len(APPLICATIONS) == 9

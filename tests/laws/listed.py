@@ -1,0 +1,71 @@
+"""The one place where each public class is listed for the tests, and what to say of a new one."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import builders
+from condal import domains, io, maps, methods, nonsmooth, problems, sets, smooth, storage
+from condal.linalg import eigen
+from laws.domains import DOMAINS
+from laws.functions import FUNCTIONS
+from laws.maps import MAPS
+from laws.sets import SETS
+from laws.smooth import SMOOTH
+from laws.spaces import public_classes
+from laws.spectra import ENGINES, STORAGES
+from method_cases import CASES
+from readers import FORMATS
+
+# Of each package: a method that its classes have, instances of them, and where these are listed.
+INSTANCES: dict[Any, tuple[str, list[Any], str]] = {
+    domains: ("lmo", [case.X for case in DOMAINS], "DOMAINS in tests/laws/domains.py"),
+    sets: ("prox", [case.h for case in SETS], "SETS in tests/laws/sets.py"),
+    nonsmooth: ("prox", [case.h for case in FUNCTIONS], "FUNCTIONS in tests/laws/functions.py"),
+    smooth: ("gradient", [case.f for case in SMOOTH], "SMOOTH in tests/laws/smooth.py"),
+    maps: ("row_norms", [case.A for case in MAPS], "MAPS in tests/laws/maps.py"),
+    methods: (
+        "iterates",
+        [case.method for case in CASES.values()],
+        "CASES in tests/method_cases.py",
+    ),
+    eigen: ("smallest", ENGINES, "ENGINES in tests/laws/spectra.py"),
+    storage: (
+        "move",
+        [
+            *(make(3) for make in STORAGES.values()),
+            storage.Blocks([storage.Dense()]),  # made of others, and tested with them
+            storage.TwoSidedSketch(3, 3, 2),
+        ],
+        "STORAGES in tests/laws/spectra.py",
+    ),
+}
+# Functions that make models and read files, and those among them that choose another.
+FUNCTIONS_LISTED: dict[Any, tuple[set[str], set[str], str]] = {
+    problems: (
+        {name for name in problems.__all__ if name[0].islower()} - {"known_entries"},
+        {name.split(" ")[0] for name in builders.MODELS},
+        "MODELS in tests/builders.py",
+    ),
+    io.formats: (
+        {name for name in io.formats.__all__ if name.startswith("read_")}
+        - {"read_graph", "read_labelled_graph"},
+        {getattr(form.read, "__name__", "") for form in FORMATS},
+        "FORMATS in tests/readers/__init__.py",
+    ),
+}
+
+
+def missing_instances(module: Any) -> list[str]:
+    """What to add to the tests for each public class of the module that has no instance."""
+    method, instances, place = INSTANCES[module]
+    new = public_classes(module, method) - {type(instance) for instance in instances}
+    return _texts((cls.__name__ for cls in new), module, place)
+
+
+def missing_functions(module: Any) -> list[str]:
+    public, listed, place = FUNCTIONS_LISTED[module]
+    return _texts(public - listed, module, place)
+
+
+def _texts(names: Iterable[str], module: Any, place: str) -> list[str]:
+    return [f"add an instance of {module.__name__}.{name} to {place}" for name in sorted(names)]

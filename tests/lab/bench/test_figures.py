@@ -14,7 +14,7 @@ from condal.lab.bench.job import BenchRun
 from condal.lab.bench.profile import draw, factors, steps
 from condal.lab.bench.results import Results, load, machine, save, versions
 from condal.lab.bench.sets import SETS
-from condal.lab.bench.table import HEAD, heading, judged, notes, page, row, rows
+from condal.lab.bench.table import HEAD, figure_cells, heading, notes, page, row, rows
 from condal.lab.markdown import markdown
 
 
@@ -152,7 +152,7 @@ def test_a_stand_in_is_said():
     found = results(run(stand_in=True), run(solver="Pymanopt", cpu=9.0))
     assert heading(SETS["gset"], found, "G1").endswith("to 1e-6, a generated stand-in")
     assert verdict("G1: CPU time, condal / Pymanopt", *found.runs).remark == "stand-in data"
-    assert judged(verdicts(found)[0])[0].endswith("(stand-in data)")
+    assert figure_cells(verdicts(found)[0])[0].endswith("(stand-in data)")
     assert markdown(("a",), [("b|c",)]) == "| a |\n| --- |\n| b\\|c |"
 
 
@@ -254,5 +254,5 @@ def test_objectives_are_held_against_the_known_optima():
     found = verdict(text, good, off, name="sdplib")
     assert (found.verdict, found.remark) == ("missed by 3x", "qap5, of 2 instances")
     assert verdict(text, name="sdplib").verdict == "not measured"
-    shown = heading(SETS["sdplib"], results(good, name="sdplib"), "theta1")
-    assert shown == "theta1: theta, n = 50, 104 rows, to 1e-4, optimum 23"
+    split_measured = heading(SETS["sdplib"], results(good, name="sdplib"), "theta1")
+    assert split_measured == "theta1: theta, n = 50, 104 rows, to 1e-4, optimum 23"

@@ -58,8 +58,8 @@ def _growing(n: int) -> BenchCase:
 
 
 SETS: dict[str, Set] = {
-    one.name: one
-    for one in (
+    benchmark.name: benchmark
+    for benchmark in (
         Set(
             "gset",
             "max-cut of G1, G43, G22 and G40 to 1e-6",

@@ -12,7 +12,7 @@ from condal.lab.markdown import markdown
 
 HEAD = ("solver", "CPU s", "wall s", "MB", "xCPU", "xwall", "xMB", "gap", "infeas.", "proved of")
 RATIOS = "xCPU, xwall, xMB: condal's value over the solver's; values below 1 favour condal"
-UNTOLD = "Figures not measured because their instances or peers were not run: {}."
+NOT_MEASURED = "Figures not measured because their instances or peers were not run: {}."
 PROVED = (
     "gap and infeas. come from condal's certificate of the solver's x and y, or of its x and a y "
     "computed from it. A solver that returns no point has only its own claim. * marks a gap above "
@@ -76,7 +76,7 @@ def heading(benchmark: Set, results: Results, case: str) -> str:
     return f"{known.name}: {known.title}, to {power(tol)}{optimum}{stand_in}"
 
 
-def judged(verdict: FigureVerdict) -> tuple[str, str, str, str]:
+def figure_cells(verdict: FigureVerdict) -> tuple[str, str, str, str]:
     """Return the cells of a figure."""
     value = "-" if verdict.value is None else f"{verdict.value:.3g}"
     text = verdict.text + (f" ({verdict.remark})" if verdict.remark else "")
@@ -89,12 +89,12 @@ def page(benchmark: Set, results: Results, figures: Sequence[FigureVerdict]) -> 
     for case in results.cases:
         blocks += [f"## {heading(benchmark, results, case)}", markdown(HEAD, rows(results, case))]
         blocks += [f"* {note}" for note in notes(results.of(case))]
-    measured, rest = shown(figures)
+    measured, rest = split_measured(figures)
     if measured:
         head = ("figure", "at most", "measured", "verdict")
-        blocks += ["## Figures", markdown(head, map(judged, measured))]
+        blocks += ["## Figures", markdown(head, map(figure_cells, measured))]
     if rest:
-        blocks.append(UNTOLD.format(rest))
+        blocks.append(NOT_MEASURED.format(rest))
     machine = ", ".join(f"{name} {value}" for name, value in results.machine.items())
     versions = ", ".join(f"{name} {value}" for name, value in results.versions.items())
     limits = sorted({results.limit(run) for run in results.runs} or {results.max_seconds})
@@ -129,7 +129,7 @@ def power(value: float, digits: int = 0) -> str:
     return f"{mantissa}e{int(exponent)}"
 
 
-def shown(figures: Sequence[FigureVerdict]) -> tuple[list[FigureVerdict], int]:
+def split_measured(figures: Sequence[FigureVerdict]) -> tuple[list[FigureVerdict], int]:
     """Return the figures that were measured, and the number of the others."""
     measured = [f for f in figures if f.verdict != "not measured" or f.value is not None]
     return measured, len(figures) - len(measured)

@@ -22,7 +22,7 @@ from known import DATA, needs_data
 
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch):
-    """Nothing is downloaded, and no folder or cache of the user's is read."""
+    """Download nothing, and read no folder or cache of the user."""
     monkeypatch.delenv("CONDAL_DATA", raising=False)
     monkeypatch.setattr("condal.lab.experiments.data._pooch", lambda: None)
 
@@ -126,7 +126,7 @@ def test_other_contents_are_not_taken_for_the_real_ones(tmp_path):
 
 
 def test_to_locate_a_file_changes_nothing(tmp_path):
-    # As the module makes it: another test may have located files before.
+    # A fresh module: another test may have located files before.
     spec = find_spec("condal.lab.experiments.data")
     fresh = module_from_spec(spec)
     spec.loader.exec_module(fresh)

@@ -1,4 +1,4 @@
-"""The certificate of an answer: right for a right one, and not to be deceived by a wrong one."""
+"""The certificate of an answer: correct for a right answer, not deceived by a wrong one."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_wrong_point_shows_a_large_gap(solved):
 
 
 def test_a_point_outside_is_moved_to_the_domain_and_repaired(solved):
-    """A negative part, a wrong trace and a wrong diagonal earn a peer nothing."""
+    """A peer gains nothing by a negative part, a wrong trace or a wrong diagonal."""
     x = 3.0 * np.asarray(solved.x) - 0.2 * np.eye(CUT.n)
     x[0, 0] += 5.0
     moved = make_feasible(CUT.problem, x)

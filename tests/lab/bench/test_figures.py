@@ -1,4 +1,4 @@
-"""Verdicts, tables and profiles: their arithmetic, on runs that were made up."""
+"""The arithmetic of verdicts, tables and profiles, on invented runs."""
 
 from __future__ import annotations
 

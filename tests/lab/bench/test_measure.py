@@ -1,4 +1,4 @@
-"""Runs in processes of their own: what they measure, and how they end."""
+"""Runs in separate processes: what they measure, and how they end."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_the_peak_is_that_of_the_solve():
     del large
     if not memory.begin():
         pytest.skip("the system does not let the peak be forgotten")
-    before = memory.peak()  # what is held now, the process of the tests being a large one
+    before = memory.peak()  # the process of the tests is already large
     used = measure_solve(PeerTask(), 60.0)
     assert 240e6 < used.memory < before + 240e6 + 100e6  # and not before + 480e6
 

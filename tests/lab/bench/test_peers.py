@@ -1,4 +1,4 @@
-"""Every peer that is installed finds known optima, and its answer has our certificate."""
+"""Every installed peer finds known optima, and condal certifies its answers."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_theta_of_a_pentagon(peer, limits):
         assert found.bound >= np.sqrt(5) * (1 - 1e-12)
 
 
-# The others take max-cut alone, or give no point of such problems.
+# The others support only max-cut, or return no point.
 @pytest.mark.parametrize("name", ["sdp-equal", "sdp-box", "sdp-at-most"])
 @pytest.mark.parametrize("peer", GENERAL, indirect=True)
 def test_planted_problems(peer, limits, name):

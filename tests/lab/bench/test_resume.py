@@ -1,4 +1,4 @@
-"""Results that are there stay there: what a run replaces, keeps, repeats and refuses."""
+"""Existing results are kept: what a run replaces, repeats and refuses."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from condal.lab.bench.sets import SETS
 from condal.lab.bench.table import page
 
 QUICK = SETS["quick"]
-LATER = ("spoilt", "outside", "max_seconds", "versions")  # what files of old have not
+LATER = ("spoilt", "outside", "max_seconds", "versions")  # fields that old files lack
 
 
 @pytest.fixture
 def asked(monkeypatch):
-    """Runs that take a second, and what was asked for; `stop` interrupts the run of that number."""
+    """Fake the runs and record the requests; `stop` interrupts the run of that number."""
 
     class Asked(list):
         stop, cpu = None, 10.0
@@ -48,7 +48,7 @@ def keys(folder, name="quick"):
 
 
 def age(folder, name="quick", **changes):
-    """Make the file one of old: what a run was made with is said of all runs at once."""
+    """Turn the file into an old one, which states limits and versions once for all runs."""
     path = folder / f"bench-{name}.json"
     record = json.loads(path.read_text())
     record |= changes
@@ -97,7 +97,7 @@ def test_the_order_is_that_of_the_set_and_of_the_peers(tmp_path, asked):
 
 
 def test_a_file_of_old_is_resumed(tmp_path, asked):
-    """What it says of all runs counts for each of them."""
+    """What the file states for all runs holds for each of them."""
     go(tmp_path)
     age(tmp_path)
     assert "max_seconds" not in (tmp_path / "bench-quick.json").read_text().partition("runs")[2]
@@ -115,7 +115,7 @@ def test_a_file_of_old_with_other_versions_is_run_again(tmp_path, asked):
     age(tmp_path, versions={**versions({"SCS": "2"}), "condal": "0.0.1"})
     found = go(tmp_path, resume=True, instances=("cut-60",))
     assert asked[6:] == [("cut-60", "condal"), ("cut-60", "SCS")]
-    assert found.versions["SCS"] == "3 and 2"  # both, as long as both are there
+    assert found.versions["SCS"] == "3 and 2"  # both, while runs of both exist
     assert found.versions["numpy"] == versions({})["numpy"]
     found = go(tmp_path, resume=True)
     assert len(asked) == 12

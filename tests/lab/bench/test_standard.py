@@ -1,4 +1,4 @@
-"""The standard form says what the problem says, and its dual is the problem's."""
+"""The standard form is equivalent to the problem, and so is its dual."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_solution_satisfies_the_rows(known):
 
 
 def test_a_dual_goes_back_to_the_problem(known):
-    """z that has sum_i z_i A_i = A'y + mu I, with signs: y comes back, the trace's part is gone."""
+    """From z with sum_i z_i A_i = A'y + mu I, `dual` returns y without the trace's part."""
     form = standard_form(known.problem)
     rng = np.random.default_rng(0)
     z = rng.random(form.m)

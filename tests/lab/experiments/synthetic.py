@@ -1,4 +1,4 @@
-"""Studies whose curves are made: every law that the claims test is known."""
+"""Studies with synthetic curves, for which every claim is known to hold or fail."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def trial(
     ended: str = "calls",
     share: float = 0.9,
 ) -> MethodTrial:
-    """A trial with the given errors; those of the atoms are 1 if not given."""
+    """Return a trial with the given errors; the errors of the atoms default to 1."""
     residual = np.broadcast_to(residual, CALLS.shape)
     infeasibility = np.abs(residual) if infeasibility is None else infeasibility
     atoms = np.ones(CALLS.size) if atoms is None else atoms
@@ -47,7 +47,7 @@ def trial(
 
 
 def study(trials: list[MethodTrial]) -> Study:
-    """Those trials, by method and setting."""
+    """Return the study of these trials."""
     by_name: dict[str, dict[tuple[int, ...], MethodTrial]] = {}
     for one in trials:
         by_name.setdefault(one.task.contender, {})[one.task.setting] = one

@@ -1,4 +1,4 @@
-"""Claims on made curves: each verdict is met on both sides, and the page says it."""
+"""Claims on synthetic curves: each verdict occurs both ways, and the page shows it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_who_is_ahead():
 
 
 def plateau(eps: float, times: float) -> np.ndarray:
-    """A residual that falls like 1/k to so many times eps."""
+    """Return a residual that falls like 1/k to a multiple of eps."""
     return np.maximum(CALLS**-1.0, times * eps / (OPTIMUM * C))
 
 
@@ -76,7 +76,7 @@ def test_what_never_saturates_is_not_tested():
 
 
 def dip(sign: float) -> np.ndarray:
-    """1/sqrt(k), with a dip at 3000 calls beyond which the sign is the given one."""
+    """Return 1/sqrt(k) with a dip at 3000 calls, and the given sign after it."""
     x = 10 * np.log(CALLS / 3000)
     shape = np.clip(x, -1, 1) if sign > 0 else np.clip(np.abs(x), 1e-6, 1)
     shape[np.argmin(np.abs(x))] = 1e-3

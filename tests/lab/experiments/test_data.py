@@ -1,4 +1,4 @@
-"""Data files: found in order, known by their contents, downloaded, or asked for."""
+"""Data files: found in order, verified by their contents, downloaded or asked for."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def source(contents: bytes = GRAPH, *, name: str = "G7", home: str = "", **chang
 
 @pytest.fixture
 def known(monkeypatch, tmp_path):
-    """Make a source known, an empty cache, and no folder in the environment."""
+    """Register a source, with an empty cache and no folder in the environment."""
     cache = tmp_path / "cache"
     monkeypatch.setattr(pooch, "os_cache", lambda name: cache)
     monkeypatch.delenv("CONDAL_DATA", raising=False)

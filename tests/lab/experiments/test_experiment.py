@@ -43,7 +43,7 @@ def tiny():
 
 @pytest.fixture(scope="module")
 def everything(tiny, tmp_path_factory):
-    """All experiments, run on all cores: the folder, and what was printed."""
+    """Run all experiments on all cores; return the folder and the output."""
     folder = tmp_path_factory.mktemp("experiments")
     result = condal("--quick", "--out", folder)
     assert result.exit_code == 0, result.output

@@ -1,4 +1,4 @@
-"""A run asks for what the tuning rule wants, keeps it at once, and never computes it again."""
+"""A run computes the settings that tuning asks for, each once, and stores every result at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trial spends its budget, no more, and its curve says what the method did."""
+"""A trial uses exactly its budget, and its curve describes the method."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def trial(request, cut):
 
 def test_it_ends_with_its_budget_of_calls(trial):
     assert trial.ended == "calls"
-    assert CALLS <= trial.oracle_calls <= CALLS + 60  # a line search ends what it has begun
+    assert CALLS <= trial.oracle_calls <= CALLS + 60  # a line search finishes
     assert trial.curve.calls[-1] >= CALLS
 
 

@@ -1,4 +1,4 @@
-"""The tuning rule on scores that are known: where it ends, and what it asks for on the way."""
+"""The tuning rule on known scores: where it ends, and which settings it asks for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TWO = (Parameter("lam", start=0, low=-4, high=4), Parameter("rho", start=-1, low
 
 
 def search(parameters, score):
-    """Answer whatever is wanted until nothing is."""
+    """Answer all requests until there are none."""
     scores = {}
     while settings := next_settings(parameters, scores):
         assert not set(settings) & set(scores)

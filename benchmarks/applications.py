@@ -17,7 +17,8 @@ from benchmarks.instances import INSTANCES
 from benchmarks.record import RESULTS, write
 from benchmarks.recovery import RATINGS
 from benchmarks.timed import REFERENCE, run, work
-from condal.lab.bench.table import markdown, power, seconds
+from condal.lab.bench.table import power, seconds
+from condal.lab.markdown import markdown
 
 OURS = "condal"
 REPEATS = (5.0, 30.0)  # CPU seconds: runs below both limits are made three times, below one twice

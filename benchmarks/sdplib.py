@@ -24,7 +24,7 @@ from typing import Any
 
 from benchmarks.record import DATA, RESULTS, write
 from benchmarks.timed import alone
-from condal.lab.bench.table import markdown
+from condal.lab.markdown import markdown
 from condal.sweeps.processes import ONE_THREAD
 
 TOL = 1e-5

@@ -1,4 +1,4 @@
-"""A headless Chromium, spoken to by its own protocol over a pair of pipes."""
+"""A headless Chromium, driven by its DevTools protocol over a pair of pipes."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from pathlib import Path
 import pytest
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-SECONDS = 60.0  # to wait for an answer: no test is timed by it
+SECONDS = 60.0  # to wait for an answer; no test measures time by it
 needs_chromium = pytest.mark.skipif(
     CHROMIUM is None, reason="needs chromium: apt-get install chromium"
 )
 
 
 class Browser:
-    """One tab: what it shows, what it complains of, what it asks the network for."""
+    """One tab: its contents, its console errors and its network requests."""
 
     def __init__(self, profile: Path) -> None:
         (to_read, self._to), (self._from, to_write) = os.pipe(), os.pipe()
 
         def wire() -> None:
-            # Of Chromium: it reads commands at 3 and answers at 4.
+            # Chromium reads commands from descriptor 3 and writes answers to 4.
             os.dup2(os.dup(to_read), 3)
             os.dup2(os.dup(to_write), 4)
 
@@ -54,7 +54,7 @@ class Browser:
             self.ask(f"{domain}.enable")
 
     def ask(self, method: str, **parameters: object) -> dict:
-        """A command and its answer; what comes in between is kept."""
+        """Send a command and return its answer; keep the events that arrive before it."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
         if self._session is not None:
@@ -88,31 +88,31 @@ class Browser:
         return message
 
     def open(self, address: str) -> None:
-        """Load a page, and wait until it is there."""
+        """Load a page and wait until it is complete."""
         self.complaints.clear()
         self.requests.clear()
         self.ask("Page.navigate", url=address)
         self.wait("document.readyState === 'complete' && location.href !== 'about:blank'")
 
     def run(self, script: str) -> object:
-        """The value of an expression in the page."""
+        """Return the value of an expression in the page."""
         found = self.ask("Runtime.evaluate", expression=script, returnByValue=True)
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
     def wait(self, script: str) -> None:
-        """Until the expression is true."""
+        """Wait until the expression is true."""
         until = time.monotonic() + SECONDS
         while not self.run(script):
             assert time.monotonic() < until, f"never true: {script}"
             time.sleep(0.02)
 
     def text(self) -> str:
-        """All that is to be read."""
+        """Return the visible text."""
         return str(self.run("document.body.innerText"))
 
     def see(self, *, width: int = 1000, height: int = 800, dark: bool = False) -> None:
-        """The window, and whether it is night."""
+        """Set the size of the window and the colour scheme."""
         self.ask(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -124,7 +124,7 @@ class Browser:
         self.ask("Emulation.setEmulatedMedia", features=[scheme])
 
     def click(self, selector: str) -> None:
-        """Press the mouse in the middle of an element."""
+        """Click in the middle of an element."""
         box = f"document.querySelector({json.dumps(selector)}).getBoundingClientRect()"
         x, y = (
             float(self.run(f"{box}.{a} + {box}.{b} / 2"))
@@ -134,16 +134,16 @@ class Browser:
             self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def screenshot(self, *, whole: bool = False) -> bytes:
-        """What is seen, or the whole page, as a PNG."""
+        """Return the viewport, or the whole page, as a PNG."""
         shot = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
         return base64.b64decode(shot["data"])
 
     def pdf(self) -> bytes:
-        """What would be printed."""
+        """Return the page as a PDF."""
         return base64.b64decode(self.ask("Page.printToPDF", printBackground=True)["data"])
 
     def close(self) -> None:
-        """End the process that was started."""
+        """End the browser process."""
         os.close(self._to)
         os.close(self._from)
         self._process.terminate()

@@ -1,4 +1,4 @@
-"""Every public function and class that takes arrays, with arrays that it takes."""
+"""Every public function and class that takes arrays, with valid arrays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from condal.problems import conic
 rng = np.random.default_rng(11)
 N = 4
 FULL = rng.integers(-3, 4, (N, N)).astype(float)
-C = FULL + FULL.T + 16.0 * np.eye(N)  # whole numbers, positive definite
+C = FULL + FULL.T + 16.0 * np.eye(N)  # integers, positive definite
 TALL = np.round(4 * rng.standard_normal((6, N)))
 b = np.arange(1.0, 7.0)
 SIGNS = np.array([1.0, -1, 1, 1, -1, -1])
@@ -211,7 +211,7 @@ def gradients(n: int) -> Any:
 
 
 def probe(made: Any) -> list[Any]:
-    """Numbers that tell one thing of a kind from another."""
+    """Return numbers that distinguish objects of the same kind."""
     if hasattr(made, "problem"):
         problem = made.problem
         return [*probe(problem.f), *probe(problem.A), *probe(problem.h)]

@@ -1,4 +1,4 @@
-"""A conic program as Clarabel takes it."""
+"""A conic program in Clarabel's form."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ClarabelForm:
     sense: float
 
     def solve(self, *, accuracy: float, seconds: float = np.inf) -> Any:
-        """What Clarabel answers."""
+        """Solve the program with Clarabel."""
         settings = clarabel.DefaultSettings()
         settings.verbose, settings.time_limit = False, seconds
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = accuracy
@@ -41,7 +41,7 @@ class ClarabelForm:
 
 
 def for_clarabel(program: Program) -> ClarabelForm:
-    """With rows and an objective of length 1."""
+    """Return the program with rows and objective scaled to norm 1."""
     T = block_diag(*(_entries(block) for block in program.blocks))
     sense = -1.0 if program.maximise else 1.0
     A, c = program.A.toarray() @ T, sense * program.c.toarray().ravel() @ T
@@ -70,12 +70,12 @@ def _cone(block: Block) -> Any:
 
 
 def _entries(block: Block) -> np.ndarray:
-    """The entries of a block from those that Clarabel has of it."""
+    """Return the entries of a block from Clarabel's variables."""
     return _triangle(block.n) if block.kind == "psd" else np.eye(block.n)
 
 
 def _triangle(n: int) -> np.ndarray:
-    """n x n matrices from their upper triangles, column by column, with sqrt(2) x_ij."""
+    """Return n x n matrices from their upper triangles, column by column, with sqrt(2) x_ij."""
     columns = []
     for j in range(n):
         for i in range(j + 1):

@@ -1,4 +1,4 @@
-"""A file for each application of the command line, and how its commands are run."""
+"""A file for each application of the command line, and helpers to run its commands."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SIGNAL = np.array([1.0, 1j, -0.5, 0.5 - 2j])
 
 
 def intensities(**more):
-    """Those of complex measurements of a signal of four numbers."""
+    """Return a file of intensities of complex measurements of a signal of four numbers."""
     rng = np.random.default_rng(0)
     a = rng.standard_normal((24, 4)) + 1j * rng.standard_normal((24, 4))
     stream = io.BytesIO()
@@ -32,7 +32,7 @@ def intensities(**more):
 
 
 def ratings():
-    """Most entries of a matrix of rank one, beside what rows and columns add."""
+    """Return a file of most entries of a rank-one matrix plus a constant."""
     rng = np.random.default_rng(2)
     x = 3 + np.multiply.outer(rng.standard_normal(8), rng.standard_normal(6))
     places = [(i, j) for i in range(8) for j in range(6) if (i + 2 * j) % 5]
@@ -55,7 +55,7 @@ NEEDED = {"k-means": ("--clusters", "2"), "matrix-completion": ("--radius", "20"
 
 
 def enter(folder, monkeypatch):
-    """Go to the folder, with all of these files in it."""
+    """Write all files to the folder and change to it."""
     monkeypatch.chdir(folder)
     for name, contents in FILES.items():
         Path(f"{name}.txt").write_bytes(contents() if callable(contents) else contents.encode())
@@ -63,11 +63,11 @@ def enter(folder, monkeypatch):
 
 
 def run(*arguments):
-    """What a command did."""
+    """Run a command and return its result."""
     return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 
-# A shell that starts the tests in the background has SIGINT ignored in all their children.
+# If a shell starts the tests in the background, SIGINT is ignored in all their children.
 AS_A_SHELL_STARTS_IT = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
     "from condal.__main__ import main; main()"
@@ -75,8 +75,7 @@ AS_A_SHELL_STARTS_IT = (
 
 
 def signalled(words: Sequence[str], number: int, *, at: int) -> subprocess.CompletedProcess[str]:
-    """What a command did, in a process of its own, that was sent a signal when its progress showed
-    the iteration."""
+    """Run a command in its own process, and send a signal when its progress shows the iteration."""
     with subprocess.Popen(
         [sys.executable, "-c", AS_A_SHELL_STARTS_IT, *words],
         stdout=subprocess.PIPE,

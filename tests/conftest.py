@@ -13,7 +13,7 @@ from hypothesis import settings
 import rights
 from fast import FAST
 
-# Threads that wait for each other make matrices of this size a hundred times slower.
+# Several threads would make matrices of this size a hundred times slower.
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
@@ -22,7 +22,7 @@ settings.load_profile("condal")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """For `-m fast`, import none of the other files: that takes longer than the tests."""
+    """For `-m fast`, import only the fast files: imports take longer than the tests."""
     other = collection_path.suffix == ".py" and collection_path.stem not in FAST
     return True if other and config.option.markexpr == "fast" else None
 
@@ -33,13 +33,13 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Name no test by the bytes of a gzip file: they hold the time, and workers must agree."""
+    """Keep gzip bytes out of test names: they contain the time, and workers must agree."""
     return argname if isinstance(val, bytes) and val.startswith(b"\x1f\x8b") else None
 
 
 @pytest.fixture
 def permissions() -> Iterator[None]:
-    """What they forbid is forbidden, to root as well."""
+    """Make file permissions apply to root as well."""
     if getattr(os, "geteuid", int)() != 0:
         yield
     elif sys.platform == "linux":

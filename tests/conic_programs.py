@@ -9,7 +9,7 @@ from condal.problems.conic import Block, Program
 
 
 def matrix(n: int, entries: dict[tuple[int, int], float]) -> np.ndarray:
-    """A symmetric matrix, flattened, from its upper triangle."""
+    """Return a flattened symmetric matrix from its upper triangle."""
     found = np.zeros((n, n))
     for (i, j), value in entries.items():
         found[i, j] = found[j, i] = value
@@ -17,7 +17,7 @@ def matrix(n: int, entries: dict[tuple[int, int], float]) -> np.ndarray:
 
 
 def program(c, rows, b, blocks, **more) -> Program:
-    """A program from rows, each a list of the parts of its blocks."""
+    """Build a program from rows, each a list of one part per block."""
     A = np.array([np.concatenate([np.ravel(part) for part in row]) for row in rows])
     cost = np.concatenate([np.ravel(part) for part in c])
     return Program(cost, sp.csr_array(A), np.array(b, dtype=float), tuple(blocks), **more)
@@ -41,14 +41,13 @@ def slack_program() -> tuple[Program, float]:
 
 
 def level_program() -> tuple[Program, float]:
-    """minimise x_11 + x_22, x_12 = 1: 2, and no constraint bounds the trace without the
-    objective."""
+    """minimise x_11 + x_22, x_12 = 1: 2. Only the objective bounds the trace."""
     rows = [[matrix(2, {(0, 1): 0.5})]]
     return program([np.eye(2)], rows, [1.0], [Block("psd", 2)], offset=3.0), 2.0
 
 
 def cone_program() -> tuple[Program, float]:
-    """minimise t, |u| <= t, u_1 + 2 u_2 = 5, with an entry of a psd block for company: sqrt(5)."""
+    """minimise t, |u| <= t, u_1 + 2 u_2 = 5, with an entry of a psd block in addition: sqrt(5)."""
     rows = [[[0.0, 1.0, 2.0], [0.0] * 4], [[0.0] * 3, np.eye(2)]]
     c = [[1.0, 0.0, 0.0], [0.0] * 4]
     return program(c, rows, [5.0, 1.0], [Block("second-order", 3), Block("psd", 2)]), np.sqrt(5)
@@ -64,12 +63,12 @@ def several_blocks() -> tuple[Program, float]:
 
 
 def infeasible() -> Program:
-    """x psd with x_11 + x_22 = -1, in disguise."""
+    """x psd with x_11 + x_22 = -1, written less obviously: infeasible."""
     rows = [[np.array([[2.0, 1.0], [1.0, 1.0]])], [np.array([[1.0, 1.0], [1.0, 0.0]])]]
     return program([np.eye(2)], rows, [0.0, 1.0], [Block("psd", 2)])
 
 
 def unbounded() -> Program:
-    """minimise -x_11 with x_11 = x_22 and x_12 = 1: x + t I for ever."""
+    """minimise -x_11 with x_11 = x_22 and x_12 = 1: unbounded along x + t I."""
     rows = [[np.diag([1.0, -1.0])], [matrix(2, {(0, 1): 0.5})]]
     return program([np.diag([-1.0, 0.0])], rows, [0.0, 1.0], [Block("psd", 2)])

@@ -1,4 +1,4 @@
-"""Pieces that answer as another one does, except for what a test changes."""
+"""User-supplied pieces that forward to another one, except for the members a test changes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Forwarding:
-    """A piece with the public names of `inner` that its own class does not have.
+    """A piece that forwards to `inner` every public name that its own class lacks.
 
     `__getattr__` is not enough: since Python 3.12, isinstance looks for the members of a protocol
     in the class.

@@ -1,4 +1,4 @@
-"""What the pages of the documentation take as given: names, and files in the folder."""
+"""Names and files that the pages of the documentation assume."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ FILES = {
 
 
 def written_files(folder):
-    """The small files that commands read."""
+    """Write the small files that commands read."""
     for name, text in FILES.items():
         (folder / name).write_text(text)
 
 
 def for_the_readme():
-    """A graph with numbers for the template, and points in two heaps."""
+    """Return a graph with data for the template, and points in two clusters."""
     W = torus(5, 8)
     return {
         "W": W,
@@ -37,7 +37,7 @@ def for_the_readme():
 
 
 def for_the_gallery():
-    """What the blocks of the gallery take as given, small."""
+    """Return small versions of the names that the blocks of the gallery assume."""
     rng = np.random.default_rng(0)
     returns, graph = rng.standard_normal((30, 6)), nx.petersen_graph()
     masks, image = rng.choice([1, 1j, -1, -1j], (6, 3, 3)), rng.standard_normal((3, 3))
@@ -83,7 +83,7 @@ def for_the_gallery():
 
 
 def for_the_template():
-    """The same for the page of the template."""
+    """Return the names that the page of the template assumes."""
     rng = np.random.default_rng(1)
     n = 4
     a, H = rng.standard_normal((n, n)), rng.standard_normal((2, n, n))
@@ -109,7 +109,7 @@ def for_the_template():
     }
 
 
-# Pages whose blocks stand each by itself, with names given; those of others follow each other.
+# Pages whose blocks are independent, with given names; blocks of other pages run in sequence.
 ALONE = {"docs/gallery.md": for_the_gallery, "docs/template.md": for_the_template}
-# What is given before the first block of a page; else it must make all that it uses.
+# Names defined before the first block of a page; other pages must define all they use.
 BEFORE = {"README.md": for_the_readme}

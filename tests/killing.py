@@ -1,4 +1,4 @@
-"""Children that are killed before any line that they run of some files."""
+"""Child processes that are killed before a given line of some files."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has
 
 
 def killed_at(line: int, work: Callable[[], object], code: Collection[str]) -> int:
-    """How a child ends that does the work, and that is ended without notice, by os._exit, before
-    the given line that it runs of these files."""
+    """Run the work in a child that ends by os._exit before the given executed line of these files;
+    return its exit code."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -1,4 +1,4 @@
-"""Problems with known solutions: x*, y* and the optimum f* follow from how they are made."""
+"""Problems with known solutions: x*, y* and the optimum f* follow from the construction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ needs_data = pytest.mark.skipif(
 
 
 class Hidden:
-    """A map whose numbers cannot be seen."""
+    """A map whose entries are not accessible."""
 
     def __init__(self, A) -> None:
         self.A = A
@@ -39,7 +39,7 @@ class Hidden:
 
 @dataclass(frozen=True)
 class Known:
-    """A problem, its solution, and why it is one: the optimality conditions hold by making."""
+    """A problem and its solution; the optimality conditions hold by construction."""
 
     problem: condal.Problem
     x: Any
@@ -77,7 +77,7 @@ def planted_sdp(
 
 
 def planted_simplex(n: int = 10, *, kind: str = "equal", seed: int = 0) -> Known:
-    """min 1/2 |Mx - c|^2, Ax in K over the simplex, c made so that x* is optimal."""
+    """min 1/2 |Mx - c|^2, Ax in K over the simplex, c chosen such that x* is optimal."""
     rng = np.random.default_rng(seed)
     support = rng.choice(n, size=n // 2, replace=False)
     x = np.zeros(n)
@@ -94,7 +94,7 @@ def planted_simplex(n: int = 10, *, kind: str = "equal", seed: int = 0) -> Known
 
 
 def _normal(image: np.ndarray, rng: np.random.Generator, kind: str) -> Any:
-    """A set of the given kind that holds the image, and a normal of it there."""
+    """Return a set of the given kind that contains the image, and a normal there."""
     y = rng.standard_normal(image.size)
     active = rng.random(image.size) < 0.6
     if kind == "equal":
@@ -117,7 +117,7 @@ PLANTED: dict[str, Callable[[], Known]] = {
 
 
 def torus(rows: int, cols: int, seed: int = 0) -> Any:
-    """A rows x cols torus with random weights +1 and -1."""
+    """Return a rows x cols torus with random weights +1 and -1."""
     rng = np.random.default_rng(seed)
     vertex = np.arange(rows * cols).reshape(rows, cols)
     ends = [np.roll(vertex, 1, axis).ravel() for axis in (0, 1)]
@@ -127,7 +127,7 @@ def torus(rows: int, cols: int, seed: int = 0) -> Any:
 
 
 def random_graph(n: int, degree: float, seed: int = 0) -> Any:
-    """A random graph of the given average degree, unit weights, no loops."""
+    """Return a random graph of the given average degree with unit weights and no loops."""
     rng = np.random.default_rng(seed)
     m = int(n * degree / 2)
     i, j = rng.integers(0, n, m), rng.integers(0, n, m)

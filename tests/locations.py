@@ -1,4 +1,4 @@
-"""Where the project, its tests and the shared data are."""
+"""The paths of the project, its tests and the shared data."""
 
 from pathlib import Path
 

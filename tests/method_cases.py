@@ -1,4 +1,4 @@
-"""Every method with a problem it is made for and what its theory promises there."""
+"""Every method with a suitable problem and the accuracy that its theory promises there."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from known import PLANTED, Known
 
 
 def smooth_simplex(n: int = 12, seed: int = 0) -> Known:
-    """min 1/2 |Mx - c|^2 over the simplex, c made so that x* is optimal."""
+    """min 1/2 |Mx - c|^2 over the simplex, c chosen such that x* is optimal."""
     rng = np.random.default_rng(seed)
     x = np.maximum(rng.standard_normal(n), 0.0)
     x /= x.sum()
@@ -90,7 +90,7 @@ def two_polytopes(n: int = 8, seed: int = 0) -> Known:
 
 
 def oracle_alone() -> Known:
-    """min <c, x> over the hull of three points, of which no projection is known."""
+    """min <c, x> over the hull of three points, which has no known projection."""
     X = condal.Hull(np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 1.0]]))
     problem = condal.Problem.of(f=condal.Linear([1.0, 1.0]), X=X)
     return Known(problem, np.array([0.0, 1.0]), np.zeros(0), 1.0)
@@ -116,8 +116,8 @@ def unit_diagonal(n: int = 20, seed: int = 0) -> Known:
 
 @dataclass(frozen=True)
 class Case:
-    """A method, a problem, and what it must reach in so many calls of the oracle; in the end, if it
-    calls none."""
+    """A method, a problem, and the accuracy it must reach in a number of oracle calls, or at the
+    end if it makes none."""
 
     method: Any
     known: Callable[[], Known]
@@ -129,7 +129,7 @@ class Case:
 sdp, box = PLANTED["sdp-equal"], PLANTED["sdp-box"]
 curved = PLANTED["simplex-equal"]
 
-# The worst-case rates are 1/sqrt(k) for all that is not fully corrective: the accuracies are
+# Except for fully corrective methods the worst-case rates are 1/sqrt(k). The accuracies are
 # relative to the normalised problem, whose objective and images have a size of about 1.
 CASES = {
     "cgal": Case(CGAL(1.0), sdp, 3000, 1e-3, 1e-3),
@@ -181,7 +181,7 @@ CASES = {
 
 
 def built(name: str) -> tuple[Case, Known, condal.Problem, Any]:
-    """The case, its known problem, that problem normalised, and a storage for it."""
+    """Return the case, its known problem, the normalised problem, and a storage for it."""
     case = CASES[name]
     known = case.known()
     problem, scaling = normalise(known.problem)

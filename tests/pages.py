@@ -1,4 +1,4 @@
-"""The pages of the documentation, and what of them runs: blocks of Python, commands, outputs."""
+"""The pages of the documentation and their runnable parts: Python blocks, commands, outputs."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from dataclasses import dataclass
 
 from locations import ROOT
 
-# What the fences of a page may be: `text` after a block is what the block prints.
+# The languages of fenced blocks; `text` after a block is the output of the block.
 RUN, SHOWN = ("python", "sh"), ("text", "{toctree}", "{names}", "{commands}", "{include}")
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d*)?(?:e[-+]?\d+)?(?!\w)")
-COUNTS = re.compile(r"\s*(seconds|iterations|oracle calls)\b")  # lines whose numbers are free
-TINY = 2e-3  # gaps and infeasibilities below a tolerance: any of them will do
+COUNTS = re.compile(r"\s*(seconds|iterations|oracle calls)\b")  # lines whose numbers may differ
+TINY = 2e-3  # gaps and infeasibilities below this all count as equal
 COMMAND = re.compile(r" {4}(?:\.venv/bin/)?(?:condal|make|pip|python)\b.*")
 
 
 def all_pages() -> list[str]:
-    """The README and every page of the site, by its path in the project."""
+    """Return the README and every page of the site, by path in the project."""
     found = [path.relative_to(ROOT) for path in (ROOT / "docs").rglob("*.md")]
     return ["README.md", *sorted(str(path) for path in found if "_build" not in path.parts)]
 
 
 def has_cvxpy() -> bool:
-    """Whether there is a CVXPY that `condal.cvxpy` can do with; with NumPy 1 there is none."""
+    """Return whether `condal.cvxpy` supports the installed CVXPY; with NumPy 1 it supports none."""
     try:
         importlib.import_module("condal.cvxpy")
     except ImportError:
@@ -35,7 +35,7 @@ def has_cvxpy() -> bool:
 
 @dataclass(frozen=True)
 class Step:
-    """A block that runs: Python, or lines of a shell; `output` is what it is said to print."""
+    """A runnable block of Python or shell lines, with its expected output."""
 
     page: str
     line: int
@@ -45,14 +45,14 @@ class Step:
 
     @property
     def commands(self) -> list[str]:
-        """The lines of a shell, without empty ones; a backslash at the end joins two."""
+        """The non-empty shell lines; a backslash at the end joins two lines."""
         lines = self.text.replace("\\\n", " ").splitlines()
         return [line.strip() for line in lines if line.strip()]
 
 
 @dataclass(frozen=True)
 class Fence:
-    """A fenced block as it stands, or, with the language `sh`, a command in an indented line."""
+    """A fenced block, or an indented command as a block of language `sh`."""
 
     line: int
     language: str
@@ -61,7 +61,7 @@ class Fence:
 
 
 def fences(page: str) -> Iterator[Fence]:
-    """The fenced blocks of a page, and its indented commands, in order."""
+    """Return the fenced blocks and indented commands of a page, in order."""
     language, begin, inside = None, 0, []
     for number, line in enumerate((ROOT / page).read_text().splitlines(), 1):
         if line.startswith("```"):
@@ -78,7 +78,7 @@ def fences(page: str) -> Iterator[Fence]:
 
 
 def steps(page: str) -> list[Step]:
-    """What of a page runs, in order."""
+    """Return the runnable blocks of a page, in order."""
     found: list[Step] = []
     last: Fence | None = None
     for fence in fences(page):
@@ -92,18 +92,18 @@ def steps(page: str) -> list[Step]:
 
 
 def blocks_of(page: str) -> list[str]:
-    """The Python blocks of a page, in order."""
+    """Return the Python blocks of a page, in order."""
     return [step.text for step in steps(page) if step.language == "python"]
 
 
 def _follows(page: str, one: Fence, other: Fence) -> bool:
-    """Whether there is nothing but an empty line between two blocks."""
+    """Return whether only empty lines separate two blocks."""
     return other.line == one.line + one.text.count("\n") + 3
 
 
 def agrees(shown: str, printed: str) -> bool:
-    """Whether a page shows what was printed: the same words, and numbers within 1%; `...` stands
-    for any words, and then the numbers are not looked at."""
+    """Return whether a page shows the printed text: the same words, and numbers within 1%. `...`
+    stands for any words; numbers are then not compared."""
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     words = [f"{NUMBER.sub('#', text.strip())}\n" for text in (shown, printed)]
     if not doctest.OutputChecker().check_output(words[0], words[1], flags):

@@ -1,4 +1,4 @@
-"""Small random conic programs of every kind of trouble, and what another solver says of them."""
+"""Small random conic programs with all kinds of difficulties, and another solver's answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TROUBLES = (
 
 
 class Said(NamedTuple):
-    """What the other solver says: a status, the value that it found, and its x."""
+    """The other solver's answer: a status and the objective value."""
 
     status: str
     value: float
@@ -70,14 +70,14 @@ def random_program(seed: int, wide: int = 3) -> Program:
 
 
 def clarabel_says(program: Program) -> Said:
-    """Of the program with rows and objective of length 1."""
+    """Solve the program with rows and objective scaled to norm 1."""
     spoken = for_clarabel(program)
     found = spoken.solve(accuracy=1e-9)
     return Said(str(found.status), spoken.sense * spoken.size * float(found.obj_val))
 
 
 def _row(blocks, rng, filled, whole):
-    """Numbers for each block, some of them 0, some blocks without any."""
+    """Return numbers for each block, some of them 0; some blocks have none."""
 
     def numbers(shape):
         some = rng.integers(-2, 3, shape).astype(float) if whole else rng.standard_normal(shape)
@@ -96,7 +96,7 @@ def _row(blocks, rng, filled, whole):
 
 
 def _member(block, rng, degenerate):
-    """A point of the cone; on its boundary, perhaps, if it is to be degenerate."""
+    """Return a point of the cone, possibly on its boundary if it shall be degenerate."""
     n = block.n
     if block.kind == "psd":
         g = rng.standard_normal((n, rng.integers(n + 1) if degenerate else n))
@@ -115,7 +115,7 @@ def _trace(block):
 
 
 def _slacks(b, rng):
-    """Columns of one entry each: numbers, or a cone in rows of its own, whose b is 0 then."""
+    """Return columns of one entry each: numbers, or a cone in its own rows with b = 0."""
     m, q = b.size, int(rng.integers(1, b.size + 1))
     S = np.zeros((m, q))
     if rng.random() < 0.6:

@@ -33,7 +33,7 @@ MEASURED = {"seconds", "cpu_seconds", "oracle_cpu_seconds"}  # by the clock
 
 
 def digest(value: Any) -> str:
-    """Of every bit of a result, or of an answer, but for what a clock said."""
+    """Return a digest of every bit of a result or an answer, except for measured times."""
     seen = sha256()
     for piece in _bits(value):
         seen.update(piece + b";")
@@ -142,7 +142,7 @@ MODELS: dict[str, Callable[[], Any]] = {
 
 
 def _kept(kept: Any, problem: Problem | None = None) -> Any:
-    """By CGAL, 200 steps of it, x kept as it is said."""
+    """Solve by 200 steps of CGAL with the given storage."""
     chosen = planted_sdp(24).problem if problem is None else problem
     return condal.solve(chosen, condal.CGAL(), storage=kept, tol=1e-9, max_iters=200)
 
@@ -173,7 +173,7 @@ STORAGES: dict[str, Callable[[], Any]] = {
 
 
 def _by_engine(engine: eigen.Engine) -> Any:
-    """n = 60, large enough for Lanczos to be what it is."""
+    """n = 60, large enough to use Lanczos."""
     problem = problems.max_cut(torus(6, 10)).problem
     X = condal.Spectrahedron(60, trace=60.0, engine=engine)
     return condal.solve(replace(problem, X=X), condal.CGAL(), tol=1e-9, max_iters=60)
@@ -206,7 +206,7 @@ DOMAINS: dict[str, Callable[[], Any]] = {
 
 
 def _infeasible() -> Any:
-    """diag x = 1 of a trace of 3."""
+    """diag x = 1 with trace 3."""
     problem = planted_sdp(6).problem
     X = condal.Spectrahedron(6, trace=3.0)
     return condal.solve(
@@ -238,12 +238,12 @@ def _estimated() -> Any:
 
 
 def by_method(name: str, problem: Problem) -> Any:
-    """By the method of a case."""
+    """Solve by the method of a case."""
     return condal.solve(problem, CASES[name].method, tol=1e-6, max_iters=30)
 
 
 def answered(model: Any) -> Any:
-    """The result of a model and what it means."""
+    """Return the result of a model and its interpretation."""
     result = condal.solve(model, max_iters=300)
     return result, model.round(result) if hasattr(model, "round") else None
 
@@ -267,19 +267,19 @@ SOLVES: dict[str, Callable[[], Any]] = {
     ),
 }
 for module, work in (("cvxpy", _modelled), ("sklearn", _estimated)):
-    with suppress(ImportError):  # where it is not installed, or too old
+    with suppress(ImportError):  # not installed, or too old
         import_module(f"condal.{module}")
         SOLVES[module] = work
 
 
 def digests(names: Iterable[str]) -> dict[str, str]:
-    """Of the solves of these names, in that order."""
+    """Return the digest of the solves of these names, in that order."""
     return {name: digest(SOLVES[name]()) for name in names}
 
 
 @cache
 def in_turn() -> dict[str, str]:
-    """Of all, one after the other, in the thread that asks first."""
+    """Return the digests of all solves, computed once in the first thread that asks."""
     return digests(SOLVES)
 
 

@@ -1,4 +1,4 @@
-"""The capabilities of Linux, by which root may read and write what permissions forbid."""
+"""The Linux capabilities that let root ignore file permissions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 VERSION = 0x20080522  # the third, in which each set is two words
 GET_BITS, SET_BITS = 27, 28  # of prctl
-NO_FIXUP = 1 << 2  # access(2) asks what is effective, of root too
+NO_FIXUP = 1 << 2  # access(2) uses the effective capabilities, for root too
 
 
 class _Thread(ctypes.Structure):
@@ -30,7 +30,7 @@ def _call(name: str, *arguments: Any) -> int:
 
 @contextmanager
 def laid_down() -> Iterator[None]:
-    """None is effective in this thread, until they are taken up again."""
+    """Drop the effective capabilities of this thread, and restore them at the end."""
     this, held, none = _Thread(VERSION, 0), (_Word * 2)(), (_Word * 2)()
     _call("capget", ctypes.byref(this), held)
     for word, like in zip(none, held, strict=True):

@@ -330,7 +330,7 @@ def test_a_slow_client_does_not_hold_up_the_solve():
 
 
 def test_a_member_of_an_archive_that_claims_too_much_is_not_read(monkeypatch):
-    monkeypatch.setattr(data, "LARGEST", 10)
+    monkeypatch.setattr(data, "MAX_MEMBER_BYTES", 10)
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as tar:
         member = tarfile.TarInfo("folder/it")

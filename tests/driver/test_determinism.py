@@ -19,8 +19,8 @@ import condal
 from condal import domains, methods, problems, storage
 from condal.lab.experiments.folder import ExperimentFolder
 from condal.lab.experiments.instances import build
-from condal.lab.experiments.run import Case, run
-from condal.lab.experiments.trial import Budget
+from condal.lab.experiments.run import ExperimentCase, run
+from condal.lab.experiments.trial import TrialBudget
 from condal.sweeps.workers import Workers
 from known import planted_sdp, torus
 from laws import public_classes
@@ -172,7 +172,7 @@ def test_the_workers_of_an_experiment_find_what_one_process_finds(tmp_path):
         found = asked
 
     def studied(workers):
-        case = Case("gd97b-like", Budget(15, 600.0))
+        case = ExperimentCase("gd97b-like", TrialBudget(15, 600.0))
         with Workers.of(workers) as pool:
             folder = ExperimentFolder(tmp_path / f"{workers}")
             (study,) = run([case], quick, ("cgal",), folder, workers=pool, watch=Silent())

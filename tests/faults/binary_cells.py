@@ -1,4 +1,4 @@
-"""What is right where a file that is no text has a fault, and a file of a saved result."""
+"""The expected outcome of each fault in binary files and in saved results."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ ONE_TRIANGLE = "a graph needs a symmetric matrix: store A \\+ A.T"
 
 
 def _cell(text: bytes, line: int = 2) -> bytes:
-    """The history with another first cell of a line."""
+    """Return the history with another first cell in a line."""
     lines = HISTORY.split(b"\n")
     lines[line - 1] = text + lines[line - 1][lines[line - 1].index(b",") :]
     return b"\n".join(lines)
 
 
 def _objective(text: bytes) -> bytes:
-    """The history with another objective in its first row."""
+    """Return the history with another objective in its first row."""
     lines = HISTORY.split(b"\n")
     first, _, *rest = lines[1].split(b",")
     return b"\n".join([lines[0], b",".join([first, text, *rest]), *lines[2:]])
@@ -61,7 +61,7 @@ def _without_a_cell() -> bytes:
 
 
 def _array(**cells: Cell) -> dict[str, Cell]:
-    """Of a single array, whatever it is of."""
+    """The cells of a file with a single array."""
     return {
         TRAILING: Refused(npy(W) + b"more", "72 bytes, but 76 follow; the file is truncated"),
         BANNED: Refused(

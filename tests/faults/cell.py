@@ -1,4 +1,4 @@
-"""The faults that files can have, and what can be right where a file has one."""
+"""The faults of files, and the possible outcomes of reading them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FAULTS = [TRAILING, BANNED, ZERO, LOWER, OFF, TWICE, COUNT, HUGE, OVERFLOW, NAN,
 
 @dataclass(frozen=True)
 class Refused:
-    """The file is refused with this text, of this line."""
+    """The file is refused with this text, for this line."""
 
     contents: bytes
     text: str
@@ -29,7 +29,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Read:
-    """The file is read as another is."""
+    """The file is read like another one."""
 
     contents: bytes
     like: bytes
@@ -37,7 +37,7 @@ class Read:
 
 @dataclass(frozen=True)
 class NoSuchThing:
-    """The format cannot have the fault; why."""
+    """The format cannot have the fault, for this reason."""
 
     why: str
 

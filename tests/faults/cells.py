@@ -1,4 +1,4 @@
-"""What is right where a file has a fault: for each format, and each fault that files can have."""
+"""The expected outcome for each format and each fault of files."""
 
 from __future__ import annotations
 

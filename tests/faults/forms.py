@@ -1,4 +1,4 @@
-"""The forms in which people hold the same numbers, sound ones and broken ones."""
+"""Valid and invalid forms of arrays that hold the same numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 
 def strided(a: np.ndarray) -> np.ndarray:
-    """Every second entry of a larger array, of which the others are something else."""
+    """Return every second entry of a larger array with other values between."""
     larger = np.full(tuple(2 * side for side in a.shape), 7, dtype=a.dtype)
     view = larger[tuple(slice(None, None, 2) for _ in a.shape)]
     view[...] = a
@@ -33,8 +33,8 @@ LAYOUTS = {
 
 
 def stored(a: Any, *, twice: bool = False) -> Any:
-    """CSR with the columns of a row in falling order, a zero stored in each row, and each entry in
-    two halves if `twice`."""
+    """Return CSR with columns in falling order and a stored zero per row, and each entry in two
+    halves if `twice`."""
     data, indices, ends = [], [], [0]
     for row in np.asarray(a):
         for j in np.flatnonzero(row)[::-1]:
@@ -50,14 +50,14 @@ def stored(a: Any, *, twice: bool = False) -> Any:
 
 
 def halves(a: Any) -> Any:
-    """COO, each entry given twice, as a half."""
+    """Return COO with each entry given as two halves."""
     found = sp.coo_array(np.asarray(a))
     places = (np.tile(found.row, 2), np.tile(found.col, 2))
     return sp.coo_array((np.tile(found.data, 2) / 2, places), shape=found.shape)
 
 
 def zeros_written(a: Any) -> Any:
-    """Every entry stored, zeros as well."""
+    """Return a sparse matrix with every entry stored, zeros as well."""
     rows, cols = np.indices(np.shape(a)).reshape(2, -1)
     return sp.coo_array((np.asarray(a).ravel(), (rows, cols)), shape=np.shape(a))
 
@@ -116,7 +116,7 @@ BROKEN = {
 
 
 def arrays_of(a: Any) -> list[np.ndarray]:
-    """The memory that a holds its numbers in."""
+    """Return the memory that holds the numbers of a."""
     if not sp.issparse(a):
         return [a] if isinstance(a, np.ndarray) else [np.array(a)]
     if a.format in ("csr", "csc", "bsr"):
@@ -125,7 +125,7 @@ def arrays_of(a: Any) -> list[np.ndarray]:
 
 
 def frozen(a: Any) -> Any:
-    """a, of which nobody can change a number without an error."""
+    """Return a read-only version of a."""
     for part in arrays_of(a):
         part.flags.writeable = False
     return a

@@ -1,4 +1,4 @@
-"""What a solver is to be tried with, line by line, and the tests that do it.
+"""The lines of the fault list, and the tests that cover each of them.
 
 A test is `file::name`, of this folder or under the one above; `file::name[case]` is that of a case,
 and of those that begin with its words.
@@ -197,7 +197,7 @@ CONTROLLED = {
     ],
 }
 
-# The faults of which each format has a cell in a table.
+# The faults for which each format has a cell in a table.
 CELLS = (
     "trailing garbage",
     "bad banner",

@@ -1,4 +1,4 @@
-"""Small problems of the usual shapes, and what is known of them."""
+"""Small problems of the usual shapes, with known optima."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def sdp(C, A=None, K=None, *, trace=1.0, at_most=False, maximise=False) -> Probl
 
 
 def agreeing(c, X, times: int = 1) -> Problem:
-    """min <c, x>, x of the simplex and of X, as two blocks and x_1 - x_2 = 0, so many times."""
+    """min <c, x> over the simplex and X as two blocks, with x_1 - x_2 = 0 repeated."""
     n = len(c)
     both = condal.Across(
         Matrix(np.vstack([np.eye(n)] * times)), Matrix(-np.vstack([np.eye(n)] * times))
@@ -38,7 +38,7 @@ def cycle(n: int) -> np.ndarray:
 
 
 def cycle_value(n: int) -> float:
-    """That of the relaxation on an odd cycle: n (1 + cos(pi / n)) / 2."""
+    """The optimum of the relaxation on an odd cycle: n (1 + cos(pi / n)) / 2."""
     return n * (1 + np.cos(np.pi / n)) / 2
 
 

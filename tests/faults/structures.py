@@ -1,4 +1,4 @@
-"""Problems of awkward structure whose answers are known: what a line of the fault list asks for."""
+"""Problems of awkward structure with known answers, one for each line of the fault list."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ STRUCTURES = {
         lambda: Problem.of(Linear([2.0, -1.0]), Simplex(2), Matrix([[1.0, 0.0]]), Equal([0.25])),
         -0.25,
     ),
-    # Nothing where something is expected.
+    # Empty inputs.
     "no constraints": Structure(lambda: sdp(np.diag([1.0, -2.0, 5.0])), -2.0),
     "no constraints, maximised": Structure(lambda: sdp(DIAGONAL, maximise=True), 3.0),
     "no constraints, simplex": Structure(
@@ -103,7 +103,7 @@ STRUCTURES = {
         ),
         0.0,
     ),
-    # Rows that say the same, or the contrary.
+    # Repeated and contradictory rows.
     "duplicate constraints": Structure(  # 2 x_01 = 0.6: 0.3 of x_00 and of x_11, the rest of x_00
         lambda: sdp(DIAGONAL, Inner([OFF, OFF, OFF]), Equal([0.6] * 3)), 1 + 0.1
     ),
@@ -241,7 +241,7 @@ STRUCTURES = {
         ),
         3 * cycle_value(5),
     ),
-    # Blocks that are to agree.
+    # Blocks that must agree.
     "n = 1, blocks": Structure(lambda: agreeing([2.0], Simplex(1)), 2.0),
     "n = 2, blocks": Structure(lambda: agreeing([2.0, -1.0], condal.LinfBall(2)), -1.0),
     "C = 0, blocks": Structure(lambda: agreeing(np.zeros(3), Simplex(3)), 0.0),

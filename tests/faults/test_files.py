@@ -1,4 +1,4 @@
-"""The files of FAULTS.md: every format that is read, with every fault that files have.
+"""The files of FAULTS.md: every format that is read, with every fault of files.
 
 What is right for a fault of a format is said in text_cells.py and binary_cells.py; faults that are
 made of any right file are made here.
@@ -33,8 +33,8 @@ TEXTS = [one for one in FORMATS if one.text]
 PACKED = [one for one in FORMATS if one.packed]
 ON_DISK = [one for one in FORMATS if not one.name.startswith("saved")]  # and not in a result
 BOM = "\ufeff".encode()
-BOMB = 20 << 20  # bytes, which pack to some thousands
-# As condal wrote it, and no other way: only blanks of JSON are no matter.
+BOMB = 20 << 20  # bytes, which compress to a few thousand
+# Only files exactly as condal wrote them; blanks in JSON do not matter.
 STRICT = {("saved history.csv", b"k,o"), ("saved history.csv", BOM), ("saved result.json", BOM)}
 
 
@@ -45,7 +45,7 @@ def put(folder: Path, form, contents: bytes, suffix: str = "") -> Path:
 
 
 def refused(form, path: Path, text: str, line: int | None = None) -> FormatError:
-    """The error, which is no other than a FormatError, and names the file and the line."""
+    """Return the error, which must be a FormatError that names the file and the line."""
     assert judged(form, path) is None
     with pytest.raises(FormatError, match=text) as caught:
         form.read(path)
@@ -62,7 +62,7 @@ def same(form, one: Path, other: Path) -> None:
     assert holding.alike(first, second)
 
 
-# Which faults there are, and that all formats are tried with them.
+# The list of faults; all formats are tried with them.
 
 
 @pytest.mark.parametrize("form", FORMATS, ids=repr)
@@ -91,7 +91,7 @@ def test_files_with(fault, name, tmp_path):
     same(form, path, put(tmp_path / "like", form, cell.like))
 
 
-# Faults that are made of any right file.
+# Faults that can be made from any valid file.
 
 
 @pytest.mark.parametrize("form", FORMATS, ids=repr)
@@ -142,14 +142,14 @@ def test_bom_before_what_is_no_text(form, tmp_path):
 @pytest.mark.parametrize("pack", [gzip.compress, lambda data: lzma.compress(data, preset=0)])
 @pytest.mark.parametrize("form", PACKED, ids=repr)
 def test_gzip_and_xz_bomb(form, pack, tmp_path):
-    """What follows the right contents is more than a file of that size may hold."""
+    """The data after the valid contents exceed what a file of that size may hold."""
     whole = pack(form.files[0]) + pack(b"\n" * BOMB)
     refused(form, put(tmp_path, form, whole), "the most that is read; unpack it by hand")
 
 
 @pytest.mark.parametrize("name", ["arrays", "saved x.npz", "saved picture.npz", "sparse array"])
 def test_bomb_of_an_archive(name, tmp_path):
-    """Arrays of zeros, each of which is small enough, in bytes that they share; or one."""
+    """Arrays of zeros, each small enough, that share their bytes; or a single one."""
     form = BY_NAME[name]
     text = "unpacks to .* in a file of .*, more than is read; save them with numpy.savez, uncompr"
     if name != "sparse array":
@@ -159,14 +159,14 @@ def test_bomb_of_an_archive(name, tmp_path):
 
 
 def test_a_sparse_array_of_many_entries_that_are_the_same(tmp_path):
-    """They pack to little, but not to too little: the numbers are counted before they grow."""
+    """They compress well, but not suspiciously so: the numbers are counted before unpacking."""
     form, many = BY_NAME["sparse array"], np.zeros(4 << 20, np.int8)
     path = put(tmp_path, form, csr(packed=True, indices=many, data=many))
     refused(form, path, "indices has 4194304 numbers, more than the 1000001 .*compressed=False")
 
 
 def sharing(array, times):
-    """An archive in which so many members are the bytes of one."""
+    """Return an archive with `count` members that share the bytes of one."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a0.npy", npy(array))
@@ -254,7 +254,7 @@ def test_archives_with(contents, text, tmp_path):
 
 
 class Payload:
-    """Unpickled, it leaves a file."""
+    """An object whose unpickling creates a file."""
 
     def __init__(self, path):
         self.path = path
@@ -283,7 +283,7 @@ def test_pickle_payload(form, tmp_path):
 
 @pytest.mark.parametrize("form", ON_DISK, ids=repr)
 def test_symlink(form, tmp_path):
-    """One that leads to a file is followed, as everywhere; one that leads to itself is refused."""
+    """A link to a file is followed; a link to itself is refused."""
     path = put(tmp_path, form, form.files[0])
     link, loop = tmp_path / f"link{form.suffix}", tmp_path / f"loop{form.suffix}"
     link.symlink_to(path)
@@ -303,7 +303,7 @@ def test_fifo_and_folder(form, tmp_path):
 
 @pytest.mark.parametrize("form", TEXTS, ids=repr)
 def test_one_long_word_among_many_short_ones(form, tmp_path):
-    """Memory goes with the size of the file, not with the longest word times their number."""
+    """Memory is proportional to the file size, not to the longest word times their number."""
     many, long = b"1 " * 20_000, b"1" * 20_000
     for contents in (many + long, form.files[0] + many + long, many.replace(b" ", b"\n") + long):
         judged(form, put(tmp_path, form, contents))
@@ -330,7 +330,7 @@ def test_rudy_line_without_a_weight(tmp_path):
 @pytest.mark.parametrize("name", ["table", "points", "ratings", "edge list"])
 @pytest.mark.parametrize("formula", [b"=1+2", b"@SUM(A1)", b"+cmd|' /C calc'!A0", b"-1+2"])
 def test_a_formula_in_a_csv_cell(name, formula, tmp_path):
-    """It is no number, and is refused by its line; it is never worked out."""
+    """The text is not a number: it is refused with its line, and never evaluated."""
     form = BY_NAME[name]
     lines = [b"1,2,3", b"4,5," + formula, b"7,8,9"]
     path = put(tmp_path, form, b"\n".join(lines))

@@ -1,5 +1,5 @@
 """Bad files at the command line: exit code 2, one line that names the file, no traceback, and no
-file left behind."""
+files left behind."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def refused(*arguments, text="", line=None):
-    """The error, by which nothing is left that was not there."""
+    """Return the error; the command must leave no new files."""
     before = {path: os.lstat(path) for path in Path().rglob("*")}
     ended = run(*arguments)
     assert ended.exit_code == 2, ended.output
@@ -87,7 +87,7 @@ def test_condal_info_of_a_truncated_file(length):
 
 @pytest.fixture
 def saved(folder):
-    """A result that was saved, and its problem."""
+    """Return a saved result and its problem."""
     Path("pentagon.txt").write_text(PENTAGON)
     assert run("solve", "pentagon.txt", "--as", "max-cut", "--save", "run").exit_code == 0
     return folder / "run"
@@ -154,7 +154,7 @@ MARKUP = "<img src=x onerror=alert(1)><script>alert(1)</script>\"'&amp;{{7*7}}</
 
 
 def test_html_in_a_problems_name_shown_in_a_report():
-    """In the name of its file and of its folder, and in what a record says of it."""
+    """In the names of its file and folder, and in its record."""
     name = MARKUP.replace("/", "|")
     for folder, file in (("plain", "plain.dat-s"), (name, f"{name}.dat-s")):
         Path(file).write_bytes(SDPA)
@@ -193,7 +193,7 @@ def test_an_npy_that_claims_32_gib_as_points():
 
 
 def test_a_formula_is_never_written_to_a_csv_cell(saved):
-    """A spreadsheet takes what begins with =, @, + or a letter after - for one."""
+    """A spreadsheet reads text that begins with =, @, + or - and a letter as a formula."""
     lines = (saved / "history.csv").read_text().splitlines()
     cells = [cell for line in lines[1:] for cell in line.split(",")]
     assert cells

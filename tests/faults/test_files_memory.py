@@ -1,4 +1,4 @@
-"""Files that claim, or unpack to, much: refused by the command line in 1.5 GB of address space.
+"""Files that claim or unpack to a lot: refused by the command line in 1.5 GB of address space.
 
 One process for all of them: the limit is the system's, and what NumPy, zlib and liblzma ask for
 counts as well as what Python does.
@@ -27,7 +27,7 @@ LIMIT = 1_500_000_000
 MILLION_MILLION = b"1000000000000"
 ZEROS = 64 << 20
 
-# Run there: each command in turn, its exit code, and what it said on stderr.
+# The script runs each command in turn and prints its exit code and stderr.
 SCRIPT = """
 import contextlib, io, json, resource, sys
 resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
@@ -63,7 +63,7 @@ def greedy_xz() -> bytes:
 
 
 def greedy_zip() -> bytes:
-    """An archive with an array whose packing asks for a dictionary of 4 GiB."""
+    """An archive with an array whose compression asks for a dictionary of 4 GiB."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_LZMA) as archive:
         for name in ("a", "b"):
@@ -120,7 +120,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory):
-    """The exit code and the text of each, by the name of the file."""
+    """Return the exit code and the text of each command, by file name."""
     folder = tmp_path_factory.mktemp("greedy")
     commands = []
     for name, (make, options) in FILES.items():
@@ -149,5 +149,5 @@ def test_a_file_that_asks_for_much_is_refused_before_it_has_it(ended, name):
 
 
 def test_of_a_shape_that_is_claimed_nothing_is_made(ended):
-    """Of a sparse matrix of 10^9 rows in a file of MATLAB what it holds is read alone."""
+    """A sparse matrix of 10^9 rows in a MATLAB file costs only its entries."""
     assert ended["tall.mat"] == [0, "3"]

@@ -1,4 +1,4 @@
-"""Long files whose fault stands at the end: named at a cost that is that of reading them once.
+"""Long files with a fault at the end: it is named at the cost of reading them once.
 
 A reader that goes back to the beginning at every line, or has two ways to match a run of digits,
 takes hours for these.
@@ -22,11 +22,11 @@ BAD = b"1_0"
 
 
 def numbered(line: bytes, count: int = LINES) -> bytes:
-    """Lines with the numbers from 1 on in the place of %d."""
+    """Return lines with the numbers from 1 in place of %d."""
     return b"".join(line.replace(b"%d", b"%d" % k) for k in range(1, count + 1))
 
 
-# Of each format a head, lines, and a last line at fault; and which line that is.
+# For each format: a head, lines, a faulty last line, and its number.
 LONG = {
     "rudy": (b"30000 20001\n", b"%d 1 2\n", b"1 2 1_0\n", 2),
     "matrix market": (BANNER + b"30000 30000 20001\n", b"%d 1 2\n", b"2 1 1_0\n", 3),

@@ -1,4 +1,4 @@
-"""Readers fuzzed: whatever the bytes, a file is read rightly or refused, as readers.oracle says."""
+"""Fuzzed readers: any file is read correctly or refused, as checked by readers.oracle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from readers import FORMATS
 from readers.mutations import any_file
 from readers.oracle import Wrong, judged, returned
 
-EXAMPLES = 60  # of each reader
+EXAMPLES = 60  # per reader
 OTHERS = [contents for one in FORMATS for contents in one.files]
 
 

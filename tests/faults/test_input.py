@@ -1,4 +1,4 @@
-"""Input that is refused: before any work, in a text of what was got, wanted and to be done."""
+"""Invalid input is refused before any work; the text says what was got, wanted and to be done."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ N = 3
 
 
 def each(*kinds, among=BUILDERS):
-    """Every array of these kinds of every builder."""
+    """Return every array of these kinds of every builder."""
     pairs = [(name, arg) for name, b in among.items() for kind in kinds for arg in getattr(b, kind)]
     return pytest.mark.parametrize(("name", "arg"), pairs, ids=[f"{n}-{a}" for n, a in pairs])
 
 
 def with_value(name, arg, value, where=1):
-    """The array that the builder takes, one number changed: two, of a symmetric matrix."""
+    """Return the builder's array with one number changed; two for a symmetric matrix."""
     given = np.array(BUILDERS[name].arrays[arg])
     given = given.astype(np.result_type(given, type(value)))
     if arg in BUILDERS[name].symmetric:
@@ -34,7 +34,7 @@ def with_value(name, arg, value, where=1):
 
 
 def forms_of(name, arg, full):
-    """The array, and a sparse matrix where the builder takes one."""
+    """Return the array, and a sparse matrix if the builder takes one."""
     return (full, sp.csr_array(full)) if arg in BUILDERS[name].sparse else (full,)
 
 

@@ -1,4 +1,4 @@
-"""Input that is taken: whatever form the numbers have, the same is made of them, and they stay."""
+"""Valid input: every form of the same numbers gives the same object and stays unchanged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from known import PLANTED
 from laws.listed import INSTANCES
 from method_cases import CASES
 
-# Whole numbers, so that every type of number holds them exactly.
+# Integers, which every number type represents exactly.
 TYPES = {
     "float32": np.float32,
     "integer": np.int64,
@@ -37,7 +37,7 @@ def array(name, arg):
 
 
 def taken_as(name, arg, form):
-    """Whether the builder makes the same of a form of its array, and leaves that as it is."""
+    """Check that the builder makes the same object from a form of its array, left unchanged."""
     plain = array(name, arg)
     given = form(plain)
     before = [part.copy() for part in arrays_of(given)]
@@ -88,7 +88,7 @@ def test_sparse_matrices_of_float32_and_integers_are_taken(name, arg, kind):
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_complex_hermitian_data_are_solved_on_hermitian_matrices(form):
-    H = np.array([[2.0, 1j], [-1j, 2.0]])  # of the eigenvalues 1 and 3
+    H = np.array([[2.0, 1j], [-1j, 2.0]])  # eigenvalues 1 and 3
     for maximise, optimum in ((False, 1.0), (True, 3.0)):
         problem = condal.Problem.of(
             condal.Linear(form(H)),
@@ -118,7 +118,7 @@ def test_complex_hermitian_data_on_real_matrices_are_refused_by_name():
 
 @pytest.mark.parametrize("kind", [np.int32, np.uint16, np.int64])
 def test_int32_overflow_in_nnz_does_no_harm(kind):
-    """n^2 entries are more than 32 bits count: places among them are counted in 64."""
+    """n^2 exceeds 32 bits: indices of entries need 64."""
     n = 60_000
     rows, cols = np.array([n - 1, 0, n - 2]), np.array([n - 1, 1, n - 5])
     u = np.zeros((n, 1))
@@ -190,7 +190,7 @@ METHODS = {"default": None} | {
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_callers_arrays_are_never_changed_by_a_method(method):
-    """Those that it holds itself included: the data, and the point and the dual of a warm start."""
+    """This includes the arrays it holds: the data, and the point and dual of a warm start."""
     known = PLANTED["sdp-equal"]()
     full = frozen(known.problem.f.C.to_dense())
     b = frozen(np.array(known.problem.h.b))
@@ -226,7 +226,7 @@ def test_the_callers_arrays_are_never_changed_by_a_storage(kind):
 
 
 def test_pieces_that_take_arrays_are_listed():
-    """Constructors have `Any` for an argument that takes arrays; two take operators there."""
+    """Constructors annotate array arguments with `Any`; two take operators there."""
     listed = {name.split(" ")[0].split(".")[0] for name in PIECES} | {"Function", "Operator"}
     public = {type(piece) for _, pieces, _ in INSTANCES.values() for piece in pieces}
     missing = [

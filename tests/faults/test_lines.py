@@ -1,4 +1,4 @@
-"""Every line of the list of faults has a test whose name says it."""
+"""Every line of the fault list has a test with a matching name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PHRASES = [(group, phrase) for group, lines in LINES.items() for phrase in lines
 
 
 def path_of(name: str) -> Path:
-    """A file of this folder, or of one beside it."""
+    """Return the path of a file in this folder or in one beside it."""
     return next(path for path in (TESTS / "faults" / name, TESTS / name) if path.is_file())
 
 
@@ -31,7 +31,7 @@ def functions(path: Path) -> set[str]:
 
 @cache
 def words(path: Path) -> set[str]:
-    """The texts in a file, and in those of its folder that it imports."""
+    """Return the strings in a file and in the files of its folder that it imports."""
     nodes = list(ast.walk(tree(path)))
     found = {
         node.value
@@ -46,7 +46,7 @@ def words(path: Path) -> set[str]:
 
 
 def exists(test: str) -> bool:
-    """Whether the function is there, and the case, if one is named."""
+    """Return whether the function exists, and its case if one is named."""
     file, name, case = re.fullmatch(r"(.+?)::(\w+)(?:\[(.+)\])?", test).groups()
     path = path_of(file)
     if name not in functions(path):

@@ -1,4 +1,4 @@
-"""Numbers that trip eigenvalue engines, dual steps and penalties: nothing false comes of them."""
+"""Numbers that challenge eigenvalue engines, dual steps and penalties: no false claim results."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def turned(values):
 
 
 def lowest_of(values, engine, guess=None):
-    """The lmo's value for a matrix of these eigenvalues, and a proved bound on it, beside the true
-    one; X = {tr x = 1}."""
+    """Return the lmo's value over {tr x = 1} for a matrix with these eigenvalues, a proved bound on
+    it, and the true value."""
     X, V = Spectrahedron(len(values), engine=ENGINES[engine]), Symmetric(N, dense=turned(values))
     s = X.lmo(V, 0.0, None if guess is None else LowRank(guess[:, None], np.ones(1)))
     proof = X.bound(V, slack=1e-9 * np.abs(values).max(initial=1.0), failure=1e-9, seed=1)
@@ -67,7 +67,7 @@ def test_a_zero_start_vector(engine):
 @engines
 @pytest.mark.parametrize("which", [0, 1, N // 2, N - 1], ids=["lowest", "next", "middle", "top"])
 def test_an_eigenvector_as_start(engine, which):
-    """A Krylov space from it has one dimension, and knows no other eigenvalue."""
+    """A Krylov space from an eigenvector has dimension one, and sees no other eigenvalue."""
     check_lowest(SPREAD, engine, Q[:, which].copy())
     check_lowest(SPREAD, engine, Q[:, which] + 1e-12 * Q[:, 0])
 
@@ -97,7 +97,7 @@ def test_multiplicity_and_clusters(engine, count):
 @engines
 @pytest.mark.parametrize("far", [1e3, 1e8])
 def test_loss_of_orthogonality_and_ghosts(engine, far):
-    """Outliers converge first, and come back long before the small end is resolved."""
+    """Outliers converge first, and reappear long before the small end is resolved."""
     values = np.concatenate([np.linspace(0.0, 1.0, N - 3), far * np.array([1.0, 2.0, 3.0])])
     check_lowest(values, engine)
 
@@ -109,7 +109,7 @@ def test_ghosts_and_clusters_are_solved_right(engine):
     A = condal.Inner([np.outer(Q[:, 0], Q[:, 0]), np.outer(Q[:, 1], Q[:, 1])])
     problem = Problem.of(Linear(turned(values)), X, A, condal.Equal([0.5, 1.0]))
     result = condal.solve(problem, condal.CGAL(eta=LineSearch()), tol=5e-2, max_iters=600)
-    # 1.5 of the trace is at -1, and the rest at the next eigenvalue, 0.
+    # 1.5 of the trace lies at -1, the rest at the next eigenvalue, 0.
     assert result.status is Status.SOLVED
     assert result.bound <= -1.5 + 1e-9
     assert result.objective == pytest.approx(-1.5, abs=0.2)
@@ -119,7 +119,7 @@ def test_ghosts_and_clusters_are_solved_right(engine):
 
 
 def drift(x, A, atoms, steps):
-    """How far Ax, as a method carries it along, is from the map of what is kept of x."""
+    """Return the distance of the method's recursive Ax from the map of the stored x."""
     Ax, images = np.zeros(A.size), [A(s) for s in atoms]
     for k in range(1, steps + 1):
         i, eta = (k * k) % 11 % len(atoms), 2 / (k + 1)
@@ -152,7 +152,7 @@ def test_drift_of_ax_over_the_steps_of_a_method(name):
 
 @pytest.mark.parametrize("rule", [Const(), Decr(), Const(D_Y=3.0), Never(), Harmonic(1.0), Whole()])
 def test_d_of_0_in_the_dual_step(rule):
-    """It is 0 where Ax is in K, as it is at every step if the constraint is the trace itself."""
+    """It is 0 if Ax is in K: at every step if the constraint is the trace itself."""
     y, zero = np.array([1.0, -2.0]), np.zeros(2)
     for k in (1, 10, 10**6):
         sigma = rule(k, 1.0, y, zero, budget=1.0)
@@ -168,7 +168,7 @@ def test_d_of_0_in_the_dual_step(rule):
 
 @dataclass(frozen=True)
 class Explosive:
-    """lam_k = 1e9^k: what a rule of the user's may do."""
+    """lam_k = 1e9^k, as a user's rule may choose."""
 
     first: float = 1.0
 

@@ -1,4 +1,4 @@
-"""Sketches at the edges of what they hold, and answers that repeat themselves."""
+"""Sketches in extreme cases, and reproducible answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def unit(n, seed=0):
 
 
 def moved(x, n, steps, atoms=None):
-    """The sketch after the steps of a method, and what it is one of."""
+    """Return the sketch after the steps of a method, and the matrix that it sketches."""
     full = np.zeros((n, n))
     for k in range(1, steps + 1):
         s = unit(n, k % (atoms or steps + 1))
@@ -85,8 +85,8 @@ def test_rank_below_r(rank, R):
 
 @pytest.mark.parametrize("trace", [0.0, 0.3, 0.999999])
 def test_a_negative_trace_correction(trace):
-    """The reconstruction may have more trace than x, by rounding or by drift: no weight is
-    negative, and the trace is that of x as nearly as can be."""
+    """Rounding or drift may give the reconstruction a larger trace than x: no weight is negative,
+    and the trace is as near to that of x as possible."""
     x = Sketch(12, 4)
     x.load(unit(12))
     x._trace = trace
@@ -105,7 +105,7 @@ def test_a_negative_trace_correction_over_many_steps():
         assert Spectrahedron(20).distance(point) <= 1e-10
 
 
-# The same again.
+# Reproducibility.
 
 PROBLEMS = {
     "sdp": lambda: PLANTED["sdp-equal"]().problem,

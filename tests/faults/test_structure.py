@@ -1,4 +1,4 @@
-"""Awkward structure, solved right by default, and nothing false claimed of it by any method."""
+"""Problems of awkward structure: solved by default, and no method makes a false claim."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ STORAGES = {
 
 
 def least(X, v):
-    """min over X of <v, .>, by NumPy alone."""
+    """Return min over X of <v, .>, using only NumPy."""
     if isinstance(X, condal.Product):
         return sum(least(part, w) for part, w in zip(X.parts, v, strict=True))
     if isinstance(X, condal.Spectrahedron):
@@ -71,7 +71,7 @@ def least(X, v):
 
 
 def check_proof(problem, result, apart):
-    """The proof that nothing is feasible: its plane has A(X) on one side and K on the other."""
+    """Check the proof of infeasibility: its hyperplane separates A(X) from K."""
     d = result.separator
     between = least(problem.X, problem.A.adjoint(d)) - problem.h.support(d)
     proved = result.infeasible.value
@@ -82,7 +82,7 @@ def check_proof(problem, result, apart):
 
 
 def check_claims(structure, problem, result, tol):
-    """Nothing that is claimed is false."""
+    """Check that no claim is false."""
     assert not np.isnan(result.bound)
     if structure.optimum is None:
         assert result.status is not Status.SOLVED
@@ -146,8 +146,8 @@ def test_no_storage_makes_a_claim_false(kind):
 
 @pytest.mark.parametrize("name", [name for name in STRUCTURES if not STRUCTURES[name].regular])
 def test_what_has_no_slater_point_is_solved_as_well_as_can_be(name):
-    """Infeasible by t, the objective is below the optimum by the root of t, at worst: the
-    multiplier grows without bound, and so does the work for a smaller tol."""
+    """At infeasibility t the objective may be below the optimum by sqrt(t): the multiplier is
+    unbounded, and so is the work for a smaller tol."""
     structure = STRUCTURES[name]
     for tol, near in ((1e-3, 0.1), (1e-6, 3e-3)):
         problem = structure.make()

@@ -1,4 +1,4 @@
-"""Pieces of the user's that are wrong: found by the public checker, or named by the solve."""
+"""Wrong user-supplied pieces: found by the public checker, or named by the solve."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class SlightlyOff(condal.Matrix):
 
 
 class BothTriangles(condal.Entries):
-    """All of y in (i, j) and in (j, i), where half belongs to each."""
+    """y goes to (i, j) and to (j, i), where each should get a half."""
 
     def adjoint(self, y):
         return super().adjoint(2.0 * y)
@@ -101,11 +101,11 @@ def test_a_map_whose_adjoint_is_right_passes_the_public_checker():
 
 
 class Breaks(Exception):
-    """What the user's code raises."""
+    """An error raised by user code."""
 
 
 def operator(matrix, fault, after):
-    """One that goes wrong after so many products."""
+    """An operator that fails after a number of products."""
     made, noise = [0], np.random.default_rng(0)
 
     def product(m):
@@ -131,7 +131,7 @@ def operator(matrix, fault, after):
 
 
 def problem_of(where, fault, after):
-    """A problem that has the operator in f, in A or in B; its optimum is known."""
+    """Return a problem with the operator in f, A or B, and a known optimum."""
     if where == "f":
         cost = Linear(operator(C, fault, after))
         b = np.full(N, 1 / N)
@@ -149,11 +149,11 @@ METHODS = {
     "primal-dual": PrimalDual(),
     "upd": condal.methods.UPD(1e-3),
 }
-LATE = {"f": 60, "A": 60, "B": 25}  # products: the problem is made, the solve is under way
+LATE = {"f": 60, "A": 60, "B": 25}  # products: the solve has begun by then
 
 
 def solved(problem, method):
-    """The result, whether it is returned or comes with the error; and what is said."""
+    """Return the result, returned or attached to the error, and the message."""
     try:
         result = condal.solve(problem, METHODS[method], tol=1e-10, max_iters=400)
     except PieceError as error:
@@ -168,7 +168,7 @@ def test_an_operator_that_returns_nan_is_named(where, method, fault):
     result, text, cause = solved(problem_of(where, fault, LATE[where]), method)
     assert cause is None
     if result.status in (Status.SOLVED, Status.STALLED, Status.INACCURATE):
-        return  # before it went wrong
+        return  # finished before the failure
     assert result.status is Status.NUMERICAL_ERROR
     assert f"{fault} at index 0" in text
     assert {"f": "objective f", "A": "map A", "B": "map B"}[where] in text
@@ -189,7 +189,7 @@ def test_an_operator_that_raises_is_named_and_what_was_reached_is_kept(where, me
 
 
 def test_an_operator_goes_wrong_in_the_middle_of_a_solve():
-    """So that the tests above are no empty ones."""
+    """The operators do fail, so the tests above test something."""
     for where in ("f", "A", "B"):
         faulty = [
             solved(problem_of(where, "nan", LATE[where]), method)[0].status for method in METHODS
@@ -227,7 +227,7 @@ def test_a_cost_that_is_not_deterministic_is_refused_when_it_is_made():
 @pytest.mark.parametrize("where", ["f", "A", "B"])
 @pytest.mark.parametrize("method", ["default", "cgal", "primal-dual"])
 def test_an_operator_that_is_not_deterministic_ends_no_solve_in_a_crash(where, method):
-    """Nothing is proved of products that change; what is said of them says whom it trusts."""
+    """Changing products prove nothing; the message says what it trusts."""
     problem = problem_of(where, "another", LATE[where])
     if where == "f" and method == "primal-dual":
         return  # a spectral domain, to which others belong

@@ -1,4 +1,4 @@
-"""The same problem in other units has the same answer in them, or is refused by name."""
+"""A problem in other units has the same answer in those units, or is refused by name."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ ZERO = {
 
 @pytest.mark.parametrize("name", ZERO)
 def test_c_scaled_by_1e12_with_an_optimum_of_0_comes_to_rest(name):
-    """A gap of 1e-3 is then less than rounding: the solve ends, and says so."""
+    """A gap of 1e-3 is then below rounding: the solve ends and says so."""
     assert condal.solve(ZERO[name](1.0)).status is Status.SOLVED
     result = condal.solve(ZERO[name](1e12))
     assert result.status is Status.INACCURATE
@@ -99,7 +99,7 @@ def test_a_tol_below_rounding_comes_to_rest():
 
 @pytest.mark.parametrize("wide", [1e4, 1e6])
 def test_row_norms_1e8_apart_and_more_have_the_same_answer(wide):
-    """Rows of any length are rows: the second is 1e8 or 1e12 times shorter than the first."""
+    """Rows of any norm count: the second is 1e8 or 1e12 times shorter than the first."""
     first, second = np.diag([1.0, 0, 0]), np.diag([0, 1.0, 0])
     A = Inner([wide * first, second / wide])
     problem = sdp(np.diag([1.0, 2, 4]), A, Equal([0.25 * wide, 0.25 / wide]))
@@ -109,7 +109,7 @@ def test_row_norms_1e8_apart_and_more_have_the_same_answer(wide):
         assert result.status is Status.SOLVED
         assert result.bound <= 2.75 + 1e-12
         assert result.objective == pytest.approx(2.75, rel=1e-2)
-        # The long row is what infeasibility is measured by; the short one is kept all the same.
+        # Infeasibility is measured by the long row; the short row holds all the same.
         assert condal.dense(result.x)[1, 1] == pytest.approx(0.25, abs=2e-2)
 
 
@@ -153,7 +153,7 @@ def test_b_of_no_size_that_ax_can_have_is_refused(goal):
 
 @pytest.mark.parametrize("far", [1e20, 1e160, np.finfo(float).max])
 def test_bounds_as_good_as_infinite_are_taken_for_that(far):
-    """Some write the largest number that they have for a bound that is none."""
+    """Some users write the largest number for a missing bound."""
     for method in (None, condal.CGAL(), Splitting(), InteriorPoint(), PrimalDual()):
         problem = sdp(np.diag([1.0, 2, 3]), Diagonal(3), Box([-far] * 3, [0.4, far, far]))
         result = condal.solve(problem, method, max_iters=2000)

@@ -8,7 +8,7 @@ import pytest
 
 from locations import ROOT
 
-sys.path.insert(0, str(ROOT))  # benchmarks/ is no package of ours
+sys.path.insert(0, str(ROOT))  # benchmarks/ is not an installed package
 
 from benchmarks import applications, timed
 from benchmarks.instances import INSTANCES

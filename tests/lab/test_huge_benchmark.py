@@ -1,4 +1,4 @@
-"""`python -m benchmarks huge`: tiny runs in processes of their own, and what they take."""
+"""`python -m benchmarks huge`: tiny runs in separate processes, and their cost."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 from locations import ROOT
 
-sys.path.insert(0, str(ROOT))  # benchmarks/ is no package of ours
+sys.path.insert(0, str(ROOT))  # benchmarks/ is not an installed package
 
 from benchmarks import huge, sketchy
 from benchmarks.record import random_graph

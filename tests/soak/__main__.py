@@ -1,4 +1,4 @@
-"""`make soak`: all suites, for SOAK_MINUTES, and a table; exit code 1 if anything was wrong."""
+"""`make soak`: run all suites for SOAK_MINUTES and print a table; exit code 1 on any fault."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from soak.suites import SUITES, Suite
 from soak.table import Row, Table
 
 MINUTES = 50.0
-EACH = 30.0  # seconds between two lines of progress, where there is no terminal
+EACH = 30.0  # seconds between two lines of progress without a terminal
 USAGE = "python -m soak [SUITE ...], of the suites " + ", ".join(suite.name for suite in SUITES)
 
 
 class Progress:
-    """How far it has come: a line that is written over on a terminal, else one now and then."""
+    """Show the progress: one rewritten line on a terminal, else a line now and then."""
 
     def __init__(self, seconds: float) -> None:
         self.began, self.seconds, self.last = time.monotonic(), seconds, 0.0
@@ -35,7 +35,7 @@ class Progress:
 
 
 def soak(suites: Sequence[Suite], seconds: float, seed: int) -> Table:
-    """The table of what they find, in their parts of the time; what there is, after Ctrl-C."""
+    """Run each suite for its share of the time and return the table, also after Ctrl-C."""
     table, progress = Table(), Progress(seconds)
     whole = sum(suite.part for suite in suites)
     try:
@@ -57,7 +57,7 @@ def main(names: Sequence[str]) -> int:
         return 2
     chosen = [suite for suite in SUITES if suite.there and (not names or suite.name in names)]
     for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(variable, "1")  # of each process, before a suite imports NumPy
+        os.environ.setdefault(variable, "1")  # set before a suite imports NumPy
     minutes = float(os.environ.get("SOAK_MINUTES", MINUTES))
     seed = int(os.environ.get("SOAK_SEED", "0"))
     table = soak(chosen, 60 * minutes, seed)

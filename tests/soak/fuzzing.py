@@ -18,12 +18,12 @@ from readers.mutations import any_file
 from readers.oracle import returned
 from soak.table import Row
 
-AT_ONCE = 100  # files of a reader, between two looks at the clock
+AT_ONCE = 100  # files per reader between two checks of the time
 OTHERS = [contents for one in FORMATS for contents in one.files]
 
 
 def run(seconds: float, seed: int) -> Iterator[Row]:
-    """Every reader in turn, with a hundred files each, until the time is over; once at least."""
+    """Fuzz every reader in turn with a hundred files until the time is over, at least once."""
     until, rounds = time.monotonic() + seconds, 0
     with tempfile.TemporaryDirectory(prefix="condal-soak-") as folder:
         while rounds == 0 or time.monotonic() < until:
@@ -35,7 +35,7 @@ def run(seconds: float, seed: int) -> Iterator[Row]:
 
 
 def attempt(form: Format, seed: int, folder: Path) -> Row:
-    """A hundred files for one reader; all of them are judged, for each is read or refused."""
+    """Fuzz one reader with a hundred files; each must be read or refused."""
     path, tried, read, began = folder / f"given{form.suffix}", 0, 0, time.monotonic()
 
     def one(contents: bytes) -> None:
@@ -49,7 +49,7 @@ def attempt(form: Format, seed: int, folder: Path) -> Row:
         database=None,
         deadline=None,
         derandomize=False,
-        phases=[Phase.generate],  # the seed finds it again
+        phases=[Phase.generate],  # the seed reproduces it
         suppress_health_check=list(HealthCheck),
     )
     faults: tuple[str, ...] = ()

@@ -27,13 +27,13 @@ from condal.problems import max_cut, theta
 from known import random_graph
 from soak.table import Row
 
-FEWEST = 200  # kills, whatever the time
-MOST = 4  # kills of one solve
+FEWEST = 200  # kills in total, however long it takes
+MOST = 4  # kills per solve
 
 
 @dataclass(frozen=True)
 class Victim:
-    """A problem, how it is solved, and what is kept of x."""
+    """A problem, its method and its storage."""
 
     model: Callable[[], Any]
     options: Callable[[], dict[str, Any]]
@@ -59,7 +59,7 @@ VICTIMS = {
 
 
 def run(seconds: float, seed: int) -> Iterator[Row]:
-    """A row for each trial, the victims in turn, for so many seconds and at least FEWEST kills."""
+    """Yield a row per trial, the victims in turn, for `seconds` and at least FEWEST kills."""
     until, kills, i = time.monotonic() + seconds, 0, 0
     while kills < FEWEST or time.monotonic() < until:
         name = list(VICTIMS)[i % len(VICTIMS)]
@@ -69,7 +69,7 @@ def run(seconds: float, seed: int) -> Iterator[Row]:
 
 
 def trial(name: str, seed: int) -> Row:
-    """One solve, killed some times: how often, and whether its answer is right."""
+    """Kill one solve a few times; report how often, and whether its answer is right."""
     rng, began = np.random.default_rng([seed, list(VICTIMS).index(name)]), time.monotonic()
     wanted, takes = _whole(name)
     kills, found = 0, ""
@@ -90,7 +90,7 @@ def trial(name: str, seed: int) -> Row:
 
 @cache
 def _whole(name: str) -> tuple[str, float]:
-    """The answer of a solve that is left alone, and what it takes with a checkpoint each time."""
+    """Return the answer of an uninterrupted solve, and its time with a checkpoint per iteration."""
     victim = VICTIMS[name]
     wanted = _answer(condal.solve(victim.model(), **victim.options()))
     began = time.monotonic()
@@ -100,8 +100,8 @@ def _whole(name: str) -> tuple[str, float]:
 
 
 def _ended(name: str, path: Path, after: float | None = None) -> tuple[bool, str]:
-    """Whether a solve in a process of its own came to its end, and its answer; it is killed `after`
-    so many seconds."""
+    """Run a solve in its own process and kill it `after` that many seconds; return whether it
+    finished, and its answer."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -125,7 +125,7 @@ def _ended(name: str, path: Path, after: float | None = None) -> tuple[bool, str
 
 
 def _gone_on(name: str, path: Path) -> str:
-    """Begin, or go on from the checkpoint if there is one."""
+    """Start the solve, or resume from the checkpoint if there is one."""
     victim = VICTIMS[name]
     model, previous = victim.model(), path.with_name(path.name + ".previous")
     if path.exists() or previous.exists():
@@ -134,7 +134,7 @@ def _gone_on(name: str, path: Path) -> str:
 
 
 def _answer(result: condal.Result) -> str:
-    """All that a result says, but for times, in a few characters."""
+    """Return a short digest of a result without its times."""
     digest = hashlib.sha256()
     columns = [name for name in result.history.columns if name != "seconds"]
     x = result.x if isinstance(result.x, np.ndarray) else (result.x.U, result.x.weights)

@@ -1,4 +1,4 @@
-"""The suites of `make soak`, each a module with `run(seconds, seed)`, and its part of the time."""
+"""The suites of `make soak`: each a module with `run(seconds, seed)` and its share of the time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from soak.table import Row
 
 @dataclass(frozen=True)
 class Suite:
-    """A name, the module that has its `run`, and its part of the time."""
+    """A name, the module with its `run`, and its share of the time."""
 
     name: str
     module: str
@@ -24,7 +24,7 @@ class Suite:
 
     @property
     def run(self) -> Callable[[float, int], Iterator[Row]]:
-        """Yields rows for so many seconds, of what the seed makes."""
+        """Yield rows for `seconds`, reproducible from the seed."""
         return import_module(self.module).run
 
 

@@ -1,4 +1,4 @@
-"""What the suites found, added up and printed."""
+"""The results of the suites, summed and printed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COLUMNS = ("suite", "tried", "judged", "solved", "not judged", "short", "wrong",
 
 @dataclass
 class Table:
-    """Rows by the name of their suite, in the order in which they came."""
+    """The rows of each suite by name, in order of arrival."""
 
     rows: dict[str, Row] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""`make soak` adds up what its suites yield, shares out the time, and says what was wrong."""
+"""`make soak` sums the results of its suites, divides the time and reports faults."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from soak.table import Row, Table
 
 
 class Fake(Suite):
-    """One that yields what it is given."""
+    """A suite that yields the given rows."""
 
     @property
     def run(self):

@@ -17,7 +17,7 @@ PROCESSES = int(os.environ.get("SOAK_PROCESSES", "2"))
 
 
 def run(seconds: float, seed: int) -> Iterator[Row]:
-    """A row for each problem: the families in turn, seed after seed."""
+    """Yield a row per problem, the families in turn, seed after seed."""
     until = time.monotonic() + seconds
     tasks, context = _tasks(seed), multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(PROCESSES, context, _begin) as pool:
@@ -31,7 +31,7 @@ def run(seconds: float, seed: int) -> Iterator[Row]:
 
 
 def _begin() -> None:
-    """Ctrl-C is for the parent."""
+    """Ignore Ctrl-C: the parent handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

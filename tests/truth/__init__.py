@@ -1,4 +1,4 @@
-"""Small random problems of every family, what another solver says of them, and who is wrong.
+"""Small random problems of every family, judged against another solver.
 
 A problem is made twice from the same numbers: by condal's pieces, and by CVXPY's; what is asked of
 an answer is computed by NumPy alone. `families` has the problems, `rivals` the other solver,

@@ -1,4 +1,4 @@
-"""`python -m truth FAMILY SEED [COUNT]`: the story of one problem, or a line for each of many."""
+"""`python -m truth FAMILY SEED [COUNT]`: report on one problem, or one line per problem."""
 
 from __future__ import annotations
 

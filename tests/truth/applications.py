@@ -13,11 +13,11 @@ import scipy.sparse as sp
 from condal import problems
 from truth.case import Asked, Case
 
-LOST = 1e-12  # of the size of an objective: rounding in what is known of its optimum
+LOST = 1e-12  # relative rounding error of a known optimum
 
 
 def weights(rng, n: int, *, signed: bool = True) -> np.ndarray:
-    """Of a random graph with an edge at least: whole numbers times a power of 2, or any."""
+    """Weights of a random graph with at least one edge: integers times a power of 2, or any."""
     W = np.triu(rng.random((n, n)) < rng.choice([0.3, 0.6, 1.0]), 1).astype(float)
     W[0, 1] = 1.0
     kind = rng.integers(4)
@@ -33,7 +33,7 @@ def weights(rng, n: int, *, signed: bool = True) -> np.ndarray:
 
 
 def above(value: float, size: float) -> float:
-    """A little less than the value of a point that is known, to be safe from its own rounding."""
+    """Return a little less than the value of a known point, to allow for its rounding."""
     return value - LOST * size
 
 
@@ -53,7 +53,7 @@ def of_square(
     some x keeps."""
     n, hermitian = len(C), np.iscomplexobj(C)
     maximise = bool(more.get("maximise"))
-    unit = float(np.abs(C).max()) or 1.0  # the rival is given an objective of an ordinary size
+    unit = float(np.abs(C).max()) or 1.0  # scales the rival's objective to an ordinary size
 
     def asked() -> Asked:
         x = cp.Variable((n, n), hermitian=True) if hermitian else cp.Variable((n, n), PSD=True)
@@ -95,7 +95,7 @@ def _off_diagonal(x: np.ndarray) -> float:
 
 
 def of_unit_diagonal(family: str, model: Any, C: np.ndarray, known: float) -> Case:
-    """max <C, x>, diag x = 1; a point has the value that is known."""
+    """max <C, x>, diag x = 1, with the known value of some point."""
     n = len(C)
     return of_square(
         family,
@@ -190,7 +190,7 @@ def k_cut(seed: int) -> Case:
         C = W - 1.2 * np.outer(share, share) / degrees.sum()
     bounded = (W != 0) if pairs == "edges" else np.full((n, n), pairs == "all")
     i, j = np.nonzero(np.triu(bounded, 1)) if k > 2 else (np.zeros(0, int), np.zeros(0, int))
-    root = np.sqrt(2.0) if pairs == "all" else 1.0  # the triangle has its entries times that
+    root = np.sqrt(2.0) if pairs == "all" else 1.0  # the factor of the triangle's entries
     labels = map(np.array, product(range(k), repeat=n))
     best = max(float(np.sum(C * np.where(p[:, None] == p, 1.0, low))) for p in labels)
 

@@ -1,4 +1,4 @@
-"""A problem in two hands: what a truth needs to be told."""
+"""A problem in two forms: condal's, and the one that the judge uses."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """The problem as CVXPY has it: condal's objective is `factor` times its own. `ties` are the
-    constraints that stand for Ax in K, each with what its duals are to be multiplied by."""
+    """The problem for CVXPY: condal's objective is `factor` times this one. `ties` are the
+    constraints that represent Ax in K, each with the factor of its duals."""
 
     problem: Any
     factor: float = 1.0
@@ -21,7 +21,7 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A problem of condal, and the same by NumPy and by CVXPY.
+    """A problem for condal, and the same problem in NumPy and CVXPY.
 
     `value(x)` is the objective, `off(x)` how far x is outside of X as a part of its size,
     `missed(x)` the distance of Ax from K, all of x as the result shows it. `separation(d)` is

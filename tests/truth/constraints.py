@@ -1,4 +1,4 @@
-"""Sets K, made of NumPy: distances, support functions, and what CVXPY is told of them."""
+"""Sets K in NumPy: distances, support functions and CVXPY constraints."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ BARELY = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 
 
 class Kept:
-    """K. `made(factors)` is condal's set of the images times these: all the same, unless each
-    coordinate may have its own (`each`). `support(d)` is inf where it has no bound."""
+    """K. `made(factors)` is condal's set of the scaled images; the factors are equal, unless each
+    coordinate may have its own (`each`). `support(d)` is inf if it is unbounded."""
 
     size: int
     each = False
@@ -35,7 +35,7 @@ class Kept:
 
 @dataclass
 class Box(Kept):
-    """`equal` where both bounds are one; infinite bounds make orthants of a shifted origin."""
+    """A box; `equal` marks equal bounds, and infinite bounds give shifted orthants."""
 
     low: np.ndarray
     high: np.ndarray
@@ -120,7 +120,7 @@ class Cone(Kept):
 
 @dataclass
 class Psd(Kept):
-    """k x k psd matrices, as their lower triangles with sqrt(2) off the diagonal."""
+    """k x k psd matrices as lower triangles, scaled by sqrt(2) off the diagonal."""
 
     k: int
 
@@ -175,7 +175,7 @@ class Affine(Kept):
 
 
 class Parts(Kept):
-    """One after another."""
+    """A product of sets."""
 
     def __init__(self, *parts: Kept) -> None:
         self.parts, self.size = parts, sum(part.size for part in parts)

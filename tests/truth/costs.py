@@ -1,4 +1,4 @@
-"""Smooth f, made of NumPy: values, and what CVXPY is told of them."""
+"""Smooth f in NumPy: values and CVXPY expressions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def random_linear(space: Any, rng, whole: bool) -> Cost:
 
 
 def _moved(space: Any, row: np.ndarray, far: float) -> Cost:
-    """C + far I, or far in all entries: on many domains no more than a large offset."""
+    """C + far I, or c + far 1 for vectors: on many domains just a large offset."""
     if isinstance(space, Symmetric):
         return linear(space, row + far * np.eye(space.n).ravel(), "Linear, moved")
     if isinstance(space, Vectors):
@@ -65,7 +65,7 @@ def _moved(space: Any, row: np.ndarray, far: float) -> Cost:
 
 
 def _matrix_free(space: Any, row: np.ndarray) -> Cost:
-    """C by its products alone."""
+    """C known only by its products."""
     known = linear(space, row, "Linear, matrix-free")
     return replace(
         known, made=lambda c, s: condal.Linear(aslinearoperator(space.cost(c / s * row)))
@@ -73,7 +73,7 @@ def _matrix_free(space: Any, row: np.ndarray) -> Cost:
 
 
 def random_smooth(space: Any, size: float, rng, positive: bool) -> Cost:
-    """Any other; Poisson's if all points are `positive`."""
+    """Another smooth function; the Poisson likelihood only if all points are `positive`."""
     kinds = ["LeastSquares", "Huber", "Logistic"]
     kinds += ["Quadratic", "FactoredQuadratic", "Function"] if isinstance(space, Vectors) else []
     kinds += ["Poisson"] if positive else []

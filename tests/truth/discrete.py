@@ -28,7 +28,7 @@ def map_inference(seed: int) -> Case:
     states = rng.integers(1, 4, nodes)
     pairs = [(i, j) for i in range(nodes) for j in range(i + 1, nodes)]
     edges = [pair for pair in pairs if rng.random() < 0.7] or pairs[:1]
-    if not edges:  # one node: joined to another of one state
+    if not edges:  # a single node: join it to another with one state
         states, edges = np.append(states, 1), [(0, 1)]
     unary = [rng.standard_normal(k) for k in states]
     tables = [numbers(rng, (states[i], states[j]), bool(rng.integers(2))) for i, j in edges]
@@ -71,7 +71,7 @@ def matching(seed: int) -> Case:
 
 
 def qap(seed: int) -> Case:
-    """As de Klerk and Sotirov (2010) write it, without a face."""
+    """The formulation of de Klerk and Sotirov (2010), without facial reduction."""
     rng = np.random.default_rng([seed, 20])
     n = int(rng.integers(2, 4))
     A, B = rng.integers(-2, 5, (2, n, n)).astype(float)

@@ -1,4 +1,4 @@
-"""Every family of problems, each made by a seed."""
+"""Every family of problems, each generated from a seed."""
 
 from __future__ import annotations
 

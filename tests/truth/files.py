@@ -1,4 +1,4 @@
-"""Conic programs through a file in the SDPA format, written here line by line."""
+"""Conic programs through an SDPA file, written here line by line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from condal.problems.conic import Program
 
 
 def sdpa_text(program: Program) -> str:
-    """maximise <F_0, X> with <F_i, X> = b_i: an entry a line, of the upper triangles."""
+    """maximise <F_0, X> with <F_i, X> = b_i: one line per entry of the upper triangles."""
     sizes = [block.n if block.kind == "psd" else -block.n for block in program.blocks]
     lines = [str(program.b.size), str(len(sizes)), " ".join(map(str, sizes))]
     lines.append(" ".join(repr(float(value)) for value in program.b))
@@ -28,7 +28,7 @@ def sdpa_text(program: Program) -> str:
 
 
 def by_file(program: Program) -> Program:
-    """The program that is read back: it maximises, whatever the one that was written does."""
+    """Return the program as read back; it always maximises."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "random.dat-s"
         path.write_text(sdpa_text(program))

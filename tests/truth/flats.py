@@ -1,4 +1,4 @@
-"""Domains of vectors, made of NumPy: balls, simplices, boxes and cones."""
+"""Domains of vectors in NumPy: balls, simplices, boxes and cones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from truth.regions import Flat
 
 
 class Simplex(Flat):
-    """x >= 0 of sum radius; `cut`: of at most that."""
+    """x >= 0 with sum radius; at most radius if `cut`."""
 
     def __init__(self, n: int, radius: float, cut: bool = False) -> None:
         super().__init__(n, radius)
@@ -111,7 +111,7 @@ class L2Ball(Flat):
 
 
 class Box(Flat):
-    """`ball`: the same about 0."""
+    """With `ball`, the symmetric version around 0."""
 
     def __init__(self, low: np.ndarray, high: np.ndarray, ball: bool = False) -> None:
         super().__init__(low.size, float(np.linalg.norm(np.maximum(np.abs(low), np.abs(high)))))

@@ -1,4 +1,4 @@
-"""Sets K about an image, or apart from all images, and rows of A that put an image in a cone."""
+"""Sets K that contain an image or no image, and rows of A that put an image in a cone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from truth.constraints import Affine, Ball, Box, Cone, Kept, Parts, Psd
 
 
 def holding(z: np.ndarray, room: float, rng) -> Kept:
-    """A set that has z in it: by `room` from its boundary, where it has an inside."""
+    """Return a set that contains z at distance `room` from its boundary, if it has an interior."""
     kind = rng.integers(6)
     if kind == 0 or z.size == 0:
         return Box(z, z)
@@ -27,7 +27,7 @@ def holding(z: np.ndarray, room: float, rng) -> Kept:
 
 
 def box_about(z: np.ndarray, room: float, rng) -> Box:
-    """Some bounds are tight, some infinite, some those of an equation."""
+    """Some bounds are tight, some infinite, some equal."""
     tight, open_ = rng.random((2, z.size)) < 0.4, rng.random((2, z.size)) < 0.3
     wide = np.where(tight, room, room + rng.random((2, z.size)))
     wide = np.where(open_ & ~tight, np.inf, wide)
@@ -42,7 +42,7 @@ def orthant(size: int, positive: bool) -> Box:
 
 
 def cone_and_target(size: int, room: float, rng) -> tuple[Kept, np.ndarray]:
-    """A cone of vectors of about that length, and a point of it, by `room` within."""
+    """Return a cone in about that dimension, and a point at distance `room` inside it."""
     kind = rng.integers(4)
     if kind == 0:
         u = rng.standard_normal(size - 1)
@@ -58,12 +58,12 @@ def cone_and_target(size: int, room: float, rng) -> tuple[Kept, np.ndarray]:
 
 
 def aimed(rows: np.ndarray, x: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """The rows, changed so that their image of x is the target."""
+    """Return the rows, changed such that the image of x is the target."""
     return rows + np.outer(target - rows @ x, x / (x @ x))
 
 
 def apart(rows: np.ndarray, region, margin: float, rng) -> tuple[Kept, np.ndarray]:
-    """A set at least `margin` from all images of the region, and the normal d that tells."""
+    """Return a set at least `margin` from all images of the region, and a separating normal d."""
     d = rng.standard_normal(len(rows)) * (rng.random(len(rows)) < 0.7)
     d = d if d.any() else np.eye(len(rows))[0]
     length = float(np.linalg.norm(d))

@@ -1,4 +1,4 @@
-"""Linear maps, each twice: as a matrix of flat rows, and as condal's map of the same."""
+"""Linear maps in two forms: as a matrix of flat rows, and as condal's map."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from truth.spaces import Hermitian, Rectangles, Symmetric, Tuples, Vectors, numb
 
 
 class Image(NamedTuple):
-    """The matrix, and a map of it that may have a form of its own; None: any that can be made."""
+    """The matrix, and a specialised map of it; None for the generic map."""
 
     rows: np.ndarray
     special: Any = None
 
     def made(self, space: Any, factors: np.ndarray | None = None) -> Any:
-        """condal's map, its rows times the factors."""
+        """Return condal's map with its rows times the factors."""
         if factors is None or np.all(factors == 1.0):
             return space.map(self.rows) if self.special is None else self.special
         return space.map(self.rows * np.reshape(factors, (-1, 1)))
 
 
 def random_image(space: Any, count: int, rng, whole: bool) -> Image:
-    """`count` random functions: some of them 0, or twice the same, or thin."""
+    """Return `count` random linear functions: some zero, repeated or sparse."""
     rows = space.rows(rng, count, whole)
     trouble = rng.integers(8)
     if trouble == 0 and count > 1:
@@ -45,7 +45,7 @@ def random_image(space: Any, count: int, rng, whole: bool) -> Image:
 
 
 def spread(space: Any, rows: np.ndarray, rng) -> np.ndarray:
-    """The rows with entries of sizes that are far apart, by powers of 2: D A D for matrices."""
+    """Scale the entries of the rows by widely different powers of 2: D A D for matrices."""
     if isinstance(space, Tuples):
         parts = zip(space.parts, space.cut(rows), strict=True)
         return np.hstack([spread(part, some, rng) for part, some in parts])
@@ -57,7 +57,7 @@ def spread(space: Any, rows: np.ndarray, rng) -> np.ndarray:
 
 
 def structured(space: Any, rng) -> Image:
-    """A map that has a class of its own."""
+    """Return a map with a specialised class."""
     if isinstance(space, Vectors):
         return _of_vectors(space.n, rng)
     if isinstance(space, Symmetric):
@@ -109,7 +109,7 @@ def _of_symmetric(space: Symmetric, rng) -> Image:
 
 
 def _at(space: Symmetric, i: np.ndarray, j: np.ndarray | None) -> np.ndarray:
-    """The functions x -> x_ij, or the sums of the rows i, as symmetric matrices."""
+    """Return x -> x_ij, or the sums of the rows i, as symmetric matrices."""
     n, found = space.n, []
     for k in range(len(i)):
         e = np.zeros((n, n))

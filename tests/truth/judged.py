@@ -1,4 +1,4 @@
-"""What is asked of every result: that it agrees with itself, with NumPy, and with a rival."""
+"""Checks of every result: consistent with itself, with NumPy and with a rival."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from condal.result import Result, Status
 from truth.case import Case
 from truth.rivals import Said
 
-ROUNDING = 1e-9  # of the sizes that a number is made of: what another order of sums may change
-MEMBER = 2e-6  # of the size of X: how far outside a point of a solution may be
-CLEARLY = 2.0  # times what the tolerance forgives: an infeasibility that is to be proved
-PROOF = 1e-8  # of the unit: what the proof of `certify` may lose
-SURELY = 1e-6  # of the size of the terms: a separation that rounding does not explain
+ROUNDING = 1e-9  # relative to the summands: the effect of another order of summation
+MEMBER = 2e-6  # of the size of X: how far outside X a solution may be
+CLEARLY = 2.0  # times the tolerance: an infeasibility that must be proved
+PROOF = 1e-8  # of the unit: slack of the proof of `certify`
+SURELY = 1e-6  # of the size of the terms: a separation beyond rounding
 
 
 @dataclass
 class Findings:
-    """`wrong` are claims that are false, `short` what could not be done; `judged`: by anyone."""
+    """`wrong` lists false claims, `short` failures; `judged` says whether anything was checked."""
 
     wrong: list[str] = field(default_factory=list)
     short: list[str] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Findings:
 
 
 def judge(case: Case, result: Result, said: Said, tol: float) -> Findings:
-    """All that is found."""
+    """Run all checks."""
     found = Findings()
     problem = problem_of(case.model)
     with_itself(found, problem, result, tol)
@@ -56,7 +56,7 @@ def judge(case: Case, result: Result, said: Said, tol: float) -> Findings:
 
 
 def with_itself(found: Findings, problem: Any, result: Result, tol: float) -> None:
-    """The gap is that of the bound and the objective, and a status has what it speaks of."""
+    """The gap matches bound and objective, and the result has what its status implies."""
     objective, bound = result.objective, result.bound
     gap = abs(bound - objective) / max(1.0, abs(objective))
     found.ask(result.gap == gap or not np.isfinite(gap), f"gap is {result.gap}, not {gap}")
@@ -84,7 +84,7 @@ def _is_dual(y: np.ndarray, problem: Any) -> bool:
 
 
 def with_numpy(found: Findings, case: Case, problem: Any, result: Result) -> None:
-    """Objective, infeasibility and membership of x are what NumPy makes of them."""
+    """Objective, infeasibility and membership of x agree with NumPy."""
     value, size = case.value(result.x), max(problem.objective_range, abs(result.objective))
     same = abs(value - result.objective) <= ROUNDING * size + 1e-300
     found.ask(same, f"the objective is {value!r}, not {result.objective!r}")
@@ -102,7 +102,7 @@ def with_numpy(found: Findings, case: Case, problem: Any, result: Result) -> Non
 
 
 def with_certify(found: Findings, problem: Any, result: Result, tol: float) -> None:
-    """`certify`, of x and y alone, proves as much."""
+    """`certify` proves as much from x and y alone."""
     again = condal.certify(problem, result.x, result.y)
     sense = problem.sense
     unit = problem.gap_unit(result.objective)
@@ -116,7 +116,7 @@ def with_certify(found: Findings, problem: Any, result: Result, tol: float) -> N
 
 
 def of_any_duals(problem: Any, result: Result) -> list[float]:
-    """The bounds of duals that nobody asked for: they must hold as well."""
+    """Bounds from arbitrary duals must hold as well."""
     if not problem.A.size:
         return []
     rng = np.random.default_rng(len(result.history))
@@ -129,7 +129,7 @@ def of_any_duals(problem: Any, result: Result) -> list[float]:
 def with_what_is_known(
     found: Findings, case: Case, problem: Any, result: Result, tol: float
 ) -> None:
-    """A point that is feasible by its making, or a margin by which none is."""
+    """A point that is feasible by construction, or a margin by which none is."""
     sense = case.sense
     if np.isfinite(case.upper):
         found.judged = True
@@ -157,11 +157,11 @@ def with_what_is_known(
 def with_rival(
     found: Findings, case: Case, problem: Any, result: Result, said: Said, tol: float
 ) -> None:
-    """The bound is on the right side, and a solution within the tolerance."""
+    """The bound is valid, and a solution is within the tolerance."""
     if said.status == "infeasible" and case.margin != 0.0:
         there = result.status is Status.SOLVED and result.infeasibility < 1e-12
         if there and np.isnan(case.margin):
-            return  # a point that is looked at elsewhere refutes the rival, who errs now and then
+            return  # a point checked elsewhere refutes the rival, which is sometimes wrong
         found.ask(not there, "SOLVED without infeasibility, but the rival proves it so")
         found.judged = True
         if np.isnan(case.margin) and result.status is not Status.INFEASIBLE:
@@ -171,7 +171,7 @@ def with_rival(
         return
     sense, unit = case.sense, problem.gap_unit(result.objective)
     if said.width > 0.1 * max(tol * unit, 1e-6 * problem.objective_range):
-        return  # it is not accurate enough to tell
+        return  # the rival is not accurate enough
     found.judged = True
     found.ask(
         not np.isfinite(result.bound) or sense * result.bound <= said.high,

@@ -15,7 +15,7 @@ from truth.regions import Flat, Region
 
 
 class Listed(Flat):
-    """X of a case of the laws, which try its oracle; CVXPY is told `rules`."""
+    """X of a case of the laws, which test its oracle; `rules` are its CVXPY constraints."""
 
     scales = exacts = False
 

@@ -1,4 +1,4 @@
-"""Random problems of CVXPY, by the solver CONDAL and by Clarabel."""
+"""Random CVXPY problems, solved by CONDAL and by Clarabel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENDED = ("optimal", "infeasible", "unbounded")
 
 
 def random_problem(seed: int) -> tuple[str, Any]:
-    """A name and a problem, feasible mostly; some are infeasible, some have no bound."""
+    """Return a name and a problem: mostly feasible, some infeasible, some unbounded."""
     rng = np.random.default_rng([seed, 41])
     kinds = (_lp, _cone, _sdp, _fit, _spectral, _hermitian, _mixed)
     kind = kinds[int(rng.integers(len(kinds)))]
@@ -90,20 +90,20 @@ def _mixed(rng) -> Any:
 
 
 def attempt_modelled(seed: int, tol: float, seconds: float) -> tuple[str, str, Findings]:
-    """A story, CVXPY's status and what is found of one problem."""
+    """Return a description, CVXPY's status and the findings for one problem."""
     story, problem = random_problem(seed)
     found = Findings()
     said = clarabel_says(Asked(problem))
     try:
         with warnings.catch_warnings():
-            # what CVXPY says of an answer that is not accurate
+            # CVXPY warns of an inaccurate answer
             warnings.filterwarnings("ignore", message="Solution may be inaccurate")
             problem.solve(solver=CONDAL(tol=tol, max_seconds=seconds))
         status = problem.status
     except cp.error.SolverError:
         status = "refused"
     sense = -1.0 if isinstance(problem.objective, cp.Maximize) else 1.0
-    # it may call a point solved that is far away on a ray
+    # it may report a far point on a ray as solved
     rough = said.status == "solved" and not said.width <= 0.1 * tol * max(1.0, abs(said.high))
     found.judged = said.status != "unknown" and not rough
     if said.status == "solved" and found.judged:

@@ -1,4 +1,4 @@
-"""The applications that are templates of known pieces."""
+"""The applications that are instances of the template."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def sparse_pca(seed: int) -> Case:
 
 
 def geneig(seed: int) -> Case:
-    """Feasible if and only if alpha times the largest eigenvalue of Psi is 1 or more."""
+    """Feasible if and only if alpha lambda_max(Psi) >= 1."""
     rng = np.random.default_rng([seed, 17])
     n = int(rng.integers(1, 7))
     space = Symmetric(n)
@@ -191,7 +191,7 @@ def geneig(seed: int) -> Case:
 
 
 def pencil(seed: int) -> Case:
-    """The generalised eigenvector of a positive definite Psi: an eigenvalue of the pencil."""
+    """The generalised eigenvector for positive definite Psi: an eigenvalue of the pencil."""
     rng = np.random.default_rng([seed, 21])
     n = int(rng.integers(1, 7))
     Phi = Symmetric(n).rows(rng, 1, False)[0].reshape(n, n)

@@ -1,4 +1,4 @@
-"""Polytopes, made of NumPy and HiGHS: permutations, flows, hulls and inequalities."""
+"""Polytopes in NumPy and HiGHS: permutations, flows, hulls and inequalities."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Permutahedron(Flat):
 
 
 class Linear(Flat):
-    """{x : Gx <= h, Ex = e, low <= x <= high}: its least points are those of HiGHS."""
+    """{x : Gx <= h, Ex = e, low <= x <= high}; HiGHS minimises over it."""
 
     G: np.ndarray
     h: np.ndarray
@@ -145,7 +145,7 @@ class Hull(Flat):
         return self.vertices[int(np.argmin(self.vertices @ v))]
 
     def off(self, z: np.ndarray) -> float:
-        """The least largest |x_i - z_i| of members x, by a linear program."""
+        """Return min over members x of max |x_i - z_i|, by a linear program."""
         m, n = self.vertices.shape
         unit = self.size or 1.0
         below = np.vstack([self.vertices.T, -self.vertices.T]) / unit
@@ -165,7 +165,7 @@ class Hull(Flat):
 
 
 def random_flow(rng) -> Flow:
-    """On 3 to 6 vertices, edges from lower to higher, some side by side; a path leads through."""
+    """3 to 6 vertices, edges from lower to higher, some parallel, and a path through all."""
     sink = int(rng.integers(2, 6))
     edges = [(i, i + 1) for i in range(sink)]
     for _ in range(int(rng.integers(1, 7))):
@@ -176,7 +176,7 @@ def random_flow(rng) -> Flow:
 
 
 def random_polytope(rng) -> Polytope:
-    """Inequalities of whole numbers about 0, an equation perhaps, some bounds infinite."""
+    """Integer inequalities around 0, perhaps an equation, some bounds infinite."""
     n, m = int(rng.integers(1, 6)), int(rng.integers(0, 4))
     G = rng.integers(-3, 4, (m, n)).astype(float)
     h = rng.integers(1, 5, m).astype(float)

@@ -1,4 +1,4 @@
-"""Conic programs: random ones of every trouble, planted ones, and what Clarabel says of them."""
+"""Conic programs, random or with a planted solution, judged against Clarabel."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Planted:
 
 @dataclass(frozen=True, eq=False)
 class Heard(Said):
-    """With the rival's x and the multipliers of the rows, in the program's units."""
+    """The rival's x and the multipliers of the rows, in the program's units."""
 
     x: Any = None
     y: Any = None
 
 
 def planted(seed: int) -> Planted:
-    """Random, or with whole numbers in a place that is known."""
+    """Random, or with a planted solution in integers."""
     rng = np.random.default_rng([seed, 31])
     kind = rng.integers(5)
     if kind < 2:
@@ -57,7 +57,7 @@ def planted(seed: int) -> Planted:
         b = rng.integers(-3, 4, m).astype(float)
         b[0] = y[0] * (-float(rng.choice([1.0, 1.0, 2.0**-7, 2.0**-17])) - y[1:] @ b[1:])
         known = "infeasible"
-    else:  # the identity, which no row sees, is a ray
+    else:  # the identity is a ray: all rows vanish on it
         eye = np.concatenate([_identity(block) for block in blocks])
         place = int(np.argmax(eye))
         A[:, place] -= A @ eye
@@ -94,7 +94,7 @@ def _whole(blocks, rng) -> np.ndarray:
 
 
 def _corner(blocks, rng) -> np.ndarray:
-    """A point of the cones, mostly on their boundary, of whole numbers."""
+    """Return an integer point of the cones, mostly on their boundary."""
     parts = []
     for block in blocks:
         if block.kind == "psd":
@@ -118,7 +118,7 @@ def _identity(block: Block) -> np.ndarray:
 
 
 def least(block: Block, z: np.ndarray) -> float:
-    """By how much z is in the (self-dual) cone of the block; negative if it is not."""
+    """Return the depth of z in the (self-dual) cone of the block; negative outside."""
     if block.kind == "psd":
         full = z.reshape(block.n, block.n)
         return float(np.linalg.eigvalsh(0.5 * (full + full.T))[0])
@@ -126,7 +126,7 @@ def least(block: Block, z: np.ndarray) -> float:
 
 
 def clarabel_hears(program: Program) -> Heard:
-    """Of the program with rows and objective of length 1, and the answer in its own units."""
+    """Solve the program with rows and objective scaled to norm 1; answer in its own units."""
     spoken = for_clarabel(program)
     found = spoken.solve(accuracy=ACCURACY, seconds=SECONDS)
     status = SAID.get(str(found.status), "unknown")
@@ -139,7 +139,7 @@ def clarabel_hears(program: Program) -> Heard:
 
 
 def attempt_program(seed: int, tol: float, seconds: float) -> tuple[str, str, Findings]:
-    """A story, a status and what is found of one program."""
+    """Return a description, a status and the findings for one program."""
     given, found = planted(seed), Findings()
     if seed % 4 == 0 and given.program.b.size and "second-order" not in _kinds(given.program):
         sign = 1.0 if given.program.maximise else -1.0
@@ -211,7 +211,7 @@ def _separates(found: Findings, model: Any, result: Any, heard: Heard) -> None:
 
 
 def _falls(found: Findings, model: Any, heard: Heard) -> None:
-    """The ray is in the cone, no row sees it, and the objective falls."""
+    """The ray is in the cone, all rows vanish on it, and the objective decreases."""
     program, ray = model.program, getattr(model.trace, "ray", None)
     sense = -1.0 if program.maximise else 1.0
     narrow = heard.width <= 1e-6 * max(1.0, abs(heard.high))
@@ -230,7 +230,7 @@ def _falls(found: Findings, model: Any, heard: Heard) -> None:
 
 
 def _agrees(found: Findings, model: Any, result: Any, heard: Heard, tol: float) -> None:
-    """Bound, objective, rows and cones, where the rival has a solution."""
+    """Check bound, objective, rows and cones if the rival has a solution."""
     program, sense = model.program, -1.0 if model.program.maximise else 1.0
     unit = model.problem.gap_unit(result.objective)
     if heard.width > 0.1 * max(tol * unit, 1e-6 * model.problem.objective_range):

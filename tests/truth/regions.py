@@ -1,4 +1,4 @@
-"""Domains X made of NumPy: their least points, members, and what CVXPY is told of them."""
+"""Domains X in NumPy: minimisers, members and CVXPY constraints."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Region:
         raise NotImplementedError
 
     def member(self, rng) -> np.ndarray:
-        """A point within: a mean of vertices."""
+        """Return an interior point: a mean of vertices."""
         ways = self.space.rows(rng, self.space.dimension + 2, False)
         return np.mean([self.vertex(v) for v in ways], axis=0)
 
@@ -70,7 +70,7 @@ def eigenvectors(full: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(repr=False)
 class Spectral(Region):
-    """Real or Hermitian psd matrices of a trace, or of at most that."""
+    """Real or Hermitian psd matrices with a given trace, or at most that."""
 
     n: int
     trace: float
@@ -160,7 +160,7 @@ class Nuclear(Region):
 
 
 class Joined(Region):
-    """A product of others."""
+    """A product of regions."""
 
     def __init__(self, *parts: Region) -> None:
         self.parts = parts
@@ -196,7 +196,7 @@ class Joined(Region):
 
 
 class Flat(Region):
-    """What the domains of vectors share."""
+    """The base of the domains of vectors."""
 
     def __init__(self, n: int, size: float) -> None:
         self.space, self.size = Vectors(n), size

@@ -1,4 +1,4 @@
-"""What another solver says: an interval that the optimum is in, as far as its residuals tell."""
+"""The answer of another solver: an interval that contains the optimum, by its residuals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from truth.case import Asked
 
 ACCURACY = 1e-10
 SECONDS = 10.0
-SURE = 10.0  # times its own residuals: how far the rival's answer may be off
+SURE = 10.0  # times its own residuals: the possible error of the rival's answer
 SAID = {
     "Solved": "solved",
     "AlmostSolved": "solved",
@@ -59,7 +59,7 @@ def clarabel_says(asked: Asked) -> Said:
         return Said(status)
     low, high = interval(data, found)
     sense = -1.0 if isinstance(problem.objective, cp.Maximize) else 1.0
-    value = sense * float(problem.value)  # with what CVXPY leaves out of its data
+    value = sense * float(problem.value)  # including the constant that CVXPY leaves out of its data
     moved = value - _primal(data, found)
     duals = [np.ravel(weights * tie.dual_value) for tie, weights in asked.ties]
     price = float(np.linalg.norm(np.concatenate(duals))) if duals else 0.0

@@ -1,4 +1,4 @@
-"""Spaces of points, each as real vectors: x is flat, a map a matrix, an inner product a dot."""
+"""Spaces of points as real vectors: x is flat, a map is a matrix, the inner product a dot."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import condal
 
 
 def numbers(rng, shape, whole: bool) -> np.ndarray:
-    """Random ones; small whole numbers, some of them 0, if they are to be `whole`."""
+    """Random numbers; small integers, some of them 0, if `whole`."""
     return rng.integers(-3, 4, shape).astype(float) if whole else rng.standard_normal(shape)
 
 
@@ -28,19 +28,19 @@ class Vectors:
         return np.asarray(x, dtype=float)
 
     def rows(self, rng, count: int, whole: bool) -> np.ndarray:
-        """Random linear functions, a row each."""
+        """Return random linear functions, one per row."""
         return numbers(rng, (count, self.n), whole)
 
     def cost(self, row: np.ndarray) -> Any:
-        """What `Linear` takes for a linear function."""
+        """Return the argument of `Linear` for a linear function."""
         return row
 
     def map(self, rows: np.ndarray) -> Any:
-        """condal's map of these linear functions."""
+        """Return condal's map of these linear functions."""
         return condal.Matrix(rows)
 
     def variable(self) -> tuple[Any, list[Any], Any]:
-        """Of CVXPY: flat, with what makes it a point of the space; and itself."""
+        """Return a CVXPY variable: flat, with the constraints of the space, and as a matrix."""
         x = cp.Variable(self.n)
         return x, [], x
 
@@ -147,7 +147,7 @@ class Tuples:
         return sum(part.dimension for part in self.parts)
 
     def cut(self, row: np.ndarray) -> list[np.ndarray]:
-        """The parts of a flat vector, or of the columns of a matrix."""
+        """Split a flat vector, or the columns of a matrix, into parts."""
         ends = np.cumsum([part.dimension for part in self.parts])[:-1]
         return np.split(row, ends, axis=-1)
 

@@ -51,7 +51,7 @@ class Scale:
 
 @dataclass(frozen=True, eq=False)
 class Template:
-    """The pieces, each made of NumPy."""
+    """The pieces of a problem in NumPy."""
 
     region: Region
     f: Cost
@@ -96,7 +96,7 @@ class Template:
         if self.A is None or self.K is None:
             return 0.0
         image = self.A.rows @ z
-        if self.K.each:  # the nearest point does not depend on the units
+        if self.K.each:  # then the nearest point does not depend on the units
             return float(np.linalg.norm(scale.rows * (image - self.K.nearest(image))))
         return float(np.max(scale.rows) * np.linalg.norm(image - self.K.nearest(image)))
 
@@ -133,7 +133,7 @@ class Template:
 
 
 def random_case(family: str, region: Region, rng, kind: str | None = None) -> Case:
-    """One over the region; of a kind of trouble, any if none is named."""
+    """Return a problem over the region with the named difficulty, or any."""
     kind = str(rng.choice(KINDS)) if kind is None else kind
     if kind in ("boundary", "degenerate") and not region.exacts:
         kind = "slater"
@@ -194,7 +194,7 @@ def _exact(family: str, region: Region, rng, kind: str, rows: np.ndarray, x: np.
 
 
 def _boundary(family: str, region: Region, rng) -> Case:
-    """Feasible on a face of X alone: there is no point inside."""
+    """Feasible only on a face of X: there is no interior point."""
     v, x = region.face(rng)
     rows = np.vstack([v, region.space.rows(rng, int(rng.integers(0, 4)), True)])
     return _exact(family, region, rng, "boundary", rows, x)
@@ -219,7 +219,7 @@ def _infeasible(family: str, region: Region, rng) -> Case:
 
 
 def _contradicted(family: str, region: Region, f: Cost, rng) -> Case:
-    """A row twice over, or a row of zeros, which are to have another image than they can have."""
+    """A repeated row, or a row of zeros, with an image that it cannot have: infeasible."""
     rows = random_image(region.space, int(rng.integers(1, 4)), rng, bool(rng.integers(2))).rows
     rows = np.vstack([rows, rows[:1]]) if rng.integers(2) else np.vstack([rows, 0 * rows[:1]])
     z = rows @ region.member(rng)

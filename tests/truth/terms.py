@@ -1,4 +1,4 @@
-"""Nonsmooth g, made of NumPy: values, and what CVXPY is told of them."""
+"""Nonsmooth g in NumPy: values and CVXPY expressions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Term(NamedTuple):
 
 
 def random_term(size: int, rng) -> Term:
-    """Of vectors of that length."""
+    """Return a term on vectors of that length."""
     t = float(rng.choice([0.1, 1.0, 3.0]))
     kinds = [_l1, _l2, _linf, _groups, _maximum, _absolute, _quantile, _hinge, _insensitive]
     kinds += [_largest] if size in (1, 3, 6) else []

@@ -1,4 +1,4 @@
-"""What the random problems found, made small."""
+"""Bugs that the random problems found, reduced to small tests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PROJECTED = ("Permutahedron", "Box")  # which PrimalDual needs
     [pair for pair in product(POINTS, METHODS) if pair[1] != "PrimalDual" or pair[0] in PROJECTED],
 )
 def test_a_domain_that_is_the_origin(domain, method, b):
-    """It has no size to divide by."""
+    """The domain has size 0, by which nothing can be divided."""
     problem = condal.Problem.of(
         f=condal.LeastSquares(np.eye(2), [1.0, 2.0]),
         X=POINTS[domain](),
@@ -53,7 +53,7 @@ def test_two_vertices_that_are_one_point():
 
 @pytest.mark.parametrize("missed", [1e-2, 1e-4, 1e-6])
 def test_a_problem_infeasible_by_less_than_the_tolerance_ends(missed):
-    """Its bounds pass every objective: they went on to do so without end."""
+    """The bounds pass every objective: the method used to run without end."""
     problem = condal.Problem.of(
         f=condal.Linear([1.0]),
         X=condal.L2Ball(1),
@@ -82,7 +82,7 @@ def test_bounds_of_factored_quadratics_do_not_depend_on_the_unit_of_x(s):
 
 @pytest.mark.parametrize("s", [2.0**-38, 1.0, 2.0**30, 2.0**38])
 def test_a_polytope_in_other_units(s):
-    """HiGHS took large numbers for infinity: it called a polytope within bounds unbounded."""
+    """HiGHS takes large numbers for infinity: it called a bounded polytope unbounded."""
     for seed in (186, 248, 267):
         rng = np.random.default_rng(seed)
         G, h = rng.integers(-3, 4, (3, 4)).astype(float), rng.integers(1, 5, 3).astype(float)
@@ -97,14 +97,14 @@ def test_a_polytope_in_other_units(s):
 
 
 def test_the_derivative_of_a_multiplier_at_zero():
-    """For a small rho the step of the difference was less than any number: 0 / 0."""
+    """For a small rho the step of the difference underflowed: 0 / 0."""
     zero = np.zeros(3)
     trial = _Trial(condal.L1(1.0, 3), zero, 1e-16, zero, zero, zero, zero, zero)
     assert np.allclose(trial.bends, 1.0)
 
 
 def test_a_second_order_cone_of_which_rounding_leaves_no_inside():
-    """lam = N z had a determinant of 0 as it was computed, and a step divided by it."""
+    """The computed determinant of lam = N z was 0, and a step divided by it."""
     rows = [[0.0, -4.0], [0.0, -2.0], [-1.0, 1.0], [0.0, -2.0], [-2.0, 1.0]]
     b = [3.00000762939453125, 2.0, -2.0, -3.0, -3.0]
     program = Program(np.ones(2), sp.csr_array(rows), np.array(b), (Block("second-order", 2),))

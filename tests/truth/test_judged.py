@@ -1,4 +1,4 @@
-"""The judge sees a false claim: results are tampered with, and found wrong."""
+"""The judge detects false claims in manipulated results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of random problems of every family is true. `make soak` tries thousands more."""
+"""The claims about random problems of every family are true. `make soak` tries thousands more."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from truth.listed import listed_regions
 from truth.templates import random_case
 from truth.trial import ATTEMPTS, attempt, of_case
 
-EACH = 8  # problems of a family
+EACH = 8  # problems per family
 SECONDS = 1.0
 MADE_BY_OTHERS = {"total_variation"}  # functions that return one of the other classes
 WHERE = {  # what to do for a class that no family has
@@ -34,7 +34,7 @@ def test_nothing_false_is_said_of(family: str) -> None:
     outcomes = [attempt(family, seed, SECONDS) for seed in range(EACH)]
     faults = [f"{'; '.join(one.wrong)}: {one.command}" for one in outcomes if one.wrong]
     assert faults == []
-    assert sum(one.judged for one in outcomes) >= EACH // 2  # what nobody judges tests nothing
+    assert sum(one.judged for one in outcomes) >= EACH // 2  # enough results must be judged
     assert sum(one.solved for one in outcomes) >= EACH // 4
 
 

@@ -1,4 +1,4 @@
-"""One problem put through: made, solved, and judged."""
+"""Generate, solve and judge one problem."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from truth.programs import attempt_program
 from truth.rivals import clarabel_says
 
 TOLERANCES = (1e-2, 1e-3, 1e-3, 1e-5, 1e-8)
-SECONDS = 4.0  # that a solve may take
-SLACK = 10.0  # seconds: of other processes, which may be many
-PATIENCE = 60  # seconds, after which nothing more is waited for
+SECONDS = 4.0  # time limit of a solve
+SLACK = 10.0  # seconds more on a busy machine
+PATIENCE = 60  # seconds, after which a solve counts as hung
 
 METHODS: dict[str, Callable[[], Any]] = {name: getattr(methods, name) for name in methods.__all__}
 
@@ -38,7 +38,7 @@ class HungError(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one problem. `method` is "" for the default."""
+    """The outcome of one problem. `method` is "" for the default."""
 
     family: str
     seed: int
@@ -56,12 +56,12 @@ class Outcome:
 
     @property
     def command(self) -> str:
-        """What runs it again."""
+        """The command that reproduces it."""
         return f"PYTHONPATH=tests .venv/bin/python -m truth {self.family} {self.seed}"
 
 
 class Told(NamedTuple):
-    """The story of a problem, the method (the default if empty), its status and what was found."""
+    """A description of the problem, the method (the default if empty), status and findings."""
 
     story: str
     method: str
@@ -70,7 +70,7 @@ class Told(NamedTuple):
 
 
 def attempt(family: str, seed: int, seconds: float = SECONDS) -> Outcome:
-    """Make, solve and judge one problem; whatever goes wrong on the way is found wrong."""
+    """Generate, solve and judge one problem; any exception counts as wrong."""
     began = time.perf_counter()
     try:
         with _alarm(PATIENCE), warnings.catch_warnings():
@@ -106,9 +106,9 @@ def of_case(family: str) -> Callable[[int, float], Told]:
         except condal.ProblemError:
             if options.pop("method", None) is None:
                 raise
-            options.pop("max_iters")  # the method is not for such a problem
+            options.pop("max_iters")  # the method does not support the problem
             name, result = "", condal.solve(case.model, **options)
-        if not name and rng.random() < 0.1:  # on from there, by another tolerance
+        if not name and rng.random() < 0.1:  # warm start with another tolerance
             options |= {"tol": float(rng.choice(TOLERANCES)), "warm_start": result}
             result = condal.solve(case.model, **options)
         seconds = time.perf_counter() - began
@@ -167,7 +167,7 @@ def _storage(X: Any, rng) -> Any:
 
 @contextmanager
 def _alarm(seconds: int) -> Iterator[None]:
-    """HungError after so many seconds; in the main thread alone."""
+    """Raise HungError after `seconds`; only in the main thread."""
 
     def ring(number: int, frame: Any) -> None:
         raise HungError(f"no end after {seconds} s")

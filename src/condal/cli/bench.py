@@ -17,9 +17,9 @@ from condal.runtime.text import escape_terminal
 if TYPE_CHECKING:
     from condal.lab.bench.cases import Set
     from condal.lab.bench.figures import FigureVerdict
-    from condal.lab.bench.job import Run
+    from condal.lab.bench.job import BenchRun
     from condal.lab.bench.results import Results
-    from condal.lab.bench.run import Plan
+    from condal.lab.bench.run import BenchPlan
 
 OUT = "benchmarks/results"
 
@@ -80,7 +80,7 @@ def bench(
     from condal.lab.bench.peers import chosen
     from condal.lab.bench.profile import draw, require_matplotlib
     from condal.lab.bench.results import load
-    from condal.lab.bench.run import Plan
+    from condal.lab.bench.run import BenchPlan
 
     if listing:
         click.echo(_listing())
@@ -91,7 +91,7 @@ def bench(
     require_matplotlib()
     wanted = tuple(word.strip() for word in (instances or "").split(",") if word.strip())
     _require_instances(selected, wanted)
-    plan = Plan(chosen(peers), Path(out), max_seconds, tol, wanted, data, resume)
+    plan = BenchPlan(chosen(peers), Path(out), max_seconds, tol, wanted, data, resume)
     try:
         for benchmark in selected:
             if plan.cases(benchmark):
@@ -106,7 +106,7 @@ def bench(
         click.echo(f"  {escape_terminal(str(path))}")
 
 
-def _run(benchmark: Set, plan: Plan) -> None:
+def _run(benchmark: Set, plan: BenchPlan) -> None:
     """Run a set and write its tables and figures."""
     from condal.io.formats.writing import write_text
     from condal.lab.bench.figures import verdicts
@@ -137,7 +137,16 @@ def _print(benchmark: Set, results: Results, figures: list[FigureVerdict]) -> No
     from rich.table import Table
     from rich.text import Text
 
-    from condal.lab.bench.table import HEAD, RATIOS, UNTOLD, heading, judged, notes, rows, shown
+    from condal.lab.bench.table import (
+        HEAD,
+        NOT_MEASURED,
+        RATIOS,
+        figure_cells,
+        heading,
+        notes,
+        rows,
+        split_measured,
+    )
 
     console = Console(width=WIDTH, highlight=False, markup=False, emoji=False)
     for case in results.cases:
@@ -151,25 +160,25 @@ def _print(benchmark: Set, results: Results, figures: list[FigureVerdict]) -> No
         console.print(grid)
         for note in notes(results.of(case)):
             console.print(Text(f"  {note}"))
-    console.print(Text(f"\n{RATIOS}. * is more than asked."))
-    judged_figures, rest = shown(figures)
+    console.print(Text(f"\n{RATIOS}. * marks a gap above the tolerance."))
+    judged_figures, rest = split_measured(figures)
     if judged_figures:
         grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
         for name in ("figure", "at most", "measured", "verdict"):
             grid.add_column(name, justify="right" if name in ("at most", "measured") else "left")
         for verdict in judged_figures:
-            grid.add_row(*judged(verdict))
+            grid.add_row(*figure_cells(verdict))
         console.print(Text(""))
         console.print(grid)
     if rest:
-        console.print(Text(f"\n{UNTOLD.format(rest)}"))
+        console.print(Text(f"\n{NOT_MEASURED.format(rest)}"))
 
 
 def _say(line: str) -> None:
     click.echo(f"  {escape_terminal(line)}", err=True)
 
 
-def _done(run: Run) -> None:
+def _done(run: BenchRun) -> None:
     took = "" if run.cpu is None else f", {run.cpu:.2f} s"
     error = f", error {run.error:.0e}" if run.error == run.error else ""
     click.echo(f"  {run.case}: {run.solver} {run.outcome}{took}{error}", err=True)

@@ -13,8 +13,8 @@ from condal.errors import ProblemError
 from condal.runtime.text import escape_terminal
 
 if TYPE_CHECKING:
-    from condal.lab.experiments.claims import Claim
-    from condal.lab.experiments.report import Report
+    from condal.lab.experiments.claims import PaperClaim
+    from condal.lab.experiments.report import ExperimentReport
 
 OUT = "condal-experiments"
 
@@ -102,9 +102,9 @@ def experiment(
         context.exit(STOPPED)
 
 
-def summary(report: Report) -> str:
+def summary(report: ExperimentReport) -> str:
     """Return one verdict per claim, over all instances, and the paths of the files."""
-    groups: dict[str, list[Claim]] = {}
+    groups: dict[str, list[PaperClaim]] = {}
     for claim in report.claims:
         groups.setdefault(claim.text, []).append(claim)
     verdicts = table(_verdict(claims) for claims in groups.values())
@@ -114,7 +114,7 @@ def summary(report: Report) -> str:
     )
 
 
-def _verdict(claims: list[Claim]) -> tuple[str, str]:
+def _verdict(claims: list[PaperClaim]) -> tuple[str, str]:
     """Return the verdict of a claim and its text, with the value or where it does not hold."""
     first = claims[0]
     if len(claims) == 1:

@@ -45,7 +45,7 @@ def test_errors_say_what_there_is(arguments, text):
 
 
 def test_a_quick_run_from_end_to_end(tmp_path, monkeypatch):
-    monkeypatch.setattr("condal.lab.bench.run.REPEATS", 1)
+    monkeypatch.setattr("condal.lab.bench.run.MAX_RUNS", 1)
     peers = ",".join(name for name in ("SCS", "Pymanopt") if name in installed())
     result = invoke(
         "quick", "--instances", "cut-60", "--peers", peers, "--out", str(tmp_path), "--tol", "1e-3"

@@ -8,12 +8,12 @@ import pytest
 
 import condal
 from condal.errors import ProblemError
+from condal.lab.bench.cases import locate
 from condal.lab.bench.job import Job
-from condal.lab.bench.measure import once
+from condal.lab.bench.measure import run_once
 from condal.lab.bench.peers import OURS, Limits, installed
-from condal.lab.bench.run import Plan, jobs
+from condal.lab.bench.run import BenchPlan, jobs
 from condal.lab.bench.sets import SETS, named
-from condal.lab.bench.sources import locate
 from condal.lab.experiments.data import SOURCES
 from condal.problem import problem_of
 from condal.problems.conic import conic_model
@@ -22,7 +22,7 @@ from known import DATA, needs_data
 
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch):
-    """Nothing is downloaded, and no folder or cache of the user's is read."""
+    """Download nothing, and read no folder or cache of the user."""
     monkeypatch.delenv("CONDAL_DATA", raising=False)
     monkeypatch.setattr("condal.lab.experiments.data._pooch", lambda: None)
 
@@ -48,13 +48,13 @@ def test_a_stand_in_has_the_size_of_the_real_one(name, tmp_path):
 @pytest.mark.parametrize("name", ["sdplib", "dimacs"])
 def test_nothing_stands_in_for_an_instance_of_a_library(name, tmp_path):
     said = []
-    plan = Plan({}, tmp_path, data=tmp_path)
+    plan = BenchPlan({}, tmp_path, data=tmp_path)
     assert list(jobs(SETS[name], plan, said.append)) == []
     assert said == [
         f"{case.name}: left out, its file is not in --data and cannot be downloaded"
         for case in SETS[name].cases
     ]
-    with pytest.raises(ProblemError, match="is not there; nothing stands in for it"):
+    with pytest.raises(ProblemError, match="is missing, and there is no stand-in"):
         SETS[name].cases[0].model(None)
 
 
@@ -95,7 +95,7 @@ def test_known_optima_are_reached(name, instance):
 def test_a_peer_takes_an_instance_of_a_library(peer):
     path = SETS["sdplib"].case("theta1").locate(DATA)
     whole = {"set": "sdplib", "case": "theta1", "solver": peer, "tol": 1e-4, "eps": 1e-5}
-    run = once(Job(**whole, seconds=60.0, memory=8 << 30, path=str(path)))
+    run = run_once(Job(**whole, seconds=60.0, memory=8 << 30, path=str(path)))
     assert run.outcome == "solved", run.reason
     assert run.objective == pytest.approx(23.0, rel=2e-4)
 
@@ -126,7 +126,7 @@ def test_other_contents_are_not_taken_for_the_real_ones(tmp_path):
 
 
 def test_to_locate_a_file_changes_nothing(tmp_path):
-    # As the module makes it: another test may have located files before.
+    # A fresh module: another test may have located files before.
     spec = find_spec("condal.lab.experiments.data")
     fresh = module_from_spec(spec)
     spec.loader.exec_module(fresh)

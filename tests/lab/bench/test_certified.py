@@ -1,4 +1,4 @@
-"""The certificate of an answer: right for a right one, and not to be deceived by a wrong one."""
+"""The certificate of an answer: correct for a right answer, not deceived by a wrong one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import condal
-from condal.lab.bench.certified import certified, dual_of, feasible
+from condal.lab.bench.certified import certify_answer, make_feasible, recover_dual
 from condal.lab.bench.generated import torus
 from condal.lab.bench.peers.ours import Ours
 from condal.lab.bench.peers.peer import PeerAnswer
@@ -25,8 +25,8 @@ def solved():
 
 def test_a_known_solution_is_certified():
     known = PLANTED["sdp-equal"]()
-    found = certified(known.problem, PeerAnswer(np.asarray(known.x), known.y), tol=TOL)
-    assert found.what == "x, y"
+    found = certify_answer(known.problem, PeerAnswer(np.asarray(known.x), known.y), tol=TOL)
+    assert found.basis == "x, y"
     assert found.error < 1e-7
     assert found.bound <= known.optimum + 1e-12
     assert found.how
@@ -36,67 +36,67 @@ def test_a_known_solution_is_certified():
 def test_a_wrong_dual_shows_a_large_gap_and_no_wrong_bound(name):
     known = PLANTED[name]()
     wrong = known.y + np.random.default_rng(0).standard_normal(known.y.size)
-    found = certified(known.problem, PeerAnswer(np.asarray(known.x), wrong), tol=TOL)
+    found = certify_answer(known.problem, PeerAnswer(np.asarray(known.x), wrong), tol=TOL)
     assert found.gap > 1e-2
     assert found.bound <= known.optimum + 1e-12
 
 
 def test_a_wrong_point_shows_a_large_gap(solved):
     n = CUT.n
-    found = certified(CUT, PeerAnswer(np.eye(n), solved.y), tol=TOL)
+    found = certify_answer(CUT, PeerAnswer(np.eye(n), solved.y), tol=TOL)
     assert found.gap > 1e-2
     assert found.infeasibility < 1e-12
     assert found.bound >= solved.objective
 
 
 def test_a_point_outside_is_moved_to_the_domain_and_repaired(solved):
-    """A negative part, a wrong trace and a wrong diagonal earn a peer nothing."""
+    """A peer gains nothing by a negative part, a wrong trace or a wrong diagonal."""
     x = 3.0 * np.asarray(solved.x) - 0.2 * np.eye(CUT.n)
     x[0, 0] += 5.0
-    moved = feasible(CUT.problem, x)
+    moved = make_feasible(CUT.problem, x)
     assert CUT.problem.infeasibility(moved) < 1e-12
     assert CUT.problem.X.distance(moved) < 1e-9
-    found = certified(CUT, PeerAnswer(x, solved.y), tol=TOL)
+    found = certify_answer(CUT, PeerAnswer(x, solved.y), tol=TOL)
     assert found.objective <= solved.bound
 
 
 def test_an_infeasible_point_without_a_repair_stays_infeasible():
     known = PLANTED["sdp-equal"]()
     n = known.problem.X.n
-    found = certified(known.problem, PeerAnswer(np.eye(n), known.y), tol=TOL)
+    found = certify_answer(known.problem, PeerAnswer(np.eye(n), known.y), tol=TOL)
     assert found.infeasibility > 1e-2
     assert found.error >= found.infeasibility
 
 
 def test_a_dual_is_made_of_a_point_where_the_diagonal_is_all(solved):
-    np.testing.assert_allclose(dual_of(CUT.problem, solved.x), solved.y, atol=1e-3)
-    found = certified(CUT, PeerAnswer(solved.x), tol=1e-4)
-    assert found.what == "x, our y"
+    np.testing.assert_allclose(recover_dual(CUT.problem, solved.x), solved.y, atol=1e-3)
+    found = certify_answer(CUT, PeerAnswer(solved.x), tol=1e-4)
+    assert found.basis == "x, our y"
     assert found.error < 1e-4
     known = PLANTED["sdp-equal"]()
-    bare = certified(known.problem, PeerAnswer(np.asarray(known.x)), tol=TOL)
-    assert (bare.what, bare.objective) == ("x alone", pytest.approx(known.optimum))
+    bare = certify_answer(known.problem, PeerAnswer(np.asarray(known.x)), tol=TOL)
+    assert (bare.basis, bare.objective) == ("x alone", pytest.approx(known.optimum))
     assert np.isnan(bare.error)
 
 
 def test_a_dual_that_proves_nothing_gives_way_to_one_that_does(solved):
-    found = certified(CUT, PeerAnswer(solved.x, np.zeros(CUT.n)), tol=1e-4)
-    assert found.what == "x, our y"
+    found = certify_answer(CUT, PeerAnswer(solved.x, np.zeros(CUT.n)), tol=1e-4)
+    assert found.basis == "x, our y"
     assert found.error < 1e-4
     known = PLANTED["sdp-equal"]()
-    kept = certified(known.problem, PeerAnswer(np.asarray(known.x), 0 * known.y), tol=TOL)
-    assert kept.what == "x, y"
+    kept = certify_answer(known.problem, PeerAnswer(np.asarray(known.x), 0 * known.y), tol=TOL)
+    assert kept.basis == "x, y"
 
 
 def test_a_dual_that_is_not_finite_is_none(solved):
-    found = certified(CUT, PeerAnswer(solved.x, np.full(CUT.n, np.nan)), tol=1e-4)
-    assert found.what == "x, our y"
+    found = certify_answer(CUT, PeerAnswer(solved.x, np.full(CUT.n, np.nan)), tol=1e-4)
+    assert found.basis == "x, our y"
 
 
 @pytest.mark.parametrize(("outside", "solves"), [(0.9e-6, True), (1.1e-6, False), (0.1, False)])
 def test_an_answer_far_from_the_domain_solves_nothing(solved, outside, solves):
     far = replace(solved.certificate, distance_to_X=outside * CUT.problem.X.max_norm)
-    found = certified(CUT, PeerAnswer(solved.x, certificate=far), tol=1e-3)
+    found = certify_answer(CUT, PeerAnswer(solved.x, certificate=far), tol=1e-3)
     assert found.outside == pytest.approx(outside)
     assert found.error >= outside * (1 - 1e-9)
     assert found.solves(1e-3) is solves
@@ -110,14 +110,14 @@ def test_the_distance_of_a_point_without_a_dual_is_told():
         A=condal.Matrix(np.eye(2)),
         K=condal.Box(np.zeros(2), np.full(2, 9.0)),
     )
-    found = certified(simplex, PeerAnswer(np.array([3.0, 4.0])), tol=TOL)
-    assert found.what == "x alone"
+    found = certify_answer(simplex, PeerAnswer(np.array([3.0, 4.0])), tol=TOL)
+    assert found.basis == "x alone"
     assert found.outside > 1.0
 
 
 def test_a_claim_is_marked_as_one():
-    found = certified(CUT, PeerAnswer(claim=12.5), tol=TOL)
-    assert (found.what, found.objective) == ("own claim", 12.5)
+    found = certify_answer(CUT, PeerAnswer(claim=12.5), tol=TOL)
+    assert (found.basis, found.objective) == ("own claim", 12.5)
     assert np.isnan(found.error)
     assert np.isnan(found.bound)
 
@@ -125,7 +125,7 @@ def test_a_claim_is_marked_as_one():
 def test_ours_brings_its_own_certificate(tmp_path):
     task = Ours().prepare(CUT, 1e-4, None)
     task.solve()
-    found = certified(CUT, task.answer(), tol=1e-4)
-    assert found.what == "x, y"
+    found = certify_answer(CUT, task.answer(), tol=1e-4)
+    assert found.basis == "x, y"
     assert found.error <= 1e-4
     assert found.bound == task.result.bound

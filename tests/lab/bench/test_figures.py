@@ -1,4 +1,4 @@
-"""Verdicts, tables and profiles: their arithmetic, on runs that were made up."""
+"""The arithmetic of verdicts, tables and profiles, on invented runs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import pytest
 
 from condal.errors import CondalError
 from condal.lab.bench.figures import FIGURES, judge, verdicts
-from condal.lab.bench.job import Run
+from condal.lab.bench.job import BenchRun
 from condal.lab.bench.profile import draw, factors, steps
 from condal.lab.bench.results import Results, load, machine, save, versions
 from condal.lab.bench.sets import SETS
-from condal.lab.bench.table import HEAD, heading, judged, markdown, notes, page, row, rows
+from condal.lab.bench.table import HEAD, figure_cells, heading, notes, page, row, rows
+from condal.lab.markdown import markdown
 
 
 def run(case="G1", solver="condal", cpu=1.0, tol=1e-6, outcome="solved", **more):
@@ -22,7 +23,9 @@ def run(case="G1", solver="condal", cpu=1.0, tol=1e-6, outcome="solved", **more)
     facts |= {"certified": "x, y", "eps": tol}
     if outcome in ("time", "refused", "failed"):
         cpu, facts = None, {"eps": tol}
-    return Run(case=case, solver=solver, tol=tol, outcome=outcome, cpu=cpu, **{**facts, **more})
+    return BenchRun(
+        case=case, solver=solver, tol=tol, outcome=outcome, cpu=cpu, **{**facts, **more}
+    )
 
 
 def results(*runs, name="gset"):
@@ -63,7 +66,7 @@ def test_what_ours_does_not_solve_is_missed():
     text = "G1: CPU time, condal / Pymanopt"
     found = verdict(text, run(outcome="short", gap=1e-3), run(solver="Pymanopt"))
     assert found.verdict == "missed"
-    assert found.remark == "G1: condal came to 1.0e-03, not 1e-06"
+    assert found.remark == "G1: condal reached 1.0e-03, not 1e-06"
     found = verdict(text, run(outcome="time", reason="no answer"), run(solver="Pymanopt"))
     assert (found.verdict, found.remark) == ("missed", "G1: condal time: no answer")
 
@@ -94,7 +97,7 @@ def test_the_slope_of_growth():
     assert found.value == pytest.approx(1.1)
     assert (found.verdict, found.remark) == ("reached", "n = 10,000 to 1,000,000")
     assert verdict("n = 10^6: bytes", *runs, name="growth").verdict == "reached"
-    seconds = verdict("n = 10^6: seconds", *runs, name="growth")
+    seconds = verdict("n = 10^6: wall-clock seconds", *runs, name="growth")
     assert seconds.value == pytest.approx(1e-4 * 1e6**1.1)
     assert verdict("slope", runs[0], name="growth").verdict == "not measured"
     late = run("random-1000000", tol=1e-3, outcome="time", reason="no answer")
@@ -136,8 +139,8 @@ def test_what_gave_no_answer_is_in_the_table():
     assert notes(found.of("G1")) == [
         "CSDP: time, no answer within 600 s",
         "Clarabel: refused, needs about 820 GB",
-        "SDPA was asked for 1e-8 to come to 1e-6",
-        "LoRADS claims 1.5; nothing is proved of it",
+        "SDPA ran at 1e-8 to reach 1e-6",
+        "LoRADS claims 1.5; nothing is proved about it",
     ]
     text = page(SETS["gset"], found, verdicts(found))
     assert "| CSDP | > 600 |" in text
@@ -149,7 +152,7 @@ def test_a_stand_in_is_said():
     found = results(run(stand_in=True), run(solver="Pymanopt", cpu=9.0))
     assert heading(SETS["gset"], found, "G1").endswith("to 1e-6, a generated stand-in")
     assert verdict("G1: CPU time, condal / Pymanopt", *found.runs).remark == "stand-in data"
-    assert judged(verdicts(found)[0])[0].endswith("(stand-in data)")
+    assert figure_cells(verdicts(found)[0])[0].endswith("(stand-in data)")
     assert markdown(("a",), [("b|c",)]) == "| a |\n| --- |\n| b\\|c |"
 
 
@@ -159,8 +162,8 @@ def test_every_remark_is_kept():
     def remark(outcome, **more):
         return verdict(text, ours, run(solver="Pymanopt", cpu=9.0, outcome=outcome, **more)).remark
 
-    assert remark("short", gap=1e-2) == "Pymanopt came to 1e-02 only; stand-in data"
-    assert remark("unproved", gap=None) == "nothing is proved of Pymanopt's answer; stand-in data"
+    assert remark("short", gap=1e-2) == "Pymanopt reached only 1e-02; stand-in data"
+    assert remark("unproved", gap=None) == "Pymanopt's answer is not proved; stand-in data"
     assert remark("time", reason="late") == "Pymanopt: late; stand-in data"
     assert remark("failed", reason="boom") == "Pymanopt failed: boom; stand-in data"
     bad = run(outcome="failed", reason="boom", stand_in=True)
@@ -251,5 +254,5 @@ def test_objectives_are_held_against_the_known_optima():
     found = verdict(text, good, off, name="sdplib")
     assert (found.verdict, found.remark) == ("missed by 3x", "qap5, of 2 instances")
     assert verdict(text, name="sdplib").verdict == "not measured"
-    shown = heading(SETS["sdplib"], results(good, name="sdplib"), "theta1")
-    assert shown == "theta1: theta, n = 50, 104 rows, to 1e-4, optimum 23"
+    split_measured = heading(SETS["sdplib"], results(good, name="sdplib"), "theta1")
+    assert split_measured == "theta1: theta, n = 50, 104 rows, to 1e-4, optimum 23"

@@ -1,4 +1,4 @@
-"""Runs in processes of their own: what they measure, and how they end."""
+"""Runs in separate processes: what they measure, and how they end."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 
 from condal.lab.bench import measure as module
 from condal.lab.bench import memory
-from condal.lab.bench.job import Job, Run
-from condal.lab.bench.measure import once, repeated, settled
+from condal.lab.bench.job import BenchRun, Job
+from condal.lab.bench.measure import repeat_run, run_once, run_to_tolerance
 from condal.lab.bench.peers import OURS
 from condal.lab.bench.peers.peer import PeerAnswer
-from condal.lab.bench.run import Plan, jobs
+from condal.lab.bench.run import BenchPlan, jobs
 from condal.lab.bench.sets import SETS
 from condal.lab.bench.table import notes
-from condal.lab.bench.worker import measured, work
+from condal.lab.bench.worker import measure_solve, work
 
 GB = 1 << 30
 
@@ -27,7 +27,7 @@ def job(solver="condal", **changes) -> Job:
 
 
 def test_a_run_is_measured_and_certified():
-    run = once(job())
+    run = run_once(job())
     assert (run.outcome, run.certified) == ("solved", "x, y")
     assert 0 < run.cpu < 60
     assert 10**7 < run.memory < 8 * GB
@@ -36,13 +36,13 @@ def test_a_run_is_measured_and_certified():
 
 
 def test_time_that_is_over_ends_a_run():
-    run = once(job(set="tori", case="G67", tol=1e-13, eps=1e-13, seconds=0.1))
+    run = run_once(job(set="tori", case="G67", tol=1e-13, eps=1e-13, seconds=0.1))
     assert (run.outcome, run.reason) == ("time", "no answer within 0.1 s")
     assert run.cpu is None
 
 
 def test_a_crash_is_a_failure():
-    run = once(job(set="nothing"))
+    run = run_once(job(set="nothing"))
     assert run.outcome == "failed"
     assert "ended with code 1" in run.reason
     assert "KeyError: 'nothing'" in run.reason
@@ -59,7 +59,7 @@ def test_what_a_peer_raises_is_its_failure(monkeypatch):
 
 
 def test_an_answer_that_is_none_is_a_failure(monkeypatch):
-    class Task:
+    class PeerTask:
         def solve(self):
             pass
 
@@ -68,7 +68,7 @@ def test_an_answer_that_is_none_is_a_failure(monkeypatch):
 
     class Odd:
         def prepare(self, model, tol, limits):
-            return Task()
+            return PeerTask()
 
     monkeypatch.setattr("condal.lab.bench.worker.solver", lambda name: Odd())
     run = work(job("SCS"))
@@ -77,7 +77,7 @@ def test_an_answer_that_is_none_is_a_failure(monkeypatch):
 
 
 def test_the_peak_is_that_of_the_solve():
-    class Task:
+    class PeerTask:
         size = 0
 
         def solve(self):
@@ -88,49 +88,49 @@ def test_the_peak_is_that_of_the_solve():
     del large
     if not memory.begin():
         pytest.skip("the system does not let the peak be forgotten")
-    before = memory.peak()  # what is held now, the process of the tests being a large one
-    used = measured(Task(), 60.0)
+    before = memory.peak()  # the process of the tests is already large
+    used = measure_solve(PeerTask(), 60.0)
     assert 240e6 < used.memory < before + 240e6 + 100e6  # and not before + 480e6
 
 
 def fake(monkeypatch, *runs):
     asked = []
 
-    def give(one: Job) -> Run:
+    def give(one: Job) -> BenchRun:
         asked.append(one.eps)
         return runs[len(asked) - 1]
 
-    monkeypatch.setattr(module, "once", give)
+    monkeypatch.setattr(module, "run_once", give)
     return asked
 
 
-def run(outcome="solved", cpu=10.0, gap=1e-5) -> Run:
+def run(outcome="solved", cpu=10.0, gap=1e-5) -> BenchRun:
     times = [] if cpu is None else [cpu]
     facts = {"cpu": cpu, "gap": gap, "infeasibility": 0.0, "repeats": times}
-    return Run("cut-60", "SCS", 1e-4, 1e-4, outcome, **facts)
+    return BenchRun("cut-60", "SCS", 1e-4, 1e-4, outcome, **facts)
 
 
 def test_short_runs_are_repeated_and_the_fastest_counts(monkeypatch):
     fake(monkeypatch, run(cpu=0.2), run(cpu=0.4))
-    found = repeated(job("SCS"), repeated(job("SCS"), run(cpu=0.3)))
+    found = repeat_run(job("SCS"), repeat_run(job("SCS"), run(cpu=0.3)))
     assert (found.cpu, found.repeats) == (0.2, [0.3, 0.2, 0.4])
 
 
 def test_long_runs_and_those_without_an_answer_are_not_repeated(monkeypatch):
     assert fake(monkeypatch) == []
     for one in (run(cpu=10.0), run("time", cpu=None), run("refused", cpu=None)):
-        assert repeated(job("SCS"), one) is one
+        assert repeat_run(job("SCS"), one) is one
 
 
 def test_a_repeat_is_asked_for_what_was_settled_on(monkeypatch):
     asked = fake(monkeypatch, run(cpu=0.2))
-    repeated(job("SCS"), replace(run(cpu=0.3), eps=1e-6))
+    repeat_run(job("SCS"), replace(run(cpu=0.3), eps=1e-6))
     assert asked == [1e-6]
 
 
 def test_a_repeat_that_fails_is_told_and_does_not_count(monkeypatch):
     fake(monkeypatch, replace(run("failed", cpu=None), reason="boom"))
-    found = repeated(job("SCS"), run(cpu=0.3))
+    found = repeat_run(job("SCS"), run(cpu=0.3))
     assert (found.outcome, found.cpu, found.repeats) == ("solved", 0.3, [0.3])
     assert found.spoilt == ["failed, boom"]
     assert notes([found]) == ["SCS: a repeat that does not count: failed, boom"]
@@ -139,24 +139,24 @@ def test_a_repeat_that_fails_is_told_and_does_not_count(monkeypatch):
 @pytest.mark.parametrize(("good", "bad"), [("solved", "short"), ("short", "unproved")])
 def test_a_repeat_that_proves_less_does_not_count(monkeypatch, good, bad):
     fake(monkeypatch, run(bad, cpu=0.1), run(good, cpu=0.2))
-    found = repeated(job("SCS"), run(good, cpu=0.3))
+    found = repeat_run(job("SCS"), run(good, cpu=0.3))
     assert (found.outcome, found.cpu, found.repeats) == (good, 0.3, [0.3])
-    found = repeated(job("SCS"), found)
+    found = repeat_run(job("SCS"), found)
     assert (found.cpu, found.repeats, found.spoilt) == (0.2, [0.3, 0.2], [bad])
 
 
 def test_a_repeat_that_proves_more_is_the_one_that_counts(monkeypatch):
     fake(monkeypatch, run("solved", cpu=0.4))
-    found = repeated(job("SCS"), run("short", cpu=0.3))
+    found = repeat_run(job("SCS"), run("short", cpu=0.3))
     assert (found.outcome, found.cpu, found.repeats) == ("solved", 0.4, [0.4])
     assert found.spoilt == ["short"]
 
 
 def test_a_run_says_how_it_was_made_whatever_becomes_of_it(monkeypatch):
     made = {"stand_in": True, "versions": {"condal": "0"}}
-    late = once(job(set="tori", case="G67", tol=1e-13, eps=1e-13, seconds=0.1, **made))
+    late = run_once(job(set="tori", case="G67", tol=1e-13, eps=1e-13, seconds=0.1, **made))
     assert late.outcome == "time"
-    done = once(job(seconds=30.0, **made))
+    done = run_once(job(seconds=30.0, **made))
     assert done.outcome == "solved"
     for run, seconds in ((late, 0.1), (done, 30.0)):
         assert (run.stand_in, run.versions, run.max_seconds) == (True, {"condal": "0"}, seconds)
@@ -182,33 +182,33 @@ def test_an_answer_outside_of_the_domain_is_not_solved(monkeypatch):
     assert run.outcome == "short"
     assert run.gap <= 1e-4
     assert run.outside == pytest.approx(1e-5)
-    assert notes([run]) == ["SCS: 1e-5 of the size of X outside of it"]
+    assert notes([run]) == ["SCS is outside X by 1e-5 of the size of X"]
 
 
 def test_a_peer_that_falls_short_is_asked_for_more(monkeypatch):
     asked = fake(monkeypatch, run("short", gap=1e-3), run("short", gap=2e-4), run(cpu=30.0))
-    found = settled(job("SCS"))
+    found = run_to_tolerance(job("SCS"))
     assert asked == pytest.approx([1e-4, 5e-5, 2e-5])
     assert (found.outcome, found.cpu) == ("solved", 30.0)
 
 
 def test_what_a_peer_reached_is_kept_if_more_is_too_much(monkeypatch):
     fake(monkeypatch, run("short", gap=1e-3), run("time", cpu=None))
-    assert settled(job("SCS")).outcome == "short"
+    assert run_to_tolerance(job("SCS")).outcome == "short"
 
 
 def test_ours_is_asked_once(monkeypatch):
     asked = fake(monkeypatch, run("short", gap=1e-3))
-    assert settled(job()).outcome == "short"
+    assert run_to_tolerance(job()).outcome == "short"
     assert asked == [1e-4]
 
 
 def test_the_jobs_of_a_set(tmp_path):
-    plan = Plan({"SCS": "3", "Pymanopt": "2"}, tmp_path, instances=("g67",), data=tmp_path)
+    plan = BenchPlan({"SCS": "3", "Pymanopt": "2"}, tmp_path, instances=("g67",), data=tmp_path)
     found = [(one.solver, one.tol) for one in jobs(SETS["tori"], plan)]
     assert found == [("condal", 1e-5), ("SCS", 1e-5), ("Pymanopt", 1e-3)]
-    plan = Plan({"SCS": "3"}, tmp_path, instances=("G1",), data=tmp_path)
+    plan = BenchPlan({"SCS": "3"}, tmp_path, instances=("G1",), data=tmp_path)
     found = [(one.solver, one.tol) for one in jobs(SETS["gset"], plan)]
     assert found == [("condal", 1e-6), ("condal", 1e-3), ("SCS", 1e-6)]
-    plan = Plan({"SCS": "3"}, tmp_path, tol=1e-2, instances=("random-10000",))
+    plan = BenchPlan({"SCS": "3"}, tmp_path, tol=1e-2, instances=("random-10000",))
     assert [(one.solver, one.tol) for one in jobs(SETS["growth"], plan)] == [("condal", 1e-2)]

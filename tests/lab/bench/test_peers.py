@@ -1,4 +1,4 @@
-"""Every peer that is installed finds known optima, and its answer has our certificate."""
+"""Every installed peer finds known optima, and condal certifies its answers."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pytest
 
 import condal
 from condal.errors import CondalError, FormatError, ProblemError
-from condal.lab.bench.certified import certified
+from condal.lab.bench.certified import certify_answer
 from condal.lab.bench.generated import theta
 from condal.lab.bench.peers import PEERS, Limits, Refusal, TimeExceeded, chosen, installed
 from condal.lab.bench.peers.factored import read_factors
-from condal.lab.bench.peers.files import Program
+from condal.lab.bench.peers.files import ProgramTask
 from condal.lab.bench.peers.peer import PeerAnswer
-from condal.lab.bench.standard import standard
+from condal.lab.bench.standard import standard_form
 from known import PLANTED
 
 HERE = installed()
@@ -59,7 +59,7 @@ def solve(peer, model, limits):
 
 
 def test_max_cut_of_a_triangle(peer, limits):
-    found = certified(TRIANGLE, solve(peer, TRIANGLE, limits), tol=TOL)
+    found = certify_answer(TRIANGLE, solve(peer, TRIANGLE, limits), tol=TOL)
     assert found.objective == pytest.approx(2.25, rel=1e-4)
     if peer.name != "LoRADS":
         assert found.error < 1e-4
@@ -71,19 +71,19 @@ def test_theta_of_a_pentagon(peer, limits):
         with pytest.raises(Refusal, match="takes only a linear objective with diag x = 1"):
             peer.prepare(PENTAGON, TOL, limits)
         return
-    found = certified(PENTAGON, solve(peer, PENTAGON, limits), tol=TOL)
+    found = certify_answer(PENTAGON, solve(peer, PENTAGON, limits), tol=TOL)
     assert found.objective == pytest.approx(np.sqrt(5), rel=1e-4)
     if peer.name != "LoRADS":
         assert found.error < 1e-4
         assert found.bound >= np.sqrt(5) * (1 - 1e-12)
 
 
-# The others take max-cut alone, or give no point of such problems.
+# The others support only max-cut, or return no point.
 @pytest.mark.parametrize("name", ["sdp-equal", "sdp-box", "sdp-at-most"])
 @pytest.mark.parametrize("peer", GENERAL, indirect=True)
 def test_planted_problems(peer, limits, name):
     known = PLANTED[name]()
-    found = certified(known.problem, solve(peer, known.problem, limits), tol=TOL)
+    found = certify_answer(known.problem, solve(peer, known.problem, limits), tol=TOL)
     assert found.objective == pytest.approx(known.optimum, rel=1e-3, abs=1e-3)
     assert found.error < 1e-3
     assert found.bound <= known.optimum + 1e-9
@@ -136,23 +136,23 @@ def test_mixing_is_given_the_graph_and_its_factor_is_read(on_path, limits):
     )
     assert PEERS["mixing"].version() == "unknown"
     answer = solve(PEERS["mixing"], TRIANGLE, limits)
-    assert answer.said == "iter 1 delta 0"
+    assert answer.message == "iter 1 delta 0"
     assert answer.usage is not None
     assert 0 < answer.usage.cpu < 60
-    found = certified(TRIANGLE, answer, tol=TOL)
-    assert (found.what, found.objective) == ("x, our y", pytest.approx(2.25))
+    found = certify_answer(TRIANGLE, answer, tol=TOL)
+    assert (found.basis, found.objective) == ("x, our y", pytest.approx(2.25))
     assert found.error < 1e-7
 
 
 def test_lorads_has_its_claim_and_nothing_else(on_path, limits):
     on_path("lorads", "print('\\t 1.Primal Objective:            : -2.250000e+00')\n")
-    found = certified(TRIANGLE, solve(PEERS["LoRADS"], TRIANGLE, limits), tol=TOL)
-    assert (found.what, found.objective) == ("own claim", 2.25)
+    found = certify_answer(TRIANGLE, solve(PEERS["LoRADS"], TRIANGLE, limits), tol=TOL)
+    assert (found.basis, found.objective) == ("own claim", 2.25)
     assert np.isnan(found.error)
 
 
 def test_a_factor_of_sdplr_is_read(put_text):
-    form = standard(TRIANGLE.problem)
+    form = standard_form(TRIANGLE.problem)
     R = np.array([[1.0, 0.0], [-0.5, np.sqrt(0.75)], [-0.5, -np.sqrt(0.75)]])
     # C - sum_i z_i I_i = 0 on the range of R, for C = -L/4: z = -3/4.
     lines = ["dual variable 3", *["-0.75"] * 3, "primal variable 1 s 3 3 2"]
@@ -160,10 +160,10 @@ def test_a_factor_of_sdplr_is_read(put_text):
     answer = read_factors(put_text("\n".join(lines)), form)
     np.testing.assert_array_equal(answer.x.U, R)
     np.testing.assert_array_equal(answer.y, [0.75] * 3)
-    assert certified(TRIANGLE, answer, tol=TOL).error < 1e-7
+    assert certify_answer(TRIANGLE, answer, tol=TOL).error < 1e-7
     with pytest.raises(FormatError, match="does not begin with 'dual variable'"):
         read_factors(put_text("primal"), form)
-    with pytest.raises(FormatError, match="is not of this problem, of 3 rows"):
+    with pytest.raises(FormatError, match="is not a solution of this problem of 3 rows"):
         read_factors(put_text("dual variable 1\n0\nprimal variable 1 s 3 3 2"), form)
 
 
@@ -189,31 +189,37 @@ def put_text(tmp_path):
         (
             "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
             CondalError,
-            r"ended by SIGKILL after 0\.\d s, as the system does out of memory",
+            r"ended by SIGKILL after 0\.\d s, perhaps for lack of memory",
         ),
     ],
 )
 def test_a_program_that_fails_says_how(on_path, tmp_path, body, error, text):
     on_path("broken", body)
-    program = Program(["broken"], Limits(0.5, 4 << 30, tmp_path), lambda folder, log: PeerAnswer())
+    program = ProgramTask(
+        ["broken"], Limits(0.5, 4 << 30, tmp_path), lambda folder, log: PeerAnswer()
+    )
     with pytest.raises(error, match=text) as caught:
         program.solve()
     assert isinstance(caught.value, TimeExceeded) is (error is TimeExceeded)
 
 
 def test_a_program_that_hangs_is_ended_as_one_without_time(on_path, tmp_path, monkeypatch):
-    monkeypatch.setattr("condal.lab.bench.peers.files.MORE", 0.3)
-    monkeypatch.setattr("condal.lab.bench.peers.files.WALL", 0)
+    monkeypatch.setattr("condal.lab.bench.peers.files.EXTRA_SECONDS", 0.3)
+    monkeypatch.setattr("condal.lab.bench.peers.files.WALL_PER_CPU", 0)
     on_path("hangs", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(60)")
-    program = Program(["hangs"], Limits(5.0, 4 << 30, tmp_path), lambda folder, log: PeerAnswer())
-    with pytest.raises(TimeExceeded, match=r"no answer within 0\.3 s on the clock"):
+    program = ProgramTask(
+        ["hangs"], Limits(5.0, 4 << 30, tmp_path), lambda folder, log: PeerAnswer()
+    )
+    with pytest.raises(TimeExceeded, match=r"no answer within 0\.3 s of wall time"):
         program.solve()
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
 def test_a_program_that_does_not_heed_the_end_of_its_time_has_had_it(tmp_path):
-    program = Program(["deaf"], Limits(5.0, 4 << 30, tmp_path), lambda folder, log: PeerAnswer())
+    program = ProgramTask(
+        ["deaf"], Limits(5.0, 4 << 30, tmp_path), lambda folder, log: PeerAnswer()
+    )
     record = {"code": -signal.SIGKILL, "cpu": 11.0, "wall": 11.0, "memory": 1}
     with pytest.raises(TimeExceeded, match="no answer within 5 s"):
         program._judge(record)

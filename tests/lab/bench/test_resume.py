@@ -1,4 +1,4 @@
-"""Results that are there stay there: what a run replaces, keeps, repeats and refuses."""
+"""Existing results are kept: what a run replaces, repeats and refuses."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ import pytest
 
 from condal.errors import CondalError
 from condal.lab.bench import measure
-from condal.lab.bench.job import Run
+from condal.lab.bench.job import BenchRun
 from condal.lab.bench.results import Results, load, machine, save, versions
-from condal.lab.bench.run import REPEATS, Plan, run_set
+from condal.lab.bench.run import MAX_RUNS, BenchPlan, run_set
 from condal.lab.bench.sets import SETS
 from condal.lab.bench.table import page
 
 QUICK = SETS["quick"]
-LATER = ("spoilt", "outside", "max_seconds", "versions")  # what files of old have not
+LATER = ("spoilt", "outside", "max_seconds", "versions")  # fields that old files lack
 
 
 @pytest.fixture
 def asked(monkeypatch):
-    """Runs that take a second, and what was asked for; `stop` interrupts the run of that number."""
+    """Fake the runs and record the requests; `stop` interrupts the run of that number."""
 
     class Asked(list):
         stop, cpu = None, 10.0
 
-        def once(self, job):
+        def run_once(self, job):
             if self.stop is not None and len(self) >= self.stop:
                 raise KeyboardInterrupt
             self.append((job.case, job.solver))
             facts = {"cpu": self.cpu, "wall": self.cpu, "gap": 0.0, "infeasibility": 0.0}
-            return Run(**job.facts(), outcome="solved", repeats=[self.cpu], **facts)
+            return BenchRun(**job.facts(), outcome="solved", repeats=[self.cpu], **facts)
 
     made = Asked()
-    monkeypatch.setattr(measure, "once", made.once)
+    monkeypatch.setattr(measure, "run_once", made.run_once)
     return made
 
 
 def go(folder, peers=("SCS",), *, name="quick", **changes) -> Results:
-    plan = Plan(dict.fromkeys(peers, "3"), folder, **changes)
+    plan = BenchPlan(dict.fromkeys(peers, "3"), folder, **changes)
     return run_set(SETS[name], plan, say=lambda line: None, done=lambda run: None)
 
 
@@ -48,7 +48,7 @@ def keys(folder, name="quick"):
 
 
 def age(folder, name="quick", **changes):
-    """Make the file one of old: what a run was made with is said of all runs at once."""
+    """Turn the file into an old one, which states limits and versions once for all runs."""
     path = folder / f"bench-{name}.json"
     record = json.loads(path.read_text())
     record |= changes
@@ -96,8 +96,8 @@ def test_the_order_is_that_of_the_set_and_of_the_peers(tmp_path, asked):
     ]
 
 
-def test_a_file_of_old_is_gone_on_with(tmp_path, asked):
-    """What it says of all runs counts for each of them."""
+def test_a_file_of_old_is_resumed(tmp_path, asked):
+    """What the file states for all runs holds for each of them."""
     go(tmp_path)
     age(tmp_path)
     assert "max_seconds" not in (tmp_path / "bench-quick.json").read_text().partition("runs")[2]
@@ -107,7 +107,7 @@ def test_a_file_of_old_is_gone_on_with(tmp_path, asked):
     assert asked[6:] == [("cut-60", "condal"), ("cut-60", "SCS")]
     found = load(tmp_path, "quick")
     assert [run.max_seconds for run in found.runs] == [60.0] * 2 + [600.0] * 4
-    assert "A solver had 60 or 600 s of CPU time" in page(QUICK, found, [])
+    assert "The limit per run was 60 or 600 s of CPU time" in page(QUICK, found, [])
 
 
 def test_a_file_of_old_with_other_versions_is_run_again(tmp_path, asked):
@@ -115,25 +115,25 @@ def test_a_file_of_old_with_other_versions_is_run_again(tmp_path, asked):
     age(tmp_path, versions={**versions({"SCS": "2"}), "condal": "0.0.1"})
     found = go(tmp_path, resume=True, instances=("cut-60",))
     assert asked[6:] == [("cut-60", "condal"), ("cut-60", "SCS")]
-    assert found.versions["SCS"] == "3 and 2"  # both, as long as both are there
+    assert found.versions["SCS"] == "3 and 2"  # both, while runs of both exist
     assert found.versions["numpy"] == versions({})["numpy"]
     found = go(tmp_path, resume=True)
     assert len(asked) == 12
     assert found.versions == versions({"SCS": "3"})
 
 
-def test_a_file_that_cannot_be_gone_on_with_is_refused(tmp_path, asked):
+def test_a_file_of_another_machine_or_set_is_refused(tmp_path, asked):
     go(tmp_path)
     path = tmp_path / "bench-quick.json"
     before = load(tmp_path, "quick")
     for resume in (False, True):
         save(tmp_path, replace(before, machine={**machine(), "cpu": "an abacus"}))
         kept = path.read_text()
-        with pytest.raises(CondalError, match=r"another machine \(an abacus, .* folder by --out"):
+        with pytest.raises(CondalError, match=r"another machine \(an abacus, .* folder with --out"):
             go(tmp_path, resume=resume)
         assert path.read_text() == kept
     save(tmp_path, replace(before, runs=[replace(before.runs[0], case="cut-7")]))
-    with pytest.raises(CondalError, match="a run of condal on cut-7, and there is no such solver"):
+    with pytest.raises(CondalError, match="a run of condal on cut-7, an unknown solver or"):
         go(tmp_path)
     path.write_text(path.read_text().replace('"eps"', '"epsilon"'))
     with pytest.raises(CondalError, match=r"cannot be read as results .*name another folder"):
@@ -179,6 +179,6 @@ def test_missing_repeats_are_made(tmp_path, asked):
     found = go(tmp_path, instances=("cut-60",), resume=True)
     assert [run.repeats for run in found.runs] == [[1.0, 1.0, 0.5], [1.0, 0.5, 0.5]]
     assert {run.cpu for run in found.runs} == {0.5}
-    assert len(asked) == 2 * REPEATS
+    assert len(asked) == 2 * MAX_RUNS
     go(tmp_path, instances=("cut-60",), resume=True)
-    assert len(asked) == 2 * REPEATS
+    assert len(asked) == 2 * MAX_RUNS

@@ -1,4 +1,4 @@
-"""The standard form says what the problem says, and its dual is the problem's."""
+"""The standard form is equivalent to the problem, and so is its dual."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import condal
 from condal.errors import ProblemError
 from condal.lab.bench.generated import random_edges, sparse_graph, theta, torus
 from condal.lab.bench.peers.files import sdpa_problem
-from condal.lab.bench.standard import bounds, standard
+from condal.lab.bench.standard import bounds, standard_form
 from known import PLANTED
 
 SPECTRAL = ("sdp-equal", "sdp-box", "sdp-at-most")
@@ -21,7 +21,7 @@ def known(request):
 
 
 def test_the_solution_satisfies_the_rows(known):
-    form, x = standard(known.problem), np.asarray(known.x)
+    form, x = standard_form(known.problem), np.asarray(known.x)
     values = form.rows @ x.ravel()
     e = form.equalities
     np.testing.assert_allclose(values[:e], form.b[:e], atol=1e-10)
@@ -31,8 +31,8 @@ def test_the_solution_satisfies_the_rows(known):
 
 
 def test_a_dual_goes_back_to_the_problem(known):
-    """z that has sum_i z_i A_i = A'y + mu I, with signs: y comes back, the trace's part is gone."""
-    form = standard(known.problem)
+    """From z with sum_i z_i A_i = A'y + mu I, `dual` returns y without the trace's part."""
+    form = standard_form(known.problem)
     rng = np.random.default_rng(0)
     z = rng.random(form.m)
     adjoint = (form.rows.T @ z).reshape(form.n, form.n)
@@ -43,7 +43,7 @@ def test_a_dual_goes_back_to_the_problem(known):
 
 @pytest.mark.parametrize("upper", [True, False])
 def test_triangles_keep_inner_products(known, upper):
-    form, x = standard(known.problem), np.asarray(known.x)
+    form, x = standard_form(known.problem), np.asarray(known.x)
     A, cost = form.triangle(upper=upper)
     one = form.triangle(upper=upper)[1]
     assert cost.size == form.n * (form.n + 1) // 2
@@ -55,16 +55,16 @@ def test_triangles_keep_inner_products(known, upper):
 
 
 def test_a_trace_that_the_rows_imply_is_not_said_again():
-    cut = standard(condal.problems.max_cut(torus(3, 4)).problem)
+    cut = standard_form(condal.problems.max_cut(torus(3, 4)).problem)
     assert cut.m == 12
-    lovasz = standard(theta(10, 12))
+    lovasz = standard_form(theta(10, 12))
     assert lovasz.m == 13
     np.testing.assert_array_equal(lovasz.rows[[12]].toarray().reshape(10, 10), np.eye(10))
 
 
 def test_k_means_has_a_row_for_every_sum_and_every_entry():
     model = condal.problems.k_means(np.arange(8.0).reshape(4, 2), 2)
-    form = standard(model.problem)
+    form = standard_form(model.problem)
     assert (form.m, form.equalities) == (4 + 1 + 10, 5)
     x = np.kron(np.eye(2), np.full((2, 2), 0.5))
     values = form.rows @ x.ravel()
@@ -74,7 +74,7 @@ def test_k_means_has_a_row_for_every_sum_and_every_entry():
 
 def test_the_file_of_a_standard_form_has_its_slacks():
     known = PLANTED["sdp-box"]()
-    form = standard(known.problem)
+    form = standard_form(known.problem)
     file = sdpa_problem(form)
     slack = form.m - form.equalities
     assert file.sizes == (form.n, -slack)
@@ -85,7 +85,7 @@ def test_the_file_of_a_standard_form_has_its_slacks():
 
 def test_what_peers_cannot_take_is_said():
     with pytest.raises(ProblemError, match="one spectral domain; got LeastSquares over Simplex"):
-        standard(PLANTED["simplex-equal"]().problem)
+        standard_form(PLANTED["simplex-equal"]().problem)
     with pytest.raises(ProblemError, match="points, boxes and orthants; got L1"):
         bounds(condal.L1(size=3))
 

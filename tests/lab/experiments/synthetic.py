@@ -1,4 +1,4 @@
-"""Studies whose curves are made: every law that the claims test is known."""
+"""Studies with synthetic curves, for which every claim is known to hold or fail."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from condal.lab.experiments.contenders import CONTENDERS
 from condal.lab.experiments.curve import Curve
 from condal.lab.experiments.reference import Reference
 from condal.lab.experiments.study import Study, Tuned
-from condal.lab.experiments.trial import Budget, Task, Trial
+from condal.lab.experiments.trial import MethodTrial, TrialBudget, TrialTask
 
 K = 10_000
 CALLS = np.unique(np.geomspace(1, K, 400).astype(int)).astype(float)
@@ -29,8 +29,8 @@ def trial(
     atoms: Any = None,
     ended: str = "calls",
     share: float = 0.9,
-) -> Trial:
-    """A trial with the given errors; those of the atoms are 1 if not given."""
+) -> MethodTrial:
+    """Return a trial with the given errors; the errors of the atoms default to 1."""
     residual = np.broadcast_to(residual, CALLS.shape)
     infeasibility = np.abs(residual) if infeasibility is None else infeasibility
     atoms = np.ones(CALLS.size) if atoms is None else atoms
@@ -42,17 +42,17 @@ def trial(
         OPTIMUM * (1 + atoms),
         atoms,
     )
-    task = Task("made", name, setting, Budget(K, 60.0))
-    return Trial(task, curve, ended, 1.0, K, 20 * K, share, C)
+    task = TrialTask("made", name, setting, TrialBudget(K, 60.0))
+    return MethodTrial(task, curve, ended, 1.0, K, 20 * K, share, C)
 
 
-def study(trials: list[Trial]) -> Study:
-    """Those trials, by method and setting."""
-    by_name: dict[str, dict[tuple[int, ...], Trial]] = {}
+def study(trials: list[MethodTrial]) -> Study:
+    """Return the study of these trials."""
+    by_name: dict[str, dict[tuple[int, ...], MethodTrial]] = {}
     for one in trials:
         by_name.setdefault(one.task.contender, {})[one.task.setting] = one
     tuned: Mapping[str, Tuned] = {
         name: Tuned(CONTENDERS[name], found, OPTIMUM, K) for name, found in by_name.items()
     }
     known = Reference(OPTIMUM, OPTIMUM * (1 + 1e-9), 1e-9, 0.0, 0.0, "made", 0.0, "made", 1, 0.0)
-    return Study("made", "a made instance", known, Budget(K, 60.0), tuned)
+    return Study("made", "a made instance", known, TrialBudget(K, 60.0), tuned)

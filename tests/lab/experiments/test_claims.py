@@ -1,4 +1,4 @@
-"""Claims on made curves: each verdict is met on both sides, and the page says it."""
+"""Claims on synthetic curves: each verdict occurs both ways, and the page shows it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from synthetic import CALLS, OPTIMUM, C, study, trial
 
 from condal.lab.experiments import claims, paper, rivals
 from condal.lab.experiments.catalogue import EXPERIMENTS
-from condal.lab.experiments.claims import Claim, ClaimVerdict
+from condal.lab.experiments.claims import ClaimVerdict, PaperClaim
 
 HOLDS, FAILS, UNTESTED = ClaimVerdict.HOLDS, ClaimVerdict.FAILS, ClaimVerdict.UNTESTED
 
@@ -58,7 +58,7 @@ def test_who_is_ahead():
 
 
 def plateau(eps: float, times: float) -> np.ndarray:
-    """A residual that falls like 1/k to so many times eps."""
+    """Return a residual that falls like 1/k to a multiple of eps."""
     return np.maximum(CALLS**-1.0, times * eps / (OPTIMUM * C))
 
 
@@ -76,7 +76,7 @@ def test_what_never_saturates_is_not_tested():
 
 
 def dip(sign: float) -> np.ndarray:
-    """1/sqrt(k), with a dip at 3000 calls beyond which the sign is the given one."""
+    """Return 1/sqrt(k) with a dip at 3000 calls, and the given sign after it."""
     x = 10 * np.log(CALLS / 3000)
     shape = np.clip(x, -1, 1) if sign > 0 else np.clip(np.abs(x), 1e-6, 1)
     shape[np.argmin(np.abs(x))] = 1e-3
@@ -154,9 +154,9 @@ def test_the_page_says_everything():
     edge = trial("cgal", (4,), CALLS**-1.0)
     made = study([edge])
     found = [
-        Claim("5", "a | b", "2.0", HOLDS, "made"),
-        Claim("B", "c", "3.0", FAILS, "made"),
-        Claim("B", "d", "why", UNTESTED, "made"),
+        PaperClaim("5", "a | b", "2.0", HOLDS, "made"),
+        PaperClaim("B", "c", "3.0", FAILS, "made"),
+        PaperClaim("B", "d", "why", UNTESTED, "made"),
     ]
     text = claims.page("name", "title", [made], found, criteria=["word means"], remarks=["left"])
     assert text.startswith("# name: title\n")

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from condal.lab.experiments.curve import Curve, decay, envelope, held, score, slope
+from condal.lab.experiments.curve import Curve, decay, envelope, score, slope, step_values
 
 CALLS = np.unique(np.geomspace(1, 10_000, 400).astype(int)).astype(float)
 
@@ -61,7 +61,9 @@ def test_a_short_curve_has_no_slope():
 
 def test_envelope_and_steps():
     assert envelope(np.array([3.0, 1.0, 2.0, 0.5])).tolist() == [3.0, 2.0, 2.0, 0.5]
-    at = held(np.array([2.0, 4.0]), np.array([10.0, 20.0]), np.array([1.0, 2.0, 3.9, 4.0, 9.0]))
+    at = step_values(
+        np.array([2.0, 4.0]), np.array([10.0, 20.0]), np.array([1.0, 2.0, 3.9, 4.0, 9.0])
+    )
     assert at.tolist() == [np.inf, 10.0, 10.0, 20.0, 20.0]
 
 

@@ -1,4 +1,4 @@
-"""Data files: found in order, known by their contents, downloaded, or asked for."""
+"""Data files: found in order, verified by their contents, downloaded or asked for."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def source(contents: bytes = GRAPH, *, name: str = "G7", home: str = "", **chang
 
 @pytest.fixture
 def known(monkeypatch, tmp_path):
-    """Make a source known, an empty cache, and no folder in the environment."""
+    """Register a source, with an empty cache and no folder in the environment."""
     cache = tmp_path / "cache"
     monkeypatch.setattr(pooch, "os_cache", lambda name: cache)
     monkeypatch.delenv("CONDAL_DATA", raising=False)
@@ -162,7 +162,7 @@ def test_without_any_home_the_error_says_where_to_put_what(known, serve, tmp_pat
     with pytest.raises(ProblemError) as caught:
         find("G7")
     text = str(caught.value)
-    assert f"is not in --data (not given), nor $CONDAL_DATA ({tmp_path}), nor the user's" in text
+    assert f"is not in --data (not given), $CONDAL_DATA ({tmp_path}) or the user's" in text
     assert f"{address}/changed: other contents; {address}/missing: HTTPError" in text
     assert f"fetch {address}/changed by hand, and put the file at gset/G7.txt in a folder" in text
     assert not [p for p in cache.rglob("*") if p.is_file()]

@@ -16,10 +16,10 @@ from commands import AS_A_SHELL_STARTS_IT
 from condal.cli.app import cli
 from condal.cli.experiment import summary
 from condal.lab.experiments import EXPERIMENTS, ExperimentFolder, catalogue
-from condal.lab.experiments.claims import Claim, ClaimVerdict
+from condal.lab.experiments.claims import ClaimVerdict, PaperClaim
 from condal.lab.experiments.contenders import CONTENDERS
-from condal.lab.experiments.report import Report
-from condal.lab.experiments.trial import Budget
+from condal.lab.experiments.report import ExperimentReport
+from condal.lab.experiments.trial import TrialBudget
 from condal.sweeps import Lines
 
 NAMES = ["maxcut-small", "maxcut-small-trials", "maxcut-gset", "clustering", "geneig"]
@@ -43,7 +43,7 @@ def tiny():
 
 @pytest.fixture(scope="module")
 def everything(tiny, tmp_path_factory):
-    """All experiments, run on all cores: the folder, and what was printed."""
+    """Run all experiments on all cores; return the folder and the output."""
     folder = tmp_path_factory.mktemp("experiments")
     result = condal("--quick", "--out", folder)
     assert result.exit_code == 0, result.output
@@ -158,7 +158,7 @@ def test_ctrl_c_stops_at_once_and_keeps_what_is_done(tmp_path):
 
 
 def claim(verdict, instance="a"):
-    return Claim("5", "it is so", "0.5", verdict, instance)
+    return PaperClaim("5", "it is so", "0.5", verdict, instance)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,9 @@ def claim(verdict, instance="a"):
     ],
 )
 def test_a_summary_is_a_line_a_claim(tmp_path, claims, said):
-    report = Report((tmp_path / "x.png", tmp_path / "x.svg"), tmp_path / "claims.md", tuple(claims))
+    report = ExperimentReport(
+        (tmp_path / "x.png", tmp_path / "x.svg"), tmp_path / "claims.md", tuple(claims)
+    )
     lines = summary(report).splitlines()
     assert lines == [said, "", f"  {tmp_path / 'x.png'}", f"  {tmp_path / 'claims.md'}"]
 
@@ -200,5 +202,5 @@ def test_budgets_are_what_the_catalogue_says():
             assert plan.case(quick=False).budget == plan.full
             assert plan.case(quick=False, seconds=2.0).budget == replace(plan.full, seconds=2.0)
             assert plan.case(quick=False, seconds=1e9).budget == plan.full
-            assert isinstance(plan.full, Budget)
+            assert isinstance(plan.full, TrialBudget)
             assert plan.quick.calls < plan.full.calls

@@ -12,15 +12,15 @@ from condal.errors import CondalError
 from condal.lab.experiments.curve import Curve
 from condal.lab.experiments.folder import MANIFEST, ExperimentFolder, Known
 from condal.lab.experiments.reference import Reference
-from condal.lab.experiments.trial import Budget, Task, Trial
+from condal.lab.experiments.trial import MethodTrial, TrialBudget, TrialTask
 
-TASK = Task("g1", "fwal", (1, -2), Budget(100, 5.0))
+TASK = TrialTask("g1", "fwal", (1, -2), TrialBudget(100, 5.0))
 
 
-def trial() -> Trial:
+def trial() -> MethodTrial:
     rows = np.arange(1.0, 4.0)
     curve = Curve(rows, rows / 3, rows / 7, np.ones(3), rows, np.array([np.inf, 1.0, 0.5]))
-    return Trial(TASK, curve, "calls", 1.5, 100, 2000, 0.75, 0.01)
+    return MethodTrial(TASK, curve, "calls", 1.5, 100, 2000, 0.75, 0.01)
 
 
 def test_a_trial_comes_back_as_it_was(tmp_path):
@@ -37,8 +37,8 @@ def test_a_trial_comes_back_as_it_was(tmp_path):
 def test_another_budget_is_another_trial(tmp_path):
     folder = ExperimentFolder(tmp_path)
     folder.keep_trial(trial())
-    longer = Task("g1", "fwal", (1, -2), Budget(200, 5.0))
-    exact = Task("g1", "fwal", (1, -2), Budget(100, 5.0, exact=True))
+    longer = TrialTask("g1", "fwal", (1, -2), TrialBudget(200, 5.0))
+    exact = TrialTask("g1", "fwal", (1, -2), TrialBudget(100, 5.0, exact=True))
     assert folder.trial(longer) is None
     assert folder.trial(exact) is None
 

@@ -97,7 +97,7 @@ def test_alpha_is_twice_the_least_that_is_feasible(kind):
     largest = np.linalg.eigvalsh(psi(problem))[-1]
     assert problem.X.trace * largest == pytest.approx(2.0, rel=1e-12)
     assert problem.X.at_most
-    # Psi is indefinite and Phi has a positive part: no y makes the trace constraint idle.
+    # Psi is indefinite and Phi has a positive part: no y makes the trace constraint inactive.
     assert np.linalg.eigvalsh(psi(problem))[0] < 0 < np.linalg.eigvalsh(phi(problem))[-1]
 
 
@@ -152,7 +152,7 @@ def test_the_graphs_are_the_published_ones(name, n, m, total):
 
 @needs_data
 def test_the_digits_are_sorted_by_label():
-    """The planted clustering costs what its authors' data give: 103.543073."""
+    """The planted clustering has the cost of its authors' data: 103.543073."""
     instance = build("mnist", DATA)
     sizes = [85, 126, 116, 107, 110, 87, 87, 99, 89, 94]
     labels = np.repeat(np.arange(10), sizes)

@@ -1,4 +1,4 @@
-"""Reference optima: certified, feasible, and equal to optima that are known."""
+"""Reference optima: certified, feasible, and equal to known optima."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_the_optima_of_the_stand_ins_are_certified(name):
     assert known.infeasibility <= 1e-12
     assert known.distance_to_X <= 1e-12
     assert known.failure == 0.0
-    # The optimum lies between the two, and both are those of the point and of the dual.
+    # The optimum lies between the values of the point and of the dual.
     assert problem.sense * (known.objective - known.bound) >= 0
     again = condal.certify(problem, found.x, found.y)
     assert again.objective == known.objective
@@ -44,7 +44,7 @@ def test_a_reference_is_plain_json():
 
 
 def test_the_optimum_of_a_bipartite_graph_is_its_weight():
-    """Every edge can be cut, and no relaxation is worth more than all edges."""
+    """Every edge can be cut, and the relaxation never exceeds the total weight."""
     W = abs(torus(6, 8))
     known = reference(instance("max-cut", max_cut(W)))
     assert known.objective == pytest.approx(W.sum() / 2, rel=1e-8)
@@ -113,7 +113,7 @@ def test_little_time_gives_the_best_that_was_proved():
 
 def test_nothing_proved_is_an_error(monkeypatch):
     monkeypatch.setitem(module._METHODS, "max-cut", ("no method", lambda problem: iter(())))
-    with pytest.raises(ProblemError, match="no bound on the optimum of g1-like was proved by no"):
+    with pytest.raises(ProblemError, match="no method proved no bound on the optimum of g1-like"):
         reference(build("g1", quick=True))
 
 

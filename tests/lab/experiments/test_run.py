@@ -1,4 +1,4 @@
-"""A run asks for what the tuning rule wants, keeps it at once, and never computes it again."""
+"""A run computes the settings that tuning asks for, each once, and stores every result at once."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from condal.lab.experiments import run as runner
 from condal.lab.experiments.contenders import CONTENDERS
 from condal.lab.experiments.folder import ExperimentFolder
 from condal.lab.experiments.instances import build
-from condal.lab.experiments.run import Case, run
-from condal.lab.experiments.trial import Budget
+from condal.lab.experiments.run import ExperimentCase, run
+from condal.lab.experiments.trial import TrialBudget
 from condal.lab.experiments.tune import at_edge
 from condal.sweeps.processes import ONE_THREAD
 from condal.sweeps.workers import Workers
 
-CASE = Case("gd97b-like", Budget(40, 60.0))
+CASE = ExperimentCase("gd97b-like", TrialBudget(40, 60.0))
 METHODS = ("cgal", "hcgm")
 
 
@@ -81,7 +81,7 @@ def test_what_the_folder_holds_is_not_computed_again(tmp_path, monkeypatch):
 
 def test_another_budget_is_computed_anew(tmp_path):
     go(tmp_path)
-    _, watch = go(tmp_path, case=replace(CASE, budget=Budget(50, 60.0)))
+    _, watch = go(tmp_path, case=replace(CASE, budget=TrialBudget(50, 60.0)))
     assert len(watch.kept) >= 1  # the optimum
     assert len(watch.made) >= 3 * len(METHODS)
 
@@ -144,5 +144,5 @@ def _sleep():
 
 
 def test_a_worker_that_dies_is_an_error_with_advice(tmp_path):
-    with pytest.raises(CondalError, match=r"a worker process died.*run the same command again"):
+    with pytest.raises(CondalError, match=r"2 worker processes died.*repeat the command"):
         go(tmp_path, workers=1, instances=partial(os._exit, 1))

@@ -1,4 +1,4 @@
-"""A trial spends its budget, no more, and its curve says what the method did."""
+"""A trial uses exactly its budget, and its curve describes the method."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from condal.lab.experiments.contenders import CONTENDERS
-from condal.lab.experiments.trial import Budget, Task, run_trial
+from condal.lab.experiments.trial import TrialBudget, TrialTask, run_trial
 from condal.problems import max_cut
 from known import planted_sdp, torus
 
@@ -22,12 +22,12 @@ def cut():
 def trial(request, cut):
     contender = CONTENDERS[request.param]
     setting = tuple(p.start for p in contender.parameters)
-    return run_trial(cut, Task("torus", contender.name, setting, Budget(CALLS, 60.0)))
+    return run_trial(cut, TrialTask("torus", contender.name, setting, TrialBudget(CALLS, 60.0)))
 
 
 def test_it_ends_with_its_budget_of_calls(trial):
     assert trial.ended == "calls"
-    assert CALLS <= trial.oracle_calls <= CALLS + 60  # a line search ends what it has begun
+    assert CALLS <= trial.oracle_calls <= CALLS + 60  # a line search finishes
     assert trial.curve.calls[-1] >= CALLS
 
 
@@ -46,7 +46,7 @@ def test_only_stairs_have_inner_rows(trial):
 
 
 def test_the_atom_of_the_first_step_is_the_iterate(cut):
-    trial = run_trial(cut, Task("torus", "cgal", (0,), Budget(5, 60.0)))
+    trial = run_trial(cut, TrialTask("torus", "cgal", (0,), TrialBudget(5, 60.0)))
     curve = trial.curve
     assert curve.atom_objective[0] == pytest.approx(curve.objective[0])
     assert curve.atom_infeasibility[0] == pytest.approx(curve.infeasibility[0])
@@ -54,24 +54,24 @@ def test_the_atom_of_the_first_step_is_the_iterate(cut):
 
 
 def test_time_ends_a_trial_too(cut):
-    trial = run_trial(cut, Task("torus", "cgal", (0,), Budget(10**9, 0.05)))
+    trial = run_trial(cut, TrialTask("torus", "cgal", (0,), TrialBudget(10**9, 0.05)))
     assert trial.ended == "seconds"
 
 
 def test_a_trial_that_has_converged_ends():
     problem = planted_sdp().problem
-    trial = run_trial(problem, Task("planted", "corrective", (0,), Budget(10**5, 60.0)))
+    trial = run_trial(problem, TrialTask("planted", "corrective", (0,), TrialBudget(10**5, 60.0)))
     assert trial.ended == "converged"
     assert trial.curve.infeasibility[-1] <= 1e-8
 
 
 def test_an_exact_oracle_is_another_trial(cut):
-    task = Task("torus", "cgal", (0,), Budget(5, 60.0, exact=True))
+    task = TrialTask("torus", "cgal", (0,), TrialBudget(5, 60.0, exact=True))
     assert task.name.endswith(",exact")
     assert run_trial(cut, task).ended == "calls"
 
 
 def test_curves_are_thinned(cut):
-    trial = run_trial(cut, Task("torus", "hcgm", (0,), Budget(1000, 60.0)))
+    trial = run_trial(cut, TrialTask("torus", "hcgm", (0,), TrialBudget(1000, 60.0)))
     assert trial.curve.calls.size < 250
     assert trial.curve.calls[:20].tolist() == list(range(1, 21))

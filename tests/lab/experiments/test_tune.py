@@ -1,27 +1,27 @@
-"""The tuning rule on scores that are known: where it ends, and what it asks for on the way."""
+"""The tuning rule on known scores: where it ends, and which settings it asks for."""
 
 from __future__ import annotations
 
 import pytest
 
 from condal.errors import ProblemError
-from condal.lab.experiments.tune import Parameter, at_edge, best, wanted
+from condal.lab.experiments.tune import Parameter, at_edge, best, next_settings
 
 ONE = (Parameter("lam0", start=0, low=-5, high=5),)
 TWO = (Parameter("lam", start=0, low=-4, high=4), Parameter("rho", start=-1, low=-4, high=0))
 
 
 def search(parameters, score):
-    """Answer whatever is wanted until nothing is."""
+    """Answer all requests until there are none."""
     scores = {}
-    while settings := wanted(parameters, scores):
+    while settings := next_settings(parameters, scores):
         assert not set(settings) & set(scores)
         scores |= {setting: score(*setting) for setting in settings}
     return scores
 
 
 def test_the_start_and_both_its_neighbours_come_first():
-    assert wanted(ONE, {}) == [(0,), (-1,), (1,)]
+    assert next_settings(ONE, {}) == [(0,), (-1,), (1,)]
 
 
 @pytest.mark.parametrize("target", [-4, 0, 3])

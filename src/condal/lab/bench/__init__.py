@@ -1,6 +1,6 @@
-"""`condal bench`: ours against every peer that is installed, in one run, by one certificate."""
+"""`condal bench`: compare condal with every installed peer, all judged by one certificate."""
 
-from condal.lab.bench.cases import Case, Set
+from condal.lab.bench.cases import BenchCase, Set
 from condal.lab.bench.figures import FIGURES, Figure, FigureVerdict, verdicts
 from condal.lab.bench.peers import OURS, PEERS, installed
 from condal.lab.bench.sets import SETS, named
@@ -10,7 +10,7 @@ __all__ = [
     "OURS",
     "PEERS",
     "SETS",
-    "Case",
+    "BenchCase",
     "Figure",
     "FigureVerdict",
     "Set",

@@ -1,4 +1,4 @@
-"""Instances, and the sets of them that are run together."""
+"""Benchmark instances, and the sets that are run together."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from pathlib import Path
 
 from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
-from condal.lab.bench.sources import locate
+from condal.lab.experiments.data import find
 from condal.problem import Model, Problem
 
 Build = Callable[[], "Problem | Model"]
 
 
 @dataclass(frozen=True)
-class Case:
-    """An instance, and how near to its optimum everyone is to come.
+class BenchCase:
+    """An instance and the tolerance that every solver has to reach.
 
-    `needs` names a file of `condal.lab.experiments.data`: `read` makes the instance of it, `build`
-    makes what stands in for it, or the instance itself where no file is needed; None where nothing
-    can stand in. `tols` are the tolerances of the peers that are asked for another, `also` those
-    that ours is tried at too; `alone` keeps the peers out. `optimum` is what is known of it.
+    `needs` names a file of `condal.lab.experiments.data`, and `read` makes the instance from it.
+    `build` generates a stand-in, or the instance itself if it needs no file; None if there is no
+    stand-in. `tols` overrides the tolerance for some peers, `also` lists further tolerances for
+    condal, `alone` excludes the peers. `optimum` is the known optimum.
     """
 
     name: str
@@ -37,38 +37,51 @@ class Case:
     optimum: float | None = None
 
     def locate(self, data: PathLike | None) -> Path | None:
-        """The file of the instance; None where it needs none, or none is found."""
+        """Return the path of the instance's file; None if it needs none or none is available."""
         return None if self.needs is None else locate(self.needs, data)
 
     def model(self, path: Path | None) -> Problem | Model:
-        """The instance of the file, or what is generated."""
+        """Read the instance from its file, or generate it."""
         if path is not None and self.read is not None:
             return self.read(path)
         if self.build is None:
-            raise ProblemError(f"the file of {self.name} is not there; nothing stands in for it")
+            raise ProblemError(f"the file of {self.name} is missing, and there is no stand-in")
         return self.build()
 
     def missing(self, path: Path | None) -> bool:
-        """Whether there is nothing to run."""
+        """Return whether there is neither a file nor a stand-in."""
         return path is None and self.build is None
 
     def stands_in(self, path: Path | None) -> bool:
-        """Whether the instance is not the real one."""
+        """Return whether a generated instance replaces the real one."""
         return self.needs is not None and path is None
 
 
 @dataclass(frozen=True)
 class Set:
-    """Instances that are run together."""
+    """A set of instances that are run together."""
 
     name: str
     title: str
-    cases: tuple[Case, ...]
+    cases: tuple[BenchCase, ...]
 
-    def case(self, name: str) -> Case:
-        """The instance of that name."""
-        found = {case.name.lower(): case for case in self.cases}
-        if name.lower() not in found:
+    def case(self, name: str) -> BenchCase:
+        """Return the instance of that name, in upper or lower case."""
+        by_name = {case.name.lower(): case for case in self.cases}
+        if name.lower() not in by_name:
             names = ", ".join(case.name for case in self.cases)
             raise ProblemError(f"the set {self.name} has no instance {name!r}; it has {names}")
-        return found[name.lower()]
+        return by_name[name.lower()]
+
+
+def locate(name: str, data: PathLike | None) -> Path | None:
+    """Return the path of a public file, its contents checked; None if it is not available.
+
+    A data folder that does not exist and a file with other contents are errors.
+    """
+    try:
+        return find(name, data)
+    except ProblemError as error:
+        if str(error).startswith(f"the file {name} is not in"):
+            return None
+        raise

@@ -1,4 +1,4 @@
-"""What is proved of an answer, whoever gave it: our certificate of its point and its dual."""
+"""Certify the answer of any solver: condal's certificate of its point and its dual."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from condal.certificates.certificate import Certificate, certify
-from condal.lab.bench.job import MEMBER
+from condal.lab.bench.job import MAX_DISTANCE
 from condal.lab.bench.peers.peer import PeerAnswer
 from condal.linalg.points import Array, LowRank, Point, dense
 from condal.linalg.symmetric import Symmetric
@@ -16,21 +16,22 @@ from condal.problem import Model, Problem, problem_of
 from condal.smooth import Linear
 from condal.types import Spectral
 
-ITS_OWN, MADE, CLAIM = "x, y", "x, our y", "own claim"
-PROOF = 0.01  # of the tolerance
+OWN_DUAL, OUR_DUAL, CLAIM = "x, y", "x, our y", "own claim"
+PROOF_SHARE = 0.01  # the share of the tolerance that the proof may lose to save time
 
 
 @dataclass(frozen=True)
-class Certified:
-    """objective, bound, gap and infeasibility in the user's sense; `what` says of what.
+class CertifiedAnswer:
+    """Objective, bound, gap and infeasibility of an answer, in the user's sense.
 
-    `outside` is the distance of the point from X, over the size of X.
+    `outside` is the distance of the point from X over the size of X, `how` describes the proof.
 
-    x, y: of its point and its dual. x, our y: of its point, and a dual made of that. x alone: no
-    bound. own claim: there was no point, the objective is what it says, and nothing is proved.
+    `basis` is "x, y" for the solver's point and dual, "x, our y" for its point and a dual computed
+    from it, "x alone" if there is no bound, and "own claim" if the solver returned no point: the
+    objective is then its claim, and nothing is proved.
     """
 
-    what: str
+    basis: str
     objective: float = float("nan")
     bound: float = float("nan")
     gap: float = float("nan")
@@ -40,56 +41,56 @@ class Certified:
 
     @property
     def error(self) -> float:
-        """The largest of gap, infeasibility and `outside`; nan if one of them is."""
+        """The largest of gap, infeasibility and `outside`; nan if any of them is nan."""
         return float(np.max([self.gap, self.infeasibility, self.outside]))
 
     def solves(self, tol: float) -> bool:
-        """Whether the point is one of X, and the error at most tol."""
-        return self.error <= tol and self.outside <= MEMBER
+        """Return whether the point lies in X and the error is at most tol."""
+        return self.error <= tol and self.outside <= MAX_DISTANCE
 
 
-def certified(model: Problem | Model, answer: PeerAnswer, *, tol: float) -> Certified:
-    """The certificate of the answer: its x moved to the domain, repaired where there is a way.
+def certify_answer(model: Problem | Model, answer: PeerAnswer, *, tol: float) -> CertifiedAnswer:
+    """Certify the answer after moving its x to the domain and repairing it, where possible.
 
-    Where it gives no dual, or one that proves too little, a dual is made of x if that can be. The
-    proof may lose a hundredth of tol, which is what tells a proof in seconds from one in hours.
+    If the answer has no dual, or its dual proves too little, a dual is computed from x where
+    possible. The proof may lose a hundredth of tol: it then takes seconds instead of hours.
     """
     problem = problem_of(model)
     if answer.certificate is not None:
-        return _told(problem, answer.certificate, ITS_OWN)
+        return _from_certificate(problem, answer.certificate, OWN_DUAL)
     if answer.x is None:
         claim = float("nan") if answer.claim is None else answer.claim
-        return Certified(CLAIM, objective=claim)
-    x = feasible(problem, answer.x)
-    slack = PROOF * tol * problem.gap_unit(problem.objective(x))
-    found = Certified(
+        return CertifiedAnswer(CLAIM, objective=claim)
+    x = make_feasible(problem, answer.x)
+    slack = PROOF_SHARE * tol * problem.gap_unit(problem.objective(x))
+    best = CertifiedAnswer(
         "x alone",
         objective=problem.objective(x),
         infeasibility=problem.infeasibility(x),
         outside=problem.X.distance(x) / problem.X.max_norm,
     )
     if answer.y is not None and np.isfinite(answer.y).all():
-        found = _told(problem, certify(problem, x, answer.y, slack=slack), ITS_OWN)
-    if not found.gap <= tol and (made := dual_of(problem, x)) is not None:
-        ours = _told(problem, certify(problem, x, made, slack=slack), MADE)
-        found = found if found.gap <= ours.gap else ours
-    return found
+        best = _from_certificate(problem, certify(problem, x, answer.y, slack=slack), OWN_DUAL)
+    if not best.gap <= tol and (y := recover_dual(problem, x)) is not None:
+        ours = _from_certificate(problem, certify(problem, x, y, slack=slack), OUR_DUAL)
+        best = best if best.gap <= ours.gap else ours
+    return best
 
 
-def _told(problem: Problem, found: Certificate, what: str) -> Certified:
-    return Certified(
-        what,
-        found.objective,
-        found.bound,
-        found.gap,
-        found.infeasibility,
-        found.because,
-        found.distance_to_X / problem.X.max_norm,
+def _from_certificate(problem: Problem, proved: Certificate, basis: str) -> CertifiedAnswer:
+    return CertifiedAnswer(
+        basis,
+        proved.objective,
+        proved.bound,
+        proved.gap,
+        proved.infeasibility,
+        proved.because,
+        proved.distance_to_X / problem.X.max_norm,
     )
 
 
-def feasible(problem: Problem, x: Point) -> Point:
-    """x without its negative part, of the right trace, and repaired."""
+def make_feasible(problem: Problem, x: Point) -> Point:
+    """Drop the negative part of x, correct its trace and repair it."""
     X = problem.X
     if isinstance(X, Spectral) and not isinstance(x, tuple):
         x = _psd(x)
@@ -99,10 +100,10 @@ def feasible(problem: Problem, x: Point) -> Point:
     return x if problem.repair is None else problem.repair(x)
 
 
-def dual_of(problem: Problem, x: Point) -> Array | None:
-    """y with the rows of (C + A'y) R orthogonal to those of R, where A reads the diagonal.
+def recover_dual(problem: Problem, x: Point) -> Array | None:
+    """Return y_i = -<(C R)_i, R_i> / (d_i x_ii) for x = R R' and A x = d * diag(x), else None.
 
-    With x = R R' stationary this is the multiplier: y_i = -<(C R)_i, R_i> / (d_i x_ii).
+    Row i of (C + A'y) R is then orthogonal to row i of R. At a stationary x, y is the multiplier.
     """
     rows, f = problem.A.diagonal_rows, problem.f
     if rows is None or not isinstance(f, Linear) or not isinstance(f.C, Symmetric):
@@ -110,13 +111,13 @@ def dual_of(problem: Problem, x: Point) -> Array | None:
     R = _psd(x).factor() if not isinstance(x, tuple) else None
     if R is None:
         return None
-    size = np.einsum("ij,ij->i", R, R)
+    diagonal = np.einsum("ij,ij->i", R, R)
     slope = np.einsum("ij,ij->i", f.C @ R, R)
-    return np.asarray(-slope / (rows * np.where(size > 0, size, 1.0)))
+    return np.asarray(-slope / (rows * np.where(diagonal > 0, diagonal, 1.0)))
 
 
 def _psd(x: Array | LowRank) -> LowRank:
-    """The positive part of x, as a factor."""
+    """Return the positive semidefinite part of x as a factor."""
     if isinstance(x, LowRank) and not (x.weights < 0).any():
         return x
     full = np.asarray(dense(x))

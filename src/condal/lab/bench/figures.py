@@ -1,4 +1,4 @@
-"""The figures to reach: ratios of times in one run, each with what was measured and a verdict."""
+"""Target figures: ratios of times in one run, each with its measured value and a verdict."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.lab.bench.job import Run
+from condal.lab.bench.job import BenchRun
 from condal.lab.bench.results import Results
 from condal.lab.bench.sets import SETS
 
@@ -17,7 +17,7 @@ FACTORED = ("LoRADS", "SDPLR", "mixing")
 
 @dataclass(frozen=True)
 class Measured:
-    """A value, and why there is none or what to know of it; `at_most` if it may be less."""
+    """A measured value with a remark, or None with the reason; `at_most` marks an upper bound."""
 
     value: float | None
     remark: str = ""
@@ -27,7 +27,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Figure:
-    """`text` says what is to be at most `limit`, and `measure` takes it from the results."""
+    """A target: the quantity `text`, computed by `measure`, shall be at most `limit`."""
 
     set: str
     text: str
@@ -37,7 +37,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class FigureVerdict:
-    """reached, missed by so much, or not measured."""
+    """The verdict on a figure: reached, missed by a factor, or not measured."""
 
     text: str
     limit: float
@@ -46,32 +46,32 @@ class FigureVerdict:
     remark: str = ""
 
     def record(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the fields for JSON."""
         return asdict(self)
 
 
 def verdicts(results: Results) -> list[FigureVerdict]:
-    """Every figure of the set, judged by the results."""
+    """Judge every figure of the set by the results."""
     return [judge(figure, results) for figure in FIGURES if figure.set == results.set]
 
 
 def judge(figure: Figure, results: Results) -> FigureVerdict:
-    """The verdict: a figure that ours fails to answer is missed, one without a peer is not."""
-    found = figure.measure(results)
-    value, limit = found.value, figure.limit
-    if found.failed:
+    """Judge a figure: missed if condal failed, not measured if the peer did not run."""
+    measured = figure.measure(results)
+    value, limit = measured.value, figure.limit
+    if measured.failed:
         verdict = "missed"
-    elif value is None or (found.at_most and value > limit):
+    elif value is None or (measured.at_most and value > limit):
         verdict = "not measured"
     elif value <= limit:
         verdict = "reached"
     else:
         verdict = f"missed by {value / limit:.2g}x"
-    return FigureVerdict(figure.text, limit, value, verdict, found.remark)
+    return FigureVerdict(figure.text, limit, value, verdict, measured.remark)
 
 
 def against_peer(case: str, peer: str) -> Callable[[Results], Measured]:
-    """Our CPU time over that of the peer; at most that over its limit, if it came to that."""
+    """Measure condal's CPU time over the peer's, or over its time limit if it ran out of time."""
 
     def measure(results: Results) -> Measured:
         ours, its = results.ours(case), results.peer(case, peer)
@@ -82,15 +82,15 @@ def against_peer(case: str, peer: str) -> Callable[[Results], Measured]:
         assert ours.cpu is not None
         if its is None:
             return Measured(None, f"{peer} was not run")
-        drawn = _drawn(ours, its)
+        note = _stand_in_note(ours, its)
         if its.outcome == "time":
             value = ours.cpu / results.limit(its)
-            return Measured(value, _said(f"{peer}: {its.reason}", drawn), at_most=True)
+            return Measured(value, _join(f"{peer}: {its.reason}", note), at_most=True)
         if its.cpu is None or not its.answered:
-            return Measured(None, _said(f"{peer} {its.outcome}: {its.reason}", drawn))
-        short = f"{peer} came to {its.error:.0e} only" if its.outcome == "short" else ""
-        claim = f"nothing is proved of {peer}'s answer" if its.outcome == "unproved" else ""
-        return Measured(ours.cpu / its.cpu, _said(short, claim, drawn))
+            return Measured(None, _join(f"{peer} {its.outcome}: {its.reason}", note))
+        short = f"{peer} reached only {its.error:.0e}" if its.outcome == "short" else ""
+        claim = f"{peer}'s answer is not proved" if its.outcome == "unproved" else ""
+        return Measured(ours.cpu / its.cpu, _join(short, claim, note))
 
     return measure
 
@@ -98,38 +98,38 @@ def against_peer(case: str, peer: str) -> Callable[[Results], Measured]:
 def against_ours(
     case: str, other: str, tol: float | None = None, other_tol: float | None = None
 ) -> Callable[[Results], Measured]:
-    """Our CPU time on an instance over our own on another, or to another tolerance."""
+    """Measure condal's CPU time over its own on another instance or to another tolerance."""
 
     def measure(results: Results) -> Measured:
-        one, two = results.ours(case, tol), results.ours(other, other_tol)
-        for run in (one, two):
+        first, second = results.ours(case, tol), results.ours(other, other_tol)
+        for run in (first, second):
             bad = _unsolved(run)
             if bad is not None:
                 return bad
-        assert one is not None
-        assert two is not None
-        assert one.cpu is not None
-        assert two.cpu is not None
-        return Measured(one.cpu / two.cpu, _drawn(one, two))
+        assert first is not None
+        assert second is not None
+        assert first.cpu is not None
+        assert second.cpu is not None
+        return Measured(first.cpu / second.cpu, _stand_in_note(first, second))
 
     return measure
 
 
 def solves(*cases: str) -> Callable[[Results], Measured]:
-    """How many of the instances ours did not solve to their tolerance."""
+    """Count the instances that condal did not solve to their tolerance."""
 
     def measure(results: Results) -> Measured:
         runs = [run for case in cases if (run := results.ours(case)) is not None]
         if len(runs) < len(cases):
             return Measured(None, "not run")
-        bad = [f"{run.case}: {_how(run)}" for run in runs if run.outcome != "solved"]
-        return Measured(float(len(bad)), _said(*bad, _drawn(*runs)), failed=bool(bad))
+        bad = [f"{run.case}: {_why_unsolved(run)}" for run in runs if run.outcome != "solved"]
+        return Measured(float(len(bad)), _join(*bad, _stand_in_note(*runs)), failed=bool(bad))
 
     return measure
 
 
 def from_known(results: Results) -> Measured:
-    """How far our objectives are from the known optima, relative: the largest."""
+    """Measure the largest relative distance of condal's objectives from the known optima."""
     known = {case.name: case.optimum for case in SETS[results.set].cases}
     apart: dict[str, float] = {}
     for name in results.cases:
@@ -143,12 +143,12 @@ def from_known(results: Results) -> Measured:
 
 
 def slope(results: Results) -> Measured:
-    """The slope of the logarithm of our CPU time against that of n."""
+    """Fit the slope of the logarithm of condal's CPU time against the logarithm of n."""
     sizes = {case.name: case.n for case in SETS["growth"].cases}
     runs = [run for case in results.cases if (run := results.ours(case)) is not None]
     bad = [run for run in runs if run.outcome != "solved"]
     if bad:
-        return Measured(None, f"{bad[0].case}: {_how(bad[0])}", failed=True)
+        return Measured(None, f"{bad[0].case}: {_why_unsolved(bad[0])}", failed=True)
     if len(runs) < 2:
         return Measured(None, "fewer than two sizes were run")
     n, cpu = [sizes[run.case] for run in runs], [run.cpu or np.nan for run in runs]
@@ -156,8 +156,8 @@ def slope(results: Results) -> Measured:
     return Measured(value, f"n = {min(n):,} to {max(n):,}")
 
 
-def largest(quantity: Callable[[Run], float | None]) -> Callable[[Results], Measured]:
-    """What the run of n = 10^6 took."""
+def largest(quantity: Callable[[BenchRun], float | None]) -> Callable[[Results], Measured]:
+    """Measure a quantity of the run of n = 10^6."""
 
     def measure(results: Results) -> Measured:
         run = results.ours("random-1000000")
@@ -166,25 +166,26 @@ def largest(quantity: Callable[[Run], float | None]) -> Callable[[Results], Meas
     return measure
 
 
-def _unsolved(run: Run | None) -> Measured | None:
+def _unsolved(run: BenchRun | None) -> Measured | None:
     if run is None:
         return Measured(None, "not run")
     if run.outcome != "solved" or run.cpu is None:
-        return Measured(None, _said(f"{run.case}: {_how(run)}", _drawn(run)), failed=True)
+        remark = _join(f"{run.case}: {_why_unsolved(run)}", _stand_in_note(run))
+        return Measured(None, remark, failed=True)
     return None
 
 
-def _drawn(*runs: Run) -> str:
+def _stand_in_note(*runs: BenchRun) -> str:
     return "stand-in data" if any(run.stand_in for run in runs) else ""
 
 
-def _said(*remarks: str) -> str:
+def _join(*remarks: str) -> str:
     return "; ".join(remark for remark in remarks if remark)
 
 
-def _how(run: Run) -> str:
+def _why_unsolved(run: BenchRun) -> str:
     if run.outcome == "short":
-        return f"condal came to {run.error:.1e}, not {run.tol:.0e}"
+        return f"condal reached {run.error:.1e}, not {run.tol:.0e}"
     return f"condal {run.outcome}: {run.reason}"
 
 
@@ -233,6 +234,6 @@ FIGURES: tuple[Figure, ...] = (
         )
     ),
     Figure("growth", "slope of log CPU time against log n", 1.2, slope),
-    Figure("growth", "n = 10^6: seconds on the clock", 600.0, largest(lambda run: run.wall)),
+    Figure("growth", "n = 10^6: wall-clock seconds", 600.0, largest(lambda run: run.wall)),
     Figure("growth", "n = 10^6: bytes", 4e9, largest(lambda run: run.memory)),
 )

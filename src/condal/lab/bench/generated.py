@@ -1,13 +1,13 @@
-"""Generated instances: graphs of any size, and theta problems."""
+"""Generated instances: graphs and theta problems of any size."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from condal.domains import Spectrahedron
+from condal.lab.experiments.stand_ins import adjacency
 from condal.linalg.symmetric import Symmetric
 from condal.maps import Entries
 from condal.problem import Problem
@@ -16,22 +16,22 @@ from condal.smooth import Linear
 
 
 def sparse_graph(n: int, *, degree: float, seed: int = 0) -> Any:
-    """A random graph of this average degree: each pair of vertices with equal chance."""
+    """Draw a graph of the given average degree, all edges equally likely."""
     i, j = random_edges(n, round(0.5 * n * degree), seed=seed)
-    return _adjacency(n, i, j, np.ones(i.size))
+    return adjacency(n, (i, j), np.ones(i.size))
 
 
 def torus(rows: int, cols: int, *, seed: int = 0) -> Any:
-    """Like G67 and G81: a grid on the torus, weights +1 and -1."""
+    """Make a grid on the torus with random weights +1 and -1, like G67 and G81."""
     vertex = np.arange(rows * cols).reshape(rows, cols)
     i = np.tile(vertex.ravel(), 2)
     j = np.concatenate([np.roll(vertex, 1, axis).ravel() for axis in (0, 1)])
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], i.size)
-    return _adjacency(rows * cols, i, j, signs)
+    return adjacency(rows * cols, (i, j), signs)
 
 
 def theta(n: int, edges: int, *, seed: int = 0) -> Problem:
-    """Lovasz's theta of a random graph: maximise <11', x>, tr x = 1, x_ij = 0 for its edges."""
+    """Lovasz theta of a random graph: maximise <11', x>, tr x = 1, x_ij = 0 on its edges."""
     i, j = random_edges(n, edges, seed=seed)
     ones = np.ones(n)
     return Problem.of(
@@ -45,13 +45,13 @@ def theta(n: int, edges: int, *, seed: int = 0) -> Problem:
 
 
 def random_edges(n: int, edges: int, *, seed: int = 0) -> tuple[Any, Any]:
-    """So many different pairs i < j of 0..n-1, all sets of them with equal chance."""
+    """Draw a uniformly random set of `edges` pairs i < j of 0..n-1."""
     rng = np.random.default_rng(seed)
     pairs = n * (n - 1) // 2
     if pairs <= 8 * edges:
         chosen = np.sort(rng.choice(pairs, size=edges, replace=False))
     else:
-        # To draw a few of very many: again for each that was drawn before.
+        # The edges are few among many pairs: draw again in place of repeated ones.
         chosen = np.unique(rng.integers(0, pairs, edges))
         while chosen.size < edges:
             more = rng.integers(0, pairs, edges - chosen.size)
@@ -61,8 +61,3 @@ def random_edges(n: int, edges: int, *, seed: int = 0) -> tuple[Any, Any]:
     j -= j * (j - 1) // 2 > chosen  # the root may be rounded up
     i = chosen - j * (j - 1) // 2
     return i, j
-
-
-def _adjacency(n: int, i: Any, j: Any, weights: Any) -> Any:
-    W = sp.coo_array((weights, (i, j)), shape=(n, n)).tocsr()
-    return sp.csr_array(W + W.T)

@@ -1,4 +1,4 @@
-"""One run of one solver on one instance, as it is asked for and as it is told."""
+"""One run of one solver on one instance: the job and its outcome."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 Outcome = Literal["solved", "short", "unproved", "time", "refused", "failed"]
 Key = tuple[str, str, float]
 
-MEMBER = 1e-6  # of the size of X: what is farther from X than that solves nothing
+MAX_DISTANCE = 1e-6  # from X, over the size of X: a point farther away solves nothing
 
 
 @dataclass(frozen=True)
 class Job:
-    """Which instance, of which file, by which solver, to what tolerance, within what.
+    """An instance and its file, a solver, a tolerance, and limits on time and memory.
 
-    `eps` is the tolerance that the solver is given; `tol` the one that its answer is held to.
-    `versions` are those of the solver and of what it runs on.
+    `eps` is the tolerance given to the solver, `tol` the one that its answer has to meet.
+    `versions` are the versions of the solver and of the libraries below it.
     """
 
     set: str
@@ -34,11 +34,11 @@ class Job:
 
     @property
     def key(self) -> Key:
-        """What tells the job from the others of its set."""
+        """Identify the job within its set."""
         return self.case, self.solver, self.tol
 
     def facts(self) -> dict[str, Any]:
-        """What its run says of how it was made, whatever becomes of it."""
+        """Return the fields that every run of this job has, whatever its outcome."""
         return {
             "case": self.case,
             "solver": self.solver,
@@ -51,13 +51,13 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Run:
-    """What became of a job.
+class BenchRun:
+    """The outcome of a job.
 
-    solved: the certified error is at most tol. short: there is an answer, and the error is more.
-    unproved: an answer of which nothing is proved. time, refused, failed: no answer. `outside` is
-    the distance of the answer from X, over the size of X. `repeats` are the CPU times of all runs
-    that were as good; `spoilt` says how the others ended.
+    solved: the certified error is at most tol. short: there is an answer with a larger error.
+    unproved: nothing is proved about the answer. time, refused, failed: there is no answer.
+    `outside` is the distance of the answer from X over the size of X. `repeats` lists the CPU times
+    of all runs with this outcome, `spoilt` how the other runs ended.
     """
 
     case: str
@@ -84,29 +84,28 @@ class Run:
 
     @property
     def key(self) -> Key:
-        """That of its job."""
+        """The key of its job."""
         return self.case, self.solver, self.tol
 
     def like(self, job: Job) -> bool:
-        """Whether it was made as the job would be: on the same data, within the same, with the
-        same versions."""
+        """Return whether the job has the same key, data, time limit and versions."""
         made = self.stand_in, self.max_seconds, self.versions
         return self.key == job.key and made == (job.stand_in, job.seconds, job.versions)
 
     @property
     def error(self) -> float:
-        """The largest of gap, infeasibility and distance from X; nan if they are not known."""
+        """The largest of gap, infeasibility and distance from X; nan if unknown."""
         if self.gap is None or self.infeasibility is None:
             return float("nan")
         return max(self.gap, self.infeasibility, self.outside or 0.0)
 
     @property
     def answered(self) -> bool:
-        """Whether there was an answer, and so a time."""
+        """Whether there is an answer, and therefore a time."""
         return self.outcome in ("solved", "short", "unproved")
 
     def record(self) -> dict[str, Any]:
-        """For JSON: what is not a finite number is None."""
+        """Return the fields for JSON, with None for numbers that are not finite."""
         return {name: _plain(value) for name, value in asdict(self).items()}
 
 

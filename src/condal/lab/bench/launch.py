@@ -1,7 +1,7 @@
-"""A command, run and measured by a process that is itself small.
+"""Run and measure a command from a small process.
 
-What a process inherits counts for its peak of memory, so that a large one cannot measure it. Run as
-a script, and so without condal: launch.py SECONDS WALL BYTES REPORT COMMAND...
+The peak memory of a process includes what it inherits, so a large process cannot measure it. This
+is a script without condal: launch.py SECONDS WALL BYTES REPORT COMMAND...
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import time
 
 
 def main(seconds: float, limit: float, memory: int, report: str, command: list[str]) -> None:
-    """Run the command, limited in CPU time, on the clock and in memory; it prints to `log`."""
+    """Run the command with limits on CPU time, wall time and memory; its output goes to `log`."""
     began = time.perf_counter()
     child = os.fork()
     if child == 0:

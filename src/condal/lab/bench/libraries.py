@@ -1,7 +1,7 @@
-"""The libraries of semidefinite programs, SDPLIB and the DIMACS challenge: those of one matrix.
+"""The programs of SDPLIB and of the DIMACS challenge that have a single matrix variable.
 
-Of the others, of several matrices or without a bound on the trace in their rows, the standard form
-of the peers and the domain of ours say different things, and a comparison would not be one.
+Programs with several matrices, or without a bound on the trace, are left out: the standard form
+of the peers and the domain of condal would describe different problems.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from condal.io.formats import read_graph, read_sedumi
 from condal.io.formats.sdpa import read_sdpa
-from condal.lab.bench.cases import Case, Set
+from condal.lab.bench.cases import BenchCase, Set
 from condal.problem import Model
 from condal.problems import max_cut
 from condal.problems.conic import conic_model
@@ -19,7 +19,7 @@ TOL, TORUS_TOL = 1e-4, 1e-5
 
 
 def cut(path: Path) -> Model:
-    """Max-cut of a graph."""
+    """Read a graph and return its max-cut model."""
     return max_cut(read_graph(path))
 
 
@@ -31,23 +31,24 @@ def _sedumi(path: Path) -> Model:
     return conic_model(read_sedumi(path))
 
 
-def _program(name: str, kind: str, n: int, m: int, optimum: float) -> Case:
+def _program(name: str, kind: str, n: int, m: int, optimum: float) -> BenchCase:
     title = f"{kind}, n = {n:,}, {m:,} rows"
-    return Case(name, title, TOL, None, name, _sdpa, n=n, optimum=optimum)
+    return BenchCase(name, title, TOL, None, name, _sdpa, n=n, optimum=optimum)
 
 
-def _torus(name: str, n: int, optimum: float) -> Case:
+def _torus(name: str, n: int, optimum: float) -> BenchCase:
     title = f"max-cut of a torus, n = {n:,}"
-    return Case(name, title, TORUS_TOL, None, name, cut, n=n, optimum=optimum)
+    return BenchCase(name, title, TORUS_TOL, None, name, cut, n=n, optimum=optimum)
 
 
-def _hamming(name: str, n: int, m: int, optimum: float) -> Case:
+def _hamming(name: str, n: int, m: int, optimum: float) -> BenchCase:
     title = f"theta of a Hamming graph, n = {n:,}, {m:,} rows"
-    return Case(name, title, TORUS_TOL, None, name, _sedumi, n=n, optimum=optimum)
+    return BenchCase(name, title, TORUS_TOL, None, name, _sedumi, n=n, optimum=optimum)
 
 
-# The optima are those of SDPA-GMP, to more digits than the library's own table, which is wrong for
-# maxG51; that of maxG60 is the table's, with more digits from max-cut of G60, which has its edges.
+# The optima are those of SDPA-GMP. They have more digits than the library's own table, which is
+# wrong for maxG51. The optimum of maxG60 is the table's, with more digits from max-cut of G60, the
+# same graph.
 SDPLIB = Set(
     "sdplib",
     "SDPLIB, the programs of one matrix, to 1e-4",
@@ -73,7 +74,7 @@ SDPLIB = Set(
     ),
 )
 
-# Of the tori, weights as in the files: torusg3-8's are whole numbers, 10^5 times the challenge's.
+# The weights of the tori are those of the files: in torusg3-8, 10^5 times the challenge's.
 DIMACS = Set(
     "dimacs",
     "the tori and Hamming graphs of the DIMACS challenge to 1e-5",

@@ -1,4 +1,4 @@
-"""Runs in processes of their own: one thread, so much CPU time, so much memory, and no more."""
+"""Runs in separate processes, each with one thread and limits on CPU time and memory."""
 
 from __future__ import annotations
 
@@ -14,58 +14,58 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from condal.lab.bench.job import Job, Run
+from condal.lab.bench.job import BenchRun, Job
 from condal.lab.bench.peers import OURS
 from condal.sweeps.processes import ONE_THREAD
 
-SHORT = 5.0  # seconds of CPU: what takes less is repeated
-TIGHTER = (2, 5, 10, 100)  # times as much is asked of a peer that falls short, in turn
-PATIENCE = 10  # times the CPU time on the clock, for a loaded machine and the certificate
-BEST = ("solved", "short", "unproved")
-LOG = 300  # characters of what a process that crashed has left
+SHORT_SECONDS = 5.0  # of CPU time: shorter runs are repeated
+TIGHTENINGS = (2, 5, 10, 100)  # divide the tolerance of a peer that falls short, in turn
+WALL_PER_CPU = 10  # wall time over CPU time, for a busy machine and the certificate
+BEST_FIRST = ("solved", "short", "unproved")
+LOG_CHARACTERS = 300  # quoted from the output of a process that crashed
 
 
-def settled(job: Job, say: Callable[[str], None] = lambda _: None) -> Run:
-    """A run to a tolerance that its certificate meets.
+def run_to_tolerance(job: Job, say: Callable[[str], None] = lambda _: None) -> BenchRun:
+    """Run the solver, and tighten its tolerance until the certified error is at most tol.
 
-    A peer measures its error in its own way. Where our certificate finds more than tol, it is asked
-    again for a half, a fifth, a tenth and a hundredth, until it is not: what counts is its time to
-    the error that everyone is held to, and steps that are too large would make that time too long.
+    A peer measures its error by its own criteria. If the certified error exceeds tol, the peer runs
+    again at a half, a fifth, a tenth and a hundredth of tol, until it suffices. What counts is the
+    time to the error that all solvers have to reach; larger steps would make that time too long.
     """
-    run, eps = once(job), job.eps
-    for times in TIGHTER:
+    run, eps = run_once(job), job.eps
+    for divisor in TIGHTENINGS:
         if run.outcome != "short" or job.solver == OURS.name:
             break
-        job = replace(job, eps=eps / times)
-        say(f"{job.solver}: certified to {run.error:.0e} only; again, asked for {job.eps:.0e}")
-        tighter = once(job)
+        job = replace(job, eps=eps / divisor)
+        say(f"{job.solver}: certified only to {run.error:.0e}; running again at {job.eps:.0e}")
+        tighter = run_once(job)
         if not tighter.answered:
-            break  # what was reached before is more than nothing
+            break  # keep the answer there was
         run = tighter
     return run
 
 
-def repeated(job: Job, run: Run) -> Run:
-    """The faster of the run and one more like it, if it is short and both are as good.
+def repeat_run(job: Job, run: BenchRun) -> BenchRun:
+    """Repeat a short run, and return the faster of the two if both have the same outcome.
 
-    Of two that are not as good the better one counts, and not the time of the other.
+    If the outcomes differ, only the better run counts.
     """
-    if not run.answered or run.cpu is None or (run.repeats or [run.cpu])[0] >= SHORT:
+    if not run.answered or run.cpu is None or (run.repeats or [run.cpu])[0] >= SHORT_SECONDS:
         return run
-    more = once(replace(job, eps=run.eps))
+    more = run_once(replace(job, eps=run.eps))
     if more.cpu is None or not more.answered:
         return replace(run, spoilt=[*run.spoilt, f"{more.outcome}, {more.reason}"])
-    ahead = BEST.index(run.outcome) - BEST.index(more.outcome)
+    ahead = BEST_FIRST.index(run.outcome) - BEST_FIRST.index(more.outcome)
     if ahead < 0:
         return replace(run, spoilt=[*run.spoilt, more.outcome])
     if ahead > 0:
         return replace(more, spoilt=[*run.spoilt, *[run.outcome] * len(run.repeats)])
-    best = min(run, more, key=lambda one: one.cpu or float("inf"))
+    best = min(run, more, key=lambda timed: timed.cpu or float("inf"))
     return replace(best, repeats=[*run.repeats, more.cpu], spoilt=run.spoilt)
 
 
-def once(job: Job) -> Run:
-    """One run in one process."""
+def run_once(job: Job) -> BenchRun:
+    """Run the job in its own process."""
     with tempfile.TemporaryDirectory(prefix="condal-bench-") as folder:
         question, reply = Path(folder, "job.json"), Path(folder, "run.json")
         question.write_text(json.dumps(asdict(job)), encoding="utf-8")
@@ -78,27 +78,27 @@ def once(job: Job) -> Run:
             start_new_session=True,
         )
         try:
-            printed, _ = process.communicate(timeout=PATIENCE * job.seconds + 600)
+            printed, _ = process.communicate(timeout=WALL_PER_CPU * job.seconds + 600)
         except subprocess.TimeoutExpired:
-            return _none(job, "time", "the process hangs")
+            return _no_answer(job, "time", "the process hangs")
         finally:
             _end(process)
         if reply.is_file():
-            return Run(**json.loads(reply.read_text(encoding="utf-8")))
+            return BenchRun(**json.loads(reply.read_text(encoding="utf-8")))
     code = process.returncode
     if code in (-signal.SIGPROF, -signal.SIGXCPU):
-        return _none(job, "time", f"no answer within {job.seconds:g} s")
-    last = " ".join(printed.decode(errors="replace").split())[-LOG:]
+        return _no_answer(job, "time", f"no answer within {job.seconds:g} s")
+    last = " ".join(printed.decode(errors="replace").split())[-LOG_CHARACTERS:]
     ended = f"ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
-    return _none(job, "failed", f"{ended} {last}".strip())
+    return _no_answer(job, "failed", f"{ended} {last}".strip())
 
 
-def _none(job: Job, outcome: Any, reason: str) -> Run:
-    return Run(**job.facts(), outcome=outcome, reason=reason)
+def _no_answer(job: Job, outcome: Any, reason: str) -> BenchRun:
+    return BenchRun(**job.facts(), outcome=outcome, reason=reason)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """The process and all that it has started: they are a group of their own."""
+    """Kill the process and its children, which form a process group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -1,4 +1,4 @@
-"""The peak of the memory of this process over a stretch of time, and the memory there is."""
+"""The peak memory of this process over a period, and the memory of the machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RESET_PEAK = "5"
 
 
 def begin() -> bool:
-    """Forget the peak so far; whether the system lets that be done."""
+    """Reset the peak; return whether the system allows it."""
     try:
         _CLEAR.write_text(_RESET_PEAK, encoding="ascii")
     except OSError:
@@ -21,7 +21,7 @@ def begin() -> bool:
 
 
 def peak() -> int:
-    """The most bytes held at once, since `begin` where that worked, else ever."""
+    """Return the peak memory in bytes since `begin`, or of the whole process if that failed."""
     try:
         for line in _STATUS.read_text(encoding="ascii").splitlines():
             if line.startswith("VmHWM:"):
@@ -33,5 +33,5 @@ def peak() -> int:
 
 
 def physical() -> int:
-    """The bytes of memory of the machine."""
+    """Return the bytes of memory of the machine."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

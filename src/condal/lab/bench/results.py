@@ -1,4 +1,4 @@
-"""The results of a set: its runs, the machine, and the versions, in a file."""
+"""The results of a set in a file: its runs, the machine and the versions."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ import condal
 from condal.errors import CondalError
 from condal.io.formats.writing import write_text
 from condal.lab.bench import memory
-from condal.lab.bench.job import Key, Run
+from condal.lab.bench.job import BenchRun, Key
 from condal.sweeps.workers import cores
 
 FORMAT = 1
 OURS = "condal"
-GROUND = ("python", "numpy", "scipy")  # what every solver runs on, or its certificate
+BASE_LIBRARIES = ("python", "numpy", "scipy")  # below every solver or its certificate
 
 
 @dataclass(frozen=True)
 class Results:
-    """What a set came to: `runs`, and what they were made on and with."""
+    """The runs of a set, the machine and the versions."""
 
     set: str
     max_seconds: float
-    runs: Sequence[Run]
+    runs: Sequence[BenchRun]
     machine: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
 
-    def ours(self, case: str, tol: float | None = None) -> Run | None:
-        """Our run of an instance: to that tolerance, or to the tightest."""
+    def ours(self, case: str, tol: float | None = None) -> BenchRun | None:
+        """Return condal's run of an instance to that tolerance, or to the tightest."""
         return self._tightest(case, OURS, tol)
 
-    def peer(self, case: str, name: str) -> Run | None:
-        """A peer's run of an instance, to the tightest tolerance."""
+    def peer(self, case: str, name: str) -> BenchRun | None:
+        """Return a peer's run of an instance to the tightest tolerance."""
         return self._tightest(case, name)
 
-    def find(self, key: Key) -> Run | None:
-        """The run of that instance, solver and tolerance."""
+    def find(self, key: Key) -> BenchRun | None:
+        """Return the run of that instance, solver and tolerance."""
         return next((run for run in self.runs if run.key == key), None)
 
-    def limit(self, run: Run) -> float:
-        """The seconds of CPU that the run had."""
+    def limit(self, run: BenchRun) -> float:
+        """Return the limit on the CPU seconds of the run."""
         return self.max_seconds if run.max_seconds is None else run.max_seconds
 
-    def of(self, case: str) -> list[Run]:
-        """All runs of an instance."""
+    def of(self, case: str) -> list[BenchRun]:
+        """Return all runs of an instance."""
         return [run for run in self.runs if run.case == case]
 
     @property
@@ -58,13 +58,13 @@ class Results:
         """The instances that were run, in order."""
         return list(dict.fromkeys(run.case for run in self.runs))
 
-    def _tightest(self, case: str, solver: str, tol: float | None = None) -> Run | None:
-        mine = [run for run in self.of(case) if run.solver == solver and tol in (None, run.tol)]
-        return min(mine, key=lambda run: run.tol, default=None)
+    def _tightest(self, case: str, solver: str, tol: float | None = None) -> BenchRun | None:
+        runs = [run for run in self.of(case) if run.solver == solver and tol in (None, run.tol)]
+        return min(runs, key=lambda run: run.tol, default=None)
 
 
 def machine() -> dict[str, Any]:
-    """The processor, its cores and the memory: nothing that names the machine."""
+    """Describe the processor, its cores and the memory, without the name of the machine."""
     return {
         "cpu": _processor(),
         "cores": cores(),
@@ -75,27 +75,27 @@ def machine() -> dict[str, Any]:
 
 
 def versions(peers: dict[str, str]) -> dict[str, str]:
-    """Those of condal, of what it stands on, and of the peers."""
+    """Return the versions of condal, Python, NumPy, SciPy and the peers."""
     ours = {"condal": condal.__version__, "python": platform.python_version()}
     return {**ours, **{name: metadata.version(name) for name in ("numpy", "scipy")}, **peers}
 
 
 def versions_of(solver: str, known: dict[str, str]) -> dict[str, str]:
-    """Of these versions those that a run of the solver depends on."""
-    return {name: known[name] for name in (solver, *GROUND) if name in known}
+    """Select the versions that a run of the solver depends on."""
+    return {name: known[name] for name in (solver, *BASE_LIBRARIES) if name in known}
 
 
-def all_versions(runs: Iterable[Run], today: dict[str, str]) -> dict[str, str]:
-    """Those of the runs and of today: more than one of a name, if runs were kept."""
-    seen: dict[str, dict[str, None]] = {name: {} for name in today}
+def all_versions(runs: Iterable[BenchRun], today: dict[str, str]) -> dict[str, str]:
+    """Join the versions of the runs and of today; a name may have several versions."""
+    by_name: dict[str, dict[str, None]] = {name: {} for name in today}
     for known in (*(run.versions for run in runs), today):
         for name, version in known.items():
-            seen.setdefault(name, {})[version] = None
-    return {name: " and ".join(found) for name, found in seen.items()}
+            by_name.setdefault(name, {})[version] = None
+    return {name: " and ".join(distinct) for name, distinct in by_name.items()}
 
 
 def save(folder: Path, results: Results, figures: Iterable[dict[str, Any]] = ()) -> Path:
-    """SET.json in the folder, whole or not at all."""
+    """Write bench-SET.json in the folder atomically."""
     record = {
         "format": FORMAT,
         "set": results.set,
@@ -112,9 +112,9 @@ def save(folder: Path, results: Results, figures: Iterable[dict[str, Any]] = ())
 
 
 def load(folder: Path, name: str) -> Results | None:
-    """The results of a set, if the folder has them.
+    """Read the results of a set, if the folder has them.
 
-    A run that does not say what it was made within, and with, was made as the file says.
+    A run without its own time limit or versions has those of the file.
     """
     path = folder / file_name(name)
     if not path.is_file():
@@ -123,19 +123,19 @@ def load(folder: Path, name: str) -> Results | None:
         record = json.loads(path.read_text(encoding="utf-8"))
         if record["format"] != FORMAT:
             raise ValueError(f"format {record['format']}")
-        runs = [Run(**{**_made(record, run["solver"]), **run}) for run in record["runs"]]
+        runs = [BenchRun(**{**_made(record, run["solver"]), **run}) for run in record["runs"]]
         return Results(
             record["set"], record["max_seconds"], runs, record["machine"], record["versions"]
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CondalError(
-            f"{path} cannot be read as results ({error}); delete it, or name another folder"
-            " by --out"
+            f"{path} cannot be read as results ({error}); delete it, or name another folder with"
+            " --out"
         ) from error
 
 
 def file_name(name: str) -> str:
-    """The file of a set."""
+    """Return the name of a set's file."""
     return f"bench-{name}.json"
 
 

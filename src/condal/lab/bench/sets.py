@@ -1,4 +1,4 @@
-"""The sets of instances. To add one: an entry in `SETS`."""
+"""The sets of instances. To add a set, add an entry to `SETS`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from scipy.io import loadmat
 
 from condal.errors import ProblemError
-from condal.lab.bench.cases import Build, Case, Set
+from condal.lab.bench.cases import BenchCase, Build, Set
 from condal.lab.bench.generated import sparse_graph, theta, torus
 from condal.lab.bench.libraries import DIMACS, SDPLIB, cut
 from condal.lab.experiments.stand_ins import overlapping_blobs, planar_union, random_graph
@@ -18,12 +18,12 @@ from condal.problem import Model
 from condal.problems import k_means, max_cut
 
 
-def _drawn(build: Callable[[], object]) -> Build:
+def _max_cut_of(build: Callable[[], object]) -> Build:
     return lambda: max_cut(build())
 
 
 def _digits(n: int, path: Path) -> Model:
-    """The first n of the MNIST features, k = 10."""
+    """k-means of the first n MNIST features, k = 10."""
     return k_means(loadmat(path)["digits"].T.astype(np.float64)[:n], 10)
 
 
@@ -31,35 +31,35 @@ def _blobs(n: int, k: int = 10) -> Build:
     return lambda: k_means(overlapping_blobs(n, k=k), k)
 
 
-def _gset(name: str, n: int, stand_in: Callable[[], object]) -> Case:
+def _gset(name: str, n: int, stand_in: Callable[[], object]) -> BenchCase:
     title = f"max-cut, n = {n:,}"
-    return Case(name, title, 1e-6, _drawn(stand_in), name, cut, also=(1e-3,), n=n)
+    return BenchCase(name, title, 1e-6, _max_cut_of(stand_in), name, cut, also=(1e-3,), n=n)
 
 
-def _torus(name: str, rows: int, cols: int) -> Case:
+def _torus(name: str, rows: int, cols: int) -> BenchCase:
     title = f"max-cut of a torus, n = {rows * cols:,}"
-    drawn = _drawn(partial(torus, rows, cols))
-    return Case(name, title, 1e-5, drawn, name, cut, {"Pymanopt": 1e-3}, n=rows * cols)
+    drawn = _max_cut_of(partial(torus, rows, cols))
+    return BenchCase(name, title, 1e-5, drawn, name, cut, {"Pymanopt": 1e-3}, n=rows * cols)
 
 
-def _theta(n: int, edges: int, tol: float) -> Case:
+def _theta(n: int, edges: int, tol: float) -> BenchCase:
     title = f"theta, n = {n:,}, {edges:,} edges"
-    return Case(f"theta-{n}", title, tol, partial(theta, n, edges), n=n)
+    return BenchCase(f"theta-{n}", title, tol, partial(theta, n, edges), n=n)
 
 
-def _clusters(n: int) -> Case:
+def _clusters(n: int) -> BenchCase:
     title, read = f"k-means of MNIST features, n = {n:,}", partial(_digits, n)
-    return Case(f"kmeans-{n}", title, 1e-3, _blobs(n), "MNIST features", read, n=n)
+    return BenchCase(f"kmeans-{n}", title, 1e-3, _blobs(n), "MNIST features", read, n=n)
 
 
-def _growing(n: int) -> Case:
+def _growing(n: int) -> BenchCase:
     title, drawn = f"max-cut, average degree 4, n = {n:,}", partial(sparse_graph, n, degree=4.0)
-    return Case(f"random-{n}", title, 1e-3, _drawn(drawn), alone=True, n=n)
+    return BenchCase(f"random-{n}", title, 1e-3, _max_cut_of(drawn), alone=True, n=n)
 
 
 SETS: dict[str, Set] = {
-    one.name: one
-    for one in (
+    benchmark.name: benchmark
+    for benchmark in (
         Set(
             "gset",
             "max-cut of G1, G43, G22 and G40 to 1e-6",
@@ -87,7 +87,7 @@ SETS: dict[str, Set] = {
         ),
         Set(
             "growth",
-            "max-cut of random graphs, n = 10^4 to 10^6, to 1e-3, ours alone",
+            "max-cut of random graphs, n = 10^4 to 10^6, to 1e-3, condal only",
             tuple(_growing(n) for n in (10_000, 31_623, 100_000, 316_228, 1_000_000)),
         ),
         SDPLIB,
@@ -96,9 +96,13 @@ SETS: dict[str, Set] = {
             "quick",
             "small generated instances, in a minute",
             (
-                Case("cut-60", "max-cut, n = 60", 1e-4, _drawn(partial(random_graph, 60)), n=60),
-                Case("theta-20", "theta, n = 20, 40 edges", 1e-2, partial(theta, 20, 40), n=20),
-                Case("kmeans-18", "k-means, n = 18", 1e-2, _blobs(18, 3), n=18),
+                BenchCase(
+                    "cut-60", "max-cut, n = 60", 1e-4, _max_cut_of(partial(random_graph, 60)), n=60
+                ),
+                BenchCase(
+                    "theta-20", "theta, n = 20, 40 edges", 1e-2, partial(theta, 20, 40), n=20
+                ),
+                BenchCase("kmeans-18", "k-means, n = 18", 1e-2, _blobs(18, 3), n=18),
             ),
         ),
     )
@@ -106,7 +110,7 @@ SETS: dict[str, Set] = {
 
 
 def named(names: tuple[str, ...]) -> list[Set]:
-    """The sets of these names."""
+    """Return the sets of these names."""
     for name in names:
         if name not in SETS:
             raise ProblemError(f"there is no set {name!r}; there are {', '.join(SETS)}")

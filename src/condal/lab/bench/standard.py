@@ -1,7 +1,7 @@
-"""The standard form that peers take: minimise <C, x>, <A_i, x> = b_i or <= b_i, x psd.
+"""The standard form of the peers: minimise <C, x> subject to <A_i, x> = b_i or <= b_i, x psd.
 
-Its dual, which most of them are given: maximise -b'z with C + sum_i z_i A_i psd, and z_i >= 0 where
-the row is an inequality.
+Most peers receive its dual: maximise -b'z with C + sum_i z_i A_i psd, and z_i >= 0 for
+inequalities.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from condal.sets import Box, Equal, NonNegative, NonPositive, Separable
 from condal.smooth import Linear
 from condal.types import Provable, Spectral
 
-NUMBER = 8  # bytes
+BYTES_PER_NUMBER = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Standard:
-    """The first `equalities` rows are equalities, the others say at most.
+class StandardForm:
+    """The standard form: `equalities` rows <A_i, x> = b_i, then rows <A_i, x> <= b_i.
 
-    A row is a symmetric matrix, flattened. Row i is signs[i] times row owners[i] of the problem's
-    A, or its trace where owners[i] is the size of A.
+    A row is a flattened symmetric matrix. Row i is signs[i] times row owners[i] of the problem's
+    A, or times the trace if owners[i] is the size of A.
     """
 
     n: int
@@ -43,32 +43,33 @@ class Standard:
 
     @property
     def m(self) -> int:
-        """How many rows."""
+        """The number of rows."""
         return int(self.b.size)
 
     def dual(self, z: Array) -> Array:
-        """y of the problem, for a z of the standard form."""
+        """Return y of the problem for z of the standard form."""
         full = np.bincount(self.owners, weights=self.signs * z, minlength=self.size + 1)
         return np.asarray(full[: self.size])
 
     def triangle(self, *, upper: bool) -> tuple[Any, Array]:
-        """A' and C as their scaled triangles: the upper or the lower one, column by column.
+        """Return the upper or lower triangles of A' and C, column by column.
 
-        Entries off the diagonal are times sqrt(2), so that inner products stay what they are.
+        Entries off the diagonal are multiplied by sqrt(2), which preserves inner products.
         """
         A = sp.coo_array(self.rows)
-        kept, places, scale = _places(self.n, A.col, upper=upper)
+        inside, places, scale = _places(self.n, A.col, upper=upper)
         shape = (self.n * (self.n + 1) // 2, self.m)
-        scaled = sp.csc_array((scale * A.data[kept], (places, A.row[kept])), shape=shape)
+        scaled = sp.csc_array((scale * A.data[inside], (places, A.row[inside])), shape=shape)
         C = sp.coo_array(self.C)
-        kept, places, scale = _places(self.n, C.row.astype(np.int64) * self.n + C.col, upper=upper)
+        flat = C.row.astype(np.int64) * self.n + C.col
+        inside, places, scale = _places(self.n, flat, upper=upper)
         cost = np.zeros(shape[0])
-        cost[places] = scale * C.data[kept]
+        cost[places] = scale * C.data[inside]
         return scaled, cost
 
     def whole(self, triangle: Array, *, upper: bool) -> Array:
-        """The symmetric matrix of a scaled triangle."""
-        # Column by column of one triangle is row by row of the other.
+        """Return the symmetric matrix of a scaled triangle."""
+        # The columns of one triangle are the rows of the other.
         keep = np.tri(self.n, dtype=bool) if upper else np.tri(self.n, dtype=bool).T
         x = np.zeros((self.n, self.n))
         x[keep] = triangle * np.sqrt(0.5)
@@ -76,8 +77,8 @@ class Standard:
         return x + x.T
 
 
-def standard(problem: Problem) -> Standard:
-    """The standard form of a problem with a linear objective over one spectral domain."""
+def standard_form(problem: Problem) -> StandardForm:
+    """Return the standard form of a problem with a linear objective over one spectral domain."""
     X, f = problem.X, problem.f
     if not isinstance(f, Linear) or not isinstance(f.C, Symmetric) or not isinstance(X, Spectral):
         raise ProblemError(
@@ -86,7 +87,7 @@ def standard(problem: Problem) -> Standard:
         )
     rows = problem.A.as_matrix()
     if rows is None or f.C.operators:
-        raise ProblemError("peers need the entries of C and of A; an operator hides them")
+        raise ProblemError("peers need the entries of C and A; an operator does not have them")
     low, high = bounds(problem.h)
     p = problem.A.size
     if not _implies_trace(rows, low, high, X):
@@ -97,7 +98,7 @@ def standard(problem: Problem) -> Standard:
 
 
 def bounds(h: Provable) -> tuple[Array, Array]:
-    """low and high, where h says low <= z <= high."""
+    """Return low and high if h is the indicator of low <= z <= high."""
     if isinstance(h, Equal):
         return h.b, h.b
     if isinstance(h, Box):
@@ -107,17 +108,13 @@ def bounds(h: Provable) -> tuple[Array, Array]:
     if isinstance(h, NonPositive):
         return np.full(h.size, -np.inf), np.zeros(h.size)
     if isinstance(h, Separable):
-        parts = [bounds(part) for part in h.parts]
-        none: list[Array] = [np.zeros(0)]
-        return (
-            np.concatenate(none + [low for low, _ in parts]),
-            np.concatenate(none + [high for _, high in parts]),
-        )
+        pairs = [(np.zeros(0), np.zeros(0)), *map(bounds, h.parts)]
+        return np.concatenate([low for low, _ in pairs]), np.concatenate([up for _, up in pairs])
     raise ProblemError(f"peers take K made of points, boxes and orthants; got {type(h).__name__}")
 
 
-def _sorted(n: int, C: Any, rows: Any, low: Array, high: Array, p: int) -> Standard:
-    """Equalities first; then what is at most, and what is at least with its sign changed."""
+def _sorted(n: int, C: Any, rows: Any, low: Array, high: Array, p: int) -> StandardForm:
+    """Order the rows: equalities, upper bounds, then lower bounds with their sign changed."""
     equal = np.flatnonzero(low == high)
     above = np.flatnonzero((low != high) & np.isfinite(high))
     below = np.flatnonzero((low != high) & np.isfinite(low))
@@ -126,16 +123,16 @@ def _sorted(n: int, C: Any, rows: Any, low: Array, high: Array, p: int) -> Stand
     signs[equal.size + above.size :] = -1.0
     b = np.concatenate([high[equal], high[above], -low[below]])
     scaled = sp.csr_array(rows[owners].multiply(signs[:, None]))
-    return Standard(n, C, scaled, b, equal.size, owners, signs, p)
+    return StandardForm(n, C, scaled, b, equal.size, owners, signs, p)
 
 
 def _places(n: int, flat: Any, *, upper: bool) -> tuple[Any, Any, Array]:
-    """Which entries lie in the triangle, where in it, and their factor 1 or sqrt(2)."""
+    """Return which entries lie in the triangle, their places there, and factors 1 or sqrt(2)."""
     i, j = flat // n, flat % n
-    kept = i <= j if upper else i >= j
-    i, j = i[kept], j[kept]
+    inside = i <= j if upper else i >= j
+    i, j = i[inside], j[inside]
     places = j * (j + 1) // 2 + i if upper else j * n - j * (j - 1) // 2 + i - j
-    return kept, places, np.where(i == j, 1.0, np.sqrt(2.0))
+    return inside, places, np.where(i == j, 1.0, np.sqrt(2.0))
 
 
 def _matrix(C: Symmetric) -> Any:
@@ -148,16 +145,16 @@ def _flat_identity(n: int) -> Any:
 
 
 def _implies_trace(rows: Any, low: Array, high: Array, X: Spectral) -> bool:
-    """Whether the equalities add up to tr x = trace: a row that says it again hurts solvers."""
+    """Return whether the equalities imply tr x = trace: a redundant row would hurt the solvers."""
     equal = np.flatnonzero(low == high)
     if equal.size == 0:
         return False
     A = sp.coo_array(rows[equal])
     diagonal = np.arange(X.n) * (X.n + 1)
-    seen, where = np.unique(np.append(A.col, diagonal), return_inverse=True)
-    compact = sp.csr_array((A.data, (where[: A.nnz], A.row)), shape=(seen.size, equal.size))
-    identity = np.zeros(seen.size)
+    used, where = np.unique(np.append(A.col, diagonal), return_inverse=True)
+    compact = sp.csr_array((A.data, (where[: A.nnz], A.row)), shape=(used.size, equal.size))
+    identity = np.zeros(used.size)
     identity[where[A.nnz :]] = 1.0
     weights = lsqr(compact, identity, atol=1e-14, btol=1e-14)[0]
-    missed = float(np.linalg.norm(compact @ weights - identity)) / np.sqrt(X.n)
-    return missed < 1e-9 and abs(float(weights @ low[equal]) - X.trace) < 1e-9 * X.trace
+    residual = float(np.linalg.norm(compact @ weights - identity)) / np.sqrt(X.n)
+    return residual < 1e-9 and abs(float(weights @ low[equal]) - X.trace) < 1e-9 * X.trace

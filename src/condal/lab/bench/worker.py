@@ -1,6 +1,6 @@
-"""The process that makes one run: python -m condal.lab.bench.worker JOB ANSWER.
+"""The process of one run: python -m condal.lab.bench.worker JOB ANSWER.
 
-The instance and the peer's data are made, the solve is timed, and its answer certified.
+It builds the instance and the peer's data, times the solve and certifies the answer.
 """
 
 from __future__ import annotations
@@ -17,36 +17,44 @@ from typing import Any
 import numpy as np
 
 from condal.lab.bench import memory
-from condal.lab.bench.certified import Certified, certified
-from condal.lab.bench.job import Job, Run
-from condal.lab.bench.peers import Limits, PeerAnswer, Refusal, Task, TimeExceeded, Usage, solver
+from condal.lab.bench.certified import CertifiedAnswer, certify_answer
+from condal.lab.bench.job import BenchRun, Job
+from condal.lab.bench.peers import (
+    Limits,
+    PeerAnswer,
+    PeerTask,
+    Refusal,
+    TimeExceeded,
+    Usage,
+    solver,
+)
 from condal.lab.bench.sets import SETS
 from condal.problem import Model, Problem
 
 
-def work(job: Job) -> Run:
-    """The run; every failure is one of its outcomes."""
+def work(job: Job) -> BenchRun:
+    """Do the job; every failure is an outcome of the run."""
     case = SETS[job.set].case(job.case)
     path = None if job.path is None else Path(job.path)
-    blank = job.facts()
+    facts = job.facts()
     with tempfile.TemporaryDirectory(prefix="condal-bench-") as folder:
         model = case.model(path)
         limits = Limits(job.seconds, job.memory, Path(folder))
         try:
             task = solver(job.solver).prepare(model, job.eps, limits)
-            usage = measured(task, job.seconds)
+            usage = measure_solve(task, job.seconds)
             answer = task.answer()
         except Refusal as error:
-            return Run(**blank, outcome="refused", reason=str(error))
+            return BenchRun(**facts, outcome="refused", reason=str(error))
         except TimeExceeded as error:
-            return Run(**blank, outcome="time", reason=str(error))
-        except Exception as error:  # whatever a peer may raise is its failure, not ours
-            return Run(**blank, outcome="failed", reason=_brief(error))
-        return _told(blank, model, answer, answer.usage or usage)
+            return BenchRun(**facts, outcome="time", reason=str(error))
+        except Exception as error:  # any exception of a peer is its failure
+            return BenchRun(**facts, outcome="failed", reason=_brief(error))
+        return _certified_run(facts, model, answer, answer.usage or usage)
 
 
-def measured(task: Task, seconds: float) -> Usage:
-    """What the solve uses; SIGPROF ends this process when its CPU time is over."""
+def measure_solve(task: PeerTask, seconds: float) -> Usage:
+    """Measure what the solve uses; SIGPROF ends this process when its CPU time is over."""
     memory.begin()
     signal.setitimer(signal.ITIMER_PROF, seconds)
     began, cpu = time.perf_counter(), time.process_time()
@@ -56,33 +64,33 @@ def measured(task: Task, seconds: float) -> Usage:
     return used
 
 
-def _told(blank: dict[str, Any], model: Problem | Model, answer: PeerAnswer, usage: Usage) -> Run:
-    facts: dict[str, Any] = {"cpu": usage.cpu, "wall": usage.wall, "memory": usage.memory}
-    facts["repeats"] = [usage.cpu]
+def _certified_run(
+    facts: dict[str, Any], model: Problem | Model, answer: PeerAnswer, usage: Usage
+) -> BenchRun:
+    facts |= {"cpu": usage.cpu, "wall": usage.wall, "memory": usage.memory, "repeats": [usage.cpu]}
     try:
-        found = certified(model, answer, tol=blank["tol"])
-    except Exception as error:  # an answer that is no answer: nan, a wrong shape
-        said = f"its answer cannot be certified: {_brief(error)}"
-        return Run(**blank, **facts, outcome="failed", reason=said)
-    return Run(
-        **blank,
+        proved = certify_answer(model, answer, tol=facts["tol"])
+    except Exception as error:  # nan, or a wrong shape
+        message = f"its answer cannot be certified: {_brief(error)}"
+        return BenchRun(**facts, outcome="failed", reason=message)
+    return BenchRun(
         **facts,
-        outcome=_outcome(found, blank["tol"]),
-        reason=answer.said,
-        objective=found.objective,
-        bound=found.bound,
-        gap=found.gap,
-        infeasibility=found.infeasibility,
-        outside=found.outside,
-        certified=found.what,
-        proof=found.how,
+        outcome=_outcome(proved, facts["tol"]),
+        reason=answer.message,
+        objective=proved.objective,
+        bound=proved.bound,
+        gap=proved.gap,
+        infeasibility=proved.infeasibility,
+        outside=proved.outside,
+        certified=proved.basis,
+        proof=proved.how,
     )
 
 
-def _outcome(found: Certified, tol: float) -> Any:
-    if found.solves(tol):
+def _outcome(proved: CertifiedAnswer, tol: float) -> Any:
+    if proved.solves(tol):
         return "solved"
-    return "unproved" if np.isnan(found.error) else "short"
+    return "unproved" if np.isnan(proved.error) else "short"
 
 
 def _brief(error: Exception) -> str:
@@ -98,7 +106,7 @@ def main(question: str, reply: str) -> None:
     Path(reply).write_text(json.dumps(run.record(), allow_nan=False), encoding="utf-8")
 
 
-__all__ = ["main", "measured", "work"]
+__all__ = ["main", "measure_solve", "work"]
 
 if __name__ == "__main__":
     main(*sys.argv[1:])

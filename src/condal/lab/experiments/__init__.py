@@ -1,14 +1,19 @@
-"""The paper's experiments: tuned trials of every method, figures, and its claims compared."""
+"""The paper's experiments: tuned trials of every method, figures, and a check of its claims."""
 
 from condal.lab.experiments.catalogue import EXPERIMENTS, Experiment, named
 from condal.lab.experiments.folder import ExperimentFolder
-from condal.lab.experiments.report import Report, produce, require_data, require_matplotlib
+from condal.lab.experiments.report import (
+    ExperimentReport,
+    produce,
+    require_data,
+    require_matplotlib,
+)
 
 __all__ = [
     "EXPERIMENTS",
     "Experiment",
     "ExperimentFolder",
-    "Report",
+    "ExperimentReport",
     "named",
     "produce",
     "require_data",

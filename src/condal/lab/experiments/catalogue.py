@@ -1,4 +1,4 @@
-"""The experiments: which instances, which methods, how long, and what the paper says of them."""
+"""The experiments: their instances, methods, budgets and the paper's claims about them."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from typing import Literal
 
 from condal.errors import ProblemError
 from condal.lab.experiments import paper, rivals
-from condal.lab.experiments.claims import Claim
+from condal.lab.experiments.claims import PaperClaim
 from condal.lab.experiments.instances import SPECTRA, Instance, build
-from condal.lab.experiments.run import Case
+from condal.lab.experiments.run import ExperimentCase
 from condal.lab.experiments.study import Study
-from condal.lab.experiments.trial import Budget
+from condal.lab.experiments.trial import TrialBudget
 
 Layout = Literal["best", "trials", "atoms"]
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The budgets of an instance, in full and for its stand-in, and the file that it needs."""
+class InstancePlan:
+    """An instance, its full budget, the budget of its stand-in, and the file that it needs."""
 
     name: str
-    full: Budget
-    quick: Budget
+    full: TrialBudget
+    quick: TrialBudget
     needs: str | None = None
 
-    def case(self, *, quick: bool, seconds: float | None = None) -> Case:
-        """The instance, or what stands in for it; `seconds` may lower what a trial may take."""
+    def case(self, *, quick: bool, seconds: float | None = None) -> ExperimentCase:
+        """Return the instance or its stand-in; `seconds` may lower the time limit of a trial."""
         budget = self.quick if quick else self.full
         if seconds is not None:
             budget = replace(budget, seconds=min(seconds, budget.seconds))
-        return Case(f"{self.name}-like" if quick else self.name, budget)
+        return ExperimentCase(f"{self.name}-like" if quick else self.name, budget)
 
 
 @dataclass(frozen=True)
@@ -40,34 +40,36 @@ class Experiment:
     name: str
     title: str
     contenders: tuple[str, ...]
-    plans: tuple[Plan, ...]
+    plans: tuple[InstancePlan, ...]
     layout: Layout
     tests: tuple[paper.Test, ...]
     remarks: tuple[str, ...] = ()
 
     def instances(self, quick: bool, data: str | None) -> list[Instance]:
-        """Those of the plans, or what stands in for them."""
+        """Build the instances of the plans, or their stand-ins."""
         return [build(plan.name, data, quick=quick) for plan in self.plans]
 
-    def claims(self, studies: list[Study]) -> list[Claim]:
-        """Every test on every instance."""
+    def claims(self, studies: list[Study]) -> list[PaperClaim]:
+        """Apply every test to every instance."""
         return [test(study) for study in studies for test in self.tests]
 
 
-# Oracle calls, and seconds at the most, a trial. The full set is to end within an hour or so on two
-# cores, all quick runs within minutes.
-SMALL = (Plan("gd97b", Budget(30_000, 300), Budget(1_000, 10), "GD97_b"),)
+# Oracle calls and the time limit in seconds per trial. All experiments shall take about an hour on
+# two cores, all quick runs minutes.
+SMALL = (InstancePlan("gd97b", TrialBudget(30_000, 300), TrialBudget(1_000, 10), "GD97_b"),)
 GSET = (
-    Plan("g1", Budget(6_000, 400), Budget(300, 10), "G1"),
-    Plan("g40", Budget(6_000, 600), Budget(300, 10), "G40"),
+    InstancePlan("g1", TrialBudget(6_000, 400), TrialBudget(300, 10), "G1"),
+    InstancePlan("g40", TrialBudget(6_000, 600), TrialBudget(300, 10), "G40"),
 )
-CLUSTERING = (Plan("mnist", Budget(4_000, 600), Budget(300, 10), "MNIST features"),)
-# The atoms converge no further than the oracle is exact.
+CLUSTERING = (
+    InstancePlan("mnist", TrialBudget(4_000, 600), TrialBudget(300, 10), "MNIST features"),
+)
+# The atoms converge only as far as the oracle is exact.
 GENEIG = tuple(
-    Plan(
+    InstancePlan(
         f"geneig-{kind}",
-        Budget(500, 150, exact=True),
-        Budget(300, 10, exact=True),
+        TrialBudget(500, 150, exact=True),
+        TrialBudget(300, 10, exact=True),
         "G40" if kind == "maxcut-sdp" else None,
     )
     for kind in SPECTRA
@@ -75,8 +77,8 @@ GENEIG = tuple(
 
 ALL = ("cgal", "cgal-decr", "cgal-ls", "corrective", "hcgm", "fwal", "ial", "ial-ls", "upd", "aupd")
 ABSENT = (
-    "CGS, Lan's smoothed CG and storage-optimal CGM are not here because they know no constraint "
-    "Ax in K, GDMM because it wants polytopes."
+    "CGS, Lan's smoothed CG and storage-optimal CGM are left out because they do not support a "
+    "constraint Ax in K, GDMM because it needs polytopes."
 )
 PAPER_ALONE = (
     "The paper's figure shows CGAL (const.), HCGM and UPD; CGAL (decr.) and AUPD are added here."
@@ -183,12 +185,12 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 
 def named(name: str) -> tuple[Experiment, ...]:
-    """The experiment of the name, or all of them."""
+    """Return the experiment of that name, or every one for `all`."""
     if name == "all":
         return tuple(EXPERIMENTS.values())
     if name not in EXPERIMENTS:
         raise ProblemError(
-            f"there is no experiment {name!r}; there are {', '.join(EXPERIMENTS)}, and all for "
-            "every one of them"
+            f"there is no experiment {name!r}; there are {', '.join(EXPERIMENTS)}, and all, which "
+            "runs every one"
         )
     return (EXPERIMENTS[name],)

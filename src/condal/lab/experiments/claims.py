@@ -1,4 +1,4 @@
-"""claims.md: what the paper says, what was measured here, and whether it holds."""
+"""claims.md: the paper's claims, the measured values, and whether each claim holds."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from enum import Enum
 import condal
 from condal.lab.experiments.contenders import CONTENDERS
 from condal.lab.experiments.study import Study
+from condal.lab.markdown import markdown
 
 
 class ClaimVerdict(Enum):
-    """What a measurement makes of a claim."""
+    """The verdict of a measurement on a claim."""
 
     HOLDS = "holds"
     FAILS = "does not hold"
@@ -20,15 +21,15 @@ class ClaimVerdict(Enum):
 
     @classmethod
     def of(cls, truth: bool | None) -> ClaimVerdict:
-        """None is for what could not be measured."""
+        """Return the verdict; None means that the claim could not be measured."""
         if truth is None:
             return cls.UNTESTED
         return cls.HOLDS if truth else cls.FAILS
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A sentence of the paper, in our words, and what came of it on an instance."""
+class PaperClaim:
+    """A claim of the paper in our words, with its measurement and verdict on an instance."""
 
     where: str
     text: str
@@ -41,31 +42,31 @@ def page(
     name: str,
     title: str,
     studies: Sequence[Study],
-    claims: Iterable[Claim],
+    claims: Iterable[PaperClaim],
     *,
     criteria: Sequence[str],
     remarks: Sequence[str] = (),
     quick: bool = False,
 ) -> str:
-    """The text of claims.md."""
+    """Return the text of claims.md."""
     blocks = [f"# {name}: {title}"]
     if quick:
         blocks.append(
-            "A quick run: generated stand-ins for the paper's data, and budgets that are often too "
-            "short for a rate to show. Run without `--quick` to test the paper."
+            "A quick run: generated stand-ins replace the paper's data, and budgets are often too "
+            "short to show a rate. Run without `--quick` to test the paper."
         )
     blocks += [
         "## The paper's claims",
-        _table(
+        markdown(
             ("instance", "claim", "in the paper", "measured here", "verdict"),
             [(c.instance, c.text, c.where, c.measured, f"**{c.verdict.value}**") for c in claims],
         ),
-        "## What the words mean",
-        "The same for every run, in `condal.lab.experiments.paper`:",
+        "## Definitions",
+        "The criteria are the same for every run; they are in `condal.lab.experiments.paper`:",
         "\n".join(f"* {line}" for line in criteria),
         "## The instances",
-        _table(
-            ("instance", "", "f*", "proved within", "oracle calls a trial"),
+        markdown(
+            ("instance", "", "f*", "proved within", "oracle calls per trial"),
             [
                 (
                     s.instance,
@@ -77,14 +78,14 @@ def page(
                 for s in studies
             ],
         ),
-        "## The methods, each at its best",
-        _table(
+        "## The methods, each with its best parameters",
+        markdown(
             ("instance", "method", "best", "score", "trials", "ended by", "remark"),
             [row for study in studies for row in _tuned(study)],
         ),
-        "Parameters are those of the normalised problem that `condal.solve` hands to a method. "
-        "Each was searched by factors of 10 until a value beat both its neighbours; every trial is "
-        "kept, in `../trials/`.",
+        "Parameters refer to the normalised problem that `condal.solve` passes to a method. Each "
+        "was varied by factors of 10 until a value beat both its neighbours. All trials are in "
+        "`../trials/`.",
     ]
     blocks += list(remarks)
     blocks.append(f"condal {condal.__version__}")
@@ -109,13 +110,6 @@ def _tuned(study: Study) -> list[tuple[str, ...]]:
     return rows
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(
-        "| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines
-    )
-
-
 def label(name: str) -> str:
-    """What a method is called."""
+    """Return the name of a method in figures and tables."""
     return CONTENDERS[name].label

@@ -1,8 +1,8 @@
-"""The methods that compete, and the ranges in which their parameters are searched.
+"""The methods of the experiments, and the ranges of their parameters.
 
-Parameters are in the units of the normalised problem that `solve` hands to a method. The paper's
-other relatives stay out of these experiments: CGS, Lan's smoothed CG and storage-optimal CGM know
-no constraint Ax in K, and GDMM wants polytopes.
+Parameters are in the units of the normalised problem that `solve` passes to a method. CGS, Lan's
+smoothed CG and storage-optimal CGM are left out because they do not support a constraint Ax in K,
+GDMM because it needs polytopes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from condal.types import Method
 
 @dataclass(frozen=True)
 class Contender:
-    """A method by name, with what is searched; `stairs` if only some of its rows are iterates."""
+    """A method with its parameters; `stairs` if only some rows of its curve are iterates."""
 
     name: str
     label: str
@@ -27,19 +27,19 @@ class Contender:
     stairs: bool = False
 
     def values(self, setting: Setting) -> dict[str, float]:
-        """The parameters by name, 10 to the exponents of the setting."""
+        """Return the parameters by name: 10 to the exponents of the setting."""
         named = zip(self.parameters, setting, strict=True)
         return {p.name: float(f"1e{exponent}") for p, exponent in named}
 
     def method(self, setting: Setting, tol: AccuracyRule | None = None) -> Method:
-        """The record, with the oracle's accuracy rule replaced where one is given."""
+        """Return the method, with the oracle's accuracy rule replaced if one is given."""
         method = self.build(*self.values(setting).values())
         if tol is None or not hasattr(method, "tol"):
             return method
         return replace(method, tol=tol)  # type: ignore[type-var]  # methods are records
 
     def describe(self, setting: Setting) -> str:
-        """lam0 = 0.1, rho = 1."""
+        """Return the parameters as text: lam0 = 0.1, rho = 1."""
         return ", ".join(f"{name} = {value:g}" for name, value in self.values(setting).items())
 
 
@@ -61,7 +61,7 @@ CONTENDERS: dict[str, Contender] = {
         Contender("cgal-ls", "CGAL (line s.)", (LAM0,), lambda lam0: CGAL(lam0, eta=LineSearch())),
         Contender("corrective", "CGAL (correct.)", (LAM0,), corrective),
         Contender("hcgm", "HCGM", (LAM0,), hcgm),
-        # rho <= 1 is the method's own condition.
+        # FW-AL requires rho <= 1.
         Contender("fwal", "FW-AL", (LAM, Parameter("rho", start=-1, low=-4, high=0)), fwal),
         Contender("ial", "IAL", (LAM, EPS0), IAL, stairs=True),
         Contender("ial-ls", "IAL (line s.)", (LAM, EPS0), _ial_by_line_search, stairs=True),

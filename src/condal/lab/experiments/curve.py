@@ -1,8 +1,8 @@
-"""Curves over oracle calls: residuals, their merit, and the slope of their tail.
+"""Curves over oracle calls: residuals, merits, and the slope of the tail.
 
-The merit of an iterate is max(|f - f*| / |f*|, infeasibility). Curves dip where f - f* changes its
-sign, so that nothing here looks at a single point: slopes are fitted to the upper envelope (the
-running maximum from the right), scores are medians.
+The merit of an iterate is max(|f - f*| / |f*|, infeasibility). Curves dip where f - f* changes
+sign, so no quantity depends on a single point: slopes are fitted to the upper envelope (the running
+maximum from the right), and scores are medians.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from condal.linalg.points import Array
 SCORE_WINDOW = 0.5  # a score is the median merit over the calls in [K/2, K]
 SLOPE_WINDOW = (0.1, 0.8)  # a slope is fitted to the calls in [K/10, 0.8 K]
 SAMPLES = 40
-FLOOR_MARGIN = 10.0  # residuals below 10 times the reference's own gap mean nothing
+FLOOR_MARGIN = 10.0  # residuals below 10 times the reference's own gap are meaningless
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A trial at rising numbers of oracle calls; `atom_*` are of the oracle's last answer s_k.
+    """A trial at increasing numbers of oracle calls.
 
-    `outer` marks what the method calls its iterates: all rows, but for a method with inner loops.
+    `atom_*` describe the oracle's last answer s_k. `outer` marks the iterates of the method: all
+    rows, except for a method with inner loops.
     """
 
     calls: Array
@@ -37,16 +38,16 @@ class Curve:
 
     @classmethod
     def of(cls, columns: dict[str, list[Any]]) -> Curve:
-        """From lists of numbers by name, as they are written; null is NaN."""
+        """Build a curve from lists of numbers by name; None becomes NaN."""
         return cls(**{f.name: np.array(columns[f.name], dtype=np.float64) for f in fields(cls)})
 
     def columns(self) -> dict[str, list[float | None]]:
-        """Lists of numbers by name; what is not finite is None."""
+        """Return lists of numbers by name, with None for numbers that are not finite."""
         return {f.name: [_plain(value) for value in getattr(self, f.name)] for f in fields(self)}
 
     @property
     def iterates(self) -> Curve:
-        """The outer rows alone: what the method would return if it were stopped there."""
+        """The outer rows only: the points that the method would return if it stopped there."""
         rows = self.outer > 0
         return Curve(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
 
@@ -59,7 +60,7 @@ class Curve:
         return np.asarray((self.objective - optimum) / (abs(optimum) or 1.0))
 
     def merit(self, optimum: float) -> Array:
-        """The larger of residual and infeasibility."""
+        """The maximum of residual and infeasibility."""
         return np.maximum(self.residual(optimum), self.infeasibility)
 
     def atom_residual(self, optimum: float) -> Array:
@@ -67,39 +68,39 @@ class Curve:
         return np.asarray(np.abs(self.atom_objective - optimum) / (abs(optimum) or 1.0))
 
     def atom_merit(self, optimum: float) -> Array:
-        """The larger of residual and infeasibility of the atoms."""
+        """The maximum of residual and infeasibility of the atoms."""
         return np.maximum(self.atom_residual(optimum), self.atom_infeasibility)
 
 
 def score(curve: Curve, optimum: float, calls: int) -> float:
-    """The median merit of the outer iterates over [calls/2, calls]; inf where there is none.
+    """Return the median merit of the outer iterates over [calls/2, calls]; inf if there are none.
 
-    A curve that ends early keeps its last value: that is what the method had then.
+    A curve that ends early is extended by its last value.
     """
     iterates = curve.iterates
     if iterates.calls.size == 0:
         return float("inf")
     at = np.geomspace(max(1.0, SCORE_WINDOW * calls), calls, SAMPLES)
-    value = float(np.median(held(iterates.calls, iterates.merit(optimum), at)))
+    value = float(np.median(step_values(iterates.calls, iterates.merit(optimum), at)))
     return value if isfinite(value) else float("inf")
 
 
-def held(calls: Array, values: Array, at: Array) -> Array:
-    """The values as a step function: the last at or before each place, inf before the first."""
+def step_values(calls: Array, values: Array, at: Array) -> Array:
+    """Evaluate a step function: the last value at or before each place, inf before the first."""
     index = np.searchsorted(calls, at, side="right") - 1
     return np.asarray(np.where(index < 0, np.inf, values[np.maximum(index, 0)]))
 
 
 def envelope(values: Array) -> Array:
-    """max of values[i:], for each i."""
+    """Return max(values[i:]) for each i."""
     return np.asarray(np.maximum.accumulate(values[::-1])[::-1])
 
 
 def slope(calls: Array, values: Array, floor: float = 0.0) -> float:
-    """d log(envelope) / d log(calls) of the tail, by least squares; NaN if the tail is too short.
+    """Fit d log(envelope) / d log(calls) to the tail by least squares; NaN if it is too short.
 
-    The tail is [K/10, 0.8 K], K the last call at which the envelope is above the floor; the
-    envelope has seen what follows up to K, so that it does not end in a dip.
+    The tail is [K/10, 0.8 K], K the last call at which the envelope is above the floor. The
+    envelope covers the values up to K, so the tail does not end in a dip.
     """
     high = envelope(values)
     above = np.flatnonzero(high > floor)
@@ -110,13 +111,13 @@ def slope(calls: Array, values: Array, floor: float = 0.0) -> float:
     if np.count_nonzero((calls >= low) & (calls <= end)) < 8 or float(calls[0]) > low:
         return float("nan")
     at = np.geomspace(low, end, SAMPLES)
-    y = np.log(held(calls[: last + 1], high[: last + 1], at))
+    y = np.log(step_values(calls[: last + 1], high[: last + 1], at))
     return float(np.polyfit(np.log(at), y, 1)[0])
 
 
 @dataclass(frozen=True)
 class Decay:
-    """How a sequence falls: its last value, the factor a call, and which law fits it better."""
+    """The decay of a sequence: its last value, the factor per call, and the fit of two laws."""
 
     last: float
     factor: float
@@ -125,7 +126,7 @@ class Decay:
 
 
 def decay(calls: Array, values: Array, floor: float = 0.0) -> Decay:
-    """Both fits to the envelope, from its first value until it first reaches the floor."""
+    """Fit both laws to the envelope, from its first value until it reaches the floor."""
     high = envelope(values)
     end = int(np.argmax(high <= floor)) if bool((high <= floor).any()) else high.size
     last = float(np.median(high[-max(1, high.size // 10) :]))
@@ -138,7 +139,7 @@ def decay(calls: Array, values: Array, floor: float = 0.0) -> Decay:
 
 
 def _fit(x: Array, y: Array) -> tuple[float, float]:
-    """The slope of y against x, and R^2."""
+    """Return the slope of y against x, and R^2."""
     a, b = np.polyfit(x, y, 1)
     spread = float(np.sum((y - y.mean()) ** 2))
     return float(a), 1.0 - float(np.sum((y - a * x - b) ** 2)) / spread if spread > 0 else 0.0

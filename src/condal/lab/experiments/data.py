@@ -1,8 +1,8 @@
-"""Public files of experiments and benchmarks: where they are looked for, and where they live.
+"""Find or download the public files of experiments and benchmarks.
 
-A file is looked for in the folder that the caller names, in $CONDAL_DATA and in the user's cache;
-else it is downloaded to the cache. Its contents are known by a checksum wherever it was found: of
-the words of a text, unpacked, so that packing and line ends do not matter.
+A file is looked for in the caller's folder, in $CONDAL_DATA and in the user's cache, else it is
+downloaded to the cache. Its checksum is always verified. The checksum of a text is that of its
+unpacked words, so compression and line ends do not matter.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from condal.runtime.extras import install
 
 VARIABLE = "CONDAL_DATA"
 ARCHIVE = ".tar.gz"
-SECONDS = 30  # how long a home may stay silent
-LARGEST = 2**28  # bytes of a member of an archive: far more than any of ours has
+DOWNLOAD_TIMEOUT = 30  # seconds
+MAX_MEMBER_BYTES = 2**28  # of a file in an archive: far more than any of the sources has
 
 __all__ = ["SOURCES", "Source", "find"]
 
 
 def find(name: str, data: PathLike | None = None) -> Path:
-    """The path of a file of `SOURCES`, its contents checked; downloaded if it must be.
+    """Return the path of a file of `SOURCES`, its contents checked; download it if necessary.
 
-    Looked for in `data`, $CONDAL_DATA and the user's cache, in this order.
+    The search order is `data`, $CONDAL_DATA, the user's cache.
     """
     if name not in SOURCES:
         raise ProblemError(f"there is no file {name!r}; the experiments know {', '.join(SOURCES)}")
@@ -49,7 +49,7 @@ def find(name: str, data: PathLike | None = None) -> Path:
     for home in source.homes:
         try:
             return _download(source, home, cache, pooch)
-        # What the network, the server or the disk has against it, and a file of other contents.
+        # An error of the network, the server or the disk, or a file with other contents.
         except (OSError, ValueError) as error:
             wrong = isinstance(error, CondalError)
             failures.append(f"{home}: {'other contents' if wrong else type(error).__name__}")
@@ -62,7 +62,7 @@ def _folders(data: PathLike | None, cache: Path | None) -> Iterator[Path]:
         if folder is None:
             continue
         if not Path(folder).is_dir():
-            raise ProblemError(f"{what}, {os.fsdecode(folder)}, is not a folder: name one that is")
+            raise ProblemError(f"{what}, {os.fsdecode(folder)}, is not a folder; name a folder")
         yield Path(folder)
     if cache is not None:
         yield cache
@@ -77,13 +77,13 @@ def _pooch() -> ModuleType | None:
 
 
 def _download(source: Source, home: str, cache: Path, pooch: ModuleType) -> Path:
-    """The file in the cache, put there whole and only if its contents are right."""
+    """Download the file to the cache atomically, and only if its contents are right."""
     path = cache / source.place
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         fresh = Path(folder, path.name)
-        # Not pooch.retrieve: its checksum is that of the packing, which a home may change.
-        pooch.HTTPDownloader(timeout=SECONDS)(home, str(fresh), None)
+        # pooch.retrieve would verify the compressed file, which a server may change.
+        pooch.HTTPDownloader(timeout=DOWNLOAD_TIMEOUT)(home, str(fresh), None)
         if home.endswith(ARCHIVE):
             fresh.write_bytes(_member(fresh.read_bytes(), path.name))
         source.check(fresh)
@@ -96,7 +96,7 @@ def _member(archive: bytes, name: str) -> bytes:
         with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
             for member in tar:
                 if Path(member.name).name == name and (file := tar.extractfile(member)):
-                    if member.size > LARGEST:
+                    if member.size > MAX_MEMBER_BYTES:
                         raise FormatError(f"the archive's {name} claims {member.size:,} bytes")
                     return file.read()
     except (tarfile.TarError, EOFError, zlib.error) as error:
@@ -111,7 +111,7 @@ def _not_found(source: Source, data: PathLike | None, reasons: list[str]) -> Pro
     home = source.homes[0]
     by_hand = f"unpack {home}" if home.endswith(ARCHIVE) else f"fetch {home}"
     return ProblemError(
-        f"the file {source.name} is not in {given}, nor {variable}, nor the user's cache, and was "
-        f"not downloaded ({'; '.join(reasons)}); {by_hand} by hand, and put the file at "
+        f"the file {source.name} is not in {given}, {variable} or the user's cache, and was not "
+        f"downloaded ({'; '.join(reasons)}); {by_hand} by hand, and put the file at "
         f"{source.place} in a folder named by --data or ${VARIABLE}"
     )

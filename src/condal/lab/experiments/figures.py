@@ -1,6 +1,6 @@
 """Figures in the paper's layout: objective residual and feasibility gap against lmo calls.
 
-The only module that imports matplotlib.
+Only this module of the experiments imports matplotlib.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from matplotlib import colormaps  # the backend must be chosen first
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, which the colour-blind tell apart; line styles tell them apart in grey.
+# The colours of Okabe and Ito for colour-blind readers; line styles distinguish them in grey.
 STYLES: dict[str, tuple[str, Any]] = {
     "cgal": ("#0072B2", "-"),
     "cgal-decr": ("#56B4E9", (0, (6, 1.5))),
@@ -40,17 +40,17 @@ SETTINGS: Any = {
     "axes.titlesize": 9,
     "axes.labelsize": 8.5,
     "legend.fontsize": 7.5,
-    "svg.hashsalt": "condal",  # the same results make the same file
+    "svg.hashsalt": "condal",  # makes the files reproducible
     "svg.fonttype": "path",
 }
-ROWS_A_PAGE = 5
-COLUMN = 16  # lines of a legend that stand below each other
+ROWS_PER_PAGE = 5
+LEGEND_LINES = 16  # per column
 GREY = "0.45"
 WIDTH, LEGEND, BETWEEN, MARGIN, LINE = 10.5, 2.35, 0.8, 0.1, 0.165  # inches
 
 
 def draw(layout: str, studies: Sequence[Study], stem: Path) -> list[Path]:
-    """Draw and save STEM.png and STEM.svg, or STEM-1, STEM-2, ... where there is a lot to show."""
+    """Draw and save STEM.png and STEM.svg, or STEM-1, STEM-2, ... for several pages."""
     with mpl.rc_context(SETTINGS):
         if layout == "trials":
             pages = [
@@ -63,7 +63,7 @@ def draw(layout: str, studies: Sequence[Study], stem: Path) -> list[Path]:
 
 
 def _best(studies: Sequence[Study], *, atoms: bool) -> Figure:
-    """A row an instance: every method at its best."""
+    """Draw one row per instance, every method with its best parameters."""
     lines = max(len(study.tuned) for study in studies) + 2 + (2 if atoms else 0)
     figure, axes = _grid(len(studies), lines)
     for study, row in zip(studies, axes, strict=True):
@@ -80,35 +80,35 @@ def _best(studies: Sequence[Study], *, atoms: bool) -> Figure:
 
 
 def _trials(study: Study, names: Iterable[str]) -> Figure:
-    """A row a method: every trial, coloured by its place in the range of the first parameter."""
+    """Draw one row per method: every trial, coloured by its first parameter."""
     listed = list(names)
-    most = max(len(study.tuned[name].trials) for name in listed) + 2
-    figure, axes = _grid(len(listed), lines=min(most, COLUMN))
+    lines = max(len(study.tuned[name].trials) for name in listed) + 2
+    figure, axes = _grid(len(listed), min(lines, LEGEND_LINES))
     for name, row in zip(listed, axes, strict=True):
         tuned = study.tuned[name]
         settings = sorted(tuned.trials)
         colours = colormaps["viridis"](np.linspace(0.0, 0.93, len(settings)))
         for setting, colour in zip(settings, colours, strict=True):
-            won = setting == tuned.setting
+            best = setting == tuned.setting
             style = {
-                "color": "#D55E00" if won else colour,
-                "linewidth": 1.8 if won else 0.8,
-                "zorder": 3 if won else 2,
-                "label": tuned.contender.describe(setting) + (" (best)" if won else ""),
+                "color": "#D55E00" if best else colour,
+                "linewidth": 1.8 if best else 0.8,
+                "zorder": 3 if best else 2,
+                "label": tuned.contender.describe(setting) + (" (best)" if best else ""),
             }
             _plot(row, tuned, tuned.trials[setting].curve.iterates, study.optimum, style)
-        columns = 1 if len(settings) + 2 <= COLUMN else 2
+        columns = 1 if len(settings) + 2 <= LEGEND_LINES else 2
         _finish(row, study, f"{CONTENDERS[name].label}, {study.title}", columns=columns)
     return figure
 
 
 def _grid(rows: int, lines: int) -> tuple[Figure, Any]:
-    """Rows of two panels, high enough for legends of so many lines, which stand on the right."""
+    """Make rows of two panels, high enough for legends of `lines` lines on their right."""
     panel = max(2.0, LINE * lines)
     height = rows * (panel + BETWEEN) + MARGIN
     figure = Figure(figsize=(WIDTH, height))
     FigureCanvasAgg(figure)
-    # Fixed, in inches: an automatic layout would draw all of it twice more.
+    # Fixed margins in inches: an automatic layout would draw everything twice more.
     figure.subplots_adjust(
         left=0.7 / WIDTH,
         right=1 - LEGEND / WIDTH,
@@ -133,7 +133,7 @@ def _plot_atoms(row: Any, curve: Curve, optimum: float, style: dict[str, Any]) -
 
 
 def _finish(row: Any, study: Study, title: str, *, columns: int = 1) -> None:
-    """Scales, guides, words."""
+    """Set scales, guide lines, labels and legend."""
     for axis, what in zip(row, ("objective residual", "feasibility gap"), strict=True):
         axis.set_xscale("log")
         axis.set_yscale("log")
@@ -156,7 +156,7 @@ def _finish(row: Any, study: Study, title: str, *, columns: int = 1) -> None:
 
 
 def _guides(axis: Any, calls: int) -> None:
-    """c/k and c/sqrt(k), through the highest value that is drawn; the view stays as it is."""
+    """Draw c/k and c/sqrt(k) through the highest value, without changing the view."""
     drawn = [np.asarray(line.get_ydata(), dtype=np.float64) for line in axis.get_lines()]
     values = np.concatenate(drawn) if drawn else np.ones(1)
     values = values[np.isfinite(values)]
@@ -170,12 +170,12 @@ def _guides(axis: Any, calls: int) -> None:
 
 
 def _positive(values: Array) -> Array:
-    """What a log axis can show."""
+    """Replace values that a logarithmic axis cannot show by NaN."""
     return np.where(values > 0, values, np.nan)
 
 
 def _pages(names: list[str]) -> list[list[str]]:
-    return [names[i : i + ROWS_A_PAGE] for i in range(0, len(names), ROWS_A_PAGE)]
+    return [names[i : i + ROWS_PER_PAGE] for i in range(0, len(names), ROWS_PER_PAGE)]
 
 
 def _save(figure: Figure, stem: Path) -> list[Path]:

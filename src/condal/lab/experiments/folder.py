@@ -16,7 +16,7 @@ from condal.errors import FormatError
 from condal.io.container.manifest import Kind, claim_folder, read_json, require_seal, write_sealed
 from condal.lab.experiments.curve import Curve
 from condal.lab.experiments.reference import Reference
-from condal.lab.experiments.trial import Task, Trial
+from condal.lab.experiments.trial import MethodTrial, TrialTask
 
 MANIFEST = "condal-experiments.json"
 EXPERIMENTS = Kind(
@@ -39,7 +39,7 @@ class ExperimentFolder:
         self.path = Path(path)
         claim_folder(self.path, MANIFEST, EXPERIMENTS)
 
-    def trial(self, task: Task) -> Trial | None:
+    def trial(self, task: TrialTask) -> MethodTrial | None:
         """Read the trial of a task; None if it was not made yet."""
         path = self._trial_path(task)
         if not path.exists():
@@ -47,11 +47,11 @@ class ExperimentFolder:
         record = _read(path)
         try:
             curve = Curve.of(record.pop("curve"))
-            return Trial(task=task, curve=curve, **record["result"])
+            return MethodTrial(task=task, curve=curve, **record["result"])
         except (KeyError, TypeError, ValueError) as error:
             raise _damaged(path) from error
 
-    def keep_trial(self, trial: Trial) -> None:
+    def keep_trial(self, trial: MethodTrial) -> None:
         """Write a trial."""
         result = {
             name: getattr(trial, name)
@@ -81,7 +81,7 @@ class ExperimentFolder:
         path.mkdir(exist_ok=True)
         return path
 
-    def _trial_path(self, task: Task) -> Path:
+    def _trial_path(self, task: TrialTask) -> Path:
         return self.path / "trials" / task.instance / task.contender / f"{task.name}.json"
 
     def _reference_path(self, instance: str) -> Path:

@@ -1,4 +1,4 @@
-"""The instances of the paper's section 5, and small generated ones that stand in for them."""
+"""The instances of section 5 of the paper, and small generated stand-ins."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ Kind: TypeAlias = Literal["max-cut", "k-means", "geneig"]
 
 SPECTRA = ("gaussian", "polydecay", "expdecay", "maxcut-sdp")
 SEED = 20190422
-ALPHA = 2.0  # times the least trace for which the generalised eigenvector problem is feasible
+TRACE_FACTOR = 2.0  # times the smallest feasible trace of the generalised eigenvector problem
 
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """A problem of an experiment: `name` is fit for a file's name, `needs` are names of `data`."""
+    """A problem of an experiment; `name` is a valid file name, `needs` are names of `data`."""
 
     name: str
     title: str
@@ -56,7 +56,7 @@ def gset(name: str, data: PathLike | None = None) -> Instance:
 
 
 def mnist_clustering(data: PathLike | None = None) -> Instance:
-    """k-means, k = 10, of the 1000 preprocessed digits of Mixon, Villar and Ward, by label."""
+    """k-means, k = 10, of the 1000 MNIST features of Mixon, Villar and Ward, sorted by label."""
     needs = "MNIST features"
     stored = loadmat(find(needs, data))
     order = np.argsort(stored["labels"].argmax(axis=0), kind="stable")
@@ -65,13 +65,13 @@ def mnist_clustering(data: PathLike | None = None) -> Instance:
 
 
 def geneig(kind: str, data: PathLike | None = None, *, n: int = 1000) -> Instance:
-    """The generalised eigenvector problem, its Phi of one of four kinds.
+    """The generalised eigenvector problem with one of four kinds of Phi.
 
     gaussian: the symmetric part of an iid Gaussian matrix; polydecay and expdecay: eigenvalues
     1/i and 10^(-0.025 i) in a random basis; maxcut-sdp: a solution of the max-cut relaxation of
     G40, which sets n = 2000. Psi is the symmetric part of an iid Gaussian matrix.
     """
-    _known_spectrum(kind)
+    _require_spectrum(kind)
     if kind == "maxcut-sdp":
         graph = read_graph(find("G40", data))
         return _geneig("geneig-maxcut-sdp", kind, _cut_solution(graph), ("G40",))
@@ -79,12 +79,12 @@ def geneig(kind: str, data: PathLike | None = None, *, n: int = 1000) -> Instanc
 
 
 def gd97b_like() -> Instance:
-    """Max-cut of a generated graph of the size and the weights of GD97_b."""
+    """Max-cut of a generated graph with the size and the weights of GD97_b."""
     return _cut("gd97b-like", "GD97_b-like graph", attached_graph(), ())
 
 
 def g1_like() -> Instance:
-    """Max-cut of a random graph of the density of G1, 100 vertices."""
+    """Max-cut of a random graph with the density of G1, 100 vertices."""
     return _cut("g1-like", "G1-like graph", random_graph(), ())
 
 
@@ -94,15 +94,14 @@ def g40_like() -> Instance:
 
 
 def mnist_like() -> Instance:
-    """k-means of 60 points in 5 clusters that overlap."""
+    """k-means of 60 points in 5 overlapping clusters."""
     return _clustering("mnist-like", "overlapping blobs", overlapping_blobs(), 5, ())
 
 
 def geneig_like(kind: str, *, n: int = 60) -> Instance:
-    """`geneig` with n = 60; maxcut-sdp is made of a graph like G40."""
-    _known_spectrum(kind)
-    drawn = kind != "maxcut-sdp"
-    Phi = _spectrum(kind, n) if drawn else _cut_solution(planar_union(n))
+    """`geneig` with n = 60; maxcut-sdp uses a graph like G40."""
+    _require_spectrum(kind)
+    Phi = _cut_solution(planar_union(n)) if kind == "maxcut-sdp" else _spectrum(kind, n)
     return _geneig(f"geneig-{kind}-like", f"{kind}, n = {n}", Phi, ())
 
 
@@ -124,7 +123,7 @@ QUICK: dict[str, Callable[[], Instance]] = {
 
 
 def build(name: str, data: PathLike | None = None, *, quick: bool = False) -> Instance:
-    """The instance of that name; if `quick`, the one that stands in for it and needs no data."""
+    """Return the instance of that name; if `quick`, its stand-in, which needs no data."""
     if name not in FULL:
         raise ProblemError(f"there is no instance {name!r}; there are {', '.join(FULL)}")
     return QUICK[name]() if quick else FULL[name](data)
@@ -135,29 +134,30 @@ def _cut(name: str, title: str, W: Any, needs: tuple[str, ...]) -> Instance:
 
 
 def _clustering(name: str, title: str, points: Array, k: int, needs: tuple[str, ...]) -> Instance:
-    """The paper's objective is <D, x>, the model's <D, x>/2: points sqrt(2) times as far apart."""
+    """Scale the points by sqrt(2): the paper's objective is <D, x>, the model's is <D, x>/2."""
     problem = k_means(np.sqrt(2.0) * points, k, name=title).problem
     return Instance(name, f"k-means, {title}", "k-means", problem, needs)
 
 
 def _geneig(name: str, title: str, Phi: Array, needs: tuple[str, ...]) -> Instance:
-    """tr x <= alpha with alpha = 2 / lambda_max(Psi), twice the least that is feasible.
+    """Bound the trace by alpha = 2 / lambda_max(Psi), twice the smallest feasible value.
 
-    The trace is then active and the solution alpha u u', an extreme point of the domain: else some
-    y would have Phi <= y Psi, which an indefinite Psi excludes for Phi psd, and chance for Phi
-    Gaussian; and an extreme solution of two constraints has rank 1. A much larger alpha would leave
-    the constraint <Psi, x> = 1 almost without force: the first eigenvector of Phi nearly meets it.
+    The trace is then active, and the solution is alpha u u', an extreme point of the domain.
+    Otherwise some y would satisfy Phi <= y Psi, which is impossible for Phi psd and Psi indefinite,
+    and has probability 0 for Phi Gaussian. An extreme solution of two constraints has rank 1. For a
+    much larger alpha the constraint <Psi, x> = 1 would hardly matter: the first eigenvector of Phi
+    nearly satisfies it.
     """
     n = Phi.shape[0]
     Psi = _gaussian(np.random.default_rng([SEED, n, 0]), n)
     top = float(eigh(Psi, eigvals_only=True, subset_by_index=[n - 1, n - 1])[0])
-    problem = generalised_eigenvector(Phi, Psi, ALPHA / top, name=title).problem
+    problem = generalised_eigenvector(Phi, Psi, TRACE_FACTOR / top, name=title).problem
     full = f"generalised eigenvector, {title}"
     return Instance(name, full, "geneig", problem, needs)
 
 
 def _spectrum(kind: str, n: int) -> Array:
-    rng = np.random.default_rng([SEED, n, 1 + SPECTRA.index(kind)])  # 0 is Psi's
+    rng = np.random.default_rng([SEED, n, 1 + SPECTRA.index(kind)])  # Psi uses 0
     if kind == "gaussian":
         return _gaussian(rng, n)
     i = np.arange(1.0, n + 1)
@@ -173,13 +173,13 @@ def _gaussian(rng: np.random.Generator, n: int) -> Array:
 
 
 def _cut_solution(W: Any) -> Array:
-    """x of the max-cut relaxation, optimal to 1e-9."""
+    """Return x of the max-cut relaxation, optimal to 1e-9."""
     result = solve(max_cut(W), LowRankCGAL(), tol=1e-9, max_iters=1000)
     assert result.x is not None
     X = np.asarray(dense(result.x))
     return np.asarray(0.5 * (X + X.T))
 
 
-def _known_spectrum(kind: str) -> None:
+def _require_spectrum(kind: str) -> None:
     if kind not in SPECTRA:
         raise ProblemError(f"there is no spectrum {kind!r}; there are {', '.join(SPECTRA)}")

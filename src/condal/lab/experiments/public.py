@@ -1,4 +1,4 @@
-"""The public files: what their contents are known by, and their homes."""
+"""The public files: their checksums and URLs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from condal.io.formats.text import read_text
 
 @dataclass(frozen=True)
 class Source:
-    """A file: `place` in a data folder, the checksum of its contents, its public homes in order.
+    """A file: its `place` in a data folder, its checksum, and its URLs (`homes`) in order.
 
-    The checksum of a `text` is that of its words with one blank between them. A home that serves an
-    archive (.tar.gz) holds a member of the name of the place.
+    The checksum of a `text` is that of its words, separated by single blanks. An archive (.tar.gz)
+    contains a member with the file name of `place`.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Source:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Where in a data folder the file may stand, plain or packed, in a subfolder or not."""
+        """The possible places in a data folder: plain or compressed, in the subfolder or not."""
         plain = Path(self.place)
         stems = [plain, plain.with_suffix("")] if plain.suffix == ".txt" else [plain]
         stems += [Path(stem.name) for stem in stems]
@@ -34,24 +34,23 @@ class Source:
         return tuple(f"{stem.as_posix()}{packing}" for stem in stems for packing in packings)
 
     def checksum(self, contents: bytes) -> str:
-        """The checksum of unpacked contents."""
+        """Return the checksum of unpacked contents."""
         return sha256(b" ".join(contents.split()) if self.text else contents).hexdigest()
 
     def check(self, path: Path) -> Path:
-        """The path, if it holds what it should."""
-        contents = read_text(path).data if self.text else path.read_bytes()
-        found = self.checksum(contents)
-        if found != self.sha256:
+        """Return the path if the file has the right contents, else raise ProblemError."""
+        checksum = self.checksum(read_text(path).data if self.text else path.read_bytes())
+        if checksum != self.sha256:
             raise ProblemError(
                 f"{path} is not the file {self.name} of the experiments: the checksum of its "
-                f"contents is {found[:12]}..., wanted {self.sha256[:12]}...; remove it, and fetch "
+                f"contents is {checksum[:12]}..., not {self.sha256[:12]}...; remove it, and fetch "
                 f"{self.homes[0]}"
             )
         return path
 
 
 def _gset(name: str, checksum: str) -> Source:
-    # The second home is a copy at a fixed commit.
+    # The second URL is a copy at a fixed commit.
     copies = "https://raw.githubusercontent.com/romank-rudolfovo/MaxCut_benchmarkdata"
     homes = (
         f"https://web.stanford.edu/~yyye/yyye/Gset/{name}",

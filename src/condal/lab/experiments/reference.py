@@ -1,8 +1,8 @@
-"""Certified optima of the instances: what the residuals in the figures are measured against.
+"""Certified optima of the instances, against which the figures measure residuals.
 
-A point and a dual are found by a method that knows the problem's structure; what counts is that
-`certify` proves them. The points are feasible but for rounding, so that the optimum lies between
-the objective and the bound: the objective is off by at most their difference.
+A method that uses the structure of the problem computes a point and a dual, and `certify` proves
+them. The points are feasible up to rounding, so the optimum lies between the objective and the
+bound: the error of the objective is at most their difference.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from condal.problem import Problem
 
 TOLERANCE = 1e-8
 MAX_SECONDS = 480.0
-FEASIBLE = 1e-6  # infeasibility above which a point is none
+MAX_INFEASIBILITY = 1e-6  # of a point that counts as feasible
 
 
 @dataclass(frozen=True)
 class Reference:
-    """The optimum f* lies between `objective`, that of a feasible point, and the proved `bound`.
+    """The optimum f* lies between the `objective` of a feasible point and the proved `bound`.
 
-    `gap` is |objective - bound| / |objective|; `infeasibility` and `distance_to_X` say how far the
-    point is from feasible, `how` what proved the bound, `failure` how likely it is wrong. All are
-    plain numbers and text, to be written as JSON.
+    `gap` is |objective - bound| / |objective|. `infeasibility` and `distance_to_X` measure how far
+    the point is from feasible. `how` names the proof of the bound, `failure` is its failure
+    probability. All fields are numbers or text for JSON.
     """
 
     objective: float
@@ -66,14 +66,14 @@ class Solution:
 def reference(
     instance: Instance, *, tol: float = TOLERANCE, max_seconds: float = MAX_SECONDS
 ) -> Reference:
-    """The certified optimum of the instance, its gap at most `tol` if the time allows."""
+    """Return the certified optimum of the instance, with a gap of at most `tol` if time allows."""
     return solution(instance, tol=tol, max_seconds=max_seconds).reference
 
 
 def solution(
     instance: Instance, *, tol: float = TOLERANCE, max_seconds: float = MAX_SECONDS
 ) -> Solution:
-    """`reference` with its point and its dual: the best pair that was certified."""
+    """Return `reference` with its point and dual: the best certified pair."""
     start = time.perf_counter()
     method, pairs = _METHODS[instance.kind]
     best: Solution | None = None
@@ -81,20 +81,20 @@ def solution(
         slack = 0.01 * tol * abs(instance.problem.objective(x))
         proved = certify(instance.problem, x, y, slack=slack)
         seconds = time.perf_counter() - start
-        found = _reference(proved, method, looks, seconds)
-        if best is None or _merit(found) < _merit(best.reference):
-            best = Solution(found, x, y)
-        if _merit(found) <= tol or seconds >= max_seconds:
+        candidate = _reference(proved, method, looks, seconds)
+        if best is None or _merit(candidate) < _merit(best.reference):
+            best = Solution(candidate, x, y)
+        if _merit(candidate) <= tol or seconds >= max_seconds:
             break
     if best is None or not np.isfinite(best.reference.bound):
         raise ProblemError(
-            f"no bound on the optimum of {instance.name} was proved by {method}: "
+            f"{method} proved no bound on the optimum of {instance.name}: "
             "solve it with condal.solve, and look at its certificate"
         )
-    if best.reference.infeasibility > FEASIBLE:
+    if best.reference.infeasibility > MAX_INFEASIBILITY:
         raise ProblemError(
-            f"no feasible point of {instance.name} was found by {method}: the best has an "
-            f"infeasibility of {best.reference.infeasibility:.1e}; solve it with condal.solve"
+            f"{method} found no feasible point of {instance.name}: the best has an infeasibility "
+            f"of {best.reference.infeasibility:.1e}; solve it with condal.solve"
         )
     return best
 
@@ -115,28 +115,28 @@ def _reference(proved: Certificate, method: str, looks: int, seconds: float) -> 
     )
 
 
-def _merit(found: Reference) -> float:
-    return max(found.gap, found.infeasibility)
+def _merit(candidate: Reference) -> float:
+    return max(candidate.gap, candidate.infeasibility)
 
 
 def _max_cut(problem: Problem) -> Iterator[tuple[Point, Array]]:
-    """The pair that the low-rank method proves."""
+    """Yield the pair that the low-rank method proves."""
     result = solve(problem, LowRankCGAL(), tol=0.5 * TOLERANCE, max_iters=1000)
     if result.x is not None:
         yield result.x, result.y
 
 
 def _k_means(problem: Problem) -> Iterator[tuple[Point, Array]]:
-    """The pairs of `splitting`, y as the maps x -> (x1, the entries of x) have it."""
+    """Yield the pairs of `splitting`, with y for the map x -> (x1, the entries of x)."""
     for pair in splitting(_cost(problem).to_dense(), round(_domain(problem).trace)):
         yield pair.x, np.concatenate([pair.u, Triangle(len(pair.W))(pair.W)])
 
 
 def _geneig(problem: Problem) -> Iterator[tuple[Point, Array]]:
-    """The y of least y + alpha max(0, lambda_max(Phi - y Psi)): where its slope changes sign.
+    """Minimise y + alpha max(0, lambda_max(Phi - y Psi)) by the root of its slope.
 
-    The slope is 1 - alpha <Psi, u u'>, u the top eigenvector. Where it passes through 0, or the
-    trace constraint is idle, x is a multiple of u u'; where it jumps, the top eigenvalue is double.
+    The slope is 1 - alpha <Psi, u u'>, u the top eigenvector. If it passes through 0, or the trace
+    constraint is inactive, x is a multiple of u u'. If it jumps, the top eigenvalue is double.
     """
     alpha, Phi = _domain(problem).trace, -_cost(problem).to_dense()
     constraint = problem.A.adjoint(np.ones(1))
@@ -154,33 +154,33 @@ def _geneig(problem: Problem) -> Iterator[tuple[Point, Array]]:
 
     if not Psi.any():
         raise ProblemError("Psi is 0: no x has <Psi, x> = 1")
-    reach = float(np.linalg.norm(Phi) / np.linalg.norm(Psi)) or 1.0
-    low, high = -reach, reach
+    scale = float(np.linalg.norm(Phi) / np.linalg.norm(Psi)) or 1.0
+    low, high = -scale, scale
     while slope(low) > 0:
         low *= 4
-        if low < -1e12 * reach:
+        if low < -1e12 * scale:
             raise ProblemError("alpha lambda_max(Psi) < 1: no x is feasible; choose a larger alpha")
     while slope(high) <= 0:
         high *= 4
-    y = brentq(slope, low, high, xtol=1e-15 * reach, rtol=1e-15)
+    y = brentq(slope, low, high, xtol=1e-15 * scale, rtol=1e-15)
     V = top(y, min(2, n))[1]
     u = V[:, 0]
-    size = 1.0 / float(u @ Psi @ u)
-    yield LowRank(u[:, None], np.array([size if 0 < size < alpha else alpha])), np.array([y])
+    weight = 1.0 / float(u @ Psi @ u)
+    yield LowRank(u[:, None], np.array([weight if 0 < weight < alpha else alpha])), np.array([y])
     if n == 1:
         return
-    # u + t v of norm 1, v the second eigenvector, that meets the constraint with tr x = alpha.
+    # The multiple of u + t v, v the second eigenvector, with <Psi, x> = 1 and tr x = alpha.
     B = V.T @ Psi @ V - np.eye(2) / alpha
     root = np.sqrt(max(B[0, 1] ** 2 - B[0, 0] * B[1, 1], 0.0))
-    whole = B[0, 1] + np.copysign(root, B[0, 1])
-    if whole != 0:
-        t = -B[0, 0] / whole
+    pivot = B[0, 1] + np.copysign(root, B[0, 1])
+    if pivot != 0:
+        t = -B[0, 0] / pivot
         u = (u + t * V[:, 1]) / np.hypot(1.0, t)
         yield LowRank(u[:, None], np.array([alpha])), np.array([y])
 
 
 def _cost(problem: Problem) -> Symmetric:
-    """C of the minimised objective <C, x>."""
+    """Return C of the minimised objective <C, x>."""
     C = problem.f.M.adjoint(np.ones(1))
     assert isinstance(C, Symmetric)
     return C

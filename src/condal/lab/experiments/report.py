@@ -1,4 +1,4 @@
-"""An experiment from its name to its figures and claims.md."""
+"""Run an experiment and write its figures and claims.md."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from condal.io.formats.writing import write_text
 from condal.lab.experiments import claims, paper
 from condal.lab.experiments.catalogue import EXPERIMENTS, Experiment
-from condal.lab.experiments.claims import Claim
+from condal.lab.experiments.claims import PaperClaim
 from condal.lab.experiments.data import find
 from condal.lab.experiments.folder import ExperimentFolder
 from condal.lab.experiments.instances import Instance
@@ -20,21 +20,21 @@ from condal.sweeps.workers import Workers
 
 
 @dataclass(frozen=True)
-class Report:
-    """Where the figures and the claims are, and what the claims came to."""
+class ExperimentReport:
+    """The paths of the figures and of claims.md, and the claims with their verdicts."""
 
     figures: tuple[Path, ...]
     page: Path
-    claims: tuple[Claim, ...]
+    claims: tuple[PaperClaim, ...]
 
 
 def require_matplotlib() -> None:
-    """Raise MissingExtra now, and not after the hours that the trials take."""
+    """Raise MissingExtra before the trials, which may take hours."""
     extras.require("matplotlib", what="the figures need matplotlib", extra="experiments")
 
 
 def require_data(experiment: Experiment, folder: ExperimentFolder, data: str | None) -> None:
-    """Raise ProblemError now if a file that will be read cannot be had."""
+    """Raise ProblemError before the trials if a file is not available."""
     for plan in experiment.plans:
         if plan.needs is not None and folder.reference(plan.name) is None:
             find(plan.needs, data)
@@ -49,8 +49,8 @@ def produce(
     workers: Workers,
     watch: Watch,
     seconds: float | None = None,
-) -> Report:
-    """Run what the folder lacks, then draw and compare."""
+) -> ExperimentReport:
+    """Run the trials that the folder lacks, draw the figures and check the claims."""
     require_matplotlib()
     studies = run(
         [plan.case(quick=quick, seconds=seconds) for plan in experiment.plans],
@@ -65,20 +65,20 @@ def produce(
     from condal.lab.experiments.figures import draw
 
     figures = draw(experiment.layout, studies, section / experiment.name)
-    found = experiment.claims(studies)
+    checked = experiment.claims(studies)
     text = claims.page(
         name,
         experiment.title,
         studies,
-        found,
+        checked,
         criteria=paper.CRITERIA,
         remarks=experiment.remarks,
         quick=quick,
     )
     write_text(section / "claims.md", [text])
-    return Report(tuple(figures), section / "claims.md", tuple(found))
+    return ExperimentReport(tuple(figures), section / "claims.md", tuple(checked))
 
 
 def _instances(name: str, quick: bool, data: str | None) -> list[Instance]:
-    """By name, for a worker: tests are functions of functions, and cannot be sent."""
+    """Build the instances in a worker, by name: the tests are closures and cannot be pickled."""
     return EXPERIMENTS[name].instances(quick, data)

@@ -1,4 +1,4 @@
-"""What the paper claims of the rivals: FW-AL, IAL, UPD and AUPD."""
+"""The paper's claims about the rivals: FW-AL, IAL, UPD and AUPD."""
 
 from __future__ import annotations
 
@@ -7,28 +7,35 @@ from math import isfinite, nan
 
 import numpy as np
 
-from condal.lab.experiments.claims import Claim
+from condal.lab.experiments.claims import PaperClaim
 from condal.lab.experiments.curve import Curve, slope
-from condal.lab.experiments.paper import ALIKE, DROP, FALLING, FAR, FLAT, judged
+from condal.lab.experiments.paper import (
+    FALLING_SLOPE,
+    FLAT_SLOPE,
+    MUCH_WORSE,
+    SIMILAR_SLOPES,
+    SUDDEN_DROP,
+    make_claim,
+)
 from condal.lab.experiments.study import Study
 from condal.linalg.points import Array
 
-NEAR = 15  # rows of a curve: a third more or fewer calls
+NEARBY_ROWS = 15  # of a curve: a third more or fewer calls
 
 
-def upd_saturates(study: Study) -> Claim:
-    """The objective residual of UPD levels off, at eps or below."""
+def upd_saturates(study: Study) -> PaperClaim:
+    """Test whether the objective residual of UPD levels off, at eps or below."""
     tuned = study.tuned["upd"]
     levels = []
     for setting, trial in tuned.trials.items():
         curve = trial.curve.iterates
-        if slope(curve.calls, curve.residual(study.optimum), study.floor) > FLAT:
+        if slope(curve.calls, curve.residual(study.optimum), study.floor) > FLAT_SLOPE:
             eps = tuned.contender.values(setting)["eps"] / (abs(study.optimum) * trial.c)
             levels.append(_level(curve, study) / eps)
     text = "UPD converges only up to eps: its objective residual saturates"
     if not levels:
-        return judged(study, "5.1, B", text, "no trial saturated within its budget", None)
-    return judged(
+        return make_claim(study, "5.1, B", text, "no trial saturated within its budget", None)
+    return make_claim(
         study,
         "5.1, B",
         text,
@@ -38,8 +45,8 @@ def upd_saturates(study: Study) -> Claim:
     )
 
 
-def upd_drops_by_sign(study: Study) -> Claim:
-    """Where |f - f*| of UPD dips, f - f* changes its sign."""
+def upd_drops_by_sign(study: Study) -> PaperClaim:
+    """Test whether f - f* changes sign where |f - f*| of UPD dips."""
     flips = []
     for trial in study.tuned["upd"].trials.values():
         signed = trial.curve.iterates.signed(study.optimum)
@@ -49,26 +56,26 @@ def upd_drops_by_sign(study: Study) -> Claim:
             flips.append(bool(near.min() < near.max()))
     text = "A sudden drop of UPD's objective residual is a sign flip of f - f*, not a faster rate"
     if not flips:
-        return judged(study, "5.1", text, "no trial showed a sudden drop", None)
-    return judged(
+        return make_claim(study, "5.1", text, "no trial showed a sudden drop", None)
+    return make_claim(
         study, "5.1", text, f"{sum(flips)} of {len(flips)} sudden drops are sign flips", all(flips)
     )
 
 
-def aupd_is_alike(study: Study) -> Claim:
-    """The slopes of UPD and AUPD are similar."""
+def aupd_is_alike(study: Study) -> PaperClaim:
+    """Test whether the slopes of UPD and AUPD are similar."""
     slopes = [_merit_slope(study, study.tuned[name].curve) for name in ("upd", "aupd")]
-    return judged(
+    return make_claim(
         study,
         "B",
         "AUPD and UPD have similar rates",
         f"slopes of the merit {slopes[0]:.2f} (UPD) and {slopes[1]:.2f} (AUPD)",
-        abs(slopes[0] - slopes[1]) < ALIKE if all(map(isfinite, slopes)) else None,
+        abs(slopes[0] - slopes[1]) < SIMILAR_SLOPES if all(map(isfinite, slopes)) else None,
     )
 
 
-def aupd_goes_on(study: Study) -> Claim:
-    """AUPD does not saturate at an eps at which UPD does."""
+def aupd_goes_on(study: Study) -> PaperClaim:
+    """Test whether AUPD does not saturate at an eps at which UPD does."""
     upd, aupd = study.tuned["upd"], study.tuned["aupd"]
     text = "AUPD does not saturate, in contrast with its guarantees"
     slopes = {}
@@ -77,26 +84,26 @@ def aupd_goes_on(study: Study) -> Claim:
             slope(c.calls, c.residual(study.optimum), study.floor)
             for c in (upd.trials[setting].curve.iterates, aupd.trials[setting].curve.iterates)
         )
-        if a > FLAT and isfinite(b):
+        if a > FLAT_SLOPE and isfinite(b):
             slopes[setting] = b
     if not slopes:
-        return judged(study, "B", text, "UPD saturated at no eps that AUPD was tried with", None)
+        return make_claim(study, "B", text, "UPD did not saturate at any eps tried with AUPD", None)
     setting = max(slopes)
-    return judged(
+    return make_claim(
         study,
         "B",
         text,
         f"at {upd.contender.describe(setting)}, where UPD is flat, AUPD's slope is "
         f"{slopes[setting]:.2f}",
-        slopes[setting] < FALLING,
+        slopes[setting] < FALLING_SLOPE,
     )
 
 
-def aupd_gets_stuck(study: Study) -> Claim:
-    """AUPD's line search accepts no step any more, in some trial."""
+def aupd_gets_stuck(study: Study) -> PaperClaim:
+    """Test whether AUPD's line search gets stuck in some trial."""
     trials = study.tuned["aupd"].trials.values()
     stuck = sum(trial.ended == "stalled" for trial in trials)
-    return judged(
+    return make_claim(
         study,
         "B",
         "AUPD gets stuck in its line search on problems of medium size",
@@ -105,62 +112,62 @@ def aupd_gets_stuck(study: Study) -> Claim:
     )
 
 
-def upd_cannot_be_tuned(study: Study) -> Claim:
-    """No eps makes UPD come near CGAL's best."""
-    upd, cgal = study.tuned["upd"], study.tuned["cgal"]
-    return judged(
-        study,
-        "5.2",
-        "UPD cannot be tuned by eps alone: it depends on the scale of the objective as well",
-        f"best of {len(upd.scores)} settings {upd.score:.1e}, {upd.score / cgal.score:.2g} times "
-        f"CGAL's {cgal.score:.1e}",
-        upd.score >= FAR * cgal.score,
-    )
+def upd_cannot_be_tuned(study: Study) -> PaperClaim:
+    """Test whether the best UPD is much worse than the best CGAL."""
+    text = "UPD cannot be tuned by eps alone: it depends on the scale of the objective as well"
+    measured, truth = _much_worse(study, "upd")
+    return make_claim(study, "5.2", text, measured, truth)
 
 
-def ial_has_stairs(study: Study) -> Claim:
-    """Only IAL's outer iterates are good: the merit jumps up within each subproblem."""
+def ial_has_stairs(study: Study) -> PaperClaim:
+    """Test whether the merit of IAL jumps up within each subproblem."""
     curve = study.tuned["ial"].trial.curve
     steps, jumps = _stairs(curve, study.optimum)
     text = "IAL moves in stairs: its iterates jump away at the start of each subproblem"
     if steps < 3 or not jumps:
-        return judged(study, "B", text, f"{steps} subproblems within the budget", None)
+        return make_claim(study, "B", text, f"{steps} subproblems within the budget", None)
     jump = float(np.median(jumps))
-    return judged(
+    return make_claim(
         study,
         "B",
         text,
         f"{steps} subproblems; the merit jumps by a factor of {jump:.2g} (median)",
-        jump >= FAR,
+        jump >= MUCH_WORSE,
     )
 
 
-def fwal_is_hard(study: Study) -> Claim:
-    """No setting of FW-AL comes near CGAL's best."""
-    fwal, cgal = study.tuned["fwal"], study.tuned["cgal"]
-    near = sum(value <= FAR * fwal.score for value in fwal.scores.values())
-    return judged(
-        study,
-        "5, B",
-        "FW-AL is hard to tune: no good parameters were found",
-        f"best of {len(fwal.scores)} settings {fwal.score:.1e}, {fwal.score / cgal.score:.2g} "
-        f"times CGAL's {cgal.score:.1e}; {near} of them within a factor of {FAR:g}",
-        fwal.score >= FAR * cgal.score,
-    )
+def fwal_is_hard(study: Study) -> PaperClaim:
+    """Test whether the best FW-AL is much worse than the best CGAL."""
+    fwal = study.tuned["fwal"]
+    near = sum(value <= MUCH_WORSE * fwal.score for value in fwal.scores.values())
+    text = "FW-AL is hard to tune: no good parameters were found"
+    measured, truth = _much_worse(study, "fwal")
+    near_best = f"{measured}; {near} of them within a factor of {MUCH_WORSE:g}"
+    return make_claim(study, "5, B", text, near_best, truth)
 
 
-def two_parameters_cost(study: Study) -> Claim:
-    """Methods of two parameters take more trials to tune."""
-    counts = {name: len(tuned.trials) for name, tuned in study.tuned.items()}
-    two = [counts["fwal"], counts["ial"]]
-    one = [counts[n] for n, t in study.tuned.items() if len(t.contender.parameters) == 1]
-    return judged(
+def two_parameters_cost(study: Study) -> PaperClaim:
+    """Test whether methods with two parameters take more trials to tune."""
+    tuned = study.tuned
+    two = [len(tuned[name].trials) for name in ("fwal", "ial")]
+    one = [len(t.trials) for t in tuned.values() if len(t.contender.parameters) == 1]
+    return make_claim(
         study,
         "5",
-        "FW-AL and IAL, of two parameters each, take much more tuning",
+        "FW-AL and IAL have two parameters each and take much more tuning",
         f"{max(two)} and {min(two)} trials against {np.mean(one):.1f} on average",
         min(two) > max(one),
     )
+
+
+def _much_worse(study: Study, name: str) -> tuple[str, bool]:
+    """Compare the best score of a method with CGAL's: the text, and whether it is much worse."""
+    method, cgal = study.tuned[name], study.tuned["cgal"]
+    text = (
+        f"best of {len(method.scores)} settings {method.score:.1e}, "
+        f"{method.score / cgal.score:.2g} times CGAL's {cgal.score:.1e}"
+    )
+    return text, method.score >= MUCH_WORSE * cgal.score
 
 
 def _merit_slope(study: Study, curve: Curve) -> float:
@@ -168,26 +175,27 @@ def _merit_slope(study: Study, curve: Curve) -> float:
 
 
 def _level(curve: Curve, study: Study) -> float:
-    """The median residual over the last half of the calls."""
+    """Return the median residual over the last half of the calls."""
     late = curve.calls >= 0.5 * curve.calls[-1]
     return float(np.median(curve.residual(study.optimum)[late]))
 
 
 def _deepest_dip(values: Array) -> int | None:
-    """Where the values lie furthest below what is near on both sides; None if not by DROP.
+    """Return where the values are furthest below the nearby maxima on both sides.
 
-    Near is within 15 rows of the curve: a third more or fewer calls.
+    None if the deepest dip is not a sudden drop.
     """
     depths = np.zeros(values.size)
     for i in range(2, values.size - 2):
-        left, right = values[max(0, i - NEAR) : i].max(), values[i + 1 : i + 1 + NEAR].max()
+        left = values[max(0, i - NEARBY_ROWS) : i].max()
+        right = values[i + 1 : i + 1 + NEARBY_ROWS].max()
         depths[i] = min(left, right) / max(values[i], 1e-300)
     deepest = int(np.argmax(depths)) if depths.size else 0
-    return deepest if depths.size and depths[deepest] >= DROP else None
+    return deepest if depths.size and depths[deepest] >= SUDDEN_DROP else None
 
 
 def _stairs(curve: Curve, optimum: float) -> tuple[int, list[float]]:
-    """How many subproblems ended, and by what factor the merit rose within each next one."""
+    """Return the number of finished subproblems, and the factors by which the merit rose after."""
     merit, outer = curve.merit(optimum), np.flatnonzero(curve.outer > 0)
     jumps = []
     for begin, end in pairwise(outer):

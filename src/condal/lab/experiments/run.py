@@ -1,4 +1,4 @@
-"""Running an experiment: trials on all cores, each method tuned, every result kept at once."""
+"""Run an experiment: trials on all cores, each method tuned, every result written at once."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from condal.lab.experiments.folder import ExperimentFolder, Known
 from condal.lab.experiments.instances import Instance
 from condal.lab.experiments.reference import reference
 from condal.lab.experiments.study import Study, Tuned
-from condal.lab.experiments.trial import Budget, Task, Trial, run_trial
-from condal.lab.experiments.tune import Setting, wanted
+from condal.lab.experiments.trial import MethodTrial, TrialBudget, TrialTask, run_trial
+from condal.lab.experiments.tune import Setting, next_settings
 from condal.sweeps.watch import Watch
 from condal.sweeps.workers import Desk, WorkerDied, Workers
 
@@ -23,15 +23,15 @@ Build = Callable[[], list[Instance]]
 
 
 @dataclass(frozen=True)
-class Case:
-    """An instance by its name, and what a trial on it may spend."""
+class ExperimentCase:
+    """The name of an instance, and the budget of a trial on it."""
 
     name: str
-    budget: Budget
+    budget: TrialBudget
 
 
 def run(
-    cases: Sequence[Case],
+    cases: Sequence[ExperimentCase],
     build: Build,
     contenders: Sequence[str],
     folder: ExperimentFolder,
@@ -39,32 +39,32 @@ def run(
     workers: Workers,
     watch: Watch,
 ) -> list[Study]:
-    """Tune every contender on every instance; only what the folder lacks is computed.
+    """Tune every contender on every instance; compute only what the folder lacks.
 
-    `build` makes the instances of the cases; it is called by a worker, once, if at all.
+    `build` makes the instances of the cases. A worker calls it at most once.
     """
-    return _Run(cases, contenders, folder, _Bench(workers, build), watch).go()
+    return _ExperimentRun(cases, contenders, folder, _InstanceDesk(workers, build), watch).go()
 
 
 @dataclass(eq=False)
 class _Search:
     """A method being tuned on an instance."""
 
-    case: Case
+    case: ExperimentCase
     contender: Contender
-    trials: dict[Setting, Trial] = field(default_factory=dict)
+    trials: dict[Setting, MethodTrial] = field(default_factory=dict)
     pending: set[Setting] = field(default_factory=set)
 
 
-class _Run:
-    """The loop: ask for trials, keep what comes, ask for what the tuning rule wants next."""
+class _ExperimentRun:
+    """The loop: submit trials, keep their results, submit the settings that tuning asks for."""
 
     def __init__(
         self,
-        cases: Sequence[Case],
+        cases: Sequence[ExperimentCase],
         contenders: Sequence[str],
         folder: ExperimentFolder,
-        bench: _Bench,
+        bench: _InstanceDesk,
         watch: Watch,
     ) -> None:
         self.cases, self.folder, self.bench, self.watch = cases, folder, bench, watch
@@ -72,7 +72,7 @@ class _Run:
         self.searches = [_Search(case, CONTENDERS[name]) for case in cases for name in contenders]
 
     def go(self) -> list[Study]:
-        """Until nothing is wanted."""
+        """Run until no trial is left."""
         for case in self.cases:
             self._find_reference(case)
         for search in self.searches:
@@ -80,7 +80,7 @@ class _Run:
         self.bench.desk.go()
         return [self._study(case) for case in self.cases]
 
-    def _find_reference(self, case: Case) -> None:
+    def _find_reference(self, case: ExperimentCase) -> None:
         what = f"{case.name}: certified optimum"
         known = self.folder.reference(case.name)
         if known is not None:
@@ -88,10 +88,10 @@ class _Run:
             self.known[case.name] = known
             return
 
-        def keep(found: Known) -> None:
-            self.folder.keep_reference(case.name, found)
-            self.known[case.name] = found
-            self.watch.done(what, found.reference.seconds, None)
+        def keep(computed: Known) -> None:
+            self.folder.keep_reference(case.name, computed)
+            self.known[case.name] = computed
+            self.watch.done(what, computed.reference.seconds, None)
             for search in self.searches:
                 if search.case.name == case.name:
                     self._advance(search)
@@ -100,19 +100,19 @@ class _Run:
         self.bench.ask(case.name, keep, _reference)
 
     def _advance(self, search: _Search) -> None:
-        """Ask for the next settings once all that were asked for are known, and scored."""
+        """Submit the next settings once all submitted trials are finished and scored."""
         while not search.pending:
             known = {setting: self._score(search, t) for setting, t in search.trials.items()}
             scores = {setting: score for setting, score in known.items() if score is not None}
             if len(scores) < len(known):
-                return  # without f* there are no scores; the reference will call again
-            settings = wanted(search.contender.parameters, scores)
+                return  # no scores without f*: called again when the reference is known
+            settings = next_settings(search.contender.parameters, scores)
             if not settings:
                 return
             for setting in settings:
                 self._try(search, setting)
 
-    def _score(self, search: _Search, trial: Trial) -> float | None:
+    def _score(self, search: _Search, trial: MethodTrial) -> float | None:
         known = self.known.get(search.case.name)
         if known is None:
             return None
@@ -120,7 +120,7 @@ class _Run:
 
     def _try(self, search: _Search, setting: Setting) -> None:
         case, contender = search.case, search.contender
-        task = Task(case.name, contender.name, setting, case.budget)
+        task = TrialTask(case.name, contender.name, setting, case.budget)
         what = f"{case.name}: {contender.label}, {contender.describe(setting)}"
         known = self.folder.trial(task)
         if known is not None:
@@ -128,7 +128,7 @@ class _Run:
             search.trials[setting] = known
             return
 
-        def keep(trial: Trial) -> None:
+        def keep(trial: MethodTrial) -> None:
             self.folder.keep_trial(trial)
             search.trials[setting] = trial
             search.pending.discard(setting)
@@ -139,22 +139,22 @@ class _Run:
         search.pending.add(setting)
         self.bench.ask(case.name, keep, _trial, task)
 
-    def _study(self, case: Case) -> Study:
-        title, found = self.known[case.name].title, self.known[case.name].reference
+    def _study(self, case: ExperimentCase) -> Study:
+        title, optimum = self.known[case.name].title, self.known[case.name].reference
         tuned = {
             search.contender.name: Tuned(
-                search.contender, search.trials, found.objective, case.budget.calls
+                search.contender, search.trials, optimum.objective, case.budget.calls
             )
             for search in self.searches
             if search.case.name == case.name
         }
-        return Study(case.name, title, found, case.budget, tuned)
+        return Study(case.name, title, optimum, case.budget, tuned)
 
 
-class _Bench:
-    """Trials given to the workers, and what to do with each result.
+class _InstanceDesk:
+    """Submit work on instances to the workers.
 
-    The instances are built when one is first needed, and sent to the workers once.
+    The instances are built at the first request, and sent to the workers once.
     """
 
     def __init__(self, workers: Workers, build: Build) -> None:
@@ -165,43 +165,43 @@ class _Bench:
     def ask(
         self, instance: str, keep: Callable[[Any], None], work: Callable[..., Any], *rest: Any
     ) -> None:
-        """`keep` is called with work(the instance, *rest)."""
+        """Call `keep` with work(the instance, *rest) when it is done."""
 
         def begin() -> None:
             assert self.instances is not None
-            self.desk.ask(_kept_by(keep), work, self.instances[instance], *rest)
+            self.desk.ask(_with_result(keep), work, self.instances[instance], *rest)
 
         if self.instances is not None:
             begin()
             return
         self.waiting.append(begin)
         if len(self.waiting) == 1:
-            self.desk.ask(_kept_by(self._begin_all), self.build)
+            self.desk.ask(_with_result(self._begin_all), self.build)
 
     def _begin_all(self, built: list[Instance]) -> None:
-        self.instances = {one.name: self.workers.share(one) for one in built}
+        self.instances = {instance.name: self.workers.share(instance) for instance in built}
         for begin in self.waiting:
             begin()
 
 
-def _kept_by(keep: Callable[[Any], None]) -> Callable[[Future[Any]], None]:
-    """What takes a future by taking its result."""
+def _with_result(keep: Callable[[Any], None]) -> Callable[[Future[Any]], None]:
+    """Return a callback that passes the result of a future to `keep`."""
 
-    def kept(future: Future[Any]) -> None:
+    def done(future: Future[Any]) -> None:
         try:
             value = future.result()
         except WorkerDied as error:
             raise CondalError(
-                f"{error}; what is done is kept: run the same command again, with fewer --workers"
+                f"{error}; finished runs are kept: repeat the command with fewer --workers"
             ) from error
         keep(value)
 
-    return kept
+    return done
 
 
 def _reference(instance: Instance) -> Known:
     return Known(instance.title, reference(instance))
 
 
-def _trial(instance: Instance, task: Task) -> Trial:
+def _trial(instance: Instance, task: TrialTask) -> MethodTrial:
     return run_trial(instance.problem, task)

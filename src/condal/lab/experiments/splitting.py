@@ -1,8 +1,8 @@
-"""min <D, x> : x1 = 1, x >= 0, tr x = k, x psd, by the splitting method, feasible at every look.
+"""Minimise <D, x> subject to x1 = 1, x >= 0, tr x = k, x psd, by the splitting method.
 
-x1 = 1 makes 1 an eigenvector: x = 11'/n + z with z1 = 0, z psd, tr z = k - 1. A point of the method
-is brought there by centring, and then towards the middle until x >= 0. Of its dual the multiplier W
-of x >= 0 is kept; the best one of x1 = 1 follows from it.
+1 is an eigenvector of x: x = 11'/n + z with z1 = 0, z psd, tr z = k - 1. Each yielded point is
+feasible: it is centred, then moved towards the centre of the set until x >= 0. The dual consists of
+the method's multiplier W of x >= 0 and the best multiplier of x1 = 1 for this W.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from condal.smooth import Linear
 from condal.storage import Factor
 
 MAX_STEPS = 6000
-LOOK = 10  # steps from one pair to the next
+STEPS_PER_PAIR = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
-    """x, feasible but for rounding, and the multipliers u of x1 = 1 and W <= 0 of x >= 0."""
+class PrimalDualPair:
+    """x, feasible up to rounding, and the multipliers u of x1 = 1 and W <= 0 of x >= 0."""
 
     x: Array
     u: Array
     W: Array
 
 
-def splitting(D: Array, k: int) -> Iterator[Pair]:
-    """Primal and dual points that converge to a solution, one pair in every `LOOK` steps."""
+def splitting(D: Array, k: int) -> Iterator[PrimalDualPair]:
+    """Yield primal and dual points that converge to a solution, one pair per 10 steps."""
     n = D.shape[0]
-    if k == 1 or n == 1:  # one point is feasible
-        yield Pair(np.full((n, n), 1.0 / n), _row_multipliers(D), np.zeros((n, n)))
+    if k == 1 or n == 1:  # a single point is feasible
+        yield PrimalDualPair(np.full((n, n), 1.0 / n), _row_multipliers(D), np.zeros((n, n)))
         return
     entries = Triangle(n)
     problem, scaling = normalise(
@@ -55,35 +55,36 @@ def splitting(D: Array, k: int) -> Iterator[Pair]:
     )
     x = Factor()
     states = islice(Splitting().iterates(problem, x), MAX_STEPS)
-    while last := deque(islice(states, LOOK), maxlen=1):  # of fewer where the method ends
+    while last := deque(islice(states, STEPS_PER_PAIR), maxlen=1):  # fewer at the end
         W = entries.adjoint(scaling.dual(last[0].y)[n:]).to_dense()
-        yield Pair(_inside(_exactly(dense(x.point()), k), k), _row_multipliers(D + W), W)
+        feasible = _make_nonnegative(_meet_equalities(dense(x.point()), k), k)
+        yield PrimalDualPair(feasible, _row_multipliers(D + W), W)
 
 
-def _exactly(x: Array, k: int) -> Array:
-    """x with x1 = 1 and the trace k, psd as it was: 11'/n and its part across 1, scaled."""
+def _meet_equalities(x: Array, k: int) -> Array:
+    """Move x to x1 = 1 and tr x = k: 11'/n plus a multiple of the part of x orthogonal to 1."""
     z = _centred(x)
     return (k - 1) / float(np.trace(z)) * z + 1.0 / len(x)
 
 
-def _inside(x: Array, k: int) -> Array:
-    """x mixed with the centre of the feasible set, just enough for x >= 0."""
+def _make_nonnegative(x: Array, k: int) -> Array:
+    """Mix x with the centre of the feasible set, just enough for x >= 0."""
     n = x.shape[0]
     spread = (k - 1) / (n - 1)
-    apart = (1.0 - spread) / n  # the entries of the centre off its diagonal
+    centre = (1.0 - spread) / n  # the entries of the centre off its diagonal
     below = max(0.0, -float(x.min()))
     if below == 0.0:
         return x
-    t = min(1.0, (1 + 1e-6) * below / (apart + below))
-    mixed = (1 - t) * x + t * apart
+    t = min(1.0, (1 + 1e-6) * below / (centre + below))
+    mixed = (1 - t) * x + t * centre
     mixed[np.diag_indices(n)] += t * spread
     return np.asarray(mixed)
 
 
 def _row_multipliers(S: Array) -> Array:
-    """u with (S + (u1' + 1u')/2) 1 = m 1, m the smallest eigenvalue of S across 1.
+    """Return u with (S + (u1' + 1u')/2) 1 = m 1, m the smallest eigenvalue of S orthogonal to 1.
 
-    Then the bound -sum u + k lambda_min is 1'S1/n + (k - 1) m: what the constraints are worth.
+    The bound -sum u + k lambda_min is then 1'S1/n + (k - 1) m.
     """
     n = S.shape[0]
     least = float(eigh(_centred(S), eigvals_only=True, subset_by_index=[0, 0])[0])
@@ -93,6 +94,6 @@ def _row_multipliers(S: Array) -> Array:
 
 
 def _centred(S: Array) -> Array:
-    """P S P with P = I - 11'/n."""
+    """Return P S P with P = I - 11'/n."""
     means = S.mean(axis=0)
     return S - means[None, :] - means[:, None] + means.mean()

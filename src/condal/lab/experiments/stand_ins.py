@@ -1,4 +1,4 @@
-"""Generated data that resemble the public files, for runs that have none of these."""
+"""Generated data that resemble the public files, for runs without them."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from condal.linalg.points import Array
 
 
 def attached_graph(n: int = 46, *, links: int = 3, mean: float = 150.0, seed: int = 0) -> Any:
-    """Like GD97_b: preferential attachment, whole weights, and one vertex more without an edge.
+    """Like GD97_b: preferential attachment, integer weights and one isolated vertex more.
 
-    With 46 vertices that bring 3 edges each there are 132, as many as GD97_b has; its weights have
-    quartiles near those of the exponential distribution of this mean.
+    46 vertices that bring 3 edges each make 132 edges, as in GD97_b. The quartiles of its weights
+    are near those of the exponential distribution of this mean.
     """
     rng = np.random.default_rng(seed)
     edges = [(i, j) for i in range(links) for j in range(i)]
     for vertex in range(links, n):
-        ends = np.array(edges).ravel()  # each vertex as often as it has edges
+        ends = np.array(edges).ravel()  # each vertex occurs once per edge
         degrees = np.bincount(ends, minlength=vertex)
         near = rng.choice(vertex, size=links, replace=False, p=degrees / degrees.sum())
         edges += [(vertex, int(j)) for j in near]
     weights = np.ceil(rng.exponential(mean, len(edges)))
-    return _adjacency(n + 1, np.array(edges), weights)
+    return adjacency(n + 1, np.array(edges).T, weights)
 
 
 def random_graph(n: int = 100, *, density: float = 0.06, seed: int = 0) -> Any:
-    """Like G1: each pair is an edge of weight 1 with the given probability."""
+    """Like G1: each pair of vertices is an edge of weight 1 with probability `density`."""
     rng = np.random.default_rng(seed)
     pairs = np.argwhere(np.tri(n, k=-1) * rng.random((n, n)) > 1 - density)
-    return _adjacency(n, pairs, np.ones(len(pairs)))
+    return adjacency(n, pairs.T, np.ones(len(pairs)))
 
 
 def planar_union(n: int = 100, *, seed: int = 0) -> Any:
     """Like G40: the union of two random triangulations of the plane, weights +1 and -1.
 
-    A triangulation grows by putting a vertex into a random triangle, which makes a few vertices of
-    very high degree, as in G40.
+    A triangulation grows by a vertex in a random triangle. A few vertices then have a very high
+    degree, as in G40.
     """
     rng = np.random.default_rng(seed)
     edges = set()
@@ -53,18 +53,19 @@ def planar_union(n: int = 100, *, seed: int = 0) -> Any:
         named = label[np.array(pairs)]
         edges |= {(int(max(i, j)), int(min(i, j))) for i, j in named}
     ends = np.array(sorted(edges))
-    return _adjacency(n, ends, rng.choice([-1.0, 1.0], len(ends)))
+    return adjacency(n, ends.T, rng.choice([-1.0, 1.0], len(ends)))
 
 
 def overlapping_blobs(
     n: int = 60, *, k: int = 5, dimensions: int = 10, spread: float = 0.25, seed: int = 0
 ) -> Array:
-    """Like the MNIST features: n points around k centres, in the order of these, that overlap."""
+    """Like the MNIST features: n points in k overlapping clusters, ordered by cluster."""
     rng = np.random.default_rng(seed)
     centres = np.eye(dimensions)[np.arange(n) * k // n]
     return np.asarray(centres + spread * rng.standard_normal((n, dimensions)))
 
 
-def _adjacency(n: int, pairs: Any, weights: Array) -> Any:
-    W = sp.coo_array((weights, (pairs[:, 0], pairs[:, 1])), shape=(n, n)).tocsr()
+def adjacency(n: int, ends: Any, weights: Any) -> Any:
+    """Return the symmetric sparse matrix of the edges `ends` = (i, j) with these weights."""
+    W = sp.coo_array((weights, tuple(ends)), shape=(n, n)).tocsr()
     return sp.csr_array(W + W.T)

@@ -1,4 +1,4 @@
-"""What an experiment leaves of an instance: every trial of every method, and the best of each."""
+"""The results of an experiment on an instance: all trials of all methods, and the best of each."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from functools import cached_property
 from condal.lab.experiments.contenders import Contender
 from condal.lab.experiments.curve import FLOOR_MARGIN, Curve, score, slope
 from condal.lab.experiments.reference import Reference
-from condal.lab.experiments.trial import Budget, Trial
+from condal.lab.experiments.trial import MethodTrial, TrialBudget
 from condal.lab.experiments.tune import Setting, at_edge, best
 
 
 @dataclass(frozen=True, eq=False)
 class Tuned:
-    """All trials of a method on an instance, their scores, and the setting that won."""
+    """All trials of a method on an instance, their scores, and the best setting."""
 
     contender: Contender
-    trials: Mapping[Setting, Trial]
+    trials: Mapping[Setting, MethodTrial]
     optimum: float
     calls: int
 
@@ -29,7 +29,7 @@ class Tuned:
 
     @cached_property
     def setting(self) -> Setting:
-        """That of the best score."""
+        """The setting of the best score."""
         return best(self.scores, self.contender.parameters)
 
     @property
@@ -38,13 +38,13 @@ class Tuned:
         return self.scores[self.setting]
 
     @property
-    def trial(self) -> Trial:
+    def trial(self) -> MethodTrial:
         """The best trial."""
         return self.trials[self.setting]
 
     @property
     def curve(self) -> Curve:
-        """Its iterates."""
+        """The iterates of the best trial."""
         return self.trial.curve.iterates
 
     @property
@@ -54,7 +54,7 @@ class Tuned:
 
     @property
     def edges(self) -> tuple[str, ...]:
-        """The parameters whose best value is the last of their range."""
+        """The parameters whose best value is an end of their range."""
         return at_edge(self.contender.parameters, self.setting)
 
 
@@ -65,22 +65,22 @@ class Study:
     instance: str
     title: str
     reference: Reference
-    budget: Budget
+    budget: TrialBudget
     tuned: Mapping[str, Tuned]
 
     @property
     def optimum(self) -> float:
-        """f*, as good as it is known."""
+        """f*, as accurately as it is known."""
         return self.reference.objective
 
     @property
     def floor(self) -> float:
-        """Below this a residual says more of the reference than of the method."""
+        """The residual below which the error of the reference dominates."""
         unit = abs(self.reference.objective) or 1.0
         return FLOOR_MARGIN * abs(self.reference.objective - self.reference.bound) / unit
 
     def slopes(self, curve: Curve) -> tuple[float, float]:
-        """The slopes of the objective residual and of the infeasibility."""
+        """Return the slopes of the objective residual and of the infeasibility."""
         return (
             slope(curve.calls, curve.residual(self.optimum), self.floor),
             slope(curve.calls, curve.infeasibility),

@@ -1,9 +1,8 @@
-"""A trial: one method with one setting on one instance, until its budget is spent."""
+"""A trial: one method with one setting on one instance, until it has used its budget."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
 
 from condal.domains.wrapped import Wrapped
 from condal.driver.scaling import normalise
@@ -19,15 +18,15 @@ from condal.result import Result, Row, Status
 from condal.storage import Atoms, Dense, Sketch
 from condal.types import Method, Storage
 
-NEVER = 1e-300  # a tolerance that is not reached: the budget ends a trial
-CONVERGED = 1e-8  # by the free estimates; the optimum is not known any better
+UNREACHABLE_TOL = 1e-300  # so the budget ends a trial
+CONVERGED_TOL = 1e-8  # of the free estimates; the optimum is not known more accurately
 THINNING = 1.02  # rows are kept at calls that grow by 2%
-RANK = 2  # of the sketch: a trial needs the images of x, not x
+SKETCH_RANK = 2  # a trial needs the images of x, not x
 
 
 @dataclass(frozen=True)
-class Budget:
-    """What a trial may spend, and whether its oracle answers to rounding."""
+class TrialBudget:
+    """Limits of a trial on calls and seconds; `exact` asks for an oracle exact to rounding."""
 
     calls: int
     seconds: float
@@ -35,17 +34,17 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Task:
-    """What identifies a trial."""
+class TrialTask:
+    """The instance, method, setting and budget of a trial."""
 
     instance: str
     contender: str
     setting: Setting
-    budget: Budget
+    budget: TrialBudget
 
     @property
     def name(self) -> str:
-        """The stem of its file."""
+        """The stem of its file name."""
         values = CONTENDERS[self.contender].values(self.setting)
         oracle = ",exact" if self.budget.exact else ""
         spent = f"calls={self.budget.calls},seconds={self.budget.seconds:g}{oracle}"
@@ -53,15 +52,14 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
-    """A task and what came of it.
+class MethodTrial:
+    """A task and its result.
 
-    `ended` is calls, seconds, converged, or the status that `solve` ended with by itself; `c` is
-    the factor that the objective was normalised by, `oracle_share` the oracle's part of the
-    processor time.
+    `ended` is calls, seconds, converged, or the status of `solve` if it ended by itself. `c` is the
+    factor that normalised the objective, `oracle_share` the oracle's share of the processor time.
     """
 
-    task: Task
+    task: TrialTask
     curve: Curve
     ended: str
     seconds: float
@@ -71,19 +69,20 @@ class Trial:
     c: float
 
 
-def run_trial(model: Model | Problem, task: Task) -> Trial:
-    """Run it by the one driver, `solve`, and keep a thinned curve."""
+def run_trial(model: Model | Problem, task: TrialTask) -> MethodTrial:
+    """Run the trial by `solve`, and keep a thinned curve."""
     contender, budget = CONTENDERS[task.contender], task.budget
     method = contender.method(task.setting, Exact() if budget.exact else None)
     problem = problem_of(model)
     X = _Watched(problem.X)
-    # Nothing is to be proved: what a method says of itself, before any repair, is what is plotted.
+    # The figures show the method's own estimates, before any repair; nothing is proved.
     watched = replace(problem, X=X, repair=None, propose=None)
     recorder = _Recorder(watched, X, budget, stairs=contender.stairs)
-    result = solve(watched, method, tol=NEVER, storage=_storage(method, problem), callback=recorder)
+    storage = _storage(method, problem)
+    result = solve(watched, method, tol=UNREACHABLE_TOL, storage=storage, callback=recorder)
     if result.status is Status.INTERRUPTED and recorder.spent is None:
         raise KeyboardInterrupt
-    return Trial(
+    return MethodTrial(
         task,
         recorder.curve(),
         recorder.spent or result.status.name.lower(),
@@ -99,7 +98,7 @@ def _storage(method: Method, problem: Problem) -> Storage:
     if method.keeps in ("atoms", "atoms by block"):
         return Atoms(by_block=method.keeps == "atoms by block")
     n = getattr(problem.X, "n", None)
-    return Dense() if n is None else Sketch(int(n), RANK)
+    return Dense() if n is None else Sketch(int(n), SKETCH_RANK)
 
 
 def _share(result: Result) -> float:
@@ -107,53 +106,48 @@ def _share(result: Result) -> float:
 
 
 class _Watched(Wrapped):
-    """X, the last answer of its oracle kept."""
+    """X, which remembers the last answer of its oracle."""
 
     last: Point | None = None
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> Point:
-        """X's answer."""
         self.last = super().lmo(v, tol, guess)
         return self.last
 
 
 @dataclass(eq=False)
 class _Recorder:
-    """The callback: keeps rows at calls that grow by 2%, and says when the budget is spent."""
+    """The callback: keep rows at calls that grow by 2%, and stop when the budget is used."""
 
     problem: Problem
     X: _Watched
-    budget: Budget
+    budget: TrialBudget
     stairs: bool
     spent: str | None = None
     _rows: list[tuple[float, ...]] = field(default_factory=list)
     _due: dict[bool, float] = field(default_factory=lambda: {False: 1.0, True: 1.0})
 
     def __call__(self, row: Row) -> bool:
-        """Whether to stop."""
+        """Record a row; return whether to stop."""
         outer = not self.stairs or row.sigma > 0
         if row.oracle_calls >= self.budget.calls:
             self.spent = "calls"
         elif row.seconds >= self.budget.seconds:
             self.spent = "seconds"
-        elif max(row.gap, row.infeasibility) <= CONVERGED:
+        elif max(row.gap, row.infeasibility) <= CONVERGED_TOL:
             self.spent = "converged"
         if row.oracle_calls >= self._due[outer] or self.spent:
             self._due[outer] = max(row.oracle_calls + 1, THINNING * row.oracle_calls)
-            self._rows.append(self._seen(row, outer))
+            self._rows.append(self._values(row, outer))
         return self.spent is not None
 
-    def _seen(self, row: Row, outer: bool) -> tuple[float, ...]:
+    def _values(self, row: Row, outer: bool) -> tuple[float, ...]:
         s = self.X.last
         assert s is not None
         atom = self.problem.objective(s), self.problem.infeasibility(s)
         return row.oracle_calls, row.objective, row.infeasibility, float(outer), *atom
 
     def curve(self) -> Curve:
-        """The rows that were kept."""
+        """Return the curve of the rows."""
         names = [f.name for f in fields(Curve)]
-        columns: dict[str, list[Any]] = {name: [] for name in names}
-        for row in self._rows:
-            for name, value in zip(names, row, strict=True):
-                columns[name].append(value)
-        return Curve.of(columns)
+        return Curve.of({name: [row[i] for row in self._rows] for i, name in enumerate(names)})

@@ -1,7 +1,7 @@
 """Tuning by factors of 10, until a setting beats both neighbours in each of its parameters.
 
-A setting is a tuple of exponents of 10. The search holds no state: from the scores known so far it
-says which settings to try next, so that a run that was stopped goes on where it was.
+A setting is a tuple of exponents of 10. The search has no state: the next settings follow from the
+scores known so far, so an interrupted run can resume.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Setting = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Parameter:
-    """10^low, ..., 10^high, searched from 10^start."""
+    """A parameter with values 10^low, ..., 10^high, searched from 10^start."""
 
     name: str
     start: int
@@ -30,14 +30,16 @@ class Parameter:
             )
 
 
-def wanted(parameters: Sequence[Parameter], scores: Mapping[Setting, float]) -> list[Setting]:
-    """The settings to try next; none if the best known one beats all its neighbours."""
+def next_settings(
+    parameters: Sequence[Parameter], scores: Mapping[Setting, float]
+) -> list[Setting]:
+    """Return the settings to try next; none if the best one beats all its neighbours."""
     centre = best(scores, parameters) if scores else tuple(p.start for p in parameters)
     return [s for s in [centre, *_neighbours(parameters, centre)] if s not in scores]
 
 
 def best(scores: Mapping[Setting, float], parameters: Sequence[Parameter]) -> Setting:
-    """The setting of the lowest score; of equals the one nearest to the start."""
+    """Return the setting of the lowest score; ties go to the one nearest to the start."""
 
     def order(setting: Setting) -> tuple[float, int, Setting]:
         steps = sum(abs(e - p.start) for e, p in zip(setting, parameters, strict=True))
@@ -47,12 +49,12 @@ def best(scores: Mapping[Setting, float], parameters: Sequence[Parameter]) -> Se
 
 
 def at_edge(parameters: Sequence[Parameter], setting: Setting) -> tuple[str, ...]:
-    """The parameters that stand at an end of their range: a neighbour was never tried."""
+    """Return the parameters at an end of their range, of which one neighbour was never tried."""
     return tuple(p.name for p, e in zip(parameters, setting, strict=True) if e in (p.low, p.high))
 
 
 def _neighbours(parameters: Sequence[Parameter], centre: Setting) -> list[Setting]:
-    """A tenth and ten times of each parameter, where its range goes so far."""
+    """Return the settings with one parameter times 1/10 or 10, within its range."""
     return [
         (*centre[:i], centre[i] + step, *centre[i + 1 :])
         for i, p in enumerate(parameters)

@@ -6,21 +6,21 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from condal.lab.bench.peers.conic import Cone, Conic, ConicTask
-from condal.lab.bench.peers.peer import PeerAnswer
-from condal.lab.bench.standard import Standard
+from condal.lab.bench.peers.conic import Conic, DualProgram
+from condal.lab.bench.peers.peer import CallTask, PeerAnswer
+from condal.lab.bench.standard import StandardForm
 
 
 def numbers(n: int, m: int) -> float:
-    """The scaling of the psd cone is a dense block of half the square of n(n + 1)/2."""
+    """The scaling of the psd cone is a dense matrix of side n(n + 1)/2."""
     return (n * (n + 1) / 2) ** 2
 
 
-def task(form: Standard, tol: float) -> ConicTask:
-    """One thread, its gap and feasibility tolerances tol, else its defaults."""
+def task(form: StandardForm, tol: float) -> CallTask:
+    """Run on one thread, with gap and feasibility tolerances tol and other settings by default."""
     import clarabel
 
-    cone = Cone.of(form, *form.triangle(upper=True))
+    cone = DualProgram.of(form, *form.triangle(upper=True))
     G, none = sp.csc_matrix(cone.G), sp.csc_matrix((form.m, form.m))
     cones = [clarabel.NonnegativeConeT(cone.slack)] if cone.slack else []
     cones.append(clarabel.PSDTriangleConeT(form.n))
@@ -31,11 +31,11 @@ def task(form: Standard, tol: float) -> ConicTask:
     def run() -> Any:
         return clarabel.DefaultSolver(none, form.b, G, cone.right, cones, settings).solve()
 
-    def read(found: Any) -> PeerAnswer:
-        x = form.whole(cone.psd(found.z), upper=True)
-        return PeerAnswer(x, cone.dual(found.x), said=str(found.status))
+    def read(output: Any) -> PeerAnswer:
+        x = form.whole(cone.psd(output.z), upper=True)
+        return PeerAnswer(x, cone.dual(output.x), message=str(output.status))
 
-    return ConicTask(run, read)
+    return CallTask(run, read)
 
 
 CLARABEL = Conic("Clarabel", "clarabel", numbers, task)

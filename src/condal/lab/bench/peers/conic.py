@@ -1,4 +1,4 @@
-"""Packages that take cone programs: what they share is the program, and this is it."""
+"""Packages that solve cone programs."""
 
 from __future__ import annotations
 
@@ -9,81 +9,63 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.lab.bench.peers.peer import Limits, PeerAnswer, package_version, require_memory
-from condal.lab.bench.standard import NUMBER, Standard, standard
+from condal.lab.bench.peers.peer import CallTask, Limits, package_version, require_memory
+from condal.lab.bench.standard import BYTES_PER_NUMBER, StandardForm, standard_form
 from condal.linalg.points import Array
 from condal.problem import Model, Problem, problem_of
 
 
 @dataclass(frozen=True, eq=False)
-class Cone:
-    """The dual: minimise b'z, G z + s = right, the first `slack` of s at least 0, the rest psd.
+class DualProgram:
+    """Minimise b'z subject to G z + s = right, the first `slack` entries of s >= 0, the rest psd.
 
-    The multiplier of the psd part C + A'z is x.
+    This is the dual of the standard form. The multiplier of the psd part C + A'z is x.
     """
 
-    form: Standard
+    form: StandardForm
     G: Any = field(repr=False)
     right: Array = field(repr=False)
 
     @classmethod
-    def of(cls, form: Standard, A: Any, C: Array) -> Cone:
-        """With A' and C as the package wants them: triangles, or whole."""
+    def of(cls, form: StandardForm, A: Any, C: Array) -> DualProgram:
+        """Build the program from A' and C, given as triangles or whole."""
         slack = form.m - form.equalities
         signs = sp.hstack([sp.csc_array((slack, form.equalities)), sp.identity(slack)])
         return cls(form, -sp.vstack([signs, A]), np.concatenate([np.zeros(slack), C]))
 
     @property
     def slack(self) -> int:
-        """How many rows are inequalities."""
+        """The number of inequalities."""
         return self.form.m - self.form.equalities
 
     def psd(self, multiplier: Any) -> Array:
-        """Of a multiplier the part that is x."""
+        """Return the part of a multiplier that is x."""
         return np.asarray(multiplier).ravel()[self.slack :]
 
     def dual(self, z: Any) -> Array:
-        """y of the problem."""
+        """Return y of the problem."""
         return self.form.dual(np.asarray(z).ravel())
-
-
-@dataclass
-class ConicTask:
-    """`run` is the package's call, and `read` its answer."""
-
-    run: Callable[[], Any]
-    read: Callable[[Any], PeerAnswer]
-    found: Any = None
-
-    def solve(self) -> None:
-        """Set-up and iterations."""
-        self.found = self.run()
-
-    def answer(self) -> PeerAnswer:
-        """x, y from its multipliers."""
-        return self.read(self.found)
 
 
 @dataclass(frozen=True)
 class Conic:
-    """A package: how many `numbers` it stores for n and m, and its task for a form and tol."""
+    """A package: the `numbers` it stores for n and m, and its task for a form and tol."""
 
     name: str
     package: str
     numbers: Callable[[int, int], float]
-    task: Callable[[Standard, float], ConicTask]
+    task: Callable[[StandardForm, float], CallTask]
 
     @property
     def install(self) -> str:
-        """From PyPI."""
         return f"pip install {self.package}"
 
     def version(self) -> str | None:
-        """That of the package."""
         return package_version(self.package)
 
-    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> ConicTask:
-        """The cone program."""
+    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> CallTask:
         problem = problem_of(model)
-        require_memory(NUMBER * self.numbers(getattr(problem.X, "n", 0), problem.A.size), limits)
-        return self.task(standard(problem), tol)
+        require_memory(
+            BYTES_PER_NUMBER * self.numbers(getattr(problem.X, "n", 0), problem.A.size), limits
+        )
+        return self.task(standard_form(problem), tol)

@@ -1,4 +1,4 @@
-"""COPT: an interior-point method; without a licence, up to the size that it gives away."""
+"""COPT: an interior-point method; without a licence, only up to 2000 rows."""
 
 from __future__ import annotations
 
@@ -8,66 +8,52 @@ from typing import Any
 import numpy as np
 
 from condal.io.formats.sdpa import write_sdpa
-from condal.lab.bench.peers.files import sdpa_problem
-from condal.lab.bench.peers.peer import Limits, PeerAnswer, Refusal, package_version
-from condal.lab.bench.standard import Standard, standard
+from condal.lab.bench.peers.files import PROBLEM, sdpa_problem
+from condal.lab.bench.peers.peer import CallTask, Limits, PeerAnswer, Refusal, package_version
+from condal.lab.bench.standard import standard_form
 from condal.problem import Model, Problem, problem_of
-
-
-@dataclass
-class CoptTask:
-    """The model, read from a file."""
-
-    form: Standard
-    model: Any
-
-    def solve(self) -> None:
-        """The solve, or its refusal of the size."""
-        import coptpy
-
-        try:
-            self.model.solve()
-        except coptpy.CoptError as error:
-            if "size" in str(error).lower() or "license" in str(error).lower():
-                raise Refusal("more than its free size, 2000 rows") from None
-            raise
-
-    def answer(self) -> PeerAnswer:
-        """x, y; x comes as its lower triangle, column by column."""
-        import coptpy
-
-        n = self.form.n
-        triangle = np.asarray(self.model.getPsdSolution()[0])[: n * (n + 1) // 2]
-        x = np.zeros((n, n))
-        x.T[np.triu_indices(n)] = triangle
-        x += np.tril(x, -1).T
-        y = self.form.dual(np.asarray(self.model.getPsdDuals()))
-        optimal = self.model.status == coptpy.COPT.OPTIMAL
-        return PeerAnswer(x, y, said="optimal" if optimal else f"status {self.model.status}")
 
 
 @dataclass(frozen=True)
 class Copt:
-    """COPT, one thread, its tolerances tol, else its defaults."""
+    """COPT on one thread with tolerances tol, other settings by default."""
 
     name: str = "COPT"
     install: str = "pip install coptpy"
 
     def version(self) -> str | None:
-        """That of the package."""
         return package_version("coptpy")
 
-    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> CoptTask:
-        """The model, by way of a file."""
+    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> CallTask:
         import coptpy
 
-        form = standard(problem_of(model))
-        path = limits.folder / "problem.dat-s"
+        form = standard_form(problem_of(model))
+        path = limits.folder / PROBLEM
         write_sdpa(path, sdpa_problem(form))
-        task = coptpy.Envr().createModel("condal")
-        task.setParam("Logging", 0)
-        task.setParam("Threads", 1)
-        task.readSdpa(str(path))
+        program = coptpy.Envr().createModel("condal")
+        program.setParam("Logging", 0)
+        program.setParam("Threads", 1)
+        program.readSdpa(str(path))
         for name in ("RelGap", "FeasTol", "DualTol"):
-            task.setParam(name, tol)
-        return CoptTask(form, task)
+            program.setParam(name, tol)
+
+        def run() -> Any:
+            try:
+                program.solve()
+            except coptpy.CoptError as error:
+                if "size" in str(error).lower() or "license" in str(error).lower():
+                    raise Refusal("more than its free size, 2000 rows") from None
+                raise
+            return program
+
+        def read(solved: Any) -> PeerAnswer:
+            # COPT returns the lower triangle of x, column by column.
+            n = form.n
+            x = np.zeros((n, n))
+            x.T[np.triu_indices(n)] = np.asarray(solved.getPsdSolution()[0])[: n * (n + 1) // 2]
+            x += np.tril(x, -1).T
+            y = form.dual(np.asarray(solved.getPsdDuals()))
+            optimal = solved.status == coptpy.COPT.OPTIMAL
+            return PeerAnswer(x, y, message="optimal" if optimal else f"status {solved.status}")
+
+        return CallTask(run, read)

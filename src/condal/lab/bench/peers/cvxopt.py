@@ -7,22 +7,22 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.lab.bench.peers.conic import Cone, Conic, ConicTask
-from condal.lab.bench.peers.peer import PeerAnswer
-from condal.lab.bench.standard import Standard
+from condal.lab.bench.peers.conic import Conic, DualProgram
+from condal.lab.bench.peers.peer import CallTask, PeerAnswer
+from condal.lab.bench.standard import StandardForm
 
 
 def numbers(n: int, m: int) -> float:
-    """It scales its n^2 x m matrix as a dense one, and factors an m x m one."""
+    """CVXOPT scales an n^2 x m matrix as a dense one, and factors an m x m matrix."""
     return n**2 * m + m**2
 
 
-def task(form: Standard, tol: float) -> ConicTask:
-    """`conelp`, its tolerances tol, else its defaults."""
+def task(form: StandardForm, tol: float) -> CallTask:
+    """Run `conelp` with tolerances tol and other settings by default."""
     from cvxopt import matrix, solvers, spmatrix
 
     C = form.C if isinstance(form.C, np.ndarray) else form.C.toarray()
-    cone = Cone.of(form, form.rows.T, C.ravel())
+    cone = DualProgram.of(form, form.rows.T, C.ravel())
     G = sp.coo_matrix(cone.G)
     sparse = spmatrix(G.data.tolist(), G.row.tolist(), G.col.tolist(), G.shape)
     dims = {"l": cone.slack, "q": [], "s": [form.n]}
@@ -31,15 +31,15 @@ def task(form: Standard, tol: float) -> ConicTask:
     def run() -> Any:
         return solvers.conelp(matrix(form.b), sparse, matrix(cone.right), dims, options=options)
 
-    def read(found: Any) -> PeerAnswer:
-        said = str(found["status"])
-        if found["x"] is None or found["z"] is None:
-            return PeerAnswer(said=said)
-        columns = cone.psd(found["z"]).reshape(form.n, form.n).T
-        x = np.tril(columns) + np.tril(columns, -1).T  # its lower triangle is what is meant
-        return PeerAnswer(x, cone.dual(found["x"]), said=said)
+    def read(output: Any) -> PeerAnswer:
+        message = str(output["status"])
+        if output["x"] is None or output["z"] is None:
+            return PeerAnswer(message=message)
+        columns = cone.psd(output["z"]).reshape(form.n, form.n).T
+        x = np.tril(columns) + np.tril(columns, -1).T  # only its lower triangle is valid
+        return PeerAnswer(x, cone.dual(output["x"]), message=message)
 
-    return ConicTask(run, read)
+    return CallTask(run, read)
 
 
 CVXOPT = Conic("CVXOPT", "cvxopt", numbers, task)

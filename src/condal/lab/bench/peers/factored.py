@@ -1,4 +1,4 @@
-"""SDPLR, LoRADS and the Mixing method: programs that work on a factor of x."""
+"""SDPLR, LoRADS and the Mixing method: programs that optimise a factor of x."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from condal.io.formats.text import read_text
 from condal.lab.bench.peers.files import (
     PROBLEM,
     SOLUTION,
-    Program,
+    ProgramTask,
     last_line,
     on_path,
     sdpa_problem,
 )
 from condal.lab.bench.peers.peer import Limits, PeerAnswer, require_cut
-from condal.lab.bench.standard import Standard, standard
+from condal.lab.bench.standard import StandardForm, standard_form
 from condal.linalg.points import LowRank
 from condal.problem import Model, Problem, problem_of
 
@@ -31,18 +31,16 @@ _CLAIM = re.compile(r"Primal Objective:\s*:?\s*([-+.\deE]+)")
 
 @dataclass(frozen=True)
 class Sdplr:
-    """SDPLR, its feasibility and gap tolerances tol, else its defaults."""
+    """SDPLR with feasibility and gap tolerances tol, other settings by default."""
 
     name: str = "SDPLR"
     install: str = "build github.com/sburer/sdplr, and put `sdplr` on the PATH"
 
     def version(self) -> str | None:
-        """The program tells none."""
         return on_path("sdplr") and "unknown"
 
-    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> Program:
-        """The file, and its parameters."""
-        form = standard(problem_of(model))
+    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> ProgramTask:
+        form = standard_form(problem_of(model))
         write_sdpa(limits.folder / PROBLEM, sdpa_problem(form))
         values = {"Input type": 1, "Feasibility tolerance": tol, "Centrality tolerance": 0.1}
         values |= {"Penalty factor increase": 2.0, "Rank reduction": 0}
@@ -53,8 +51,8 @@ class Sdplr:
         values |= {"Check dual bound": -1, "Dual bound type": 1}
         lines = "".join(f"{name} : {value:g}\n" for name, value in values.items())
         (limits.folder / "params").write_text(lines, encoding="ascii")
-        return Program(
-            # Of the two files of solutions the first is to start from, and is not there.
+        return ProgramTask(
+            # The third file would be a starting point; there is none.
             ["sdplr", PROBLEM, "params", "none", SOLUTION],
             limits,
             lambda folder, log: read_factors(folder / SOLUTION, form),
@@ -63,43 +61,40 @@ class Sdplr:
 
 @dataclass(frozen=True)
 class Lorads:
-    """LoRADS, its final tolerance tol, else its defaults; it writes no solution."""
+    """LoRADS with final tolerance tol, other settings by default; it writes no solution."""
 
     name: str = "LoRADS"
     install: str = "build github.com/COPT-Public/LoRADS, and put `lorads` on the PATH"
 
     def version(self) -> str | None:
-        """The program tells none."""
         return on_path("lorads") and "unknown"
 
-    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> Program:
-        """The file."""
+    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> ProgramTask:
         problem = problem_of(model)
-        write_sdpa(limits.folder / PROBLEM, sdpa_problem(standard(problem)))
+        write_sdpa(limits.folder / PROBLEM, sdpa_problem(standard_form(problem)))
 
         def read(folder: Path, log: str) -> PeerAnswer:
-            found = _CLAIM.findall(log)
-            claim = problem.sense * float(found[-1]) if found else None
-            return PeerAnswer(claim=claim, said=last_line(log, "End Program", "Status", "Gap"))
+            claims = _CLAIM.findall(log)
+            claim = problem.sense * float(claims[-1]) if claims else None
+            return PeerAnswer(claim=claim, message=last_line(log, "End Program", "Status", "Gap"))
 
         tolerances = ["--phase1Tol", f"{max(tol, 1e-3):g}", "--phase2Tol", f"{tol:g}"]
         limit = ["--timeSecLimit", f"{limits.seconds:g}"]
-        return Program(["lorads", PROBLEM, *tolerances, *limit], limits, read)
+        return ProgramTask(["lorads", PROBLEM, *tolerances, *limit], limits, read)
 
 
 @dataclass(frozen=True)
 class Mixing:
-    """The Mixing method, max-cut only, its threshold tol, else its defaults."""
+    """The Mixing method (max-cut only) with threshold tol, other settings by default."""
 
     name: str = "mixing"
     install: str = "build github.com/locuslab/mixing, and put `mixing` on the PATH"
 
     def version(self) -> str | None:
-        """The program tells none."""
         return on_path("mixing") and "unknown"
 
-    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> Program:
-        """The graph whose weights are 4 C off the diagonal."""
+    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> ProgramTask:
+        """Write the graph whose weights are the entries of 4 C off the diagonal."""
         W = 4.0 * sp.csr_array(require_cut(model))
         W = sp.csr_array(W - sp.dia_array((W.diagonal()[None, :], [0]), shape=W.shape))
         W.eliminate_zeros()
@@ -107,14 +102,14 @@ class Mixing:
 
         def read(folder: Path, log: str) -> PeerAnswer:
             R = np.loadtxt(folder / "graph.sol", ndmin=2)
-            return PeerAnswer(LowRank(R, np.ones(R.shape[1])), said=last_line(log, "iter"))
+            return PeerAnswer(LowRank(R, np.ones(R.shape[1])), message=last_line(log, "iter"))
 
         options = ["-s", "maxcut", "-e", f"{tol:g}", "-t", "max"]
-        return Program(["mixing", *options, "graph"], limits, read)
+        return ProgramTask(["mixing", *options, "graph"], limits, read)
 
 
-def read_factors(path: Path, form: Standard) -> PeerAnswer:
-    """x = R R' and y of the solution that SDPLR writes: its dual has C - sum_i z_i A_i psd."""
+def read_factors(path: Path, form: StandardForm) -> PeerAnswer:
+    """Read x = R R' and y from SDPLR's solution, whose dual has C - sum_i z_i A_i psd."""
     text = read_text(path)
     words = text.data.split()
     if words[:2] != [b"dual", b"variable"] or len(words) < 3:
@@ -124,7 +119,7 @@ def read_factors(path: Path, form: Standard) -> PeerAnswer:
     # primal variable BLOCK TYPE SIZE MAXRANK RANK, and then R column by column.
     head = words[3 + m : 10 + m]
     if m != form.m or head[:2] != [b"primal", b"variable"] or int(head[4]) != form.n:
-        raise FormatError(f"is not of this problem, of {form.m} rows", path=str(path))
+        raise FormatError(f"is not a solution of this problem of {form.m} rows", path=str(path))
     rank = int(head[6])
     entries = np.array(words[10 + m : 10 + m + form.n * rank], dtype="S").astype(np.float64)
     R = entries.reshape(rank, form.n).T.copy()

@@ -1,4 +1,4 @@
-"""Peers that are programs: a file for them, their run, and what they wrote."""
+"""Peers that are programs: write their input file, run them, read their output."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +17,18 @@ import scipy.sparse as sp
 
 from condal.errors import CondalError
 from condal.io.formats.sdpa import SdpaProblem
-from condal.io.formats.sdpa_solution import SdpaSolution
 from condal.lab.bench import launch
 from condal.lab.bench.peers.peer import Limits, PeerAnswer, TimeExceeded, Usage
-from condal.lab.bench.standard import Standard
+from condal.lab.bench.standard import StandardForm
 
 PROBLEM, SOLUTION = "problem.dat-s", "solution"  # the names of a program's files
-WALL = 10  # times the CPU time, before a program that hangs is ended
-MORE = 60.0  # seconds on the clock beyond that
+# A program that hangs is killed after WALL_PER_CPU times its CPU limit plus EXTRA_SECONDS.
+WALL_PER_CPU = 10
+EXTRA_SECONDS = 60.0
 
 
-def sdpa_problem(form: Standard) -> SdpaProblem:
-    """F_0 = -C and F_i = A_i; a diagonal block of slacks makes equalities of inequalities."""
+def sdpa_problem(form: StandardForm) -> SdpaProblem:
+    """Return F_0 = -C and F_i = A_i, with a diagonal block of slacks for the inequalities."""
     n, slack = form.n, form.m - form.equalities
     C, A = sp.coo_array(form.C), sp.coo_array(form.rows)
     row, col = A.col // n, A.col % n
@@ -47,8 +47,8 @@ def sdpa_problem(form: Standard) -> SdpaProblem:
 
 
 @dataclass
-class Program:
-    """A command in a folder, and how its answer is read."""
+class ProgramTask:
+    """A command to run in a folder; `read` converts its files and its log to an answer."""
 
     command: list[str]
     limits: Limits
@@ -57,9 +57,9 @@ class Program:
     log: str = ""
 
     def solve(self) -> None:
-        """Run it; what it used is measured by its own launcher."""
+        """Run the command by a launcher that measures it."""
         report, seconds = self.limits.folder / "usage.json", self.limits.seconds
-        limits = (seconds, self._clock, self.limits.memory, report)
+        limits = (seconds, self._wall_limit, self.limits.memory, report)
         launcher = [sys.executable, "-S", "-E", str(launch.__file__), *map(str, limits)]
         done = subprocess.run(
             [*launcher, *self.command],
@@ -72,25 +72,23 @@ class Program:
         self._judge(json.loads(report.read_text(encoding="ascii")))
 
     def answer(self) -> PeerAnswer:
-        """What it wrote."""
-        found = self.read(self.limits.folder, self.log)
-        return PeerAnswer(found.x, found.y, found.claim, found.said, self.usage)
+        return replace(self.read(self.limits.folder, self.log), usage=self.usage)
 
     @property
-    def _clock(self) -> float:
-        return WALL * self.limits.seconds + MORE
+    def _wall_limit(self) -> float:
+        return WALL_PER_CPU * self.limits.seconds + EXTRA_SECONDS
 
     def _judge(self, record: dict[str, Any]) -> None:
         self.usage = Usage(record["cpu"], record["wall"], record["memory"])
         killed, seconds = record["code"] == -signal.SIGKILL, self.limits.seconds
-        # A program that does not heed SIGXCPU is killed, but so is one that takes too much memory.
+        # SIGKILL ends a program that ignores SIGXCPU, but also one that uses too much memory.
         if record["code"] == -signal.SIGXCPU or (killed and record["cpu"] >= seconds):
             raise TimeExceeded(f"no answer within {seconds:g} s")
-        if killed and record["wall"] >= self._clock:
-            raise TimeExceeded(f"no answer within {self._clock:g} s on the clock")
+        if killed and record["wall"] >= self._wall_limit:
+            raise TimeExceeded(f"no answer within {self._wall_limit:g} s of wall time")
         if killed:
             raise CondalError(
-                f"ended by SIGKILL after {record['cpu']:.1f} s, as the system does out of memory"
+                f"ended by SIGKILL after {record['cpu']:.1f} s, perhaps for lack of memory"
             )
         path = self.limits.folder / "log"
         self.log = path.read_text(errors="replace") if path.stat().st_size else ""
@@ -101,12 +99,12 @@ class Program:
 
 
 def on_path(*names: str) -> str | None:
-    """The first of these programs that can be run."""
-    return next((found for name in names if (found := shutil.which(name))), None)
+    """Return the path of the first of these programs on the PATH."""
+    return next((path for name in names if (path := shutil.which(name))), None)
 
 
 def banner(command: list[str], marker: str) -> str | None:
-    """The word after `marker` in what a program prints of itself; `unknown` if it says nothing."""
+    """Return the word after `marker` in the output of a command; `unknown` if there is none."""
     try:
         done = subprocess.run(
             command, capture_output=True, timeout=20, stdin=subprocess.DEVNULL, check=False
@@ -118,12 +116,7 @@ def banner(command: list[str], marker: str) -> str | None:
     return after[0].strip("(),") if after else "unknown"
 
 
-def solved(form: Standard, solution: SdpaSolution, said: str) -> PeerAnswer:
-    """x and y of the problem, from z and X of the file."""
-    return PeerAnswer(solution.X[0], form.dual(solution.z), said=said)
-
-
 def last_line(log: str, *markers: str) -> str:
-    """The last line of a log that holds one of the words."""
+    """Return the last line of a log that contains one of the markers."""
     lines = [line.strip() for line in log.splitlines() if any(m in line for m in markers)]
     return lines[-1] if lines else ""

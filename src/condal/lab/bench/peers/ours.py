@@ -1,4 +1,4 @@
-"""condal itself: `condal.solve(problem, tol=tol)`, with no other option."""
+"""condal itself: `condal.solve(problem, tol=tol)` with default options."""
 
 from __future__ import annotations
 
@@ -13,37 +13,34 @@ from condal.result import Result
 
 @dataclass
 class OursTask:
-    """A solve; its own certificate is part of it, and of a conic program the bound on its trace."""
+    """A solve, including its certificate and, for a conic program, the bound on the trace."""
 
     model: Problem | Model
     tol: float
     result: Result | None = field(default=None, init=False)
 
     def solve(self) -> None:
-        """The one call; a user who has a file pays for the bound too."""
+        """Solve; a conic model is rebuilt, because users with a file pay for its bound too."""
         model = self.model
         fresh = conic_model(model.program) if isinstance(model, ConicModel) else model
         self.result = condal.solve(fresh, tol=self.tol)
 
     def answer(self) -> PeerAnswer:
-        """x and y as they came, with the certificate that the solve has paid for."""
         assert self.result is not None
         result = self.result
-        said = f"{result.status.name.lower()} by {result.method}"
-        return PeerAnswer(result.x, result.y, said=said, certificate=result.certificate)
+        message = f"{result.status.name.lower()} by {result.method}"
+        return PeerAnswer(result.x, result.y, message=message, certificate=result.certificate)
 
 
 @dataclass(frozen=True)
 class Ours:
-    """condal with its defaults."""
+    """condal with default options."""
 
     name: str = "condal"
     install: str = "pip install condal"
 
     def version(self) -> str:
-        """condal's."""
         return condal.__version__
 
     def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> OursTask:
-        """Nothing to prepare."""
         return OursTask(model, tol)

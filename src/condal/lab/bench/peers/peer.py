@@ -1,8 +1,9 @@
-"""What a peer is: asked of a problem, it prepares a task, solves it, and answers."""
+"""The interface of a peer: prepare a task for a problem, solve it, and return the answer."""
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -19,16 +20,16 @@ from condal.smooth import Linear
 
 
 class Refusal(CondalError):
-    """A problem that a peer does not take, or not of this size; the text says why."""
+    """A peer does not support the problem or its size; the text says why."""
 
 
 class TimeExceeded(CondalError):
-    """A peer that had not answered when its time was over."""
+    """A peer returned no answer within its time limit."""
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Seconds of CPU and on the clock, and the peak of the memory in bytes."""
+    """CPU seconds, wall-clock seconds, and peak memory in bytes."""
 
     cpu: float
     wall: float
@@ -37,34 +38,48 @@ class Usage:
 
 @dataclass(frozen=True, eq=False)
 class PeerAnswer:
-    """A point and a dual of the problem, as far as the peer gives them.
+    """A point and a dual of the problem, if the peer returns them.
 
-    `claim` is the objective in the user's sense that it reports, `said` how it ended, in its own
-    words; `usage` what it used where that was not this process; `certificate` is there where the
-    solver made one of ours.
+    `claim` is the objective it reports, in the user's sense; `message` its own status text;
+    `usage` what it used if it ran in another process; `certificate` condal's own certificate.
     """
 
     x: Point | None = None
     y: Array | None = None
     claim: float | None = None
-    said: str = ""
+    message: str = ""
     usage: Usage | None = None
     certificate: Certificate | None = None
 
 
-class Task(Protocol):
-    """A problem in the peer's own data, ready to be solved."""
+class PeerTask(Protocol):
+    """A problem in the peer's input format, ready to be solved."""
 
     def solve(self) -> None:
-        """The part that is timed."""
+        """Solve the problem; only this call is timed."""
 
     def answer(self) -> PeerAnswer:
-        """What was found, in condal's terms."""
+        """Return the answer in condal's terms."""
+
+
+@dataclass
+class CallTask:
+    """The task of a Python package: `run` calls it, `read` converts its output."""
+
+    run: Callable[[], Any]
+    read: Callable[[Any], PeerAnswer]
+    output: Any = None
+
+    def solve(self) -> None:
+        self.output = self.run()
+
+    def answer(self) -> PeerAnswer:
+        return self.read(self.output)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds of CPU, and bytes of memory; `folder` is the task's own, for its files."""
+    """Limits on CPU seconds and bytes of memory; `folder` holds the files of the task."""
 
     seconds: float
     memory: int
@@ -76,21 +91,21 @@ class Peer(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name in tables, and for --peers."""
+        """The name in tables and for --peers."""
 
     @property
     def install(self) -> str:
-        """How it is installed."""
+        """How to install it."""
 
     def version(self) -> str | None:
-        """Its version; None where it is not installed."""
+        """Return its version; None if it is not installed."""
 
-    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> Task:
-        """The task; raises Refusal for a problem that is not for this peer, or too large."""
+    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> PeerTask:
+        """Return the task; raise Refusal if the problem is unsupported or too large."""
 
 
 def package_version(module: str, package: str | None = None) -> str | None:
-    """The version of a Python package that can be imported."""
+    """Return the version of a Python package; None if it cannot be imported."""
     try:
         importlib.import_module(module)
         return metadata.version(package or module)
@@ -99,7 +114,7 @@ def package_version(module: str, package: str | None = None) -> str | None:
 
 
 def require_memory(wanted: float, limits: Limits) -> None:
-    """Raise Refusal for what needs more bytes than there are."""
+    """Raise Refusal if more bytes are needed than allowed."""
     if wanted > limits.memory:
         raise Refusal(
             f"needs about {wanted / 1e9:,.0f} GB, and {limits.memory / 1e9:,.0f} GB are allowed"
@@ -107,7 +122,7 @@ def require_memory(wanted: float, limits: Limits) -> None:
 
 
 def require_cut(model: Problem | Model) -> Any:
-    """C, sparse or dense, if <C, x> is the objective and diag x = 1 are all constraints."""
+    """Return C of a problem with objective <C, x> and no constraint but diag x = 1."""
     problem = problem_of(model)
     rows, b = problem.A.diagonal_rows, problem.h.fixed
     if not isinstance(problem.f, Linear) or rows is None or b is None or not (b == rows).all():

@@ -8,43 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from condal.lab.bench.peers.peer import Limits, PeerAnswer, package_version, require_cut
+from condal.lab.bench.peers.peer import CallTask, Limits, PeerAnswer, package_version, require_cut
 from condal.linalg.points import LowRank
 from condal.problem import Model, Problem, problem_of
 
 SEED = 0
 
 
-@dataclass
-class PymanoptTask:
-    """<C, R R'>, its gradient and its Hessian by hand, on the oblique manifold."""
-
-    run: Any
-    found: Any = None
-
-    def solve(self) -> None:
-        """The trust region, from a random point."""
-        self.found = self.run()
-
-    def answer(self) -> PeerAnswer:
-        """x; the method knows no dual."""
-        R = np.ascontiguousarray(self.found.point.T)
-        return PeerAnswer(LowRank(R, np.ones(R.shape[1])), said=self.found.stopping_criterion)
-
-
 @dataclass(frozen=True)
 class Pymanopt:
-    """Pymanopt's trust region, rank ceil(sqrt(2n)), to a gradient of norm tol |C|."""
+    """Pymanopt's trust region, rank ceil(sqrt(2n)), to a gradient norm of tol |C|."""
 
     name: str = "Pymanopt"
     install: str = "pip install pymanopt"
 
     def version(self) -> str | None:
-        """That of the package."""
         return package_version("pymanopt")
 
-    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> PymanoptTask:
-        """The problem on the manifold; the start is not timed."""
+    def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> CallTask:
+        """Build the problem on the oblique manifold; the random start is not timed."""
         import pymanopt
         from pymanopt.manifolds import Oblique
         from pymanopt.optimizers import TrustRegions
@@ -76,4 +58,9 @@ class Pymanopt:
             max_time=float("inf"),
             verbosity=0,
         )
-        return PymanoptTask(lambda: region.run(task, initial_point=start))
+
+        def read(output: Any) -> PeerAnswer:
+            R = np.ascontiguousarray(output.point.T)
+            return PeerAnswer(LowRank(R, np.ones(R.shape[1])), message=output.stopping_criterion)
+
+        return CallTask(lambda: region.run(task, initial_point=start), read)

@@ -6,34 +6,34 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from condal.lab.bench.peers.conic import Cone, Conic, ConicTask
-from condal.lab.bench.peers.peer import PeerAnswer
-from condal.lab.bench.standard import Standard
+from condal.lab.bench.peers.conic import Conic, DualProgram
+from condal.lab.bench.peers.peer import CallTask, PeerAnswer
+from condal.lab.bench.standard import StandardForm
 
-VECTORS = 25  # of the length of the data, that its workspace amounts to
+WORK_VECTORS = 25  # of the length of the data, in the workspace of SCS
 
 
 def numbers(n: int, m: int) -> float:
-    """Vectors as long as the triangle of x and the rows."""
-    return VECTORS * (n * (n + 1) / 2 + m)
+    """The workspace vectors are as long as the triangle of x and the rows."""
+    return WORK_VECTORS * (n * (n + 1) / 2 + m)
 
 
-def task(form: Standard, tol: float) -> ConicTask:
-    """eps_abs = eps_rel = tol, else its defaults; its set-up, with its factorisation, is timed."""
+def task(form: StandardForm, tol: float) -> CallTask:
+    """Run with eps_abs = eps_rel = tol; the time includes the set-up and its factorisation."""
     import scs
 
-    cone = Cone.of(form, *form.triangle(upper=False))
+    cone = DualProgram.of(form, *form.triangle(upper=False))
     data = {"A": sp.csc_matrix(cone.G), "b": cone.right, "c": form.b}
     cones = {"l": cone.slack, "s": [form.n]}
 
     def run() -> Any:
         return scs.SCS(data, cones, eps_abs=tol, eps_rel=tol, verbose=False).solve()
 
-    def read(found: Any) -> PeerAnswer:
-        x = form.whole(cone.psd(found["y"]), upper=False)
-        return PeerAnswer(x, cone.dual(found["x"]), said=str(found["info"]["status"]))
+    def read(output: Any) -> PeerAnswer:
+        x = form.whole(cone.psd(output["y"]), upper=False)
+        return PeerAnswer(x, cone.dual(output["x"]), message=str(output["info"]["status"]))
 
-    return ConicTask(run, read)
+    return CallTask(run, read)
 
 
 SCS = Conic("SCS", "scs", numbers, task)

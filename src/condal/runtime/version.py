@@ -4,7 +4,7 @@ __version__ = "0.1.0"
 
 
 def versions() -> dict[str, str]:
-    """Those of condal, Python, NumPy and SciPy."""
+    """Return the versions of condal, Python, NumPy and SciPy."""
     import platform
 
     import numpy as np

@@ -15,7 +15,7 @@ from condal.cli.applications import APPLICATIONS
 from condal.cli.options import options_to_save, restore_options
 from condal.cli.output_paths import seconds_left
 from condal.cli.session import Outputs, Session, output_options
-from condal.driver.checkpoint_writer import Checkpoint
+from condal.driver.checkpoint import Checkpoint
 from condal.driver.stop import Stop
 from condal.errors import FormatError
 from condal.io.checkpoint.file import read_about

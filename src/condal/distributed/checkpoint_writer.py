@@ -13,7 +13,8 @@ from condal.distributed.checkpoint.manifest import without_parts
 from condal.distributed.checkpoint.shard_digest import shard_words
 from condal.distributed.checkpoint.shares import Shares
 from condal.distributed.team import Team
-from condal.driver.checkpoint_writer import Checkpoint, CheckpointWriter
+from condal.driver.checkpoint import Checkpoint
+from condal.driver.checkpoint_writer import CheckpointWriter
 from condal.errors import FormatError
 from condal.io.checkpoint.about import described
 from condal.io.checkpoint.file import Contents

@@ -10,7 +10,7 @@ from condal.distributed.checkpoint_writer import DistributedCheckpointWriter
 from condal.distributed.pieces import DistributedSpectrahedron
 from condal.distributed.sketch import DistributedSketch
 from condal.distributed.team import Team
-from condal.driver.checkpoint_writer import EVERY_SECONDS, Checkpoint
+from condal.driver.checkpoint import EVERY_SECONDS, Checkpoint
 from condal.driver.run import Callback, Run
 from condal.driver.run_record import RunRecord
 from condal.driver.solve import finish, new_checkpoint, resumed_run

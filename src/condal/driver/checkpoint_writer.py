@@ -1,70 +1,27 @@
-"""The checkpoint of a solve: where it is, how often it is written, and of which problem."""
+"""Write the checkpoint of a solve at intervals, and read it back."""
 
 from __future__ import annotations
 
 import os
 import time
 import warnings
-from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field
-from math import inf
 from typing import Any
 
+from condal.driver.checkpoint import Checkpoint
 from condal.driver.run_record import ADVICE, RunRecord
-from condal.errors import CondalError, FormatError, ProblemError
+from condal.errors import CondalError, FormatError
 from condal.io.checkpoint.about import about_of, described, require_same
 from condal.io.checkpoint.file import Contents, read, write
 from condal.io.checkpoint.packing import pack
 from condal.io.container.atomic import previous, resolve_target
 from condal.io.container.lock import locked
-from condal.io.safe_files import PathLike
 from condal.problem import Problem
 from condal.result import Row
 from condal.runtime.consensus import root_value
 
-EVERY_SECONDS = 60.0
 DAMAGED = ".damaged"
 WRITING_SHARE = 0.1  # of the time, at most, is spent on writing
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """A file that a solve writes at intervals.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    every_seconds : float
-        The time between two writes; 0 writes after each iteration.
-    options : mapping
-        Plain JSON that is stored with it.
-    say : callable, optional
-        Called with a text when something goes wrong; by default a warning is issued.
-    """
-
-    path: PathLike
-    every_seconds: float = EVERY_SECONDS
-    options: Mapping[str, Any] = field(default_factory=dict)
-    say: Callable[[str], Any] | None = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.path, str | bytes | os.PathLike):
-            raise ProblemError(
-                f"checkpoint takes the path of a file, such as 'run.checkpoint'; got {self.path!r}"
-            )
-        if isinstance(self.every_seconds, bool) or not (
-            isinstance(self.every_seconds, int | float) and 0 <= self.every_seconds < inf
-        ):
-            raise ProblemError(
-                f"every_seconds must be a number of seconds, such as 60; got {self.every_seconds!r}"
-            )
-
-    @classmethod
-    def of(cls, given: PathLike | Checkpoint, every_seconds: float) -> Checkpoint:
-        """Return the checkpoint at a path, or the one that is given."""
-        return given if isinstance(given, Checkpoint) else cls(given, every_seconds)
 
 
 class CheckpointWriter:

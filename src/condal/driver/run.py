@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from condal.driver.certification import Certifier
-from condal.driver.checkpoint_writer import CheckpointWriter
 from condal.driver.counting import counted
 from condal.driver.pieces.guards import unguarded
 from condal.driver.run_record import RunRecord
@@ -25,6 +24,9 @@ from condal.runtime.consensus import is_distributed, root_value
 from condal.runtime.signals import SignalHandler
 from condal.storage.choice import automatic, require_fit
 from condal.types import Method, Storage
+
+if TYPE_CHECKING:
+    from condal.driver.checkpoint_writer import CheckpointWriter
 
 Callback = Callable[[Row], Any]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from condal.driver.checkpoint_writer import EVERY_SECONDS, Checkpoint, CheckpointWriter
+from condal.driver.checkpoint import EVERY_SECONDS, Checkpoint
 from condal.driver.memory import Bytes, Plan, make_plan
 from condal.driver.pieces.guards import guarded
 from condal.driver.run import Callback, Run
@@ -21,6 +21,9 @@ from condal.runtime.arguments import require_whole
 from condal.runtime.cancellation import Stopper
 from condal.storage.choice import require_fit
 from condal.types import Method, Storage
+
+if TYPE_CHECKING:
+    from condal.driver.checkpoint_writer import CheckpointWriter
 
 
 def solve(
@@ -113,9 +116,13 @@ def solve(
     if storage is not None:
         require_fit(storage, user_problem.X)
     with ExitStack() as stack:
-        file, held = (checkpoint, every_seconds), (method, storage)
-        options = {"tol": float(tol), "seed": int(seed)}
-        writer = new_checkpoint(stack, CheckpointWriter, *file, user_problem, held, options)
+        writer = None
+        if checkpoint is not None:
+            from condal.driver.checkpoint_writer import CheckpointWriter
+
+            file, held = (checkpoint, every_seconds), (method, storage)
+            options = {"tol": float(tol), "seed": int(seed)}
+            writer = new_checkpoint(stack, CheckpointWriter, *file, user_problem, held, options)
         try:
             whole = guarded(user_problem)
             if plan is None:
@@ -181,6 +188,8 @@ def resume(
     FormatError
         If the file is not a checkpoint of this problem and of this version of condal.
     """
+    from condal.driver.checkpoint_writer import CheckpointWriter
+
     require_kinds(callback=callback, stopper=stopper)
     with ExitStack() as stack:
         opened = CheckpointWriter(Checkpoint.of(checkpoint, every_seconds), problem_of(problem))

@@ -22,7 +22,7 @@ from condal.distributed.checkpoint_writer import (
     read_about,
 )
 from condal.distributed.team import Team
-from condal.driver.checkpoint_writer import Checkpoint
+from condal.driver.checkpoint import Checkpoint
 from condal.errors import CondalError, FormatError, ProblemError
 from condal.io.checkpoint.fingerprint import fingerprint_of
 

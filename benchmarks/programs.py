@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.lab.bench.peers import Refusal
+from condal.lab.bench.peers.peer import Refusal
 
 MEMORY = 8e9  # bytes available to a run
 

@@ -1,5 +1,5 @@
-"""The long forms of the tests: `make soak` runs them all, for SOAK_MINUTES, and ends with a table.
+"""The long forms of the tests: `make soak` runs them for SOAK_MINUTES and prints a table.
 
-A suite is a name, a part of the time, and a function `run(seconds, seed)` that yields `Row`s as it
-goes; rows of one name are added up. To add one, list it in `soak.suites`.
+A suite is a name, a share of the time, and a function `run(seconds, seed)` that yields `Row`s.
+Rows of the same name are added. To add a suite, list it in `soak.suites`.
 """

@@ -1,8 +1,7 @@
-"""Solves that are killed by SIGKILL at random moments, while they write a checkpoint after each
-iteration: what is left always goes on, and the answer is that of a solve that was left alone, to
-the last bit.
+"""Kill solves by SIGKILL at random moments while they write a checkpoint after each iteration.
 
-One process has imported all there is, and forks: a trial takes as long as its solve.
+Each can resume, and its answer is bit-identical to that of an uninterrupted solve. One process
+imports everything and forks, so a trial takes only as long as its solve.
 """
 
 from __future__ import annotations

@@ -76,11 +76,11 @@ def bench(
       condal bench quick
       condal bench gset --instances G1 --peers pymanopt,scs
     """
-    from condal.lab.bench import SETS, named
     from condal.lab.bench.peers import chosen
     from condal.lab.bench.profile import draw, require_matplotlib
     from condal.lab.bench.results import load
     from condal.lab.bench.run import BenchPlan
+    from condal.lab.bench.sets import SETS, named
 
     if listing:
         click.echo(_listing())
@@ -192,7 +192,8 @@ def _require_instances(selected: list[Set], wanted: tuple[str, ...]) -> None:
 
 
 def _listing() -> str:
-    from condal.lab.bench import PEERS, SETS, installed
+    from condal.lab.bench.peers import PEERS, installed
+    from condal.lab.bench.sets import SETS
 
     present = installed()
     sets = [(benchmark.name, benchmark.title) for benchmark in SETS.values()]

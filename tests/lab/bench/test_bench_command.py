@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from condal.cli.app import cli
-from condal.lab.bench import PEERS, installed
+from condal.lab.bench.peers import PEERS, installed
 
 
 def invoke(*arguments: str):

@@ -11,7 +11,8 @@ from condal.errors import ProblemError
 from condal.lab.bench.cases import locate
 from condal.lab.bench.job import Job
 from condal.lab.bench.measure import run_once
-from condal.lab.bench.peers import OURS, Limits, installed
+from condal.lab.bench.peers import OURS, installed
+from condal.lab.bench.peers.peer import Limits
 from condal.lab.bench.run import BenchPlan, jobs
 from condal.lab.bench.sets import SETS, named
 from condal.lab.experiments.data import SOURCES

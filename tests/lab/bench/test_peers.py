@@ -14,10 +14,10 @@ import condal
 from condal.errors import CondalError, FormatError, ProblemError
 from condal.lab.bench.certified import certify_answer
 from condal.lab.bench.generated import theta
-from condal.lab.bench.peers import PEERS, Limits, Refusal, TimeExceeded, chosen, installed
+from condal.lab.bench.peers import PEERS, chosen, installed
 from condal.lab.bench.peers.factored import read_factors
 from condal.lab.bench.peers.files import ProgramTask
-from condal.lab.bench.peers.peer import PeerAnswer
+from condal.lab.bench.peers.peer import Limits, PeerAnswer, Refusal, TimeExceeded
 from condal.lab.bench.standard import standard_form
 from known import PLANTED
 

@@ -79,7 +79,7 @@ def test_what_the_folder_holds_is_not_computed_again(tmp_path, monkeypatch):
         assert second.tuned[name].scores == first.tuned[name].scores
 
 
-def test_another_budget_is_computed_anew(tmp_path):
+def test_another_budget_is_computed_again(tmp_path):
     go(tmp_path)
     _, watch = go(tmp_path, case=replace(CASE, budget=TrialBudget(50, 60.0)))
     assert len(watch.kept) >= 1  # the optimum

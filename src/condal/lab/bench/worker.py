@@ -19,14 +19,14 @@ import numpy as np
 from condal.lab.bench import memory
 from condal.lab.bench.certified import CertifiedAnswer, certify_answer
 from condal.lab.bench.job import BenchRun, Job
-from condal.lab.bench.peers import (
+from condal.lab.bench.peers import solver
+from condal.lab.bench.peers.peer import (
     Limits,
     PeerAnswer,
     PeerTask,
     Refusal,
     TimeExceeded,
     Usage,
-    solver,
 )
 from condal.lab.bench.sets import SETS
 from condal.problem import Model, Problem

@@ -65,13 +65,21 @@ def _sdplib(name: str, checksum: str) -> Source:
     return Source(name, f"sdplib/{name}.dat-s", checksum, (home,))
 
 
-def _dimacs(folder: str, file: str, checksum: str, *, text: bool) -> Source:
-    commit = "a1a14d10e2e75c7243440bdf140db27d8db6b1ce"
+def _dimacs(file: str, checksum: str) -> Source:
+    commit, text = "a1a14d10e2e75c7243440bdf140db27d8db6b1ce", ".dat" in file
+    folder = "TORUS" if text else "HAMMING"
     home = f"https://raw.githubusercontent.com/vsdp/DIMACS/{commit}/data/{folder}/{file}"
     name, place = file.partition(".")[0], f"dimacs7/{file.removesuffix('.gz') if text else file}"
     return Source(name, place, checksum, (home,), text=text)
 
 
+DIMACS_FILES = {
+    "toruspm3-8-50.dat.gz": "30453e345580f6404f2b72cdd7c828477485f2d5cae19f899351277aefafde95",
+    "torusg3-8.dat.gz": "e48be74a91054e842ac544d22aa09a468f9caf960300024390eb196db5d4937a",
+    "toruspm3-15-50.dat.gz": "37b59c397a00217c7da7af795cc8eecf73dc5717fce7db7531ef768f95d0e678",
+    "hamming_7_5_6.mat.gz": "c1d71c334b0ffc8c24e24370262959152966e3752f48de28f7a282974ac17446",
+    "hamming_8_3_4.mat.gz": "c69f619cdadeb1389d515dd37a8e35aed7fa4a99d771620714aa985d7047443b",
+}
 SOURCES = {
     source.name: source
     for source in (
@@ -118,35 +126,6 @@ SOURCES = {
         _sdplib("qap5", "7dcd0d58c741b3f9e59bb3c3e67e8e8dc7fcb6f3895cd56713713f422df472c7"),
         _sdplib("qap7", "c471bde0cc2e2169d445477fd6b68d91e2280101065b03ec5c1862090adc9046"),
         _sdplib("qpG11", "afda525309a6803ec72633b59d18eacc9629eb9b1b87c1d3ce114b1c17d0ad83"),
-        _dimacs(
-            "TORUS",
-            "toruspm3-8-50.dat.gz",
-            "30453e345580f6404f2b72cdd7c828477485f2d5cae19f899351277aefafde95",
-            text=True,
-        ),
-        _dimacs(
-            "TORUS",
-            "torusg3-8.dat.gz",
-            "e48be74a91054e842ac544d22aa09a468f9caf960300024390eb196db5d4937a",
-            text=True,
-        ),
-        _dimacs(
-            "TORUS",
-            "toruspm3-15-50.dat.gz",
-            "37b59c397a00217c7da7af795cc8eecf73dc5717fce7db7531ef768f95d0e678",
-            text=True,
-        ),
-        _dimacs(
-            "HAMMING",
-            "hamming_7_5_6.mat.gz",
-            "c1d71c334b0ffc8c24e24370262959152966e3752f48de28f7a282974ac17446",
-            text=False,
-        ),
-        _dimacs(
-            "HAMMING",
-            "hamming_8_3_4.mat.gz",
-            "c69f619cdadeb1389d515dd37a8e35aed7fa4a99d771620714aa985d7047443b",
-            text=False,
-        ),
+        *(_dimacs(file, checksum) for file, checksum in DIMACS_FILES.items()),
     )
 }

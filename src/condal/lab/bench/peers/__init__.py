@@ -7,15 +7,7 @@ from condal.lab.bench.peers.cvxopt import CVXOPT
 from condal.lab.bench.peers.factored import Lorads, Mixing, Sdplr
 from condal.lab.bench.peers.interior import Csdp, Dsdp, Sdpa
 from condal.lab.bench.peers.ours import Ours
-from condal.lab.bench.peers.peer import (
-    Limits,
-    Peer,
-    PeerAnswer,
-    PeerTask,
-    Refusal,
-    TimeExceeded,
-    Usage,
-)
+from condal.lab.bench.peers.peer import Peer
 from condal.lab.bench.peers.pymanopt import Pymanopt
 from condal.lab.bench.peers.scs import SCS
 
@@ -64,19 +56,3 @@ def chosen(names: str | None) -> dict[str, str]:
         if name not in present:
             raise ProblemError(f"{name} is not installed: {PEERS[name].install}")
     return {known[word.lower()]: present[known[word.lower()]] for word in picked}
-
-
-__all__ = [
-    "OURS",
-    "PEERS",
-    "Limits",
-    "Peer",
-    "PeerAnswer",
-    "PeerTask",
-    "Refusal",
-    "TimeExceeded",
-    "Usage",
-    "chosen",
-    "installed",
-    "solver",
-]

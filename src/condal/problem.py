@@ -112,9 +112,9 @@ class Problem:
     ) -> Problem:
         r"""Build the problem :math:`\min_{x \in X} f(x) + g(Bx)` subject to :math:`Ax \in K`.
 
-        With `maximise`, it is :math:`\max f(x) - g(Bx)`. A user's own piece needs few members
-        (`DomainLike`, `SmoothLike`, `MapLike` and `ProximableLike` in `condal.types`); defaults
-        supply the rest.
+        With `maximise`, it is :math:`\max f(x) - g(Bx)`. A piece that you write needs only the
+        members of `DomainLike`, `SmoothLike`, `MapLike` or `ProximableLike` in `condal.types`; the
+        others have defaults.
 
         Parameters
         ----------
@@ -123,8 +123,8 @@ class Problem:
         X : Domain
             The domain, such as `Spectrahedron(n, trace=...)`.
         A, K : LinearMap and set, optional
-            The constraint; give both or neither. A map of vectors may be a SciPy LinearOperator, or
-            one of PyLops.
+            The constraint; give both or neither. If x is a vector, A and B may also be SciPy or
+            PyLops LinearOperators.
         B, g : LinearMap and function, optional
             The nonsmooth part of the objective, such as `Matrix(B)` and `L1(0.3)`. B may be left
             out if x is a vector. The dual of a solution holds the multipliers of A, then those of
@@ -135,7 +135,7 @@ class Problem:
         Returns
         -------
         Problem
-            The problem, whose pieces fit each other.
+            The problem, after a check that the pieces fit each other.
 
         Raises
         ------

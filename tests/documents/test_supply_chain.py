@@ -156,7 +156,7 @@ def test_import_condal_imports_numpy_and_scipy_alone():
 EXTRAS = {
     "filelock": ("io/container/lock.py",),  # no extra, but imported only where it is used
     "click": ("cli/",),
-    "rich": ("cli/", "report/progress.py", "sweeps/watch.py"),
+    "rich": ("cli/", "report/progress.py", "sweeps/progress.py"),
     "jinja2": ("report/",),
     "matplotlib": ("lab/", "report/", "result.py"),
     "pooch": ("lab/experiments/data.py",),

@@ -178,7 +178,7 @@ def test_a_solve_that_fails_ends_the_page_too():
 
 
 def test_without_a_page_nothing_is_drawn(monkeypatch):
-    monkeypatch.setattr("condal.report.live.watch.page", None)
+    monkeypatch.setattr("condal.report.live.page.page", None)
     with Watch() as watch:
         watch.finish(condal.solve(condal.problems.max_cut(torus(3, 4)), tol=1e-2, callback=watch))
     with pytest.raises(urllib.error.URLError):

@@ -61,7 +61,7 @@ def experiment(
       condal experiment maxcut-small --out results
     """
     from condal.lab import experiments
-    from condal.sweeps.watch import Lines
+    from condal.sweeps.progress import Lines
     from condal.sweeps.workers import Workers
 
     if listing:

@@ -24,9 +24,9 @@ from condal.io.formats.contents import digest_of
 from condal.result import Result
 from condal.runtime.text import escape_terminal
 from condal.sweeps.folder import SweepFolder
+from condal.sweeps.progress import Lines
 from condal.sweeps.run import run, undisturbed
 from condal.sweeps.tasks import Parameters, chains
-from condal.sweeps.watch import Lines
 from condal.sweeps.workers import Workers
 
 CSV = "table.csv"

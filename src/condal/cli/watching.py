@@ -13,7 +13,7 @@ import click
 from condal.result import Row
 
 if TYPE_CHECKING:
-    from condal.report.live.watch import Watch
+    from condal.report.live.page import Watch
 
 
 class Port(click.IntRange):
@@ -38,7 +38,7 @@ class Port(click.IntRange):
 @contextmanager
 def watching(port: int, title: str) -> Iterator[Watch]:
     """Serve a page until the command ends, and print its address."""
-    from condal.report.live.watch import Watch
+    from condal.report.live.page import Watch
 
     with Watch(port, title=title, on_stop=partial(signal.raise_signal, signal.SIGINT)) as watch:
         click.echo(f"watch the solve at {watch.address}", err=True)

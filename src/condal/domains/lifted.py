@@ -1,4 +1,7 @@
-"""Domains of Hermitian and rectangular matrices, as spectral domains (see `linalg.lifting`)."""
+"""Hermitian and rectangular matrices (nuclear-norm ball), represented by real symmetric ones.
+
+See `linalg.lifting`.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ class Hermitian(WrappedSpectral):
     trace : float
         The trace :math:`t`.
     at_most : bool
-        Whether :math:`\operatorname{tr} x \le t` is meant.
+        If true, the constraint is :math:`\operatorname{tr} x \le t` instead of equality.
     engine : Engine, optional
         The eigenvalue solver, from `condal.eigen`.
     """

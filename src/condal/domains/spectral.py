@@ -32,16 +32,16 @@ class Spectrahedron:
     r"""Psd matrices of given trace, :math:`X = \{x \succeq 0 : \operatorname{tr} x = t\}`.
 
     :math:`\operatorname{lmo}(V) = t\, u u^\top`, with :math:`u` a unit eigenvector of the smallest
-    eigenvalue of V; 0 if `at_most` and V is psd.
+    eigenvalue of V. With `at_most`, :math:`\operatorname{lmo}(V) = 0` if V is psd.
 
     Parameters
     ----------
     n : int
-        The side of x.
+        The order of x, an n x n matrix.
     trace : float
         The trace :math:`t`.
     at_most : bool
-        Whether :math:`\operatorname{tr} x \le t` is meant.
+        If true, the constraint is :math:`\operatorname{tr} x \le t` instead of equality.
     engine : Engine, optional
         The eigenvalue solver, from `condal.eigen`.
 
@@ -92,10 +92,10 @@ class Spectrahedron:
         return lowest(v, count, tol, beside=beside)
 
     def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:
-        """U diag(max(e - t, 0)) U', with v = U diag(e) U' and t such that the result is in X.
+        """Return U diag(max(e - t, 0)) U', with v = U diag(e) U' and t such that it lies in X.
 
-        Eigenvalues below t are not needed: if few are expected above t, only these are computed,
-        and more if they were too few. Single precision is used if tol allows it.
+        Only eigenvalues above t matter. If `guess` has a low rank, a few of the largest are
+        computed first, then more as needed. Single precision is used if tol allows it.
         """
         size = float(np.linalg.norm(v))
         if not np.isfinite(size):
@@ -124,7 +124,7 @@ class Spectrahedron:
     def bound(
         self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
     ) -> Proof:
-        """trace l, or trace min(0, l), for a proved l <= lambda_min(v)."""
+        """Prove trace * l <= min <v, .> with l <= lambda_min(v); with `at_most`, l is at most 0."""
         assert isinstance(v, Symmetric)
         proof = smallest_eigenvalue_bound(
             v,

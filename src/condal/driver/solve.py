@@ -42,7 +42,7 @@ def solve(
     checkpoint: PathLike | Checkpoint | None = None,
     every_seconds: float = EVERY_SECONDS,
 ) -> Result:
-    r"""Minimise :math:`f(x) + h(Ax)` over :math:`x \in X`, with a proof.
+    r"""Minimise :math:`f(x) + g(Bx)` over :math:`x \in X` with :math:`Ax \in K`, and prove a bound.
 
     The solve ends with the status SOLVED when
 
@@ -55,24 +55,24 @@ def solve(
     problem : Problem or Model
         The problem, or a model such as ``condal.problems.max_cut(W)``.
     method : Method, optional
-        A method record such as ``condal.CGAL()``. By default the problem and `tol` decide, and
-        another method continues where one stops short; `Result.why` says what was done.
+        A method record such as ``condal.CGAL()``. By default chosen from the problem and
+        `tol`; if one method stalls, another continues from its point. `Result.why` names them.
     tol : float
-        The relative gap and the infeasibility to prove.
+        The largest relative gap and relative infeasibility of a SOLVED result.
     max_iters, max_seconds : int, float, optional
-        Limits. The time limit also cuts an oracle call short, except in the first iteration,
-        without which there is nothing to return.
+        Limits. The time limit also interrupts an oracle call, except in the first iteration, which
+        produces the first point.
     max_memory : int or str, optional
-        What the solve may take beside the data, such as ``2**30`` or ``"4 GB"``. What would not
-        fit is not chosen, and is refused before it is allocated. By default the memory that the
-        process may use.
+        The memory that the solve may use in addition to the data, such as ``2**30`` or ``"4 GB"``.
+        Methods that are estimated to need more are skipped; if none is left, ProblemError is
+        raised before the solve starts. By default all memory that the process may use.
     storage : Storage, optional
-        What to store of x, from `condal.storage`. By default the size decides.
+        How to store x, such as ``condal.storage.Sketch(n, 10)``. By default chosen by size.
     seed : int
         The seed of sketches and of probabilistic proofs.
     callback : callable, optional
         Called with a `Row` after each iteration; a true value stops the solve. A context manager,
-        such as ``condal.Progress()``, is entered for the time of the solve.
+        such as ``condal.Progress()``, is entered for the duration of the solve.
     warm_start : Result, optional
         A result of the same problem, or of one of the same shape, to start from.
     stopper : Stopper, optional
@@ -97,8 +97,8 @@ def solve(
     PieceError
         If a user-supplied piece raises an exception. The error names the piece and carries the best
         result so far. A piece that returns NaN or a wrong shape ends the solve with the status
-        NUMERICAL_ERROR instead. If that happens before there is a point, the result has x = None
-        and no bound.
+        NUMERICAL_ERROR instead. If that happens before the first point exists, the result has
+        x = None and an infinite bound.
 
     Examples
     --------

@@ -53,10 +53,10 @@ class CGALState:
 
 @dataclass(frozen=True)
 class CGAL:
-    r"""Minimise :math:`f(x) + h(Ax)` over X by steps on the augmented Lagrangian.
+    r"""Minimise :math:`f(x) + h(Ax)` over X by conditional gradient steps.
 
-    Each iteration takes a conditional gradient step on :math:`L_\lambda(\cdot, y)` and a gradient
-    ascent step on the multiplier y:
+    Each iteration takes a conditional gradient step on the augmented Lagrangian
+    :math:`L_\lambda(\cdot, y)` and a gradient ascent step on the multiplier y:
 
     .. math::
 
@@ -70,17 +70,19 @@ class CGAL:
     ----------
     lam0 : float, PenaltyRule or None
         The initial penalty of :math:`\lambda_k = \lambda_0 \sqrt{k + 1}`, or a penalty rule such as
-        ``Fixed(lam)``. None means `Balanced`, which chooses and adapts the penalty of a normalised
-        problem (`solve` normalises); the dual then starts at `tree_dual` where the problem has one.
-        With any other value the dual starts at 0.
+        ``Fixed(lam)``. None means ``Balanced()``, which adapts the penalty of a normalised problem
+        (`solve` normalises). With None and a ``Const`` or ``Decr`` dual step, y starts at
+        `tree_dual` where the problem has one. Otherwise y starts at 0.
     eta : PrimalRule
         The primal step: ``Classical()``, ``LineSearch()`` or ``Corrective()``.
     sigma : DualRule
-        The dual step: ``Const()``, ``Decr()``, ``Never()``, or ``Smoothed()`` to keep z = 0.
+        The dual step: ``Const()``, ``Decr()``, ``Never()``, or ``Smoothed()``, which keeps the
+        multipliers of g(Bx) at 0.
     tol : AccuracyRule
         The accuracy asked of the oracle.
     corrective : bool
-        Shorthand for ``eta=Corrective(eta)``.
+        Shorthand for ``eta=Corrective(eta)``: ``Corrective(Classical())`` with the default eta,
+        whereas ``Corrective()`` alone means ``Corrective(LineSearch())``.
 
     Raises
     ------
@@ -179,7 +181,10 @@ class CGAL:
         return State.start(problem, warm, carry=CGALState(lam0))
 
     def suggested(self, dual: Callable[[], Array | None]) -> Warm | None:
-        """Return the suggested dual as a start, scaled into the D_Y of the rule; None for y = 0."""
+        """Return a warm start at dual(), scaled to norm at most D_Y; None to start at y = 0.
+
+        Only the default penalty with a `Const` or `Decr` dual step starts at dual().
+        """
         if self.lam0 is not None or not isinstance(self.sigma, Const | Decr):
             return None
         y = dual()

@@ -167,7 +167,7 @@ class Whole:
 
 @dataclass(frozen=True)
 class Smoothed:
-    r"""Keep z = 0, the part of y that belongs to a g(Bx); move the rest of y by `rule`.
+    r"""Keep the multipliers z of g(Bx) at 0, and move the rest of y by `rule`.
 
     CGAL then smooths g, and less so as :math:`\lambda_k` grows (homotopy smoothing). CGAL is HCGM
     if all of h is g, and CGAL with `rule` if h has no g.

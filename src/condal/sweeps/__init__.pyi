@@ -1,4 +1,4 @@
 from condal.sweeps.launch import sweep as sweep
+from condal.sweeps.progress import Lines as Lines
 from condal.sweeps.table import Entry as Entry
 from condal.sweeps.table import Table as Table
-from condal.sweeps.watch import Lines as Lines

@@ -16,10 +16,10 @@ from condal.problem import Model, Problem
 from condal.result import Result, Row
 from condal.runtime.arguments import require_whole
 from condal.sweeps.folder import SweepFolder
+from condal.sweeps.progress import Silent, Watch
 from condal.sweeps.run import run, undisturbed
 from condal.sweeps.table import Table
 from condal.sweeps.tasks import Grid, Parameters, as_json, chains
-from condal.sweeps.watch import Silent, Watch
 from condal.sweeps.workers import Workers
 from condal.types import Method
 

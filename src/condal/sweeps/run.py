@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 from condal.errors import CondalError
 from condal.result import Result, Status
 from condal.sweeps.folder import SweepFolder
+from condal.sweeps.progress import Watch
 from condal.sweeps.table import Entry, Table
 from condal.sweeps.tasks import Parameters, Task
-from condal.sweeps.watch import Watch
 from condal.sweeps.workers import Desk, WorkerDied, Workers
 
 # Takes the parameters of a point and the result to start from, if any; returns the result, and the

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.io.formats.sdpa_reading import parse_sdpa
+from condal.io.formats.sdpa_parser import parse_sdpa
 from condal.io.formats.text import read_text
 from condal.io.formats.writing import LINES_PER_PIECE, write_text
 from condal.io.safe_files import PathLike

@@ -15,7 +15,7 @@ from condal.lab.experiments.folder import ExperimentFolder
 from condal.lab.experiments.instances import Instance
 from condal.lab.experiments.run import run
 from condal.runtime import extras
-from condal.sweeps.watch import Watch
+from condal.sweeps.progress import Watch
 from condal.sweeps.workers import Workers
 
 

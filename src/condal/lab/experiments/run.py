@@ -16,7 +16,7 @@ from condal.lab.experiments.reference import reference
 from condal.lab.experiments.study import Study, Tuned
 from condal.lab.experiments.trial import MethodTrial, TrialBudget, TrialTask, run_trial
 from condal.lab.experiments.tune import Setting, next_settings
-from condal.sweeps.watch import Watch
+from condal.sweeps.progress import Watch
 from condal.sweeps.workers import Desk, WorkerDied, Workers
 
 Build = Callable[[], list[Instance]]

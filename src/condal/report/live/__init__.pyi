@@ -1,1 +1,1 @@
-from condal.report.live.watch import Watch as Watch
+from condal.report.live.page import Watch as Watch

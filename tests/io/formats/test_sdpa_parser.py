@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from condal.errors import FormatError
 from condal.io.formats.sdpa import SdpaProblem, read_sdpa, write_sdpa
-from condal.io.formats.sdpa_reading import parse_sdpa
+from condal.io.formats.sdpa_parser import parse_sdpa
 from condal.io.formats.sdpa_solution import read_solution, write_solution
 from condal.io.formats.text import Text
 

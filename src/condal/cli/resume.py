@@ -18,7 +18,6 @@ from condal.cli.session import Outputs, Session, output_options
 from condal.driver.checkpoint import Checkpoint
 from condal.driver.stop import Stop
 from condal.errors import FormatError
-from condal.io.checkpoint.file import read_about
 from condal.result import Result
 
 SOLVE_KEY = "solve"  # in a checkpoint's options: how the command line made the problem
@@ -59,6 +58,8 @@ def resume(
     If condal solve --distributed wrote it, FILE is a folder: resume with
     mpirun -n 4 condal resume FILE PROBLEM, on any number of ranks.
     """
+    from condal.io.checkpoint.file import read_about
+
     Stop(1.0 if tol is None else tol, max_iters, max_seconds)
     folder_reader = ranks.folder_reader(file)
     application, own, settings = _read_solve(file, problem, folder_reader or read_about)
@@ -110,6 +111,8 @@ def _read_solve(
     file: str, problem: str, read: Callable[[str], dict[str, Any]]
 ) -> tuple[Application, dict[str, Any], dict[str, Any]]:
     """Return the application of a checkpoint, its options and the settings of the solve."""
+    from condal.io.checkpoint.file import read_about
+
     try:
         options = read(file).get("options")
     except FormatError:

@@ -20,7 +20,7 @@ from benchmarks.record import DATA, random_graph, save
 ROOT = Path(__file__).resolve().parents[1]
 AGAINST = "a945574"  # before packages became lazy
 TURNS = 7
-# The time of the first command is to be at most so many times that of the second.
+# Command, reference, and the largest allowed ratio of their CPU times.
 FIGURES = (
     ("import condal", "import numpy, scipy", 1.25),
     ("condal --version", "import click, numpy", 1.5),

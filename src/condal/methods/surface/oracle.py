@@ -44,8 +44,8 @@ class SlackSpectrum:
         X, rows, R = problem.X, point.surface.rows, point.R
         assert isinstance(X, Spectral)
         axes, roots, _ = np.linalg.svd(R, full_matrices=False)
-        found = _lowest_beside(X, point, axes, tol)
-        basis = np.linalg.qr(np.hstack([axes, found]))[0]
+        lowest = _lowest_beside(X, point, axes, tol)
+        basis = np.linalg.qr(np.hstack([axes, lowest]))[0]
         image = point.slack(basis)
         projected = basis.T @ image
         values, turned = np.linalg.eigh(0.5 * (projected + projected.T))

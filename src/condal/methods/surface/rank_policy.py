@@ -29,7 +29,7 @@ class RankPolicy:
     """The decisions on the rank, and what they remember.
 
     A cut needs half the gap of the last cut. So there are at most log2(first gap / last gap) cuts,
-    and between two cuts the rank only grows, up to `most`: no sequence of ranks repeats for ever.
+    and between two cuts the rank only grows, up to `most`: no sequence of ranks repeats.
     """
 
     most: int

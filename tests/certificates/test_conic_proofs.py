@@ -11,11 +11,13 @@ from condal.certificates.conic import (
     ConicForm,
     contains,
     proved_lower_bound,
+    proved_upper_bound,
     proves_feasible,
     proves_infeasible,
     proves_unbounded,
 )
 from condal.certificates.exact import is_psd
+from condal.certificates.proposals import interior_point, proved_value
 
 D = 2.0**-44
 
@@ -167,3 +169,67 @@ def test_contains_is_strict_about_errors():
     cone = Cone("orthant", 2)
     assert contains(cone, np.array([0.0, 1.0]), np.zeros(2))
     assert not contains(cone, np.array([0.0, 1.0]), np.array([1e-300, 0.0]))
+
+
+def test_an_upper_bound_is_that_of_an_exact_point_nearby():
+    """min x0 + 2 x1, x0 + x1 = 1: the point (1, 0) is on the boundary, and 1/3 is no double."""
+    program = form([1, 2], [[1, 1]], [1], ("orthant", 2))
+    assert 1.0 <= proved_upper_bound(program, np.array([1.0, 0.0])) <= 1.0 + 1e-15
+    assert 1.0 <= proved_upper_bound(program, np.array([1.0 - 1e-9, 0.0])) <= 1.0 + 1e-8
+    assert proved_upper_bound(program, np.array([1.0, -1e-300])) == np.inf
+    thirds = form([1, 1], [[3, 0], [0, 3]], [1, 0], ("orthant", 2))
+    assert 1 / 3 <= proved_upper_bound(thirds, np.array([1 / 3, 0.0])) <= 1 / 3 + 1e-15
+
+
+def test_nearly_dependent_rows_are_solved_in_fractions():
+    """x0 - x1 = 0 and x0 - (1 - d) x1 = 8 d meet at 8; doubles nearby are corrected to it."""
+    d = 2.0**-50
+    program = form([1, 0], [[1, -1], [1, -(1 - d)]], [0, 8 * d], ("orthant", 2))
+    assert proved_upper_bound(program, np.array([8.0, 8.0])) == pytest.approx(8.0)
+    assert proved_upper_bound(program, np.array([7.9, 8.1])) == pytest.approx(8.0)
+    apart = form([1, 0], [[1, -1], [1, -1]], [0, d], ("orthant", 2))
+    assert proved_upper_bound(apart, np.array([8.0, 8.0])) == np.inf
+
+
+def test_a_psd_block_may_stay_on_a_face_of_zero_rows():
+    A = [[1, 0, 0, 1, 0, 1]]  # the trace
+    program = form([0, 0, 0, 1, 0, 1], A, [1], ("psd", 3, True))
+    assert proved_upper_bound(program, np.eye(1, 6).ravel()) == pytest.approx(0.0, abs=1e-300)
+    assert proved_upper_bound(program, (1 + 1e-9) * np.eye(1, 6).ravel()) < 1e-8
+
+
+@pytest.mark.parametrize("rows", [300, 2100])
+def test_rows_of_large_sparse_programs(rows):
+    """x_i - x_{i+1} = 0 for free x, and x_0 + s = 1."""
+    A = sp.eye_array(rows, rows + 1, format="csr") - sp.eye_array(rows, rows + 1, k=1, format="csr")
+    cones = (Cone("orthant", rows + 1),)
+    chain = ConicForm(np.ones(rows + 1), sp.csr_array(A), np.zeros(rows), cones)
+    x = np.ones(rows + 1) + 1e-12 * np.random.default_rng(0).standard_normal(rows + 1)
+    bound = proved_upper_bound(chain, x)
+    assert bound == pytest.approx(rows + 1, rel=1e-6)
+
+
+def test_proposals_are_corrected_and_moved_inside():
+    """min <C, X>, diag X = 1: the dual slack of the optimum is singular."""
+    n, (cols, rows) = 6, np.triu_indices(6)
+    rng = np.random.default_rng(0)
+    C = rng.integers(-3, 4, (n, n)).astype(float)
+    C = C + C.T
+    packed = np.where(rows == cols, C[rows, cols], np.sqrt(2) * C[rows, cols])
+    A = sp.hstack(
+        [
+            sp.csr_array((rows == cols)[:, None] * (rows[:, None] == np.arange(n))),
+            sp.eye_array(rows.size),
+        ]
+    )
+    dual = ConicForm(
+        np.concatenate([-np.ones(n), np.zeros(rows.size)]),
+        sp.csr_array(A * 1.0),
+        packed,
+        (Cone("free", n), Cone("psd", n, True)),
+    )
+    y = np.full(n, np.linalg.eigvalsh(C)[0])
+    v = np.concatenate([y, packed - A[:, :n] @ y])  # on the boundary, up to rounding
+    value, w = proved_value(dual, v, lambda: interior_point(dual))
+    assert value == pytest.approx(-y.sum(), abs=1e-8)
+    assert proved_upper_bound(dual, w) == value

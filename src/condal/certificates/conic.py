@@ -21,8 +21,8 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from condal.certificates.exact import exact_residual, exact_rows, is_psd
-from condal.linalg.eigenvalue_bounds import dense_cholesky
+from condal.certificates.exact import exact_residual, exact_rows, is_psd, shortest_solution
+from condal.linalg.eigenvalue_bounds import dense_cholesky, sparse_factorisation
 from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import norm_above
 from condal.linalg.symmetric import Symmetric
@@ -31,6 +31,9 @@ MAX_SIDE = 2000  # of a Gram matrix or a psd block: proofs here use dense factor
 MAX_EXACT_SIDE = 24  # of a psd matrix that is factorised in fractions
 MAX_SMALL_TERMS = 4_000  # of a system whose residual is computed in fractions throughout
 MAX_EXACT_TERMS = 50_000  # products that are added up in fractions
+MAX_EXACT_ROWS, MAX_EXACT_ENTRIES = 40, 1_000  # of a system that is solved in fractions
+MAX_MEAN_ENTRIES = 20  # per row of a larger Gram matrix, which is factorised as a sparse one
+SPARSE_SHIFTS = (1e-1, 1e-3, 1e-6)  # tried as its smallest eigenvalue
 TINY = float(np.finfo(np.float64).tiny)  # what underflow may lose
 # Residuals are computed in the widest format of the machine and rounded once.
 WIDE = np.longdouble
@@ -68,6 +71,18 @@ class Cone:
         full[cols, rows] = full[rows, cols]
         return full
 
+    def exact(self, v: Array) -> bool:
+        """Whether `matrix` does not round the coordinates of a psd block."""
+        full = None if self.packed else v.reshape(self.n, self.n)
+        return full is not None and np.array_equal(full, full.T)
+
+    def coordinates(self, full: Any) -> Array:
+        """Return the entries of a matrix in the order of the coordinates, none of them scaled."""
+        if not self.packed:
+            return np.asarray(full, dtype=np.float64).ravel()
+        cols, rows = np.triu_indices(self.n)
+        return np.asarray(full[rows, cols], dtype=np.float64)
+
 
 @dataclass(frozen=True, eq=False)
 class ConicForm:
@@ -103,8 +118,23 @@ def proved_lower_bound(form: ConicForm, y: Array) -> float:
     off = _dual_distance(form, y)
     if off == inf:
         return -inf
-    value, error = _dot(form.b, y)
+    value, error = dot(form.b, y)
     return float(np.nextafter(value - error - norm_above(form.b) * off * ROUND_UP, -inf))
+
+
+def proved_upper_bound(form: ConicForm, x: Array) -> float:
+    """Return a proved upper bound on the optimum, inf where no feasible point is proved near x."""
+    room = np.zeros(x.size)
+    for cone, place in zip(form.cones, form.places, strict=True):
+        room[place] = _room(cone, x[place])
+    if not np.isfinite(x).all() or (room < 0).any():
+        return inf
+    share, weight = _primal_correction(form, x, room)
+    if share == inf:
+        return _exact_upper_bound(form, x, room)
+    value, error = dot(form.c, x)
+    moved = norm_above(form.c * weight) * share * ROUND_UP
+    return float(np.nextafter(value + error + moved, inf))
 
 
 def proves_infeasible(form: ConicForm, y: Array) -> bool:
@@ -115,19 +145,18 @@ def proves_infeasible(form: ConicForm, y: Array) -> bool:
 
 def proves_feasible(form: ConicForm, x: Array) -> bool:
     """Whether an exactly feasible point is proved to exist near x."""
-    return _primal_distance(form, x) < inf
+    return proved_upper_bound(form, x) < inf
 
 
 def proves_unbounded(form: ConicForm, x: Array, d: Array) -> bool:
     """Whether a feasible point exists near x, and near d a direction of K with Ad = 0 along which
     the objective falls."""
-    ray = replace(form, b=np.zeros(form.b.size))
-    off = _primal_distance(ray, d)
-    if off == inf:
-        return False
-    slope, error = _dot(form.c, d)
-    falls = slope + error + norm_above(form.c) * off * ROUND_UP < 0
-    return falls and proves_feasible(form, x)
+    return falls_along(form, d) and proves_feasible(form, x)
+
+
+def falls_along(form: ConicForm, d: Array) -> bool:
+    """Whether a direction of K with Ad = 0 along which the objective falls exists near d."""
+    return proved_upper_bound(replace(form, b=np.zeros(form.b.size)), d) < 0
 
 
 # ---- dual side -------------------------------------------------------------------------------
@@ -135,7 +164,7 @@ def proves_unbounded(form: ConicForm, x: Array, d: Array) -> bool:
 
 def _dual_distance(form: ConicForm, y: Array) -> float:
     """Return how far an exactly dual feasible point is from y at most; inf if none is proved."""
-    z, error = _residual(form.c, form.A.T, y)
+    z, error = residual(form.c, form.A.T, y)
     off = 0.0
     if form.free.size:
         M = sp.csr_array(form.A[:, form.free].T)
@@ -162,11 +191,11 @@ def contains(cone: Cone, v: Array, error: Array) -> bool:
     if not some.size:
         return True
     full, off = cone.matrix(v)[np.ix_(some, some)], norm_above(error) * ROUND_UP
-    if off == 0.0 and some.size <= MAX_EXACT_SIDE and not cone.packed:
+    if off == 0.0 and some.size <= MAX_EXACT_SIDE and cone.exact(v):
         return is_psd(full)
     # Halving, or the division by sqrt(2), rounds each entry.
     off += 4 * np.finfo(float).eps * float(np.linalg.norm(full))
-    return smallest_eigenvalue(full) >= off
+    return bool(smallest_eigenvalue(full) >= off)
 
 
 def smallest_eigenvalue(full: Array) -> float:
@@ -191,28 +220,62 @@ def smallest_eigenvalue(full: Array) -> float:
 # ---- primal side -----------------------------------------------------------------------------
 
 
-def _primal_distance(form: ConicForm, x: Array) -> float:
-    """Return how far an exactly feasible point is from x at most; inf if none is proved.
+def _primal_correction(form: ConicForm, x: Array, room: Array) -> tuple[float, Array]:
+    """Return (r, w): some x + w * u with |u| <= r is exactly feasible; r = inf if none is proved.
 
     Free coordinates and coordinates deep inside their cones may move; the others stay.
     """
-    room = np.zeros(x.size)
-    for cone, place in zip(form.cones, form.places, strict=True):
-        room[place] = _room(cone, x[place])
-    if (room < 0).any():
-        return inf
-    r, error = _residual(form.b, form.A, x)
-    moving = np.flatnonzero(room > 0)
-    # Coordinate i moves by weight_i times a number: all may move by a like share of their room.
     weight = np.zeros(x.size)
-    finite = room[moving] < inf
+    r, error = residual(form.b, form.A, x)
+    if not r.any() and not error.any():
+        return 0.0, weight
+    A = sp.csr_array(form.A)
+    moving = np.flatnonzero(room > 0)
+    finite = room[moving][room[moving] < inf]
     largest = float(np.abs(x).max(initial=0.0)) or 1.0
-    weight[moving] = _powers_of_two(np.where(finite, room[moving], largest))
-    M = sp.csr_array(form.A[:, moving] * weight[moving][None, :])
-    share = _correction(M, r, error, form.b, (sp.csr_array(form.A), x))
-    if not share * ROUND_UP < 0.5:  # weights are within a factor 2 of the room
+    # Coordinate i moves by weight_i times a number. Equal weights suit the rows, weights like the
+    # room suit the cones: the cheapest is taken.
+    share, least = inf, inf
+    for most in sorted({float(finite.min(initial=largest)), 1e-6 * largest, largest}):
+        trial = np.zeros(x.size)
+        trial[moving] = _powers_of_two(np.minimum(room[moving], most))
+        M = sp.csr_array(A[:, moving] * trial[moving][None, :])
+        reach = _correction(M, r, error, form.b, (A, x))
+        cost = reach * norm_above(form.c * trial)
+        if reach * ROUND_UP < 0.5 and (share == inf or cost < least):  # weights are not above room
+            share, weight, least = reach, trial, cost
+    return share, weight
+
+
+def _exact_upper_bound(form: ConicForm, x: Array, room: Array) -> float:
+    """Return the objective of x after a correction that is computed in fractions; inf if none."""
+    A = sp.csr_array(form.A)
+    if A.shape[0] > MAX_EXACT_ROWS or A.nnz > MAX_EXACT_ENTRIES:
         return inf
-    return share * norm_above(weight)
+    largest = float(np.abs(x).max(initial=0.0)) or 1.0
+    right_sides = [exact_residual((A, x), form.b, i) for i in range(form.b.size)]
+    try:
+        moves = shortest_solution(A, right_sides, np.minimum(room, largest))
+        if moves is None or not _stays(form, x, room, moves):
+            return inf
+        costs = {j: Fraction(form.c[j]) for j in np.flatnonzero(form.c).tolist()}
+        terms = (c * (Fraction(x[j]) + moves.get(j, 0)) for j, c in costs.items())
+        return float(np.nextafter(float(sum(terms, Fraction(0))), inf))
+    except OverflowError:  # a fraction too large for a double
+        return inf
+
+
+def _stays(form: ConicForm, x: Array, room: Array, moves: dict[int, Fraction]) -> bool:
+    """Whether x, which is in the cones, is still there after the moves."""
+    for cone, place in zip(form.cones, form.places, strict=True):
+        inside = {j: u for j, u in moves.items() if place.start <= j < place.stop}
+        if cone.kind == "orthant" and any(Fraction(x[j]) + u < 0 for j, u in inside.items()):
+            return False
+        if cone.kind in ("second-order", "psd") and inside:
+            length = norm_above(np.array([float(u) for u in inside.values()])) * ROUND_UP
+            if length > float(room[place].max()):
+                return False
+    return True
 
 
 def _room(cone: Cone, v: Array) -> Any:
@@ -221,18 +284,17 @@ def _room(cone: Cone, v: Array) -> Any:
         return np.full(v.size, inf)
     if cone.kind == "orthant":
         return np.where(v >= 0, v, -1.0)
-    if contains(cone, v, np.zeros(v.size)):
-        depth = _depth(cone, v)
-        # The block moves by at most the norm of the moves of its coordinates.
-        return np.full(v.size, max(depth, 0.0))
-    return np.full(v.size, -1.0)
-
-
-def _depth(cone: Cone, v: Array) -> float:
+    if not contains(cone, v, np.zeros(v.size)):
+        return np.full(v.size, -1.0)
+    # The block moves by at most the norm of the moves of its coordinates.
     if cone.kind == "second-order":
-        return float(v[0] - norm_above(v[1:])) / 1.5
+        return np.full(v.size, max(float(v[0] - norm_above(v[1:])) / 1.5, 0.0))
     full = cone.matrix(v)
-    return smallest_eigenvalue(full) - 4 * np.finfo(float).eps * float(np.linalg.norm(full))
+    some = full.any(axis=1)  # the rows that are 0 stay 0
+    inner = full[np.ix_(some, some)]
+    depth = smallest_eigenvalue(inner) if inner.size else 0.0
+    depth -= 4 * np.finfo(float).eps * float(np.linalg.norm(inner))
+    return max(depth, 0.0) * cone.coordinates(np.outer(some, some))
 
 
 # ---- existence near a point ------------------------------------------------------------------
@@ -262,20 +324,32 @@ def _correction(M: Any, r: Array, error: Array, t: Array, system: tuple[Any, Arr
 
 def _smallest_singular_value(M: Any) -> float:
     """Return a proved lower bound on the smallest singular value of the rows of M, 0 if none."""
-    m = M.shape[0]
-    if m > min(M.shape[1], MAX_SIDE):
+    single = np.flatnonzero(np.diff(sp.csc_array(M).indptr) == 1)
+    entries = abs(M[:, single]).max(axis=1).toarray().ravel() if single.size else np.zeros(1)
+    if entries.size == M.shape[0] and entries.min() > 0:
+        return float(entries.min())  # M M' is a diagonal matrix plus a psd one
+    if M.shape[0] > M.shape[1]:
         return 0.0
-    gram = (M @ M.T).toarray()
+    gram = sp.csr_array(M @ M.T)
+    gram = 0.5 * (gram + gram.T)
     # Forming M M' rounds each entry by at most (k + 1) u |M||M|', and |M|_F^2 bounds that in norm.
-    rounding = (M.shape[1] + 2) * np.finfo(float).eps * norm_above(M.data) ** 2
-    least = smallest_eigenvalue(0.5 * (gram + gram.T)) - rounding * ROUND_UP
+    rounding = (int(np.diff(M.indptr).max()) + 2) * np.finfo(float).eps * norm_above(M.data) ** 2
+    if M.shape[0] <= MAX_SIDE:
+        least = smallest_eigenvalue(gram.toarray())
+    elif gram.nnz <= MAX_MEAN_ENTRIES * M.shape[0]:
+        V = Symmetric(M.shape[0], sparse=[gram])
+        proofs = (sparse_factorisation(V, tau) for tau in SPARSE_SHIFTS)
+        least = next((proof.value for proof in proofs if proof is not None), 0.0)
+    else:
+        return 0.0
+    least -= rounding * ROUND_UP
     return float(np.sqrt(least) * (1 - 1e-15)) if least > 0 else 0.0
 
 
 # ---- arithmetic ------------------------------------------------------------------------------
 
 
-def _residual(t: Array, M: Any, v: Array) -> tuple[Array, Array]:
+def residual(t: Array, M: Any, v: Array) -> tuple[Array, Array]:
     """Return t - M v rounded to doubles, and a bound on its error, entry by entry.
 
     Fractions give all entries of a small system, and the entries of a larger one that may be 0:
@@ -299,7 +373,7 @@ def _residual(t: Array, M: Any, v: Array) -> tuple[Array, Array]:
     return r, error
 
 
-def _dot(a: Array, v: Array) -> tuple[float, float]:
+def dot(a: Array, v: Array) -> tuple[float, float]:
     """Return <a, v> and a bound on its error."""
     value = float(a.astype(WIDE) @ v.astype(WIDE))
     terms = float(np.abs(a) @ np.abs(v))

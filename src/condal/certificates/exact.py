@@ -52,6 +52,31 @@ def exact_rows(M: Any, t: Array, size: Array, system: tuple[Any, Array]) -> Indi
     return _reduced(M, rows, [exact_residual(system, t, int(i)) for i in rows])
 
 
+def shortest_solution(
+    M: Any, right_sides: list[Fraction], weight: Array
+) -> dict[int, Fraction] | None:
+    """Return the nonzero entries of some u with M u = right sides exactly; None if there is none.
+
+    Each row is solved for the entry of largest size times `weight`.
+    """
+    M = sp.csr_array(M)
+    basis: list[tuple[int, dict[int, Fraction], Fraction]] = []  # pivot column, row, right side
+    for i, right in enumerate(right_sides):
+        row, right = _without_pivots(_fractions(M, i), right, basis)
+        row = {j: a for j, a in row.items() if weight[j] > 0}
+        if row:
+            pivot = max(row, key=lambda j: abs(float(row[j])) * weight[j])
+            basis.append((pivot, row, right))
+        elif right != 0:
+            return None
+    u: dict[int, Fraction] = {}
+    for pivot, row, right in reversed(basis):
+        rest = sum((a * u[j] for j, a in row.items() if j in u), Fraction(0))
+        if right != rest:
+            u[pivot] = (right - rest) / row[pivot]
+    return u
+
+
 def _seem_independent(M: Any) -> bool:
     """Whether the rows seem independent: a guess, which decides only what is tried."""
     if M.shape[0] > min(M.shape[1], MAX_ROWS):
@@ -75,22 +100,34 @@ def _reduced(M: Any, rows: Indices, right_sides: list[Fraction]) -> Indices | No
     independent: list[int] = []
     basis: list[tuple[int, dict[int, Fraction], Fraction]] = []  # pivot column, row, right side
     for i, right in zip(rows.tolist(), right_sides, strict=True):
-        place = slice(M.indptr[i], M.indptr[i + 1])
-        row = {
-            int(j): Fraction(a)
-            for j, a in zip(M.indices[place].tolist(), M.data[place].tolist(), strict=True)
-        }
-        for column, other, value in basis:
-            if column in row:
-                factor = row[column] / other[column]
-                for j, a in other.items():
-                    row[j] = row.get(j, Fraction(0)) - factor * a
-                    if row[j] == 0:
-                        del row[j]
-                right -= factor * value
+        row, right = _without_pivots(_fractions(M, i), right, basis)
         if row:
             basis.append((max(row, key=lambda j: abs(row[j])), row, right))
             independent.append(i)
         elif right != 0:
             return None
     return np.array(independent, dtype=np.intp)
+
+
+def _fractions(M: Any, i: int) -> dict[int, Fraction]:
+    """Return the entries of a row by column."""
+    place = slice(M.indptr[i], M.indptr[i + 1])
+    pairs = zip(M.indices[place].tolist(), M.data[place].tolist(), strict=True)
+    return {int(j): Fraction(a) for j, a in pairs if a}
+
+
+def _without_pivots(
+    row: dict[int, Fraction],
+    right: Fraction,
+    basis: list[tuple[int, dict[int, Fraction], Fraction]],
+) -> tuple[dict[int, Fraction], Fraction]:
+    """Return a row and its right side after the elimination of the pivots of the basis."""
+    for column, other, value in basis:
+        if column in row:
+            factor = row[column] / other[column]
+            for j, a in other.items():
+                row[j] = row.get(j, Fraction(0)) - factor * a
+                if row[j] == 0:
+                    del row[j]
+            right -= factor * value
+    return row, right

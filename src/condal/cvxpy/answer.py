@@ -239,7 +239,7 @@ class _Question:
 
         def excess(solution: Solved) -> float:
             judged = self.judge.judge(pair(solution), self.options.tol, self.options.trace_bound)
-            return max(judged.gap, judged.infeasibility) / self.options.tol
+            return judged.error / self.options.tol
 
         return excess
 

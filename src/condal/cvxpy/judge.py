@@ -8,9 +8,11 @@ exact vectors exist near them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf, nan
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -40,6 +42,8 @@ class Judgement:
         :math:`|\text{bound} - \text{objective}| / \max(1, |\text{objective}|)`.
     infeasibility : float
         The distance of :math:`b - Ax` from the cones, relative to the data.
+    price : float
+        What the infeasibility is worth at the prices z, relative to the objective.
     text : str
         The verdict. Its first line states every assumption.
     """
@@ -47,6 +51,7 @@ class Judgement:
     objective: float = nan
     bound: float = -inf
     infeasibility: float = nan
+    price: float = nan
     text: str = ""
 
     @property
@@ -55,9 +60,14 @@ class Judgement:
             return inf
         return abs(self.bound - self.objective) / max(1.0, abs(self.objective))
 
+    @property
+    def error(self) -> float:
+        """The largest of the gap, the infeasibility and its price."""
+        return float(np.max([self.gap, self.infeasibility, self.price]))
+
     def within(self, tol: float) -> bool:
-        """Return whether the gap and the infeasibility are at most tol."""
-        return self.gap <= tol and self.infeasibility <= tol
+        """Return whether the gap, the infeasibility and its price are at most tol."""
+        return self.error <= tol
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,7 +107,8 @@ class Judge:
         x = pair.x
         objective = dot(self.problem.c, x)[0]
         enough = objective - tol * max(1.0, abs(objective))
-        judged = Judgement(objective, self.bound(pair.z, enough), self.infeasibility(x))
+        bound = self.bound(pair.z, enough)
+        judged = Judgement(objective, bound, self.infeasibility(x), self._price(pair, objective))
         if trace_bound is not None and not judged.within(tol):
             limited = replace(judged, bound=self._bound_within(pair.z, trace_bound, enough))
             if limited.gap < judged.gap:
@@ -147,11 +158,18 @@ class Judge:
         s = problem.b - problem.A @ x
         norms = np.sqrt(row_squares(problem.A))
         violations = _violations(problem.layout, s)
-        units = _units(problem.layout, np.maximum(norms, np.abs(problem.b)))
+        units = _by_block(problem.layout, np.maximum(norms, np.abs(problem.b)), np.max)
         relative = violations / np.where(units > 0, units, 1.0)
         at_zero = float(np.linalg.norm(_violations(problem.layout, problem.b)))
         whole = float(np.linalg.norm(violations)) / max(1.0, at_zero)
         return float(max(whole, relative.max(initial=0.0)))
+
+    def _price(self, pair: Pair, objective: float) -> float:
+        """Return the violation of each row or block times its z, over max(1, |objective|)."""
+        problem = self.problem
+        violations = _violations(problem.layout, problem.b - problem.A @ pair.x)
+        prices = _by_block(problem.layout, np.abs(pair.z), np.linalg.norm)
+        return float(violations @ prices) / max(1.0, abs(objective))
 
     # ---- infeasible and unbounded --------------------------------------------------------------
 
@@ -224,7 +242,7 @@ def _worded(judged: Judgement, assumption: str) -> Judgement:
     text = (
         f"proved{where}: the optimum of the cone program is at least {judged.bound:.10g}\n"
         f"objective {judged.objective:.10g}, gap {judged.gap:.3g}, infeasibility "
-        f"{judged.infeasibility:.3g}"
+        f"{judged.infeasibility:.3g}, its price {judged.price:.3g}"
     )
     if not np.isfinite(judged.bound):
         text = (
@@ -274,11 +292,11 @@ def _violations(layout: Layout, v: Array) -> Array:
     return np.concatenate([*plain, np.array(blocks)])
 
 
-def _units(layout: Layout, sizes: Array) -> Array:
-    """Return the unit of each equation, inequality and block."""
+def _by_block(layout: Layout, sizes: Array, operation: Callable[[Array], Any]) -> Array:
+    """Return the sizes of equations and inequalities, and those of blocks by an operation."""
     begin = layout.zero + layout.nonneg
     blocks = []
     for length in (*layout.soc, *map(triangle, layout.psd)):
-        blocks.append(float(sizes[begin : begin + length].max(initial=0.0)))
+        blocks.append(float(operation(sizes[begin : begin + length])))
         begin += length
     return np.concatenate([sizes[: layout.zero + layout.nonneg], np.array(blocks)])

@@ -21,7 +21,13 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from condal.certificates.exact import exact_residual, exact_rows, is_psd, shortest_solution
+from condal.certificates.exact import (
+    exact_residual,
+    exact_rows,
+    in_second_order,
+    is_psd,
+    shortest_solution,
+)
 from condal.linalg.eigenvalue_bounds import dense_cholesky, sparse_factorisation
 from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import norm_above
@@ -186,7 +192,9 @@ def contains(cone: Cone, v: Array, error: Array) -> bool:
     if cone.kind == "orthant":
         return bool(np.all(v >= error))
     if cone.kind == "second-order":
-        return bool(v[0] - error[0] >= (norm_above(v[1:]) + norm_above(error[1:])) * ROUND_UP)
+        if v[0] - error[0] >= (norm_above(v[1:]) + norm_above(error[1:])) * ROUND_UP:
+            return True
+        return not error.any() and v.size <= MAX_SMALL_TERMS and in_second_order(v)
     some = np.flatnonzero(np.abs(cone.matrix(v)).any(axis=1) | cone.matrix(error).any(axis=1))
     if not some.size:
         return True

@@ -33,6 +33,12 @@ def is_psd(full: Array) -> bool:
     return True
 
 
+def in_second_order(v: Array) -> bool:
+    """Whether |(v_2, ..., v_n)| <= v_1, by squares in fractions."""
+    head, *rest = (Fraction(value) for value in v.tolist())
+    return head >= 0 and sum((value * value for value in rest), Fraction(0)) <= head * head
+
+
 def exact_rows(M: Any, t: Array, size: Array, system: tuple[Any, Array]) -> Indices | None:
     """Return independent rows of M that imply all others in M u = t - A v, (A, v) the `system`.
 

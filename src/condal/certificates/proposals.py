@@ -6,7 +6,7 @@ Nothing here is trusted: `conic` proves what it can about each vector.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import chain
+from itertools import chain, product
 from math import inf
 from typing import Any
 
@@ -18,6 +18,8 @@ from condal.certificates.conic import Cone, ConicForm, proved_upper_bound, resid
 from condal.linalg.points import Array
 
 SNAPS = (0.0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3)  # relative to v: less counts as 0
+SIMPLE, SIMPLE_UNITS = 1e-4, (1.0, 0.25, 2.0**-6)  # how near simple numbers must be, and of what
+MAX_SIMPLE = 200  # entries of a vector that is tried as simple numbers
 LARGE = 100_000  # entries of A above which fewer vectors are tried
 LARGE_SNAPS = (1e-12, 1e-9, 1e-6)
 SHIFTS = tuple(4.0**k for k in range(-24, 0))  # towards a point inside the cones
@@ -40,7 +42,7 @@ def proved_value(
     is `enough`.
     """
     best = inf, v
-    for w in chain(_on_rows(form, v), _towards(form, v, inner)):
+    for w in chain(_on_rows(form, v), _simple(form, v), _towards(form, v, inner)):
         value = proved_upper_bound(form, w)
         best = min(best, (value, w), key=lambda pair: pair[0])
         if best[0] <= enough:
@@ -56,6 +58,26 @@ def _on_rows(form: ConicForm, v: Array) -> Iterator[Array]:
         for _ in range(2):
             w = _snapped(form, corrected(form, w), eps)
         yield corrected(form, w)
+
+
+def _simple(form: ConicForm, v: Array) -> Iterator[Array]:
+    """Yield vectors near v whose second-order blocks are simple, and may be on the boundary."""
+    blocks = [
+        p for cone, p in zip(form.cones, form.places, strict=True) if cone.kind == "second-order"
+    ]
+    inside = np.concatenate([np.zeros(0), *(v[place] for place in blocks)])
+    largest = float(np.abs(inside).max(initial=0.0))
+    if form.c.size > MAX_SIMPLE or largest == 0.0 or not np.isfinite(v).all():
+        return
+    scales = [1.0]
+    if not form.b.any():  # any multiple of v will do
+        scales = [k / np.abs(inside[np.abs(inside) > SIMPLE * largest]).min() for k in range(1, 13)]
+    for scale, unit in product(scales, SIMPLE_UNITS):
+        w = scale * v
+        for place in blocks:
+            w[place] = np.round(w[place] / unit) * unit
+        if np.abs(w - scale * v).max() <= SIMPLE * scale * largest:
+            yield corrected(form, _snapped(form, w, SIMPLE, lift=False), fixed=True)
 
 
 def _towards(form: ConicForm, v: Array, inner: Callable[[], Array | None]) -> Iterator[Array]:
@@ -92,8 +114,11 @@ def _clears(form: ConicForm, v: Array, inside: Array, t: float) -> bool:
     return True
 
 
-def corrected(form: ConicForm, v: Array) -> Array:
-    """Return v moved onto Av = b by least squares; entries that are 0 stay 0 unless free."""
+def corrected(form: ConicForm, v: Array, *, fixed: bool = False) -> Array:
+    """Return v moved onto Av = b by least squares; entries that are 0 stay 0 unless free.
+
+    With `fixed`, second-order blocks stay as they are.
+    """
     weight = np.zeros(v.size)
     largest = float(np.abs(v).max(initial=0.0)) or 1.0
     for cone, place in zip(form.cones, form.places, strict=True):
@@ -104,7 +129,7 @@ def corrected(form: ConicForm, v: Array) -> Array:
         elif cone.kind == "psd":
             some = cone.matrix(v[place]).any(axis=1)
             weight[place] = np.linalg.norm(v[place]) * cone.coordinates(np.outer(some, some))
-        else:
+        elif not fixed:
             weight[place] = np.linalg.norm(v[place])
     solve = _least_squares(sp.csr_array(form.A * weight[None, :]))
     for _ in range(CORRECTIONS):
@@ -131,15 +156,18 @@ def _least_squares(M: Any) -> Callable[[Array], Array]:
     return lambda r: np.asarray(M.T @ factors.solve(r / norms))
 
 
-def _snapped(form: ConicForm, v: Array, eps: float) -> Array:
-    """Return v in the cones, with entries below eps times the largest 0 and blocks that deep."""
+def _snapped(form: ConicForm, v: Array, eps: float, *, lift: bool = True) -> Array:
+    """Return v in the cones, with entries below eps times the largest 0 and blocks that deep.
+
+    Without `lift`, second-order blocks stay as they are.
+    """
     v = v.copy()
     least = eps * float(np.abs(v).max(initial=0.0))
     for cone, place in zip(form.cones, form.places, strict=True):
         block = v[place]
         if cone.kind == "orthant":
             v[place] = np.where(block > least, block, 0.0)
-        elif cone.kind == "second-order":
+        elif cone.kind == "second-order" and lift:
             width = float(np.linalg.norm(block[1:]))
             if block[0] <= least and width <= least:
                 v[place] = 0.0

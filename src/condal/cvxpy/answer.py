@@ -347,7 +347,7 @@ class _Question:
         z: Array | None = None,
     ) -> CvxpyAnswer:
         value = nan if x is None else judged.objective
-        result = ended.result or _no_result(status)
+        result = ended.result or _no_result(status, judged)
         reason = result.reason if status in PROVED else "; ".join(judged.text.splitlines())
         fields = {name: getattr(result, name) for name in Result.__dataclass_fields__}
         judged_result = JudgedResult(**{**fields, "reason": reason}, judgement=judged)
@@ -413,14 +413,19 @@ def _poor(result: Result | None) -> bool:
     return not (result.gap <= POOR_ERROR and result.infeasibility <= POOR_ERROR)
 
 
-def _no_result(status: str) -> Result:
+def _no_result(status: str, judged: Judgement) -> Result:
     """Return the result of an answer without a solve."""
-    ends = {settings.INFEASIBLE: Status.INFEASIBLE, settings.UNBOUNDED: Status.UNBOUNDED}
+    ends = {
+        settings.OPTIMAL: Status.SOLVED,
+        settings.INFEASIBLE: Status.INFEASIBLE,
+        settings.UNBOUNDED: Status.UNBOUNDED,
+    }
+    how = judged.text.partition("\n")[0]
     return Result(
         x=None,
         y=np.zeros(0),
         status=ends.get(status, Status.INACCURATE),
-        certificate=Certificate(nan, -inf, inf, "nothing was solved"),
+        certificate=Certificate(judged.objective, judged.bound, judged.infeasibility, how),
         history=History(),
         seconds=0.0,
         oracle_calls=0,

@@ -350,7 +350,10 @@ class _Question:
         result = ended.result or _no_result(status, judged)
         reason = result.reason if status in PROVED else "; ".join(judged.text.splitlines())
         fields = {name: getattr(result, name) for name in Result.__dataclass_fields__}
-        judged_result = JudgedResult(**{**fields, "reason": reason}, judgement=judged)
+        fields["reason"] = reason
+        if status == settings.OPTIMAL:
+            fields |= {"status": Status.SOLVED, "reason": ""}
+        judged_result = JudgedResult(**fields, judgement=judged)
         return CvxpyAnswer(status, value, x, z, judged_result, result.seconds)
 
     def _answer_by_direction(self) -> CvxpyAnswer | None:

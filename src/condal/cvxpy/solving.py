@@ -22,6 +22,7 @@ SEARCH_SECONDS = 5.0  # for a bound on the trace, and
 SECONDS_PER_ENTRY = 1e-4  # for each entry of the program
 MAX_ATTEMPTS = 8  # each with a smaller tolerance
 SMALLEST_CUT = 1e-3  # of the tolerance
+NEAR = 100  # times tol: a gap that a smaller tolerance may close
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +90,10 @@ def solve_program(
             warm_start=result,
         )
         solved = Solved(model, result, _with_offset(result, program.offset))
-        if result.status is not Status.SOLVED or attempt == MAX_ATTEMPTS - 1:
-            break
         over = solved.result.gap / options.tol
+        near = result.status is Status.STALLED and over <= NEAR  # its bound lost a little
+        if not (result.status is Status.SOLVED or near) or attempt == MAX_ATTEMPTS - 1:
+            break
         if over <= 1 and excess is not None:
             over = excess(solved)
         if over <= 1:

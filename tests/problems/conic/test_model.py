@@ -188,9 +188,9 @@ def test_verdicts_are_proved_on_the_programs_own_data(monkeypatch):
     assert conic_model(unbounded).ended().status is Status.UNBOUNDED
     monkeypatch.setattr(verified, "proves_infeasible", lambda form, y: False)
     monkeypatch.setattr(verified, "proves_unbounded", lambda form, x, d: False)
-    for program, word in ((infeasible, "infeasible"), (unbounded, "unbounded")):
+    for case, word in ((infeasible, "infeasible"), (unbounded, "unbounded")):
         with pytest.raises(UnboundedTraceError, match=f"seems to be {word}, but its own data"):
-            conic_model(program)
+            conic_model(case)
 
 
 def test_a_bound_that_the_programs_own_data_do_not_prove_is_not_issued(monkeypatch):

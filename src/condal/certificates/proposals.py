@@ -28,6 +28,7 @@ CORRECTIONS = 3
 MAX_COLUMNS, MAX_PSD_SIDE = 4_000, 60  # of a form whose interior is searched for
 FACE = 1e-6  # relative to the largest depth: less is the boundary
 SECONDS = 5.0
+PENALTY = 1e3  # on the remainder of the rows, relative to the costs
 
 
 def proved_value(
@@ -204,48 +205,91 @@ def interior_point(form: ConicForm, size: float = 1.0) -> Array | None:
         return None
     if any(cone.kind == "psd" and not cone.packed for cone in form.cones):
         return None
+    rows, depths, cones = _deep(form)
+    M, t = _unit_rows(form)
+    m, n, k = form.b.size, form.c.size, depths.shape[1]
+    blocks = [[M, sp.csr_array((m, k))], [-rows, depths], [None, -sp.eye_array(k)]]
+    G = sp.block_array([*blocks, [None, sp.eye_array(k)]] if k else [[M], [-rows]], format="csc")
+    h = np.concatenate([t / size, np.zeros(rows.shape[0] + k), np.ones(k)])
+    q = np.concatenate([np.zeros(n), -np.ones(k)])
+    u = _clarabel(q, G, h, m, [*cones, Cone("orthant", 2 * k)])
+    if u is None:
+        return None
+    depth = rows.T @ (depths @ u[n:])  # at the coordinates that it deepens
+    return corrected(form, _on_face(form, size * u[:n], depth))
+
+
+def completed(form: ConicForm, v: Array, known: Any) -> Array:
+    """Return v with the entries that are not `known` chosen for the least objective, about.
+
+    Known blocks are whole. Without Clarabel, and for large forms, v is returned as it is.
+    """
+    unknown = np.flatnonzero(~known)
+    if not unknown.size or form.c.size > MAX_COLUMNS:
+        return v
+    cones = tuple(
+        Cone(cone.kind, int(np.count_nonzero(~known[place])))
+        if cone.kind in ("free", "orthant")
+        else cone
+        for cone, place in zip(form.cones, form.places, strict=True)
+        if not known[place].all()
+    )
+    A = sp.csc_array(form.A)
+    right = form.b - A[:, np.flatnonzero(known)] @ v[known]
+    part = ConicForm(form.c[unknown], sp.csr_array(A[:, unknown]), right, cones)
+    rows, _, kinds = _deep(part)
+    M, t = _unit_rows(part)
+    m, n = M.shape
+    # Known entries are off by their own error: a penalty on the remainder r allows for it.
+    price = PENALTY * (1.0 + float(np.abs(part.c).max(initial=0.0)))
+    G = sp.block_array(
+        [
+            [M, sp.eye_array(m), sp.csr_array((m, 1))],
+            [-rows, sp.csr_array((rows.shape[0], m)), sp.csr_array((rows.shape[0], 1))],
+            [sp.csr_array((1, n)), sp.csr_array((1, m)), -sp.eye_array(1)],
+            [sp.csr_array((m, n)), -sp.eye_array(m), sp.csr_array((m, 1))],
+        ],
+        format="csc",
+    )
+    h = np.concatenate([t, np.zeros(rows.shape[0] + m + 1)])
+    q = np.concatenate([part.c, np.zeros(m), [price]])
+    u = _clarabel(q, G, h, m, [*kinds, Cone("second-order", m + 1)])
+    if u is None:
+        return v
+    v = v.copy()
+    v[unknown] = u[:n]
+    return v
+
+
+def _unit_rows(form: ConicForm) -> tuple[Any, Array]:
+    """Return the rows with norm 1, and their right sides."""
+    norms = np.sqrt(np.asarray(form.A.multiply(form.A).sum(axis=1)).ravel())
+    norms[norms == 0] = 1.0
+    return sp.csr_array((1 / norms)[:, None] * form.A), form.b / norms
+
+
+def _clarabel(q: Array, G: Any, h: Array, equations: int, cones: list[Cone]) -> Array | None:
+    """Return u that minimises <q, u>, h - Gu in the cones after the equations; None if it fails."""
     try:
         import clarabel
     except ModuleNotFoundError:
         return None
-    rows, depths, cones = _deep(form)
-    norms = np.sqrt(np.asarray(form.A.multiply(form.A).sum(axis=1)).ravel())
-    norms[norms == 0] = 1.0
-    m, n, k = form.b.size, form.c.size, depths.shape[1]
-    G = sp.block_array(
-        [
-            [sp.csr_array((1 / norms)[:, None] * form.A), sp.csr_array((m, k))],
-            [-rows, depths],
-            [None, -sp.eye_array(k)],
-            [None, sp.eye_array(k)],
-        ]
-        if k
-        else [[sp.csr_array((1 / norms)[:, None] * form.A)], [-rows]],
-        format="csc",
-    )
-    h = np.concatenate([form.b / norms / size, np.zeros(rows.shape[0] + k), np.ones(k)])
     kinds = {
         "orthant": clarabel.NonnegativeConeT,
         "second-order": clarabel.SecondOrderConeT,
         "psd": clarabel.PSDTriangleConeT,
     }
-    all_cones = [clarabel.ZeroConeT(m)] if m else []
-    all_cones += [kinds[cone.kind](cone.n) for cone in cones]
-    all_cones += [clarabel.NonnegativeConeT(2 * k)] if k else []
+    blocks = [clarabel.ZeroConeT(equations)] if equations else []
+    blocks += [kinds[cone.kind](cone.n) for cone in cones if cone.n]
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.time_limit = False, SECONDS
-    q = np.concatenate([np.zeros(n), -np.ones(k)])
+    P = sp.csc_matrix((q.size, q.size))
     try:
-        solution = clarabel.DefaultSolver(
-            sp.csc_matrix((n + k, n + k)), q, sp.csc_matrix(G), h, all_cones, settings
-        ).solve()
+        solution = clarabel.DefaultSolver(P, q, sp.csc_matrix(G), h, blocks, settings).solve()
     except Exception:  # a proposal only: any failure of the engine means none
         return None
     u = np.asarray(solution.x)
-    if "Solved" not in str(solution.status) or not np.isfinite(u).all():
-        return None
-    depth = rows.T @ (depths @ u[n:])  # at the coordinates that it deepens
-    return corrected(form, _on_face(form, size * u[:n], depth))
+    return u if "Solved" in str(solution.status) and np.isfinite(u).all() else None
 
 
 def _on_face(form: ConicForm, v: Array, depth: Array) -> Array:

@@ -369,10 +369,15 @@ def residual(t: Array, M: Any, v: Array) -> tuple[Array, Array]:
     r = residual.astype(np.float64)
     terms, lengths = np.abs(t) + abs(M) @ np.abs(v), np.diff(M.indptr) + 1
     error = 1.01 * (lengths + 1) * WIDE_UNIT * terms + TINY
-    unclear = np.flatnonzero(np.abs(residual) <= 4 * error)
+    unclear = np.abs(residual) <= 4 * error
     error += np.spacing(np.abs(r))
     if lengths.sum() <= MAX_SMALL_TERMS:
-        unclear = np.arange(r.size)
+        unclear[:] = True
+    products = np.bincount(
+        np.repeat(np.arange(r.size), lengths - 1), (M.data != 0) & (v[M.indices] != 0), r.size
+    )
+    r, error = np.where(products == 0, t, r), np.where(products == 0, 0.0, error)
+    unclear = np.flatnonzero(unclear & (products > 0))
     if lengths[unclear].sum() <= MAX_EXACT_TERMS:
         for i in unclear:
             exact = exact_residual((M, v), t, int(i))

@@ -82,6 +82,7 @@ class Judge:
     """The cone program of a CVXPY problem and its dual, as forms that proofs take."""
 
     problem: CvxpyProblem
+    last: dict[tuple[Any, ...], Judgement] = field(default_factory=dict, repr=False)
 
     @cached_property
     def dual(self) -> ConicForm:
@@ -103,7 +104,14 @@ class Judge:
     # ---- optimal -----------------------------------------------------------------------------
 
     def judge(self, pair: Pair, tol: float, trace_bound: float | None = None) -> Judgement:
-        """Return what is proved about x and z."""
+        """Return what is proved about x and z; the last judgement is remembered."""
+        key = pair.x.tobytes(), pair.z.tobytes(), tol, trace_bound
+        if key not in self.last:
+            self.last.clear()
+            self.last[key] = self._judged(pair, tol, trace_bound)
+        return self.last[key]
+
+    def _judged(self, pair: Pair, tol: float, trace_bound: float | None) -> Judgement:
         x = pair.x
         objective = dot(self.problem.c, x)[0]
         enough = objective - tol * max(1.0, abs(objective))
@@ -125,27 +133,34 @@ class Judge:
 
     def _bound_within(self, z: Array, trace_bound: float, enough: float) -> float:
         """Return the bound for points whose slacks have traces of at most trace_bound."""
-        problem, form = self.problem, self.dual
-        traces, multipliers = [], []
+        form = self.dual
+        blocks = [
+            (place.start + np.flatnonzero(_trace(cone)), max(-_depth(cone, z[place]), 0.0))
+            for cone, place in zip(form.cones, form.places, strict=True)
+            if cone.kind != "free" and cone.length
+        ]
         lifted = z.copy()
-        for cone, place in zip(form.cones, form.places, strict=True):
-            if cone.kind == "free" or not cone.length:
-                continue
-            trace = np.zeros(problem.b.size)
-            trace[place] = _trace(cone)
-            mu = max(-_depth(cone, z[place]), 0.0)
-            lifted += mu * trace
-            traces.append(trace)
-            multipliers.append(mu)
-        T = np.array(traces)
-        rows = sp.csr_array(-(T @ problem.A))
-        limited = ConicForm(
-            np.concatenate([form.c, trace_bound - T @ problem.b]),
-            sp.csr_array(sp.hstack([form.A, rows.T])),
-            form.b,
-            (*form.cones, Cone("orthant", len(traces))),
+        for entries, mu in blocks:
+            lifted[entries] += mu
+        # mu of a block has a copy for each entry of the trace: no entry of the form is rounded.
+        index = np.concatenate([entries for entries, _ in blocks])
+        counts = [entries.size for entries, _ in blocks]
+        copies, k = np.repeat([mu for _, mu in blocks], counts), len(blocks)
+        owner = sp.csr_array(
+            (np.ones(index.size), (np.arange(index.size), np.repeat(np.arange(k), counts))),
+            shape=(index.size, k),
         )
-        v = np.concatenate([lifted, multipliers])
+        limited = ConicForm(
+            np.concatenate([form.c, -form.c[index], np.full(k, trace_bound)]),
+            sp.csr_array(
+                sp.block_array(
+                    [[form.A, -form.A[:, index], None], [None, sp.eye_array(index.size), -owner]]
+                )
+            ),
+            np.concatenate([form.b, np.zeros(index.size)]),
+            (*form.cones, Cone("free", index.size), Cone("orthant", k)),
+        )
+        v = np.concatenate([lifted, copies, [mu for _, mu in blocks]])
         return -proved_value(limited, v, lambda: interior_point(limited), -enough)[0]
 
     def infeasibility(self, x: Array) -> float:

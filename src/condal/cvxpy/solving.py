@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from condal.cvxpy.options import Options
+from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.problems.conic.model import ConicModel, conic_model
 from condal.problems.conic.program import Program
@@ -77,18 +78,23 @@ def solve_program(
         max_seconds=min(limit, search),
         say=None if progress is None else progress.note,
     )
-    tol, result = options.tol, None
+    tol, solved = options.tol, None
     for attempt in range(MAX_ATTEMPTS):
         left = limit - (time.perf_counter() - start)
-        result = model.solve(
-            options.method,
-            tol=tol,
-            max_iters=options.max_iters,
-            max_seconds=None if limit == inf else max(left, MIN_SECONDS),
-            seed=options.seed,
-            callback=progress,
-            warm_start=result,
-        )
+        try:
+            result = model.solve(
+                options.method,
+                tol=tol,
+                max_iters=options.max_iters,
+                max_seconds=None if limit == inf else max(left, MIN_SECONDS),
+                seed=options.seed,
+                callback=progress,
+                warm_start=None if solved is None else solved.raw,
+            )
+        except np.linalg.LinAlgError as error:  # rounding broke a method down
+            if solved is None:
+                raise ProblemError(f"the solve broke down: {error}") from error
+            break
         solved = Solved(model, result, _with_offset(result, program.offset))
         over = solved.result.gap / options.tol
         near = result.status is Status.STALLED and over <= NEAR  # its bound lost a little
@@ -99,6 +105,7 @@ def solve_program(
         if over <= 1:
             break
         tol *= max(0.5 / over, SMALLEST_CUT)
+    assert solved is not None
     return solved
 
 

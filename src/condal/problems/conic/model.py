@@ -161,13 +161,13 @@ class ConicModel:
         proved = replace(result, certificate=self.certified(result.certificate, result.y))
         if result.status is Status.INFEASIBLE:
             return self._verified_infeasible(self._of_any_trace(proved))
-        proved = self._verified(proved)
+        claimed, proved = proved.bound, self._verified(proved)
         if result.status is Status.SOLVED and not self._within_tol(proved):
             if self._trace.given:  # a bound for any trace would be a little worse than tol
                 return replace(result, certificate=_within_the_trace(result.certificate))
             reason = f"points with an objective beyond {proved.bound:.6g} may have larger traces "
             reason += "than the bound, and be better: give trace_bound= (--trace-bound)"
-            if self._trace.level == inf:
+            if proved.bound != claimed:
                 reason = UNVERIFIED
             return replace(proved, status=Status.STALLED, reason=reason)
         return proved
@@ -183,7 +183,8 @@ class ConicModel:
         if not verifiable(self.program):
             return result
         sense = self.problem.sense
-        bound = verified_bound(self.program, sense * self.dual(result), self._inward)
+        y, inner = sense * self.dual(result), self._combinations(of_objective=True)
+        bound = verified_bound(self.program, y, self._inward, inner)
         allowed = VERIFIED_SHARE * (result.tol or 0.0) * self.problem.gap_unit(result.objective)
         if bound >= sense * result.bound - allowed:
             return result
@@ -196,22 +197,28 @@ class ConicModel:
             return result
         if not verifiable(self.program):
             return result
-        y = self.problem.sense * -self.separator(result) if result.separator is not None else None
-        if y is not None and verified_infeasible(self.program, y, self._inward):
-            return result
+        if result.separator is not None:
+            y = -self.separator(result)
+            if verified_infeasible(self.program, y, self._inward):
+                return result
         reason = "no point seems to be feasible, but the program's own data do not prove it"
         return replace(result, status=Status.STALLED, reason=reason)
 
     @property
     def _inward(self) -> list[Array]:
         """Multipliers y of the program's rows with -A'y inside the dual cone."""
-        folded, directions = self.shape.folded, []
-        for proof in self._trace.combinations:
-            if not proof.of_objective and proof.least.max() > 0:
-                y = np.zeros(self.program.b.size)
-                y[folded.rows] = -folded.scale * proof.y / proof.least.max()
-                directions.append(y)
+        directions = self._combinations(of_objective=False)
         return [*directions, np.sum(directions, axis=0)] if len(directions) > 1 else directions
+
+    def _combinations(self, *, of_objective: bool) -> list[Array]:
+        """The proofs of the trace bound as multipliers of the program's rows."""
+        folded, multipliers = self.shape.folded, []
+        for proof in self._trace.combinations:
+            if proof.of_objective is of_objective and proof.least.max() > 0:
+                y = np.zeros(self.program.b.size)
+                y[folded.rows] = -folded.scale * proof.y
+                multipliers.append(y if of_objective else y / proof.least.max())
+        return multipliers
 
     def _within_tol(self, result: Result) -> bool:
         """Return whether the gap is within tol, with the bound that holds for the program."""

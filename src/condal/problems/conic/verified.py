@@ -42,15 +42,17 @@ def conic_form(program: Program) -> ConicForm:
     return ConicForm(-c if program.maximise else c, sp.csr_array(program.A), program.b, cones)
 
 
-def verified_bound(program: Program, y: Array, inward: list[Array]) -> float:
+def verified_bound(program: Program, y: Array, inward: list[Array], inner: list[Array]) -> float:
     """Return the lower bound on the minimum that y proves; -inf if it proves none.
 
-    y may be shifted by multiples of the `inward` directions, for which -A'y is in the dual cone.
+    y may be shifted by multiples of the `inward` directions, for which -A'y is in the dual cone,
+    and towards the `inner` points, for which c - A'y is.
     """
     form, size = conic_form(program), 1.0 + float(np.abs(y).max(initial=0.0))
+    directions = [*(size * direction for direction in inward), *(point - y for point in inner)]
     for shift in SHIFTS:
-        for direction in inward if shift else [y]:
-            bound = proved_lower_bound(form, y + shift * size * direction)
+        for direction in directions if shift else [y]:
+            bound = proved_lower_bound(form, y + shift * direction)
             if bound > -inf:
                 return bound
     return -inf

@@ -90,7 +90,7 @@ def test_ranks_that_would_all_do_the_same_are_refused(name, tmp_path, monkeypatc
     monkeypatch.setenv(f"{name}_RANK", "0")
     ended = commands.run("solve", "g.txt", "--as", "max-cut")
     assert ended.exit_code == 2
-    assert "was started 2 times, by mpirun or the like: add --distributed" in ended.stderr
+    assert "mpirun or the like started condal 2 times: add --distributed" in ended.stderr
     again = commands.run("resume", "c", "g.txt")
     assert again.exit_code == 2
     assert "this checkpoint is of one process; start it once" in again.stderr

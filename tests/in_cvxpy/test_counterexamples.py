@@ -90,10 +90,10 @@ def test_contradictory_rows_are_infeasible_however_near():
 def test_the_search_for_a_trace_bound_ends():
     """X01 >= -sqrt(X11): unbounded, but along no ray, so no verdict can be proved."""
     X = cp.Variable((5, 5), PSD=True)
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(cp.SolverError, match="no bound was found on the size"):
         said_of(X[0, 1], [X[0, 0] == 1, X[2, 2] == 1])
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 def test_the_nearest_correlation_matrix_is_never_a_wrong_optimum():

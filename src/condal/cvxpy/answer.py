@@ -115,6 +115,8 @@ class _Question:
             if answer.status in PROVED or not _poor(answer.result):
                 return answer
             answers.append(answer)
+            if answer.status == settings.USER_LIMIT:  # the limit holds for all attempts
+                break
         proved = self._proved_without_solution() or (self._by_guess() if answers else None)
         if proved is not None:
             return proved
@@ -304,21 +306,15 @@ class _Question:
             return refuted
         falls = self.judge.ray(direction) is not None
         x = None if self.judge.feasible() else self._feasible_x()
-        if x is None or self.judge.feasible(x):
-            if falls and self.judge.feasible(x):
-                return self._unbounded_answer(ended)
-            text = "a feasible point is proved" if self.judge.feasible(x) else "nothing is proved"
-            status = settings.UNBOUNDED_INACCURATE
-            if not self.judge.feasible(x):
-                status = settings.INFEASIBLE_OR_UNBOUNDED
-                text = "an improving ray is proved, a feasible point is not" if falls else text
-            return self._ended(ended or _Ended(), status, Judgement(text=text))
-        off = self.judge.infeasibility(x)
-        text = f"the objective seems to be unbounded: the best point is infeasible by {off:.3g}"
-        status = (
-            settings.UNBOUNDED_INACCURATE
-            if off <= self.options.tol
-            else settings.INFEASIBLE_OR_UNBOUNDED
+        feasible = self.judge.feasible(x)
+        if feasible and falls:
+            return self._unbounded_answer(ended)
+        off = 0.0 if feasible else inf if x is None else self.judge.infeasibility(x)
+        near = off <= self.options.tol
+        status = settings.UNBOUNDED_INACCURATE if near else settings.INFEASIBLE_OR_UNBOUNDED
+        text = f"{'an' if falls else 'no'} improving ray is proved; "
+        text += (
+            "a feasible point is proved" if feasible else f"the best x is infeasible by {off:.3g}"
         )
         return self._ended(ended or _Ended(), status, Judgement(infeasibility=off, text=text))
 

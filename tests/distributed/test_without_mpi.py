@@ -93,6 +93,6 @@ def test_ranks_that_would_all_do_the_same_are_refused(name, tmp_path, monkeypatc
     assert "mpirun or the like started condal 2 times: add --distributed" in ended.stderr
     again = commands.run("resume", "c", "g.txt")
     assert again.exit_code == 2
-    assert "this checkpoint is of one process; start it once" in again.stderr
+    assert "this checkpoint was written by one process; start it once" in again.stderr
     monkeypatch.setenv(f"{name}_SIZE", "1")
     assert commands.run("solve", "g.txt", "--as", "max-cut").exit_code == 0

@@ -138,6 +138,11 @@ class _Question:
         left = max(limit - (time.perf_counter() - self.start), MIN_SECONDS)
         return replace(self.options, max_seconds=left)
 
+    @property
+    def _over(self) -> bool:
+        """Whether no time is left."""
+        return self._left.max_seconds == MIN_SECONDS
+
     def _of_equations(self) -> CvxpyAnswer:
         """Answer a problem without cones, for which the elimination proposes all there is."""
         form = Primal(self.problem)
@@ -216,7 +221,7 @@ class _Question:
 
     def _by_guess(self) -> CvxpyAnswer | None:
         """Return the answer within a guessed trace, if the judge proves it whatever the trace."""
-        if self.options.trace_bound is not None:
+        if self.options.trace_bound is not None or self._over:
             return None
         form = Primal(self.problem)
         size = _size(form.program)
@@ -354,6 +359,8 @@ class _Question:
 
     def _answer_by_direction(self) -> CvxpyAnswer | None:
         """Return the answer that a direction of the cone suggests: no x, or no best x."""
+        if self._over:
+            return None
         form = Dual(self.problem)
         direction = least_direction(form.program, self._left)
         if direction is not None and direction.falls:

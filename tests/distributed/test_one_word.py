@@ -16,7 +16,7 @@ pytestmark = ranks.needed
         (("--as", "theta"), "--distributed is for --as max-cut"),
         (("--as", "max-cut", "--save", "kept"), "--distributed does not take --save"),
         (("--as", "max-cut", "--watch"), "--distributed does not take --watch"),
-        (("--as", "max-cut", "--method", "lowrank"), "--distributed knows --method auto, cgal"),
+        (("--as", "max-cut", "--method", "lowrank"), "--distributed takes --method auto, cgal"),
         (("--as", "max-cut", "--max-memory", "1MB"), "max_memory is 1 MB per rank"),
     ],
     ids=["json", "stdout", "as", "save", "watch", "method", "memory"],

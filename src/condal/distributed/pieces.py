@@ -111,7 +111,6 @@ class DistributedEqual(Equal):
     def __init__(self, b: ShardedArray) -> None:
         array: Any = b
         self.b = self.fixed = array
-        self.size = int(b.size)
 
     @cached_property
     def pieces(self) -> Sequence[tuple[slice, Provable]]:

@@ -30,7 +30,10 @@ class Equal(Projected):
     def __init__(self, b: Any) -> None:
         self.b: Array = finite_array(b, "b", ndim=1).copy()
         self.fixed = self.b
-        self.size = int(self.b.size)
+
+    @property  # not stored: on ranks it is the length of the local part
+    def size(self) -> int:  # type: ignore[override]
+        return int(self.b.size)
 
     @cached_property
     def pieces(self) -> Sequence[tuple[slice, Provable]]:

@@ -13,3 +13,4 @@ from condal.methods.interior.method import InteriorPoint as InteriorPoint
 from condal.methods.lowrank.method import LowRankCGAL as LowRankCGAL
 from condal.methods.projection.primal_dual import PrimalDual as PrimalDual
 from condal.methods.projection.splitting import Splitting as Splitting
+from condal.methods.surface.method import LowRankNewton as LowRankNewton

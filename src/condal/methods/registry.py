@@ -36,6 +36,7 @@ METHODS: dict[str, NamedMethod] = {
     "cgal-ls": NamedMethod("cgal.CGAL", {"eta": LineSearch()}, distributed=True),
     "cgal-fc": NamedMethod("cgal.corrective"),
     "lowrank": NamedMethod("lowrank.method.LowRankCGAL"),
+    "newton": NamedMethod("surface.method.LowRankNewton"),
     "splitting": NamedMethod("projection.splitting.Splitting"),
     "interior-point": NamedMethod("interior.method.InteriorPoint"),
     "primal-dual": NamedMethod("projection.primal_dual.PrimalDual"),

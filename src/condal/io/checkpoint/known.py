@@ -37,6 +37,8 @@ CLASSES = {  # by the paths of their modules
     "condal.methods.rules": "Balanced Classical Const Corrective Decr Exact Fixed FractionOfGap "
     "Given Harmonic LineSearch Never Smoothed Whole",
     "condal.methods.state": "State Warm",
+    "condal.methods.surface.method": "LowRankNewton SurfaceState",
+    "condal.methods.surface.rank_policy": "RankPolicy",
     "condal.result": "History Row Status",
     "condal.storage.atoms": "Atoms",
     "condal.storage.blocks": "Blocks",

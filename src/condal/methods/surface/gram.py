@@ -1,0 +1,131 @@
+"""J J' of the surface at a factor R: its assembly, and solutions of its equations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.linalg.points import Array
+from condal.methods.surface.rows import SurfaceRows
+from condal.runtime.cancellation import check_cancelled
+
+MAX_STEPS = 600  # of conjugate gradients
+MAX_DENSE_ROWS = (
+    200  # up to here a spectral decomposition is cheap, and safe where J J' is singular
+)
+ZERO_EIGENVALUE = 1e-14  # of the largest
+TIGHT = 1e-12  # relative residual of the border
+MAX_BLOCK = 100  # rows of A in a block of the preconditioner
+BLOCK_SHIFT = 1e-8  # of the diagonal: keeps the inverse of a singular block finite
+ZERO_PIVOT = 1e-12  # of the largest: smaller ones belong to dependent rows
+TINY = 1e-300
+
+
+class Gram:
+    """J J' at R: sparse for the narrow rows, bordered by the wide ones.
+
+    Equations are solved by conjugate gradients, preconditioned by blocks (by a spectral
+    decomposition for few rows), and by elimination of the border. `failed` is True once an
+    equation was not solved.
+    """
+
+    def __init__(self, rows: SurfaceRows, R: Array) -> None:
+        self.rows, self.R = rows, R
+        self.steps, self.failed = 0, False
+        place, columns, pointers = rows.coupling
+        products = [np.zeros(0)]
+        for touches, count in rows.groups:
+            block = (touches @ R[: rows.n]).reshape(-1, count, R.shape[1])
+            products.append(np.matmul(block, block.transpose(0, 2, 1)).ravel())
+        data = np.bincount(place, 4 * np.concatenate(products), minlength=columns.size)
+        side = rows.narrow.size
+        self.matrix = sp.csr_array((data, columns, pointers), shape=(side, side))
+        self._largest = float(self.matrix.diagonal().max(initial=0.0))
+        self._inverse = self._schwarz()
+        few = side <= MAX_DENSE_ROWS
+        self._spectrum = np.linalg.eigh(self.matrix.toarray()) if few else None
+        wide = rows.wide_products(R)
+        self._order = np.concatenate([rows.narrow, rows.wide, np.arange(rows.size, rows.b.size)])
+        images = [2 * rows.along(R, W)[self._order] for W in wide]
+        border = np.array(images).reshape(len(wide), rows.b.size).T
+        self._border, corner = border[:side], border[side:]
+        solved = [self._conjugate(column, TIGHT) for column in self._border.T]
+        self._solved = np.array(solved).reshape(len(wide), side).T
+        schur = corner - self._border.T @ self._solved
+        values, vectors = np.linalg.eigh(0.5 * (schur + schur.T))
+        large = values > ZERO_PIVOT * max(float(np.abs(corner).max(initial=0.0)), TINY)
+        self._schur = (vectors[:, large] / values[large]) @ vectors[:, large].T
+
+    def _schwarz(self) -> Any:
+        """The preconditioner: the sum of the inverses of the blocks of J J'.
+
+        Each row of x has a block, the entries of J J' for the rows of A that touch it. The sum has
+        the pattern of J J'.
+        """
+        place, columns, pointers = self.rows.coupling
+        data, begin, inverses = self.matrix.data, 0, [np.zeros(0)]
+        for touches, count in self.rows.groups:
+            end = begin + touches.shape[0] * count
+            blocks = data[place[begin:end]].reshape(-1, count, count)
+            diagonals = np.maximum(np.einsum("gii->gi", blocks), max(1e-14 * self._largest, TINY))
+            if count > MAX_BLOCK:
+                inverse = np.zeros(blocks.shape)
+                np.einsum("gii->gi", inverse)[...] = 1.0 / diagonals
+            else:
+                roots = 1.0 / np.sqrt(diagonals)
+                scaling = roots[:, :, None] * roots[:, None, :]
+                unit = blocks * scaling
+                np.einsum("gii->gi", unit)[...] = 1.0 + BLOCK_SHIFT
+                inverse = np.linalg.inv(unit) * scaling
+            inverses.append(inverse.ravel())
+            begin = end
+        total = np.bincount(place, np.concatenate(inverses), minlength=columns.size)
+        return sp.csr_array((total, columns, pointers), shape=self.matrix.shape)
+
+    def solve(self, z: Array, tol: float, damping: float = 0.0) -> Array:
+        """Solve J J' u = z to a relative residual of tol.
+
+        `damping`, relative to the largest diagonal entry, is added to the diagonal of the narrow
+        rows: rows that almost vanish at R then get a small u.
+        """
+        side = self.rows.narrow.size
+        ordered = z[self._order]
+        a = self._conjugate(ordered[:side], tol, damping * self._largest)
+        t = self._schur @ (ordered[side:] - self._border.T @ a)
+        u = np.empty(z.size)
+        u[self._order] = np.concatenate([a - self._solved @ t, t])
+        return u
+
+    def _conjugate(self, b: Array, tol: float, damping: float = 0.0) -> Array:
+        """The solution for the narrow rows; the best one found if conjugate gradients break."""
+        check_cancelled()
+        if self._spectrum is not None:
+            values, vectors = self._spectrum
+            large = values > ZERO_EIGENVALUE * self._largest
+            scaled = (vectors.T @ b)[large] / (values[large] + damping)
+            return np.asarray(vectors[:, large] @ scaled)
+        u, r = np.zeros(b.size), b.copy()
+        z = self._inverse @ r
+        rz = float(r @ z)
+        target, first, p = tol * tol * rz, rz, z.copy()
+        for _ in range(MAX_STEPS):
+            if rz <= target:
+                return u
+            q = self.matrix @ p
+            if damping:
+                q += damping * p
+            curvature = float(p @ q)
+            self.steps += 1
+            if not curvature > 0:
+                break
+            t = rz / curvature
+            u += t * p
+            r -= t * q
+            z = self._inverse @ r
+            rz, before = float(r @ z), rz
+            p *= rz / before
+            p += z
+        self.failed = self.failed or rz > 1e-6 * first
+        return u

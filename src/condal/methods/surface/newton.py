@@ -1,0 +1,261 @@
+"""Newton's method on the surface A(R R') = b: points, tangent spaces, steps and retractions.
+
+At a point R of the surface the multiplier is y = (J J')^-1 J (2 C R), the slack is S = C - A'y, the
+gradient is 2 S R, and the Hessian maps a tangent D to the tangent part of 2 S D. A step minimises
+the quadratic model over the tangent D of a trust region, by conjugate gradients (Steihaug 1983),
+and returns to the surface by Gauss-Newton steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, sqrt
+from typing import Any
+
+import numpy as np
+
+from condal.linalg.points import Array
+from condal.linalg.symmetric import Symmetric
+from condal.methods.surface.gram import Gram
+from condal.methods.surface.rows import SurfaceRows
+
+MULTIPLIER_TOL = 1e-9  # relative residual of the equations of the multiplier
+DAMPING = 1e-6  # of the largest entry of J J': rows far below it keep their multiplier
+TANGENT_TOL = 1e-5  # of those of a projection onto the tangent space
+RETRACTION_TOL = 1e-3
+MAX_INNER_STEPS = 200
+PATH_RADII = 4  # radii, each a quarter of the one before, at which a step is kept
+MAX_RETRACTIONS = 20
+LANDING_STEPS = (1.0, 0.5, 0.25, 0.1)  # of a Gauss-Newton step, until the residual falls
+FORCING, LEAST_FORCING = 0.1, 1e-2  # of the gradient: the residual of a subproblem
+SUPERLINEAR = 100.0  # ratio of the forcing term to the residual near a solution
+SLOW_CHORD = 0.02  # ratio of residuals above which J J' is formed again
+FEASIBLE = 1e-13  # |A(R R') - b| on the surface
+CLEARLY_FEASIBLE = 1e-9  # a larger residual of a retraction means that it failed
+PRICE_SHARE = 1e-3  # of the predicted gain: the price of the infeasibility that a step may leave
+ACCEPTED_RATIO = 0.05
+ROUNDING = 1e-14
+
+
+def dot(a: Array, b: Array) -> float:
+    """<a, b>."""
+    return float(np.einsum("ij,ij->", a, b))
+
+
+def norm(a: Array) -> float:
+    """|a|."""
+    return sqrt(dot(a, a))
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """The objective <C, R R'> on the surface of some rows."""
+
+    rows: SurfaceRows
+    C: Symmetric
+
+    def cost(self, D: Array) -> Array:
+        """C D, with 0 in the row of the slack."""
+        if not self.rows.slack:
+            return self.C @ D
+        return np.vstack([self.C @ D[:-1], np.zeros((1, D.shape[1]))])
+
+    def residual(self, R: Array) -> Array:
+        """A(R R') - b."""
+        return self.rows.values(R) - self.rows.b
+
+    def retracted(self, R: Array, gram: Gram | None = None, tol: float = FEASIBLE) -> Array | None:
+        """R moved to the surface; None if Gauss-Newton steps do not lead there.
+
+        The first steps use `gram`, the J J' of a point nearby, for as long as they converge fast.
+        """
+        residual = self.residual(R)
+        size = float(np.linalg.norm(residual))
+        for _ in range(MAX_RETRACTIONS):
+            if size <= tol:
+                return R
+            fresh = gram is None
+            gram = Gram(self.rows, R) if gram is None else gram
+            step = 2 * self.rows.adjoint_product(gram.solve(residual, RETRACTION_TOL), gram.R)
+            for t in LANDING_STEPS if fresh else (1.0,):
+                moved = R - t * step
+                change = self.residual(moved)
+                new = float(np.linalg.norm(change))
+                if new <= (1 - 0.3 * t) * size:
+                    break
+            if new < size:
+                R, residual = moved, change
+            elif fresh:
+                break
+            gram = None if new > SLOW_CHORD * size else gram
+            size = min(new, size)
+        return R if size <= max(tol, CLEARLY_FEASIBLE) else None
+
+
+@dataclass(frozen=True, eq=False)
+class SurfacePoint:
+    """A point R of a surface, its multiplier and its derivatives.
+
+    `near` is a multiplier nearby. Rows that vanish at R do not determine theirs and keep it.
+    """
+
+    surface: Surface
+    R: Array
+    near: Array
+
+    @cached_property
+    def gram(self) -> Gram:
+        """J J' at R."""
+        return Gram(self.surface.rows, self.R)
+
+    @cached_property
+    def _cost(self) -> Array:
+        return self.surface.cost(self.R)
+
+    @cached_property
+    def value(self) -> float:
+        """<C, R R'>."""
+        return dot(self._cost, self.R)
+
+    @cached_property
+    def multiplier(self) -> Array:
+        """y with J (2 (C - A'y) R) = 0."""
+        rows = self.surface.rows
+        rest = 2 * (self._cost - rows.adjoint_product(self.near, self.R))
+        return self.near + self.gram.solve(rows.along(self.R, rest), MULTIPLIER_TOL, DAMPING)
+
+    @cached_property
+    def _weighted(self) -> Any:
+        return self.surface.rows.adjoint(self.multiplier)
+
+    def slack(self, D: Array) -> Array:
+        """S D = (C - A'y) D."""
+        rows = self.surface.rows
+        product = self.surface.cost(D)
+        product[: rows.n] -= self._weighted @ D[: rows.n]
+        if rows.traced:
+            product -= self.multiplier[-1] * D
+        return product
+
+    @cached_property
+    def gradient(self) -> Array:
+        """2 S R."""
+        return self.tangent(2 * self.slack(self.R), MULTIPLIER_TOL)
+
+    def tangent(self, V: Array, tol: float) -> Array:
+        """V - J'(J J')^-1 J V."""
+        rows = self.surface.rows
+        u = self.gram.solve(rows.along(self.R, V), tol)
+        return V - 2 * rows.adjoint_product(u, self.R)
+
+    def hessian(self, D: Array) -> Array:
+        """The tangent part of 2 S D."""
+        return self.tangent(2 * self.slack(D), TANGENT_TOL)
+
+    @property
+    def residual(self) -> float:
+        """|gradient| relative to the objective."""
+        return norm(self.gradient) / max(abs(self.value), 1e-3)
+
+    def priced(self, R: Array) -> float:
+        """<C, R R'> with the infeasibility of R at the price y."""
+        infeasibility = self.surface.residual(R)
+        return dot(self.surface.cost(R), R) - float(self.multiplier @ infeasibility)
+
+
+@dataclass(frozen=True, eq=False)
+class NewtonStep:
+    """The point after a step (the old one if refused), and the next radius.
+
+    `stuck` means that rounding hides any progress.
+    """
+
+    point: SurfacePoint
+    radius: float
+    accepted: bool
+    stuck: bool
+    inner: int = 0
+    ratio: float = 1.0
+
+
+def newton_step(point: SurfacePoint, radius: float) -> NewtonStep:
+    """Take one step of the trust region; where it fails, a shorter one on the same path."""
+    path, inner = _subproblem(point, radius)
+    unit = max(abs(point.value), 1e-3)
+    if path[0].predicted <= ROUNDING * unit:
+        return _settling_step(point, path[0].D, radius, inner)
+    price = max(float(np.linalg.norm(point.multiplier)), 1e-3)
+    before, ratio = point.priced(point.R), -inf
+    for trial in path:
+        tol = max(FEASIBLE, min(1e-6, PRICE_SHARE * trial.predicted / price))
+        R = point.surface.retracted(point.R + trial.D, point.gram, tol)
+        gain = -inf if R is None else before - point.priced(R)
+        ratio = gain / max(trial.predicted, 1e-300)
+        length = norm(trial.D)
+        if R is not None and ratio > ACCEPTED_RATIO:
+            edge = length if trial.at_edge else radius
+            radius = 0.5 * length if ratio < 0.25 else 2.5 * edge if ratio > 0.7 else edge
+            new = SurfacePoint(point.surface, R, point.multiplier)
+            return NewtonStep(new, min(radius, 1.0), True, False, inner, ratio)
+        radius = 0.25 * length
+    return NewtonStep(point, radius, False, radius < ROUNDING, inner, ratio)
+
+
+def _settling_step(point: SurfacePoint, D: Array, radius: float, inner: int) -> NewtonStep:
+    """A step whose gain rounding hides: it is taken if the gradient falls."""
+    R = point.surface.retracted(point.R + D, point.gram)
+    new = point if R is None else SurfacePoint(point.surface, R, point.multiplier)
+    falls = norm(new.gradient) < 0.5 * norm(point.gradient)
+    return NewtonStep(new if falls else point, radius, falls, not falls, inner)
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """A tangent step, its predicted gain, and whether it is on the edge of a trust region."""
+
+    D: Array
+    predicted: float
+    at_edge: bool
+
+
+def _subproblem(point: SurfacePoint, radius: float) -> tuple[list[_Trial], int]:
+    """The steps to try, longest first, and the number of products.
+
+    The path of conjugate gradients crosses the spheres of smaller radii on its way: the step on
+    such a sphere is the one of a trust region of that radius.
+    """
+    gradient = point.gradient
+    total, residual = np.zeros(gradient.shape), gradient.copy()
+    direction, squares = -residual, dot(residual, residual)
+    aim = sqrt(squares) * min(FORCING, max(LEAST_FORCING, SUPERLINEAR * point.residual))
+    trials: list[_Trial] = []
+    radii = [radius / 4**k for k in range(PATH_RADII)]
+    inner, at_edge = 0, squares == 0.0
+
+    def trial(D: Array, model: Array, edge: bool) -> _Trial:
+        return _Trial(D, -0.5 * (dot(gradient, D) + dot(model, D)), edge)
+
+    while inner < MAX_INNER_STEPS and not at_edge:
+        product = point.hessian(direction)
+        inner += 1
+        curvature, length = dot(direction, product), dot(direction, direction)
+        cross, size = dot(total, direction), dot(total, total)
+        t = squares / curvature if curvature > 1e-14 * length else inf
+        while radii and not size + t * (2 * cross + t * length) < radii[-1] ** 2:
+            room = max(radii.pop() ** 2 - size, 0.0)
+            edge = (-cross + sqrt(cross**2 + length * room)) / length
+            trials.append(trial(total + edge * direction, residual + edge * product, True))
+        at_edge = not radii
+        if at_edge:
+            break
+        total += t * direction
+        residual += t * product
+        squares, before = dot(residual, residual), squares
+        if sqrt(squares) <= aim:
+            break
+        direction *= squares / before
+        direction -= residual
+    if not at_edge or not trials:
+        trials.append(trial(total, residual, False))
+    return trials[::-1], inner

@@ -1,0 +1,101 @@
+"""The smallest eigenvalues of the slack at a point of a surface: a bound, and new columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from condal.linalg.points import Array
+from condal.linalg.symmetric import Symmetric
+from condal.methods.surface.newton import SurfacePoint
+from condal.types import Spectral
+
+if TYPE_CHECKING:
+    from condal.problem import Problem
+
+WANTED = 12  # eigenvectors
+
+
+@dataclass(frozen=True, eq=False)
+class SlackSpectrum:
+    """The smallest eigenvalues of S, their vectors, and the bound that they give.
+
+    `axes`, `squares` and `curvatures` are the eigenvectors u of R R', their eigenvalues, and u'Su.
+    """
+
+    values: Array
+    vectors: Array
+    axes: Array
+    squares: Array
+    curvatures: Array
+    gap: float
+    lower: float
+    w: Array
+
+    @classmethod
+    def of(cls, problem: Problem, point: SurfacePoint, tol: float) -> SlackSpectrum:
+        """Compute them, the smallest to an accuracy of tol.
+
+        Range(R) is almost a null space of S: the search is on its complement, and a Rayleigh-Ritz
+        step on both together follows.
+        """
+        X, rows, R = problem.X, point.surface.rows, point.R
+        assert isinstance(X, Spectral)
+        axes, roots, _ = np.linalg.svd(R, full_matrices=False)
+        found = _lowest_beside(X, point, axes, tol)
+        basis = np.linalg.qr(np.hstack([axes, found]))[0]
+        image = point.slack(basis)
+        projected = basis.T @ image
+        values, turned = np.linalg.eigh(0.5 * (projected + projected.T))
+        count = min(WANTED, values.size)
+        curvatures = np.einsum("ij,ij->j", axes, point.slack(axes))
+
+        w = -point.multiplier[: rows.size]
+        shift = float(point.multiplier[-1]) if rows.traced else 0.0
+        least = float(values[0]) + shift - tol
+        if X.at_most:
+            least = min(least, 0.0)
+        support = problem.h.conjugate(w)
+        constant = problem.f.value(np.zeros(problem.f.M.size))
+        lower = constant + least - support
+        gap = point.priced(R) + constant - lower
+        return cls(
+            values[:count],
+            basis @ turned[:, :count],
+            axes,
+            roots**2,
+            curvatures,
+            gap,
+            lower,
+            w,
+        )
+
+
+def _lowest_beside(X: Spectral, point: SurfacePoint, axes: Array, tol: float) -> Array:
+    """Ritz vectors of S for its smallest eigenvalues, orthogonal to the axes."""
+    from scipy.sparse.linalg import LinearOperator
+
+    n, height = point.surface.rows.n, len(axes)
+    if axes.shape[1] >= n:
+        return np.zeros((height, 0))
+    lift = np.abs(point.value) + np.abs(point.multiplier).max(initial=0.0)
+
+    def product(v: Any) -> Array:
+        v = v.reshape(n, -1)
+        padded = np.vstack([v, np.zeros((height - n, v.shape[1]))])
+        inside = axes.T @ padded
+        outside = padded - axes @ inside
+        image = point.slack(outside)
+        image -= axes @ (axes.T @ image)
+        return np.asarray((image + lift * (axes @ inside))[:n])
+
+    operator = LinearOperator((n, n), matvec=product, matmat=product, dtype=np.float64)
+    _, vectors = X.lowest(Symmetric(n, operators=[operator]), WANTED, tol, beside=axes[:n])
+    padded = np.zeros((height, vectors.shape[1] + height - n))
+    padded[:n, : vectors.shape[1]] = vectors
+    padded[n:, vectors.shape[1] :] = 1.0  # the direction of the slack row
+    padded -= axes @ (axes.T @ padded)
+    norms = np.linalg.norm(padded, axis=0)
+    return padded[:, norms > 1e-6] / norms[norms > 1e-6]

@@ -1,0 +1,67 @@
+"""The policy of the rank: what it cuts and grows, and that it cannot cycle."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+import pytest
+
+from condal.methods.surface.rank_policy import MAX_GROWN, RankPolicy
+
+
+def test_a_direction_on_its_way_out_is_cut():
+    kept = RankPolicy(10).kept(np.array([1.0, 1e-5]), np.array([0.0, 1.0]), -1e-3, 1e-2)
+    assert kept.tolist() == [True, False]
+
+
+def test_a_direction_in_the_null_space_of_the_slack_is_kept_however_small():
+    kept = RankPolicy(10).kept(np.array([1.0, 1e-12]), np.array([1.0, 1e-4]), -1e-3, 1e-2)
+    assert kept.all()
+
+
+def test_a_cut_removes_less_of_the_trace_than_the_gap():
+    squares, curvatures = np.array([1.0, 4e-3, 3e-3, 2e-3]), np.array([0.0, 1.0, 1.0, 1.0])
+    kept = RankPolicy(10).kept(squares, curvatures, -1e-6, 1e-2)
+    assert kept.tolist() == [True, True, True, False]
+    assert squares[~kept].sum() <= 1e-2 * squares.sum()
+
+
+def test_a_cut_needs_half_the_gap_of_the_last_one():
+    squares, curvatures = np.array([1.0, 1e-9]), np.array([0.0, 1.0])
+    policy = RankPolicy(10).after_cut(1e-2)
+    assert policy.kept(squares, curvatures, -1e-9, 6e-3).all()
+    assert not policy.kept(squares, curvatures, -1e-9, 5e-3).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "rank", "gap", "residual", "grown"),
+    [
+        ([-1.0, -0.5, -0.05, 0.0], 3, 1e-2, 1e-3, 2),
+        ([-1.0, -0.5], 3, 1e-4, 1e-3, 0),  # the gap may be due to the residual
+        ([-1.0, -0.5], 9, 1e-2, 1e-3, 1),  # no room for more
+        ([1e-9, 1.0], 3, 1e-2, 1e-3, 0),
+        ([], 3, 1e-2, 1e-3, 0),
+        ([-1.0] * 50, 3, 1e-2, 1e-3, min(MAX_GROWN, 7)),
+    ],
+)
+def test_growth(values, rank, gap, residual, grown):
+    assert RankPolicy(10).grown(np.array(values), rank, gap, residual) == grown
+
+
+def test_no_sequence_of_decisions_repeats_for_ever():
+    """Whatever it is shown, the number of cuts is at most log2(first gap / last gap) + 1."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        policy, rank, cuts, least, first = RankPolicy(30), 20, 0, inf, 0.0
+        for _ in range(400):
+            gap = float(10 ** rng.uniform(-6, 0))
+            squares, curvatures = 10 ** rng.uniform(-12, 0, rank), rng.uniform(-0.1, 1, rank)
+            kept = policy.kept(squares, curvatures, -1e-3, gap)
+            if not kept.all():
+                cuts, policy = cuts + 1, policy.after_cut(gap)
+                least, first = min(least, gap), max(first, gap)
+            rank = int(kept.sum())
+            rank += policy.grown(np.sort(rng.uniform(-1, 1, 12)), rank, gap, 0.0)
+            assert 1 <= rank <= 30
+        assert cuts <= np.log2(first / least) + 1

@@ -205,7 +205,7 @@ def test_weights_that_are_no_integers(folder):
         (("--storage", "sketch:0"), "--storage must be auto, dense, factored or sketch:R"),
         (("--storage", "sketch:" + "9" * 5000), "--storage must be"),
         (("--storage", "sparse"), "--storage must be"),
-        (("--method", "newton"), "'newton' is not one of 'auto', 'cgal', 'cgal-decr'"),
+        (("--method", "simplex"), "'simplex' is not one of 'auto', 'cgal', 'cgal-decr'"),
         (("--trials", "0"), "'--trials'"),
         (("--seed", "-1"), "'--seed'"),
         (("--json", "no/such/folder/r.json"), "cannot be written: No such file or directory"),

@@ -165,7 +165,8 @@ EXTRAS = {
     "pandas": ("result.py", "sweeps/table.py"),
     "distributed": ("sweeps/cluster.py",),
     "networkx": ("problems/graphs.py",),
-    **dict.fromkeys(("clarabel", "coptpy", "cvxopt", "pymanopt", "scs"), ("lab/bench/peers/",)),
+    **dict.fromkeys(("coptpy", "cvxopt", "pymanopt", "scs"), ("lab/bench/peers/",)),
+    "clarabel": ("certificates/proposals.py", "lab/bench/peers/"),
 }
 
 

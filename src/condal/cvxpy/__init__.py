@@ -21,6 +21,7 @@ if tuple(int(number) for number in _version.split(".")[:2]) < OLDEST_CVXPY:
         "pip install --upgrade 'cvxpy>=1.9', with NumPy 2"
     )
 
-from condal.cvxpy.solver import CONDAL  # noqa: E402 - imports CVXPY
+from condal.cvxpy.check import CheckedAnswer, certify  # noqa: E402 - imports CVXPY
+from condal.cvxpy.solver import CONDAL  # noqa: E402
 
-__all__ = ["CONDAL"]
+__all__ = ["CONDAL", "CheckedAnswer", "certify"]

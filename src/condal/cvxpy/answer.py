@@ -1,25 +1,31 @@
-"""Answer a CVXPY problem: choose a form, solve its program, and read the solution back."""
+"""Answer a CVXPY problem: choose a form, solve its program, and let the judge prove the answer."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
-from math import nan
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import inf, nan
 
 import numpy as np
 import scipy.sparse as sp
 from cvxpy import settings
 
+from condal.certificates.certificate import Certificate
 from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal
+from condal.cvxpy.judge import Judge, JudgedResult, Judgement
 from condal.cvxpy.options import Options
 from condal.cvxpy.recession import least_direction
 from condal.cvxpy.signs import refuting_row
-from condal.cvxpy.solving import solve_program
+from condal.cvxpy.solving import Solved, solve_program
 from condal.errors import ProblemError
+from condal.linalg.norms import row_squares
 from condal.linalg.points import Array
+from condal.problems.conic.program import Program
 from condal.problems.conic.trace import UnboundedTraceError
 from condal.report.progress import Progress
-from condal.result import Result, Status
+from condal.result import History, Result, Status
 
 MAX_PRIMAL_CONSTRAINTS = (
     100  # up to which the primal is solved first; the dual's bound is from above
@@ -36,9 +42,11 @@ STATUSES = {
     Status.STALLED: settings.OPTIMAL_INACCURATE,
     Status.NUMERICAL_ERROR: settings.OPTIMAL_INACCURATE,
 }
+PROVED = settings.OPTIMAL, settings.INFEASIBLE, settings.UNBOUNDED
+MIN_SECONDS = 1e-3  # a time limit must be positive
 SIZE_GUESSES = 1e2, 1e5  # sizes of a feasible point, relative to b
 FEASIBILITY_ITERATIONS = 300
-MIN_REFUTATION = 1e-11  # least |<b, z>| that proves infeasibility, relative to its terms
+GUESS_SECONDS = 2.0  # for a solve within a guessed trace
 POOR_ERROR = 0.1  # a larger gap or infeasibility is not an answer
 NO_ANSWER = "the solve ended without an answer"
 ADVICE = (
@@ -81,6 +89,11 @@ class _Question:
     problem: CvxpyProblem
     options: Options
     progress: Progress | None
+    start: float = field(default_factory=time.perf_counter)
+
+    @cached_property
+    def judge(self) -> Judge:
+        return Judge(self.problem)
 
     def answer(self) -> CvxpyAnswer:
         if not self.problem.layout.blocks:
@@ -92,16 +105,23 @@ class _Question:
         elif in_s > max(MAX_PRIMAL_CONSTRAINTS, DUAL_ADVANTAGE * in_z):
             attempts = attempts[::-1]
         faults: list[ProblemError] = []
+        answers: list[CvxpyAnswer] = []
         for attempt in attempts:
             try:
                 answer = attempt()
             except ProblemError as fault:
                 faults.append(fault)
                 continue
-            if answer.status != settings.USER_LIMIT or not _poor(answer.result):
+            if answer.status in PROVED or not _poor(answer.result):
                 return answer
-            if not faults:  # there may be no solution
-                return self._answer_by_direction() or answer
+            answers.append(answer)
+            if answer.status == settings.USER_LIMIT:  # the limit holds for all attempts
+                break
+        proved = self._proved_without_solution() or (self._by_guess() if answers else None)
+        if proved is not None:
+            return proved
+        if answers:
+            return answers[0] if faults else self._answer_by_direction() or answers[0]
         if not any(isinstance(fault, UnboundedTraceError) for fault in faults):
             raise faults[0]
         ended = self._answer_by_direction()
@@ -109,104 +129,252 @@ class _Question:
             raise ProblemError(self._unbounded_message())
         return ended
 
+    @property
+    def _left(self) -> Options:
+        """The options, with the time that is left."""
+        limit = self.options.max_seconds
+        if limit is None:
+            return self.options
+        left = max(limit - (time.perf_counter() - self.start), MIN_SECONDS)
+        return replace(self.options, max_seconds=left)
+
+    @property
+    def _over(self) -> bool:
+        """Whether no time is left."""
+        return self._left.max_seconds == MIN_SECONDS
+
     def _of_equations(self) -> CvxpyAnswer:
-        """Answer a problem without cones, which the elimination solves."""
-        form, problem = Primal(self.problem), self.problem
-        if form.elimination.contradictions.size:
-            return CvxpyAnswer(settings.INFEASIBLE, z=form.contradiction())
-        if form.elimination.ray is not None:
-            return CvxpyAnswer(settings.UNBOUNDED)
-        x, z = form.pair(np.zeros(0), np.zeros(0))
-        return CvxpyAnswer(settings.OPTIMAL, float(problem.c @ x), x, z)
+        """Answer a problem without cones, for which the elimination proposes all there is."""
+        form = Primal(self.problem)
+        z = form.contradiction() if form.elimination.contradictions.size else None
+        refuted = None if z is None else self._refuted(z)
+        if refuted is not None:
+            return refuted
+        pair = form.pair(np.zeros(0), np.zeros(0))
+        if form.elimination.ray is not None and self.judge.unbounded(form.elimination.ray, pair.x):
+            return self._unbounded_answer()
+        return self._with_pair(_Ended(settings.OPTIMAL), pair)
 
     def _by_primal(self) -> CvxpyAnswer:
         """Answer by the program in s."""
-        form = Primal(self.problem)
-        if form.elimination.contradictions.size:
-            return CvxpyAnswer(settings.INFEASIBLE, z=form.contradiction())
-        if form.elimination.ray is not None:
-            return CvxpyAnswer(self._status_if_unbounded(form))
+        form, dual = Primal(self.problem), Dual(self.problem)
+        proposals = [form.contradiction()] if form.elimination.contradictions.size else []
+        if dual.elimination.ray is not None:
+            proposals.append(dual.contradiction())
         refuting = refuting_row(form.program)
         if refuting is not None:
-            return CvxpyAnswer(settings.INFEASIBLE, z=form.separating(-refuting))
-        solution = solve_program(form.program, self.options, self.progress)
-        ended = _answer_without_point(solution.result)
+            proposals.append(form.separating(-refuting))
+        for z in proposals:
+            refuted = self._refuted(z)
+            if refuted is not None:
+                return refuted
+        ray = form.elimination.ray
+        if ray is not None and self.judge.ray(ray) is not None:
+            return self._if_feasible()
+        if form.program.b.size == 0:
+            return self._without_rows(form)
+
+        def pair(solution: Solved) -> Pair:
+            return form.pair(solution.blocks, solution.dual)
+
+        solution = solve_program(form.program, self._left, self.progress, self._excess(pair))
+        ended = _Ended.of(solution.result)
         if solution.result.status is Status.INFEASIBLE:
-            z = form.separating(-solution.separator)
-            return replace(ended, status=self._refutation_status(z), z=z)
+            return self._infeasible_answer(ended, form.separating(-solution.separator))
         if solution.result.status is Status.UNBOUNDED:
-            return ended
-        return self._with_pair(ended, form.pair(solution.blocks, solution.dual))
+            direction = None if solution.ray is None else form.direction(solution.ray)
+            return self._if_feasible(direction, ended)
+        return self._with_pair(ended, pair(solution))
+
+    def _without_rows(self, form: Primal) -> CvxpyAnswer:
+        """Answer a program in s without rows: s = 0 is optimal, or the objective is unbounded."""
+        program = form.program
+        answer = self._with_pair(
+            _Ended(settings.OPTIMAL), form.pair(np.zeros(program.c.shape[1]), np.zeros(0))
+        )
+        if answer.status == settings.OPTIMAL:
+            return answer
+        steepest = solve_program(program, replace(self._left, trace_bound=1.0))
+        unbounded = self._if_feasible(form.direction(steepest.blocks))
+        return unbounded if unbounded.status == settings.UNBOUNDED else answer
 
     def _by_dual(self) -> CvxpyAnswer:
         """Answer by the program in z."""
         form = Dual(self.problem)
-        if form.elimination.ray is not None:
-            return CvxpyAnswer(settings.INFEASIBLE, z=form.contradiction())
-        if refuting_row(form.program) is not None:
-            return CvxpyAnswer(self._status_if_unbounded(Primal(self.problem)))
-        solution = solve_program(form.program, self.options, self.progress)
-        ended = _answer_without_point(solution.result)
+        refuted = None if form.elimination.ray is None else self._refuted(form.contradiction())
+        if refuted is not None:
+            return refuted
+        if refuting_row(form.program) is not None and self.judge.ray() is not None:
+            return self._if_feasible()
+
+        def pair(solution: Solved) -> Pair:
+            return form.pair(solution.blocks, -solution.dual)
+
+        solution = solve_program(form.program, self._left, self.progress, self._excess(pair))
+        ended = _Ended.of(solution.result)
         if solution.result.status is Status.UNBOUNDED:
             z = None if solution.ray is None else form.separating(solution.ray)
-            return replace(ended, status=settings.INFEASIBLE, z=z)
+            return self._infeasible_answer(ended, z)
         if solution.result.status is Status.INFEASIBLE:  # unbounded, if there is a feasible x
-            return replace(ended, status=self._status_if_unbounded(Primal(self.problem)))
-        return self._with_pair(ended, form.pair(solution.blocks, -solution.dual))
+            return self._if_feasible(ended=ended)
+        return self._with_pair(ended, pair(solution))
 
-    def _with_pair(self, ended: CvxpyAnswer, pair: Pair) -> CvxpyAnswer:
-        """Return the answer with x and z.
-
-        At a limit, they may be near a solution without a proof. If a method that can do no more
-        leaves them far from one, ProblemError is raised.
-        """
-        status, value = ended.status, float(self.problem.c @ pair.x)
-        if status == settings.USER_LIMIT and self.problem.error(pair) <= self.options.tol:
-            status = settings.OPTIMAL_INACCURATE
-        elif status == settings.OPTIMAL_INACCURATE and self.problem.error(pair) > POOR_ERROR:
-            error = self.problem.error(pair)
-            raise ProblemError(
-                f"{NO_ANSWER}: x and its duals have an error of {error:.1g}. {ADVICE}"
-            )
-        return replace(ended, status=status, value=value, x=pair.x, z=pair.z)
-
-    def _refutation_status(self, z: Array) -> str:
-        """Return the status for a z that refutes x: inaccurate if rounding may explain it."""
-        b = self.problem.b
-        clear = -float(b @ z) > MIN_REFUTATION * float(np.abs(b) @ np.abs(z))
-        return str(settings.INFEASIBLE if clear else settings.INFEASIBLE_INACCURATE)
-
-    def _status_if_unbounded(self, form: Primal) -> str:
-        """Return the status of an objective that is unbounded if there is a feasible point."""
-        program = form.program
-        feasibility = replace(program, c=sp.csr_array(program.c.shape), offset=0.0)
-        size = 1.0 + float(np.abs(program.b).max(initial=0.0))
-        for bound in (self.options.trace_bound, *(factor * size for factor in SIZE_GUESSES)):
-            options = replace(self.options, trace_bound=bound, max_iters=FEASIBILITY_ITERATIONS)
+    def _by_guess(self) -> CvxpyAnswer | None:
+        """Return the answer within a guessed trace, if the judge proves it whatever the trace."""
+        if self.options.trace_bound is not None or self._over:
+            return None
+        form = Primal(self.problem)
+        size = _size(form.program)
+        for factor in SIZE_GUESSES:
+            seconds = min(self._left.max_seconds or inf, GUESS_SECONDS)
+            options = replace(self.options, trace_bound=factor * size, max_seconds=seconds)
             try:
-                status = solve_program(feasibility, options).result.status
+                solution = solve_program(form.program, options)
+                pair = form.pair(solution.blocks, solution.dual)
             except ProblemError:
                 continue
-            if status is Status.SOLVED:
-                return str(settings.UNBOUNDED)
-            if status is Status.INFEASIBLE and bound is None:
-                return str(settings.INFEASIBLE)
-        return str(settings.INFEASIBLE_OR_UNBOUNDED)
+            judged = self.judge.judge(pair, self.options.tol)
+            if judged.within(self.options.tol):
+                ended = _Ended(settings.OPTIMAL, solution.result)
+                return self._ended(ended, settings.OPTIMAL, judged, x=pair.x, z=pair.z)
+        return None
+
+    # ---- verdicts ----------------------------------------------------------------------------
+
+    def _excess(self, pair: Callable[[Solved], Pair]) -> Callable[[Solved], float]:
+        """Return how many times tol the judged gap of a solution is."""
+
+        def excess(solution: Solved) -> float:
+            judged = self.judge.judge(pair(solution), self.options.tol, self.options.trace_bound)
+            return judged.error / self.options.tol
+
+        return excess
+
+    def _with_pair(self, ended: _Ended, pair: Pair) -> CvxpyAnswer:
+        """Return the answer with x and z: optimal if that is proved, else inaccurate.
+
+        If a method that can do no more leaves x and z far from a solution, ProblemError is raised.
+        """
+        judged = self.judge.judge(pair, self.options.tol, self.options.trace_bound)
+        status = ended.status
+        if judged.within(self.options.tol):
+            status = settings.OPTIMAL
+        elif status in (settings.OPTIMAL, settings.OPTIMAL_INACCURATE):
+            proved = self._proved_without_solution()
+            if proved is not None:
+                return proved
+            status = settings.OPTIMAL_INACCURATE
+            error = self.problem.error(pair)
+            if error > POOR_ERROR:
+                raise ProblemError(
+                    f"{NO_ANSWER}: x and its duals have an error of {error:.1g}. {ADVICE}"
+                )
+        elif self.problem.error(pair) <= self.options.tol:
+            status = settings.OPTIMAL_INACCURATE
+        return self._ended(ended, status, judged, x=pair.x, z=pair.z)
+
+    def _proved_without_solution(self) -> CvxpyAnswer | None:
+        """Return the answer if the problem is proved to be infeasible or unbounded."""
+        z = self.judge.refutation()
+        if z is not None:
+            return self._refuted(z)
+        return self._unbounded_answer() if self.judge.unbounded() else None
+
+    def _refuted(self, z: Array, ended: _Ended | None = None) -> CvxpyAnswer | None:
+        """Return the answer if a z near this one proves that no x is feasible."""
+        proof = self.judge.refutation(z)
+        if proof is None:
+            return None
+        judged = Judgement(text="proved, without assumptions: no x is feasible")
+        return self._ended(ended or _Ended(), settings.INFEASIBLE, judged, z=proof)
+
+    def _infeasible_answer(self, ended: _Ended, z: Array | None) -> CvxpyAnswer:
+        """Return the answer to a problem that a solver calls infeasible."""
+        proved = None if z is None else self._refuted(z, ended)
+        proved = proved or self._proved_without_solution()
+        if proved is not None:
+            return proved
+        judged = Judgement(text="no x seems to be feasible, but this is not proved")
+        return self._ended(ended, settings.INFEASIBLE_INACCURATE, judged, z=z)
+
+    def _unbounded_answer(self, ended: _Ended | None = None) -> CvxpyAnswer:
+        judged = Judgement(text="proved, without assumptions: the objective is unbounded")
+        return self._ended(ended or _Ended(), settings.UNBOUNDED, judged)
+
+    def _if_feasible(
+        self, direction: Array | None = None, ended: _Ended | None = None
+    ) -> CvxpyAnswer:
+        """Return the answer to a problem that is unbounded if some x is feasible."""
+        z = self.judge.refutation()
+        refuted = None if z is None else self._refuted(z, ended)
+        if refuted is not None:
+            return refuted
+        falls = self.judge.ray(direction) is not None
+        x = None if self.judge.feasible() else self._feasible_x()
+        feasible = self.judge.feasible(x)
+        if feasible and falls:
+            return self._unbounded_answer(ended)
+        off = 0.0 if feasible else inf if x is None else self.judge.infeasibility(x)
+        near = off <= self.options.tol
+        status = settings.UNBOUNDED_INACCURATE if near else settings.INFEASIBLE_OR_UNBOUNDED
+        text = f"{'an' if falls else 'no'} improving ray is proved; "
+        text += (
+            "a feasible point is proved" if feasible else f"the best x is infeasible by {off:.3g}"
+        )
+        return self._ended(ended or _Ended(), status, Judgement(infeasibility=off, text=text))
+
+    def _feasible_x(self) -> Array | None:
+        """Return a point that a solve without the objective proposes; None if it finds none."""
+        form = Primal(self.problem)
+        program = form.program
+        feasibility = replace(program, c=sp.csr_array(program.c.shape), offset=0.0)
+        size = _size(program)
+        for bound in (self.options.trace_bound, *(factor * size for factor in SIZE_GUESSES)):
+            options = replace(self._left, trace_bound=bound, max_iters=FEASIBILITY_ITERATIONS)
+            try:
+                solution = solve_program(feasibility, options)
+            except ProblemError:
+                continue
+            if solution.result.status is Status.SOLVED:
+                return form.pair(solution.blocks, solution.dual).x
+        return None
+
+    def _ended(
+        self,
+        ended: _Ended,
+        status: str,
+        judged: Judgement,
+        x: Array | None = None,
+        z: Array | None = None,
+    ) -> CvxpyAnswer:
+        value = nan if x is None else judged.objective
+        result = ended.result or _no_result(status, judged)
+        reason = result.reason if status in PROVED else "; ".join(judged.text.splitlines())
+        fields = {name: getattr(result, name) for name in Result.__dataclass_fields__}
+        fields["reason"] = reason
+        if status == settings.OPTIMAL:
+            fields |= {"status": Status.SOLVED, "reason": ""}
+        judged_result = JudgedResult(**fields, judgement=judged)
+        return CvxpyAnswer(status, value, x, z, judged_result, result.seconds)
 
     def _answer_by_direction(self) -> CvxpyAnswer | None:
-        """Return the answer that a direction of the cone gives: no x, or no best x."""
+        """Return the answer that a direction of the cone suggests: no x, or no best x."""
+        if self._over:
+            return None
         form = Dual(self.problem)
-        direction = least_direction(form.program, self.options)
+        direction = least_direction(form.program, self._left)
         if direction is not None and direction.falls:
-            return CvxpyAnswer(settings.INFEASIBLE_INACCURATE, z=form.separating(direction.x))
-        direction = least_direction(Primal(self.problem).program, self.options)
+            return self._infeasible_answer(_Ended(), form.separating(direction.x))
+        direction = least_direction(Primal(self.problem).program, self._left)
         falls = direction is not None and direction.falls
-        return CvxpyAnswer(settings.UNBOUNDED_INACCURATE) if falls else None
+        text = "the objective seems to be unbounded along a direction, which is not proved"
+        judged = Judgement(text=text)
+        return self._ended(_Ended(), settings.UNBOUNDED_INACCURATE, judged) if falls else None
 
     def _unbounded_message(self) -> str:
         """Return an error text that names the unbounded variables and the remedies."""
         form, where = Primal(self.problem), ""
-        direction = least_direction(form.program, self.options)
+        direction = least_direction(form.program, self._left)
         if direction is not None:
             where = f" of {', '.join(self.problem.moved(form.direction(direction.x)))}"
         return (
@@ -217,19 +385,57 @@ class _Question:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class _Ended:
+    """The status that a solve proposes, and its result."""
+
+    status: str = ""
+    result: Result | None = None
+
+    @classmethod
+    def of(cls, result: Result) -> _Ended:
+        """Return the proposal of a result; raise ProblemError if there is none."""
+        exhausted = result.status in (Status.INACCURATE, Status.STALLED, Status.NUMERICAL_ERROR)
+        without_point = result.status in (Status.INFEASIBLE, Status.UNBOUNDED)
+        if not without_point and (result.x is None or (exhausted and _poor(result))):
+            raise ProblemError(
+                f"{NO_ANSWER}, at a gap of {result.gap:.1g} and infeasible by "
+                f"{result.infeasibility:.1g} ({result.reason or result.status.value}). {ADVICE}"
+            )
+        return cls(STATUSES[result.status], result)
+
+
+def _size(program: Program) -> float:
+    """Return the size of a point that satisfies some row, and at least 1."""
+    norms = np.sqrt(row_squares(program.A))
+    distances = np.abs(program.b) / np.where(norms > 0, norms, 1.0)
+    return 1.0 + float(distances.max(initial=0.0))
+
+
 def _poor(result: Result | None) -> bool:
     """Return whether a point is too inaccurate to be an answer."""
-    return result is None or max(result.gap, result.infeasibility) > POOR_ERROR
+    if result is None:
+        return True
+    return not (result.gap <= POOR_ERROR and result.infeasibility <= POOR_ERROR)
 
 
-def _answer_without_point(result: Result) -> CvxpyAnswer:
-    """Return the answer of a result without x and z; raise ProblemError if there is none."""
-    if result.status in (Status.INFEASIBLE, Status.UNBOUNDED):
-        return CvxpyAnswer(STATUSES[result.status], result=result, seconds=result.seconds)
-    exhausted = result.status in (Status.INACCURATE, Status.STALLED, Status.NUMERICAL_ERROR)
-    if result.x is None or (exhausted and _poor(result)):
-        raise ProblemError(
-            f"{NO_ANSWER}, at a gap of {result.gap:.1g} and infeasible by "
-            f"{result.infeasibility:.1g} ({result.reason or result.status.value}). {ADVICE}"
-        )
-    return CvxpyAnswer(STATUSES[result.status], result=result, seconds=result.seconds)
+def _no_result(status: str, judged: Judgement) -> Result:
+    """Return the result of an answer without a solve."""
+    ends = {
+        settings.OPTIMAL: Status.SOLVED,
+        settings.INFEASIBLE: Status.INFEASIBLE,
+        settings.UNBOUNDED: Status.UNBOUNDED,
+    }
+    how = judged.text.partition("\n")[0]
+    return Result(
+        x=None,
+        y=np.zeros(0),
+        status=ends.get(status, Status.INACCURATE),
+        certificate=Certificate(judged.objective, judged.bound, judged.infeasibility, how),
+        history=History(),
+        seconds=0.0,
+        oracle_calls=0,
+        matvecs=0,
+        problem_name="CVXPY problem",
+        method="elimination",
+    )

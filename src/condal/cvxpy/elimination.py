@@ -23,9 +23,9 @@ from condal.linalg.points import Array, Indices
 
 SMALLEST_PIVOT = 1e-6  # relative to the largest entry of its row
 SMALLEST_PAIR_PIVOT = 1e-3  # the same, for a row that is added to another
-MIN_RAY = 1e-9  # relative to |c|; less is rounding
+MIN_RAY = 1e-13  # relative to |c|; less is rounding
 TERM_ROUNDING = 1e-13  # relative to the terms that add up to an entry
-MAX_INCONSISTENCY = 1e-9  # of 0 = g, relative to the terms of g
+MAX_INCONSISTENCY = 1e-14  # of 0 = g, relative to the terms of g
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,8 @@ class Elimination:
 
     M has a row for each of `rest`, the rows outside the basis: s_i - A_i E s = b_i - A_i p. `ray`
     is a direction that no row sees and along which the objective falls, or None. `contradictions`
-    are the remaining rows that state 0 = g with g nonzero.
+    are the remaining rows that state 0 = g with g nonzero. Both may be rounding: they propose
+    verdicts, which the judge proves or not.
     """
 
     p: Array = field(repr=False)

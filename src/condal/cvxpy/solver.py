@@ -132,13 +132,7 @@ class CONDAL(ConicSolver):  # type: ignore[misc]
         solver_cache: dict[str, Any] | None = None,
     ) -> CvxpyAnswer:
         """Return the answer to min <c, x>, Ax + s = b, s in K."""
-        problem = CvxpyProblem(
-            sp.csr_array(data[settings.A]),
-            data[settings.B],
-            data[settings.C],
-            Layout.of(data[self.DIMS]),
-            _names(data[settings.PARAM_PROB]),
-        )
+        problem = cone_program(data)
         try:
             options = self.options.updated(solver_opts)
             if not verbose:
@@ -166,6 +160,17 @@ class CONDAL(ConicSolver):  # type: ignore[misc]
         value = solution.value + inverse_data[settings.OFFSET]
         x = {inverse_data[self.VAR_ID]: solution.x}
         return Solution(solution.status, value, x, duals, attributes)
+
+
+def cone_program(data: dict[str, Any]) -> CvxpyProblem:
+    """Return the cone program that CVXPY hands over."""
+    return CvxpyProblem(
+        sp.csr_array(data[settings.A]),
+        data[settings.B],
+        data[settings.C],
+        Layout.of(data[CONDAL.DIMS]),
+        _names(data[settings.PARAM_PROB]),
+    )
 
 
 def _names(program: Any) -> tuple[tuple[int, str], ...]:

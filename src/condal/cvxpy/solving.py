@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from condal.cvxpy.options import Options
+from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.problems.conic.model import ConicModel, conic_model
 from condal.problems.conic.program import Program
@@ -15,6 +19,11 @@ from condal.report.progress import Progress
 from condal.result import Result, Status
 
 MIN_SECONDS = 1e-3  # a time limit must be positive
+SEARCH_SECONDS = 5.0  # for a bound on the trace, and
+SECONDS_PER_ENTRY = 1e-4  # for each entry of the program
+MAX_ATTEMPTS = 8  # each with a smaller tolerance
+SMALLEST_CUT = 1e-3  # of the tolerance
+NEAR = 100  # times tol: a gap that a smaller tolerance may close
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,39 +56,57 @@ class Solved:
         return None if verdict is None or verdict.ray is None else verdict.ray.x
 
 
-def solve_program(program: Program, options: Options, progress: Progress | None = None) -> Solved:
+def solve_program(
+    program: Program,
+    options: Options,
+    progress: Progress | None = None,
+    excess: Callable[[Solved], float] | None = None,
+) -> Solved:
     """Solve the program to a relative gap of tol in the user's units, including the offset.
 
-    Raise ProblemError if nothing bounds the trace.
+    `excess` returns how many times tol the error of a solution is, as the judge sees it: the solve
+    resumes with a smaller tolerance if it is above 1. Raise ProblemError if nothing bounds the
+    trace.
     """
-    unconstrained = program.b.size == 0  # either x = 0 is optimal or the objective is unbounded
+    start = time.perf_counter()
+    limit = inf if options.max_seconds is None else options.max_seconds
+    search = SEARCH_SECONDS + SECONDS_PER_ENTRY * (program.A.nnz + program.c.nnz)
     model = conic_model(
         program,
-        1.0 if unconstrained else options.trace_bound,
+        options.trace_bound,
         seed=options.seed,
-        max_seconds=options.max_seconds,
+        max_seconds=min(limit, search),
         say=None if progress is None else progress.note,
     )
-    tol, result, spent = options.tol, None, model.seconds
-    while True:
-        result = model.solve(
-            options.method,
-            tol=tol,
-            max_iters=options.max_iters,
-            max_seconds=_left(options, spent),
-            seed=options.seed,
-            callback=progress,
-            warm_start=result,
-        )
-        spent += result.seconds
-        shifted = _with_offset(result, program.offset)
-        if result.status is not Status.SOLVED or shifted.gap <= options.tol:
+    tol, solved = options.tol, None
+    for attempt in range(MAX_ATTEMPTS):
+        left = limit - (time.perf_counter() - start)
+        try:
+            result = model.solve(
+                options.method,
+                tol=tol,
+                max_iters=options.max_iters,
+                max_seconds=None if limit == inf else max(left, MIN_SECONDS),
+                seed=options.seed,
+                callback=progress,
+                warm_start=None if solved is None else solved.raw,
+            )
+        except np.linalg.LinAlgError as error:  # rounding broke a method down
+            if solved is None:
+                raise ProblemError(f"the solve broke down: {error}") from error
             break
-        tol *= 0.5 * options.tol / shifted.gap
-    change = abs(shifted.objective - program.offset)
-    if unconstrained and change > options.tol * float(np.linalg.norm(program.c.data)):
-        shifted = replace(shifted, status=Status.UNBOUNDED)
-    return Solved(model, result, shifted)
+        solved = Solved(model, result, _with_offset(result, program.offset))
+        over = solved.result.gap / options.tol
+        near = result.status is Status.STALLED and over <= NEAR  # its bound lost a little
+        if not (result.status is Status.SOLVED or near) or attempt == MAX_ATTEMPTS - 1:
+            break
+        if over <= 1 and excess is not None:
+            over = excess(solved)
+        if over <= 1:
+            break
+        tol *= max(0.5 / over, SMALLEST_CUT)
+    assert solved is not None
+    return solved
 
 
 def flat(blocks: Any) -> Array:
@@ -94,9 +121,3 @@ def _with_offset(result: Result, offset: float) -> Result:
         certificate, objective=certificate.objective + offset, bound=certificate.bound + offset
     )
     return replace(result, certificate=shifted)
-
-
-def _left(options: Options, spent: float) -> float | None:
-    """Return the remaining seconds, always positive; None for no limit."""
-    limit = options.max_seconds
-    return None if limit is None else max(limit - spent, MIN_SECONDS)

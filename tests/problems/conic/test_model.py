@@ -11,7 +11,7 @@ import pytest
 import condal
 from condal.errors import ProblemError
 from condal.linalg.points import LowRank, dense
-from condal.problems.conic import Block, conic_model
+from condal.problems.conic import Block, Program, conic_model
 from condal.result import Status
 from conic_programs import (
     cone_program,
@@ -174,3 +174,33 @@ def test_a_huge_offset_does_not_round_a_bound_past_the_optimum(maximise):
         exact = Fraction(offset) + (-1 if maximise else 1)
         sense = -1 if maximise else 1
         assert sense * Fraction(model.bound(result)) <= sense * exact
+
+
+def test_verdicts_are_proved_on_the_programs_own_data(monkeypatch):
+    """What the program's own data do not prove is not issued, whatever the search for a bound
+    says."""
+    from condal.problems.conic import verified
+    from condal.problems.conic.trace import UnboundedTraceError
+
+    infeasible = Program([0.0], [[1.0]], [-1.0], [Block("orthant", 1)])
+    unbounded = Program([-1.0, 0.0], [[1.0, -1.0]], [0.0], [Block("orthant", 2)])
+    assert conic_model(infeasible).ended().status is Status.INFEASIBLE
+    assert conic_model(unbounded).ended().status is Status.UNBOUNDED
+    monkeypatch.setattr(verified, "proves_infeasible", lambda form, y: False)
+    monkeypatch.setattr(verified, "proves_unbounded", lambda form, x, d: False)
+    for case, word in ((infeasible, "infeasible"), (unbounded, "unbounded")):
+        with pytest.raises(UnboundedTraceError, match=f"seems to be {word}, but its own data"):
+            conic_model(case)
+
+
+def test_a_bound_that_the_programs_own_data_do_not_prove_is_not_issued(monkeypatch):
+    from condal.problems.conic import verified
+
+    pentagon, optimum = max_cut_of_the_pentagon()
+    model = conic_model(pentagon)
+    assert model.solve(tol=1e-4).status is Status.SOLVED
+    monkeypatch.setattr(verified, "proved_lower_bound", lambda form, y: -1.0 - optimum)
+    result = model.solve(tol=1e-4)
+    assert result.status is Status.STALLED
+    assert result.bound == pytest.approx(1.0 + optimum)
+    assert "own data" in result.reason

@@ -23,13 +23,29 @@ from condal.problems.conic.duals import without_bound
 from condal.problems.conic.folded import fold
 from condal.problems.conic.program import Program
 from condal.problems.conic.structure import Shape
-from condal.problems.conic.trace import Search, TraceBound, Verdict, bound_traces
+from condal.problems.conic.trace import (
+    Search,
+    TraceBound,
+    UnboundedTraceError,
+    Verdict,
+    bound_traces,
+)
 from condal.problems.conic.unfolded import blocks_of
+from condal.problems.conic.verified import (
+    verifiable,
+    verified_bound,
+    verified_infeasible,
+    verified_unbounded,
+)
 from condal.result import History, Result, Status
 from condal.types import Method
 
 GAP_ROUNDING = 1e-12  # relative to the objective
 GIVEN_TRACE = "for points within the given trace bound"
+UNVERIFIED = "the program's own data prove less than tol: scale the rows, or raise tol"
+RETRY = 0.01  # of tol, if the first bound is not proved on the program's own data
+MIN_SECONDS = 1e-3  # a time limit must be positive
+VERIFIED_SHARE = 0.1  # of tol: what the check of a bound on the program's own data may lose
 DUAL_ERROR = 0.1  # distance of the multipliers from the dual cone, as a fraction of tol
 
 
@@ -100,7 +116,18 @@ class ConicModel:
         """
         if self.verdict is not None:
             return self.ended()
-        return self.proved(solve(self.problem, method, **options))
+        result = solve(self.problem, method, **options)
+        proved = self.proved(result)
+        if proved.reason != UNVERIFIED or result.tol is None:
+            return proved
+        more = {**options, "tol": RETRY * result.tol, "warm_start": result}
+        if options.get("max_seconds") is not None:
+            more["max_seconds"] = max(options["max_seconds"] - result.seconds, MIN_SECONDS)
+        again = self.proved(solve(self.problem, method, **more))
+        again = replace(again, tol=result.tol, seconds=result.seconds + again.seconds)
+        if self._within_tol(again) and again.infeasibility <= result.tol:
+            return replace(again, status=Status.SOLVED, reason="")
+        return again if again.gap < proved.gap else proved
 
     def resume(self, checkpoint: Any, **options: Any) -> Result:
         """Resume a solve of the problem, with a bound that holds for the program itself.
@@ -134,14 +161,65 @@ class ConicModel:
         """
         proved = replace(result, certificate=self.certified(result.certificate, result.y))
         if result.status is Status.INFEASIBLE:
-            return self._of_any_trace(proved)
+            return self._verified_infeasible(self._of_any_trace(proved))
+        claimed, proved = proved.bound, self._verified(proved)
         if result.status is Status.SOLVED and not self._within_tol(proved):
             if self._trace.given:  # a bound for any trace would be a little worse than tol
                 return replace(result, certificate=_within_the_trace(result.certificate))
             reason = f"points with an objective beyond {proved.bound:.6g} may have larger traces "
             reason += "than the bound, and be better: give trace_bound= (--trace-bound)"
+            if proved.bound != claimed:
+                reason = UNVERIFIED
             return replace(proved, status=Status.STALLED, reason=reason)
         return proved
+
+    def _verified(self, result: Result) -> Result:
+        """Return the result with its bound, if the program's own data prove it up to tol / 10.
+
+        Otherwise the bound is what they do prove. A bound within a given trace is left as it is.
+        """
+        assumed = self._trace.given and GIVEN_TRACE in result.certificate.how
+        if assumed or result.x is None or not isfinite(result.bound):
+            return result
+        if not verifiable(self.program):
+            return result
+        sense = self.problem.sense
+        y, inner = sense * self.dual(result), self._combinations(of_objective=True)
+        bound = verified_bound(self.program, y, self._inward, inner)
+        allowed = VERIFIED_SHARE * (result.tol or 0.0) * self.problem.gap_unit(result.objective)
+        if bound >= sense * result.bound - allowed:
+            return result
+        certificate = replace(result.certificate, bound=sense * bound)
+        return replace(result, certificate=certificate)
+
+    def _verified_infeasible(self, result: Result) -> Result:
+        """Return the result; without its verdict, if the program's own data do not prove it."""
+        if result.status is not Status.INFEASIBLE or self._trace.given:
+            return result
+        if not verifiable(self.program):
+            return result
+        if result.separator is not None:
+            y = -self.separator(result)
+            if verified_infeasible(self.program, y, self._inward):
+                return result
+        reason = "no point seems to be feasible, but the program's own data do not prove it"
+        return replace(result, status=Status.STALLED, reason=reason)
+
+    @property
+    def _inward(self) -> list[Array]:
+        """Multipliers y of the program's rows with -A'y inside the dual cone."""
+        directions = self._combinations(of_objective=False)
+        return [*directions, np.sum(directions, axis=0)] if len(directions) > 1 else directions
+
+    def _combinations(self, *, of_objective: bool) -> list[Array]:
+        """The proofs of the trace bound as multipliers of the program's rows."""
+        folded, multipliers = self.shape.folded, []
+        for proof in self._trace.combinations:
+            if proof.of_objective is of_objective and proof.least.max() > 0:
+                y = np.zeros(self.program.b.size)
+                y[folded.rows] = -folded.scale * proof.y
+                multipliers.append(y if of_objective else y / proof.least.max())
+        return multipliers
 
     def _within_tol(self, result: Result) -> bool:
         """Return whether the gap is within tol, with the bound that holds for the program."""
@@ -383,4 +461,22 @@ def conic_model(
     began = time.perf_counter()
     shape = Shape.of(fold(program))
     trace = bound_traces(shape, trace_bound, Search.of(seed, max_seconds, say))
+    if isinstance(trace, Verdict) and not _proved_on(program, shape, trace):
+        raise UnboundedTraceError(
+            f"{program.name} seems to be {trace.status.name.lower()}, but its own data do not "
+            "prove it, and no bound on its trace was found: scale its rows, or give trace_bound= "
+            "(--trace-bound at the command line), a number that the trace of a solution does not "
+            "exceed"
+        )
     return ConicModel(program, shape, trace, time.perf_counter() - began)
+
+
+def _proved_on(program: Program, shape: Shape, verdict: Verdict) -> bool:
+    """Return whether the program's own data prove the verdict; True if they are too large."""
+    if not verifiable(program):
+        return True
+    if verdict.y is not None:
+        y = np.zeros(program.b.size)
+        y[shape.folded.rows] = -shape.folded.scale * verdict.y
+        return verified_infeasible(program, y, [])
+    return verdict.ray is not None and verified_unbounded(program, verdict.ray.x)

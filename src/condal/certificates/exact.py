@@ -1,0 +1,139 @@
+"""Exact arithmetic for small proofs: doubles are fractions, and fractions do not round."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.linalg.points import Array, Indices
+
+MAX_ENTRIES = 20_000  # of a system that is reduced in fractions
+MAX_ROWS = 200
+
+
+def is_psd(full: Array) -> bool:
+    """Whether a symmetric matrix of doubles is psd, by LDL' in fractions."""
+    S = [[Fraction(value) for value in row] for row in full.tolist()]
+    n = len(S)
+    left = list(range(n))
+    while left:
+        k = max(left, key=lambda i: S[i][i])
+        pivot = S[k][k]
+        if pivot <= 0:
+            return pivot == 0 and all(S[i][j] == 0 for i in left for j in left)
+        left.remove(k)
+        for i in left:
+            if S[i][k]:
+                factor = S[i][k] / pivot
+                for j in left:
+                    S[i][j] -= factor * S[k][j]
+    return True
+
+
+def in_second_order(v: Array) -> bool:
+    """Whether |(v_2, ..., v_n)| <= v_1, by squares in fractions."""
+    head, *rest = (Fraction(value) for value in v.tolist())
+    return head >= 0 and sum((value * value for value in rest), Fraction(0)) <= head * head
+
+
+def exact_rows(M: Any, t: Array, size: Array, system: tuple[Any, Array]) -> Indices | None:
+    """Return independent rows of M that imply all others in M u = t - A v, (A, v) the `system`.
+
+    None if that is not proved: a row of M that is an exact combination of other rows must have the
+    same combination on the right-hand side, and an empty row 0. `size` bounds the right-hand side.
+    """
+    M = sp.csr_array(M)
+    entries = np.diff(M.indptr)
+    empty = np.flatnonzero((entries == 0) & (size > 0))
+    if empty.size > MAX_ROWS or any(exact_residual(system, t, int(i)) != 0 for i in empty):
+        return None
+    rows = np.flatnonzero(entries > 0)
+    if rows.size == 0 or _seem_independent(sp.csr_array(M[rows])):
+        return rows
+    if rows.size > MAX_ROWS or M.nnz > MAX_ENTRIES:
+        return None
+    return _reduced(M, rows, [exact_residual(system, t, int(i)) for i in rows])
+
+
+def shortest_solution(
+    M: Any, right_sides: list[Fraction], weight: Array
+) -> dict[int, Fraction] | None:
+    """Return the nonzero entries of some u with M u = right sides exactly; None if there is none.
+
+    Each row is solved for the entry of largest size times `weight`.
+    """
+    M = sp.csr_array(M)
+    basis: list[tuple[int, dict[int, Fraction], Fraction]] = []  # pivot column, row, right side
+    for i, right in enumerate(right_sides):
+        row, right = _without_pivots(_fractions(M, i), right, basis)
+        row = {j: a for j, a in row.items() if weight[j] > 0}
+        if row:
+            pivot = max(row, key=lambda j: abs(float(row[j])) * weight[j])
+            basis.append((pivot, row, right))
+        elif right != 0:
+            return None
+    u: dict[int, Fraction] = {}
+    for pivot, row, right in reversed(basis):
+        rest = sum((a * u[j] for j, a in row.items() if j in u), Fraction(0))
+        if right != rest:
+            u[pivot] = (right - rest) / row[pivot]
+    return u
+
+
+def _seem_independent(M: Any) -> bool:
+    """Whether the rows seem independent: a guess, which decides only what is tried."""
+    if M.shape[0] > min(M.shape[1], MAX_ROWS):
+        return M.shape[0] <= M.shape[1]
+    norms = np.sqrt(np.asarray(M.multiply(M).sum(axis=1)).ravel())
+    unit = sp.csr_array((1 / norms)[:, None] * M)
+    values = np.linalg.eigvalsh((unit @ unit.T).toarray())
+    return bool(values[0] > 1e-13 * values[-1])
+
+
+def exact_residual(system: tuple[Any, Array], t: Array, i: int) -> Fraction:
+    """Return t_i - <row i of A, v> without rounding."""
+    A, v = system
+    place = slice(A.indptr[i], A.indptr[i + 1])
+    pairs = zip(A.data[place].tolist(), v[A.indices[place]].tolist(), strict=True)
+    return sum((-Fraction(a) * Fraction(x) for a, x in pairs), Fraction(float(t[i])))
+
+
+def _reduced(M: Any, rows: Indices, right_sides: list[Fraction]) -> Indices | None:
+    """Eliminate [M, right side] in fractions; return the pivot rows, None if rows contradict."""
+    independent: list[int] = []
+    basis: list[tuple[int, dict[int, Fraction], Fraction]] = []  # pivot column, row, right side
+    for i, right in zip(rows.tolist(), right_sides, strict=True):
+        row, right = _without_pivots(_fractions(M, i), right, basis)
+        if row:
+            basis.append((max(row, key=lambda j: abs(row[j])), row, right))
+            independent.append(i)
+        elif right != 0:
+            return None
+    return np.array(independent, dtype=np.intp)
+
+
+def _fractions(M: Any, i: int) -> dict[int, Fraction]:
+    """Return the entries of a row by column."""
+    place = slice(M.indptr[i], M.indptr[i + 1])
+    pairs = zip(M.indices[place].tolist(), M.data[place].tolist(), strict=True)
+    return {int(j): Fraction(a) for j, a in pairs if a}
+
+
+def _without_pivots(
+    row: dict[int, Fraction],
+    right: Fraction,
+    basis: list[tuple[int, dict[int, Fraction], Fraction]],
+) -> tuple[dict[int, Fraction], Fraction]:
+    """Return a row and its right side after the elimination of the pivots of the basis."""
+    for column, other, value in basis:
+        if column in row:
+            factor = row[column] / other[column]
+            for j, a in other.items():
+                row[j] = row.get(j, Fraction(0)) - factor * a
+                if row[j] == 0:
+                    del row[j]
+            right -= factor * value
+    return row, right

@@ -1,0 +1,203 @@
+"""Check the answer of any solver of CVXPY: prove a bound from its duals, or a verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf, nan
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+from cvxpy import settings
+from scipy.sparse.linalg import lsqr
+
+from condal.certificates.proposals import completed
+from condal.cvxpy.judge import Judge
+from condal.cvxpy.solver import CONDAL, cone_program
+from condal.cvxpy.svec import svec
+from condal.errors import ProblemError
+from condal.linalg.points import Array
+
+ASSUMPTION = "assuming only that CVXPY's cone program states the problem"
+
+
+@dataclass(frozen=True)
+class CheckedAnswer:
+    """What is proved about a CVXPY problem that some solver answered.
+
+    Attributes
+    ----------
+    status : str
+        The status that the solver gave.
+    proved : bool
+        Whether the data prove the status; for an optimum, whether they prove a bound.
+    objective : float
+        The objective of the solver's point, as CVXPY evaluates it; nan without a point.
+    bound : float
+        A proved bound on the optimum: from below for a minimisation, from above for a
+        maximisation; infinite if none is proved.
+    infeasibility : float
+        The largest violation of a constraint or of a variable's attribute by the point.
+    verdict : str
+        The verdict in words. Its first line states every assumption.
+    """
+
+    status: str
+    proved: bool
+    objective: float
+    bound: float
+    infeasibility: float
+    verdict: str
+
+    @property
+    def gap(self) -> float:
+        r""":math:`|\text{bound} - \text{objective}| / \max(1, |\text{objective}|)`."""
+        if not np.isfinite(self.bound):
+            return inf
+        return abs(self.bound - self.objective) / max(1.0, abs(self.objective))
+
+    def __str__(self) -> str:
+        return self.verdict
+
+
+def certify(problem: cp.Problem) -> CheckedAnswer:
+    """Prove what the answer of any solver to a CVXPY problem shows.
+
+    The duals of the constraints give a lower bound on the optimum of a minimisation, proved with
+    every rounding accounted for. Duals that CVXPY does not keep, such as those of the epigraphs it
+    adds, are computed from the others.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+        A problem that `problem.solve` has answered, with linear, second-order and semidefinite
+        cones.
+
+    Returns
+    -------
+    CheckedAnswer
+        The proved bound, the objective, the infeasibility and the verdict.
+
+    Raises
+    ------
+    ProblemError
+        If the problem has not been solved.
+    cvxpy.SolverError
+        If the problem has other cones.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> from condal.cvxpy import certify
+    >>> x = cp.Variable(2)
+    >>> problem = cp.Problem(cp.Minimize(x[0] + 2 * x[1]), [cp.sum(x) == 1, x >= 0])
+    >>> value = problem.solve(solver=cp.CLARABEL)
+    >>> answer = certify(problem)
+    >>> answer.proved, answer.gap < 1e-6
+    (True, True)
+    """
+    if problem.status is None:
+        raise ProblemError("certify takes a solved problem: call problem.solve(...) first")
+    data, chain, inverse = problem.get_problem_data(CONDAL())
+    judge = Judge(cone_program(data))
+    if problem.status in settings.INF_OR_UNB:
+        return _without_optimum(problem, judge, _duals(problem, chain, inverse, judge))
+    z = _duals(problem, chain, inverse, judge)
+    if z is None or problem.value is None:
+        raise ProblemError(
+            f"certify needs the duals of the constraints; {problem.solver_stats.solver_name} gave "
+            f"none, with the status {problem.status}"
+        )
+    sense = -1.0 if isinstance(problem.objective, cp.Maximize) else 1.0
+    offset, value = float(inverse[-1][settings.OFFSET]), float(problem.objective.value)
+    bound = sense * (judge.bound(z) + offset)
+    if np.isfinite(bound):
+        bound = float(np.nextafter(bound, -sense * inf))  # rounding of the sum
+    answer = CheckedAnswer(
+        problem.status, bool(np.isfinite(bound)), value, bound, _violation(problem), verdict=""
+    )
+    side = "at least" if sense > 0 else "at most"
+    line = f"proved, {ASSUMPTION}: the optimum is {side} {bound:.10g}"
+    if not answer.proved:
+        line = "nothing is proved: no dual near the solver's satisfies the dual constraints exactly"
+    numbers = f"objective {value:.10g}, gap {answer.gap:.3g}, infeasibility "
+    verdict = f"{line}\n{numbers}{answer.infeasibility:.3g}"
+    return replace(answer, verdict=verdict)
+
+
+def _without_optimum(problem: cp.Problem, judge: Judge, z: Array | None) -> CheckedAnswer:
+    """Check a status that says that there is no optimum."""
+    sense = -1.0 if isinstance(problem.objective, cp.Maximize) else 1.0
+    if judge.refutation(z) is not None:
+        proved, what = "infeasible", "no point is feasible"
+    elif judge.unbounded():
+        proved, what = "unbounded", "the objective is unbounded"
+    else:
+        text = "nothing is proved: neither that the problem is infeasible nor that it is unbounded"
+        return CheckedAnswer(problem.status, False, nan, -sense * inf, nan, text)
+    line = f"proved, {ASSUMPTION}: {what}"
+    right = problem.status.startswith(proved)
+    if not right:
+        line += f"\nthe solver said {problem.status}, which is wrong"
+    bound = sense * inf if proved == "infeasible" else -sense * inf
+    return CheckedAnswer(problem.status, right, nan, bound, nan, line)
+
+
+def _violation(problem: cp.Problem) -> float:
+    """Return the largest violation of a constraint or attribute, as CVXPY measures it."""
+    constraints = list(problem.constraints)
+    for variable in problem.variables():
+        constraints += variable.domain
+    violations = [np.linalg.norm(np.atleast_1d(c.violation())) for c in constraints]
+    return float(max(violations, default=0.0))
+
+
+def _duals(problem: cp.Problem, chain: Any, inverse: Any, judge: Judge) -> Array | None:
+    """Return z of the cone program from the duals of the user's constraints; None without any.
+
+    Rows of constraints that CVXPY added have no dual value: c + A'z = 0 gives them.
+    """
+    program = judge.problem
+    rows, begin = {}, 0
+    for key in (CONDAL.EQ_CONSTR, CONDAL.NEQ_CONSTR):
+        for constraint in inverse[-1][key]:
+            rows[constraint.id] = slice(begin, begin + constraint.size)
+            begin += constraint.size
+    z, known = np.zeros(program.b.size), np.zeros(program.b.size, dtype=bool)
+    for constraint in problem.constraints:
+        place = rows.get(_final(constraint.id, inverse))
+        values = [dual.value for dual in constraint.dual_variables]
+        if place is None or any(v is None or not np.isfinite(v).all() for v in values):
+            continue
+        flat = _flat(constraint, values)
+        if flat.size == place.stop - place.start:
+            z[place], known[place] = flat, True
+    if problem.constraints and not known.any():
+        return None
+    missing = ~known
+    if missing.any():
+        target = -program.c - program.A[known].T @ z[known]
+        z[missing] = lsqr(program.A[missing].T, target, atol=1e-15, btol=1e-15, iter_lim=10_000)[0]
+        z = completed(judge.dual, z, known)
+    return z
+
+
+def _final(identity: int, inverse: Any) -> int:
+    """Return the id of a constraint after all reductions."""
+    for step in inverse[:-1]:
+        maps = step[2:] if isinstance(step, tuple) else (getattr(step, "cons_id_map", {}),)
+        for names in maps:
+            identity = names.get(identity, identity)
+    return identity
+
+
+def _flat(constraint: Any, values: list[Any]) -> Array:
+    """Return dual values in the order of the rows of a constraint."""
+    if isinstance(constraint, cp.SOC):
+        head, rest = np.atleast_1d(values[0]).ravel(), np.asarray(values[1])
+        rest = rest.reshape(-1, head.size, order="F") if constraint.axis == 0 else rest
+        return np.vstack([head[None], rest]).ravel(order="F")
+    value = np.asarray(values[0], dtype=np.float64)
+    if isinstance(constraint, cp.constraints.PSD):
+        return svec(0.5 * (value + value.T)) if value.ndim == 2 else value.ravel()
+    return np.asarray(value.ravel(order="F"))

@@ -1,0 +1,317 @@
+"""The judge: verdicts about a cone program, proved on the data as CVXPY hands them over.
+
+    minimise <c, x>, Ax + s = b, s in K        and        maximise -<b, z>, A'z = -c, z in K
+
+Elimination, scaling and solvers propose x, z and rays. `condal.certificates.conic` proves that
+exact vectors exist near them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.certificates.conic import Cone, ConicForm, dot
+from condal.certificates.proposals import interior_point, proved_value
+from condal.cvxpy.forms import CvxpyProblem, Pair
+from condal.cvxpy.svec import Layout, smat, triangle
+from condal.linalg.norms import row_squares
+from condal.linalg.points import Array
+from condal.result import Result
+
+BEYOND_TRACE = "for points within the given trace bound"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    r"""What is proved about an answer.
+
+    Attributes
+    ----------
+    objective : float
+        The objective :math:`\langle c, x \rangle` of the cone program at x.
+    bound : float
+        A proved lower bound on its optimum; -inf if none is proved.
+    gap : float
+        :math:`|\text{bound} - \text{objective}| / \max(1, |\text{objective}|)`.
+    infeasibility : float
+        The distance of :math:`b - Ax` from the cones, relative to the data.
+    price : float
+        What the infeasibility is worth at the prices z, relative to the objective.
+    text : str
+        The verdict. Its first line states every assumption.
+    """
+
+    objective: float = nan
+    bound: float = -inf
+    infeasibility: float = nan
+    price: float = nan
+    text: str = ""
+
+    @property
+    def gap(self) -> float:
+        if not np.isfinite(self.bound):
+            return inf
+        return abs(self.bound - self.objective) / max(1.0, abs(self.objective))
+
+    @property
+    def error(self) -> float:
+        """The largest of the gap, the infeasibility and its price."""
+        return float(np.max([self.gap, self.infeasibility, self.price]))
+
+    def within(self, tol: float) -> bool:
+        """Return whether the gap, the infeasibility and its price are at most tol."""
+        return self.error <= tol
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JudgedResult(Result):
+    """The result of the solve behind an answer, and what is proved about the answer."""
+
+    judgement: Judgement = field(default_factory=Judgement)
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """The cone program of a CVXPY problem and its dual, as forms that proofs take."""
+
+    problem: CvxpyProblem
+    last: dict[tuple[Any, ...], Judgement] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def dual(self) -> ConicForm:
+        """minimise <b, z> subject to A'z = -c, z in K and free in the rows of equations."""
+        A, b, c = self.problem.A, self.problem.b, self.problem.c
+        free = Cone("free", self.problem.layout.zero)
+        return ConicForm(b, sp.csr_array(A.T), -c, (free, *_cones(self.problem.layout)))
+
+    @cached_property
+    def primal(self) -> ConicForm:
+        """minimise <c, x> subject to Ax + s = b, s in K: x is free, equations have no s."""
+        A, layout = self.problem.A, self.problem.layout
+        m, n = A.shape
+        slack = sp.eye_array(m, m - layout.zero, k=-layout.zero, format="csr")
+        c = np.concatenate([self.problem.c, np.zeros(m - layout.zero)])
+        A = sp.csr_array(sp.hstack([A, slack])) if m > layout.zero else sp.csr_array(A)
+        return ConicForm(c, A, self.problem.b, (Cone("free", n), *_cones(layout)))
+
+    # ---- optimal -----------------------------------------------------------------------------
+
+    def judge(self, pair: Pair, tol: float, trace_bound: float | None = None) -> Judgement:
+        """Return what is proved about x and z; the last judgement is remembered."""
+        key = pair.x.tobytes(), pair.z.tobytes(), tol, trace_bound
+        if key not in self.last:
+            self.last.clear()
+            self.last[key] = self._judged(pair, tol, trace_bound)
+        return self.last[key]
+
+    def _judged(self, pair: Pair, tol: float, trace_bound: float | None) -> Judgement:
+        x = pair.x
+        objective = dot(self.problem.c, x)[0]
+        enough = objective - tol * max(1.0, abs(objective))
+        bound = self.bound(pair.z, enough)
+        judged = Judgement(objective, bound, self.infeasibility(x), self._price(pair, objective))
+        if trace_bound is not None and not judged.within(tol):
+            limited = replace(judged, bound=self._bound_within(pair.z, trace_bound, enough))
+            if limited.gap < judged.gap:
+                return _worded(limited, BEYOND_TRACE)
+        return _worded(judged, "")
+
+    def bound(self, z: Array, enough: float = inf) -> float:
+        """Return the best lower bound that is proved near z; -inf if there is none."""
+        return -proved_value(self.dual, z, lambda: self._inner_dual, -enough)[0]
+
+    @cached_property
+    def _inner_dual(self) -> Array | None:
+        return interior_point(self.dual)
+
+    def _bound_within(self, z: Array, trace_bound: float, enough: float) -> float:
+        """Return the bound for points whose slacks have traces of at most trace_bound."""
+        form = self.dual
+        blocks = [
+            (place.start + np.flatnonzero(_trace(cone)), max(-_depth(cone, z[place]), 0.0))
+            for cone, place in zip(form.cones, form.places, strict=True)
+            if cone.kind != "free" and cone.length
+        ]
+        lifted = z.copy()
+        for entries, mu in blocks:
+            lifted[entries] += mu
+        # mu of a block has a copy for each entry of the trace: no entry of the form is rounded.
+        index = np.concatenate([entries for entries, _ in blocks])
+        counts = [entries.size for entries, _ in blocks]
+        copies, k = np.repeat([mu for _, mu in blocks], counts), len(blocks)
+        owner = sp.csr_array(
+            (np.ones(index.size), (np.arange(index.size), np.repeat(np.arange(k), counts))),
+            shape=(index.size, k),
+        )
+        limited = ConicForm(
+            np.concatenate([form.c, -form.c[index], np.full(k, trace_bound)]),
+            sp.csr_array(
+                sp.block_array(
+                    [[form.A, -form.A[:, index], None], [None, sp.eye_array(index.size), -owner]]
+                )
+            ),
+            np.concatenate([form.b, np.zeros(index.size)]),
+            (*form.cones, Cone("free", index.size), Cone("orthant", k)),
+        )
+        v = np.concatenate([lifted, copies, [mu for _, mu in blocks]])
+        return -proved_value(limited, v, lambda: interior_point(limited), -enough)[0]
+
+    def infeasibility(self, x: Array) -> float:
+        """Return the distance of b - Ax from K, relative to the data.
+
+        It is the larger of two numbers: the distance over max(1, the distance of b from K), and the
+        largest violation of a row or block over the norm of its coefficients and its b.
+        """
+        problem = self.problem
+        s = problem.b - problem.A @ x
+        norms = np.sqrt(row_squares(problem.A))
+        violations = _violations(problem.layout, s)
+        units = _by_block(problem.layout, np.maximum(norms, np.abs(problem.b)), np.max)
+        relative = violations / np.where(units > 0, units, 1.0)
+        at_zero = float(np.linalg.norm(_violations(problem.layout, problem.b)))
+        whole = float(np.linalg.norm(violations)) / max(1.0, at_zero)
+        return float(max(whole, relative.max(initial=0.0)))
+
+    def _price(self, pair: Pair, objective: float) -> float:
+        """Return the violation of each row or block times its z, over max(1, |objective|)."""
+        problem = self.problem
+        violations = _violations(problem.layout, problem.b - problem.A @ pair.x)
+        prices = _by_block(problem.layout, np.abs(pair.z), np.linalg.norm)
+        return float(violations @ prices) / max(1.0, abs(objective))
+
+    # ---- infeasible and unbounded --------------------------------------------------------------
+
+    def refutation(self, z: Array | None = None) -> Array | None:
+        """Return a vector near z that proves that no x is feasible; None if there is none.
+
+        Without z, a vector is searched for.
+        """
+        ray = replace(self.dual, b=np.zeros(self.dual.b.size))
+        return _proved_ray(ray, z)
+
+    def unbounded(self, direction: Array | None = None, x: Array | None = None) -> bool:
+        """Return whether a ray and a feasible point are proved, near those given if they are."""
+        return self.ray(direction) is not None and self.feasible(x)
+
+    def ray(self, direction: Array | None = None) -> Array | None:
+        """Return a direction proved to lower the objective without limit from feasible points."""
+        if direction is not None:
+            direction = np.concatenate([direction, -(self.problem.A @ direction)[self._zero :]])
+        ray = replace(self.primal, b=np.zeros(self.primal.b.size))
+        return _proved_ray(ray, direction)
+
+    def feasible(self, x: Array | None = None) -> bool:
+        """Return whether a feasible point is proved, near x if it is given."""
+        if x is None:
+            return self._has_point
+        s = (self.problem.b - self.problem.A @ x)[self._zero :]
+        v = np.concatenate([x, s])
+        proved = proved_value(self._objectiveless, v, enough=1.0)[0] < inf
+        return proved or self._has_point
+
+    @cached_property
+    def _has_point(self) -> bool:
+        v = interior_point(self._objectiveless)
+        return v is not None and proved_value(self._objectiveless, v, enough=1.0)[0] < inf
+
+    @property
+    def _objectiveless(self) -> ConicForm:
+        return replace(self.primal, c=np.zeros(self.primal.c.size))
+
+    @property
+    def _zero(self) -> int:
+        return self.problem.layout.zero
+
+
+def _proved_ray(form: ConicForm, v: Array | None) -> Array | None:
+    """Return a vector of the cones with Av = 0 and <c, v> < 0, proved; None if there is none."""
+    candidates = [] if v is None else [v]
+    for candidate in candidates:
+        value, w = proved_value(form, candidate, enough=-1e-300)
+        if value < 0:
+            return w
+    size = float(np.abs(form.c).max(initial=0.0))
+    if size == 0.0:
+        return None
+    falling = replace(
+        form,
+        A=sp.csr_array(sp.vstack([form.A, sp.csr_array(form.c[None] / size)])),
+        b=np.append(form.b, -1.0),
+    )
+    inside = interior_point(falling)
+    if inside is None:
+        return None
+    value, w = proved_value(form, inside, enough=-1e-300)
+    return w if value < 0 else None
+
+
+def _worded(judged: Judgement, assumption: str) -> Judgement:
+    where = f" {assumption}" if assumption else ", without assumptions"
+    text = (
+        f"proved{where}: the optimum of the cone program is at least {judged.bound:.10g}\n"
+        f"objective {judged.objective:.10g}, gap {judged.gap:.3g}, infeasibility "
+        f"{judged.infeasibility:.3g}, its price {judged.price:.3g}"
+    )
+    if not np.isfinite(judged.bound):
+        text = (
+            "no lower bound is proved\n"
+            f"objective {judged.objective:.10g}, infeasibility {judged.infeasibility:.3g}"
+        )
+    return replace(judged, text=text)
+
+
+def _cones(layout: Layout) -> tuple[Cone, ...]:
+    """Return the cones of s, without equations, in the order of the rows."""
+    cones = [Cone("orthant", layout.nonneg)] if layout.nonneg else []
+    cones += [Cone("second-order" if n > 1 else "orthant", n) for n in layout.soc]
+    cones += [Cone("psd", n, packed=True) if n > 1 else Cone("orthant", n) for n in layout.psd]
+    return tuple(cones)
+
+
+def _trace(cone: Cone) -> Array:
+    if cone.kind == "psd":
+        return cone.coordinates(np.eye(cone.n))
+    return np.ones(cone.n) if cone.kind == "orthant" else np.eye(1, cone.n).ravel()
+
+
+def _depth(cone: Cone, v: Array) -> float:
+    """Return the largest d with v - d times the unit of the cone in the cone, about."""
+    if cone.kind == "psd":
+        return float(np.linalg.eigvalsh(cone.matrix(v))[0])
+    if cone.kind == "orthant":
+        return float(v.min())
+    return float(v[0] - np.linalg.norm(v[1:]))
+
+
+def _violations(layout: Layout, v: Array) -> Array:
+    """Return the distance of v from each equation, inequality and block."""
+    begin = layout.zero + layout.nonneg
+    plain = [np.abs(v[: layout.zero]), np.maximum(-v[layout.zero : begin], 0.0)]
+    blocks = []
+    for n in layout.soc:
+        head, width = float(v[begin]), float(np.linalg.norm(v[begin + 1 : begin + n]))
+        off = max(width - head, 0.0) / np.sqrt(2.0) if n > 1 else max(-head, 0.0)
+        blocks.append(float(np.hypot(head, width)) if width < -head else off)
+        begin += n
+    for n in layout.psd:
+        values = np.linalg.eigvalsh(smat(v[begin : begin + triangle(n)], n))
+        blocks.append(float(np.linalg.norm(np.minimum(values, 0.0))))
+        begin += triangle(n)
+    return np.concatenate([*plain, np.array(blocks)])
+
+
+def _by_block(layout: Layout, sizes: Array, operation: Callable[[Array], Any]) -> Array:
+    """Return the sizes of equations and inequalities, and those of blocks by an operation."""
+    begin = layout.zero + layout.nonneg
+    blocks = []
+    for length in (*layout.soc, *map(triangle, layout.psd)):
+        blocks.append(float(operation(sizes[begin : begin + length])))
+        begin += length
+    return np.concatenate([sizes[: layout.zero + layout.nonneg], np.array(blocks)])

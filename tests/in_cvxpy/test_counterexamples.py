@@ -1,0 +1,112 @@
+"""Problems that thresholds judge wrongly: each verdict must be proved, or called inaccurate."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+cp = pytest.importorskip("cvxpy", minversion="1.9", reason="the plug-in needs CVXPY 1.9")
+
+from condal.cvxpy import CONDAL
+
+D = 2.0**-44
+
+
+def said_of(objective, constraints, **options):
+    problem = cp.Problem(cp.Minimize(objective), constraints)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Solution may be inaccurate")
+        problem.solve(solver=CONDAL(**options))
+    return problem
+
+
+def test_costs_of_mixed_scale_do_not_hide_that_a_problem_without_rows_is_unbounded():
+    x = cp.Variable(2)
+    assert said_of(1e4 * x[0] - x[1], [x >= 0]).status == "unbounded"
+    X = cp.Variable((2, 2), PSD=True)
+    assert said_of(1e4 * X[0, 0] - X[1, 1], []).status == "unbounded"
+    assert said_of(1e4 * X[0, 0] + X[1, 1], []).status == "optimal"
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-6, 2.0**-20, 2.0**20])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_row_in_other_units_does_not_make_a_bounded_problem_unbounded(seed, unit):
+    """Small integers, and the same objective at every feasible point."""
+    rng = np.random.default_rng(seed)
+    A = rng.integers(-3, 4, (3, 5)).astype(float)
+    x0, y = rng.integers(1, 5, 5).astype(float), rng.integers(-3, 4, 3)
+    c, b = A.T @ y, A @ x0
+    value = float(c @ x0)
+    A[1] *= unit
+    b[1] *= unit
+    x = cp.Variable(5)
+    problem = said_of(c @ x, [A @ x == b, x >= 0])
+    assert problem.status not in ("infeasible", "unbounded")
+    if unit != 1e-6:  # whose multiples are rounded, and change the answer of degenerate problems
+        assert problem.status == "optimal"
+    if problem.status == "optimal":
+        assert problem.value == pytest.approx(value, abs=1e-3 * max(1, abs(value)))
+
+
+def test_a_free_variable_without_rows_is_unbounded_beside_a_large_cost():
+    x, z = cp.Variable(), cp.Variable()
+    assert said_of(1e10 * x + z, [x >= 0, x <= 5]).status == "unbounded"
+
+
+def test_nearly_parallel_rows_that_meet_are_not_infeasible():
+    x, s = cp.Variable(), cp.Variable()
+    problem = said_of(0 * x, [x - s == 0, x - (1 - D) * s == 8 * D, s <= 100])
+    assert problem.status in ("optimal", "optimal_inaccurate", "infeasible_inaccurate")
+
+
+def test_a_bound_is_on_the_right_side_where_large_costs_cancel():
+    x, s = cp.Variable(), cp.Variable()
+    problem = said_of(1e10 * ((1 - D) * s - x), [x - s == 0, s <= 1e4])
+    costs = Fraction(float(1e10 * (1 - D))) - Fraction(1e10)  # as CVXPY hands them over
+    optimum = float(10_000 * costs)  # x = s = 1e4
+    judgement = problem.solver_stats.extra_stats.judgement
+    assert judgement.bound <= optimum + 1e-12
+    if problem.status == "optimal":
+        assert judgement.objective == pytest.approx(optimum, rel=1e-3)
+
+
+def test_an_infeasible_psd_problem_is_not_unbounded_beside_a_free_variable():
+    X, z = cp.Variable((2, 2), PSD=True), cp.Variable()
+    assert said_of(z, [X[0, 1] == 1, cp.trace(X) <= 2 - 1e-5]).status == "infeasible"
+
+
+def test_contradictory_rows_are_infeasible_however_near():
+    x, z = cp.Variable(2), cp.Variable()
+    near = [x[0] + x[1] == 1, x[0] + x[1] == 1 + 1e-10]
+    assert said_of(z, near).status == "infeasible"
+    assert said_of(z, [*near, x >= 0]).status == "infeasible"
+    assert said_of(x[0], [*near, x >= 0]).status == "infeasible"
+
+
+def test_the_search_for_a_trace_bound_ends():
+    """X01 >= -sqrt(X11): unbounded, but along no ray, so no verdict can be proved."""
+    X = cp.Variable((5, 5), PSD=True)
+    start = time.process_time()
+    with pytest.raises(cp.SolverError, match="no bound was found on the size"):
+        said_of(X[0, 1], [X[0, 0] == 1, X[2, 2] == 1])
+    assert time.process_time() - start < 20
+
+
+def test_the_nearest_correlation_matrix_is_never_a_wrong_optimum():
+    n = 20
+    G = np.random.default_rng(0).standard_normal((n, n))
+    G = (G + G.T) / 2
+    X = cp.Variable((n, n), PSD=True)
+    constraints = [cp.diag(X) == 1]
+    reference = cp.Problem(cp.Minimize(cp.sum_squares(X - G)), constraints)
+    optimum = reference.solve(solver=cp.CLARABEL)
+    problem = said_of(cp.sum_squares(X - G), constraints, max_seconds=5)
+    if problem.status == "optimal":
+        assert problem.value == pytest.approx(optimum, rel=1e-3)
+    else:
+        assert problem.status in ("optimal_inaccurate", "user_limit")
+    assert problem.solver_stats.extra_stats.judgement.bound <= optimum + 1e-4 * abs(optimum)

@@ -1,0 +1,233 @@
+"""Laws of Newton's method on the surface A(R R') = b, and known optima."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import condal
+from condal import Status
+from condal.driver.scaling import normalise
+from condal.errors import ProblemError
+from condal.methods import LowRankNewton
+from condal.methods.surface import newton
+from condal.methods.surface.gram import Gram
+from condal.methods.surface.newton import Surface, SurfacePoint, newton_step
+from condal.methods.surface.rows import SurfaceRows, cost_of
+from known import PLANTED, random_graph
+
+
+def problem_of(kind: str) -> condal.Problem:
+    """A normalised problem: theta, dense rows, a wide row, or a bounded trace."""
+    rng = np.random.default_rng(0)
+    if kind == "theta":
+        problem = condal.problems.theta(random_graph(30, 4.0, seed=1)).problem
+    elif kind == "at most":
+        problem = PLANTED["sdp-at-most"]().problem
+    else:
+        n = 25
+        matrices = [sp.random_array((n, n), density=0.02, rng=rng) for _ in range(12)]
+        matrices.append(sp.eye_array(n) if kind == "wide" else sp.csr_array((n, n)))
+        rows = [sp.csr_array(0.5 * (G + G.T)) for G in matrices if G.nnz]
+        R = rng.standard_normal((n, 4))
+        A = condal.Inner(rows)
+        C = rng.standard_normal((n, n))
+        problem = condal.Problem.of(
+            f=condal.Linear(C + C.T),
+            X=condal.Spectrahedron(n, trace=float(np.vdot(R, R))),
+            A=A,
+            K=condal.Equal(A(R @ R.T)),
+        )
+    return normalise(problem)[0]
+
+
+@pytest.fixture(params=["theta", "sparse", "wide", "at most"])
+def surface(request) -> Surface:
+    problem = problem_of(request.param)
+    rows = SurfaceRows.of(problem)
+    assert rows is not None
+    assert rows.solvable
+    return Surface(rows, cost_of(problem))
+
+
+def on(surface: Surface, rank: int = 9) -> SurfacePoint:
+    """A point of the surface."""
+    R = np.random.default_rng(3).standard_normal((surface.rows.height, rank))
+    moved = surface.retracted(R / np.linalg.norm(R))
+    assert moved is not None
+    return SurfacePoint(surface, moved, np.zeros(surface.rows.b.size))
+
+
+def jacobian(surface: Surface, R: np.ndarray) -> np.ndarray:
+    units = np.eye(R.size).reshape(-1, *R.shape)
+    return np.array([surface.rows.along(R, unit) for unit in units]).T
+
+
+def test_images_are_those_of_the_maps():
+    problem = problem_of("at most")
+    rows = SurfaceRows.of(problem)
+    R = np.random.default_rng(0).standard_normal((rows.height, 3))
+    x = problem.X.trace * R[:-1] @ R[:-1].T
+    assert np.allclose(rows.values(R)[:-1], problem.A(x), atol=1e-12)
+    assert rows.values(R)[-1] == pytest.approx(np.vdot(R, R))
+    y = np.random.default_rng(1).standard_normal(rows.size)
+    adjoint = problem.X.trace * problem.A.adjoint(y).to_dense()
+    assert np.allclose(rows.adjoint(y).toarray(), adjoint, atol=1e-12)
+
+
+def test_the_jacobian_is_the_derivative_and_has_its_adjoint(surface):
+    rng, point = np.random.default_rng(0), on(surface)
+    D, rows = rng.standard_normal(point.R.shape), surface.rows
+    slope = (rows.values(point.R + 1e-6 * D) - rows.values(point.R - 1e-6 * D)) / 2e-6
+    assert np.allclose(slope, rows.along(point.R, D), atol=1e-7)
+    u = rng.standard_normal(rows.b.size)
+    adjoint = 2 * rows.adjoint_product(u, point.R)
+    assert u @ rows.along(point.R, D) == pytest.approx(np.vdot(adjoint, D))
+
+
+def test_gram_solves_the_dense_equations(surface):
+    point = on(surface)
+    J = jacobian(surface, point.R)
+    z = J @ np.random.default_rng(0).standard_normal(J.shape[1])
+    gram = Gram(surface.rows, point.R)
+    narrow = surface.rows.narrow
+    assert np.allclose(gram.matrix.toarray(), (J @ J.T)[np.ix_(narrow, narrow)], atol=1e-13)
+    u = gram.solve(z, 1e-13)
+    assert np.allclose(J @ (J.T @ u), z, atol=1e-9 * np.linalg.norm(z))
+    assert not gram.failed
+
+
+def test_the_projection_is_idempotent_and_tangent(surface):
+    point = on(surface)
+    V = np.random.default_rng(0).standard_normal(point.R.shape)
+    P = point.tangent(V, 1e-13)
+    assert np.allclose(point.tangent(P, 1e-13), P, atol=1e-9)
+    assert np.allclose(surface.rows.along(point.R, P), 0.0, atol=1e-9)
+    assert np.vdot(V - P, P) == pytest.approx(0.0, abs=1e-8)
+
+
+def test_the_multiplier_is_that_of_least_squares(surface):
+    point = on(surface)
+    J = jacobian(surface, point.R)
+    wanted = np.linalg.lstsq(J.T, 2 * surface.cost(point.R).ravel(), rcond=None)[0]
+    scale = np.abs(wanted).max()
+    assert np.allclose(point.multiplier, wanted, atol=1e-4 * scale)
+    far = SurfacePoint(surface, point.R, 10 * np.ones(wanted.size))
+    assert np.allclose(far.multiplier, wanted, atol=1e-3 * max(scale, 10))
+
+
+def test_gradient_and_hessian_are_derivatives_on_the_surface(surface, monkeypatch):
+    monkeypatch.setattr(newton, "TANGENT_TOL", 1e-12)
+    monkeypatch.setattr(newton, "DAMPING", 0.0)
+    point = on(surface)
+    D = point.tangent(np.random.default_rng(0).standard_normal(point.R.shape), 1e-13)
+    D /= np.linalg.norm(D)
+
+    def value(t: float) -> float:
+        R = surface.retracted(point.R + t * D)
+        assert R is not None
+        return float(np.vdot(surface.cost(R), R))
+
+    t = 1e-4
+    middle = float(np.vdot(surface.cost(point.R), point.R))
+    slope = (value(t) - value(-t)) / (2 * t)
+    bend = (value(t) - 2 * middle + value(-t)) / t**2
+    assert slope == pytest.approx(float(np.vdot(point.gradient, D)), abs=1e-5)
+    assert bend == pytest.approx(float(np.vdot(point.hessian(D), D)), abs=1e-3)
+
+
+def test_a_retraction_lands_on_the_surface(surface):
+    point = on(surface)
+    D = np.random.default_rng(1).standard_normal(point.R.shape)
+    R = surface.retracted(point.R + 0.1 * D / np.linalg.norm(D), point.gram)
+    assert np.linalg.norm(surface.residual(R)) <= 1e-12
+
+
+def test_accepted_steps_lower_the_priced_objective(surface):
+    point, radius = on(surface), 0.3
+    for _ in range(12):
+        step = newton_step(point, radius)
+        if step.accepted:
+            rounding = 1e-9 * abs(point.value)
+            assert point.priced(step.point.R) <= point.priced(point.R) + rounding
+        else:
+            assert step.point is point
+            assert step.radius <= radius
+        point, radius = step.point, step.radius
+    assert point.residual < 1e-3
+
+
+def test_a_trace_that_the_rows_fix_is_no_row_of_its_own():
+    problem = PLANTED["sdp-equal"]().problem
+    assert SurfaceRows.of(problem).traced
+    n = problem.X.n
+    fixed = condal.Problem.of(
+        f=problem.f,
+        X=condal.Spectrahedron(n, trace=2.0 * n, at_most=True),
+        A=condal.Diagonal(n),
+        K=condal.Equal(np.ones(n)),
+    )
+    rows = SurfaceRows.of(fixed)
+    assert not rows.traced
+    assert not rows.slack
+
+
+def test_problems_of_no_surface_are_refused():
+    curved = condal.Problem.of(
+        f=condal.LeastSquares(condal.Entries(4), np.zeros(16)), X=condal.Spectrahedron(4)
+    )
+    with pytest.raises(ProblemError, match="linear objective"):
+        condal.solve(curved, LowRankNewton())
+    with pytest.raises(ProblemError, match="sparse rows"):
+        condal.solve(PLANTED["sdp-box"]().problem, LowRankNewton())
+
+
+def test_dependent_rows_are_solved():
+    known = PLANTED["sdp-equal"]()
+    rows, b = known.problem.A.as_matrix(), known.problem.h.fixed
+    n = known.problem.X.n
+    twice = [sp.csr_array(rows[[i]].toarray().reshape(n, n)) for i in range(rows.shape[0])]
+    problem = condal.Problem.of(
+        f=known.problem.f,
+        X=known.problem.X,
+        A=condal.Inner([*twice, twice[0] + twice[1]]),
+        K=condal.Equal(np.append(b, b[0] + b[1])),
+    )
+    result = condal.solve(problem, LowRankNewton(), tol=1e-6)
+    assert result.status is Status.SOLVED
+    assert result.objective == pytest.approx(known.optimum, rel=1e-5)
+
+
+@pytest.mark.parametrize("value", [-1.0, 2.0])
+def test_contradictory_rows_end_the_method(value):
+    n = 12
+    A = condal.Entries(n, np.array([0, 0, 1]), np.array([0, 1, 1]))
+    problem = condal.Problem.of(
+        f=condal.Linear(np.eye(n)),
+        X=condal.Spectrahedron(n, trace=1.0),
+        A=A,
+        K=condal.Equal(np.array([value, 0.0, 0.1])),
+    )
+    result = condal.solve(problem, LowRankNewton(), tol=1e-6, max_iters=200)
+    assert result.status in (Status.STALLED, Status.INFEASIBLE)
+    assert len(result.history) < 100
+
+
+def test_theta_of_the_pentagon():
+    cycle = np.roll(np.eye(5), 1, axis=1)
+    result = condal.solve(condal.problems.theta(cycle + cycle.T), LowRankNewton(), tol=1e-7)
+    assert result.status is Status.SOLVED
+    assert result.objective == pytest.approx(np.sqrt(5), rel=1e-6)
+
+
+def test_the_rank_settles_on_random_problems():
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(8, 25))
+        model = condal.problems.theta(random_graph(n, rng.uniform(1.0, 9.0), seed=seed))
+        if model.W.nnz == 0:
+            continue
+        result = condal.solve(model, LowRankNewton(), tol=1e-5, max_iters=300)
+        assert len(result.history) < 300, seed
+        assert result.status in (Status.SOLVED, Status.STALLED, Status.INACCURATE), seed

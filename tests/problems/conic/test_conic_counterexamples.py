@@ -1,0 +1,71 @@
+"""Conic programs that thresholds judge wrongly: verdicts are proved on their own data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from condal.errors import ProblemError
+from condal.problems.conic import Block, Program, conic_model
+from condal.result import Status
+
+PLAIN = [Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED]
+
+
+def said_of(program: Program) -> tuple[Status | None, float]:
+    """The status and the objective; None if there is no answer."""
+    try:
+        model = conic_model(program, max_seconds=5)
+        result = model.solve(tol=1e-5, max_seconds=5)
+    except ProblemError:
+        return None, np.nan
+    return result.status, np.nan if result.x is None else model.objective(result)
+
+
+def test_costs_of_mixed_scale_do_not_hide_that_a_program_without_rows_is_unbounded():
+    program = Program([1e4, -1.0], sp.csr_array((0, 2)), [], [Block("orthant", 2)])
+    assert said_of(program)[0] in (Status.UNBOUNDED, None)
+    C = np.diag([1e4, -1.0]).ravel()
+    program = Program(C, sp.csr_array((0, 4)), [], [Block("psd", 2)])
+    assert said_of(program)[0] in (Status.UNBOUNDED, None)
+
+
+@pytest.mark.parametrize("unit", [1.0, 2.0**-20, 2.0**20])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_row_in_other_units_does_not_change_the_verdict(seed, unit):
+    """Small integers, and the same objective at every feasible point."""
+    rng = np.random.default_rng(seed)
+    A = rng.integers(0, 4, (3, 5)).astype(float) + np.eye(3, 5)
+    x, y = rng.integers(1, 5, 5).astype(float), rng.integers(-3, 4, 3)
+    c, scale = A.T @ y, np.array([1.0, unit, 1.0])
+    program = Program(c, scale[:, None] * A, scale * (A @ x), [Block("orthant", 5)])
+    status, value = said_of(program)
+    assert status not in (Status.INFEASIBLE, Status.UNBOUNDED)
+    if status is Status.SOLVED:
+        assert value == pytest.approx(float(c @ x), rel=1e-3, abs=1e-3)
+
+
+def test_nearly_parallel_rows_that_meet_are_not_infeasible():
+    """x = s and x - (1 - d) s = 8 d meet at 8, and s + t = 100."""
+    d = 2.0**-44
+    A = [[1.0, -1.0, 0.0], [1.0, -(1 - d), 0.0], [0.0, 1.0, 1.0]]
+    program = Program(np.zeros(3), A, [0.0, 8 * d, 100.0], [Block("orthant", 3)])
+    assert said_of(program)[0] is not Status.INFEASIBLE
+
+
+def test_a_trace_that_is_a_little_too_small_is_infeasible():
+    """X01 = 1 and tr X + s = 2 - 1e-5."""
+    A = [[0.0, 0.5, 0.5, 0.0, 0.0], [1.0, 0.0, 0.0, 1.0, 1.0]]
+    blocks = [Block("psd", 2), Block("orthant", 1)]
+    program = Program(np.zeros(5), A, [1.0, 2 - 1e-5], blocks)
+    assert said_of(program)[0] is not Status.UNBOUNDED
+    clear = Program(np.zeros(5), A, [1.0, 1.9], blocks)
+    assert said_of(clear)[0] is Status.INFEASIBLE
+
+
+def test_contradictory_rows_are_never_unbounded():
+    """x0 + x1 = 1 and x0 + x1 = 1 + 1e-10, with a cost that falls along x2."""
+    A = [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0]]
+    program = Program([0.0, 0.0, -1.0], A, [1.0, 1 + 1e-10], [Block("orthant", 3)])
+    assert said_of(program)[0] in (Status.INFEASIBLE, None)

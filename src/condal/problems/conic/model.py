@@ -417,6 +417,7 @@ def conic_model(
     *,
     seed: int = 0,
     max_seconds: float | None = None,
+    search: bool = True,
     say: Callable[[str], None] | None = None,
 ) -> ConicModel:
     """Return the model of a program, with a proved bound on the trace of its solutions.
@@ -432,6 +433,8 @@ def conic_model(
         The seed of the search.
     max_seconds : float, optional
         A time limit for the search.
+    search : bool, optional
+        Whether problems are solved in search of a bound; otherwise only sums of rows are tried.
     say : callable, optional
         Called with a line of text about each step of the search.
 
@@ -460,7 +463,8 @@ def conic_model(
         raise ProblemError(f"conic_model takes a Program; got {type(program).__name__}")
     began = time.perf_counter()
     shape = Shape.of(fold(program))
-    trace = bound_traces(shape, trace_bound, Search.of(shape, seed, max_seconds, say))
+    limits = Search.of(shape, seed, max_seconds, say) if search else None
+    trace = bound_traces(shape, trace_bound, limits)
     if isinstance(trace, Verdict) and not _proved_on(program, shape, trace):
         raise UnboundedTraceError(
             f"{program.name} seems to be {trace.status.name.lower()}, but its own data do not "

@@ -25,7 +25,7 @@ from condal.problems.inputs import array_of, describe, require_choice, require_f
 from condal.problems.row_column_effects import Effects, Fit
 from condal.problems.tuning import Trial, best_of_growing
 from condal.result import Result, Status
-from condal.runtime.arguments import finite_array, require_positive, require_whole
+from condal.runtime.arguments import finite_array, is_masked, require_positive, require_whole
 from condal.smooth.residuals import Huber, LeastSquares
 
 Watch: TypeAlias = Callable[[float, float], Any]
@@ -281,8 +281,8 @@ def known_entries(matrix: Any) -> tuple[Indices, Indices, Array]:
     Parameters
     ----------
     matrix : array_like or sparse matrix
-        The known entries are all but nan of an array, or the stored entries of a sparse matrix,
-        zeros included.
+        The known entries are all entries of an array but nan and masked ones, or the stored entries
+        of a sparse matrix, zeros included.
 
     Returns
     -------
@@ -308,6 +308,8 @@ def known_entries(matrix: Any) -> tuple[Indices, Indices, Array]:
         stored = matrix.tocoo()
         rows, cols, values = stored.row, stored.col, finite_array(stored.data, "the matrix").copy()
     else:
+        if is_masked(matrix):
+            matrix = matrix.astype(np.float64).filled(np.nan)
         full = finite_array(matrix, "the matrix", ndim=2, test=_known)
         rows, cols = np.nonzero(~np.isnan(full))
         values = full[rows, cols]

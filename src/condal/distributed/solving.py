@@ -6,6 +6,8 @@ import os
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
+import numpy as np
+
 from condal.distributed.checkpoint_writer import DistributedCheckpointWriter
 from condal.distributed.pieces import DistributedSpectrahedron
 from condal.distributed.sketch import DistributedSketch
@@ -29,6 +31,7 @@ RANK = 10
 TOL = 1e-1
 
 
+@np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
 def solve(
     problem: Problem | Model,
     method: CGAL | None = None,
@@ -107,6 +110,7 @@ def solve(
         return _run_to_end(run, callback, stack)
 
 
+@np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
 def resume(
     checkpoint: PathLike | Checkpoint,
     problem: Problem | Model,

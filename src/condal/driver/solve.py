@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from condal.driver.checkpoint import EVERY_SECONDS, Checkpoint
 from condal.driver.memory import Bytes, Plan, make_plan
 from condal.driver.pieces.guards import guarded
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from condal.driver.checkpoint_writer import CheckpointWriter
 
 
+@np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
 def solve(
     problem: Problem | Model,
     method: Method | Plan | None = None,
@@ -149,6 +152,7 @@ def solve(
         return finish(run, callback, stack)
 
 
+@np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
 def resume(
     checkpoint: PathLike | Checkpoint,
     problem: Problem | Model,

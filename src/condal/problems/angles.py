@@ -259,7 +259,9 @@ def angular_synchronisation(
     if not is_measured.any():
         raise ProblemError("C has no measurements: all angles agree with it equally well")
     places = (measured.row[is_measured], measured.col[is_measured])
-    half = sp.csr_array((0.5 * measured.data[is_measured].astype(complex), places), measured.shape)
+    with np.errstate(under="ignore"):
+        half = 0.5 * measured.data[is_measured].astype(complex)
+    half = sp.csr_array((half, places), measured.shape)
     return AngularSynchronisation(sp.csr_array(half + half.conj().T), name)
 
 

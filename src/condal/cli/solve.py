@@ -21,10 +21,10 @@ from condal.methods import registry
 from condal.result import Result
 from condal.types import Method
 
-METHODS: dict[str, Callable[[], Method | None]] = {
-    "auto": lambda: None,
-    **{name: method for name, method in registry.METHODS.items() if method.command_line},
-}
+METHODS = [
+    registry.AUTOMATIC,
+    *(name for name, method in registry.METHODS.items() if method.command_line),
+]
 
 SETTINGS = ("tol", "method", "max_iters", "max_seconds", "storage", "seed")
 
@@ -64,8 +64,8 @@ class Solve(ApplicationCommand):
 )
 @click.option(
     "--method",
-    type=click.Choice(list(METHODS)),
-    default="auto",
+    type=click.Choice(METHODS),
+    default=registry.AUTOMATIC,
     metavar="NAME",
     help=f"The method: {', '.join(METHODS)}.",
 )
@@ -185,7 +185,7 @@ def solve_model(
 ) -> Result:
     """Solve the model with the settings of the command line; `say` gets a note on the memory, and
     the solve follows the plan that the note is about."""
-    method, tol = METHODS[settings["method"]](), settings["tol"]
+    method, tol = registry.method_of(settings["method"]), settings["tol"]
     plan: Plan | Method | None = method
     storage = memory.build_storage(
         settings["storage"], model.problem, application.noun, settings["seed"]

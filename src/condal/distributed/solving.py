@@ -21,6 +21,7 @@ from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
 from condal.methods.cgal import CGAL
 from condal.methods.choice import Choice
+from condal.methods.registry import method_of
 from condal.methods.rules import Corrective, Smoothed
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result, Row
@@ -34,7 +35,7 @@ TOL = 1e-1
 @np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
 def solve(
     problem: Problem | Model,
-    method: CGAL | None = None,
+    method: CGAL | str | None = None,
     *,
     R: int = RANK,
     tol: float = TOL,
@@ -79,7 +80,7 @@ def solve(
     Result
         The result.
     """
-    whole, method = problem_of(problem), CGAL() if method is None else method
+    whole, method = problem_of(problem), method_of(method) or CGAL()
     team = team_of(whole)
     with team.solving(), ExitStack() as stack:
         stop = Stop(tol, max_iters, max_seconds)

@@ -17,6 +17,7 @@ from condal.driver.stop import Stop
 from condal.driver.warm_start import warm_from
 from condal.errors import PieceError, ProblemError
 from condal.io.safe_files import PathLike
+from condal.methods.registry import method_of
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result, unbegun
 from condal.runtime.arguments import require_whole
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 @np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
 def solve(
     problem: Problem | Model,
-    method: Method | Plan | None = None,
+    method: Method | Plan | str | None = None,
     *,
     tol: float = 1e-3,
     max_iters: int | None = None,
@@ -57,9 +58,10 @@ def solve(
     ----------
     problem : Problem or Model
         The problem, or a model such as ``condal.problems.max_cut(W)``.
-    method : Method, optional
-        A method record such as ``condal.CGAL()``. By default chosen from the problem and
-        `tol`; if one method stalls, another continues from its point. `Result.why` names them.
+    method : Method or str, optional
+        A method record such as ``condal.CGAL()``, or its name on the command line, such as
+        ``"cgal"``. By default, or for ``"auto"``, chosen from the problem and `tol`; if one method
+        stalls, another continues from its point. `Result.why` names them.
     tol : float
         The largest relative gap and relative infeasibility of a SOLVED result.
     max_iters, max_seconds : int, float, optional
@@ -114,6 +116,7 @@ def solve(
     stop, user_problem = Stop(tol, max_iters, max_seconds), problem_of(problem)
     require_whole(seed, "seed", least=0)
     plan, method = (method, method.method) if isinstance(method, Plan) else (None, method)
+    method = method_of(method)
     require_kinds(method=method, storage=storage, warm_start=warm_start)
     require_kinds(callback=callback, stopper=stopper)
     if storage is not None:
@@ -215,7 +218,7 @@ def _result_of(fault: PieceError) -> Result:
 
 
 _VERBS = {
-    "method": ("iterates", "method takes a record such as condal.CGAL()"),
+    "method": ("iterates", "method takes a record such as condal.CGAL(), or its name"),
     "storage": ("move", "storage takes an object such as condal.storage.Sketch(n, 10)"),
     "warm_start": ("history", "warm_start takes the Result of an earlier solve"),
     "callback": ("__call__", "callback takes a function of one Row"),

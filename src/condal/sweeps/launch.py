@@ -37,7 +37,7 @@ def sweep(
     workers: int | str | None = None,
     watch: Watch | None = None,
     name: str | None = None,
-    method: Method | None = None,
+    method: Method | str | None = None,
     tol: float = 1e-3,
     max_iters: int | None = None,
     max_seconds: float | None = None,

@@ -115,9 +115,9 @@ def solve(
     """
     stop, user_problem = Stop(tol, max_iters, max_seconds), problem_of(problem)
     require_whole(seed, "seed", least=0)
-    plan, method = (method, method.method) if isinstance(method, Plan) else (None, method)
-    method = method_of(method)
-    require_kinds(method=method, storage=storage, warm_start=warm_start)
+    plan = method if isinstance(method, Plan) else None
+    first: Method | None = method.method if isinstance(method, Plan) else method_of(method)
+    require_kinds(method=first, storage=storage, warm_start=warm_start)
     require_kinds(callback=callback, stopper=stopper)
     if storage is not None:
         require_fit(storage, user_problem.X)
@@ -126,13 +126,13 @@ def solve(
         if checkpoint is not None:
             from condal.driver.checkpoint_writer import CheckpointWriter
 
-            file, held = (checkpoint, every_seconds), (method, storage)
+            file, held = (checkpoint, every_seconds), (first, storage)
             options = {"tol": float(tol), "seed": int(seed)}
             writer = new_checkpoint(stack, CheckpointWriter, *file, user_problem, held, options)
         try:
             whole = guarded(user_problem)
             if plan is None:
-                plan = make_plan(whole, method, storage, tol=stop.tol, max_memory=max_memory)
+                plan = make_plan(whole, first, storage, tol=stop.tol, max_memory=max_memory)
             if writer is not None:  # the next method stores x within it, too
                 writer.options["max_bytes"] = plan.max_bytes
             run = Run(
@@ -147,7 +147,7 @@ def solve(
             )
         except PieceError as fault:  # while the problem is inspected and scaled
             fault.result = unbegun(
-                user_problem, "none" if method is None else method.name, str(fault)
+                user_problem, "none" if first is None else first.name, str(fault)
             )
             return _result_of(fault)
         if warm_start is not None:

@@ -99,12 +99,12 @@ class ConicModel:
             return self.shape.problem(np.ones(len(self.shape.maps)))
         return self.shape.problem(self.trace.traces, exact=self.trace.exact)
 
-    def solve(self, method: Method | None = None, **options: Any) -> Result:
+    def solve(self, method: Method | str | None = None, **options: Any) -> Result:
         """Solve the problem, with a bound that holds for the program itself.
 
         Parameters
         ----------
-        method : Method, optional
+        method : Method or str, optional
             The method; chosen by default.
         **options
             Options of `condal.solve`.

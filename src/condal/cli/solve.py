@@ -90,7 +90,7 @@ class Solve(ApplicationCommand):
 @click.option(
     "--max-memory",
     metavar="SIZE",
-    help="Use at most this much memory, such as 4GB, or refuse to start.",
+    help="Use at most this much memory in total, such as 4GB, or refuse to start.",
 )
 @click.option(
     "--checkpoint",

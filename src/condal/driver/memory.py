@@ -1,4 +1,4 @@
-"""How much memory a solve takes beside its data, and how much there is."""
+"""How much memory a solve and its data take, and how much there is."""
 
 from __future__ import annotations
 
@@ -127,8 +127,16 @@ def estimate(problem: Problem, method: Method, storage: Storage | None = None) -
 
 def in_all(problem: Problem, method: Method, storage: Storage | None = None) -> int:
     """Return at most how many bytes the process takes: Python, the data and the solve."""
-    data = DATA_COPIES * ENTRY_BYTES * _stored_entries(problem)
-    return PYTHON_BYTES + data + sum(estimate(problem, method, storage).values())
+    return sum(_in_parts(problem, method, storage).values())
+
+
+def _in_parts(problem: Problem, method: Method, storage: Storage | None) -> dict[str, int]:
+    """Return the parts of `in_all`."""
+    return {
+        **estimate(problem, method, storage),
+        "data": DATA_COPIES * ENTRY_BYTES * _stored_entries(problem),
+        "Python": PYTHON_BYTES,
+    }
 
 
 def _stored_entries(problem: Problem) -> int:
@@ -198,7 +206,7 @@ def require_memory(
     limit = bytes_of(max_memory)
     machine = available() if max_memory is None else None
     limit = float(machine) if machine is not None else limit
-    estimates = [(choice, estimate(problem, choice.method, storage)) for choice in tried]
+    estimates = [(choice, _in_parts(problem, choice.method, storage)) for choice in tried]
     fit = [(choice, parts) for choice, parts in estimates if sum(parts.values()) <= limit]
     if not fit:
         choice, parts = min(estimates, key=lambda pair: sum(pair[1].values()))
@@ -208,8 +216,7 @@ def require_memory(
             f"({listed}), and {_limited_by(limit, max_memory)} {_exactly(limit)}: "
             + _advice(storage, choice.method, max_memory)
         )
-    last = fit[-1][1]
-    left = limit - sum(last.values()) + last["x"]
+    left = min(limit - sum(parts.values()) + parts["x"] for _, parts in fit)
     least = sum(Sketch.bytes_for(n, LEAST_RANK) for n in matrix_sides(unguarded(problem.X)))
     max_bytes = int(min(max(DEFAULT_MAX_BYTES, least), left))
     return Plan(tuple(choice for choice, _ in fit), max_bytes)

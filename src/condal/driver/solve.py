@@ -68,9 +68,10 @@ def solve(
         Limits. The time limit also interrupts an oracle call, except in the first iteration, which
         produces the first point.
     max_memory : int or str, optional
-        The memory that the solve may use in addition to the data, such as ``2**30`` or ``"4 GB"``.
-        Methods that are estimated to need more are skipped; if none is left, ProblemError is
-        raised before the solve starts. By default all memory that the process may use.
+        The memory that the process may use in total, including Python and the data, such as
+        ``2**30`` or ``"4 GB"``. Methods that are estimated to need more are skipped; if none is
+        left, ProblemError is raised before the solve starts. By default all memory that the machine
+        or the control group of the process allows.
     storage : Storage, optional
         How to store x, such as ``condal.storage.Sketch(n, 10)``. By default chosen by size.
     seed : int

@@ -16,17 +16,7 @@ from scipy.sparse.linalg import LinearOperator
 
 import condal
 from condal import Status, Stopper, storage
-from condal.driver.memory import (
-    Plan,
-    available,
-    bytes_of,
-    estimate,
-    in_all,
-    make_plan,
-    physical,
-    require_memory,
-    size,
-)
+from condal.driver.memory import Plan, estimate, in_all, make_plan, require_memory
 from condal.driver.stop import Budget
 from condal.errors import ProblemError
 from condal.linalg.symmetric import Symmetric
@@ -39,6 +29,7 @@ from condal.runtime.cancellation import (
     seconds_left,
     uninterrupted,
 )
+from condal.runtime.memory import available, bytes_of, physical, size
 from condal.runtime.signals import NOTICE, SignalHandler
 from known import random_graph
 from locations import TESTS

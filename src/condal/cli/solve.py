@@ -15,10 +15,11 @@ from condal.cli.command import ApplicationCommand, application_of
 from condal.cli.output_paths import seconds_left
 from condal.cli.resume import new_checkpoint
 from condal.cli.session import Outputs, Session, output_options
-from condal.driver.memory import Plan, bytes_of, make_plan
+from condal.driver.memory import Plan, make_plan
 from condal.driver.stop import Stop
 from condal.methods import registry
 from condal.result import Result
+from condal.runtime.memory import bytes_of
 from condal.types import Method
 
 METHODS = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condal.driver.checkpoint import EVERY_SECONDS, Checkpoint
-from condal.driver.memory import Bytes, Plan, make_plan
+from condal.driver.memory import Plan, make_plan
 from condal.driver.pieces.guards import guarded
 from condal.driver.run import Callback, Run
 from condal.driver.run_record import RunRecord
@@ -22,6 +22,7 @@ from condal.problem import Model, Problem, problem_of
 from condal.result import Result, unbegun
 from condal.runtime.arguments import require_whole
 from condal.runtime.cancellation import Stopper
+from condal.runtime.memory import Bytes
 from condal.storage.choice import require_fit
 from condal.types import Method, Storage
 

@@ -25,11 +25,13 @@ from condal.problems.labels import checked_labels
 from condal.problems.lloyd import Distances, PointRows, best_clustering, cost_of, lloyd
 from condal.result import Result
 from condal.runtime.arguments import require_whole
+from condal.runtime.memory import require_matrices
 from condal.sets.boxes import Equal
 from condal.sets.orthants import NonNegative
 from condal.sets.separable import Separable
 from condal.smooth.linear import Linear
 
+MATRICES = 5  # n x n, at least, that a solve holds: D, its scaled copy, and images of x >= 0
 # Multiples of the least lam of the blocks; if W cannot remove all entries, a lower lam costs less.
 EIGENVALUE_FACTORS = (1.0, 1.03, 1.1, 1.3)
 
@@ -259,6 +261,7 @@ def k_means(
         rows = real_array(points, "points", ndim=2).copy()
         if rows.shape[0] == 0:
             raise ProblemError("points has no rows: there is nothing to cluster")
+        _require_memory(len(rows))
         with np.errstate(over="ignore"):
             D = squared_distances(rows)
         if not np.isfinite(D).all():
@@ -276,6 +279,11 @@ def k_means(
     return KMeans(D, int(k), rows, name)
 
 
+def _require_memory(n: int) -> None:
+    advice = "cluster a sample of the points, or use a larger machine"
+    require_matrices(MATRICES, n, f"k-means of {n} points", advice=advice)
+
+
 def squared_distances(points: Array) -> Array:
     """Return |p_i - p_j|^2, exactly symmetric with a zero diagonal."""
     from scipy.spatial.distance import pdist, squareform
@@ -284,6 +292,7 @@ def squared_distances(points: Array) -> Array:
 
 
 def _checked_distances(distances: Any) -> Array:
+    _require_memory(max(getattr(distances, "shape", (0,)), default=0))
     D = symmetric(real_array(distances, "distances", ndim=2), "distances").dense
     assert D is not None
     noise = 1e-12 * float(np.abs(D).max(initial=0.0))

@@ -23,10 +23,12 @@ from condal.problems.graphs import adjacency, edges
 from condal.problems.inputs import array_of, describe, require_flag
 from condal.problems.stable import improve_stable_set, take_in_order
 from condal.result import Result
+from condal.runtime.memory import TRIANGLE_MATRICES, require_matrices
 from condal.sets.boxes import Box, Equal
 from condal.smooth.linear import Linear
 
 NOISE_THRESHOLDS = (1e-5, 1e-3, 1e-1)  # of 1/n, the mean of diag x; smaller rows may be noise
+COMPLEMENT_MATRICES = 3  # n x n, at least, of the adjacency and its complement
 COMPLEMENT_SUFFIX = " of the complement"
 
 
@@ -100,6 +102,8 @@ class Theta:
         A: Any = None
         K: Any = None
         if self.theta_plus:
+            what, advice = f"theta+ of {n} vertices", "use theta, without theta_plus"
+            require_matrices(TRIANGLE_MATRICES, n, what, advice=advice)
             A = Triangle(n)
             K = Box(np.zeros(A.size), np.where(A(self.W.toarray()) != 0, 0.0, np.inf))
         elif self.W.nnz:
@@ -121,6 +125,8 @@ class Theta:
         Its theta is at most the number of colours of this graph. The product of both thetas is at
         least n, and equal to n for vertex-transitive graphs.
         """
+        what, advice = f"the complement of {self.n} vertices", "use a larger machine"
+        require_matrices(COMPLEMENT_MATRICES, self.n, what, advice=advice)
         joined = self.W.toarray() != 0
         np.fill_diagonal(joined, True)
         back = self.name.endswith(COMPLEMENT_SUFFIX)

@@ -27,6 +27,7 @@ from condal.problems.graphs import square_weights
 from condal.problems.inputs import require_choice
 from condal.problems.permutations import checked_permutation, improve_by_exchanges
 from condal.result import Result
+from condal.runtime.memory import TRIANGLE_MATRICES, require_matrices
 from condal.sets.boxes import Box, Equal
 from condal.sets.orthants import NonNegative
 from condal.sets.separable import Separable
@@ -121,6 +122,8 @@ class QuadraticAssignment:
         )
 
     def _bounded(self) -> tuple[Any, Any]:
+        what, advice = f"quadratic assignment of {self.n} items", "use nonnegative='costs'"
+        require_matrices(TRIANGLE_MATRICES, self.n**2, what, advice=advice)
         A = Triangle(self.n**2)
         i, p = np.divmod(np.arange(self.n**2), self.n)
         one_shared = (i[:, None] == i) != (p[:, None] == p)

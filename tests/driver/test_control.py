@@ -31,6 +31,7 @@ from condal.runtime.cancellation import (
 )
 from condal.runtime.memory import available, bytes_of, physical, size
 from condal.runtime.signals import NOTICE, SignalHandler
+from condal.runtime.time_limit import TimeLimit
 from known import random_graph
 from locations import TESTS
 
@@ -453,7 +454,7 @@ def test_a_time_limit_leaves_a_proof_of_what_was_reached():
 
 def test_the_time_is_divided_between_iterations_and_the_proof():
     now = time.perf_counter()
-    free, short = Budget(None), Budget(10.0)
+    free, short = Budget(TimeLimit()), Budget(TimeLimit(10.0))
     assert free.until(1.0, 1.0) == np.inf
     assert free.proof_until(1.0, 1.0, False) == np.inf
     assert now + 6.9 < short.until(3.0, 0.1) < now + 7.1  # never more than three tenths

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from condal.result import Result, unbegun
 from condal.runtime.arguments import require_whole
 from condal.runtime.cancellation import Stopper
 from condal.runtime.memory import Bytes
+from condal.runtime.time_limit import TimeLimit
 from condal.storage.choice import require_fit
 from condal.types import Method, Storage
 
@@ -115,7 +117,8 @@ def solve(
     >>> result.status.name, round(float(result.objective), 2)
     ('SOLVED', 4.52)
     """
-    stop, user_problem = Stop(tol, max_iters, max_seconds), problem_of(problem)
+    stop = Stop(tol, max_iters, max_seconds)
+    limit, user_problem = TimeLimit(max_seconds), problem_of(problem)
     require_whole(seed, "seed", least=0)
     plan = method if isinstance(method, Plan) else None
     first: Method | None = method.method if isinstance(method, Plan) else method_of(method)
@@ -146,6 +149,7 @@ def solve(
                 writer=writer,
                 stopper=stopper,
                 max_bytes=plan.max_bytes,
+                limit=limit,
             )
         except PieceError as fault:  # while the problem is inspected and scaled
             fault.result = unbegun(
@@ -199,12 +203,13 @@ def resume(
     """
     from condal.driver.checkpoint_writer import CheckpointWriter
 
+    limits = Stop(1.0 if tol is None else tol, max_iters, max_seconds), TimeLimit(max_seconds)
     require_kinds(callback=callback, stopper=stopper)
     with ExitStack() as stack:
         opened = CheckpointWriter(Checkpoint.of(checkpoint, every_seconds), problem_of(problem))
-        writer, limits = stack.enter_context(opened), {"max_seconds": max_seconds}
+        writer = stack.enter_context(opened)
         try:
-            run = resumed_run(writer, guarded, stopper, tol=tol, max_iters=max_iters, **limits)
+            run = resumed_run(writer, guarded, stopper, *limits, tol=tol)
         except PieceError as fault:
             return _result_of(fault)
         return finish(run, callback, stack)
@@ -258,18 +263,22 @@ def resumed_run(
     writer: CheckpointWriter,
     prepare: Callable[[Problem], Problem],
     stopper: Stopper | None,
+    stop: Stop,
+    limit: TimeLimit,
     *,
     tol: float | None,
-    **limits: Any,
 ) -> Run:
-    """Return the run that a checkpoint holds, on the problem as `prepare` makes it."""
+    """Return the run that a checkpoint holds, on the problem as `prepare` makes it.
+
+    Its tolerance is that of the checkpoint if tol is None.
+    """
     record, certification, options = writer.read()
-    stop = Stop(options["tol"] if tol is None else tol, **limits)
+    stop = replace(stop, tol=options["tol"]) if tol is None else stop
     writer.options["tol"] = float(stop.tol)
     same = {"seed": options["seed"], "max_bytes": options["max_bytes"]}
     try:
         problem = prepare(writer.problem)
-        run = Run(problem, stop, record, writer=writer, stopper=stopper, **same)
+        run = Run(problem, stop, record, writer=writer, stopper=stopper, limit=limit, **same)
         run.recall(certification)
     except PieceError as fault:
         fault.result = unbegun(writer.problem, record.method, str(fault))

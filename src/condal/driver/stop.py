@@ -14,7 +14,7 @@ from condal.errors import ProblemError
 from condal.methods.choice import PATIENCE
 from condal.problem import Problem
 from condal.result import Row, Status
-from condal.runtime.arguments import require_whole
+from condal.runtime.arguments import require_seconds, require_whole
 from condal.runtime.time_limit import TimeLimit
 
 INACCURATE_TIMES = 100.0  # times tol: a proof this close is worth returning as INACCURATE
@@ -34,10 +34,7 @@ class Stop:
             raise ProblemError(f"tol must be a positive number such as 1e-3; got {self.tol!r}")
         if self.max_iters is not None:
             require_whole(self.max_iters, "max_iters")
-        if self.max_seconds is not None and not (
-            _is_number(self.max_seconds) and self.max_seconds > 0
-        ):
-            raise ProblemError(f"max_seconds must be positive, or None; got {self.max_seconds!r}")
+        require_seconds(self.max_seconds)
 
     def at_limit(self, iterations: int) -> bool:
         """Return whether this many iterations are the limit."""

@@ -19,13 +19,14 @@ from condal.maps.combined import Stack
 from condal.maps.entries import RowSums
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import excess, generator, point_of, preview
+from condal.problems.answers import excess, generator, point_of, preview, rounding_limit
 from condal.problems.inputs import real_array
 from condal.problems.labels import checked_labels
 from condal.problems.lloyd import Distances, PointRows, best_clustering, cost_of, lloyd
 from condal.result import Result
 from condal.runtime.arguments import require_whole
 from condal.runtime.memory import require_matrices
+from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.sets.boxes import Equal
 from condal.sets.orthants import NonNegative
 from condal.sets.separable import Separable
@@ -177,7 +178,14 @@ class KMeans:
         # No cost is negative, but rounding or a weak proof may give a negative number.
         return excess(max(0.0, self.cost(labels)), max(0.0, float(result.bound)), "clustering")
 
-    def round(self, result: Result, *, trials: int = 10, seed: int = 0) -> Clustering:
+    def round(
+        self,
+        result: Result,
+        *,
+        trials: int = 10,
+        seed: int = 0,
+        max_seconds: float | None = None,
+    ) -> Clustering:
         """Round a solution to a clustering, improved by Lloyd's method on the points.
 
         The rows of x average the points of a cluster, so that denoised points lie near its centre.
@@ -192,26 +200,35 @@ class KMeans:
             The number of random trials, 10 by default.
         seed : int, optional
             The seed of the random generator.
+        max_seconds : float, optional
+            A time limit: the best answer found by then is returned.
 
         Returns
         -------
         Clustering
             The cheapest clustering of all trials.
         """
-        rng = generator(trials, seed)
-        labels = self._rounded(point_of(result, self.n), rng, starts=trials)
+        limit, rng = rounding_limit(max_seconds), generator(trials, seed)
+        labels = self._rounded(point_of(result, self.n), rng, starts=trials, limit=limit)
         centres = None
         if self.points is not None:
             centres = np.stack([self.points[labels == c].mean(axis=0) for c in range(self.k)])
         bound = max(0.0, float(result.bound))  # no cost is negative
         return Clustering(cost_of(Distances(self.D), labels, self.k), bound, labels, centres)
 
-    def _rounded(self, x: Point, rng: np.random.Generator, *, starts: int) -> Any:
+    def _rounded(
+        self,
+        x: Point,
+        rng: np.random.Generator,
+        *,
+        starts: int,
+        limit: TimeLimit = UNLIMITED,
+    ) -> Any:
         full = dense(x)
         # Relative to their mean, because row sums of x are 1 only within the tolerance.
         denoised = full if self.points is None else full @ (self.points - self.points.mean(axis=0))
-        labels = best_clustering(PointRows(denoised), self.k, rng, starts=starts)
-        return lloyd(Distances(self.D), labels[None], self.k)[0][0]
+        labels = best_clustering(PointRows(denoised), self.k, rng, starts=starts, limit=limit)
+        return lloyd(Distances(self.D), labels[None], self.k, limit)[0][0]
 
     def _checked(self, labels: Any) -> Any:
         return checked_labels(labels, self.n, self.k, "point")

@@ -107,6 +107,13 @@ def require_positive(value: Any, name: str) -> None:
         raise ProblemError(f"{name} must be a positive number; got {value!r}")
 
 
+def require_seconds(value: Any, name: str = "max_seconds") -> None:
+    """Raise ProblemError unless value is a positive number, which may be infinite, or None."""
+    real = isinstance(value, int | float | np.integer | np.floating) and value is not True
+    if value is not None and not (real and value > 0):
+        raise ProblemError(f"{name} must be positive, or None; got {value!r}")
+
+
 def has_member(piece: Any, name: str) -> bool:
     """Return whether an object has a member; a property is not read, as it may be slow or fail."""
     if hasattr(type(piece), name) or name in getattr(piece, "__dict__", ()):

@@ -7,7 +7,7 @@ from math import inf
 
 from condal.runtime.consensus import root_value
 
-MIN_SECONDS = 1e-3  # of a part that begins after the time is up: a limit must be positive
+MIN_SECONDS = 1e-9  # of a part that begins after the time is up: a limit must be positive
 
 
 class TimeLimit:
@@ -46,3 +46,6 @@ class TimeLimit:
         part = TimeLimit()
         part.until = part.began + fraction * max(self.left, 0.0)
         return part
+
+
+UNLIMITED = TimeLimit()

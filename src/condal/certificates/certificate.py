@@ -117,6 +117,7 @@ def allowed_gap(problem: Problem, objective: float, tol: float) -> float:
     return tol * problem.gap_unit(objective)
 
 
+@np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
 def certify(
     model: Problem | Model,
     x: Any,

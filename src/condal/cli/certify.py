@@ -23,6 +23,7 @@ from condal.io.formats.contents import digest_of
 from condal.io.results.reading import load
 from condal.io.results.record import RECORD, Saved
 from condal.runtime.text import escape_terminal
+from condal.runtime.time_limit import UNLIMITED
 
 PROVED, REFUTED = 0, 1
 
@@ -106,7 +107,7 @@ def _application(
         raise FormatError(
             f"settings: the seed is {seed!r:.20}, not a non-negative integer", path=path
         )
-    more = {"seed": seed, "max_seconds": None, "say": None}
+    more = {"seed": seed, "limit": UNLIMITED, "say": None}
     if saved.application is None:
         if kind is None:
             raise FormatError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -36,6 +35,7 @@ from condal.problems.conic.program import Program
 from condal.problems.conic.trace import UnboundedTraceError
 from condal.report.progress import Progress
 from condal.result import History, Result, Row, Status
+from condal.runtime.time_limit import TimeLimit
 
 MAX_PRIMAL_CONSTRAINTS = (
     100  # up to which the primal is solved first; the dual's bound is from above
@@ -53,7 +53,6 @@ STATUSES = {
     Status.NUMERICAL_ERROR: settings.OPTIMAL_INACCURATE,
 }
 PROVED = settings.OPTIMAL, settings.INFEASIBLE, settings.UNBOUNDED
-MIN_SECONDS = 1e-3  # a time limit must be positive
 SIZE_GUESSES = 1e2, 1e5  # sizes of a feasible point, relative to b
 FEASIBILITY_ITERATIONS = 300
 GUESS_ITERS = 2_000  # of a solve within a guessed trace
@@ -86,20 +85,19 @@ def answer_problem(
     problem: CvxpyProblem, options: Options, progress: Progress | None = None
 ) -> CvxpyAnswer:
     """Return the answer to a CVXPY problem; raise ProblemError if nothing bounds the trace."""
-    start = time.perf_counter()
-    answer = _Question(problem, options, progress).answer()
-    spent = time.perf_counter() - start
-    return replace(answer, setup_seconds=max(spent - answer.seconds, 0.0))
+    limit = TimeLimit(options.max_seconds)
+    answer = _Question(problem, options, progress, limit).answer()
+    return replace(answer, setup_seconds=max(limit.seconds - answer.seconds, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
 class _Question:
-    """A CVXPY problem, the options and the progress display."""
+    """A CVXPY problem, the options, the progress display, and the time for all attempts."""
 
     problem: CvxpyProblem
     options: Options
     progress: Progress | None
-    start: float = field(default_factory=time.perf_counter)
+    limit: TimeLimit
     answered: dict[Any, CvxpyAnswer] = field(default_factory=dict)
 
     @cached_property
@@ -122,7 +120,7 @@ class _Question:
             if answer is not None and answer.status in PROVED:
                 return answer
             unproved += [] if answer is None else [answer]
-            if unproved and (self._over or unproved[-1].status == settings.USER_LIMIT):
+            if unproved and (self.limit.is_over or unproved[-1].status == settings.USER_LIMIT):
                 break  # the limits hold for all routes together
         if not unproved:
             raise fault
@@ -224,16 +222,7 @@ class _Question:
     @property
     def _left(self) -> Options:
         """The options, with the time that is left."""
-        limit = self.options.max_seconds
-        if limit is None:
-            return self.options
-        left = max(limit - (time.perf_counter() - self.start), MIN_SECONDS)
-        return replace(self.options, max_seconds=left)
-
-    @property
-    def _over(self) -> bool:
-        """Whether no time is left."""
-        return self._left.max_seconds == MIN_SECONDS
+        return replace(self.options, max_seconds=self.limit.max_seconds)
 
     def _of_equations(self) -> CvxpyAnswer:
         """Answer a problem without cones, for which the elimination proposes all there is."""
@@ -307,7 +296,7 @@ class _Question:
 
     def _by_guess(self) -> CvxpyAnswer | None:
         """Return the answer within a guessed trace, if the judge proves it whatever the trace."""
-        if self.options.trace_bound is not None or self._over:
+        if self.options.trace_bound is not None or self.limit.is_over:
             return None
         form = Primal(self.problem)
         size = _size(form.program)
@@ -445,7 +434,7 @@ class _Question:
 
     def _answer_by_direction(self) -> CvxpyAnswer | None:
         """Return the answer that a direction of the cone suggests: no x, or no best x."""
-        if self._over:
+        if self.limit.is_over:
             return None
         form = Dual(self.problem)
         direction = least_direction(form.program, self._left)

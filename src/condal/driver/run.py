@@ -22,6 +22,7 @@ from condal.result import Result, Row, Status
 from condal.runtime.cancellation import Cancelled, Deadline, Stopper
 from condal.runtime.consensus import is_distributed, root_value
 from condal.runtime.signals import SignalHandler
+from condal.runtime.time_limit import TimeLimit
 from condal.storage.choice import automatic, require_fit
 from condal.types import Method, Storage
 
@@ -49,6 +50,7 @@ class Run:
         writer: CheckpointWriter | None = None,
         stopper: Stopper | None = None,
         max_bytes: int | None = None,
+        limit: TimeLimit,
     ) -> None:
         self.problem, self.stop, self.record, self.writer = problem, stop, record, writer
         self.seed, self.storage, self.max_bytes = seed, storage, max_bytes
@@ -60,7 +62,7 @@ class Run:
         self.fault: PieceError | None = None
         self.first_k: int | None = None  # from which the iterations of this run are counted
         spent = {"spent": record.seconds, "cpu_spent": record.cpu_seconds}
-        self.budget = Budget(stop.max_seconds, **spent)
+        self.budget = Budget(limit, **spent)
         self.signalled = Stopper()
         stoppers = [self.signalled] if stopper is None else [self.signalled, stopper]
         self.deadline = Deadline(*stoppers, until=self.budget.deadline)

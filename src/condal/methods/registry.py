@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from condal.errors import ProblemError
 from condal.methods.rules import Decr, LineSearch
 from condal.types import Method
 
@@ -50,6 +51,23 @@ METHODS: dict[str, NamedMethod] = {
     "smoothed-cg": NamedMethod("classic.variants.SmoothedCG", command_line=False),
     "sketchy-cgm": NamedMethod("classic.variants.SketchyCGM", command_line=False),
 }
+
+
+AUTOMATIC = "auto"  # the name for the choice by problem and tolerance
+
+
+def method_of(method: Any) -> Any:
+    """Return the method of a name, None for `AUTOMATIC`, and anything else unchanged."""
+    if not isinstance(method, str):
+        return method
+    if method == AUTOMATIC:
+        return None
+    if method not in METHODS:
+        raise ProblemError(
+            f"method must be a record such as condal.CGAL(), or one of the names "
+            f"{', '.join([AUTOMATIC, *METHODS])}; got {method!r}"
+        )
+    return METHODS[method]()
 
 
 def method_classes() -> tuple[type, ...]:

@@ -58,8 +58,8 @@ class Affine(Projected):
                 "one number per row"
             )
         places = _nonzero_rows(full, right)
-        exponents = _exponents(full[places])
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", under="ignore"):
+            exponents = _exponents(full[places])
             rows, goals = np.ldexp(full[places], -exponents[:, None]), right[places]
             goals = np.ldexp(goals, -exponents)
         if not np.all(np.isfinite(goals)):

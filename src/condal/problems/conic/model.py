@@ -38,13 +38,13 @@ from condal.problems.conic.verified import (
     verified_unbounded,
 )
 from condal.result import History, Result, Status
+from condal.runtime.time_limit import TimeLimit
 from condal.types import Method
 
 GAP_ROUNDING = 1e-12  # relative to the objective
 GIVEN_TRACE = "for points within the given trace bound"
 UNVERIFIED = "the program's own data prove less than tol: scale the rows, or raise tol"
 RETRY = 0.01  # of tol, if the first bound is not proved on the program's own data
-MIN_SECONDS = 1e-3  # a time limit must be positive
 VERIFIED_SHARE = 0.1  # of tol: what the check of a bound on the program's own data may lose
 DUAL_ERROR = 0.1  # distance of the multipliers from the dual cone, as a fraction of tol
 
@@ -99,12 +99,12 @@ class ConicModel:
             return self.shape.problem(np.ones(len(self.shape.maps)))
         return self.shape.problem(self.trace.traces, exact=self.trace.exact)
 
-    def solve(self, method: Method | None = None, **options: Any) -> Result:
+    def solve(self, method: Method | str | None = None, **options: Any) -> Result:
         """Solve the problem, with a bound that holds for the program itself.
 
         Parameters
         ----------
-        method : Method, optional
+        method : Method or str, optional
             The method; chosen by default.
         **options
             Options of `condal.solve`.
@@ -116,13 +116,15 @@ class ConicModel:
         """
         if self.verdict is not None:
             return self.ended()
+        limit = TimeLimit(options.get("max_seconds"))
         result = solve(self.problem, method, **options)
         proved = self.proved(result)
         if proved.reason != UNVERIFIED or result.tol is None:
             return proved
+        if limit.is_over:
+            return proved
         more = {**options, "tol": RETRY * result.tol, "warm_start": result}
-        if options.get("max_seconds") is not None:
-            more["max_seconds"] = max(options["max_seconds"] - result.seconds, MIN_SECONDS)
+        more["max_seconds"] = limit.max_seconds
         again = self.proved(solve(self.problem, method, **more))
         again = replace(again, tol=result.tol, seconds=result.seconds + again.seconds)
         if self._within_tol(again) and again.infeasibility <= result.tol:

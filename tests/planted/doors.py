@@ -28,7 +28,8 @@ from planted.planting import Profile
 from planted.problem import Planted
 
 TOLERANCES = (1e-2, 1e-4, 1e-6)
-MAX_ITERS = 2_000
+MAX_ITERS = 500
+ROUNDING = 1e-12  # an infeasibility that no method in doubles can improve
 NAMES = {
     Status.SOLVED: "optimal",
     Status.INFEASIBLE: "infeasible",
@@ -73,16 +74,25 @@ def by_problem(planted: Planted, rng: np.random.Generator) -> Findings:
 
 def _answer(planted: Planted, problem: condal.Problem, result: Result) -> Answer:
     sense = planted.sense
-    unit = max(1.0, abs(result.objective))
-    price = getattr(result.certificate, "price", nan)
     return Answer(
         NAMES.get(result.status, result.status.name.lower()),
         sense * result.objective,
         sense * result.bound,
         result.infeasibility * problem.infeasibility_unit,
-        (result.gap + price) * unit,
+        _error(result.certificate),
         constant=planted.offset,
     )
+
+
+def _error(told: Any) -> float:
+    """Return how far from the optimum the objective is said to be, for a certificate or judgement.
+
+    Where a residual of the size of rounding is worth more than that, nothing else can be computed.
+    """
+    if told.infeasibility <= ROUNDING:
+        return inf
+    price = getattr(told, "price", nan)
+    return float((told.gap + price) * max(1.0, abs(told.objective)))
 
 
 def by_certify(planted: Planted, rng: np.random.Generator) -> Findings:
@@ -187,13 +197,12 @@ def _solved(
     except condal.CondalError as error:
         return Findings(type(error).__name__)
     sense = -1.0 if program.maximise else 1.0
-    price = getattr(result.certificate, "price", nan)
     answer = Answer(
         NAMES.get(result.status, result.status.name.lower()),
         sense * model.objective(result),
         sense * model.bound(result),
         inf if result.infeasibility > 0 else 0.0,
-        (result.gap + price) * max(1.0, abs(result.objective)),
+        _error(result.certificate),
         constant=constant,
     )
     return judged(planted, answer)
@@ -275,13 +284,12 @@ def by_cvxpy(planted: Planted, rng: np.random.Generator) -> Findings:
     except cp.SolverError:
         return Findings("SolverError")
     judgement = problem.solver_stats.extra_stats.judgement
-    unit = max(1.0, abs(judgement.objective))
     answer = Answer(
         problem.status,
         judgement.objective,
         judgement.bound,
         inf if judgement.infeasibility > 0 else 0.0,
-        (judgement.gap + judgement.price) * unit,
+        _error(judgement),
         constant=planted.offset,
     )
     return judged(planted, answer)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from alarms import alarm
+from condal.errors import CondalError
 from planted.doors import DOORS, Findings
 from planted.planting import plant
 from planted.problem import Planted
@@ -49,6 +50,8 @@ def attempt(door: str, seed: int) -> Outcome:
     try:
         with alarm(PATIENCE):
             found = DOORS[door].enter(planted, np.random.default_rng([18, seed]))
+    except CondalError as error:  # refused, with a reason
+        found = Findings(type(error).__name__)
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
         ours = [frame for frame in frames if "condal" in frame.filename] or frames

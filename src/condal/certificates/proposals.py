@@ -27,7 +27,7 @@ MAX_DENSE_ROWS = 150  # of a least-squares problem that is solved by singular va
 CORRECTIONS = 3
 MAX_COLUMNS, MAX_PSD_SIDE = 4_000, 60  # of a form whose interior is searched for
 FACE = 1e-6  # relative to the largest depth: less is the boundary
-SECONDS = 5.0
+MAX_INTERIOR_ITERS = 100
 PENALTY = 1e3  # on the remainder of the rows, relative to the costs
 
 
@@ -282,7 +282,7 @@ def _clarabel(q: Array, G: Any, h: Array, equations: int, cones: list[Cone]) -> 
     blocks = [clarabel.ZeroConeT(equations)] if equations else []
     blocks += [kinds[cone.kind](cone.n) for cone in cones if cone.n]
     settings = clarabel.DefaultSettings()
-    settings.verbose, settings.time_limit = False, SECONDS
+    settings.verbose, settings.max_iter = False, MAX_INTERIOR_ITERS
     P = sp.csc_matrix((q.size, q.size))
     try:
         solution = clarabel.DefaultSolver(P, q, sp.csc_matrix(G), h, blocks, settings).solve()

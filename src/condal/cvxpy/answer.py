@@ -46,7 +46,7 @@ PROVED = settings.OPTIMAL, settings.INFEASIBLE, settings.UNBOUNDED
 MIN_SECONDS = 1e-3  # a time limit must be positive
 SIZE_GUESSES = 1e2, 1e5  # sizes of a feasible point, relative to b
 FEASIBILITY_ITERATIONS = 300
-GUESS_SECONDS = 2.0  # for a solve within a guessed trace
+GUESS_ITERS = 2_000  # of a solve within a guessed trace
 POOR_ERROR = 0.1  # a larger gap or infeasibility is not an answer
 NO_ANSWER = "the solve ended without an answer"
 ADVICE = (
@@ -226,8 +226,8 @@ class _Question:
         form = Primal(self.problem)
         size = _size(form.program)
         for factor in SIZE_GUESSES:
-            seconds = min(self._left.max_seconds or inf, GUESS_SECONDS)
-            options = replace(self.options, trace_bound=factor * size, max_seconds=seconds)
+            iters = min(self.options.max_iters or GUESS_ITERS, GUESS_ITERS)
+            options = replace(self._left, trace_bound=factor * size, max_iters=iters)
             try:
                 solution = solve_program(form.program, options)
                 pair = form.pair(solution.blocks, solution.dual)

@@ -19,8 +19,6 @@ from condal.report.progress import Progress
 from condal.result import Result, Status
 
 MIN_SECONDS = 1e-3  # a time limit must be positive
-SEARCH_SECONDS = 5.0  # for a bound on the trace, and
-SECONDS_PER_ENTRY = 1e-4  # for each entry of the program
 MAX_ATTEMPTS = 8  # each with a smaller tolerance
 SMALLEST_CUT = 1e-3  # of the tolerance
 NEAR = 100  # times tol: a gap that a smaller tolerance may close
@@ -70,12 +68,11 @@ def solve_program(
     """
     start = time.perf_counter()
     limit = inf if options.max_seconds is None else options.max_seconds
-    search = SEARCH_SECONDS + SECONDS_PER_ENTRY * (program.A.nnz + program.c.nnz)
     model = conic_model(
         program,
         options.trace_bound,
         seed=options.seed,
-        max_seconds=min(limit, search),
+        max_seconds=options.max_seconds,
         say=None if progress is None else progress.note,
     )
     tol, solved = options.tol, None

@@ -262,13 +262,27 @@ def test_a_row_of_next_to_no_entries_is_not_called_empty():
 
 
 def test_a_search_has_one_limit_for_all_that_it_solves():
-    search = Search.of(0, 100.0)
+    search = Search.of(Shape.of(fold(unbounded())), 0, 100.0)
     assert 90.0 < search.left <= 100.0
     assert not search.over
     late = Search(until=0.0)
     assert late.over
     assert 0.0 < late.left < 0.1
     assert Search().left is None
+
+
+def test_a_search_of_a_large_program_takes_fewer_iterations():
+    small, large = (
+        program(
+            [np.zeros(n * n)],
+            [[np.ones(n * n)]],
+            [1.0],
+            [Block("psd", n)],
+        )
+        for n in (3, 1000)
+    )
+    iters = [Search.of(Shape.of(fold(each)), 0, None).max_iters for each in (small, large)]
+    assert iters[0] > iters[1] > 0
 
 
 @pytest.mark.parametrize("which", [1, 2, 3])

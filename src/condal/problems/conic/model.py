@@ -460,7 +460,7 @@ def conic_model(
         raise ProblemError(f"conic_model takes a Program; got {type(program).__name__}")
     began = time.perf_counter()
     shape = Shape.of(fold(program))
-    trace = bound_traces(shape, trace_bound, Search.of(seed, max_seconds, say))
+    trace = bound_traces(shape, trace_bound, Search.of(shape, seed, max_seconds, say))
     if isinstance(trace, Verdict) and not _proved_on(program, shape, trace):
         raise UnboundedTraceError(
             f"{program.name} seems to be {trace.status.name.lower()}, but its own data do not "

@@ -40,16 +40,12 @@ MIN_DISTANCE = 1e-7  # a smaller minimum counts as 0; rows have norm 1
 GOOD_BOUND = 0.5  # fraction of the minimum at which the search for a bound stops
 
 
-def weights(
-    shape: Shape, *, of_objective: bool, seed: int, max_seconds: float | None
-) -> Array | None:
+def weights(shape: Shape, *, of_objective: bool, **limits: Any) -> Array | None:
     """Return y for `combine`, which proves its bound; None if the minimum is 0."""
     if not of_objective and not shape.K.size:
         return None
     phase = _Phase(shape, of_objective)
-    result = solve(
-        phase.problem, tol=PHASE_ONE_TOL, seed=seed, max_seconds=max_seconds, callback=_enough
-    )
+    result = solve(phase.problem, tol=PHASE_ONE_TOL, callback=_enough, **limits)
     enough = len(result.history) > 0 and _enough(result.history.last)
     if result.status is Status.INTERRUPTED and not enough:
         raise KeyboardInterrupt  # the interrupt is meant for the whole search

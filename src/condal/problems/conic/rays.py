@@ -44,7 +44,7 @@ class Ray:
     off: float
 
 
-def find_ray(program: Program, *, seed: int, max_seconds: float | None) -> Ray | None:
+def find_ray(program: Program, *, max_seconds: float | None, **limits: Any) -> Ray | None:
     """Return a proved ray; None if none was found within max_seconds in total."""
     if max(program.b.size, sum(block.n for block in program.blocks)) > MAX_DENSE_SIDE:
         return None
@@ -58,7 +58,7 @@ def find_ray(program: Program, *, seed: int, max_seconds: float | None) -> Ray |
     factor = cho_factor(gram) if gram.size else None
     seconds_each = None if max_seconds is None else max_seconds / len(DEPTHS)
     for depth in DEPTHS:
-        x = _candidate(program, depth, seed=seed, max_seconds=seconds_each)
+        x = _candidate(program, depth, max_seconds=seconds_each, **limits)
         if x is None:
             continue
         if factor is not None:
@@ -69,9 +69,7 @@ def find_ray(program: Program, *, seed: int, max_seconds: float | None) -> Ray |
     return None
 
 
-def _candidate(
-    program: Program, depth: float, *, seed: int, max_seconds: float | None
-) -> Array | None:
+def _candidate(program: Program, depth: float, **limits: Any) -> Array | None:
     """Return eps I + X of least objective that the rows do not constrain, with tr X = 1."""
     eye = np.concatenate([trace_of(block) for block in program.blocks])
     A = sp.vstack([program.A, sp.csr_array(eye[None])])
@@ -85,12 +83,8 @@ def _candidate(
     )
     shape = Shape.of(fold(task))
     single = len(shape.maps) == 1
-    result = solve(
-        shape.problem(np.ones(len(shape.maps)), exact=single),
-        tol=RAY_TOL,
-        seed=seed,
-        max_seconds=max_seconds,
-    )
+    problem = shape.problem(np.ones(len(shape.maps)), exact=single)
+    result = solve(problem, tol=RAY_TOL, **limits)
     if result.status is Status.INTERRUPTED:
         raise KeyboardInterrupt  # the interrupt is meant for the whole search
     if result.x is None:

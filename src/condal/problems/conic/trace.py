@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,8 @@ from condal.runtime.arguments import require_positive
 LEVEL_GROWTH = 30.0  # factor on the room above the lowest level, if a level is too low
 MIN_SECONDS = 1e-3  # a time limit must be positive
 MAX_LEVELS = 8
+MAX_SEARCH_ITERS, MIN_SEARCH_ITERS = 5_000, 200  # of each solve of a search
+MAX_SEARCH_FLOPS = 1e12  # of each solve: few iterations, if each factorises large blocks
 TRIAL_TOL = 1e-2
 MIN_TRACE, TRACE_OF_ZERO_PARTS = 1e-9, 1e-3  # relative to the largest trace
 LEVEL_MARGIN = 0.5  # fraction of the room: a larger objective is not clearly below the level
@@ -91,18 +94,37 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Search:
-    """The limits of a search for a bound: seed, deadline, and a callback for messages."""
+    """The limits of a search for a bound: seed, deadline, iterations, and a callback for messages.
+
+    The limit on iterations depends on the program only, so that the answer does not depend on the
+    clock.
+    """
 
     seed: int = 0
     until: float = inf
+    max_iters: int = MAX_SEARCH_ITERS
     say: Callable[[str], None] | None = None
 
     @classmethod
     def of(
-        cls, seed: int, max_seconds: float | None, say: Callable[[str], None] | None = None
+        cls,
+        shape: Shape,
+        seed: int,
+        max_seconds: float | None,
+        say: Callable[[str], None] | None = None,
     ) -> Search:
         """Return a search that begins now."""
-        return cls(seed, inf if max_seconds is None else time.perf_counter() + max_seconds, say)
+        until = inf if max_seconds is None else time.perf_counter() + max_seconds
+        parts = shape.folded.parts
+        flops = sum(part.A.nnz + (part.n**3 if part.kind == "psd" else part.n) for part in parts)
+        affordable = int(MAX_SEARCH_FLOPS / max(flops, 1))
+        iters = min(max(affordable, MIN_SEARCH_ITERS), MAX_SEARCH_ITERS)
+        return cls(seed, until, iters, say)
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """The options of each solve of the search."""
+        return {"seed": self.seed, "max_seconds": self.left, "max_iters": self.max_iters}
 
     @property
     def left(self) -> float | None:
@@ -133,9 +155,7 @@ def bound_traces(shape: Shape, trace_bound: float | None, search: Search) -> Tra
         return proofs
     search.tell("no sum of rows bounds the trace: looking for one by solving a problem")
     for of_objective in (False, True):
-        y = phases.weights(
-            shape, of_objective=of_objective, seed=search.seed, max_seconds=search.left
-        )
+        y = phases.weights(shape, of_objective=of_objective, **search.limits)
         if y is None:
             continue
         proofs.append(combine(shape, y, of_objective=of_objective))
@@ -147,7 +167,7 @@ def bound_traces(shape: Shape, trace_bound: float | None, search: Search) -> Tra
                 return _by_level(shape, proofs, search)
             return _bound(bound, proofs, "constraints, weighted by phase one, bound it")
     search.tell("nothing bounds the trace: looking for an improving ray")
-    ray = find_ray(shape.folded.program, seed=search.seed, max_seconds=search.left)
+    ray = find_ray(shape.folded.program, **search.limits)
     if ray is not None:
         how = "Ax is constant along a direction inside the cone, and the objective is unbounded "
         how += "along it: proved with rounding accounted for"
@@ -235,7 +255,7 @@ def _by_level(shape: Shape, proofs: list[Combination], search: Search) -> TraceB
         level = lowest + room
         bound = replace(_bound(traces(proofs, count, level), proofs, how), level=level)
         problem = shape.problem(bound.traces)
-        result = solve(problem, tol=TRIAL_TOL, seed=search.seed, max_seconds=search.left)
+        result = solve(problem, tol=TRIAL_TOL, **search.limits)
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt  # the interrupt is meant for the whole search
         value = problem.sense * result.objective

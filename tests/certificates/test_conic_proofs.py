@@ -233,3 +233,18 @@ def test_proposals_are_corrected_and_moved_inside():
     value, w = proved_value(dual, v, lambda: interior_point(dual))
     assert value == pytest.approx(-y.sum(), abs=1e-8)
     assert proved_upper_bound(dual, w) == value
+
+
+def test_a_free_variable_without_any_row_has_no_bound():
+    program = form([1, 0], [], [], ("free", 1), ("orthant", 1))
+    assert proved_lower_bound(program, np.zeros(0)) == -np.inf
+    constant = form([0, 1], [], [], ("free", 1), ("orthant", 1))
+    assert -1e-300 <= proved_lower_bound(constant, np.zeros(0)) <= 0.0
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e150, 1e300])
+def test_squares_that_overflow_or_underflow_prove_nothing_and_raise_nothing(size):
+    program = form([1, 1, 0], [[1, 1, 0], [1, 0, -1]], [1, -1], ("free", 1), ("orthant", 2))
+    with np.errstate(all="ignore"):
+        assert proved_lower_bound(program, np.array([size, 3 * size])) <= 1
+        assert proved_upper_bound(program, size * np.array([1.0, 3.0, 7.0])) >= 1

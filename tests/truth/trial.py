@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import condal
+from alarms import alarm
 from condal import methods, storage
 from condal.problem import problem_of
 from condal.types import Spectral
@@ -30,10 +29,6 @@ SLACK = 10.0  # seconds more on a busy machine
 PATIENCE = 60  # seconds, after which a solve counts as hung
 
 METHODS: dict[str, Callable[[], Any]] = {name: getattr(methods, name) for name in methods.__all__}
-
-
-class HungError(Exception):
-    """A solve that does not end."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +68,7 @@ def attempt(family: str, seed: int, seconds: float = SECONDS) -> Outcome:
     """Generate, solve and judge one problem; any exception counts as wrong."""
     began = time.perf_counter()
     try:
-        with _alarm(PATIENCE), warnings.catch_warnings():
+        with alarm(PATIENCE), warnings.catch_warnings():
             warnings.simplefilter("error")
             told = ATTEMPTS[family](seed, seconds)
     except Exception as error:
@@ -163,19 +158,3 @@ def _storage(X: Any, rng) -> Any:
     kinds = [storage.Atoms(), storage.Dense(), storage.Factored(n)]
     kinds += [storage.Sketch(n, int(rng.integers(1, n + 2)), seed=0)]
     return kinds[int(rng.integers(len(kinds)))]
-
-
-@contextmanager
-def _alarm(seconds: int) -> Iterator[None]:
-    """Raise HungError after `seconds`; only in the main thread."""
-
-    def ring(number: int, frame: Any) -> None:
-        raise HungError(f"no end after {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)

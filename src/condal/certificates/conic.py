@@ -395,6 +395,8 @@ def dot(a: Array, v: Array) -> tuple[float, float]:
 
 def _column_norms(A: Any) -> Array:
     """Return the norm of each column, rounded up; no square under- or overflows."""
+    if not A.shape[0]:
+        return np.zeros(A.shape[1])
     largest = _powers_of_two(abs(A).max(axis=0).toarray().ravel())
     scaled = sp.csr_array(A * (1.0 / largest)[None, :])
     squares = np.asarray(scaled.multiply(scaled).sum(axis=0)).ravel()

@@ -87,9 +87,13 @@ def _seem_independent(M: Any) -> bool:
     """Whether the rows seem independent: a guess, which decides only what is tried."""
     if M.shape[0] > min(M.shape[1], MAX_ROWS):
         return M.shape[0] <= M.shape[1]
-    norms = np.sqrt(np.asarray(M.multiply(M).sum(axis=1)).ravel())
-    unit = sp.csr_array((1 / norms)[:, None] * M)
-    values = np.linalg.eigvalsh((unit @ unit.T).toarray())
+    unit = sp.csr_array((1 / abs(M).max(axis=1).toarray().ravel())[:, None] * M)  # no overflow
+    norms = np.sqrt(np.asarray(unit.multiply(unit).sum(axis=1)).ravel())
+    unit = sp.csr_array((1 / norms)[:, None] * unit)
+    gram = (unit @ unit.T).toarray()
+    if not np.isfinite(gram).all():  # subnormal entries
+        return False
+    values = np.linalg.eigvalsh(gram)
     return bool(values[0] > 1e-13 * values[-1])
 
 

@@ -1,0 +1,84 @@
+"""The exact judgement of an answer to a planted problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, isfinite, isnan, nan, sqrt
+
+import numpy as np
+
+from planted.problem import Planted
+
+PROVED = ("optimal", "infeasible", "unbounded")
+ROUNDING = 1e-9  # of the residual and the objective, which answers give in doubles
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was answered, in terms of the minimisation.
+
+    `status` is one of PROVED, or anything else for an answer that claims no more than its bound.
+    `residual` is the distance of the point from the rows, and `error` the sum of gap and price of
+    infeasibility, both absolute; nan if unknown. `constant` is a part of the planted objective
+    that objective and bound leave out.
+    """
+
+    status: str
+    objective: float = nan
+    bound: float = -inf
+    residual: float = nan
+    error: float = nan
+    constant: float = 0.0
+
+
+def faults(planted: Planted, answer: Answer, rows: np.ndarray | None = None) -> list[str]:
+    """Return what is false about the answer; `rows` are those that the residual refers to."""
+    found = []
+    if answer.status in PROVED and answer.status != planted.status:
+        if planted.status != "infeasible" or answer.status != "optimal":
+            found.append(f"{answer.status}, but it is {planted.status}")
+        else:
+            found += _of_infeasible(planted, answer, rows)
+    if planted.status == "unbounded" and answer.bound > -inf:
+        found.append(f"a bound of {answer.bound!r}, but it is unbounded")
+    if planted.status == "optimal":
+        found += _of_optimum(planted, answer, rows)
+    return found
+
+
+def _of_optimum(planted: Planted, answer: Answer, rows: np.ndarray | None) -> list[str]:
+    found, value = [], planted.value - Fraction(answer.constant)
+    if isnan(answer.bound) or (isfinite(answer.bound) and Fraction(answer.bound) > value):
+        found.append(f"the bound {answer.bound!r} is above the optimum {float(value)!r}")
+    if answer.bound == inf:
+        found.append("an infinite bound, but there is an optimum")
+    if answer.status != "optimal":
+        return found
+    below = float(value - Fraction(answer.objective))
+    size = ROUNDING * _size(planted)
+    owed = norm(planted, rows) * answer.residual * (1 + ROUNDING) + size
+    if below > owed:
+        found.append(f"{below!r} below the optimum; the residual is worth only {owed!r}")
+    if below > answer.error * (1 + ROUNDING) + size:
+        found.append(f"{below!r} below the optimum; gap and price say {answer.error!r}")
+    return found
+
+
+def _of_infeasible(planted: Planted, answer: Answer, rows: np.ndarray | None) -> list[str]:
+    """A point of the cones has a residual of at least margin / |y|."""
+    least = float(planted.margin) / norm(planted, rows)
+    if answer.residual >= least * (1 - ROUNDING):
+        return []
+    return [f"optimal, infeasible by {answer.residual!r}, but by {least!r} at least"]
+
+
+def norm(planted: Planted, rows: np.ndarray | None = None) -> float:
+    """Return |y| of the witness, of these rows only if they are given."""
+    y = planted.multipliers
+    return sqrt(sum(float(y[i]) ** 2 for i in (range(len(y)) if rows is None else rows)))
+
+
+def _size(planted: Planted) -> float:
+    assert planted.v is not None
+    return float(np.abs(planted.c) @ np.abs(planted.v)) + abs(planted.offset)

@@ -209,6 +209,14 @@ class Problem:
         """Return dist(Ax, K) / infeasibility_unit at x, a point of X or the x of a result."""
         return self.h.distance(self.A(from_user(self.X, x))) / self.infeasibility_unit
 
+    def price(self, Ax: Array, w: Array) -> float:
+        """Return |<w, Ax - P_K(Ax)>|: what the infeasibility of x is worth at the prices w.
+
+        Both vectors are of this problem, and K is dom h. For an optimal w, the optimum is better
+        than the objective at x by no more than this.
+        """
+        return abs(float(w @ self.h.normal_residual(Ax)))
+
     @cached_property
     def infeasibility_unit(self) -> float:
         """max(1, dist(0, K)), or |A| max |x| in place of 1 if that is smaller.

@@ -128,7 +128,7 @@ def test_the_options_that_are_kept_make_the_very_same_problem(name):
 
 
 @pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("claim", ["objective", "bound", "infeasibility"])
+@pytest.mark.parametrize("claim", ["objective", "bound", "infeasibility", "price"])
 def test_numbers_that_are_not_true_are_refuted(name, claim):
     saved(name, "--quiet")
     result = load("run").result

@@ -10,7 +10,7 @@ is a lower bound on the optimum. The domain proves a lower bound on the minimum.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import inf
+from math import inf, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,8 @@ EXACT_INFEASIBILITY = 1e-12  # an infeasibility that is rounding
 class Certificate:
     """The objective of an answer, a proved bound on the optimum, and how feasible the answer is.
 
+    Gap, infeasibility and price together say how far the objective may be from the optimum.
+
     Parameters
     ----------
     objective : float
@@ -55,6 +57,9 @@ class Certificate:
         How the bound was proved.
     failure : float
         The probability that the bound is wrong; 0 unless the proof is probabilistic.
+    price : float
+        The price of infeasibility: ``|<w, Ax - P_K(Ax)>| / max(1, |objective|)``, with w the dual
+        that proves the bound; nan if it is unknown.
     distance_to_X : float
         A bound on the distance of x from X: rounding, for all points that the methods return.
     dimacs : dict
@@ -66,6 +71,7 @@ class Certificate:
     infeasibility: float
     how: str
     failure: float = 0.0
+    price: float = nan
     distance_to_X: float = 0.0
     dimacs: dict[str, float] = field(default_factory=dict)
 
@@ -73,6 +79,12 @@ class Certificate:
     def gap(self) -> float:
         r""":math:`|bound - objective| / \max(1, |objective|)`."""
         return relative_gap(self.objective, self.bound)
+
+    @property
+    def error(self) -> float:
+        """The largest of gap, infeasibility and price; inf if one of them is unknown."""
+        errors = self.gap, self.infeasibility, self.price
+        return inf if any(map(isnan, errors)) else max(errors)
 
     @property
     def certified(self) -> bool:
@@ -101,6 +113,7 @@ class Certificate:
             ("bound", f"{self.bound:.10g}" if self.certified else "none was proved"),
             ("gap", f"{self.gap:.3g}"),
             ("infeasibility", f"{self.infeasibility:.3g}"),
+            ("price", f"{self.price:.3g}"),
             ("proof", self.because),
             *((name, f"{error:.3g}") for name, error in self.dimacs.items()),
         ]
@@ -109,7 +122,17 @@ class Certificate:
 
 def relative_gap(objective: float, bound: float) -> float:
     """|bound - objective| / max(1, |objective|)."""
-    return abs(bound - objective) / max(1.0, abs(objective))
+    return relative(abs(bound - objective), objective)
+
+
+def relative(amount: float, objective: float) -> float:
+    """amount / max(1, |objective|), for a gap or a price."""
+    return amount / max(1.0, abs(objective))
+
+
+def relative_price(problem: Problem, Ax: Array, y: Array, objective: float) -> float:
+    """`Problem.price` of the dual that y proves its bound by, over max(1, |objective|)."""
+    return relative(problem.price(Ax, problem.h.dual_point(y)), objective)
 
 
 def allowed_gap(problem: Problem, objective: float, tol: float) -> float:
@@ -228,6 +251,7 @@ def certificate_of(
         objective=seen.objective,
         bound=float(problem.sense * lower),
         infeasibility=seen.infeasibility,
+        price=relative_price(problem, seen.Ax, y, seen.objective),
         distance_to_X=seen.distance_to_X,
         how=proof.how,
         failure=proof.failure,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from math import inf, nan
+from math import inf, isnan, nan
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -24,7 +24,7 @@ from condal.certificates.certificate import (
     lower_bound,
 )
 from condal.certificates.infeasibility import Separation, infeasibility_proof
-from condal.certificates.membership import is_member
+from condal.certificates.tolerance import solves
 from condal.linalg.images import zeros_of
 from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
@@ -55,11 +55,6 @@ class CertifiedPoint:
     reconstruction: Reconstruction | None = None
     tangent: Array | None = None
     proposed: bool = False
-
-    @property
-    def error(self) -> float:
-        """The larger of gap and infeasibility."""
-        return max(self.certificate.gap, self.certificate.infeasibility)
 
 
 class ProofLedger:
@@ -106,20 +101,16 @@ class ProofLedger:
         return self.certified is not None and self.solves(self.certified.certificate)
 
     def solves(self, certificate: Certificate, *, times: float = 1.0) -> bool:
-        """Return whether a certificate proves a gap and infeasibility of `times` tol."""
-        tol = times * self.tol
-        gap = abs(certificate.bound - certificate.objective)
-        return (
-            is_member(self.problem.X, certificate.distance_to_X, tol)
-            and gap <= allowed_gap(self.problem, certificate.objective, tol)
-            and certificate.infeasibility <= tol
-        )
+        """Return whether a certificate proves that its point solves to `times` tol."""
+        return solves(self.problem, certificate, times * self.tol)
 
     def better_of(self, a: CertifiedPoint | None, b: CertifiedPoint) -> CertifiedPoint:
-        """Return the point of smaller gap and infeasibility; b, if it solves or there is no a."""
+        """Return the point of smaller error; b, if it solves or there is no a."""
         if a is None or a.x is None or self.solves(b.certificate):
             return b
-        return b if b.x is not None and b.error <= a.error else a
+        if b.x is None or isnan(b.certificate.objective):
+            return a
+        return b if b.certificate.error <= a.certificate.error else a
 
     def certify(
         self,

@@ -524,7 +524,9 @@ def _no_result(status: str, judged: Judgement) -> Result:
         x=None,
         y=np.zeros(0),
         status=ends.get(status, Status.INACCURATE),
-        certificate=Certificate(judged.objective, judged.bound, judged.infeasibility, how),
+        certificate=Certificate(
+            judged.objective, judged.bound, judged.infeasibility, how, price=judged.price
+        ),
         history=History(),
         seconds=0.0,
         oracle_calls=0,

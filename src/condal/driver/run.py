@@ -201,8 +201,9 @@ class Run:
             value = state.value / self.scaling.c
             raise FloatingPointError(f"at iteration {state.k}, f(x) was {value}")
         self.certifier.note_bound(state)
-        seconds, lower = self.budget.seconds, self.certifier.lower
-        record.history.append(self.recorder.row(state, lower, self.counts, seconds))
+        seconds, lower, w = self.budget.seconds, self.certifier.lower, self.certifier.w
+        w = state.w if w is None else w
+        record.history.append(self.recorder.row(state, lower, w, self.counts, seconds))
         record.memory = self.certifier.memory()
 
     def _ask(self, callback: Callback | None) -> None:
@@ -219,7 +220,7 @@ class Run:
         row = record.history.last
         self.reasons.proved = self.certifier.try_certify(record.state, row, record.x)
         record.memory = None
-        record.progress.note(record.state.k, max(row.gap, row.infeasibility))
+        record.progress.note(record.state.k, row.error)
         self._check_progress()
         if self.certifier.seems_solved:
             self.reasons.stalled = True

@@ -74,11 +74,13 @@ class RunRecord:
         assert self.state is not None
         assert answer is not None
         gap, infeasibility = answer.certificate.gap, answer.certificate.infeasibility
+        price = answer.certificate.price
         if answer.x is not None:
             # A dual that proves next to nothing would be a burden.
             y = answer.y if gap < 1.0 else np.zeros_like(answer.y)
             self.warm = Warm(answer.x, scaling.normalised_dual(y), self.state.k)
-        self.why.append(f"it stopped at a gap of {gap:.1g}, infeasible by {infeasibility:.1g}")
+        text = f"it stopped at a gap of {gap:.1g}, infeasible by {infeasibility:.1g}"
+        self.why.append(f"{text} at a price of {price:.1g}" if price > 0 else text)
         self.at, self.state, self.x = self.at + 1, None, None
 
     @property

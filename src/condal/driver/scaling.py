@@ -12,7 +12,7 @@ from math import inf
 
 import numpy as np
 
-from condal.certificates.certificate import relative_gap
+from condal.certificates.certificate import relative, relative_gap
 from condal.driver.counting import Counts
 from condal.errors import ProblemError
 from condal.linalg.images import zeros_of
@@ -100,21 +100,25 @@ class Recorder:
         self.problem, self.normalised, self.scaling = problem, normalised, scaling
         self._uniform = _uniform(scaling.rows)
 
-    def row(self, state: State, lower: float, counts: Counts, seconds: float) -> Row:
-        """Return the row of a state, with the best estimated lower bound so far."""
+    def row(self, state: State, lower: float, w: Array, counts: Counts, seconds: float) -> Row:
+        """Return the row of a state, with the best estimated lower bound so far, and its dual."""
         sense, c = self.problem.sense, self.scaling.c
         value = state.value + self.normalised.h.value(state.Ax)
         objective, bound = sense * value / c, sense * lower / c
         if self._uniform is not None:
             distance = self.normalised.h.distance(state.Ax) / self._uniform
+            price = self.normalised.price(state.Ax, w) / c if distance else 0.0
         else:
-            distance = self.problem.h.distance(self.scaling.image(state.Ax))
+            Ax = self.scaling.image(state.Ax)
+            distance = self.problem.h.distance(Ax)
+            price = self.problem.price(Ax, self.scaling.dual(w)) if distance else 0.0
         return Row(
             state.k,
             objective,
             bound,
             relative_gap(objective, bound),
             distance / self.problem.infeasibility_unit,
+            relative(price, objective),
             state.lam,
             state.eta,
             state.sigma,

@@ -125,6 +125,8 @@ def test_other_numbers_are_refuted(solved):
         assert "off by" in text
     for value in (result.infeasibility + 1e-4, -1.0, np.nan, np.inf):
         refuted(model, claiming(result, infeasibility=value), "infeasibility")
+    for value in (result.price + 1e-4, -1.0, np.inf):
+        refuted(model, claiming(result, price=value), "price")
     refuted(model, claiming(result, distance_to_X=-1.0), "point")
 
 

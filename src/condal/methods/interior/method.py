@@ -161,7 +161,7 @@ def _fields(place: Any) -> Iterator[tuple[str, Any]]:
 class BestInteriorPoint:
     """The least gap and infeasibility so far, the best bound, and the state of the least error.
 
-    The error is the larger of gap and infeasibility.
+    The error is the largest of gap, infeasibility and price.
     """
 
     gap: float = inf
@@ -176,7 +176,7 @@ class BestInteriorPoint:
         unit = problem.gap_unit(state.value)
         gap = abs(state.value - state.lower) / unit
         infeasibility = problem.h.distance(state.Ax) / problem.infeasibility_unit
-        error = max(gap, infeasibility)
+        error = max(gap, infeasibility, problem.price(state.Ax, state.w) / unit)
         better = (
             NEGLIGIBLE < gap < PROGRESS * self.gap
             or NEGLIGIBLE < infeasibility < PROGRESS * self.infeasibility

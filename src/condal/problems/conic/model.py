@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.certificates.certificate import Certificate, allowed_gap
+from condal.certificates.certificate import Certificate
 from condal.certificates.infeasibility import infeasibility_proof
+from condal.certificates.tolerance import solves
 from condal.driver.solve import resume, solve
 from condal.errors import ProblemError
 from condal.linalg.points import Array, dense
@@ -127,7 +128,7 @@ class ConicModel:
         more["max_seconds"] = limit.max_seconds
         again = self.proved(solve(self.problem, method, **more))
         again = replace(again, tol=result.tol, seconds=result.seconds + again.seconds)
-        if self._within_tol(again) and again.infeasibility <= result.tol:
+        if self._within_tol(again):
             return replace(again, status=Status.SOLVED, reason="")
         return again if again.gap < proved.gap else proved
 
@@ -224,9 +225,8 @@ class ConicModel:
         return multipliers
 
     def _within_tol(self, result: Result) -> bool:
-        """Return whether the gap is within tol, with the bound that holds for the program."""
-        allowed = allowed_gap(self.problem, result.objective, result.tol or 0.0)
-        return abs(result.bound - result.objective) <= allowed
+        """Return whether the result solves to tol, with the bound that holds for the program."""
+        return solves(self.problem, result.certificate, result.tol or 0.0)
 
     def _of_any_trace(self, result: Result) -> Result:
         """Keep a proof of infeasibility only if it does not assume a trace."""

@@ -98,14 +98,16 @@ class SparseFactors:
         pivots = self.pivots
         if not np.all((pivots > 0) & (pivots < np.inf)):
             return None
-        L, U = sp.csr_array(self.L), sp.csr_array(self.U)
-        asymmetry = abs(U - sp.dia_array((pivots[None, :], [0]), shape=U.shape) @ L.T)
-        longest = int(np.diff(L.indptr).max())
-        backward = gamma(longest + 2) * _product_norm(abs(L), abs(U))
-        error = backward + _product_norm(abs(L), asymmetry)
+        absolute = _absolute(self.L)
+        rows = sp.csr_array(self.L)
+        longest = int(np.diff(rows.indptr).max())
+        backward = gamma(longest + 2) * _product_norm(absolute, _absolute(self.U))
+        rows.data *= pivots[rows.indices]  # L D, whose transpose stands in columns as U does
+        asymmetry = _absolute(self.U - rows.T)
+        error = backward + _product_norm(absolute, asymmetry)
         # The sums that bound the error are rounded themselves: a few percent covers that.
         off = 1.05 * error + self.shift_error + self.V.assembly_error()
-        return Proof(self.tau - off, "sparse LDL' factorisation")
+        return Proof(float(self.tau - off), "sparse LDL' factorisation")
 
     def below(self) -> tuple[Array, Array] | None:
         """Return Ritz values of V below tau, ascending, and their orthonormal vectors.
@@ -131,6 +133,11 @@ class SparseFactors:
         values, turned = eigh(basis.T @ (self.V @ basis), check_finite=False)
         low = values < self.tau
         return (values[low], basis @ turned[:, low]) if low.any() else None
+
+
+def _absolute(a: Any) -> Any:
+    """|a| with the indices of a, unsorted as they may be."""
+    return sp.csc_array((np.abs(a.data), a.indices, a.indptr), a.shape)
 
 
 def _product_norm(a: Any, b: Any) -> float:

@@ -30,9 +30,7 @@ def elimination(pattern: Any) -> Elimination:
 
     The last few are kept, as all proofs of a solve have one pattern.
     """
-    digest = blake2b(np.ascontiguousarray(pattern.indptr, dtype=np.int64))
-    digest.update(np.ascontiguousarray(pattern.indices, dtype=np.int64))
-    key = digest.digest()
+    key = blake2b(pattern.indptr.tobytes() + pattern.indices.tobytes()).digest()
     known = _kept.pop(key, None)
     if known is None:
         order = minimum_degree(pattern)

@@ -238,6 +238,30 @@ def certificate_of(
 ) -> Certificate:
     """Certify a point whose images are known. A bound of `enough`, as of a minimisation, is not
     improved."""
+    return certificate_and_proof(
+        problem,
+        seen,
+        y,
+        tangent=tangent,
+        slack=slack,
+        failure=failure,
+        seed=seed,
+        enough=enough,
+    )[0]
+
+
+def certificate_and_proof(
+    problem: Problem,
+    seen: EvaluatedPoint,
+    y: Array,
+    *,
+    tangent: Array | None,
+    slack: float,
+    failure: float,
+    seed: int,
+    enough: float,
+) -> tuple[Certificate, Proof]:
+    """Return a certificate, and the proof of the minimum over X behind it."""
     lower, proof = lower_bound(
         problem,
         seen.Mx if tangent is None else tangent,
@@ -247,7 +271,7 @@ def certificate_of(
         seed=seed,
         enough=enough,
     )
-    return Certificate(
+    certificate = Certificate(
         objective=seen.objective,
         bound=float(problem.sense * lower),
         infeasibility=seen.infeasibility,
@@ -257,6 +281,7 @@ def certificate_of(
         failure=proof.failure,
         dimacs=dimacs_errors(problem, seen, y, lower, proof),
     )
+    return certificate, proof
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ from condal.certificates.exact import (
     is_psd,
     shortest_solution,
 )
-from condal.linalg.eigenvalue_bounds import dense_cholesky, sparse_factorisation
+from condal.linalg.factorisations import dense_cholesky, sparse_factorisation
 from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import norm_above
 from condal.linalg.symmetric import Symmetric

@@ -20,7 +20,7 @@ from condal.certificates.certificate import (
     Certificate,
     EvaluatedPoint,
     allowed_gap,
-    certificate_of,
+    certificate_and_proof,
     lower_bound,
 )
 from condal.certificates.infeasibility import Separation, infeasibility_proof
@@ -76,6 +76,7 @@ class ProofLedger:
         self.count = 0
         self.last: ProofKey = (0.0, inf, 0)  # of the last certificate, proved or given up,
         self.seconds = 0.0  # and how long its proof took
+        self.refuting: Array | None = None  # vectors that it gave, if it refuted its bound
         self.certified: CertifiedPoint | None = None
         self.proposed_bound = -problem.sense * inf  # the best of a proposed dual
         self.proposed_dual: Array = np.zeros(0)
@@ -126,7 +127,8 @@ class ProofLedger:
         began = time.perf_counter()
         self.last = gap, enough, self._next_number()
         with self.deadline.on():
-            certificate = self._certificate(seen, y, self.last, tangent)
+            certificate, proof = self._certificate(seen, y, self.last, tangent)
+        self.refuting = proof.refuting
         self.seconds = time.perf_counter() - began
         return CertifiedPoint(x, y, certificate, self.last, tangent=tangent)
 
@@ -161,7 +163,7 @@ class ProofLedger:
             how, bound = point.certificate.how, -self.problem.sense * inf
             return replace(point, certificate=Certificate(nan, bound, inf, how), proof=None)
         seen = EvaluatedPoint.of(self.problem, point.x)
-        certificate = self._certificate(seen, point.y, point.proof, point.tangent)
+        certificate, _ = self._certificate(seen, point.y, point.proof, point.tangent)
         return replace(point, certificate=certificate)
 
     def last_or_unproved(self, x: Point | None) -> CertifiedPoint:
@@ -174,9 +176,9 @@ class ProofLedger:
 
     def _certificate(
         self, seen: EvaluatedPoint, y: Array, proof: ProofKey, tangent: Array | None
-    ) -> Certificate:
+    ) -> tuple[Certificate, Proof]:
         gap, enough, number = proof
-        certificate = certificate_of(
+        certificate, proved = certificate_and_proof(
             self.problem,
             seen,
             y,
@@ -186,7 +188,7 @@ class ProofLedger:
             seed=self._seed(number),
             enough=enough,
         )
-        return _as_chosen(certificate)
+        return _as_chosen(certificate), proved
 
     def _separation(self, d: Array, slack: float, number: int) -> Separation | None:
         proof = infeasibility_proof(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
@@ -135,7 +135,7 @@ class Spectrahedron:
             engine=self.engine,
         )
         value = min(proof.value, 0.0) if self.at_most else proof.value
-        return Proof(self.trace * value, proof.how, proof.failure)
+        return replace(proof, value=self.trace * value)
 
     def distance(self, x: Point) -> float:
         """The norm of the negative part, plus |tr - trace| (or the excess) of the positive part."""

@@ -102,7 +102,7 @@ def test_every_application_is_saved_proved_and_shown(name):
     proof = certified(name)
     assert "\n  solved  " in proof
     assert "\n  answer         the same when recomputed from x\n" in proof
-    assert proof.endswith("\nProved: every claim is true.\n")
+    assert proof.endswith("\nProved, without assumptions: every claim is true.\n")
     assert "REFUTED" not in proof
     shown = run("show", "run")
     assert shown.exit_code == 0

@@ -21,6 +21,7 @@ from condal.certificates.rounding import (
     errors_of,
     tangent_rounding,
 )
+from condal.certificates.scales import require_scales
 from condal.errors import ProblemError
 from condal.linalg.gradients import add
 from condal.linalg.norms import gamma, stable_norm, sum_roundings
@@ -28,6 +29,7 @@ from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
 from condal.problem import Model, Problem, problem_of
 from condal.runtime.arguments import finite_array
+from condal.runtime.entropy import unpredictable_seed
 from condal.runtime.markup import pairs
 from condal.sets.boxes import Equal
 from condal.sets.defaults import trusted
@@ -149,7 +151,7 @@ def certify(
     tangent: Array | None = None,
     slack: float | None = None,
     failure: float = DEFAULT_FAILURE,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> Certificate:
     r"""Certify the point x, with the bound of the dual y.
 
@@ -176,8 +178,9 @@ def certify(
         How much the proof may lose against the exact minimum; 1e-8 of the objective by default.
     failure : float
         The probability of error that a probabilistic proof is allowed.
-    seed : int
-        The seed of such a proof.
+    seed : int, optional
+        The seed of such a proof. By default it is drawn from the system's entropy, so whoever chose
+        y cannot have known it.
 
     Returns
     -------
@@ -186,7 +189,7 @@ def certify(
     Raises
     ------
     ProblemError
-        If y or the tangent do not fit the problem.
+        If y or the tangent do not fit the problem, or its numbers are too large or too small.
 
     Examples
     --------
@@ -198,6 +201,8 @@ def certify(
     True
     """
     problem = problem_of(model)
+    require_scales(problem)
+    seed = unpredictable_seed() if seed is None else seed
     y = finite_array(y, "y", ndim=1)
     if y.size != problem.A.size:
         raise ProblemError(
@@ -356,7 +361,7 @@ def dimacs_errors(
     total = 1.0 + abs(value) + abs(lower)
     residual = seen.Ax - b
     errors: dict[str, Any] = {
-        "e1": np.linalg.norm(residual) / largest,
+        "e1": stable_norm(residual) / largest,
         "e2": seen.distance_to_X / largest,
         "e3": 0.0,
         "e4": 0.0,

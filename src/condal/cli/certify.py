@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from condal.cli.options import restore_options
 from condal.cli.text import WIDTH, table
 from condal.cli.verify_answer import verify_answer
 from condal.driver.stop import Stop
-from condal.errors import FormatError
+from condal.errors import FormatError, ProblemError
 from condal.io.formats.contents import digest_of
 from condal.io.results.reading import load
 from condal.io.results.record import RECORD, Saved
@@ -26,6 +28,11 @@ from condal.runtime.text import escape_terminal
 from condal.runtime.time_limit import UNLIMITED
 
 PROVED, REFUTED = 0, 1
+TRACE_BOUND = "trace_bound"  # the option of a program that is an assumption
+GIVEN_TRACE = "within the given trace bound"  # what a proof says that assumes it
+UNPROVED_TRACE = (
+    "the result states this bound and nothing proves it: give --assume-trace T to assume one"
+)
 
 
 @click.command(cls=ApplicationCommand)
@@ -47,6 +54,12 @@ PROVED, REFUTED = 0, 1
     metavar="N",
     help="The seed of randomised proofs; default: a new one each time.",
 )
+@click.option(
+    "--assume-trace",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="T",
+    help="Assume that no block of a solution of an SDPA program has a larger trace.",
+)
 @click.option("--quiet", is_flag=True, help="Print errors only; the exit code is the verdict.")
 @click.pass_context
 def certify(
@@ -57,6 +70,7 @@ def certify(
     kind: str | None,
     tol: float | None,
     seed: int | None,
+    assume_trace: float | None,
     quiet: bool,
     **own: Any,
 ) -> None:
@@ -65,7 +79,8 @@ def certify(
     RESULT is a folder that condal solve --save wrote. The problem is built again
     from its file PROBLEM, and every claim of the result is recomputed from the
     point and the dual in RESULT: objective, infeasibility, bound and status. No
-    number is trusted. Time, work and history are not checked.
+    number is trusted, and the verdict states every assumption. Time, work and
+    history are not checked.
 
     Exit codes: 0 every claim is proved; 1 a claim is refuted; 2 a file cannot be
     read, or was changed after it was saved.
@@ -85,17 +100,74 @@ def certify(
             f"from those of {saved.file}, or were changed since",
             path=problem,
         )
+    if assume_trace is not None:
+        chosen = {**chosen, **_assumed(application, assume_trace)}
     model = application.build(problem, chosen)
     verdict = verify(model, saved.result, tol=tol, seed=seed)
+    if assume_trace is None and any(map(_rests_on_trace, verdict.claims)):
+        verdict = _of_proved_trace(verdict, application, problem, chosen)
     if verdict.proved:
-        claim = verify_answer(application, model, saved, chosen)
+        claim = verify_answer(application, model, saved, chosen, verdict)
         verdict = Verdict((*verdict.claims, claim), verdict.certificate)
     if not quiet:
-        name, file = saved.result.problem_name, Path(problem).name
-        click.echo(f"\n{escape_terminal(name)} of {escape_terminal(file)}\n")
+        heading = f"{application.name} of {Path(problem).name}{_with_options(application, chosen)}"
+        click.echo(f"\n{textwrap.fill(escape_terminal(heading), WIDTH)}\n")
         click.echo(table(_rows(verdict.claims)))
-        click.echo(f"\n{_sentence(verdict)}")
+        click.echo(f"\n{textwrap.fill(_sentence(verdict), WIDTH, break_on_hyphens=False)}")
     context.exit(PROVED if verdict.proved else REFUTED)
+
+
+def _assumed(application: Application, trace: float) -> Chosen:
+    """Return the options that assume a bound on the trace."""
+    if TRACE_BOUND not in {option.name for option in application.options}:
+        raise click.UsageError(
+            f"--assume-trace is for SDPA programs; the trace of {application.name} is known"
+        )
+    return {TRACE_BOUND: trace}
+
+
+def _rests_on_trace(claim: Claim) -> bool:
+    return any(GIVEN_TRACE in text for text in claim.assuming)
+
+
+def _of_proved_trace(
+    verdict: Verdict, application: Application, problem: str, chosen: Chosen
+) -> Verdict:
+    """Return the verdict with no trace bound assumed that only the result states.
+
+    If the constraints prove a bound that is no larger, nothing is assumed.
+    """
+    proved = _trace_is_proved(application, problem, chosen)
+    claims = []
+    for claim in verdict.claims:
+        if _rests_on_trace(claim):
+            kept = tuple(text for text in claim.assuming if GIVEN_TRACE not in text)
+            found = claim.found if proved else f"{claim.found}; {UNPROVED_TRACE}"
+            claim = replace(claim, holds=proved, found=found, assuming=kept)
+        claims.append(claim)
+    return Verdict(tuple(claims), verdict.certificate)
+
+
+def _trace_is_proved(application: Application, problem: str, chosen: Chosen) -> bool:
+    """Return whether the constraints of a program prove the trace bound that its result states."""
+    try:
+        trace = application.build(problem, {**chosen, TRACE_BOUND: None}).trace
+    except ProblemError:  # no bound was found
+        return False
+    bounds, level = getattr(trace, "traces", None), getattr(trace, "level", math.inf)
+    return bounds is not None and level == math.inf and max(bounds) <= chosen[TRACE_BOUND]
+
+
+def _with_options(application: Application, chosen: Chosen) -> str:
+    """Return the options that the problem is built with, as typed, except those left out."""
+    words = []
+    for option in application.options:
+        value = chosen.get(str(option.name))
+        if option.name in application.inputs or value in (None, False) or value == option.default:
+            continue
+        value = ",".join(value) if isinstance(value, list) else value
+        words.append(option.opts[0] if option.is_flag else f"{option.opts[0]} {value}")
+    return f" with {' '.join(words)}" if words else ""
 
 
 def _application(
@@ -137,8 +209,4 @@ def _rows(claims: Iterable[Claim]) -> Lines:
 
 
 def _sentence(verdict: Verdict) -> str:
-    if verdict.proved:
-        return "Proved: every claim is true."
-    names = ", ".join(claim.name for claim in verdict.refuted)
-    text = f"Refuted: these claims are false, or the files do not prove them: {names}."
-    return textwrap.fill(text, WIDTH)
+    return f"{verdict.headline[0].upper()}{verdict.headline[1:]}."

@@ -15,6 +15,7 @@ from condal.linalg.cone_slices import ConeSlice
 from condal.linalg.eigen import Automatic, Engine, lowest
 from condal.linalg.eigenvalue_bounds import smallest_eigenvalue_bound
 from condal.linalg.gradients import Gradient
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric
@@ -148,7 +149,7 @@ class Spectrahedron:
             negative = -np.minimum(parts, 0.0).sum()
         else:
             parts = eigvalsh(x)
-            negative = np.linalg.norm(np.minimum(parts, 0.0))
+            negative = stable_norm(np.minimum(parts, 0.0))
         excess = float(np.maximum(parts, 0.0).sum()) - self.trace
         return float(negative) + (max(excess, 0.0) if self.at_most else abs(excess))
 

@@ -96,7 +96,7 @@ def test_what_is_true_is_proved(solved, tmp_path):
     assert verdict.proved, verdict
     assert verdict.refuted == ()
     assert "solved" in [claim.name for claim in verdict.claims]
-    assert repr(verdict).startswith("proved\n  point ")
+    assert repr(verdict).startswith("proved, without assumptions: every claim is true\n  point ")
     assert verdict.certificate is not None
     # a looser tolerance is proved as well, a far tighter one is not
     assert verify(model, result, tol=1e-2).proved

@@ -168,7 +168,7 @@ class ConicModel:
         claimed, proved = proved.bound, self._verified(proved)
         if result.status is Status.SOLVED and not self._within_tol(proved):
             if self._trace.given:  # a bound for any trace would be a little worse than tol
-                return replace(result, certificate=_within_the_trace(result.certificate))
+                return replace(result, certificate=self._within_the_trace(result.certificate))
             reason = f"points with an objective beyond {proved.bound:.6g} may have larger traces "
             reason += "than the bound, and be better: give trace_bound= (--trace-bound)"
             if proved.bound != claimed:
@@ -227,6 +227,33 @@ class ConicModel:
     def _within_tol(self, result: Result) -> bool:
         """Return whether the result solves to tol, with the bound that holds for the program."""
         return solves(self.problem, result.certificate, result.tol or 0.0)
+
+    def separated_for(self, d: Array) -> str | None:
+        """Return what a separator assumes as a proof that nothing is feasible.
+
+        Parameters
+        ----------
+        d : ndarray
+            A separator of `problem`.
+
+        Returns
+        -------
+        str or None
+            The assumption in words, empty if there is none. None if d proves only that no feasible
+            point has a better objective than some level.
+        """
+        if not self._trace.given and self._trace.level == inf:
+            return ""
+        if combine(self.shape, d).impossible:
+            return ""
+        return self._given_trace if self._trace.given else None
+
+    @property
+    def _given_trace(self) -> str:
+        return f"{GIVEN_TRACE} {float(self._trace.traces.max()):g}"
+
+    def _within_the_trace(self, certificate: Certificate) -> Certificate:
+        return replace(certificate, how=f"{certificate.how}, {self._given_trace}")
 
     def _of_any_trace(self, result: Result) -> Result:
         """Keep a proof of infeasibility only if it does not assume a trace."""
@@ -379,7 +406,7 @@ class ConicModel:
             if np.all(combination.least >= 0) and proved.gap <= 2 * certificate.gap + GAP_ROUNDING:
                 how = f"{certificate.how}; the slack is psd, so it holds whatever the trace"
                 return replace(proved, how=how)
-            return _within_the_trace(certificate)
+            return self._within_the_trace(certificate)
         if sense * certificate.bound > self._trace.level:
             return replace(certificate, bound=sense * self._trace.level)
         return certificate
@@ -407,10 +434,6 @@ class ConicModel:
             infeasible=proof,
             separator=verdict.y,
         )
-
-
-def _within_the_trace(certificate: Certificate) -> Certificate:
-    return replace(certificate, how=f"{certificate.how}, {GIVEN_TRACE}")
 
 
 def conic_model(

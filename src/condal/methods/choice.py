@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
@@ -42,21 +43,26 @@ class Choice:
     patience: int = PATIENCE
 
 
-def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> tuple[Choice, ...]:
-    """Return the methods to try in turn; each starts from the point and dual of the one before.
+def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> Iterator[Choice]:
+    """Yield the methods to try in turn; each starts from the point and dual of the one before.
 
     CGAL with line search comes last, and is the only one where the storage is given: the other
     methods carry x in a form of their own.
     """
-    from condal.methods.cgal import CGAL, corrective
-    from condal.methods.projection.primal_dual import PrimalDual
+    if free_storage:
+        matrices = spectral_parts(problem.X) is not None
+        yield from _spectral(problem, tol) if matrices else _conic(problem)
+    from condal.methods.cgal import CGAL
     from condal.methods.rules import LineSearch
 
-    last = Choice(CGAL(eta=LineSearch()), ALWAYS)
-    if not free_storage:
-        return (last,)
-    if spectral_parts(problem.X) is not None:
-        return (*_spectral(problem, tol), last)
+    yield Choice(CGAL(eta=LineSearch()), ALWAYS)
+
+
+def _conic(problem: Problem) -> list[Choice]:
+    """The candidates before CGAL for vectors and products of cones."""
+    from condal.methods.cgal import corrective
+    from condal.methods.projection.primal_dual import PrimalDual
+
     (newton, seconds), candidates = _newton(problem), []
     if PrimalDual().suits(problem):
         why = "projections onto X are cheap"
@@ -67,10 +73,10 @@ def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> tuple
     if problem.f.M.size + problem.A.size <= MAX_IMAGE_ROWS:
         why = "few atoms may make a solution, and weighing them is cheap"
         candidates.append(Choice(corrective(), why))
-    return (*candidates, last)
+    return candidates
 
 
-def _spectral(problem: Problem, tol: float) -> list[Choice]:
+def _spectral(problem: Problem, tol: float) -> Iterator[Choice]:
     """The candidates before CGAL for one or several matrices."""
     from condal.methods.lowrank.method import LowRankCGAL
 
@@ -79,12 +85,12 @@ def _spectral(problem: Problem, tol: float) -> list[Choice]:
     lowrank = LowRankCGAL(aim=tol)
     why_low_rank = _why_low_rank(problem, n, lowrank)
     if why_low_rank is not None:
-        candidates.append(Choice(lowrank, why_low_rank))
+        yield Choice(lowrank, why_low_rank)
     if tol < LOOSE_TOL:
         candidates += _projected(problem, n, tol)
     if candidates and why_low_rank is None and tol < LOOSE_TOL and lowrank.fits(problem):
         candidates.append(Choice(lowrank, "a factor of x may progress where projections stall"))
-    return candidates
+    yield from candidates
 
 
 def _projected(problem: Problem, n: int, tol: float) -> list[Choice]:
@@ -122,10 +128,9 @@ def _newton_seconds(problem: Problem) -> float:
 
 
 def _why_low_rank(problem: Problem, n: int, method: LowRankCGAL) -> str | None:
-    from condal.methods.interior.method import MAX_STEP_SECONDS
-    from condal.methods.projection.primal_dual import PrimalDual
-
     if problem.f.L > 0:
+        from condal.methods.projection.primal_dual import PrimalDual
+
         small = n <= MAX_PROJECTED_SIDE and problem.rank is None
         projected = small and PrimalDual().suits(problem)
         return None if projected or not method.fits(problem) else "f is smooth in a factor of x"
@@ -137,7 +142,7 @@ def _why_low_rank(problem: Problem, n: int, method: LowRankCGAL) -> str | None:
         return "f is linear and A reads the diagonal alone"
     if n >= CHEAP_SIDE and problem.A.size <= FEW_CONSTRAINTS:
         return f"f is linear and {problem.A.size} constraints leave a solution of small rank"
-    slow = n >= SLOW_SIDE and _newton_seconds(problem) > MAX_STEP_SECONDS
+    slow = n >= SLOW_SIDE and not _newton(problem)[0]
     if slow and _fixes_diagonal(problem, n):
         return f"f is linear, A fixes diag x among others, and n = {n} is large for the rest"
     return None

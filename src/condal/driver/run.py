@@ -101,8 +101,15 @@ class Run:
 
     def _has_next_method(self) -> bool:
         status = self.reasons.status
-        may_follow = self.record.has_more and self.fault is None and not self.certifier.unprovable
-        return status is None or (status in EXHAUSTED and may_follow)
+        if status is None:
+            return True
+        if status not in EXHAUSTED or self.fault is not None or self.certifier.unprovable:
+            return False
+        try:
+            return self.record.has_more
+        except PieceError as fault:  # while the next method looks at the problem
+            self._note_fault(fault)
+            return False
 
     def _start_method(self) -> None:
         """Start the next method; one that a checkpoint holds is already under way."""

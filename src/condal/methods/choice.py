@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
@@ -46,21 +47,26 @@ class Choice:
     patience: int = PATIENCE
 
 
-def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> tuple[Choice, ...]:
-    """Return the methods to try in turn; each starts from the point and dual of the one before.
+def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> Iterator[Choice]:
+    """Yield the methods to try in turn; each starts from the point and dual of the one before.
 
     CGAL with line search comes last, and is the only one where the storage is given: the other
     methods carry x in a form of their own.
     """
-    from condal.methods.cgal import CGAL, corrective
-    from condal.methods.projection.primal_dual import PrimalDual
+    if free_storage:
+        matrices = spectral_parts(problem.X) is not None
+        yield from _spectral(problem, tol) if matrices else _conic(problem)
+    from condal.methods.cgal import CGAL
     from condal.methods.rules import LineSearch
 
-    last = Choice(CGAL(eta=LineSearch()), ALWAYS)
-    if not free_storage:
-        return (last,)
-    if spectral_parts(problem.X) is not None:
-        return (*_spectral(problem, tol), last)
+    yield Choice(CGAL(eta=LineSearch()), ALWAYS)
+
+
+def _conic(problem: Problem) -> list[Choice]:
+    """The candidates before CGAL for vectors and products of cones."""
+    from condal.methods.cgal import corrective
+    from condal.methods.projection.primal_dual import PrimalDual
+
     (newton, seconds), candidates = _newton(problem), []
     if PrimalDual().suits(problem):
         why = "projections onto X are cheap"
@@ -71,27 +77,28 @@ def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> tuple
     if problem.f.M.size + problem.A.size <= MAX_IMAGE_ROWS:
         why = "few atoms may make a solution, and weighing them is cheap"
         candidates.append(Choice(corrective(), why))
-    return (*candidates, last)
+    return candidates
 
 
-def _spectral(problem: Problem, tol: float) -> list[Choice]:
+def _spectral(problem: Problem, tol: float) -> Iterator[Choice]:
     """The candidates before CGAL for one or several matrices."""
     from condal.methods.lowrank.method import LowRankCGAL
 
     n = max(X.n for X in spectral_parts(problem.X) or ())
-    lowrank, others = LowRankCGAL(aim=tol), []
-    why, on_surface = _why_low_rank(problem, n, lowrank), None
-    if why is None:
+    lowrank, others, on_surface = LowRankCGAL(aim=tol), [], None
+    why = _why_low_rank(problem, n, lowrank)
+    if why is not None:  # the others are seldom needed, and take time to import
+        yield Choice(lowrank, why)
+    else:
         on_surface = _on_surface(problem, tol) if tol < LOOSE_TOL else None
         why = _why_not_projected(problem, n, lowrank)
-    if why is not None:
-        others.append(_Estimate(Choice(lowrank, why)))
+        others += [] if why is None else [_Estimate(Choice(lowrank, why))]
     if tol < LOOSE_TOL:
         others += _projected(problem, n, tol)
     candidates = _in_order(others, on_surface)
     if candidates and why is None and tol < LOOSE_TOL and lowrank.fits(problem):
         candidates.append(Choice(lowrank, "a factor of x may progress where projections stall"))
-    return candidates
+    yield from candidates
 
 
 @dataclass(frozen=True)
@@ -167,9 +174,9 @@ def _newton_seconds(problem: Problem) -> float:
 
 def _why_low_rank(problem: Problem, n: int, method: LowRankCGAL) -> str | None:
     """Why an augmented Lagrangian over factors of x comes first, if it does."""
-    from condal.methods.projection.primal_dual import PrimalDual
-
     if problem.f.L > 0:
+        from condal.methods.projection.primal_dual import PrimalDual
+
         small = n <= MAX_PROJECTED_SIDE and problem.rank is None
         projected = small and PrimalDual().suits(problem)
         return None if projected or not method.fits(problem) else "f is smooth in a factor of x"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
@@ -23,6 +23,7 @@ from condal.io.formats import read_sdpa, read_sedumi
 from condal.problems.conic import Program, conic_model
 from condal.result import Result, Status
 from planted import duals, forms
+from planted.forging import FORGERS
 from planted.judging import PROVED, Answer, faults
 from planted.planting import Profile
 from planted.problem import Planted
@@ -123,44 +124,20 @@ def by_folder(planted: Planted, rng: np.random.Generator) -> Findings:
     problem, tol = forms.as_problem(planted), float(rng.choice(TOLERANCES))
     result = condal.solve(problem, tol=tol, max_iters=200)
     found = judged(planted, _answer(planted, problem, result), forms.free_rows(planted))
+    forged = [one for forger in FORGERS for one in forger(problem, result, rng)]
     with tempfile.TemporaryDirectory() as folder:
-        for k, claimed in enumerate((result, *_forged(planted, result, rng))):
+        for k, claimed in enumerate((result, *forged)):
             path = Path(folder) / str(k)
             condal.save(claimed, path)
             loaded = condal.load(path).result
             if not verify(problem, loaded).proved:
                 continue
             answer = _answer(planted, problem, loaded)
-            # The bound may be rounded differently on another machine.
+            # Another machine may have rounded the bound in another way.
             bound = answer.bound - 1e-8 * max(1.0, abs(answer.bound), problem.objective_range)
             false = faults(planted, replace(answer, bound=bound, residual=inf, error=inf))
             found.wrong += [f"verified, {'forged' if k else 'honest'}: {text}" for text in false]
     return found
-
-
-def _forged(planted: Planted, result: Result, rng: np.random.Generator) -> Iterator[Result]:
-    """Yield results with claims that agree with each other and are false."""
-    certificate, sense = result.certificate, planted.sense
-    unit = max(1.0, abs(certificate.objective)) if result.x is not None else 1.0
-    for size in rng.choice([1e-6, 1e-3, 1.0, 1e3], 2, replace=False):
-        better = replace(certificate, bound=certificate.bound + sense * size * unit)
-        yield replace(result, certificate=better)
-        if result.x is not None:
-            closed = replace(certificate, bound=certificate.objective)
-            yield replace(result, certificate=closed, status=Status.SOLVED, tol=float(size))
-    if result.x is not None:
-        m = result.y.size
-        y = rng.choice([1e-200, 1.0, 1e10, 1e100]) * rng.standard_normal(m)
-        closed = replace(certificate, bound=certificate.objective)
-        yield replace(result, y=y, certificate=closed, status=Status.SOLVED, tol=1e-6)
-        yield replace(result, status=Status.INFEASIBLE, separator=y, infeasible=_proof())
-    yield replace(result, status=Status.UNBOUNDED)
-
-
-def _proof() -> Any:
-    from condal.linalg.proof import Proof
-
-    return Proof(1.0, "a dense Cholesky factorisation", 0.0)
 
 
 # ---- conic programs ----------------------------------------------------------------------------

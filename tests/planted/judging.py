@@ -67,14 +67,16 @@ def _of_optimum(planted: Planted, answer: Answer, rows: np.ndarray | None) -> li
 
 def _of_infeasible(planted: Planted, answer: Answer, rows: np.ndarray | None) -> list[str]:
     """A point of the cones has a residual of at least margin / |y|."""
-    least = float(planted.margin) / norm(planted, rows)
+    least = float(planted.margin) / (norm(planted, rows) or 1.0)
     if answer.residual >= least * (1 - ROUNDING):
         return []
     return [f"optimal, infeasible by {answer.residual!r}, but by {least!r} at least"]
 
 
 def norm(planted: Planted, rows: np.ndarray | None = None) -> float:
-    """Return |y| of the witness, of these rows only if they are given."""
+    """Return |y| of the witness, of these rows only if they are given; inf without a witness."""
+    if planted.y is None:
+        return inf
     y = planted.multipliers
     return sqrt(sum(float(y[i]) ** 2 for i in (range(len(y)) if rows is None else rows)))
 

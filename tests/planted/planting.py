@@ -11,11 +11,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from planted.cones import Block, complementary, inside
-from planted.problem import Cap, Planted
+from planted.problem import Cap, Planted, Weak
 
 STATUSES = ("optimal", "infeasible", "unbounded")
 MILLIONTH = 1099512 / 2**40  # 1e-6 with few digits: its multiples by small numbers are exact
-MARGINS = (1.0, 1.0, 3.0, 2.0**-10, 2.0**-20, 2.0**-34)  # by which a problem is infeasible
+MARGINS = (
+    1.0,
+    1.0,
+    3.0,
+    2.0**-10,
+    2.0**-20,
+    2.0**-34,
+    2.0**-44,
+)  # by which a problem is infeasible
 NEAR = (2.0**-3, 2.0**-12, 2.0**-26, 2.0**-40)  # distance of nearly parallel rows
 
 
@@ -42,7 +50,7 @@ def plant(seed: int, profile: Profile = DEFAULT) -> Planted:
     status = profile.statuses[seed % len(profile.statuses)]
     for attempt in range(100):
         draft = _Draft(np.random.default_rng([*key, attempt]), profile, status)
-        getattr(draft, f"make_{status}")()
+        draft.make()
         draft.add_dependent_rows()
         draft.make_rows_nearly_parallel()
         draft.change_units()
@@ -83,6 +91,8 @@ class _Draft:
         self.v: np.ndarray | None = None
         self.y: np.ndarray | None = None
         self.ray: np.ndarray | None = None
+        usable = status != "unbounded" and profile.caps < 1
+        self.weak: Weak | bool = usable and bool(rng.random() < 0.06)
 
     def place(self, k: int) -> slice:
         return slice(int(self.ends[k]), int(self.ends[k + 1]))
@@ -92,6 +102,32 @@ class _Draft:
         return len(self.b)
 
     # ---- statuses --------------------------------------------------------------------------------
+
+    def make(self) -> None:
+        if not self.weak:
+            getattr(self, f"make_{self.status}")()
+            return
+        self.make_optimal()
+        self.append_weak_block()
+
+    def append_weak_block(self) -> None:
+        """Append a block with X_12 = 1 at the cost of X_11, or with X_11 = 0 if infeasible."""
+        assert self.v is not None
+        assert self.y is not None
+        self.story.append("weak")
+        m, n = self.A.shape
+        rows = 2 if self.status == "infeasible" else 1
+        self.weak = Weak(len(self.blocks), tuple(range(m, m + rows)))
+        self.blocks = (*self.blocks, Block("psd", 2))
+        self.ends = np.append(self.ends, n + 3)
+        self.A = np.block([[self.A, np.zeros((m, 3))], [np.zeros((rows, n)), np.eye(2, 3)[:rows]]])
+        self.A[m:, n : n + 2] = [[0.0, 1.0], [1.0, 0.0]][:rows]
+        self.b, self.c = np.append(self.b, [1.0, 0.0][:rows]), np.append(self.c, [1.0, 0.0, 0.0])
+        self.loose = np.append(self.loose, np.zeros(rows, dtype=bool))
+        self.scale = np.append(self.scale, np.ones(rows))
+        self.v, self.y = np.append(self.v, [0.0, 1.0, 0.0]), np.append(self.y, np.zeros(rows))
+        if rows == 2:
+            self.y = None
 
     def make_optimal(self) -> None:
         """c = A'y + z with y <= 0 on inequalities, complementary to v and its slacks."""
@@ -120,8 +156,11 @@ class _Draft:
     def make_infeasible(self) -> None:
         """-A'y = z in the dual cones and <b, y> > 0, by the choice of the last row."""
         rng = self.rng
-        if rng.random() < 0.4:  # inside the dual cone, except where the variables are free
+        kind = rng.random()
+        if kind < 0.35:  # inside the dual cone, except where the variables are free
             points = [inside(block, rng) * block.counts for block in self.blocks]
+        elif kind < 0.5:  # the equations contradict each other
+            points = [np.zeros(block.length) for block in self.blocks]
         else:
             points = [complementary(block, rng)[1] for block in self.blocks]
         free = [0.0 if block.kind == "free" else 1.0 for block in self.blocks]
@@ -160,7 +199,7 @@ class _Draft:
             ray[j] = 1.0
         self.A[:, j] -= self.A @ ray / ray[j]
         self.c = rng.integers(-3, 4, ray.size) * 1.0
-        self.c[j] -= (self.c @ ray + float(rng.choice([1.0, 2.0, 2.0**-10]))) / ray[j]
+        self.c[j] -= (self.c @ ray + float(rng.choice([1.0, 2.0, 2.0**-10, 2.0**-24]))) / ray[j]
         pick = _on_boundary if rng.random() < 0.4 else inside
         v = np.concatenate([pick(block, rng) for block in self.blocks])
         slack = np.where(self.loose, rng.integers(0, 4, self.m), 0)
@@ -259,6 +298,7 @@ class _Draft:
             v=self.v,
             y=self.y,
             ray=self.ray,
+            weak=self.weak or None,
             story=tuple(self.story),
         )
 

@@ -23,6 +23,18 @@ class Cap:
     row: int
 
 
+@dataclass(frozen=True)
+class Weak:
+    """A 2 x 2 psd block X with rows of its own, for which no exact witness exists.
+
+    X_12 = 1 at the cost of X_11 has the infimum 0, which is not attained. With X_11 = 0 as well,
+    nothing is feasible, but points with any small residual are.
+    """
+
+    block: int
+    rows: tuple[int, ...]  # of X_12, and of X_11 if the problem is infeasible
+
+
 @dataclass(frozen=True, eq=False)
 class Planted:
     r"""minimise <c, v> + offset subject to A v = b, or A v <= b where `loose`, v in the blocks.
@@ -34,6 +46,8 @@ class Planted:
     * optimal: c - A'y is in the dual cone, y <= 0 where loose, <b, y> = <c, v>;
     * infeasible: -A'y is in the dual cone, y <= 0 where loose, <b, y> > 0;
     * unbounded: A ray = 0, or <= 0 where loose, ray is in the blocks, and <c, ray> < 0.
+
+    A `weak` problem is infeasible without y, or optimal with v the limit of feasible points.
     """
 
     status: str
@@ -49,6 +63,7 @@ class Planted:
     v: np.ndarray | None = None
     y: np.ndarray | None = None
     ray: np.ndarray | None = None
+    weak: Weak | None = None
     story: tuple[str, ...] = field(default=())
 
     @cached_property
@@ -75,12 +90,16 @@ class Planted:
 
     @cached_property
     def margin(self) -> Fraction:
-        """<b, y> of the witness of infeasibility: 0 < margin <= <y, b - A v> for v in the cones."""
-        return dot(exact(self.b), self.multipliers)
+        """<b, y> of the witness of infeasibility: margin <= <y, b - A v> for v in the cones."""
+        return Fraction(0) if self.y is None else dot(exact(self.b), self.multipliers)
 
     def fault(self) -> str:
         """Return what is false about the witnesses, computed in fractions; "" if nothing is."""
         rows, b, c = [exact(row) for row in self.A], exact(self.b), exact(self.c)
+        if self.weak is not None and not self._is_weak(self.weak):
+            return "the block has other rows or costs"
+        if self.weak is not None and self.status == "infeasible":
+            return ""
         if self.status != "infeasible":
             assert self.v is not None
             v = exact(self.v)
@@ -109,12 +128,30 @@ class Planted:
         equal = dot(b, y) + Fraction(self.offset) == self.value
         return "" if equal else "v and y have different values"
 
+    def _is_weak(self, weak: Weak) -> bool:
+        """Whether the rows of the weak block, and its costs, are what they should be."""
+        place = self.places[weak.block]
+        names = {0: 1, 1: 0}  # coordinates of X_12 and X_11 in (X_11, X_12, X_22)
+        for k, row in enumerate(weak.rows):
+            wanted = np.zeros(self.c.size, dtype=bool)
+            wanted[place.start + names[k]] = True
+            if self.loose[row] or not np.array_equal(self.A[row] != 0, wanted):
+                return False
+        if self.b[weak.rows[0]] == 0 or (len(weak.rows) == 2 and self.b[weak.rows[1]] != 0):
+            return False
+        others = np.delete(self.A[:, place], weak.rows, axis=0)
+        costs = self.c[place]
+        if self.status == "infeasible":
+            return len(weak.rows) == 2
+        return not others.any() and costs[0] > 0 and not costs[1:].any()
+
     @property
     def _parts(self) -> Iterator[tuple[Block, slice]]:
         return zip(self.blocks, self.places, strict=True)
 
     def _has(self, v: Vector) -> bool:
-        return all(block.has(v[p]) for block, p in self._parts)
+        limit = None if self.weak is None else self.places[self.weak.block]
+        return all(p == limit or block.has(v[p]) for block, p in self._parts)
 
     def _satisfied(self, excess: Vector) -> bool:
         return all(e <= 0 if loose else e == 0 for e, loose in zip(excess, self.loose, strict=True))

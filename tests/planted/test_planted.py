@@ -62,6 +62,15 @@ def test_a_false_truth_is_found():
     assert replace(unbounded, ray=-unbounded.ray).fault() == "the ray is none"
 
 
+def test_a_weak_problem_is_checked_by_its_rows():
+    planted = [plant(seed) for seed in range(300)]
+    weak = [one for one in planted if one.weak is not None]
+    assert {one.status for one in weak} == {"optimal", "infeasible"}
+    for one in weak:
+        assert replace(one, b=0 * one.b).fault() == "the block has other rows or costs"
+        assert one.margin == 0 or one.status == "optimal"
+
+
 def test_problems_are_of_many_kinds():
     planted = [plant(seed) for seed in range(400)]
     story = {part.split(" of ")[0] for one in planted for part in one.story}

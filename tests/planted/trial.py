@@ -32,7 +32,8 @@ class Outcome:
 
     @property
     def right(self) -> bool:
-        return not self.wrong and self.said in (self.status, "bound")
+        bound = self.said == "bound" and self.status == "optimal"
+        return not self.wrong and (bound or self.said == self.status)
 
     @property
     def command(self) -> str:

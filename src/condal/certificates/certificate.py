@@ -10,6 +10,7 @@ is a lower bound on the optimum. The domain proves a lower bound on the minimum.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import inf, isnan, nan
 from typing import Any
 
@@ -22,6 +23,7 @@ from condal.certificates.rounding import (
     tangent_rounding,
 )
 from condal.certificates.scales import require_scales
+from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.gradients import add
 from condal.linalg.norms import gamma, stable_norm, sum_roundings
@@ -329,9 +331,11 @@ def lower_bound(
     g = f.gradient(u)
     v = add(f.M.adjoint(g), problem.A.adjoint(w))
     value, slope, support = f.value(u), float(g @ u), h.conjugate(w)
-    proof = problem.X.bound(
-        v, slack=slack, failure=failure, seed=seed, enough=enough - (value - slope - support)
-    )
+    prove, diagonal = problem.X.bound, problem.fixed_diagonal
+    if diagonal is not None and type(problem.X) is Spectrahedron:
+        prove = partial(problem.X.bound_on_diagonal, diagonal=diagonal)
+    left = enough - (value - slope - support)
+    proof = prove(v, slack=slack, failure=failure, seed=seed, enough=left)
     sizes = abs(value) + float(np.abs(g) @ np.abs(u)) + abs(proof.value) + h.conjugate_abs_sum(w)
     rounding = gamma(sum_roundings(u) + sum_roundings(w) + 8) * sizes
     negligible = NEGLIGIBLE_ROUNDING * slack / (problem.X.max_norm or 1.0)  # X may be {0}

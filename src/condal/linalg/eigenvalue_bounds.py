@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from math import inf
 from typing import Any
 
 import numpy as np
 
+from condal.linalg.diagonal_scaling import DiagonalScaling
 from condal.linalg.eigen import Engine, Lanczos
 from condal.linalg.factorisations import SparseFactors, dense_cholesky, sparse_factorisation
 from condal.linalg.lanczos import Recurrence, missed_share
@@ -56,17 +58,21 @@ def smallest_eigenvalue_bound(
     seed: int,
     enough: float = inf,
     engine: Engine | None = None,
+    shares: Array | None = None,
 ) -> Proof:
     """Prove l <= lambda_min(V), with lambda_min - l about `slack` where that is affordable.
 
-    A bound of `enough` is not improved: one factorisation there needs no estimate first.
+    A bound of `enough` is not improved: one factorisation there needs no estimate first. With
+    `shares`, l need only be a bound on <V, x> for the psd x with these shares as their diagonal.
     """
     discs = gershgorin(V)
     if discs is not None and discs.value >= enough:
         return discs
     plan, proof = _plan(V), None
     if plan.kind == "probabilistic" or plan.flops > FLOPS_PER_SECOND * seconds_left():
-        proof = probabilistic(V, slack=slack, failure=failure, seed=seed, enough=enough)
+        scaling = None if shares is None else DiagonalScaling.of(V, shares)
+        prove = partial(probabilistic, V) if scaling is None else partial(_by_diagonal, scaling)
+        proof = prove(slack=slack, failure=failure, seed=seed, enough=enough)
     else:
         with suppress(Cancelled):  # out of time: the discs remain
             proof = _factored(V, plan, slack, enough, engine or Lanczos())
@@ -164,6 +170,21 @@ def probabilistic(
     # The start is equally random in any order of the rows.
     V = V.reordered()[0]
     return from_random_start(V, start, slack=slack, failure=failure, enough=enough)
+
+
+def _by_diagonal(
+    scaling: DiagonalScaling, *, slack: float, failure: float, seed: int, enough: float
+) -> Proof:
+    """`probabilistic` for V scaled by its diagonal, where the diagonal of x is known."""
+    proof = probabilistic(
+        scaling.scaled,
+        slack=slack / scaling.total,
+        failure=failure,
+        seed=seed,
+        enough=enough / scaling.total,
+    )
+    how = f"{proof.how}, scaled by the diagonal"
+    return replace(proof, value=scaling.bound(proof.value), how=how)
 
 
 def from_random_start(

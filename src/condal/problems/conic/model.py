@@ -208,6 +208,34 @@ class ConicModel:
         reason = "no point seems to be feasible, but the program's own data do not prove it"
         return replace(result, status=Status.STALLED, reason=reason)
 
+    def inner_multipliers(self) -> tuple[list[Array], list[Array]]:
+        """Return multipliers that move others into the dual cone.
+
+        Returns
+        -------
+        tuple of lists of ndarray
+            Directions y with -A'y inside the dual cone, and points y with c - A'y in it, for the
+            program as a minimisation.
+        """
+        return self._inward, self._combinations(of_objective=True)
+
+    def folded_multipliers(self, y: Array) -> Array:
+        """Return the multipliers of `problem` for multipliers of the program's rows.
+
+        Parameters
+        ----------
+        y : ndarray
+            One number per row of the program, as `dual` returns them.
+
+        Returns
+        -------
+        ndarray
+            One number per row of `problem`.
+        """
+        folded = self.shape.folded
+        w = y[folded.rows] / folded.scale
+        return np.asarray(w if self.program.maximise else -w)
+
     @property
     def _inward(self) -> list[Array]:
         """Multipliers y of the program's rows with -A'y inside the dual cone."""

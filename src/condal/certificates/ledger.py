@@ -58,7 +58,7 @@ class CertifiedPoint:
 
 
 class ProofLedger:
-    """Proves certificates and separations of a problem, and keeps the last of each."""
+    """Proves certificates and separations of a problem, and keeps the best certified point."""
 
     checkpoint_fields = (
         "seed",
@@ -97,8 +97,13 @@ class ProofLedger:
             self.separation = self._separation(old.normal, old.slack, old.number)
 
     @property
+    def error(self) -> float:
+        """The largest of gap, infeasibility and price that are proved; inf if nothing is."""
+        return inf if self.certified is None else self.certified.certificate.error
+
+    @property
     def solved(self) -> bool:
-        """Whether the last certificate proves what was asked for."""
+        """Whether the best certificate proves what was asked for."""
         return self.certified is not None and self.solves(self.certified.certificate)
 
     def solves(self, certificate: Certificate, *, times: float = 1.0) -> bool:
@@ -106,12 +111,19 @@ class ProofLedger:
         return solves(self.problem, certificate, times * self.tol)
 
     def better_of(self, a: CertifiedPoint | None, b: CertifiedPoint) -> CertifiedPoint:
-        """Return the point of smaller error; b, if it solves or there is no a."""
-        if a is None or a.x is None or self.solves(b.certificate):
+        """Return the point that solves, or the one of smaller error; b, if there is no a."""
+        if a is None or a.x is None:
             return b
         if b.x is None or isnan(b.certificate.objective):
             return a
+        solving = self.solves(a.certificate), self.solves(b.certificate)
+        if solving[0] != solving[1]:
+            return b if solving[1] else a
         return b if b.certificate.error <= a.certificate.error else a
+
+    def keep(self, point: CertifiedPoint) -> None:
+        """Keep the point if it is the best so far: a run returns nothing worse."""
+        self.certified = self.better_of(self.certified, point)
 
     def certify(
         self,
@@ -141,7 +153,7 @@ class ProofLedger:
             self.proposed_bound, self.proposed_dual = certificate.bound, y
         if not self.solves(certificate):
             return False
-        self.certified = replace(proposal, proposed=True)
+        self.keep(replace(proposal, proposed=True))
         return True
 
     def separate(self, d: Array, slack: float) -> bool:
@@ -167,7 +179,7 @@ class ProofLedger:
         return replace(point, certificate=certificate)
 
     def last_or_unproved(self, x: Point | None) -> CertifiedPoint:
-        """Return what was certified last; else x, of which nothing is known."""
+        """Return the best certified point; else x, of which nothing is known."""
         if self.certified is not None:
             return self.certified
         how = "nothing was computed" if x is None else "nothing could be computed"

@@ -95,14 +95,7 @@ class Certifier:
         return estimates.rise > estimates.max_rise and self._prove_infeasible(state, row)
 
     def best(self, state: State, x: Storage, status: Status) -> CertifiedPoint:
-        """Return the point to return with its dual and certificate, and what a sketch has lost."""
-        certified = self._best(state, x, status)
-        if certified.x is None or certified.proposed:
-            return certified
-        lost = reconstruction(x, self.normalised, state.Mx, state.Ax)
-        return replace(certified, reconstruction=lost)
-
-    def _best(self, state: State, x: Storage, status: Status) -> CertifiedPoint:
+        """Return the best pair of a point and a dual so far, with its certificate."""
         ledger, sense = self.ledger, self.problem.sense
         if status is Status.SOLVED and ledger.certified is not None:
             return ledger.certified
@@ -116,6 +109,7 @@ class Certifier:
         proved = None
         with suppress(FloatingPointError, Cancelled):  # what ended the solve may prevent a proof
             proved = self._certify(point, seen, w, gap, tangent=tangent)
+        lost = reconstruction(x, self.normalised, state.Mx, state.Ax)
         if proved is None:
             y = self.scaling.dual(w)
             unproved = Certificate(
@@ -129,7 +123,7 @@ class Certifier:
         if sense * (ledger.proposed_bound - proved.certificate.bound) > 0:
             with suppress(FloatingPointError, Cancelled):
                 proved = ledger.certify(point, seen, ledger.proposed_dual, allowed)
-        return proved
+        return ledger.better_of(ledger.certified, replace(proved, reconstruction=lost))
 
     def _estimates(self, state: State, row: Row) -> Estimates:
         missed, repairs = abs(row.objective - row.bound), self.problem.repair is not None
@@ -188,6 +182,8 @@ class Certifier:
             return False
         room = allowed - missed
         proved = self._certify(point, seen, self.w, allowed, room=room, tangent=tangent)
+        lost = reconstruction(x, self.normalised, state.Mx, state.Ax)
+        self.ledger.keep(replace(proved, reconstruction=lost))
         return self.ledger.solves(proved.certificate)
 
     def _evaluate(self, x: Storage) -> tuple[Point, EvaluatedPoint, Array | None]:
@@ -218,7 +214,7 @@ class Certifier:
         sense, y = self.problem.sense, self.scaling.dual(w)
         enough = sense * seen.objective - gap + ROOM_KEPT * room
         proved = self.ledger.certify(point, seen, y, gap, enough=enough, tangent=tangent)
-        self.ledger.certified, self.proved_w = proved, w
+        self.proved_w = w
         # Where the estimate was too good, the oracle being inexact, another dual takes its place.
         self.lower = min(self.lower, sense * proved.certificate.bound * self.scaling.c)
         return proved

@@ -215,9 +215,15 @@ class Run:
             value = state.value / self.scaling.c
             raise FloatingPointError(f"at iteration {state.k}, f(x) was {value}")
         self.certifier.note_bound(state)
-        seconds, lower, w = self.budget.seconds, self.certifier.lower, self.certifier.w
-        w = state.w if w is None else w
-        record.history.append(self.recorder.row(state, lower, w, self.counts, seconds))
+        row = self.recorder.row(
+            state,
+            self.certifier.lower,
+            state.w if self.certifier.w is None else self.certifier.w,
+            proved=self.certifier.ledger.error,
+            counts=self.counts,
+            seconds=self.budget.seconds,
+        )
+        record.history.append(row)
         record.memory = self.certifier.memory()
 
     def _ask(self, callback: Callback | None) -> None:

@@ -28,6 +28,7 @@ from condal.certificates.tolerance import solves
 from condal.linalg.images import zeros_of
 from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
+from condal.linalg.work import work_done
 from condal.problem import Problem
 from condal.runtime.cancellation import Deadline
 from condal.storage.reconstruction import Reconstruction
@@ -64,6 +65,7 @@ class ProofLedger:
         "seed",
         "count",
         "seconds",
+        "failed_work",
         "certified",
         "proposed_bound",
         "proposed_dual",
@@ -76,6 +78,7 @@ class ProofLedger:
         self.count = 0
         self.last: ProofKey = (0.0, inf, 0)  # of the last certificate, proved or given up,
         self.seconds = 0.0  # and how long its proof took
+        self.failed_work = 0.0  # of the proofs that did not solve
         self.refuting: Array | None = None  # vectors that it gave, if it refuted its bound
         self.certified: CertifiedPoint | None = None
         self.proposed_bound = -problem.sense * inf  # the best of a proposed dual
@@ -136,12 +139,14 @@ class ProofLedger:
         tangent: Array | None = None,
     ) -> CertifiedPoint:
         """Certify x by a proof that loses little against an absolute gap of this size."""
-        began = time.perf_counter()
+        began, before = time.perf_counter(), work_done()
         self.last = gap, enough, self._next_number()
         with self.deadline.on():
             certificate, proof = self._certificate(seen, y, self.last, tangent)
         self.refuting = proof.refuting
         self.seconds = time.perf_counter() - began
+        if not self.solves(certificate):
+            self.failed_work += work_done() - before
         return CertifiedPoint(x, y, certificate, self.last, tangent=tangent)
 
     def certify_proposal(self, x: Point, y: Array) -> bool:

@@ -24,6 +24,7 @@ from condal.methods.state import State
 from condal.problem import Problem
 from condal.result import Row, Status
 from condal.runtime.cancellation import Cancelled
+from condal.runtime.consensus import root_value
 from condal.storage.reconstruction import reconstructed, reconstruction
 from condal.types import Storage, from_user, to_user, why_unprovable
 
@@ -38,7 +39,7 @@ class Certifier:
     point at which it takes the tangent of f, unless f is linear.
     """
 
-    checkpoint_fields = ("lower", "w", "u", "proved_w", "schedule")
+    checkpoint_fields = ("lower", "w", "u", "proved_w", "schedule", "method_work")
 
     def __init__(
         self, problem: Problem, normalised: Problem, scaling: Scaling, tol: float, seed: int
@@ -49,6 +50,7 @@ class Certifier:
         self.w: Array | None = None
         self.u: Array | None = None
         self.proved_w: Array | None = None  # the dual of the last bound that was proved
+        self.method_work = 0.0  # of the methods that count theirs
         self.point_seconds = 0.0  # what it took to evaluate the last point
         self.unprovable = why_unprovable(problem.X)
         self.seems_solved = False  # by the estimates, where no proof is possible
@@ -169,6 +171,9 @@ class Certifier:
 
     def _prove_gap(self, state: State, row: Row, x: Storage) -> bool:
         """Certify the current point, if its own gap is close to the requested one."""
+        failed = root_value(self.ledger.failed_work)
+        if not self.schedule.affords(state.k, failed, root_value(self.method_work)):
+            return False
         point, seen, tangent = self._evaluate(x)
         allowed = allowed_gap(self.problem, seen.objective, self.tol)
         missed = allowed * (self.problem.sense * (seen.objective - row.bound) / allowed)

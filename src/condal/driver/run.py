@@ -17,6 +17,7 @@ from condal.driver.stop import INACCURATE_TIMES, Budget, Stop, StopReasons
 from condal.errors import PieceError
 from condal.linalg.eigenvalue_bounds import FLOPS_PER_SECOND
 from condal.linalg.points import Array
+from condal.linalg.work import work_done
 from condal.methods.state import State, Warm
 from condal.problem import Problem
 from condal.result import Result, Row, Status
@@ -192,12 +193,15 @@ class Run:
     def _advance(self, states: Iterator[State]) -> State | None:
         """Return the next state; None if the method can do no more."""
         self.reasons.mid_step = True
+        before = work_done()
         if self.refuting is not None and isinstance(states, Generator):
             refuting, self.refuting = self.refuting, None
             state = _sent(states, refuting)
         else:
             state = next(states, None)
         self.reasons.mid_step = False
+        if getattr(self.record.choice.method, "counts_work", False):
+            self.certifier.method_work += work_done() - before
         return state
 
     def _method_exhausted(self) -> None:

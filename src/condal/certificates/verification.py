@@ -59,10 +59,13 @@ class Verdict:
         The claims, each with whether it holds.
     certificate : Certificate, optional
         The recomputed certificate, if there is a point.
+    statement : str
+        What is proved if all claims hold.
     """
 
     claims: tuple[Claim, ...]
     certificate: Certificate | None = None
+    statement: str = "every claim is true"
 
     @property
     def proved(self) -> bool:
@@ -86,7 +89,7 @@ class Verdict:
             names = ", ".join(claim.name for claim in self.refuted)
             return f"refuted: these claims are false, or x and y do not prove them: {names}"
         assumed = "; ".join(self.assumptions) or "without assumptions"
-        return f"proved, {assumed}: every claim is true"
+        return f"proved, {assumed}: {self.statement}"
 
     def __repr__(self) -> str:
         width = max((len(claim.name) for claim in self.claims), default=0)

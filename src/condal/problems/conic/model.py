@@ -176,6 +176,23 @@ class ConicModel:
             return replace(proved, status=Status.STALLED, reason=reason)
         return proved
 
+    def rechecked(self, result: Result) -> Result:
+        """Return a result with the bound and the status that the program's own data prove.
+
+        Parameters
+        ----------
+        result : Result
+            A result whose certificate is proved for `problem`.
+
+        Returns
+        -------
+        Result
+            The result, as it is if the data prove it.
+        """
+        if result.status is Status.INFEASIBLE:
+            return self._verified_infeasible(result)
+        return self._verified(result)
+
     def _verified(self, result: Result) -> Result:
         """Return the result with its bound, if the program's own data prove it up to tol / 10.
 

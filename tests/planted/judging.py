@@ -12,6 +12,7 @@ from planted.problem import Planted
 
 PROVED = ("optimal", "infeasible", "unbounded")
 ROUNDING = 1e-9  # of the residual and the objective, which answers give in doubles
+RESIDUAL_ROUNDING = 1e-14  # of the terms of a residual
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def _of_optimum(planted: Planted, answer: Answer, rows: np.ndarray | None) -> li
     if answer.status != "optimal":
         return found
     below = float(value - Fraction(answer.objective))
-    size = ROUNDING * _size(planted)
+    size = ROUNDING * _size(planted) + _rounding(planted)
     owed = norm(planted, rows) * answer.residual * (1 + ROUNDING) + size
     if below > owed:
         found.append(f"{below!r} below the optimum; the residual is worth only {owed!r}")
@@ -84,3 +85,12 @@ def norm(planted: Planted, rows: np.ndarray | None = None) -> float:
 def _size(planted: Planted) -> float:
     assert planted.v is not None
     return float(np.abs(planted.c) @ np.abs(planted.v)) + abs(planted.offset)
+
+
+def _rounding(planted: Planted) -> float:
+    """Return what the rounding of a computed residual is worth at the prices y."""
+    assert planted.v is not None
+    caps = [float(planted.b[cap.row]) for cap in planted.caps]
+    reach = max(1.0, float(np.abs(planted.v).max(initial=0.0)), *caps)
+    sizes = np.abs(planted.A).sum(axis=1) * reach + np.abs(planted.b)
+    return RESIDUAL_ROUNDING * float(sizes @ [abs(float(y)) for y in planted.multipliers])

@@ -29,7 +29,7 @@ ROWS_SHOWN = 5  # at each end of a history, in a notebook
 class Status(Enum):
     """Why a solve ended. The value is the text for the user: what happened; what to do."""
 
-    SOLVED = "solved: the gap is proved to be within the tolerance"
+    SOLVED = "solved: gap, infeasibility and its price are proved to be within the tolerance"
     INFEASIBLE = (
         "infeasible: no point of X satisfies the constraints, as is proved; "
         "check b, the bounds and the trace"
@@ -101,6 +101,8 @@ class Row(NamedTuple):
         ``|bound - objective| / max(1, |objective|)``.
     infeasibility : float
         The relative infeasibility of x_k, before any repair.
+    price : float
+        The price of that infeasibility at the dual of the bound, over ``max(1, |objective|)``.
     lam, eta, sigma : float
         The penalty, the step and the dual step, as in the paper; nan where a method has none.
     oracle_calls, matvecs : int
@@ -114,12 +116,18 @@ class Row(NamedTuple):
     bound: float
     gap: float
     infeasibility: float
+    price: float
     lam: float
     eta: float
     sigma: float
     oracle_calls: int
     matvecs: int
     seconds: float
+
+    @property
+    def error(self) -> float:
+        """The largest of gap, infeasibility and price: tol is met by its proof, not by it."""
+        return max(self.gap, self.infeasibility, self.price)
 
 
 class History:
@@ -211,8 +219,8 @@ class Result:
     Parameters
     ----------
     x : array, LowRank, Outer or tuple
-        The point that `objective` and `infeasibility` refer to, repaired where the problem has a
-        repair; None if the solve ended before there was a point.
+        The point that `objective`, `infeasibility` and `price` refer to, repaired where the problem
+        has a repair; None if the solve ended before there was a point.
     y : array
         The multipliers of :math:`Ax \in K`, with the sign of :math:`f + \langle y, Ax \rangle`,
         where f is the minimised objective.
@@ -287,6 +295,15 @@ class Result:
         return self.certificate.infeasibility
 
     @property
+    def price(self) -> float:
+        r"""The price of infeasibility.
+
+        :math:`|\langle w, Ax - P_K(Ax) \rangle| / \max(1, |objective|)`, with w the dual that
+        proves the bound. If w is optimal, the objective is within gap + price of the optimum.
+        """
+        return self.certificate.price
+
+    @property
     def iterations(self) -> int:
         """The number of the last iteration; CGAL continues the count of a warm start."""
         return self.history.last.k if len(self.history) else 0
@@ -301,6 +318,7 @@ class Result:
             ("bound", f"{self.bound:.10g} ({certificate.because})"),
             ("gap", f"{self.gap:.3g}"),
             ("infeasibility", f"{self.infeasibility:.3g}"),
+            ("price", f"{self.price:.3g}"),
             *([("x", str(self.reconstruction))] if self.reconstruction else []),
             ("method", self.method),
             ("iterations", f"{self.iterations}"),

@@ -20,10 +20,11 @@ from commands import run, signalled
 from condal.certificates.certificate import Certificate
 from condal.cli import demo, memory, result_text
 from condal.cli.text import number, percent, table
-from condal.driver.memory import make_plan, size
+from condal.driver.memory import make_plan
 from condal.io.formats import write_rudy
 from condal.problems import max_cut
 from condal.result import History, Status
+from condal.runtime.memory import size
 from condal.runtime.text import escape_terminal
 from locations import DATA
 
@@ -36,6 +37,7 @@ KEYS = {
     "bound": float,
     "gap": float,
     "infeasibility": float,
+    "price": float,
     "certified": bool,
     "reconstruction": type(None),
     "iterations": int,
@@ -122,7 +124,7 @@ def test_the_same_seed_gives_the_same_answer(cycle):
 def test_summary_says_what_was_proved(cycle):
     ended = run("solve", cycle, "--as", "max-cut")
     assert ended.exit_code == 0
-    assert "solved: the gap is proved" in ended.stdout
+    assert "solved: gap, infeasibility and its price are proved" in ended.stdout
     assert "the best possible: no cut of this graph weighs more" in ended.stdout
     assert "objective" in ended.stderr  # the header of the progress
     assert all(len(line) <= 80 for line in ended.output.splitlines())

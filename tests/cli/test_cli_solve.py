@@ -20,6 +20,7 @@ from condal.problems.completion import matrix_completion
 from condal.problems.maxcut import MaxCut
 
 COMMON = ["problem", "method", "why", "status", "objective", "bound", "gap", "infeasibility"]
+COMMON += ["price"]
 COMMON += ["certified", "reconstruction", "iterations", "oracle_calls", "matvecs", "seconds"]
 
 
@@ -476,7 +477,8 @@ def test_a_choice_of_the_radius_is_told_and_has_half_of_the_time(monkeypatch):
     ended = solved("matrix-completion", "--max-seconds", "500")
     assert "radius 2.5: mean loss 0.125 on the held-out entries\n" in ended.stderr
     assert "radius 2.5" not in solved("matrix-completion", "--quiet").stderr
-    assert limits == [250.0, None]
+    assert limits.pop() is None
+    assert 200 < limits.pop() <= 250
 
 
 def test_the_solve_has_the_time_that_is_left(monkeypatch):
@@ -490,7 +492,7 @@ def test_the_solve_has_the_time_that_is_left(monkeypatch):
     for limit in ("1e-9", "500"):
         solved("max-cut", "--max-seconds", limit)
     assert 0 < limits[0] <= 1e-9
-    assert 400 < limits[1] < 500
+    assert 400 < limits[1] < 450  # the rest is for the cut
 
 
 @pytest.mark.usefixtures("_interruptible")

@@ -16,17 +16,9 @@ from scipy.sparse.linalg import LinearOperator
 
 import condal
 from condal import Status, Stopper, storage
-from condal.driver.memory import (
-    available,
-    bytes_of,
-    estimate,
-    in_all,
-    physical,
-    require_memory,
-    size,
-)
+from condal.driver.memory import LazyChoices, Plan, estimate, in_all, make_plan, require_memory
 from condal.driver.stop import Budget
-from condal.errors import ProblemError
+from condal.errors import PieceError, ProblemError
 from condal.linalg.symmetric import Symmetric
 from condal.methods.choice import Choice
 from condal.problems import max_cut
@@ -37,7 +29,9 @@ from condal.runtime.cancellation import (
     seconds_left,
     uninterrupted,
 )
+from condal.runtime.memory import available, bytes_of, physical, size
 from condal.runtime.signals import NOTICE, SignalHandler
+from condal.runtime.time_limit import TimeLimit
 from known import random_graph
 from locations import TESTS
 
@@ -460,7 +454,7 @@ def test_a_time_limit_leaves_a_proof_of_what_was_reached():
 
 def test_the_time_is_divided_between_iterations_and_the_proof():
     now = time.perf_counter()
-    free, short = Budget(None), Budget(10.0)
+    free, short = Budget(TimeLimit()), Budget(TimeLimit(10.0))
     assert free.until(1.0, 1.0) == np.inf
     assert free.proof_until(1.0, 1.0, False) == np.inf
     assert now + 6.9 < short.until(3.0, 0.1) < now + 7.1  # never more than three tenths
@@ -496,7 +490,34 @@ def test_a_proof_that_is_cut_short_proves_less_and_is_right():
     assert (none.value, none.how) == (-np.inf, "no time for a proof")
 
 
-# Memory
+# Memory and the choice of methods
+
+
+def test_a_fall_back_is_made_when_it_is_needed_and_once():
+    made = []
+
+    def choices():
+        for name in "first", "second":
+            made.append(name)
+            yield Choice(condal.CGAL(), name)
+
+    lazy = LazyChoices(choices())
+    assert next(iter(lazy)).why == "first"
+    assert made == ["first"]
+    assert [choice.why for choice in lazy] == [choice.why for choice in lazy] == made
+    assert made == ["first", "second"]
+
+
+def test_a_piece_that_fails_while_a_fall_back_looks_at_it_ends_the_solve(monkeypatch):
+    def choices(problem, **_):
+        yield Choice(condal.CGAL(), "the first", patience=1)
+        raise PieceError("A returned nan", piece="A")
+
+    monkeypatch.setattr("condal.driver.memory.choices", choices)
+    result = condal.solve(max_cut(random_graph(50, 4)), tol=1e-9, max_iters=50)
+    assert result.status is Status.NUMERICAL_ERROR
+    assert "A returned nan" in result.reason
+    assert result.x is not None
 
 
 def test_a_memory_estimate_is_refused_before_allocating():
@@ -514,12 +535,12 @@ def test_a_memory_estimate_is_refused_before_allocating():
 def test_a_storage_that_does_not_fit_is_refused():
     model = max_cut(random_graph(2000, 4))
     with pytest.raises(ProblemError, match=r"leave storage= out, or give a smaller one"):
-        condal.solve(model, condal.CGAL(), storage=storage.Factored(2000), max_memory="50 MB")
+        condal.solve(model, condal.CGAL(), storage=storage.Factored(2000), max_memory="150 MB")
 
 
 def test_what_fits_is_chosen():
     model = max_cut(random_graph(1500, 4))
-    few = condal.solve(model, condal.CGAL(), max_memory="120 MB", max_iters=2)
+    few = condal.solve(model, condal.CGAL(), max_memory="220 MB", max_iters=2)
     assert few.x.rank < 100
     many = condal.solve(model, condal.CGAL(), max_memory="1 GB", max_iters=2)
     assert many.x.rank <= 2  # its atoms themselves
@@ -527,12 +548,28 @@ def test_what_fits_is_chosen():
 
 def test_a_method_that_does_not_fit_is_left_out():
     problem = max_cut(random_graph(1200, 4)).problem
-    lowrank = estimate(problem, condal.methods.LowRankCGAL())
-    cgal = estimate(problem, condal.CGAL())
-    assert sum(cgal.values()) < sum(lowrank.values())
-    limit = (sum(cgal.values()) + sum(lowrank.values())) // 2
-    result = condal.solve(problem, max_memory=limit, max_iters=3)
+    lowrank, cgal = in_all(problem, condal.methods.LowRankCGAL()), in_all(problem, condal.CGAL())
+    assert cgal < lowrank
+    result = condal.solve(problem, max_memory=(cgal + lowrank) // 2, max_iters=3)
     assert result.method == "cgal-ls"
+
+
+@pytest.mark.parametrize("method", [None, condal.CGAL(), condal.methods.LowRankCGAL()])
+@pytest.mark.parametrize("n", [300, 1200, 20_000])
+def test_what_is_announced_in_total_is_within_max_memory(n, method):
+    problem = max_cut(random_graph(n, 4)).problem
+    needed = in_all(problem, condal.CGAL() if method is None else method)
+    for share in (0.99, 1.0, 1.01, 1.5, 2.0, 10.0):
+        limit = int(share * needed)
+        try:
+            plan = make_plan(problem, method, None, tol=1e-3, max_memory=limit)
+        except ProblemError as error:
+            assert limit < needed
+            assert f"and max_memory is {limit / 1e6:,.2f} MB" in str(error)  # noqa: PT017
+            continue
+        for choice in plan.tried:
+            one = Plan((choice,), plan.max_bytes)
+            assert in_all(problem, choice.method, one.first_storage(problem, None)) <= limit
 
 
 def test_an_estimate_is_not_exceeded():

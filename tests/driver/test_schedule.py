@@ -11,8 +11,17 @@ from condal.driver.schedule import Attempts, CertificationSchedule, Estimates
 
 TOL = 1e-3
 NOTHING = Attempts(infeasibility=False, bound=False, proposal=False, gap=False)
-FAR = Estimates(k=1, rise=-1.0, missed=1.0, infeasibility=1.0, tol=TOL, allowed=TOL, max_rise=10.0)
-NEAR = FAR._replace(rise=-0.5e-3, missed=0.5e-3, infeasibility=0.0)
+FAR = Estimates(
+    k=1,
+    rise=-1.0,
+    missed=1.0,
+    infeasibility=1.0,
+    price=1.0,
+    tol=TOL,
+    allowed=TOL,
+    max_rise=10.0,
+)
+NEAR = FAR._replace(rise=-0.5e-3, missed=0.5e-3, infeasibility=0.0, price=0.0)
 
 
 def tried(estimates, last=1000, **changes):
@@ -57,6 +66,9 @@ def test_a_gap_is_tried_at_most_every_five_percent():
         ({"infeasibility": 1.04 * TOL}, True),
         ({"infeasibility": 1.06 * TOL}, False),
         ({"infeasibility": 1.06 * TOL, "repairs": True}, True),
+        ({"infeasibility": 0.5 * TOL, "price": 1.04 * TOL}, True),
+        ({"infeasibility": 0.5 * TOL, "price": 1.06 * TOL}, False),
+        ({"infeasibility": 0.5 * TOL, "price": 1.06 * TOL, "repairs": True}, True),
         ({"missed": 1.4 * TOL, "rise": -1.4 * TOL}, False),  # exact, so nothing can be repaired
         ({"missed": 1.4 * TOL, "rise": -1.4 * TOL, "infeasibility": 1e-6}, True),
         ({"missed": 1.6 * TOL, "rise": -1.6 * TOL, "infeasibility": 1e-6}, False),

@@ -397,7 +397,10 @@ def test_an_operator_that_is_not_symmetric_is_refused():
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"method": "cgal"}, "method takes a record such as condal.CGAL.*got 'cgal'"),
+        (
+            {"method": "cgla"},
+            "method must be a record such as condal.CGAL.*, or one of .*cgal.*; got 'cgla'",
+        ),
         ({"method": condal.CGAL}, "method takes a record"),
         ({"storage": "sketch"}, "storage takes an object such as condal.storage.Sketch"),
         ({"warm_start": {}}, "warm_start takes the Result of an earlier solve"),

@@ -49,6 +49,7 @@ LONG = {
 EXCEPT = {
     "rutherford-boeing",  # its fields are of fixed width
     "sdpa result",  # it has no lines
+    "sdplr factors",  # its blocks have no lines
 }
 
 

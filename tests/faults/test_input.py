@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from forms import BROKEN
 
 import condal
-from builders import BUILDERS
+from builders import BUILDERS, same
 from condal import Problem, ProblemError
 
 N = 3
@@ -93,6 +93,38 @@ def test_nan_in_a_sparse_c_is_refused(name, arg, value):
 def test_known_entries_of_what_is_no_matrix_are_refused(matrix, text):
     """Where nan is what is not known."""
     refused(lambda: condal.problems.known_entries(matrix), text)
+
+
+def masked(a, wrong):
+    """Return `a` as a masked array that hides the entries where `wrong` is true."""
+    return np.ma.array(a, mask=np.broadcast_to(wrong, np.shape(a)))
+
+
+@each("numbers", "bounds", "places", "labels", "waves")
+def test_masked_entries_are_refused_rather_than_read(name, arg):
+    """The value under a mask is not data: a masked edge must not be read as an edge."""
+    good = np.asarray(BUILDERS[name].arrays[arg])
+    refused(
+        lambda: BUILDERS[name](**{arg: masked(good, np.ones(good.shape, dtype=bool))}),
+        "masked .*filled",
+    )
+
+
+@each("numbers", "bounds", "places", "labels", "waves")
+def test_a_masked_array_without_masked_entries_is_taken(name, arg):
+    good = np.asarray(BUILDERS[name].arrays[arg])
+    made = BUILDERS[name](**{arg: masked(good, False)})
+    assert same(made, BUILDERS[name](**{arg: good}), rtol=1e-6)
+
+
+def test_a_masked_edge_of_a_triangle_is_not_cut():
+    triangle = 1.0 - np.eye(3)
+    hidden = masked(triangle, [[False, True, False], [True, False, False], [False, False, False]])
+    refused(
+        lambda: condal.problems.max_cut(hidden),
+        r"W has 2 masked entries, the first at index \(0, 1\): fill them, .*W.filled\(0\)",
+    )
+    assert condal.problems.max_cut(hidden.filled(0)).W.nnz == 4
 
 
 # Bounds.

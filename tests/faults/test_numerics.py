@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import condal
+from builders import BUILDERS, MODELS
 from condal import Linear, LowRank, Problem, Spectrahedron, Status
 from condal.linalg.blocked import axpy
 from condal.linalg.eigen import Arpack, Automatic, Dense, Lanczos
@@ -216,3 +217,41 @@ def test_an_objective_of_minus_0_is_0(form):
     W = form(-(np.ones((3, 3)) - np.eye(3)))
     result = condal.solve(condal.problems.max_cut(W))
     assert f"{result.objective:g}" == "0"
+
+
+# numpy.seterr(all="raise"): an underflow is a rounding like any other.
+
+DENORMAL = 5e-324
+ARRAYS = [(name, arg) for name, b in BUILDERS.items() for arg in b.numbers | b.waves]
+
+
+def with_a_denormal(name, arg):
+    given = np.array(BUILDERS[name].arrays[arg])
+    given = given.astype(np.result_type(float, given))
+    if arg in BUILDERS[name].symmetric:
+        given[0, 1] = given[1, 0] = DENORMAL
+    else:
+        given.flat[min(1, given.size - 1)] = DENORMAL
+    return given
+
+
+@pytest.mark.parametrize(("name", "arg"), ARRAYS, ids=[f"{n}-{a}" for n, a in ARRAYS])
+def test_a_denormal_entry_is_taken_where_numpy_raises_at_underflow(name, arg):
+    given = with_a_denormal(name, arg)
+    with np.errstate(all="raise"):
+        try:
+            made = BUILDERS[name](**{arg: given})
+        except condal.ProblemError:
+            return  # by its value, not by its underflow
+        if name in MODELS:
+            result = condal.solve(made, max_iters=100)
+            condal.certify(made, result.x, result.y)
+
+
+@pytest.mark.parametrize("scale", [1.0, 300.0])
+def test_a_logistic_loss_is_solved_where_numpy_raises_at_underflow(scale):
+    draw = np.random.default_rng(0)
+    features, labels = scale * draw.standard_normal((40, 5)), draw.choice([-1.0, 1.0], 40)
+    with np.errstate(all="raise"):
+        problem = Problem.of(f=condal.Logistic(features, labels), X=condal.L1Ball(5, 10.0))
+        assert condal.solve(problem).status is Status.SOLVED

@@ -159,3 +159,13 @@ def test_bounds_as_good_as_infinite_are_taken_for_that(far):
         result = condal.solve(problem, method, max_iters=2000)
         assert result.status is Status.SOLVED
         assert result.objective == pytest.approx(0.4 + 1.2, abs=1e-2)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("at_most", [True, False])
+@pytest.mark.parametrize("trace", [2.4e-27, 1e-60])
+def test_c_of_0_over_a_tiny_trace_is_solved(trace, at_most, method):
+    X = condal.Spectrahedron(2, trace=trace, at_most=at_most)
+    result = condal.solve(Problem.of(Linear(np.zeros((2, 2))), X), METHODS[method])
+    assert result.status is Status.SOLVED
+    assert result.objective == result.bound == 0.0

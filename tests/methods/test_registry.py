@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
+import numpy as np
 import pytest
 
+import condal
 from condal.driver.run_record import HANDOVER
 from condal.driver.warm_start import ends_with_cgal
 from condal.methods import __all__ as public
@@ -13,6 +17,36 @@ from condal.methods.registry import METHODS, method_classes
 @pytest.mark.parametrize("name", METHODS)
 def test_a_method_has_the_name_that_it_is_listed_by(name):
     assert METHODS[name]().name == name
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_solve_takes_a_method_by_its_name_on_the_command_line(name):
+    problem = condal.problems.max_cut(1.0 - np.eye(4))
+    try:
+        wanted = condal.solve(problem, METHODS[name](), max_iters=3)
+    except condal.ProblemError as error:  # the method is for other problems
+        with pytest.raises(condal.ProblemError, match=re.escape(str(error))):
+            condal.solve(problem, name, max_iters=3)
+    else:
+        result = condal.solve(problem, method=name, max_iters=3)
+        assert (result.method, result.objective) == (wanted.method, wanted.objective)
+
+
+def test_solve_takes_auto_for_the_method_that_it_would_choose():
+    problem = condal.problems.max_cut(1.0 - np.eye(4))
+    assert condal.solve(problem, "auto").method == condal.solve(problem).method
+
+
+def test_a_sweep_takes_a_method_by_its_name(tmp_path):
+    table = condal.sweep(
+        lambda n: condal.problems.max_cut(1.0 - np.eye(n)),
+        {"n": [3]},
+        out=tmp_path / "sweep",
+        name="complete graphs",
+        workers=0,
+        method="cgal",
+    )
+    assert table[0].result.method == "cgal"
 
 
 def test_every_public_method_is_listed():

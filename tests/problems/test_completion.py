@@ -176,6 +176,9 @@ def test_known_entries_of_a_matrix():
     stored = sp.coo_array((values, (rows, cols)), shape=whole.shape)
     for one, other in zip(known_entries(stored), (rows, cols, values), strict=True):
         np.testing.assert_array_equal(one, other)
+    masked = np.ma.masked_invalid([[1, np.nan, 2], [np.nan, 0, np.nan]])
+    for one, other in zip(known_entries(masked), (rows, cols, values), strict=True):
+        np.testing.assert_array_equal(one, other)
     with pytest.raises(ProblemError, match="the matrix must have 2 dimensions; got shape"):
         known_entries(np.ones(3))
     with pytest.raises(ProblemError, match="no entry of the matrix is known"):

@@ -14,7 +14,7 @@ from condal.report.progress import Progress
 from condal.result import History, Row
 from condal.runtime.markup import grid, pairs
 
-ROW = Row(7, 12044.5, 12155.8, 1e-3, 1e-6, 1.0, 0.5, 1.0, 7, 259, 0.1)
+ROW = Row(7, 12044.5, 12155.8, 1e-3, 1e-6, 1e-5, 1.0, 0.5, 1.0, 7, 259, 0.1)
 
 
 class Screen:

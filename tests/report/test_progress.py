@@ -17,7 +17,7 @@ from condal.result import Row
 
 
 def row(k: int = 1, seconds: float = 0.1, **changes: float) -> Row:
-    usual = Row(k, 12044.5, 12155.8, 9.2e-3, 1.3e-1, 1.0, 0.5, 1.0, k, 37 * k, seconds)
+    usual = Row(k, 12044.5, 12155.8, 9.2e-3, 1.3e-1, 2e-2, 1.0, 0.5, 1.0, k, 37 * k, seconds)
     return usual._replace(**changes)
 
 

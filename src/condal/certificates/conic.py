@@ -28,7 +28,7 @@ from condal.certificates.exact import (
     is_psd,
     shortest_solution,
 )
-from condal.linalg.eigenvalue_bounds import dense_cholesky, sparse_factorisation
+from condal.linalg.factorisations import dense_cholesky, sparse_factorisation
 from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import norm_above
 from condal.linalg.symmetric import Symmetric
@@ -202,7 +202,7 @@ def contains(cone: Cone, v: Array, error: Array) -> bool:
     if off == 0.0 and some.size <= MAX_EXACT_SIDE and cone.exact(v):
         return is_psd(full)
     # Halving, or the division by sqrt(2), rounds each entry.
-    off += 4 * np.finfo(float).eps * float(np.linalg.norm(full))
+    off += 4 * np.finfo(float).eps * norm_above(full.ravel())
     return bool(smallest_eigenvalue(full) >= off)
 
 
@@ -301,7 +301,7 @@ def _room(cone: Cone, v: Array) -> Any:
     some = full.any(axis=1)  # the rows that are 0 stay 0
     inner = full[np.ix_(some, some)]
     depth = smallest_eigenvalue(inner) if inner.size else 0.0
-    depth -= 4 * np.finfo(float).eps * float(np.linalg.norm(inner))
+    depth -= 4 * np.finfo(float).eps * norm_above(inner.ravel())
     return max(depth, 0.0) * cone.coordinates(np.outer(some, some))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from math import inf, nan
+from math import inf, isnan, nan
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -20,11 +20,11 @@ from condal.certificates.certificate import (
     Certificate,
     EvaluatedPoint,
     allowed_gap,
-    certificate_of,
+    certificate_and_proof,
     lower_bound,
 )
 from condal.certificates.infeasibility import Separation, infeasibility_proof
-from condal.certificates.membership import is_member
+from condal.certificates.tolerance import solves
 from condal.linalg.images import zeros_of
 from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
@@ -56,11 +56,6 @@ class CertifiedPoint:
     tangent: Array | None = None
     proposed: bool = False
 
-    @property
-    def error(self) -> float:
-        """The larger of gap and infeasibility."""
-        return max(self.certificate.gap, self.certificate.infeasibility)
-
 
 class ProofLedger:
     """Proves certificates and separations of a problem, and keeps the last of each."""
@@ -81,6 +76,7 @@ class ProofLedger:
         self.count = 0
         self.last: ProofKey = (0.0, inf, 0)  # of the last certificate, proved or given up,
         self.seconds = 0.0  # and how long its proof took
+        self.refuting: Array | None = None  # vectors that it gave, if it refuted its bound
         self.certified: CertifiedPoint | None = None
         self.proposed_bound = -problem.sense * inf  # the best of a proposed dual
         self.proposed_dual: Array = np.zeros(0)
@@ -106,20 +102,16 @@ class ProofLedger:
         return self.certified is not None and self.solves(self.certified.certificate)
 
     def solves(self, certificate: Certificate, *, times: float = 1.0) -> bool:
-        """Return whether a certificate proves a gap and infeasibility of `times` tol."""
-        tol = times * self.tol
-        gap = abs(certificate.bound - certificate.objective)
-        return (
-            is_member(self.problem.X, certificate.distance_to_X, tol)
-            and gap <= allowed_gap(self.problem, certificate.objective, tol)
-            and certificate.infeasibility <= tol
-        )
+        """Return whether a certificate proves that its point solves to `times` tol."""
+        return solves(self.problem, certificate, times * self.tol)
 
     def better_of(self, a: CertifiedPoint | None, b: CertifiedPoint) -> CertifiedPoint:
-        """Return the point of smaller gap and infeasibility; b, if it solves or there is no a."""
+        """Return the point of smaller error; b, if it solves or there is no a."""
         if a is None or a.x is None or self.solves(b.certificate):
             return b
-        return b if b.x is not None and b.error <= a.error else a
+        if b.x is None or isnan(b.certificate.objective):
+            return a
+        return b if b.certificate.error <= a.certificate.error else a
 
     def certify(
         self,
@@ -135,7 +127,8 @@ class ProofLedger:
         began = time.perf_counter()
         self.last = gap, enough, self._next_number()
         with self.deadline.on():
-            certificate = self._certificate(seen, y, self.last, tangent)
+            certificate, proof = self._certificate(seen, y, self.last, tangent)
+        self.refuting = proof.refuting
         self.seconds = time.perf_counter() - began
         return CertifiedPoint(x, y, certificate, self.last, tangent=tangent)
 
@@ -170,7 +163,7 @@ class ProofLedger:
             how, bound = point.certificate.how, -self.problem.sense * inf
             return replace(point, certificate=Certificate(nan, bound, inf, how), proof=None)
         seen = EvaluatedPoint.of(self.problem, point.x)
-        certificate = self._certificate(seen, point.y, point.proof, point.tangent)
+        certificate, _ = self._certificate(seen, point.y, point.proof, point.tangent)
         return replace(point, certificate=certificate)
 
     def last_or_unproved(self, x: Point | None) -> CertifiedPoint:
@@ -183,9 +176,9 @@ class ProofLedger:
 
     def _certificate(
         self, seen: EvaluatedPoint, y: Array, proof: ProofKey, tangent: Array | None
-    ) -> Certificate:
+    ) -> tuple[Certificate, Proof]:
         gap, enough, number = proof
-        certificate = certificate_of(
+        certificate, proved = certificate_and_proof(
             self.problem,
             seen,
             y,
@@ -195,7 +188,7 @@ class ProofLedger:
             seed=self._seed(number),
             enough=enough,
         )
-        return _as_chosen(certificate)
+        return _as_chosen(certificate), proved
 
     def _separation(self, d: Array, slack: float, number: int) -> Separation | None:
         proof = infeasibility_proof(

@@ -12,11 +12,14 @@ import click
 import condal
 from condal.report.pictures import Picture
 from condal.result import Result
+from condal.runtime.time_limit import TimeLimit
 
 Chosen: TypeAlias = Mapping[str, Any]  # values of options by name
 Lines: TypeAlias = list[tuple[str, str]]  # names and values to print
 Figures: TypeAlias = dict[str, float | None]  # the same numbers for --json
 
+BUILD_SHARE = 0.5  # of the time limit, at most, for bounds and parameters before the solve
+ANSWER_SHARE = 0.1  # of it, at least, for the answer after the solve
 NO_ANSWER = ("answer", "none: interrupted while the result was rounded")
 
 GRAPH = """\
@@ -39,7 +42,7 @@ class Application:
     example : a command that runs.
     noun : what the unknowns stand for, such as vertices.
     build : make the model from a file and the chosen options: the application's own, `seed`,
-        `max_seconds` (of the whole command, or None) and `say`, a function of a line, or None.
+        `limit`, the time limit of the whole command, and `say`, a function of a line, or None.
     answer : interpret the result, as a cut or a clustering.
     rows : the answer as names and values.
     proved : what the bound says about the answer; called only if there is a bound.
@@ -85,8 +88,10 @@ class Application:
 
 
 def rounded(model: Any, result: Result, chosen: Chosen) -> Any:
-    """Round the result --trials times and return the best answer."""
-    return model.round(result, trials=chosen["trials"], seed=chosen["seed"])
+    """Round the result --trials times, or while there is time, and return the best answer."""
+    limit: TimeLimit = chosen["limit"]
+    options = {"trials": chosen["trials"], "seed": chosen["seed"]}
+    return model.round(result, **options, max_seconds=limit.max_seconds)
 
 
 def trials(default: int, what: str, *, fewer: bool = False) -> click.Option:

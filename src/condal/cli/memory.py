@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from condal.driver.memory import Plan, available, estimate, in_all, size
+from condal.driver.memory import Plan, estimate, in_all
 from condal.errors import ProblemError
 from condal.problem import Problem
+from condal.runtime.memory import available, size
 from condal.storage.factored import Factored
 from condal.storage.sketch import Sketch
 from condal.storage.whole import Dense

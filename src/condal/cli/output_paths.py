@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,14 +15,6 @@ from condal.errors import FormatError
 from condal.io.formats.writing import write_text
 
 STDOUT = "-"
-MIN_SECONDS = 1e-9  # a time limit must be positive
-
-
-def seconds_left(max_seconds: float | None, began: float) -> float | None:
-    """Return the rest of a time limit; None for no limit."""
-    if max_seconds is None:
-        return None
-    return max(max_seconds - (time.perf_counter() - began), MIN_SECONDS)
 
 
 def check_all(targets: Mapping[str, str | None], inputs: Mapping[str, str]) -> None:

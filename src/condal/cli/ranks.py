@@ -24,7 +24,10 @@ from condal.methods import registry
 SILENT = Outputs(None, None, None, overwrite=False, port=None, quiet=True)
 # Environment variables with the number of processes and the rank: Open MPI, MPICH and others.
 WORLD = (("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK"))
-VARIANTS = ("auto", *(name for name, method in registry.METHODS.items() if method.distributed))
+VARIANTS = (
+    registry.AUTOMATIC,
+    *(name for name, method in registry.METHODS.items() if method.distributed),
+)
 
 
 def on_ranks(

@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from condal.cli import output_paths
-from condal.driver.memory import size
 from condal.errors import FormatError
 from condal.io.formats.writing import write_text
 from condal.io.results.reading import load
 from condal.report.pages import page, require
+from condal.runtime.memory import size
 from condal.runtime.text import escape_terminal
 
 

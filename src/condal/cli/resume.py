@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -10,15 +9,15 @@ from typing import Any
 import click
 
 from condal.cli import ranks
-from condal.cli.application import Application
+from condal.cli.application import ANSWER_SHARE, Application
 from condal.cli.applications import APPLICATIONS
 from condal.cli.options import options_to_save, restore_options
-from condal.cli.output_paths import seconds_left
 from condal.cli.session import Outputs, Session, output_options
 from condal.driver.checkpoint import Checkpoint
 from condal.driver.stop import Stop
 from condal.errors import FormatError
 from condal.result import Result
+from condal.runtime.time_limit import TimeLimit
 
 SOLVE_KEY = "solve"  # in a checkpoint's options: how the command line made the problem
 
@@ -61,6 +60,7 @@ def resume(
     from condal.io.checkpoint.file import read_about
 
     Stop(1.0 if tol is None else tol, max_iters, max_seconds)
+    limit = TimeLimit(max_seconds)
     folder_reader = ranks.folder_reader(file)
     application, own, settings = _read_solve(file, problem, folder_reader or read_about)
     if folder_reader is not None:
@@ -70,8 +70,7 @@ def resume(
         ranks.refuse_crowd("this checkpoint was written by one process; start it once")
     inputs = {"the file itself": problem, "the checkpoint": file}
     with ranks.refusing_together(folder_reader is not None):
-        session = Session(context, application, problem, outputs, inputs)
-    began = time.perf_counter()
+        session = Session(context, application, problem, outputs, inputs, limit=limit)
     settings |= {"max_iters": max_iters, "max_seconds": max_seconds}
     settings |= {} if tol is None else {"tol": tol}
 
@@ -81,7 +80,7 @@ def resume(
             model,
             tol=tol,
             max_iters=max_iters,
-            max_seconds=seconds_left(max_seconds, began),
+            max_seconds=limit.share(1 - ANSWER_SHARE).max_seconds,
             **callbacks,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from condal.result import Result, Status
 from condal.runtime.cancellation import Stopper
 from condal.runtime.signals import ABORTED, SignalHandler
 from condal.runtime.text import escape_terminal
+from condal.runtime.time_limit import TimeLimit
 
 RESUMABLE = (Status.INTERRUPTED, Status.MAX_ITERS, Status.MAX_SECONDS)
 STOPPED_EARLY = "condal: interrupted before the problem was built; nothing is written"
@@ -87,8 +88,10 @@ class Session:
         outputs: Outputs,
         inputs: dict[str, str],
         checkpoint: str | None = None,
+        *,
+        limit: TimeLimit,
     ) -> None:
-        self.context, self.application = context, application
+        self.context, self.application, self.limit = context, application, limit
         self.file, self.outputs = file, outputs
         json_target, out_target = outputs.json_target, outputs.out_target
         if json_target == out_target == output_paths.STDOUT:
@@ -125,19 +128,22 @@ class Session:
         called with the model, a callback and a stopper, and may write the checkpoint.
         """
         application, outputs, progress = self.application, self.outputs, self.progress
-        chosen = {**own, **settings, "say": self.say}
+        chosen = {**own, **settings, "say": self.say, "limit": self.limit}
         with SignalHandler(self.stopper, say=self.say, last=lambda: SystemExit(ABORTED)):
             try:
                 model = application.build(self.file, chosen)
             except KeyboardInterrupt:
                 click.echo(STOPPED_EARLY, err=True)
                 self.context.exit(result_text.STOPPED)
+            reading = self.limit.seconds
             if progress is not None:
                 progress.__enter__()
             try:
                 callback = broadcast(progress, self.watch)
                 result = solve(model, callback=callback, stopper=self.stopper)
-                answer, description = interpret(application, model, result, chosen)
+                result, answer, description = interpret(
+                    application, model, result, chosen, reading=reading
+                )
             finally:
                 if progress is not None:
                     progress.__exit__()
@@ -182,16 +188,20 @@ class Session:
 
 
 def interpret(
-    application: Application, model: Any, result: Result, chosen: Chosen
-) -> tuple[Any, Lines]:
-    """Return the answer and its description; None and the reason if there is no answer."""
-    if result.x is None:
-        return None, []
-    try:
-        answer = application.answer(model, result, chosen)
-        return answer, application.describe(model, result, answer)
-    except KeyboardInterrupt:
-        return None, [NO_ANSWER]
+    application: Application, model: Any, result: Result, chosen: Chosen, *, reading: float
+) -> tuple[Result, Any, Lines]:
+    """Return the result, the answer and its description; None and the reason for no answer.
+
+    The seconds of the result become those of the command: reading, solve and answer.
+    """
+    began, answer, description = TimeLimit(), None, []
+    if result.x is not None:
+        try:
+            answer = application.answer(model, result, chosen)
+            description = application.describe(model, result, answer)
+        except KeyboardInterrupt:
+            answer, description = None, [NO_ANSWER]
+    return replace(result, seconds=reading + result.seconds + began.seconds), answer, description
 
 
 def draw(application: Application, model: Any, result: Result, answer: Any) -> Picture:

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
 from condal.cli import memory, ranks
-from condal.cli.application import Application
+from condal.cli.application import ANSWER_SHARE, Application
 from condal.cli.applications import APPLICATIONS
 from condal.cli.command import ApplicationCommand, application_of
-from condal.cli.output_paths import seconds_left
 from condal.cli.resume import new_checkpoint
 from condal.cli.session import Outputs, Session, output_options
-from condal.driver.memory import Plan, bytes_of, make_plan
+from condal.driver.memory import Plan, make_plan
 from condal.driver.stop import Stop
 from condal.methods import registry
 from condal.result import Result
+from condal.runtime.memory import bytes_of
+from condal.runtime.time_limit import TimeLimit
 from condal.types import Method
 
-METHODS: dict[str, Callable[[], Method | None]] = {
-    "auto": lambda: None,
-    **{name: method for name, method in registry.METHODS.items() if method.command_line},
-}
+METHODS = [
+    registry.AUTOMATIC,
+    *(name for name, method in registry.METHODS.items() if method.command_line),
+]
 
 SETTINGS = ("tol", "method", "max_iters", "max_seconds", "storage", "seed")
 
@@ -64,15 +64,18 @@ class Solve(ApplicationCommand):
 )
 @click.option(
     "--method",
-    type=click.Choice(list(METHODS)),
-    default="auto",
+    type=click.Choice(METHODS),
+    default=registry.AUTOMATIC,
     metavar="NAME",
     help=f"The method: {', '.join(METHODS)}.",
 )
 @click.option("--tol", type=float, default=1e-3, metavar="TOL", help="The relative gap to prove.")
 @click.option("--max-iters", type=int, metavar="N", help="Stop after N iterations.")
 @click.option(
-    "--max-seconds", type=float, metavar="S", help="Stop after S seconds, including reading FILE."
+    "--max-seconds",
+    type=float,
+    metavar="S",
+    help="Stop after S seconds, from reading FILE to the answer.",
 )
 @click.option(
     "--storage",
@@ -90,7 +93,7 @@ class Solve(ApplicationCommand):
 @click.option(
     "--max-memory",
     metavar="SIZE",
-    help="Use at most this much memory, such as 4GB, or refuse to start.",
+    help="Use at most this much memory in total, such as 4GB, or refuse to start.",
 )
 @click.option(
     "--checkpoint",
@@ -133,6 +136,7 @@ def solve(
     """
     settings = {name: context.params[name] for name in SETTINGS}
     check_settings(settings, max_memory)
+    limit = TimeLimit(max_seconds)
     application = APPLICATIONS[kind]
     if distributed:
         settings["tol"] = ranks.tol_of(context, tol)
@@ -147,17 +151,15 @@ def solve(
             outputs,
             {"the file itself": file, **_inputs(application, own)},
             None if distributed else checkpoint,  # ranks write a folder, checked where it is made
+            limit=limit,
         )
-    began = time.perf_counter()
 
     def run(model: Any, **callbacks: Any) -> Result:
-        rest: dict[str, Any] = {"max_seconds": seconds_left(max_seconds, began)}
-        if distributed:  # the ranks have their own storage
-            rest["storage"] = "auto"
         return solve_model(
             application,
             model,
-            {**settings, **rest},
+            {**settings, "storage": "auto"} if distributed else settings,  # ranks have their own
+            limit=limit,
             max_memory=max_memory,
             say=None if distributed else session.say,
             checkpoint=new_checkpoint(checkpoint, application, model, own, settings, session.warn),
@@ -179,13 +181,16 @@ def solve_model(
     model: Any,
     settings: Mapping[str, Any],
     *,
+    limit: TimeLimit,
     max_memory: str | None,
     say: Callable[[str], Any] | None = None,
     **options: Any,
 ) -> Result:
-    """Solve the model with the settings of the command line; `say` gets a note on the memory, and
-    the solve follows the plan that the note is about."""
-    method, tol = METHODS[settings["method"]](), settings["tol"]
+    """Solve the model with the settings of the command line, in time for the answer.
+
+    `say` gets a note on the memory, and the solve follows the plan that the note is about.
+    """
+    method, tol = registry.method_of(settings["method"]), settings["tol"]
     plan: Plan | Method | None = method
     storage = memory.build_storage(
         settings["storage"], model.problem, application.noun, settings["seed"]
@@ -200,7 +205,7 @@ def solve_model(
         plan,
         tol=tol,
         max_iters=settings["max_iters"],
-        max_seconds=settings["max_seconds"],
+        max_seconds=limit.share(1 - ANSWER_SHARE).max_seconds,
         storage=storage,
         seed=settings["seed"],
         max_memory=max_memory,

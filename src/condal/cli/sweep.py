@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from condal.cli.application import Application
 from condal.cli.applications import APPLICATIONS
 from condal.cli.command import ApplicationCommand, kind_in
 from condal.cli.options import options_to_save
-from condal.cli.output_paths import seconds_left
 from condal.cli.result_text import SOLVED, STOPPED
 from condal.cli.session import draw, interpret
 from condal.cli.solve import SETTINGS, check_settings, solve, solve_model
@@ -23,6 +21,7 @@ from condal.errors import FormatError
 from condal.io.formats.contents import digest_of
 from condal.result import Result
 from condal.runtime.text import escape_terminal
+from condal.runtime.time_limit import TimeLimit
 from condal.sweeps.folder import SweepFolder
 from condal.sweeps.progress import Lines
 from condal.sweeps.run import run, undisturbed
@@ -127,24 +126,26 @@ class _Point:
     def __call__(
         self, parameters: Parameters, start: Result | None
     ) -> tuple[Result, dict[str, Any]]:
-        began, application = time.perf_counter(), APPLICATIONS[self.kind]
-        chosen = {**self.fixed, **parameters}
+        application, chosen = APPLICATIONS[self.kind], {**self.fixed, **parameters}
         check_settings(chosen, self.max_memory)
+        limit = TimeLimit(chosen["max_seconds"])
         if digest_of(self.file) != self.digest:
             raise FormatError("is not the file that the sweep began with", path=self.file)
         settings = {name: chosen[name] for name in SETTINGS}
         own = {str(option.name): chosen[str(option.name)] for option in application.options}
-        chosen["say"] = None
+        chosen |= {"say": None, "limit": limit}
         model = application.build(self.file, chosen)
+        reading = limit.seconds
         result = solve_model(
             application,
             model,
-            {**settings, "max_seconds": seconds_left(settings["max_seconds"], began)},
+            settings,
+            limit=limit,
             max_memory=self.max_memory,
             warm_start=start,
         )
         undisturbed(result)
-        answer, description = interpret(application, model, result, chosen)
+        result, answer, description = interpret(application, model, result, chosen, reading=reading)
         return result, {
             "application": application.name,
             "file": self.file,

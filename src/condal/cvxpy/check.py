@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf, nan
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from cvxpy import settings
 from scipy.sparse.linalg import lsqr
 
+from condal.certificates.checked import CheckedAnswer, rounded_text
 from condal.certificates.proposals import completed
 from condal.cvxpy.judge import Judge
 from condal.cvxpy.solver import CONDAL, cone_program
@@ -19,45 +20,6 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array
 
 ASSUMPTION = "assuming only that CVXPY's cone program states the problem"
-
-
-@dataclass(frozen=True)
-class CheckedAnswer:
-    """What is proved about a CVXPY problem that some solver answered.
-
-    Attributes
-    ----------
-    status : str
-        The status that the solver gave.
-    proved : bool
-        Whether the data prove the status; for an optimum, whether they prove a bound.
-    objective : float
-        The objective of the solver's point, as CVXPY evaluates it; nan without a point.
-    bound : float
-        A proved bound on the optimum: from below for a minimisation, from above for a
-        maximisation; infinite if none is proved.
-    infeasibility : float
-        The largest violation of a constraint or of a variable's attribute by the point.
-    verdict : str
-        The verdict in words. Its first line states every assumption.
-    """
-
-    status: str
-    proved: bool
-    objective: float
-    bound: float
-    infeasibility: float
-    verdict: str
-
-    @property
-    def gap(self) -> float:
-        r""":math:`|\text{bound} - \text{objective}| / \max(1, |\text{objective}|)`."""
-        if not np.isfinite(self.bound):
-            return inf
-        return abs(self.bound - self.objective) / max(1.0, abs(self.objective))
-
-    def __str__(self) -> str:
-        return self.verdict
 
 
 def certify(problem: cp.Problem) -> CheckedAnswer:
@@ -117,7 +79,7 @@ def certify(problem: cp.Problem) -> CheckedAnswer:
         problem.status, bool(np.isfinite(bound)), value, bound, _violation(problem), verdict=""
     )
     side = "at least" if sense > 0 else "at most"
-    line = f"proved, {ASSUMPTION}: the optimum is {side} {bound:.10g}"
+    line = f"proved, {ASSUMPTION}: the optimum is {side} {rounded_text(bound, up=sense < 0)}"
     if not answer.proved:
         line = "nothing is proved: no dual near the solver's satisfies the dual constraints exactly"
     numbers = f"objective {value:.10g}, gap {answer.gap:.3g}, infeasibility "

@@ -26,7 +26,7 @@ class Options:
     trace_bound: float | None = None
     max_iters: int | None = 5_000
     max_seconds: float | None = None
-    method: Method | None = None
+    method: Method | str | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:

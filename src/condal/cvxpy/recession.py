@@ -20,6 +20,7 @@ from condal.linalg.norms import row_squares
 from condal.linalg.points import Array
 from condal.problems.conic.model import conic_model
 from condal.problems.conic.program import Program, trace_of
+from condal.runtime.time_limit import TimeLimit
 
 MIN_SLOPE = 1e-5  # of a falling objective, relative to the norm of the cost
 DIRECTION_TOL = 1e-6
@@ -36,6 +37,7 @@ class Direction:
 
 def least_direction(program: Program, options: Options) -> Direction | None:
     """Return the direction of least objective; None if none was found."""
+    limit = TimeLimit(options.max_seconds)
     ones = np.concatenate([trace_of(block) for block in program.blocks])
     task = replace(
         program,
@@ -46,13 +48,13 @@ def least_direction(program: Program, options: Options) -> Direction | None:
         maximise=False,
         name=f"a direction of {program.name}",
     )
-    model = conic_model(task, seed=options.seed, max_seconds=options.max_seconds)
+    model = conic_model(task, seed=options.seed, max_seconds=limit.max_seconds)
     if model.verdict is not None:
         return None
     result = model.solve(
         tol=DIRECTION_TOL,
         seed=options.seed,
-        max_seconds=options.max_seconds,
+        max_seconds=limit.max_seconds,
         max_iters=MAX_ITERATIONS,
     )
     if result.x is None or result.infeasibility > 10 * DIRECTION_TOL:

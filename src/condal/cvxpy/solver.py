@@ -53,8 +53,8 @@ class CONDAL(ConicSolver):  # type: ignore[misc]
         derived from the constraints, or from these and the objective.
     max_iters, max_seconds : int and float, optional
         Limits; None for no limit.
-    method : Method, optional
-        A method record, such as `condal.CGAL()`; chosen by default.
+    method : Method or str, optional
+        A method record such as `condal.CGAL()`, or its name, "cgal"; chosen by default.
     seed : int, optional
         The seed of the random generator.
 
@@ -81,7 +81,7 @@ class CONDAL(ConicSolver):  # type: ignore[misc]
         trace_bound: float | None = None,
         max_iters: int | None = Options.max_iters,
         max_seconds: float | None = None,
-        method: Method | None = None,
+        method: Method | str | None = None,
         seed: int = 0,
     ) -> None:
         super().__init__()

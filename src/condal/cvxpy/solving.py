@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -17,8 +15,8 @@ from condal.problems.conic.model import ConicModel, conic_model
 from condal.problems.conic.program import Program
 from condal.report.progress import Progress
 from condal.result import Result, Status
+from condal.runtime.time_limit import TimeLimit
 
-MIN_SECONDS = 1e-3  # a time limit must be positive
 MAX_ATTEMPTS = 8  # each with a smaller tolerance
 SMALLEST_CUT = 1e-3  # of the tolerance
 NEAR = 100  # times tol: a gap that a smaller tolerance may close
@@ -59,31 +57,32 @@ def solve_program(
     options: Options,
     progress: Progress | None = None,
     excess: Callable[[Solved], float] | None = None,
+    *,
+    search: bool = True,
 ) -> Solved:
     """Solve the program to a relative gap of tol in the user's units, including the offset.
 
     `excess` returns how many times tol the error of a solution is, as the judge sees it: the solve
     resumes with a smaller tolerance if it is above 1. Raise ProblemError if nothing bounds the
-    trace.
+    trace; without `search`, only sums of rows are tried.
     """
-    start = time.perf_counter()
-    limit = inf if options.max_seconds is None else options.max_seconds
+    limit = TimeLimit(options.max_seconds)
     model = conic_model(
         program,
         options.trace_bound,
         seed=options.seed,
         max_seconds=options.max_seconds,
+        search=search,
         say=None if progress is None else progress.note,
     )
     tol, solved = options.tol, None
     for attempt in range(MAX_ATTEMPTS):
-        left = limit - (time.perf_counter() - start)
         try:
             result = model.solve(
                 options.method,
                 tol=tol,
                 max_iters=options.max_iters,
-                max_seconds=None if limit == inf else max(left, MIN_SECONDS),
+                max_seconds=limit.max_seconds,
                 seed=options.seed,
                 callback=progress,
                 warm_start=None if solved is None else solved.raw,

@@ -25,11 +25,12 @@ from condal.linalg.points import Point
 from condal.linalg.symmetric import Symmetric
 from condal.methods.tree_dual import best_mu, sums_of
 from condal.problem import Problem
-from condal.problems.answers import generator, point_of, trials_of
+from condal.problems.answers import generator, in_time, point_of, rounding_limit, trials_of
 from condal.problems.maxcut import Cut
 from condal.problems.signs import flipped, signs_of
 from condal.problems.unit_diagonal import unit_diagonal
 from condal.result import Result
+from condal.runtime.time_limit import UNLIMITED, TimeLimit
 
 SYMMETRY_TOLERANCE = 1e-12  # relative difference of two sums of the same numbers
 
@@ -101,7 +102,14 @@ class DistributedMaxCut:
         """Return x scaled to diag x = 1."""
         return unit_diagonal(x)
 
-    def round(self, result: Result, *, trials: int | None = None, seed: int = 0) -> Cut:
+    def round(
+        self,
+        result: Result,
+        *,
+        trials: int | None = None,
+        seed: int = 0,
+        max_seconds: float | None = None,
+    ) -> Cut:
         """Return the best cut of random hyperplanes, each improved by flips of single vertices.
 
         Parameters
@@ -112,21 +120,24 @@ class DistributedMaxCut:
             The number of hyperplanes; by default that of `condal.problems.MaxCut`.
         seed : int
             The seed of the hyperplanes.
+        max_seconds : float, optional
+            A time limit: the best cut found by then is returned.
 
         Returns
         -------
         Cut
             The cut. Every rank has its weight; only the first has the signs of all vertices.
         """
+        limit = rounding_limit(max_seconds)
         with self.team.solving():
-            return self._rounded(result, trials_of(trials, 100, self.n), seed)
+            return self._rounded(result, trials_of(trials, 100, self.n), seed, limit)
 
-    def _rounded(self, result: Result, trials: int, seed: int) -> Cut:
+    def _rounded(self, result: Result, trials: int, seed: int, limit: TimeLimit) -> Cut:
         rng, factor = generator(trials, seed), point_of(result, self.block.shape[0]).factor()
         best_weight, best_signs = -np.inf, np.zeros(0)
-        for _ in range(trials):
+        for _ in in_time(trials, limit):
             sides = signs_of(factor.local @ rng.standard_normal((factor.shape[1], 1)))
-            signs = self._flipped(sides)[:, 0]
+            signs = self._flipped(sides, limit)[:, 0]
             s: Any = ShardedArray(signs, self.team)
             weight = s @ (self.cost @ s)
             if weight > best_weight:
@@ -135,7 +146,7 @@ class DistributedMaxCut:
         all_signs = np.concatenate(shards or [np.zeros(0, np.int8)])
         return Cut(best_weight, float(result.bound), all_signs)
 
-    def _flipped(self, signs: Any) -> Any:
+    def _flipped(self, signs: Any, limit: TimeLimit = UNLIMITED) -> Any:
         C, back, halo = self._adjacency
         return flipped(
             C,
@@ -144,6 +155,7 @@ class DistributedMaxCut:
             numbers=halo.columns,
             halo=halo,
             largest=lambda v: np.max(self.team.gathered(v), axis=0),
+            limit=limit,
         )
 
     @cached_property

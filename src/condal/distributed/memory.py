@@ -8,8 +8,8 @@ from condal.driver.memory import ENTRY_BYTES as ENTRY
 from condal.driver.memory import IMAGE_VECTORS as IMAGES
 from condal.driver.memory import PROOF_VECTORS as VECTORS
 from condal.driver.memory import PYTHON_BYTES as PYTHON
-from condal.driver.memory import Bytes, bytes_of, size
 from condal.errors import ProblemError
+from condal.runtime.memory import Bytes, bytes_of, size
 from condal.storage.sketch import Sketch
 from condal.storage.whole import FLOAT_BYTES as NUMBER
 

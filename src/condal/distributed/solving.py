@@ -6,6 +6,8 @@ import os
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
+import numpy as np
+
 from condal.distributed.checkpoint_writer import DistributedCheckpointWriter
 from condal.distributed.pieces import DistributedSpectrahedron
 from condal.distributed.sketch import DistributedSketch
@@ -19,19 +21,22 @@ from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
 from condal.methods.cgal import CGAL
 from condal.methods.choice import Choice
+from condal.methods.registry import method_of
 from condal.methods.rules import Corrective, Smoothed
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result, Row
 from condal.runtime.arguments import require_whole
 from condal.runtime.cancellation import Stopper
+from condal.runtime.time_limit import TimeLimit
 
 RANK = 10
 TOL = 1e-1
 
 
+@np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
 def solve(
     problem: Problem | Model,
-    method: CGAL | None = None,
+    method: CGAL | str | None = None,
     *,
     R: int = RANK,
     tol: float = TOL,
@@ -58,7 +63,7 @@ def solve(
     R : int
         The rank of the sketch of x, which has n x R numbers on all ranks together.
     tol : float
-        The relative gap and infeasibility to prove.
+        The relative gap, infeasibility and price of infeasibility to prove.
     max_iters, max_seconds : int, float, optional
         Limits. The clock of the first rank counts.
     seed : int
@@ -76,10 +81,10 @@ def solve(
     Result
         The result.
     """
-    whole, method = problem_of(problem), CGAL() if method is None else method
+    whole, method = problem_of(problem), method_of(method) or CGAL()
     team = team_of(whole)
     with team.solving(), ExitStack() as stack:
-        stop = Stop(tol, max_iters, max_seconds)
+        stop, limit = Stop(tol, max_iters, max_seconds), TimeLimit(max_seconds)
         _require_sketchable(method)
         require_whole(seed, "seed", least=0)
         require_whole(R, "R")
@@ -98,6 +103,7 @@ def solve(
             storage=DistributedSketch(_sizes(whole)["n"], R, team=team, seed=seed),
             writer=writer,
             stopper=stopper,
+            limit=limit,
         )
         dual = getattr(problem, "first_dual", None)
         if dual is not None:
@@ -107,6 +113,7 @@ def solve(
         return _run_to_end(run, callback, stack)
 
 
+@np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
 def resume(
     checkpoint: PathLike | Checkpoint,
     problem: Problem | Model,
@@ -139,14 +146,13 @@ def resume(
     whole = problem_of(problem)
     team = team_of(whole)
     with team.solving(), ExitStack() as stack:
+        limits = Stop(1.0 if tol is None else tol, max_iters, max_seconds), TimeLimit(max_seconds)
         asked = {"tol": tol, "max_iters": max_iters, "checkpoint": _path_of(checkpoint)}
         team.require_alike()
         team.require_same({**asked, **_sizes(whole)}, "what they were asked to do")
         opened = DistributedCheckpointWriter(Checkpoint.of(checkpoint, every_seconds), whole)
-        writer, limits = stack.enter_context(opened), {"max_seconds": max_seconds}
-        run = resumed_run(
-            writer, lambda same: same, stopper, tol=tol, max_iters=max_iters, **limits
-        )
+        writer = stack.enter_context(opened)
+        run = resumed_run(writer, lambda same: same, stopper, *limits, tol=tol)
         return _run_to_end(run, callback, stack)
 
 

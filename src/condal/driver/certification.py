@@ -9,7 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from condal.certificates.certificate import Certificate, EvaluatedPoint, allowed_gap
+from condal.certificates.certificate import (
+    Certificate,
+    EvaluatedPoint,
+    allowed_gap,
+    relative_price,
+)
 from condal.certificates.infeasibility import candidates
 from condal.certificates.ledger import CertifiedPoint, ProofLedger
 from condal.driver.scaling import Scaling
@@ -112,8 +117,14 @@ class Certifier:
         with suppress(FloatingPointError, Cancelled):  # what ended the solve may prevent a proof
             proved = self._certify(point, seen, w, gap, tangent=tangent)
         if proved is None:
-            unproved = Certificate(seen.objective, -sense * np.inf, seen.infeasibility, "no proof")
             y = self.scaling.dual(w)
+            unproved = Certificate(
+                seen.objective,
+                -sense * np.inf,
+                seen.infeasibility,
+                "no proof",
+                price=relative_price(self.problem, seen.Ax, y, seen.objective),
+            )
             proved = CertifiedPoint(point, y, unproved, ledger.last, tangent=tangent)
         if sense * (ledger.proposed_bound - proved.certificate.bound) > 0:
             with suppress(FloatingPointError, Cancelled):
@@ -130,6 +141,7 @@ class Certifier:
             rise=self.problem.sense * (row.bound - row.objective),
             missed=missed,
             infeasibility=row.infeasibility,
+            price=row.price * max(1.0, abs(row.objective)),
             tol=self.tol,
             allowed=allowed_gap(self.problem, row.objective, self.tol),
             max_rise=2 * self.problem.objective_range,
@@ -166,13 +178,14 @@ class Certifier:
         point, seen, tangent = self._evaluate(x)
         allowed = allowed_gap(self.problem, seen.objective, self.tol)
         missed = allowed * (self.problem.sense * (seen.objective - row.bound) / allowed)
-        if missed > CLOSE_GAP * allowed:
+        assert self.w is not None
+        price = self.problem.price(seen.Ax, self.problem.h.dual_point(self.scaling.dual(self.w)))
+        if missed > CLOSE_GAP * allowed or price > allowed:
             return False
         self.schedule = self.schedule.after_proof(state.k)
         if self.unprovable:
             self.seems_solved = True
             return False
-        assert self.w is not None
         room = allowed - missed
         proved = self._certify(point, seen, self.w, allowed, room=room, tangent=tangent)
         return self.ledger.solves(proved.certificate)

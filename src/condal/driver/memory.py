@@ -1,15 +1,10 @@
-"""How much memory a solve takes beside its data, and how much there is."""
+"""How much memory a solve and its data take, and how much there is."""
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal
-from math import inf
-from pathlib import Path
-from typing import TypeAlias
+from itertools import islice
 
 import numpy as np
 
@@ -20,13 +15,12 @@ from condal.linalg.limits import MAX_FACTOR_BYTES, basis_bytes, dense_factor_byt
 from condal.linalg.symmetric import Symmetric
 from condal.methods.choice import Choice, choices
 from condal.problem import Problem
+from condal.runtime.memory import Bytes, available, bytes_of, physical, size
 from condal.storage.blocks import storage_bytes
 from condal.storage.choice import DEFAULT_MAX_BYTES, LEAST_RANK, automatic
 from condal.storage.sketch import Sketch
 from condal.storage.whole import FLOAT_BYTES, matrix_sides
 from condal.types import Domain, Method, Storage
-
-Bytes: TypeAlias = int | float | str | None
 
 IMAGE_VECTORS = 6  # of the length of Ax and of Mx, at the worst moment,
 TANGENT_VECTORS = 2  # and of Mx, if f is not linear: the one before, and that of the best bound
@@ -35,113 +29,79 @@ PROOF_COPIES = 4  # and copies of the sparse matrix, while it is reordered
 ENTRY_BYTES = 12  # of a stored entry: a number and its place
 PYTHON_BYTES = 100 * 10**6  # of Python itself, NumPy and SciPy
 DATA_COPIES = 2  # of the data before a solve: the user's, and the problem's
-UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-UNITS |= {f"{unit}I": 1024**power for power, unit in enumerate("KMGT", 1)}
-_SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([KMGT]?I?)B?\s*")
-
-
-def bytes_of(size: Bytes, name: str = "max_memory") -> float:
-    """Return the bytes of a number or a text such as "4 GB" or "512 MiB"; inf for None."""
-    if size is None:
-        return inf
-    match = _SIZE.fullmatch(size.upper()) if isinstance(size, str) else None
-    if match is not None and match[2] in UNITS:
-        size = float(match[1]) * UNITS[match[2]]
-    if isinstance(size, bool | str) or not isinstance(size, int | float) or not 0 < size < inf:
-        raise ProblemError(
-            f"{name} must be a number of bytes, or a text such as '4 GB' or '512 MiB'; got {size!r}"
-        )
-    return float(size)
-
-
-def size(count: float) -> str:
-    """Format a number of bytes to two digits, in the unit that fits."""
-    value, units = Decimal(f"{count:.1e}"), ["bytes", "kB", "MB", "GB", "TB", "PB"]
-    while value >= 1000 and len(units) > 1:
-        value, units = value / 1000, units[1:]
-    return f"{value.normalize():f} {units[0]}"
-
-
-def physical() -> int | None:
-    """Return the memory of the machine in bytes; None where the system does not say."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None
-
-
-def available(root: Path = Path("/")) -> int | None:
-    """Return the bytes that this process may use: the memory of the machine, or the limit of the
-    process's control group (cgroup v1 or v2) where that is less."""
-    machine = physical()
-    limits = [*([] if machine is None else [machine]), *_cgroup_limits(root)]
-    return min(limits, default=None)
-
-
-def _cgroup_limits(root: Path) -> Iterator[int]:
-    """Yield the limits of the control groups of this process and of those above them.
-
-    A container may see its own group at the top of the tree, whatever /proc says of its path.
-    """
-    mount = root / "sys/fs/cgroup"
-    try:
-        lines = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError):
-        return
-    for line in lines:
-        _, _, controllers_and_path = line.partition(":")
-        controllers, _, path = controllers_and_path.partition(":")
-        if not controllers:
-            top, name = mount, "memory.max"
-        elif "memory" in controllers.split(","):
-            top, name = mount / "memory", "memory.limit_in_bytes"
-        else:
-            continue
-        group = Path(path.strip().lstrip("/"))
-        for level in {Path(), group, *group.parents}:
-            try:
-                text = (top / level / name).read_text(encoding="ascii").strip()
-            except (OSError, ValueError):
-                continue
-            if text.isdecimal():  # no limit is "max"
-                yield int(text)
 
 
 def estimate(problem: Problem, method: Method, storage: Storage | None = None) -> dict[str, int]:
     """Return at most how many bytes a solve takes at its worst moment, by parts. Where no storage
     is given, x is stored as sparingly as possible."""
+    return {**_method_bytes(problem, method, storage), **_problem_bytes(problem)}
+
+
+def _method_bytes(problem: Problem, method: Method, storage: Storage | None) -> dict[str, int]:
+    """Return the bytes of x and of what a method holds beside it."""
+    own = getattr(method, "bytes", None)
+    carries_x = storage is None and method.keeps == "factor"
+    return {
+        "x": 0 if carries_x else storage_bytes(unguarded(problem.X), storage),
+        "method": 0 if own is None else int(own(problem)),
+    }
+
+
+def _problem_bytes(problem: Problem) -> dict[str, int]:
+    """Return the bytes that any method takes for its oracle, images and proofs."""
     X, stored = unguarded(problem.X), _stored_entries(problem)
     images = IMAGE_VECTORS * FLOAT_BYTES * (problem.A.size + problem.f.M.size)
     images += TANGENT_VECTORS * FLOAT_BYTES * problem.f.M.size if problem.f.L > 0 else 0
-    of_x = 0 if storage is None and method.keeps == "factor" else storage_bytes(X, storage)
-    own = getattr(method, "bytes", None)
     return {
-        "x": of_x,
-        "scaled data": FLOAT_BYTES * stored,
+        "scaled data": FLOAT_BYTES * (stored + _dense_entries(problem)),
         "images and duals": images,
         "oracle": _oracle_bytes(X),
-        "method": 0 if own is None else int(own(problem)),
         "proof": _proof_bytes(X) + PROOF_COPIES * ENTRY_BYTES * stored,
     }
 
 
 def in_all(problem: Problem, method: Method, storage: Storage | None = None) -> int:
     """Return at most how many bytes the process takes: Python, the data and the solve."""
-    data = DATA_COPIES * ENTRY_BYTES * _stored_entries(problem)
-    return PYTHON_BYTES + data + sum(estimate(problem, method, storage).values())
+    return sum(_in_parts(problem, method, storage).values())
+
+
+def _in_parts(problem: Problem, method: Method, storage: Storage | None) -> dict[str, int]:
+    """Return the parts of `in_all`."""
+    return {**estimate(problem, method, storage), **_process_bytes(problem)}
+
+
+def _process_bytes(problem: Problem) -> dict[str, int]:
+    """Return the bytes outside the solve: the user's data, and Python itself."""
+    data = ENTRY_BYTES * _stored_entries(problem) + FLOAT_BYTES * _dense_entries(problem)
+    return {"data": DATA_COPIES * data, "Python": PYTHON_BYTES}
 
 
 def _stored_entries(problem: Problem) -> int:
     """Return the number of entries in the sparse matrices of the gradients."""
     maps = (problem.f.M, problem.A)
     with np.errstate(invalid="ignore"):  # of numbers that have overflowed, which solve refuses
-        return sum(_entries(M.adjoint(np.zeros(M.size))) for M in maps)
+        gradients = [M.adjoint(np.zeros(M.size)) for M in maps]
+    matrices = [part for v in gradients for V in _symmetric_parts(v) for part in V.sparse]
+    return sum(int(part.nnz) for part in matrices)
 
 
-def _entries(v: Gradient | None) -> int:
-    if isinstance(v, tuple):
-        return sum(_entries(part) for part in v)
-    return sum(int(part.nnz) for part in v.sparse) if isinstance(v, Symmetric) else 0
+def _dense_entries(problem: Problem) -> int:
+    """Return the number of entries in the dense matrices of the objective.
+
+    Those of the adjoint of A are images, which are counted by themselves.
+    """
+    M = problem.f.M
+    with np.errstate(invalid="ignore"):
+        gradient = M.adjoint(np.zeros(M.size))
+    return sum(V.n**2 for V in _symmetric_parts(gradient) if V.has_dense)
+
+
+def _symmetric_parts(v: Gradient | None) -> Iterator[Symmetric]:
+    for part in v if isinstance(v, tuple) else (v,):
+        if isinstance(part, tuple):
+            yield from _symmetric_parts(part)
+        elif isinstance(part, Symmetric):
+            yield part
 
 
 def _oracle_bytes(X: Domain) -> int:
@@ -155,17 +115,35 @@ def _proof_bytes(X: Domain) -> int:
     return max((*dense, *(PROOF_VECTORS * FLOAT_BYTES * n for n in sides)), default=0)
 
 
+class LazyChoices:
+    """Choices that are made when they are first reached: a solve seldom needs the second."""
+
+    def __init__(self, choices: Iterable[Choice]) -> None:
+        self._made: list[Choice] = []
+        self._rest = iter(choices)
+
+    def __iter__(self) -> Iterator[Choice]:
+        i = 0
+        while True:
+            if i == len(self._made):
+                self._made += islice(self._rest, 1)
+            if i == len(self._made):
+                return
+            yield self._made[i]
+            i += 1
+
+
 @dataclass(frozen=True)
 class Plan:
     """The methods that a solve tries in turn, and how many bytes x may take."""
 
-    tried: tuple[Choice, ...]
+    tried: Iterable[Choice]
     max_bytes: int
 
     @property
     def method(self) -> Method:
         """The first method."""
-        return self.tried[0].method
+        return next(iter(self.tried)).method
 
     def first_storage(self, problem: Problem, storage: Storage | None) -> Storage | None:
         """Return what the first method stores of x; None for a factor of its own."""
@@ -187,32 +165,35 @@ def make_plan(
     if method is None:
         tried = choices(problem, tol=tol, free_storage=storage is None)
     else:
-        tried = (Choice(method, "it was asked for"),)
-    return require_memory(problem, tried, storage, max_memory)
+        tried = iter([Choice(method, "it was asked for")])
+    return require_memory(problem, LazyChoices(tried), storage, max_memory)
 
 
 def require_memory(
-    problem: Problem, tried: Sequence[Choice], storage: Storage | None, max_memory: Bytes
+    problem: Problem, tried: Iterable[Choice], storage: Storage | None, max_memory: Bytes
 ) -> Plan:
     """Return the plan of the choices that fit into memory; ProblemError if none does."""
     limit = bytes_of(max_memory)
     machine = available() if max_memory is None else None
     limit = float(machine) if machine is not None else limit
-    estimates = [(choice, estimate(problem, choice.method, storage)) for choice in tried]
-    fit = [(choice, parts) for choice, parts in estimates if sum(parts.values()) <= limit]
-    if not fit:
-        choice, parts = min(estimates, key=lambda pair: sum(pair[1].values()))
+    shared = sum({**_problem_bytes(problem), **_process_bytes(problem)}.values())
+
+    def needed(choice: Choice) -> int:
+        return shared + sum(_method_bytes(problem, choice.method, storage).values())
+
+    fit = LazyChoices(choice for choice in tried if needed(choice) <= limit)
+    if next(iter(fit), None) is None:
+        choice = min(tried, key=needed)
+        parts = _in_parts(problem, choice.method, storage)
         listed = ", ".join(f"{name} {size(count)}" for name, count in parts.items() if count)
         raise ProblemError(
-            f"this needs {_exactly(sum(parts.values()))} of memory with {choice.method.name} "
+            f"this needs {_exactly(needed(choice))} of memory with {choice.method.name} "
             f"({listed}), and {_limited_by(limit, max_memory)} {_exactly(limit)}: "
             + _advice(storage, choice.method, max_memory)
         )
-    last = fit[-1][1]
-    left = limit - sum(last.values()) + last["x"]
+    # A method that holds more than x carries x itself, and needs none of this.
     least = sum(Sketch.bytes_for(n, LEAST_RANK) for n in matrix_sides(unguarded(problem.X)))
-    max_bytes = int(min(max(DEFAULT_MAX_BYTES, least), left))
-    return Plan(tuple(choice for choice, _ in fit), max_bytes)
+    return Plan(fit, int(min(max(DEFAULT_MAX_BYTES, least), limit - shared)))
 
 
 def _limited_by(limit: float, max_memory: Bytes) -> str:

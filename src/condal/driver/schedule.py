@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from condal.certificates.certificate import EXACT_INFEASIBILITY
 
-FEASIBILITY_MARGIN = 1.05  # times tol: a larger infeasibility is not worth a proof of the gap
+FEASIBILITY_MARGIN = 1.05  # times tol: a larger infeasibility or price is not worth a proof
 NEAR_GAP = 1.5  # times the requested gap: a larger estimate is not worth a look at the point
 CLOSE_GAP = 0.95  # times the requested gap: a smaller estimate is worth a proof
 STUCK_RATIO = 0.7  # infeasibility over that of half as many iterations: no progress above this
@@ -22,14 +22,16 @@ class Estimates(NamedTuple):
     """The free estimates after iteration k, in the user's units and as of a minimisation.
 
     `rise` is bound - objective, `missed` the estimated gap (the smaller Frank-Wolfe gap, where a
-    repair removes the infeasibility), `allowed` the requested absolute gap, and `max_rise` more
-    than any feasible problem has. `doubtful` says that the bound is not proved yet.
+    repair removes the infeasibility), `price` that of the infeasibility, `allowed` the requested
+    absolute gap and price, and `max_rise` more than any feasible problem has. `doubtful` says that
+    the bound is not proved yet.
     """
 
     k: int
     rise: float
     missed: float
     infeasibility: float
+    price: float
     tol: float
     allowed: float
     max_rise: float
@@ -47,8 +49,13 @@ class Estimates(NamedTuple):
     @property
     def nearly_solved(self) -> bool:
         """Whether the estimates say that the tolerance is near."""
-        feasible = self.repairs or self.infeasibility <= FEASIBILITY_MARGIN * self.tol
-        return feasible and self.missed <= NEAR_GAP * self.allowed
+        return self._feasible and self.missed <= NEAR_GAP * self.allowed
+
+    @property
+    def _feasible(self) -> bool:
+        """Whether the infeasibility and its price are near the tolerance, or can be repaired."""
+        near = self.infeasibility <= FEASIBILITY_MARGIN * self.tol
+        return self.repairs or (near and self.price <= FEASIBILITY_MARGIN * self.allowed)
 
     @property
     def hopeless(self) -> bool:

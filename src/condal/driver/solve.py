@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from condal.driver.checkpoint import EVERY_SECONDS, Checkpoint
-from condal.driver.memory import Bytes, Plan, make_plan
+from condal.driver.memory import Plan, make_plan
 from condal.driver.pieces.guards import guarded
 from condal.driver.run import Callback, Run
 from condal.driver.run_record import RunRecord
@@ -15,10 +18,13 @@ from condal.driver.stop import Stop
 from condal.driver.warm_start import warm_from
 from condal.errors import PieceError, ProblemError
 from condal.io.safe_files import PathLike
+from condal.methods.registry import method_of
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result, unbegun
 from condal.runtime.arguments import require_whole
 from condal.runtime.cancellation import Stopper
+from condal.runtime.memory import Bytes
+from condal.runtime.time_limit import TimeLimit
 from condal.storage.choice import require_fit
 from condal.types import Method, Storage
 
@@ -26,9 +32,10 @@ if TYPE_CHECKING:
     from condal.driver.checkpoint_writer import CheckpointWriter
 
 
+@np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
 def solve(
     problem: Problem | Model,
-    method: Method | Plan | None = None,
+    method: Method | Plan | str | None = None,
     *,
     tol: float = 1e-3,
     max_iters: int | None = None,
@@ -48,24 +55,26 @@ def solve(
 
     .. math:: |bound - objective| \le tol \max(1, |objective|)
 
-    is proved and the relative infeasibility is at most tol.
+    is proved, and the relative infeasibility and its price (`Result.price`) are at most tol.
 
     Parameters
     ----------
     problem : Problem or Model
         The problem, or a model such as ``condal.problems.max_cut(W)``.
-    method : Method, optional
-        A method record such as ``condal.CGAL()``. By default chosen from the problem and
-        `tol`; if one method stalls, another continues from its point. `Result.why` names them.
+    method : Method or str, optional
+        A method record such as ``condal.CGAL()``, or its name on the command line, such as
+        ``"cgal"``. By default, or for ``"auto"``, chosen from the problem and `tol`; if one method
+        stalls, another continues from its point. `Result.why` names them.
     tol : float
-        The largest relative gap and relative infeasibility of a SOLVED result.
+        The largest relative gap, infeasibility and price of infeasibility of a SOLVED result.
     max_iters, max_seconds : int, float, optional
         Limits. The time limit also interrupts an oracle call, except in the first iteration, which
         produces the first point.
     max_memory : int or str, optional
-        The memory that the solve may use in addition to the data, such as ``2**30`` or ``"4 GB"``.
-        Methods that are estimated to need more are skipped; if none is left, ProblemError is
-        raised before the solve starts. By default all memory that the process may use.
+        The memory that the process may use in total, including Python and the data, such as
+        ``2**30`` or ``"4 GB"``. Methods that are estimated to need more are skipped; if none is
+        left, ProblemError is raised before the solve starts. By default all memory that the machine
+        or the control group of the process allows.
     storage : Storage, optional
         How to store x, such as ``condal.storage.Sketch(n, 10)``. By default chosen by size.
     seed : int
@@ -108,10 +117,12 @@ def solve(
     >>> result.status.name, round(float(result.objective), 2)
     ('SOLVED', 4.52)
     """
-    stop, user_problem = Stop(tol, max_iters, max_seconds), problem_of(problem)
+    stop = Stop(tol, max_iters, max_seconds)
+    limit, user_problem = TimeLimit(max_seconds), problem_of(problem)
     require_whole(seed, "seed", least=0)
-    plan, method = (method, method.method) if isinstance(method, Plan) else (None, method)
-    require_kinds(method=method, storage=storage, warm_start=warm_start)
+    plan = method if isinstance(method, Plan) else None
+    first: Method | None = method.method if isinstance(method, Plan) else method_of(method)
+    require_kinds(method=first, storage=storage, warm_start=warm_start)
     require_kinds(callback=callback, stopper=stopper)
     if storage is not None:
         require_fit(storage, user_problem.X)
@@ -120,13 +131,13 @@ def solve(
         if checkpoint is not None:
             from condal.driver.checkpoint_writer import CheckpointWriter
 
-            file, held = (checkpoint, every_seconds), (method, storage)
+            file, held = (checkpoint, every_seconds), (first, storage)
             options = {"tol": float(tol), "seed": int(seed)}
             writer = new_checkpoint(stack, CheckpointWriter, *file, user_problem, held, options)
         try:
             whole = guarded(user_problem)
             if plan is None:
-                plan = make_plan(whole, method, storage, tol=stop.tol, max_memory=max_memory)
+                plan = make_plan(whole, first, storage, tol=stop.tol, max_memory=max_memory)
             if writer is not None:  # the next method stores x within it, too
                 writer.options["max_bytes"] = plan.max_bytes
             run = Run(
@@ -138,10 +149,11 @@ def solve(
                 writer=writer,
                 stopper=stopper,
                 max_bytes=plan.max_bytes,
+                limit=limit,
             )
         except PieceError as fault:  # while the problem is inspected and scaled
             fault.result = unbegun(
-                user_problem, "none" if method is None else method.name, str(fault)
+                user_problem, "none" if first is None else first.name, str(fault)
             )
             return _result_of(fault)
         if warm_start is not None:
@@ -149,6 +161,7 @@ def solve(
         return finish(run, callback, stack)
 
 
+@np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
 def resume(
     checkpoint: PathLike | Checkpoint,
     problem: Problem | Model,
@@ -190,12 +203,13 @@ def resume(
     """
     from condal.driver.checkpoint_writer import CheckpointWriter
 
+    limits = Stop(1.0 if tol is None else tol, max_iters, max_seconds), TimeLimit(max_seconds)
     require_kinds(callback=callback, stopper=stopper)
     with ExitStack() as stack:
         opened = CheckpointWriter(Checkpoint.of(checkpoint, every_seconds), problem_of(problem))
-        writer, limits = stack.enter_context(opened), {"max_seconds": max_seconds}
+        writer = stack.enter_context(opened)
         try:
-            run = resumed_run(writer, guarded, stopper, tol=tol, max_iters=max_iters, **limits)
+            run = resumed_run(writer, guarded, stopper, *limits, tol=tol)
         except PieceError as fault:
             return _result_of(fault)
         return finish(run, callback, stack)
@@ -211,7 +225,7 @@ def _result_of(fault: PieceError) -> Result:
 
 
 _VERBS = {
-    "method": ("iterates", "method takes a record such as condal.CGAL()"),
+    "method": ("iterates", "method takes a record such as condal.CGAL(), or its name"),
     "storage": ("move", "storage takes an object such as condal.storage.Sketch(n, 10)"),
     "warm_start": ("history", "warm_start takes the Result of an earlier solve"),
     "callback": ("__call__", "callback takes a function of one Row"),
@@ -249,18 +263,22 @@ def resumed_run(
     writer: CheckpointWriter,
     prepare: Callable[[Problem], Problem],
     stopper: Stopper | None,
+    stop: Stop,
+    limit: TimeLimit,
     *,
     tol: float | None,
-    **limits: Any,
 ) -> Run:
-    """Return the run that a checkpoint holds, on the problem as `prepare` makes it."""
+    """Return the run that a checkpoint holds, on the problem as `prepare` makes it.
+
+    Its tolerance is that of the checkpoint if tol is None.
+    """
     record, certification, options = writer.read()
-    stop = Stop(options["tol"] if tol is None else tol, **limits)
+    stop = replace(stop, tol=options["tol"]) if tol is None else stop
     writer.options["tol"] = float(stop.tol)
     same = {"seed": options["seed"], "max_bytes": options["max_bytes"]}
     try:
         problem = prepare(writer.problem)
-        run = Run(problem, stop, record, writer=writer, stopper=stopper, **same)
+        run = Run(problem, stop, record, writer=writer, stopper=stopper, limit=limit, **same)
         run.recall(certification)
     except PieceError as fault:
         fault.result = unbegun(writer.problem, record.method, str(fault))

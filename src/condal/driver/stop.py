@@ -14,7 +14,8 @@ from condal.errors import ProblemError
 from condal.methods.choice import PATIENCE
 from condal.problem import Problem
 from condal.result import Row, Status
-from condal.runtime.arguments import require_whole
+from condal.runtime.arguments import require_seconds, require_whole
+from condal.runtime.time_limit import TimeLimit
 
 INACCURATE_TIMES = 100.0  # times tol: a proof this close is worth returning as INACCURATE
 PROOF_ROUNDING = 1e-12  # of the range of f: no proof in double precision loses much less
@@ -22,7 +23,7 @@ PROOF_ROUNDING = 1e-12  # of the range of f: no proof in double precision loses 
 
 @dataclass(frozen=True)
 class Stop:
-    """When to stop: at a proved gap and an infeasibility of tol, or at a limit."""
+    """When to stop: at a proved gap, an infeasibility and a price of tol, or at a limit."""
 
     tol: float = 1e-3
     max_iters: int | None = None
@@ -33,10 +34,7 @@ class Stop:
             raise ProblemError(f"tol must be a positive number such as 1e-3; got {self.tol!r}")
         if self.max_iters is not None:
             require_whole(self.max_iters, "max_iters")
-        if self.max_seconds is not None and not (
-            _is_number(self.max_seconds) and self.max_seconds > 0
-        ):
-            raise ProblemError(f"max_seconds must be positive, or None; got {self.max_seconds!r}")
+        require_seconds(self.max_seconds)
 
     def at_limit(self, iterations: int) -> bool:
         """Return whether this many iterations are the limit."""
@@ -114,22 +112,21 @@ INTERRUPTED_SHARE = 0.05  # of the time so far, if that is more
 
 
 class Budget:
-    """max_seconds from now on, or no limit; times are those of `time.perf_counter`.
+    """The time limit of a solve, divided between iterations and proofs.
 
-    `seconds` and `cpu_seconds` count from what an earlier part of the solve has spent.
+    Times are those of `time.perf_counter`. `seconds` and `cpu_seconds` count from what an earlier
+    part of the solve has spent.
     """
 
-    def __init__(
-        self, max_seconds: float | None, *, spent: float = 0.0, cpu_spent: float = 0.0
-    ) -> None:
-        self._began, self._spent = time.perf_counter(), spent
+    def __init__(self, limit: TimeLimit, *, spent: float = 0.0, cpu_spent: float = 0.0) -> None:
+        self._limit, self._spent = limit, spent
         self._cpu_zero = time.process_time() - cpu_spent
-        self._seconds = inf if max_seconds is None else float(max_seconds)
+        self._seconds = limit.until - limit.began
 
     @property
     def seconds(self) -> float:
         """The wall time spent on the solve."""
-        return self._spent + time.perf_counter() - self._began
+        return self._spent + self._limit.seconds
 
     @property
     def cpu_seconds(self) -> float:
@@ -139,7 +136,7 @@ class Budget:
     @property
     def deadline(self) -> float:
         """When the time is up."""
-        return self._began + self._seconds
+        return self._limit.until
 
     def until(self, proof: float, call: float, finish: float = 0.0) -> float:
         """Return when the iterations end, if the last proof took `proof` seconds, the longest
@@ -156,7 +153,7 @@ class Budget:
         limit = max(self.deadline, now) + call
         if not interrupted:
             return limit
-        longest = max(MAX_PROOF_SECONDS, INTERRUPTED_SHARE * (now - self._began))
+        longest = max(MAX_PROOF_SECONDS, INTERRUPTED_SHARE * self._limit.seconds)
         return min(limit, now + min(max(_expected(proof, call), MIN_PROOF_SECONDS), longest))
 
 
@@ -166,7 +163,7 @@ def _expected(proof: float, call: float) -> float:
 
 
 class StallDetector:
-    """Detects a stall: the larger of gap and infeasibility has not halved for too long."""
+    """Detects a stall: the largest of gap, infeasibility and price has not halved for too long."""
 
     checkpoint_fields = ("_first", "_halved", "_least", "_patience", "stalled")
 

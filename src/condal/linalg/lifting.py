@@ -140,6 +140,7 @@ def square_point(x: Any, m: int, n: int) -> Point:
     return LowRank(np.vstack([left @ U[:, :r], right @ Vt[:r].T]), values)
 
 
+@np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
 def lifted(C: Any) -> Symmetric:
     r"""Return the symmetric form of a real m x n matrix C, for points x of NuclearBall(m, n).
 

@@ -225,11 +225,11 @@ class Symmetric:
         A product then reads less of its vector from beyond the cache. Where that would not help,
         the result is V merged and None.
         """
-        from scipy.sparse.csgraph import reverse_cuthill_mckee
-
         merged = self.merged()
         if self.n < MIN_REORDERED_SIDE or not self.factorable or len(merged.sparse) != 1:
             return merged, None
+        from scipy.sparse.csgraph import reverse_cuthill_mckee
+
         (S,) = merged.sparse
         order = reverse_cuthill_mckee(sp.csr_matrix(S), symmetric_mode=True).astype(np.int64)
         S = sp.csr_array(S[order][:, order])

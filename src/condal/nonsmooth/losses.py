@@ -99,7 +99,8 @@ class Quantile(_Kinked):
         if not isinstance(q, float | int | np.number) or not 0 < q < 1:
             raise ProblemError(f"q must lie between 0 and 1; got {q!r}")
         self.q = float(q)
-        super().__init__(self.c.size, self.c, -self.q * self.t, (1 - self.q) * self.t)
+        with np.errstate(under="ignore"):
+            super().__init__(self.c.size, self.c, -self.q * self.t, (1 - self.q) * self.t)
 
     def _cut(self, part: slice) -> Quantile:
         return Quantile(self.c[part], self.q, self.t[part])

@@ -17,12 +17,13 @@ from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.sparse import require_sound
 from condal.linalg.symmetrize import symmetric
 from condal.problem import Problem
-from condal.problems.answers import generator, point_of
+from condal.problems.answers import generator, point_of, rounding_limit
 from condal.problems.factors import factor_of, leading_factor
 from condal.problems.graphs import is_networkx
 from condal.problems.inputs import array_of, describe, is_matrix_like
 from condal.problems.unit_diagonal import unit_diagonal_program
 from condal.result import Result
+from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.smooth.linear import Linear
 
 MAX_POWER_ITERATIONS = 100
@@ -156,7 +157,14 @@ class AngularSynchronisation:
         z = _phases(phases, self.n)
         return certify(self, LowRank(z[:, None], np.ones(1)), self.dual(z))
 
-    def round(self, result: Result, *, trials: int = 10, seed: int = 0) -> Phases:
+    def round(
+        self,
+        result: Result,
+        *,
+        trials: int = 10,
+        seed: int = 0,
+        max_seconds: float | None = None,
+    ) -> Phases:
         """Round a solution to phases, each candidate improved by power iterations.
 
         Candidates are the phases of the leading eigenvector of x and of random combinations of the
@@ -170,25 +178,27 @@ class AngularSynchronisation:
             The number of random trials, 10 by default.
         seed : int, optional
             The seed of the random generator.
+        max_seconds : float, optional
+            A time limit: the best answer found by then is returned.
 
         Returns
         -------
         Phases
             The best phases of all trials.
         """
+        limit = rounding_limit(max_seconds)
         rng, x = generator(trials, seed), point_of(result, self.n)
         R = factor_of(x)
         real, imaginary = rng.standard_normal((2, R.shape[1], trials - 1))
-        Z = self._powers(
-            _unit(np.column_stack([leading_factor(x, 1), R @ (real + 1j * imaginary)]))
-        )
+        starts = np.column_stack([leading_factor(x, 1), R @ (real + 1j * imaginary)])
+        Z = self._powers(_unit(starts), limit)
         best = Z[:, int(np.argmax(self._values(Z, self.C @ Z)))].copy()
         return Phases(self.value(best), float(result.bound), best)
 
     def _values(self, Z: Any, CZ: Any) -> Array:
         return np.asarray(np.einsum("ij,ij->j", Z.conj(), CZ).real)
 
-    def _powers(self, Z: Any) -> Any:
+    def _powers(self, Z: Any, limit: TimeLimit = UNLIMITED) -> Any:
         """Run generalised power iterations z <- phases of (C + alpha) z, one start per column.
 
         With alpha = |C|_inf, z*(C + alpha) z is convex, so values never decrease (Boumal 2016).
@@ -197,6 +207,8 @@ class AngularSynchronisation:
         CZ = self.C @ Z
         value = self._values(Z, CZ)
         for _ in range(MAX_POWER_ITERATIONS):
+            if limit.is_over:
+                break
             Z = _unit(CZ + alpha * Z)
             CZ, before = self.C @ Z, value
             value = self._values(Z, CZ)
@@ -259,7 +271,9 @@ def angular_synchronisation(
     if not is_measured.any():
         raise ProblemError("C has no measurements: all angles agree with it equally well")
     places = (measured.row[is_measured], measured.col[is_measured])
-    half = sp.csr_array((0.5 * measured.data[is_measured].astype(complex), places), measured.shape)
+    with np.errstate(under="ignore"):
+        half = 0.5 * measured.data[is_measured].astype(complex)
+    half = sp.csr_array((half, places), measured.shape)
     return AngularSynchronisation(sp.csr_array(half + half.conj().T), name)
 
 

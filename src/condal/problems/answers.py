@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
 from condal.problems.inputs import describe
 from condal.result import Result
-from condal.runtime.arguments import require_whole
+from condal.runtime.arguments import require_seconds, require_whole
+from condal.runtime.time_limit import TimeLimit
 
 MIN_TRIALS, MAX_ROUNDED_VERTICES = 4, 10**7  # of all trials together, by default
 BOUND_ROUNDING = 1e-6  # relative; a larger difference is a contradiction
@@ -49,6 +51,20 @@ def trials_of(trials: int | None, most: int, n: int) -> int:
     The default is lower for large graphs, whose roundings differ less.
     """
     return max(MIN_TRIALS, min(most, MAX_ROUNDED_VERTICES // n)) if trials is None else trials
+
+
+def rounding_limit(max_seconds: Any) -> TimeLimit:
+    """Return the time limit of a rounding that begins now, after checking `max_seconds`."""
+    require_seconds(max_seconds)
+    return TimeLimit(max_seconds)
+
+
+def in_time(trials: int, limit: TimeLimit) -> Iterator[int]:
+    """Yield 0, ..., trials - 1 until the time is up, but 0 in any case, for an answer."""
+    for trial in range(trials):
+        if trial > 0 and limit.is_over:
+            return
+        yield trial
 
 
 def generator(trials: Any, seed: Any) -> np.random.Generator:

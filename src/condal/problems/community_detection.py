@@ -12,7 +12,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Point, dense
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.answers import generator, point_of
+from condal.problems.answers import generator, in_time, point_of, rounding_limit
 from condal.problems.factors import leading_factor
 from condal.problems.graphs import adjacency
 from condal.problems.groups import Groups, Pairs, checked_groups
@@ -90,7 +90,14 @@ class Communities:
         whole = total - float(self.c.sum()) ** 2  # the objective at J, where all share one group
         return ((self.k - 1) * result.bound + whole) / (self.k * total)
 
-    def round(self, result: Result, *, trials: int = 20, seed: int = 0) -> Partition:
+    def round(
+        self,
+        result: Result,
+        *,
+        trials: int = 20,
+        seed: int = 0,
+        max_seconds: float | None = None,
+    ) -> Partition:
         """Round a solution to a partition, improved by moves of single vertices.
 
         For k groups, each trial clusters the rows of the leading factor of x by k-means. For any
@@ -105,23 +112,26 @@ class Communities:
             The number of random trials, 20 by default.
         seed : int, optional
             The seed of the random generator.
+        max_seconds : float, optional
+            A time limit: the best answer found by then is returned.
 
         Returns
         -------
         Partition
             The partition of the best quality.
         """
+        limit = rounding_limit(max_seconds)
         rng, x = generator(trials, seed), point_of(result, self.n)
         bound = self.quality_bound(result)
         rows = None if self.k is None else PointRows(leading_factor(x, max(1, self.k - 1)))
         partitions: list[Partition] = []
-        for _ in range(trials):
+        for _ in in_time(trials, limit):
             if rows is None:
                 labels = _grouped_by_draws(x, rng)
             else:
-                labels = best_clustering(rows, min(self.k or 1, self.n), rng)
+                labels = best_clustering(rows, min(self.k or 1, self.n), rng, limit=limit)
             groups = self.k or int(labels.max()) + 2  # one more for vertices that fit no group
-            labels = renumber(improve_partition(self.W, self.c, labels, groups))
+            labels = renumber(improve_partition(self.W, self.c, labels, groups, limit))
             partitions.append(Partition(self.quality(labels), bound, labels))
         return max(partitions, key=lambda partition: partition.value)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf, sqrt
-from time import monotonic
+from math import sqrt
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -25,17 +24,24 @@ from condal.problems.inputs import array_of, describe, require_choice, require_f
 from condal.problems.row_column_effects import Effects, Fit
 from condal.problems.tuning import Trial, best_of_growing
 from condal.result import Result, Status
-from condal.runtime.arguments import finite_array, require_positive, require_whole
+from condal.runtime.arguments import (
+    finite_array,
+    is_masked,
+    require_positive,
+    require_seconds,
+    require_whole,
+)
+from condal.runtime.time_limit import TimeLimit
 from condal.smooth.residuals import Huber, LeastSquares
 
 Watch: TypeAlias = Callable[[float, float], Any]
 Loss: TypeAlias = Literal["squares", "huber", "absolute"]
 HUBER_CONSTANT = 1.345  # standard deviations (Huber 1964)
 MIN_DELTA = 1e-2  # of the spread of the values; smaller is the absolute loss in effect
-MIN_SECONDS = 0.1  # of a solve, enough for an answer
 DEVIATION_PER_MEDIAN = 1.4826  # of the absolute values of normal numbers
 HELD_BACK = 0.1  # fraction of the entries that chooses the radius
 FIRST_RADIUS = 0.25  # times the natural radius
+DELTA_SHARE = 0.25  # of max_seconds, at most, for delta, if the radius is chosen, too
 ROUGH_TOL = 1e-2  # tolerance of the solves that choose delta and the radius
 
 
@@ -255,6 +261,8 @@ def matrix_completion(
     require_choice(loss, "loss", get_args(Loss))
     require_flag(effects, "effects")
     require_whole(seed, "seed", least=0)
+    require_seconds(max_seconds)
+    limit = TimeLimit(max_seconds)
     shape = (int(i.max()) + 1, int(j.max()) + 1) if shape is None else shape
     if np.shape(shape) != (2,):
         raise ProblemError(f"shape must be (m, n), two whole numbers; got {describe(shape)}")
@@ -268,9 +276,10 @@ def matrix_completion(
     require_positive(start_delta, "delta")
     model = MatrixCompletion((m, n), i, j, residual, 1.0, fitted, loss, start_delta, name)
     if loss == "huber" and delta is None:
-        model = replace(model, delta=choose_delta(model, radius, max_seconds=max_seconds))
+        rough = limit.share(DELTA_SHARE if radius is None else 1.0)
+        model = replace(model, delta=choose_delta(model, radius, max_seconds=rough.max_seconds))
     if radius is None:
-        radius = choose_radius(model, seed=seed, watch=watch, max_seconds=max_seconds)
+        radius = choose_radius(model, seed=seed, watch=watch, max_seconds=limit.max_seconds)
     require_positive(radius, "radius")
     return replace(model, radius=float(radius))
 
@@ -281,8 +290,8 @@ def known_entries(matrix: Any) -> tuple[Indices, Indices, Array]:
     Parameters
     ----------
     matrix : array_like or sparse matrix
-        The known entries are all but nan of an array, or the stored entries of a sparse matrix,
-        zeros included.
+        The known entries are all entries of an array but nan and masked ones, or the stored entries
+        of a sparse matrix, zeros included.
 
     Returns
     -------
@@ -308,6 +317,8 @@ def known_entries(matrix: Any) -> tuple[Indices, Indices, Array]:
         stored = matrix.tocoo()
         rows, cols, values = stored.row, stored.col, finite_array(stored.data, "the matrix").copy()
     else:
+        if is_masked(matrix):
+            matrix = matrix.astype(np.float64).filled(np.nan)
         full = finite_array(matrix, "the matrix", ndim=2, test=_known)
         rows, cols = np.nonzero(~np.isnan(full))
         values = full[rows, cols]
@@ -369,17 +380,16 @@ def choose_radius(
         model, rows=i[~held_back], cols=j[~held_back], values=v[~held_back], effects=effects
     )
     fitted = ROUGH_TOL * training.mean_loss(training.values)
-    deadline = inf if max_seconds is None else monotonic() + max_seconds
+    limit = TimeLimit(max_seconds)
 
     def try_radius(radius: float) -> Trial:
         trial = replace(training, radius=radius)
-        seconds = None if deadline == inf else max(deadline - monotonic(), MIN_SECONDS)
-        result = _roughly(trial, seconds)
+        result = _roughly(trial, limit.max_seconds)
         predicted = trial.complete(result).x.entries(i[held_back], j[held_back])
         loss = model.mean_loss(predicted - v[held_back])
         if watch is not None:
             watch(radius, loss)
-        return Trial(loss, last=result.objective <= fitted or monotonic() >= deadline)
+        return Trial(loss, last=result.objective <= fitted or limit.is_over)
 
     return best_of_growing(try_radius, FIRST_RADIUS * model.natural_radius)
 

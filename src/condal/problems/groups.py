@@ -23,6 +23,7 @@ from condal.problems.graphs import edges
 from condal.problems.inputs import require_choice
 from condal.problems.unit_diagonal import unit_diagonal
 from condal.runtime.arguments import require_whole
+from condal.runtime.memory import TRIANGLE_MATRICES, require_matrices
 from condal.sets.boxes import Box, Equal
 from condal.sets.separable import Separable
 from condal.types import LinearMap, Provable, Smooth
@@ -63,6 +64,8 @@ class Groups:
         if self._free:
             return Diagonal(self.n)
         if self.pairs == "all":
+            what, advice = f"pairs='all' of {self.n} vertices", "use pairs='edges'"
+            require_matrices(TRIANGLE_MATRICES, self.n, what, advice=advice)
             return Triangle(self.n)
         return Stack(Diagonal(self.n), Entries(self.n, *edges(self.W)))
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array
-from condal.runtime.arguments import finite_array
+from condal.runtime.arguments import finite_array, refuse_masked
 
 MAX_SHOWN_CHARACTERS = 60
 
@@ -39,7 +39,8 @@ def describe(given: Any, wrong: Any = None) -> str:
 
 
 def array_of(given: Any, name: str, wanted: str) -> Any:
-    """Return numpy.asarray(given); raise ProblemError if it does not form an array."""
+    """Return numpy.asarray(given); raise ProblemError if it forms no array or is masked."""
+    refuse_masked(given, name)
     try:
         return np.asarray(given)
     except (TypeError, ValueError):

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from condal.errors import ProblemError
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.answers import generator, point_of
+from condal.problems.answers import generator, in_time, point_of, rounding_limit
 from condal.problems.factors import factor_of
 from condal.problems.graphs import adjacency
 from condal.problems.groups import Groups, Pairs, checked_groups
@@ -81,7 +81,14 @@ class MaxKCut:
         whole = checked_labels(labels, self.n, self.k)
         return 0.5 * (float(self.W.sum()) - weight_within(self.W, np.zeros(self.n), whole))
 
-    def round(self, result: Result, *, trials: int = 50, seed: int = 0) -> Partition:
+    def round(
+        self,
+        result: Result,
+        *,
+        trials: int = 50,
+        seed: int = 0,
+        max_seconds: float | None = None,
+    ) -> Partition:
         """Round a solution to a partition, improved by moves of single vertices.
 
         Each trial draws k random vectors and assigns a vertex to the one nearest to its row of the
@@ -95,18 +102,21 @@ class MaxKCut:
             The number of random trials, 50 by default.
         seed : int, optional
             The seed of the random generator.
+        max_seconds : float, optional
+            A time limit: the best answer found by then is returned.
 
         Returns
         -------
         Partition
             The partition of the largest weight.
         """
+        limit = rounding_limit(max_seconds)
         rng, R = generator(trials, seed), factor_of(point_of(result, self.n))
         against, nothing = sp.csr_array(-self.W), np.zeros(self.n)
         partitions: list[Partition] = []
-        for _ in range(trials):
+        for _ in in_time(trials, limit):
             labels = np.argmax(R @ rng.standard_normal((R.shape[1], self.k)), axis=1)
-            labels = renumber(improve_partition(against, nothing, labels, self.k))
+            labels = renumber(improve_partition(against, nothing, labels, self.k, limit))
             partitions.append(Partition(self.weight(labels), float(result.bound), labels))
         return max(partitions, key=lambda partition: partition.value)
 

@@ -19,17 +19,20 @@ from condal.maps.combined import Stack
 from condal.maps.entries import RowSums
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import excess, generator, point_of, preview
+from condal.problems.answers import excess, generator, point_of, preview, rounding_limit
 from condal.problems.inputs import real_array
 from condal.problems.labels import checked_labels
 from condal.problems.lloyd import Distances, PointRows, best_clustering, cost_of, lloyd
 from condal.result import Result
 from condal.runtime.arguments import require_whole
+from condal.runtime.memory import require_matrices
+from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.sets.boxes import Equal
 from condal.sets.orthants import NonNegative
 from condal.sets.separable import Separable
 from condal.smooth.linear import Linear
 
+MATRICES = 5  # n x n, at least, that a solve holds: D, its scaled copy, and images of x >= 0
 # Multiples of the least lam of the blocks; if W cannot remove all entries, a lower lam costs less.
 EIGENVALUE_FACTORS = (1.0, 1.03, 1.1, 1.3)
 
@@ -175,7 +178,14 @@ class KMeans:
         # No cost is negative, but rounding or a weak proof may give a negative number.
         return excess(max(0.0, self.cost(labels)), max(0.0, float(result.bound)), "clustering")
 
-    def round(self, result: Result, *, trials: int = 10, seed: int = 0) -> Clustering:
+    def round(
+        self,
+        result: Result,
+        *,
+        trials: int = 10,
+        seed: int = 0,
+        max_seconds: float | None = None,
+    ) -> Clustering:
         """Round a solution to a clustering, improved by Lloyd's method on the points.
 
         The rows of x average the points of a cluster, so that denoised points lie near its centre.
@@ -190,26 +200,35 @@ class KMeans:
             The number of random trials, 10 by default.
         seed : int, optional
             The seed of the random generator.
+        max_seconds : float, optional
+            A time limit: the best answer found by then is returned.
 
         Returns
         -------
         Clustering
             The cheapest clustering of all trials.
         """
-        rng = generator(trials, seed)
-        labels = self._rounded(point_of(result, self.n), rng, starts=trials)
+        limit, rng = rounding_limit(max_seconds), generator(trials, seed)
+        labels = self._rounded(point_of(result, self.n), rng, starts=trials, limit=limit)
         centres = None
         if self.points is not None:
             centres = np.stack([self.points[labels == c].mean(axis=0) for c in range(self.k)])
         bound = max(0.0, float(result.bound))  # no cost is negative
         return Clustering(cost_of(Distances(self.D), labels, self.k), bound, labels, centres)
 
-    def _rounded(self, x: Point, rng: np.random.Generator, *, starts: int) -> Any:
+    def _rounded(
+        self,
+        x: Point,
+        rng: np.random.Generator,
+        *,
+        starts: int,
+        limit: TimeLimit = UNLIMITED,
+    ) -> Any:
         full = dense(x)
         # Relative to their mean, because row sums of x are 1 only within the tolerance.
         denoised = full if self.points is None else full @ (self.points - self.points.mean(axis=0))
-        labels = best_clustering(PointRows(denoised), self.k, rng, starts=starts)
-        return lloyd(Distances(self.D), labels[None], self.k)[0][0]
+        labels = best_clustering(PointRows(denoised), self.k, rng, starts=starts, limit=limit)
+        return lloyd(Distances(self.D), labels[None], self.k, limit)[0][0]
 
     def _checked(self, labels: Any) -> Any:
         return checked_labels(labels, self.n, self.k, "point")
@@ -259,6 +278,7 @@ def k_means(
         rows = real_array(points, "points", ndim=2).copy()
         if rows.shape[0] == 0:
             raise ProblemError("points has no rows: there is nothing to cluster")
+        _require_memory(len(rows))
         with np.errstate(over="ignore"):
             D = squared_distances(rows)
         if not np.isfinite(D).all():
@@ -276,6 +296,11 @@ def k_means(
     return KMeans(D, int(k), rows, name)
 
 
+def _require_memory(n: int) -> None:
+    advice = "cluster a sample of the points, or use a larger machine"
+    require_matrices(MATRICES, n, f"k-means of {n} points", advice=advice)
+
+
 def squared_distances(points: Array) -> Array:
     """Return |p_i - p_j|^2, exactly symmetric with a zero diagonal."""
     from scipy.spatial.distance import pdist, squareform
@@ -284,6 +309,7 @@ def squared_distances(points: Array) -> Array:
 
 
 def _checked_distances(distances: Any) -> Array:
+    _require_memory(max(getattr(distances, "shape", (0,)), default=0))
     D = symmetric(real_array(distances, "distances", ndim=2), "distances").dense
     assert D is not None
     noise = 1e-12 * float(np.abs(D).max(initial=0.0))

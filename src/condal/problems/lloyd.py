@@ -13,6 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from condal.linalg.points import Array
+from condal.problems.answers import in_time
+from condal.runtime.time_limit import UNLIMITED, TimeLimit
 
 MAX_SWEEPS = 100
 
@@ -93,15 +95,21 @@ class Distances:
         return means - inner / sizes, inner.sum(axis=1)
 
 
-def best_clustering(cloud: Cloud, k: int, rng: np.random.Generator, *, starts: int = 1) -> Any:
+def best_clustering(
+    cloud: Cloud,
+    k: int,
+    rng: np.random.Generator,
+    *,
+    starts: int = 1,
+    limit: TimeLimit = UNLIMITED,
+) -> Any:
     """Return the labels of the cheapest of several k-means++ starts, each after Lloyd."""
-    labels, costs = lloyd(
-        cloud, np.stack([kmeans_plus_plus(cloud, k, rng) for _ in range(starts)]), k
-    )
+    drawn = [kmeans_plus_plus(cloud, k, rng) for _ in in_time(starts, limit)]
+    labels, costs = lloyd(cloud, np.stack(drawn), k, limit)
     return labels[int(np.argmin(costs))]
 
 
-def lloyd(cloud: Cloud, labels: Any, k: int) -> tuple[Any, Array]:
+def lloyd(cloud: Cloud, labels: Any, k: int, limit: TimeLimit = UNLIMITED) -> tuple[Any, Array]:
     """Move labels to nearest centres until the costs stop falling; return the best, and costs.
 
     An empty cluster receives the point that is farthest from its own centre.
@@ -114,7 +122,9 @@ def lloyd(cloud: Cloud, labels: Any, k: int) -> tuple[Any, Array]:
         distances, costs = cloud.to_centres(labels, k)
         better = costs < least * (1 - 1e-12)
         best[better], least[better] = labels[better], costs[better]
-        if not better.any():  # with non-Euclidean distances a sweep can raise the cost
+        if (
+            limit.is_over or not better.any()
+        ):  # with non-Euclidean distances a sweep can raise the cost
             break
         labels = np.argmin(distances, axis=2).T
         for r, row in enumerate(labels):

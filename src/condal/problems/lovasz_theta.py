@@ -17,16 +17,25 @@ from condal.linalg.symmetric import Symmetric
 from condal.maps.entries import Entries
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import generator, point_of, preview, trials_of
+from condal.problems.answers import (
+    generator,
+    in_time,
+    point_of,
+    preview,
+    rounding_limit,
+    trials_of,
+)
 from condal.problems.factors import factor_of
 from condal.problems.graphs import adjacency, edges
 from condal.problems.inputs import array_of, describe, require_flag
 from condal.problems.stable import improve_stable_set, take_in_order
 from condal.result import Result
+from condal.runtime.memory import TRIANGLE_MATRICES, require_matrices
 from condal.sets.boxes import Box, Equal
 from condal.smooth.linear import Linear
 
 NOISE_THRESHOLDS = (1e-5, 1e-3, 1e-1)  # of 1/n, the mean of diag x; smaller rows may be noise
+COMPLEMENT_MATRICES = 3  # n x n, at least, of the adjacency and its complement
 COMPLEMENT_SUFFIX = " of the complement"
 
 
@@ -100,6 +109,8 @@ class Theta:
         A: Any = None
         K: Any = None
         if self.theta_plus:
+            what, advice = f"theta+ of {n} vertices", "use theta, without theta_plus"
+            require_matrices(TRIANGLE_MATRICES, n, what, advice=advice)
             A = Triangle(n)
             K = Box(np.zeros(A.size), np.where(A(self.W.toarray()) != 0, 0.0, np.inf))
         elif self.W.nnz:
@@ -121,6 +132,8 @@ class Theta:
         Its theta is at most the number of colours of this graph. The product of both thetas is at
         least n, and equal to n for vertex-transitive graphs.
         """
+        what, advice = f"the complement of {self.n} vertices", "use a larger machine"
+        require_matrices(COMPLEMENT_MATRICES, self.n, what, advice=advice)
         joined = self.W.toarray() != 0
         np.fill_diagonal(joined, True)
         back = self.name.endswith(COMPLEMENT_SUFFIX)
@@ -163,7 +176,14 @@ class Theta:
                 candidates.append(whole)
         return max(candidates, key=np.sum)
 
-    def round(self, result: Result, *, trials: int | None = None, seed: int = 0) -> StableSet:
+    def round(
+        self,
+        result: Result,
+        *,
+        trials: int | None = None,
+        seed: int = 0,
+        max_seconds: float | None = None,
+    ) -> StableSet:
         """Round a solution to a stable set: greedy choices, improved by exchanges.
 
         The first trial takes vertices in the order of diag x, the others in the order of R g for x
@@ -177,21 +197,22 @@ class Theta:
             The number of random trials, 100, or fewer for more than 10^5 vertices, by default.
         seed : int, optional
             The seed of the random generator.
+        max_seconds : float, optional
+            A time limit: the best answer found by then is returned.
 
         Returns
         -------
         StableSet
             The largest stable set of all trials.
         """
-        trials = trials_of(trials, 100, self.n)
+        limit, trials = rounding_limit(max_seconds), trials_of(trials, 100, self.n)
         rng = generator(trials, seed)
         R = factor_of(point_of(result, self.n))
         best = np.zeros(self.n, dtype=bool)
-        for trial in range(trials):
+        for trial in in_time(trials, limit):
             scores = (R * R).sum(axis=1) if trial == 0 else R @ rng.standard_normal(R.shape[1])
-            chosen = improve_stable_set(
-                self.W, take_in_order(self.W, np.argsort(-scores, kind="stable"))
-            )
+            greedy = take_in_order(self.W, np.argsort(-scores, kind="stable"))
+            chosen = improve_stable_set(self.W, greedy, limit)
             best = max(best, chosen, key=np.count_nonzero)
         vertices = np.flatnonzero(best)
         return StableSet(int(vertices.size), float(result.bound), vertices)

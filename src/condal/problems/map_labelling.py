@@ -22,6 +22,7 @@ from condal.problems.answers import parts_of
 from condal.problems.inputs import array_of, describe, real_array
 from condal.problems.labels import checked_states
 from condal.result import Result
+from condal.runtime.arguments import refuse_masked
 from condal.sets.boxes import Equal
 from condal.smooth.linear import Linear
 
@@ -282,6 +283,7 @@ def map_inference(
 
 def _rows(unary: Any) -> list[Any]:
     """Return the rows of a table, or the vector of each node."""
+    refuse_masked(unary, "unary")
     table = np.asarray(unary) if hasattr(unary, "__array__") else unary
     if isinstance(table, str) or not isinstance(table, Iterable) or getattr(table, "ndim", 1) == 0:
         raise ProblemError(f"unary must be a row of costs for each node; got {describe(unary)}")
@@ -337,6 +339,7 @@ def _tables(pairwise: Any, edges: Indices, unary: Sequence[Array]) -> Sequence[A
 
 def _one_table(pairwise: Any) -> Any:
     """Return pairwise as a matrix if it is a single one; else None."""
+    refuse_masked(pairwise, "pairwise")
     if not isinstance(pairwise, list | tuple) and not hasattr(pairwise, "__array__"):
         return None
     try:

@@ -19,8 +19,10 @@ from condal.problems.answers import vector_of
 from condal.problems.graphs import square_weights
 from condal.problems.permutations import checked_permutation
 from condal.result import Result
+from condal.runtime.memory import require_matrices
 from condal.smooth.residuals import LeastSquares
 
+MATRICES = 8  # n x n, at least, that a solve holds of the images of P
 MAX_SPARSE_DENSITY = 0.2  # density above which a matrix is stored dense
 
 
@@ -88,6 +90,8 @@ class GraphMatching:
     def problem(self) -> Problem:
         """The relaxation; x is P, row by row."""
         n, A, B = self.n, self.A, self.B
+        what, advice = f"the matching of {n} vertices", "use a larger machine"
+        require_matrices(MATRICES, n, what, advice=advice)
 
         def difference(x: Array) -> Array:
             P = x.reshape(n, n)

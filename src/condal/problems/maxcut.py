@@ -14,7 +14,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.answers import generator, point_of, trials_of
+from condal.problems.answers import generator, point_of, rounding_limit, trials_of
 from condal.problems.factors import factor_of
 from condal.problems.graphs import adjacency
 from condal.problems.signs import best_signs, checked_signs
@@ -105,7 +105,14 @@ class MaxCut:
         s = checked_signs(signs, self.n)
         return float(0.25 * self.W.sum() - 0.25 * (s @ (self.W @ s)))
 
-    def round(self, result: Result, *, trials: int | None = None, seed: int = 0) -> Cut:
+    def round(
+        self,
+        result: Result,
+        *,
+        trials: int | None = None,
+        seed: int = 0,
+        max_seconds: float | None = None,
+    ) -> Cut:
         """Round a solution to a cut by random hyperplanes, each cut improved by single flips.
 
         Parameters
@@ -116,16 +123,18 @@ class MaxCut:
             The number of random trials, 100, or fewer for more than 10^5 vertices, by default.
         seed : int, optional
             The seed of the random generator.
+        max_seconds : float, optional
+            A time limit: the best answer found by then is returned.
 
         Returns
         -------
         Cut
             The best cut of all trials.
         """
-        trials = trials_of(trials, 100, self.n)
+        limit, trials = rounding_limit(max_seconds), trials_of(trials, 100, self.n)
         rng = generator(trials, seed)
         factor = factor_of(point_of(result, self.n))
-        signs = best_signs(-self.W, factor, trials=trials, rng=rng)[1]
+        signs = best_signs(-self.W, factor, trials=trials, rng=rng, limit=limit)[1]
         return Cut(self.weight(signs), float(result.bound), signs)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from condal.linalg.points import Array
 from condal.problems.answers import preview
 from condal.problems.labels import agreement
+from condal.runtime.time_limit import UNLIMITED, TimeLimit
 
 MAX_SWEEPS = 100
 GAIN_ROUNDING = 1e-12  # relative to the largest weight
@@ -62,8 +63,8 @@ def weight_within(S: Any, c: Array, labels: Any) -> float:
     return float(entries.data[inside].sum() - shares @ shares)
 
 
-def improve_partition(S: Any, c: Array, labels: Any, k: int) -> Any:
-    """Move single vertices, each to the group of largest gain, until no move gains.
+def improve_partition(S: Any, c: Array, labels: Any, k: int, limit: TimeLimit = UNLIMITED) -> Any:
+    """Move single vertices to the group of largest gain, until no move gains or the time is up.
 
     The diagonal of S must be 0, and some of the k groups may be empty. Each sweep computes all
     gains at once, and again one by one for the vertices that may move, because moves change other
@@ -78,6 +79,8 @@ def improve_partition(S: Any, c: Array, labels: Any, k: int) -> Any:
         own = np.take_along_axis(scores, labels[:, None], axis=1)[:, 0]
         moved = False
         for v in np.flatnonzero(scores.max(axis=1) > own + GAIN_ROUNDING * scale):
+            if limit.is_over:
+                return labels
             near = slice(S.indptr[v], S.indptr[v + 1])
             links = np.bincount(labels[S.indices[near]], weights=S.data[near], minlength=k)
             shares[labels[v]] -= c[v]

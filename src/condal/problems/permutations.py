@@ -9,6 +9,7 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.problems.inputs import array_of, describe
+from condal.runtime.time_limit import UNLIMITED, TimeLimit
 
 
 def checked_permutation(permutation: Any, n: int) -> Any:
@@ -25,16 +26,17 @@ def checked_permutation(permutation: Any, n: int) -> Any:
     return p
 
 
-def improve_by_exchanges(A: Array, B: Array, p: Any) -> Any:
-    """Return p after greedy exchanges of two values, the largest saving first."""
+def improve_by_exchanges(A: Array, B: Array, p: Any, limit: TimeLimit = UNLIMITED) -> Any:
+    """Return p after greedy exchanges of two values, the largest saving first, in time."""
     p = np.array(p)
     rounding = 1e-12 * float(np.abs(A).sum() * np.abs(B).max(initial=0.0))
-    while True:
+    while not limit.is_over:
         change = exchange_costs(A, B[np.ix_(p, p)])
         r, s = np.unravel_index(int(np.argmin(change)), change.shape)
         if change[r, s] >= -rounding:
             return p
         p[r], p[s] = p[s], p[r]
+    return p
 
 
 def exchange_costs(A: Array, D: Array) -> Array:

@@ -143,6 +143,7 @@ class PhaseRetrieval:
         return float(np.linalg.norm(image - self.b) / np.linalg.norm(self.b))
 
 
+@np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
 def phase_retrieval(
     intensities: Any,
     a: Any = None,

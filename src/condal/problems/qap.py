@@ -20,13 +20,22 @@ from condal.maps.combined import Stack
 from condal.maps.entries import Entries
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
-from condal.problems.answers import excess, generator, point_of, preview
+from condal.problems.answers import (
+    excess,
+    generator,
+    in_time,
+    point_of,
+    preview,
+    rounding_limit,
+)
 from condal.problems.assignments import Assignments
 from condal.problems.factors import leading_factor
 from condal.problems.graphs import square_weights
 from condal.problems.inputs import require_choice
 from condal.problems.permutations import checked_permutation, improve_by_exchanges
 from condal.result import Result
+from condal.runtime.memory import TRIANGLE_MATRICES, require_matrices
+from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.sets.boxes import Box, Equal
 from condal.sets.orthants import NonNegative
 from condal.sets.separable import Separable
@@ -121,6 +130,8 @@ class QuadraticAssignment:
         )
 
     def _bounded(self) -> tuple[Any, Any]:
+        what, advice = f"quadratic assignment of {self.n} items", "use nonnegative='costs'"
+        require_matrices(TRIANGLE_MATRICES, self.n**2, what, advice=advice)
         A = Triangle(self.n**2)
         i, p = np.divmod(np.arange(self.n**2), self.n)
         one_shared = (i[:, None] == i) != (p[:, None] == p)
@@ -173,7 +184,14 @@ class QuadraticAssignment:
         point_of(result, self.n**2)
         return excess(self.cost(permutation), float(result.bound), "permutation")
 
-    def round(self, result: Result, *, trials: int = 50, seed: int = 0) -> Assignment:
+    def round(
+        self,
+        result: Result,
+        *,
+        trials: int = 50,
+        seed: int = 0,
+        max_seconds: float | None = None,
+    ) -> Assignment:
         """Round a solution to a permutation, improved by exchanges of two values.
 
         The first trial takes the permutation nearest to diag x, which is a mean of permutation
@@ -188,31 +206,39 @@ class QuadraticAssignment:
             The number of random trials, 50 by default.
         seed : int, optional
             The seed of the random generator.
+        max_seconds : float, optional
+            A time limit: the best answer found by then is returned.
 
         Returns
         -------
         Assignment
             The cheapest assignment of all trials.
         """
-        rng = generator(trials, seed)
-        p = self._rounded(point_of(result, self.n**2), rng, trials=trials)
+        limit, rng = rounding_limit(max_seconds), generator(trials, seed)
+        p = self._rounded(point_of(result, self.n**2), rng, trials=trials, limit=limit)
         return Assignment(self.cost(p), float(result.bound), p)
 
-    def _rounded(self, x: Point, rng: np.random.Generator, *, trials: int) -> Any:
+    def _rounded(
+        self,
+        x: Point,
+        rng: np.random.Generator,
+        *,
+        trials: int,
+        limit: TimeLimit = UNLIMITED,
+    ) -> Any:
         from scipy.optimize import linear_sum_assignment
 
         n = self.n
         mean = Entries(n * n, np.arange(n * n), np.arange(n * n))(x).reshape(n, n)
         R = leading_factor(x, n)
         permutations: list[Any] = []
-        for trial in range(trials):
+        for trial in in_time(trials, limit):
             near = mean
             if trial > 0:
                 noise = (trial / trials) * rng.standard_normal((n, n))
                 near = (R @ rng.standard_normal(R.shape[1])).reshape(n, n) + noise
-            permutations.append(
-                improve_by_exchanges(self.A, self.B, linear_sum_assignment(-near)[1])
-            )
+            nearest = linear_sum_assignment(-near)[1]
+            permutations.append(improve_by_exchanges(self.A, self.B, nearest, limit))
         return min(permutations, key=self.cost)
 
 

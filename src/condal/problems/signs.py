@@ -9,7 +9,9 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
+from condal.linalg.sparse import row_entries
 from condal.problems.inputs import array_of, describe
+from condal.runtime.time_limit import UNLIMITED, TimeLimit
 
 MAX_BATCH_SIGNS = 2**22  # per batch of columns, at 40 bytes per sign and per four neighbours
 LEVEL_SHARE = 0.75  # of the largest gain in a column: larger gains flip first
@@ -37,26 +39,37 @@ def signs_of(columns: Array) -> Array:
 
 
 def best_signs(
-    C: Any, factor: Array, *, trials: int, rng: np.random.Generator, first: Array | None = None
+    C: Any,
+    factor: Array,
+    *,
+    trials: int,
+    rng: np.random.Generator,
+    first: Array | None = None,
+    limit: TimeLimit = UNLIMITED,
 ) -> tuple[float, Array]:
     """Return the largest s'C s, and s, over the signs of random combinations of factor columns.
 
-    There are `trials` candidates, each improved by flips; `first`, if given, is one of them.
+    There are `trials` candidates, each improved by flips; `first`, if given, is one of them. When
+    the time is up, the best so far is returned.
     """
     n, most, best = len(factor), -np.inf, np.ones(len(factor))
     batch = max(1, MAX_BATCH_SIGNS // max(n, C.nnz // 4))
-    for begin in range(0, trials, batch):
-        count = min(batch, trials - begin)
+    begin = 0
+    while begin < trials and not (begin > 0 and limit.is_over):
+        # The first candidate goes alone if time is short, so that it is flipped to the end.
+        alone = begin == 0 and limit.max_seconds is not None
+        count = min(1 if alone else batch, trials - begin)
         drawn = 0 if first is None or begin > 0 else 1
         s = np.empty((n, count))
         if drawn and first is not None:
             s[:, :1] = first
         s[:, drawn:] = factor @ rng.standard_normal((count - drawn, factor.shape[1])).T
-        s = flipped(C, signs_of(s))
+        s = flipped(C, signs_of(s), limit=limit)
         values = np.einsum("ij,ij->j", s, C @ s)
         top = int(np.argmax(values))
         if values[top] > most:
             best, most = s[:, top].copy(), float(values[top])
+        begin += count
     return most, best
 
 
@@ -68,8 +81,11 @@ def flipped(
     numbers: Indices | None = None,
     halo: Exchange | None = None,
     largest: Exchange | None = None,
+    limit: TimeLimit = UNLIMITED,
 ) -> Array:
-    """Flip single signs of each column s until no flip increases s'C s; `signs` may be overwritten.
+    """Flip single signs of each column s until no flip increases s'C s, or the time is up.
+
+    `signs` may be overwritten.
 
     The diagonal of C must be 0. Flips proceed level by level: first the signs whose gain exceeds a
     fraction of the largest gain in their column. In each round, all signs flip that gain more than
@@ -94,6 +110,8 @@ def flipped(
         level = np.maximum(LEVEL_SHARE * most, least)
         tried, patience = np.flatnonzero(gains > level), ROUNDS_IN_INDEX_ORDER
         while largest(np.array([float(tried.size)]))[0]:
+            if limit.is_over:
+                return signs
             theirs = gain if halo is None else halo(gains).reshape(-1)
             patience -= 1
             line = order if patience > 0 else order * SCATTER_FACTOR
@@ -107,7 +125,7 @@ def flipped(
                 steps = halo(steps).reshape(-1)
                 moved = np.flatnonzero(steps)
                 turned = steps[moved]
-            at, counts = _rows(back, moved // trials)
+            at, counts = row_entries(back, moved // trials)
             changed = back.indices[at].astype(np.intp) * trials + np.repeat(moved % trials, counts)
             lost = 2 * back.data[at] * np.repeat(turned, counts) * s[changed]
             np.subtract.at(gain, changed, lost)
@@ -121,7 +139,7 @@ def _ahead(C: Any, tried: Indices, trials: int, gain: Array, theirs: Array, orde
     if tried.size == 0:
         return np.zeros(0, dtype=bool)
     rows = tried // trials
-    at, counts = _rows(C, rows)
+    at, counts = row_entries(C, rows)
     near = C.indices[at].astype(np.intp)
     other = theirs[near * trials + np.repeat(tried % trials, counts)]
     own = np.repeat(gain[tried], counts)
@@ -130,11 +148,3 @@ def _ahead(C: Any, tried: Indices, trials: int, gain: Array, theirs: Array, orde
     behind[same] = order[near[same]] < np.repeat(order[rows], counts)[same]
     # A sign with a positive gain has neighbours, so no segment is empty.
     return ~np.logical_or.reduceat(behind, np.cumsum(counts) - counts)
-
-
-def _rows(C: Any, rows: Indices) -> tuple[Indices, Indices]:
-    """Return the positions of the entries of these rows, and how many each row has."""
-    begin = C.indptr[rows].astype(np.intp)
-    counts = C.indptr[rows + 1] - begin
-    first = np.cumsum(counts) - counts
-    return np.arange(int(counts.sum())) + np.repeat(begin - first, counts), counts

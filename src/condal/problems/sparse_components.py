@@ -21,8 +21,10 @@ from condal.problems.factors import leading_factor
 from condal.problems.inputs import describe, real_array
 from condal.result import Result
 from condal.runtime.arguments import require_positive, require_whole
+from condal.runtime.memory import require_matrices
 from condal.smooth.linear import Linear
 
+MATRICES = 5  # n x n, at least, that a solve holds: S, its scaled copy, and images of |x|
 NEGLIGIBLE = 1e-3  # of the largest entry of a leading eigenvector; smaller entries count as 0
 
 
@@ -101,6 +103,7 @@ class SparsePCA:
     @cached_property
     def problem(self) -> Problem:
         """The program; g is the sum of |x_ij|, through the triangle of x."""
+        _require_memory(self.n)
         B = Triangle(self.n)
         # sqrt(2) |sqrt(2) x_ij| for both x_ij and x_ji, |x_ii| for x_ii.
         weights = self.rho * B(np.ones((self.n, self.n)))
@@ -199,6 +202,11 @@ class SparsePCA:
         return Component(v, np.flatnonzero(v), variance, explained, self.value(v))
 
 
+def _require_memory(n: int) -> None:
+    advice = "drop variables of little variance, or use a larger machine"
+    require_matrices(MATRICES, n, f"sparse PCA of {n} variables", advice=advice)
+
+
 def sparse_pca(
     covariance: Any = None, rho: Any = None, *, data: Any = None, name: str = "sparse PCA"
 ) -> SparsePCA:
@@ -245,6 +253,7 @@ def sparse_pca(
             raise ProblemError(
                 f"data must have at least two observations, a row each; got shape {rows.shape}"
             )
+        _require_memory(rows.shape[1])
         centred = rows - rows.mean(axis=0)
         covariance = centred.T @ centred / (len(rows) - 1)
     require_positive(rho, "rho")

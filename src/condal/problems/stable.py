@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from condal.runtime.time_limit import UNLIMITED, TimeLimit
+
 
 def take_in_order(W: Any, order: Any) -> Any:
     """Take each vertex in turn unless it is adjacent to one already taken."""
@@ -17,8 +19,8 @@ def take_in_order(W: Any, order: Any) -> Any:
     return chosen
 
 
-def improve_stable_set(W: Any, chosen: Any) -> Any:
-    """Add free vertices and exchange one vertex for two until neither is possible.
+def improve_stable_set(W: Any, chosen: Any, limit: TimeLimit = UNLIMITED) -> Any:
+    """Add free vertices and exchange one vertex for two until neither is possible or in time.
 
     Only vertices with exactly one neighbour in the set can replace it; `tight` counts neighbours.
     """
@@ -39,6 +41,8 @@ def improve_stable_set(W: Any, chosen: Any) -> Any:
     while size < int(chosen.sum()):
         size = int(chosen.sum())
         for v in np.flatnonzero(chosen):
+            if limit.is_over:
+                return chosen
             near = _near(W, v)
             loose = near[tight[near] == 1]
             pair = _apart(W, loose)

@@ -14,7 +14,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
-from condal.problems.answers import generator, point_of, trials_of
+from condal.problems.answers import generator, point_of, rounding_limit, trials_of
 from condal.problems.factors import factor_of, leading_factor
 from condal.problems.graphs import adjacency
 from condal.problems.signs import best_signs, checked_signs, flipped, signs_of
@@ -129,7 +129,14 @@ class SignSynchronisation:
         s = checked_signs(signs, self.n)
         return certify(self, LowRank(s[:, None], np.ones(1)), self.dual(s))
 
-    def round(self, result: Result, *, trials: int | None = None, seed: int = 0) -> Signs:
+    def round(
+        self,
+        result: Result,
+        *,
+        trials: int | None = None,
+        seed: int = 0,
+        max_seconds: float | None = None,
+    ) -> Signs:
         """Round a solution to signs, each candidate improved by single flips.
 
         Candidates are the signs of the leading eigenvector of x and of random combinations of the
@@ -143,17 +150,18 @@ class SignSynchronisation:
             The number of random trials, 50, or fewer for more than 2 x 10^5 signs, by default.
         seed : int, optional
             The seed of the random generator.
+        max_seconds : float, optional
+            A time limit: the best answer found by then is returned.
 
         Returns
         -------
         Signs
             The best signs of all trials.
         """
-        trials = trials_of(trials, 50, self.n)
+        limit, trials = rounding_limit(max_seconds), trials_of(trials, 50, self.n)
         rng, x = generator(trials, seed), point_of(result, self.n)
-        best = best_signs(
-            self.C, factor_of(x), trials=trials, rng=rng, first=signs_of(leading_factor(x, 1))
-        )[1]
+        first = signs_of(leading_factor(x, 1))
+        best = best_signs(self.C, factor_of(x), trials=trials, rng=rng, first=first, limit=limit)[1]
         return Signs(self.value(best), float(result.bound), best)
 
 

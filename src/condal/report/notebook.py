@@ -29,7 +29,7 @@ def in_notebook() -> bool:
 
 
 class Bar:
-    """The last `Row` as two bars, of the gap and of the infeasibility, at most 5 times per second.
+    """The last `Row` as bars of gap, infeasibility and price, at most 5 times per second.
 
     Each factor of 10 in the error is a sixth of the bar.
     """
@@ -78,7 +78,8 @@ def drawn(row: Row | None, seconds: float) -> str:
         f"objective {row.objective + 0.0:#.7g}, bound {bound}",
         f"iteration {row.k:,}, {max(seconds, row.seconds):.1f} s",
     ]
-    bars = [_bar("gap", row.gap), _bar("infeasibility", row.infeasibility)]
+    errors = {"gap": row.gap, "infeasibility": row.infeasibility, "price": row.price}
+    bars = [_bar(name, error) for name, error in errors.items()]
     return (
         f'<div style="{style}">' + "".join(f"<div>{text}</div>" for text in bars + texts) + "</div>"
     )

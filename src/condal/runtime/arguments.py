@@ -19,6 +19,7 @@ def finite_array(
     test: Callable[[NDArray[np.float64]], Any] = np.isfinite,
 ) -> NDArray[np.float64]:
     """Return the values as a float64 array; an array of another type is copied."""
+    refuse_masked(values, name)
     try:
         raw = np.asarray(values)
         refuse_complex(raw.dtype, name)
@@ -46,13 +47,34 @@ def finite_array(
 
 
 def plain_array(values: Any, name: str, wanted: str) -> NDArray[Any]:
-    """Return numpy.asarray(values); raise ProblemError if that fails."""
+    """Return numpy.asarray(values); raise ProblemError if that fails or entries are masked."""
+    refuse_masked(values, name)
     try:
         return np.asarray(values)
     except (TypeError, ValueError) as error:
         raise ProblemError(
             f"{name} must be {wanted}; got {type(values).__name__} ({error})"
         ) from None
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """Raise ProblemError for masked entries: the numbers under a mask are not data."""
+    if not is_masked(values):
+        return
+    wrong = np.argwhere(np.ma.getmaskarray(values))
+    if len(wrong):
+        first = tuple(int(i) for i in wrong[0])
+        place = f", the first at index {first if len(first) > 1 else first[0]}" if first else ""
+        raise ProblemError(
+            f"{name} has {len(wrong)} masked entries{place}: fill them, for example with "
+            f"{name}.filled(0), or leave them out of the data"
+        )
+
+
+def is_masked(values: Any) -> bool:
+    """Return whether values is a masked array."""
+    # By attribute first: the import of numpy.ma takes a while.
+    return hasattr(values, "mask") and isinstance(values, np.ma.MaskedArray)
 
 
 def refuse_complex(dtype: Any, name: str) -> None:
@@ -83,6 +105,13 @@ def require_positive(value: Any, name: str) -> None:
     real = isinstance(value, int | float | np.integer | np.floating)
     if not real or not (np.isfinite(value) and value > 0):
         raise ProblemError(f"{name} must be a positive number; got {value!r}")
+
+
+def require_seconds(value: Any, name: str = "max_seconds") -> None:
+    """Raise ProblemError unless value is a positive number, which may be infinite, or None."""
+    real = isinstance(value, int | float | np.integer | np.floating) and value is not True
+    if value is not None and not (real and value > 0):
+        raise ProblemError(f"{name} must be positive, or None; got {value!r}")
 
 
 def has_member(piece: Any, name: str) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from condal.driver.memory import Bytes
 from condal.driver.run import Callback
 from condal.driver.solve import solve
 from condal.driver.stop import Stop
@@ -15,6 +14,7 @@ from condal.io.safe_files import PathLike
 from condal.problem import Model, Problem
 from condal.result import Result, Row
 from condal.runtime.arguments import require_whole
+from condal.runtime.memory import Bytes
 from condal.sweeps.folder import SweepFolder
 from condal.sweeps.progress import Silent, Watch
 from condal.sweeps.run import run, undisturbed
@@ -37,7 +37,7 @@ def sweep(
     workers: int | str | None = None,
     watch: Watch | None = None,
     name: str | None = None,
-    method: Method | None = None,
+    method: Method | str | None = None,
     tol: float = 1e-3,
     max_iters: int | None = None,
     max_seconds: float | None = None,

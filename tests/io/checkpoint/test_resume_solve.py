@@ -16,6 +16,7 @@ from bits import same
 
 import condal
 from condal import Status, storage
+from condal.driver.memory import estimate, in_all
 from condal.errors import FormatError, ProblemError
 from condal.methods.state import State
 from condal.problems import matrix_completion, max_cut, theta
@@ -245,7 +246,9 @@ def test_the_next_method_keeps_x_in_the_memory_that_there_was(monkeypatch, tmp_p
         auto.Choice(condal.CGAL(eta=condal.methods.rules.LineSearch()), "last"),
     )
     monkeypatch.setattr("condal.driver.memory.choices", lambda *_, **__: tried)
-    problem, options = max_cut(GRAPH).problem, {"tol": 1e-9, "max_memory": "100 kB"}
+    problem = max_cut(GRAPH).problem
+    beside = in_all(problem, condal.CGAL()) - sum(estimate(problem, condal.CGAL()).values())
+    options = {"tol": 1e-9, "max_memory": beside + 100_000}
     whole = condal.solve(problem, max_iters=60, **options)
     assert whole.method == "cgal, then cgal-ls"
     assert_same(in_parts(tmp_path / "a", problem, None, (3, 57), **options), whole)

@@ -19,6 +19,7 @@ from condal.problems.conic.rays import find_ray
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.trace import Search
 from condal.result import Status
+from condal.runtime.time_limit import TimeLimit
 from conic_programs import (
     cone_program,
     infeasible,
@@ -263,12 +264,12 @@ def test_a_row_of_next_to_no_entries_is_not_called_empty():
 
 def test_a_search_has_one_limit_for_all_that_it_solves():
     search = Search.of(Shape.of(fold(unbounded())), 0, 100.0)
-    assert 90.0 < search.left <= 100.0
-    assert not search.over
-    late = Search(until=0.0)
-    assert late.over
-    assert 0.0 < late.left < 0.1
-    assert Search().left is None
+    assert 90.0 < search.limits["max_seconds"] <= 100.0
+    assert not search.time.is_over
+    late = Search(time=TimeLimit(1e-9))
+    assert late.time.is_over
+    assert 0.0 < late.limits["max_seconds"] < 0.1
+    assert Search().limits["max_seconds"] is None
 
 
 def test_a_search_of_a_large_program_takes_fewer_iterations():

@@ -10,7 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
-from condal.cli.application import Application, Chosen, Figures, Lines
+from condal.cli.application import BUILD_SHARE, Application, Chosen, Figures, Lines
 from condal.cli.text import number
 from condal.errors import FormatError
 from condal.io.formats.ratings import Ratings, read_ratings
@@ -54,7 +54,6 @@ def _build(file: str, chosen: Chosen) -> _Task:
     rows, cols = known.rows, known.cols
     if chosen["predict"] is not None:
         rows, cols = _places(chosen["predict"], known)
-    limit = chosen["max_seconds"]
     model = matrix_completion(
         known.rows,
         known.cols,
@@ -66,7 +65,7 @@ def _build(file: str, chosen: Chosen) -> _Task:
         delta=chosen["delta"],
         seed=chosen["seed"],
         watch=None if chosen["say"] is None else partial(_tell, chosen["say"]),
-        max_seconds=None if limit is None else limit / 2,  # the other half is for the solve
+        max_seconds=chosen["limit"].share(BUILD_SHARE).max_seconds,
         name="matrix-completion",
     )
     return _Task(model, known, rows, cols)

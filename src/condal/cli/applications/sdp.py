@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 import condal
-from condal.cli.application import Application, Chosen, Figures, Lines
+from condal.cli.application import BUILD_SHARE, Application, Chosen, Figures, Lines
 from condal.cli.text import counted, number
 from condal.io.formats.sdpa import read_sdpa
 from condal.io.formats.sdpa_solution import solution_lines
@@ -33,12 +33,11 @@ class _Solution:
 
 
 def _build(file: str, chosen: Chosen) -> ConicModel:
-    limit = chosen["max_seconds"]
     return conic_model(
         replace(read_sdpa(file).program, name="sdp"),
         chosen["trace_bound"],
         seed=chosen["seed"],
-        max_seconds=None if limit is None else limit / 2,  # the rest is for the solve
+        max_seconds=chosen["limit"].share(BUILD_SHARE).max_seconds,
         say=chosen["say"],
     )
 

@@ -12,6 +12,7 @@ from condal.errors import ProblemError
 from condal.io.formats.coordinate import Indices as NarrowIndices
 from condal.io.formats.numerals import Floats, Ints
 from condal.io.formats.text import Text
+from condal.runtime.arguments import refuse_masked
 
 Indices: TypeAlias = NarrowIndices | Ints
 Entries: TypeAlias = tuple[Ints, Ints, Floats]
@@ -93,6 +94,7 @@ def require_symmetric(
 
 def upper_triangle(matrix: sparse.csr_array | npt.ArrayLike) -> sparse.coo_array:
     """Return the upper triangle of W = W^T without zeros; ProblemError if W is not symmetric."""
+    refuse_masked(matrix, "W")
     W: Any = matrix if sparse.issparse(matrix) else np.asarray(matrix)
     if W.ndim != 2 or W.shape[0] != W.shape[1] or W.shape[0] == 0:
         raise ProblemError(f"W has shape {W.shape}; wanted an adjacency matrix, n x n with n >= 1")

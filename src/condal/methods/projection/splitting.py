@@ -204,7 +204,8 @@ def _balanced(carry: SplittingState, z: Array, c: Array) -> SplittingState:
     force = carry.rho * (carry.u - z)
     primal = carry.residual / max(_norm(z), TINY)
     dual = carry.rho * _norm(z - carry.z) / max(_norm(c), _norm(force), TINY)
-    ratio, seen = carry.ratio + log(max(primal, TINY) / max(dual, TINY)), carry.seen + 1
+    # The quotient itself may underflow.
+    ratio, seen = carry.ratio + log(max(primal, TINY)) - log(max(dual, TINY)), carry.seen + 1
     if carry.steps < carry.balance:
         return replace(carry, ratio=ratio, seen=seen)
     factor = min(max(exp(0.5 * ratio / seen), 1 / MAX_BALANCE), MAX_BALANCE)

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.certificates.certificate import Certificate, allowed_gap
+from condal.certificates.certificate import Certificate
 from condal.certificates.infeasibility import infeasibility_proof
+from condal.certificates.tolerance import solves
 from condal.driver.solve import resume, solve
 from condal.errors import ProblemError
 from condal.linalg.points import Array, dense
@@ -38,13 +39,13 @@ from condal.problems.conic.verified import (
     verified_unbounded,
 )
 from condal.result import History, Result, Status
+from condal.runtime.time_limit import TimeLimit
 from condal.types import Method
 
 GAP_ROUNDING = 1e-12  # relative to the objective
 GIVEN_TRACE = "for points within the given trace bound"
 UNVERIFIED = "the program's own data prove less than tol: scale the rows, or raise tol"
 RETRY = 0.01  # of tol, if the first bound is not proved on the program's own data
-MIN_SECONDS = 1e-3  # a time limit must be positive
 VERIFIED_SHARE = 0.1  # of tol: what the check of a bound on the program's own data may lose
 DUAL_ERROR = 0.1  # distance of the multipliers from the dual cone, as a fraction of tol
 
@@ -99,12 +100,12 @@ class ConicModel:
             return self.shape.problem(np.ones(len(self.shape.maps)))
         return self.shape.problem(self.trace.traces, exact=self.trace.exact)
 
-    def solve(self, method: Method | None = None, **options: Any) -> Result:
+    def solve(self, method: Method | str | None = None, **options: Any) -> Result:
         """Solve the problem, with a bound that holds for the program itself.
 
         Parameters
         ----------
-        method : Method, optional
+        method : Method or str, optional
             The method; chosen by default.
         **options
             Options of `condal.solve`.
@@ -116,16 +117,18 @@ class ConicModel:
         """
         if self.verdict is not None:
             return self.ended()
+        limit = TimeLimit(options.get("max_seconds"))
         result = solve(self.problem, method, **options)
         proved = self.proved(result)
         if proved.reason != UNVERIFIED or result.tol is None:
             return proved
+        if limit.is_over:
+            return proved
         more = {**options, "tol": RETRY * result.tol, "warm_start": result}
-        if options.get("max_seconds") is not None:
-            more["max_seconds"] = max(options["max_seconds"] - result.seconds, MIN_SECONDS)
+        more["max_seconds"] = limit.max_seconds
         again = self.proved(solve(self.problem, method, **more))
         again = replace(again, tol=result.tol, seconds=result.seconds + again.seconds)
-        if self._within_tol(again) and again.infeasibility <= result.tol:
+        if self._within_tol(again):
             return replace(again, status=Status.SOLVED, reason="")
         return again if again.gap < proved.gap else proved
 
@@ -165,7 +168,7 @@ class ConicModel:
         claimed, proved = proved.bound, self._verified(proved)
         if result.status is Status.SOLVED and not self._within_tol(proved):
             if self._trace.given:  # a bound for any trace would be a little worse than tol
-                return replace(result, certificate=_within_the_trace(result.certificate))
+                return replace(result, certificate=self._within_the_trace(result.certificate))
             reason = f"points with an objective beyond {proved.bound:.6g} may have larger traces "
             reason += "than the bound, and be better: give trace_bound= (--trace-bound)"
             if proved.bound != claimed:
@@ -205,6 +208,34 @@ class ConicModel:
         reason = "no point seems to be feasible, but the program's own data do not prove it"
         return replace(result, status=Status.STALLED, reason=reason)
 
+    def inner_multipliers(self) -> tuple[list[Array], list[Array]]:
+        """Return multipliers that move others into the dual cone.
+
+        Returns
+        -------
+        tuple of lists of ndarray
+            Directions y with -A'y inside the dual cone, and points y with c - A'y in it, for the
+            program as a minimisation.
+        """
+        return self._inward, self._combinations(of_objective=True)
+
+    def folded_multipliers(self, y: Array) -> Array:
+        """Return the multipliers of `problem` for multipliers of the program's rows.
+
+        Parameters
+        ----------
+        y : ndarray
+            One number per row of the program, as `dual` returns them.
+
+        Returns
+        -------
+        ndarray
+            One number per row of `problem`.
+        """
+        folded = self.shape.folded
+        w = y[folded.rows] / folded.scale
+        return np.asarray(w if self.program.maximise else -w)
+
     @property
     def _inward(self) -> list[Array]:
         """Multipliers y of the program's rows with -A'y inside the dual cone."""
@@ -222,9 +253,35 @@ class ConicModel:
         return multipliers
 
     def _within_tol(self, result: Result) -> bool:
-        """Return whether the gap is within tol, with the bound that holds for the program."""
-        allowed = allowed_gap(self.problem, result.objective, result.tol or 0.0)
-        return abs(result.bound - result.objective) <= allowed
+        """Return whether the result solves to tol, with the bound that holds for the program."""
+        return solves(self.problem, result.certificate, result.tol or 0.0)
+
+    def separated_for(self, d: Array) -> str | None:
+        """Return what a separator assumes as a proof that nothing is feasible.
+
+        Parameters
+        ----------
+        d : ndarray
+            A separator of `problem`.
+
+        Returns
+        -------
+        str or None
+            The assumption in words, empty if there is none. None if d proves only that no feasible
+            point has a better objective than some level.
+        """
+        if not self._trace.given and self._trace.level == inf:
+            return ""
+        if combine(self.shape, d).impossible:
+            return ""
+        return self._given_trace if self._trace.given else None
+
+    @property
+    def _given_trace(self) -> str:
+        return f"{GIVEN_TRACE} {float(self._trace.traces.max()):g}"
+
+    def _within_the_trace(self, certificate: Certificate) -> Certificate:
+        return replace(certificate, how=f"{certificate.how}, {self._given_trace}")
 
     def _of_any_trace(self, result: Result) -> Result:
         """Keep a proof of infeasibility only if it does not assume a trace."""
@@ -377,7 +434,7 @@ class ConicModel:
             if np.all(combination.least >= 0) and proved.gap <= 2 * certificate.gap + GAP_ROUNDING:
                 how = f"{certificate.how}; the slack is psd, so it holds whatever the trace"
                 return replace(proved, how=how)
-            return _within_the_trace(certificate)
+            return self._within_the_trace(certificate)
         if sense * certificate.bound > self._trace.level:
             return replace(certificate, bound=sense * self._trace.level)
         return certificate
@@ -407,16 +464,13 @@ class ConicModel:
         )
 
 
-def _within_the_trace(certificate: Certificate) -> Certificate:
-    return replace(certificate, how=f"{certificate.how}, {GIVEN_TRACE}")
-
-
 def conic_model(
     program: Program,
     trace_bound: float | None = None,
     *,
     seed: int = 0,
     max_seconds: float | None = None,
+    search: bool = True,
     say: Callable[[str], None] | None = None,
 ) -> ConicModel:
     """Return the model of a program, with a proved bound on the trace of its solutions.
@@ -432,6 +486,8 @@ def conic_model(
         The seed of the search.
     max_seconds : float, optional
         A time limit for the search.
+    search : bool, optional
+        Whether problems are solved in search of a bound; otherwise only sums of rows are tried.
     say : callable, optional
         Called with a line of text about each step of the search.
 
@@ -460,7 +516,8 @@ def conic_model(
         raise ProblemError(f"conic_model takes a Program; got {type(program).__name__}")
     began = time.perf_counter()
     shape = Shape.of(fold(program))
-    trace = bound_traces(shape, trace_bound, Search.of(shape, seed, max_seconds, say))
+    limits = Search.of(shape, seed, max_seconds, say) if search else None
+    trace = bound_traces(shape, trace_bound, limits)
     if isinstance(trace, Verdict) and not _proved_on(program, shape, trace):
         raise UnboundedTraceError(
             f"{program.name} seems to be {trace.status.name.lower()}, but its own data do not "

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 
 from condal.driver.solve import solve
-from condal.linalg.eigenvalue_bounds import dense_cholesky
+from condal.linalg.factorisations import dense_cholesky
 from condal.linalg.norms import gamma
 from condal.linalg.points import Array, dense
 from condal.linalg.rounding import norm_above
@@ -26,6 +26,7 @@ from condal.problems.conic.program import Block, Program, trace_of
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.unfolded import blocks_of
 from condal.result import Status
+from condal.runtime.time_limit import TimeLimit
 
 MAX_DENSE_SIDE = 2000  # of the rows, and of all blocks together
 DEPTHS = (0.3, 1e-2, 1e-4)  # of the candidates inside the cone, relative to the trace
@@ -46,6 +47,7 @@ class Ray:
 
 def find_ray(program: Program, *, max_seconds: float | None, **limits: Any) -> Ray | None:
     """Return a proved ray; None if none was found within max_seconds in total."""
+    limit = TimeLimit(max_seconds)
     if max(program.b.size, sum(block.n for block in program.blocks)) > MAX_DENSE_SIDE:
         return None
     A = program.A
@@ -56,9 +58,11 @@ def find_ray(program: Program, *, max_seconds: float | None, **limits: Any) -> R
     if least is None or least <= 0:
         return None
     factor = cho_factor(gram) if gram.size else None
-    seconds_each = None if max_seconds is None else max_seconds / len(DEPTHS)
-    for depth in DEPTHS:
-        x = _candidate(program, depth, max_seconds=seconds_each, **limits)
+    for done, depth in enumerate(DEPTHS):
+        if limit.is_over:
+            return None
+        each = limit.share(1 / (len(DEPTHS) - done))
+        x = _candidate(program, depth, max_seconds=each.max_seconds, **limits)
         if x is None:
             continue
         if factor is not None:

@@ -6,7 +6,6 @@ phase one; phase one with the objective as a row, which bounds points up to an o
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -25,9 +24,9 @@ from condal.problems.conic.rays import Ray, find_ray
 from condal.problems.conic.structure import Shape
 from condal.result import Status
 from condal.runtime.arguments import require_positive
+from condal.runtime.time_limit import UNLIMITED, TimeLimit
 
 LEVEL_GROWTH = 30.0  # factor on the room above the lowest level, if a level is too low
-MIN_SECONDS = 1e-3  # a time limit must be positive
 MAX_LEVELS = 8
 MAX_SEARCH_ITERS, MIN_SEARCH_ITERS = 5_000, 200  # of each solve of a search
 MAX_SEARCH_FLOPS = 1e12  # of each solve: few iterations, if each factorises large blocks
@@ -94,14 +93,14 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Search:
-    """The limits of a search for a bound: seed, deadline, iterations, and a callback for messages.
+    """The limits of a search for a bound: seed, time, iterations, and a callback for messages.
 
     The limit on iterations depends on the program only, so that the answer does not depend on the
     clock.
     """
 
     seed: int = 0
-    until: float = inf
+    time: TimeLimit = UNLIMITED
     max_iters: int = MAX_SEARCH_ITERS
     say: Callable[[str], None] | None = None
 
@@ -114,29 +113,17 @@ class Search:
         say: Callable[[str], None] | None = None,
     ) -> Search:
         """Return a search that begins now."""
-        until = inf if max_seconds is None else time.perf_counter() + max_seconds
         parts = shape.folded.parts
         flops = sum(part.A.nnz + (part.n**3 if part.kind == "psd" else part.n) for part in parts)
         affordable = int(MAX_SEARCH_FLOPS / max(flops, 1))
         iters = min(max(affordable, MIN_SEARCH_ITERS), MAX_SEARCH_ITERS)
-        return cls(seed, until, iters, say)
+        return cls(seed, TimeLimit(max_seconds), iters, say)
 
     @property
     def limits(self) -> dict[str, Any]:
         """The options of each solve of the search."""
-        return {"seed": self.seed, "max_seconds": self.left, "max_iters": self.max_iters}
-
-    @property
-    def left(self) -> float | None:
-        """The remaining seconds, always positive; None for no limit."""
-        if self.until == inf:
-            return None
-        return max(self.until - time.perf_counter(), MIN_SECONDS)
-
-    @property
-    def over(self) -> bool:
-        """Whether the deadline has passed."""
-        return time.perf_counter() >= self.until
+        limits = {"seed": self.seed, "max_iters": self.max_iters}
+        return {**limits, "max_seconds": self.time.max_seconds}
 
     def tell(self, line: str) -> None:
         """Pass a line to the callback."""
@@ -144,8 +131,13 @@ class Search:
             self.say(line)
 
 
-def bound_traces(shape: Shape, trace_bound: float | None, search: Search) -> TraceBound | Verdict:
-    """Return a bound on the traces, or a verdict; raise UnboundedTraceError if neither is found."""
+def bound_traces(
+    shape: Shape, trace_bound: float | None, search: Search | None
+) -> TraceBound | Verdict:
+    """Return a bound on the traces, or a verdict; raise UnboundedTraceError if neither is found.
+
+    Without a search, only sums of rows are tried.
+    """
     count = len(shape.maps)
     if trace_bound is not None:
         require_positive(trace_bound, "trace_bound")
@@ -153,6 +145,8 @@ def bound_traces(shape: Shape, trace_bound: float | None, search: Search) -> Tra
     proofs = _by_rows(shape)
     if not isinstance(proofs, list):
         return proofs
+    if search is None:
+        raise UnboundedTraceError(f"no sum of rows bounds the trace of {shape.folded.program.name}")
     search.tell("no sum of rows bounds the trace: looking for one by solving a problem")
     for of_objective in (False, True):
         y = phases.weights(shape, of_objective=of_objective, **search.limits)
@@ -264,7 +258,7 @@ def _by_level(shape: Shape, proofs: list[Combination], search: Search) -> TraceB
             level = value + max(value - lowest, 0.1 * abs(value))
             return replace(_bound(traces(proofs, count, level), proofs, how), level=level)
         search.tell(f"no solution with an objective below {level:.3g}: trying a higher level")
-        if search.over:
+        if search.time.is_over:
             break
         room *= LEVEL_GROWTH
     return bound

@@ -20,16 +20,16 @@ class Answer:
     """What was answered, in terms of the minimisation.
 
     `status` is one of PROVED, or anything else for an answer that claims no more than its bound.
-    `residual` is the distance of the point from the rows, and `error` the sum of gap and price of
-    infeasibility, both absolute; nan if unknown. `constant` is a part of the planted objective
-    that objective and bound leave out.
+    `residual` is the distance of the point from the rows, and `price` what it is worth at the dual
+    that proves the bound, both absolute; nan if unknown. `constant` is a part of the planted
+    objective that objective and bound leave out.
     """
 
     status: str
     objective: float = nan
     bound: float = -inf
     residual: float = nan
-    error: float = nan
+    price: float = nan
     constant: float = 0.0
 
 
@@ -61,9 +61,23 @@ def _of_optimum(planted: Planted, answer: Answer, rows: np.ndarray | None) -> li
     owed = norm(planted, rows) * answer.residual * (1 + ROUNDING) + size
     if below > owed:
         found.append(f"{below!r} below the optimum; the residual is worth only {owed!r}")
-    if below > answer.error * (1 + ROUNDING) + size:
-        found.append(f"{below!r} below the optimum; gap and price say {answer.error!r}")
+    past = answer.bound - answer.objective
+    if past > answer.price * (1 + ROUNDING) + size:  # <c, v> >= bound - price, by weak duality
+        found.append(f"the bound is {past!r} past the objective, for a price of {answer.price!r}")
     return found
+
+
+def is_far(planted: Planted, answer: Answer) -> bool:
+    """Whether a point that is optimal by its gap and price is farther below the optimum than these.
+
+    That is false of no claim: x is optimal for rows near the given ones, and the dual proves its
+    bound. It happens where the rows are nearly dependent.
+    """
+    if planted.status != "optimal" or answer.status != "optimal" or isnan(answer.price):
+        return False
+    below = float(planted.value - Fraction(answer.constant) - Fraction(answer.objective))
+    error = abs(answer.bound - answer.objective) + answer.price
+    return below > error * (1 + ROUNDING) + ROUNDING * _size(planted) + _rounding(planted)
 
 
 def _of_infeasible(planted: Planted, answer: Answer, rows: np.ndarray | None) -> list[str]:

@@ -24,13 +24,13 @@ from condal.problems.conic import Program, conic_model
 from condal.result import Result, Status
 from planted import duals, forms
 from planted.forging import FORGERS
-from planted.judging import PROVED, Answer, faults
+from planted.judging import PROVED, Answer, faults, is_far
 from planted.planting import Profile
 from planted.problem import Planted
 
 TOLERANCES = (1e-2, 1e-4, 1e-6)
 MAX_ITERS = 500
-ROUNDING = 1e-12  # an infeasibility that no method in doubles can improve
+FAR = "optimal, but far from the optimum"
 NAMES = {
     Status.SOLVED: "optimal",
     Status.INFEASIBLE: "infeasible",
@@ -60,7 +60,8 @@ class Door:
 
 
 def judged(planted: Planted, answer: Answer, rows: np.ndarray | None = None) -> Findings:
-    return Findings(answer.status, faults(planted, answer, rows))
+    said = FAR if is_far(planted, answer) else answer.status
+    return Findings(said, faults(planted, answer, rows))
 
 
 # ---- condal.solve ------------------------------------------------------------------------------
@@ -80,20 +81,14 @@ def _answer(planted: Planted, problem: condal.Problem, result: Result) -> Answer
         sense * result.objective,
         sense * result.bound,
         result.infeasibility * problem.infeasibility_unit,
-        _error(result.certificate),
+        _price(result.certificate),
         constant=planted.offset,
     )
 
 
-def _error(told: Any) -> float:
-    """Return how far from the optimum the objective is said to be, for a certificate or judgement.
-
-    Where a residual of the size of rounding is worth more than that, nothing else can be computed.
-    """
-    if told.infeasibility <= ROUNDING:
-        return inf
-    price = getattr(told, "price", nan)
-    return float((told.gap + price) * max(1.0, abs(told.objective)))
+def _price(told: Any) -> float:
+    """Return the absolute price of infeasibility of a certificate or judgement."""
+    return float(told.price * max(1.0, abs(told.objective)))
 
 
 def by_certify(planted: Planted, rng: np.random.Generator) -> Findings:
@@ -135,7 +130,7 @@ def by_folder(planted: Planted, rng: np.random.Generator) -> Findings:
             answer = _answer(planted, problem, loaded)
             # Another machine may have rounded the bound in another way.
             bound = answer.bound - 1e-8 * max(1.0, abs(answer.bound), problem.objective_range)
-            false = faults(planted, replace(answer, bound=bound, residual=inf, error=inf))
+            false = faults(planted, replace(answer, bound=bound, residual=inf, price=nan))
             found.wrong += [f"verified, {'forged' if k else 'honest'}: {text}" for text in false]
     return found
 
@@ -179,7 +174,7 @@ def _solved(
         sense * model.objective(result),
         sense * model.bound(result),
         inf if result.infeasibility > 0 else 0.0,
-        _error(result.certificate),
+        _price(result.certificate),
         constant=constant,
     )
     return judged(planted, answer)
@@ -266,7 +261,7 @@ def by_cvxpy(planted: Planted, rng: np.random.Generator) -> Findings:
         judgement.objective,
         judgement.bound,
         inf if judgement.infeasibility > 0 else 0.0,
-        _error(judgement),
+        _price(judgement),
         constant=planted.offset,
     )
     return judged(planted, answer)

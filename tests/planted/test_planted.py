@@ -12,7 +12,7 @@ from condal.io.formats import read_sdpa, read_sedumi
 from planted import forms, trial
 from planted.cones import Block
 from planted.doors import DOORS, Findings, there
-from planted.judging import Answer, faults
+from planted.judging import Answer, faults, is_far
 from planted.planting import STATUSES, Profile, plant
 from planted.problem import exact
 
@@ -129,7 +129,7 @@ def _with_one_orthant(blocks):
 def test_a_status_that_is_not_the_truth_is_wrong(seed):
     planted = plant(seed)
     for status in STATUSES:
-        answer = Answer(status, objective=0.0, residual=0.0, error=0.0)
+        answer = Answer(status, objective=0.0, residual=0.0, price=0.0)
         if status == planted.status == "optimal":
             answer = replace(answer, objective=float(planted.value))
         assert bool(faults(planted, answer)) == (status != planted.status)
@@ -149,10 +149,19 @@ def test_a_bound_above_the_optimum_is_wrong():
 
 def test_a_point_below_the_optimum_must_owe_it_to_its_residual():
     planted = plant(0)
-    low = Answer("optimal", float(planted.value) - 1e3, -1e300, residual=0.0, error=1e6)
+    low = Answer("optimal", float(planted.value) - 1e3, -1e300, residual=0.0)
     assert faults(planted, low)
     assert faults(planted, replace(low, residual=1e20)) == []
-    assert faults(planted, replace(low, residual=1e20, error=1.0))
+
+
+def test_a_bound_past_the_objective_must_owe_it_to_the_price():
+    planted = plant(0)
+    value = float(planted.value)
+    low = Answer("optimal", value - 1e3, value, residual=1e20, price=1.0)
+    assert "past the objective" in faults(planted, low)[0]
+    assert faults(planted, replace(low, price=1e3)) == []
+    assert is_far(planted, replace(low, bound=value - 1e3))
+    assert not is_far(planted, replace(low, price=1e3))
 
 
 def test_an_exception_is_wrong_and_comes_with_its_command(monkeypatch):

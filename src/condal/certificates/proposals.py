@@ -47,7 +47,7 @@ def proved_value(
     for w in chain(_on_rows(form, v), _simple(form, v), _towards(form, v, inner)):
         value = proved_upper_bound(form, w)
         best = min(best, (value, w), key=lambda pair: pair[0])
-        if best[0] <= enough or current_limit().is_over:
+        if best[0] <= enough or current_limit().is_over():
             break
     return best
 
@@ -203,7 +203,7 @@ def interior_point(form: ConicForm, size: float = 1.0) -> Array | None:
     """
     sides = [cone.n for cone in form.cones if cone.kind == "psd"]
     too_large = form.c.size > MAX_COLUMNS or max(sides, default=0) > MAX_PSD_SIDE
-    if too_large or current_limit().is_over:
+    if too_large or current_limit().is_over():
         return None
     if any(cone.kind == "psd" and not cone.packed for cone in form.cones):
         return None

@@ -131,7 +131,7 @@ class _Question:
         ended = self._answer_by_direction() if unbounded else None
         if ended is not None:
             return ended
-        if self.limit.is_over:
+        if self.limit.is_over():
             raise ProblemError(OUT_OF_TIME)
         raise ProblemError(self._unbounded_message()) if unbounded else faults[0]
 
@@ -219,7 +219,7 @@ class _Question:
 
     def _by_guess(self) -> CvxpyAnswer | None:
         """Return the answer within a guessed trace, if the judge proves it whatever the trace."""
-        if self.options.trace_bound is not None or self.limit.is_over:
+        if self.options.trace_bound is not None or self.limit.is_over():
             return None
         form = Primal(self.problem)
         size = _size(form.program)
@@ -357,13 +357,13 @@ class _Question:
 
     def _answer_by_direction(self) -> CvxpyAnswer | None:
         """Return the answer that a direction of the cone suggests: no x, or no best x."""
-        if self.limit.is_over:
+        if self.limit.is_over():
             return None
         form = Dual(self.problem)
         direction = least_direction(form.program, self._left)
         if direction is not None and direction.falls:
             return self._infeasible_answer(_Ended(), form.separating(direction.x))
-        if self.limit.is_over:
+        if self.limit.is_over():
             return None
         direction = least_direction(Primal(self.problem).program, self._left)
         falls = direction is not None and direction.falls

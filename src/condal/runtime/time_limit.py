@@ -34,9 +34,8 @@ class TimeLimit:
         """The seconds that are left: negative if the time is up, inf without a limit."""
         return self.until - time.perf_counter()
 
-    @property
     def is_over(self) -> bool:
-        """Whether the time is up; all ranks of a distributed solve agree."""
+        """Return whether the time is up; all ranks of a distributed solve agree."""
         return self.until < inf and root_value(self.left <= 0.0)
 
     @property

@@ -142,7 +142,7 @@ def bound_traces(shape: Shape, trace_bound: float | None, search: Search) -> Tra
         return proofs
     search.tell("no sum of rows bounds the trace: looking for one by solving a problem")
     for of_objective in (False, True):
-        if search.time.is_over:
+        if search.time.is_over():
             raise _out_of_time(shape)
         y = phases.weights(shape, of_objective=of_objective, **search.limits)
         if y is None:
@@ -155,7 +155,7 @@ def bound_traces(shape: Shape, trace_bound: float | None, search: Search) -> Tra
             if of_objective:
                 return _by_level(shape, proofs, search)
             return _bound(bound, proofs, "constraints, weighted by phase one, bound it")
-    if search.time.is_over:
+    if search.time.is_over():
         raise _out_of_time(shape)
     search.tell("nothing bounds the trace: looking for an improving ray")
     ray = find_ray(shape.folded.program, **search.limits)
@@ -264,7 +264,7 @@ def _by_level(shape: Shape, proofs: list[Combination], search: Search) -> TraceB
             return replace(_bound(traces(proofs, count, level), proofs, how), level=level)
         search.tell(f"no solution with an objective below {level:.3g}: trying a higher level")
         room *= LEVEL_GROWTH
-        if search.time.is_over:  # a level that is too low would exclude all points
+        if search.time.is_over():  # a level that is too low would exclude all points
             level = lowest + LEVEL_GROWTH * room
             return replace(_bound(traces(proofs, count, level), proofs, how), level=level)
     return bound

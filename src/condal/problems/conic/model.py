@@ -122,7 +122,7 @@ class ConicModel:
         proved = self.proved(result)
         if proved.reason != UNVERIFIED or result.tol is None:
             return proved
-        if limit.is_over:
+        if limit.is_over():
             return proved
         more = {**options, "tol": RETRY * result.tol, "warm_start": result}
         more["max_seconds"] = limit.max_seconds

@@ -21,11 +21,10 @@ from condal.linalg.limits import MAX_FACTOR_BYTES, basis_bytes, dense_factor_byt
 from condal.linalg.symmetric import Symmetric
 from condal.methods.choice import Choice, choices
 from condal.problem import Problem
-from condal.storage.blocks import storage_bytes
 from condal.storage.choice import DEFAULT_MAX_BYTES, LEAST_RANK, automatic
-from condal.storage.sketch import Sketch
-from condal.storage.whole import FLOAT_BYTES, matrix_sides
-from condal.types import Domain, Method, Storage
+from condal.storage.sketch import Sketch, storage_bytes
+from condal.storage.whole import FLOAT_BYTES
+from condal.types import Domain, Method, Storage, matrix_sides
 
 Bytes: TypeAlias = int | float | str | None
 

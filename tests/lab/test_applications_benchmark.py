@@ -20,14 +20,14 @@ def rows(case):
 
 @pytest.mark.parametrize("case", [name for name in INSTANCES if name.startswith("quick-")])
 def test_condal_and_its_rivals_come_to_the_same(case):
-    found = rows(case)
-    assert [row["solver"] for row in found] == ["condal", *INSTANCES[case]().rivals]
-    assert all(row["outcome"] == "solved" for row in found)
-    assert found[0]["said"] == "SOLVED"
-    if found[0]["what"] == "objective":
-        assert all(row["error"] <= 1e-3 for row in found)
-    if found[0]["what"] == "signal":
-        assert all(row["error"] <= 1e-2 for row in found)
+    measured = rows(case)
+    assert [row["solver"] for row in measured] == ["condal", *INSTANCES[case]().rivals]
+    assert all(row["outcome"] == "solved" for row in measured)
+    assert measured[0]["said"] == "SOLVED"
+    if measured[0]["what"] == "objective":
+        assert all(row["error"] <= 1e-3 for row in measured)
+    if measured[0]["what"] == "signal":
+        assert all(row["error"] <= 1e-2 for row in measured)
 
 
 def test_the_quick_mode_records_nothing(monkeypatch, capsys, tmp_path):
@@ -47,9 +47,9 @@ def test_unknown_instances_are_refused(monkeypatch):
 
 
 def test_a_run_has_a_process_of_its_own():
-    found = timed.run("quick-theta", "condal", 1e-2, 30.0)
-    assert found["outcome"] == "solved"
-    assert found["mb"] > 10
+    measured = timed.run("quick-theta", "condal", 1e-2, 30.0)
+    assert measured["outcome"] == "solved"
+    assert measured["mb"] > 10
 
 
 def test_what_gives_no_answer_is_a_row():

@@ -1,7 +1,10 @@
-"""Lazy packages: deprecated names warn, and no public name is hidden by a submodule."""
+"""Lazy packages: deprecated names warn, no public name is hidden by a submodule, and imports run
+without the garbage collector."""
 
 from __future__ import annotations
 
+import gc
+from contextlib import suppress
 from importlib import import_module
 from inspect import ismodule
 from pathlib import Path
@@ -11,6 +14,7 @@ import pytest
 
 import condal
 from condal import problems
+from condal.runtime.lazy import uncollected
 
 ROOT = Path(condal.__file__).parent
 LAZY = sorted(
@@ -45,3 +49,19 @@ def test_no_public_name_is_that_of_a_submodule(package):
     submodules = {found.name for found in iter_modules(module.__path__)}
     shared = submodules & set(module.__all__)
     assert [name for name in shared if not ismodule(getattr(module, name))] == []
+
+
+def test_the_garbage_collector_is_suspended_and_then_as_before():
+    assert gc.isenabled()
+    with suppress(ImportError), uncollected():
+        assert not gc.isenabled()
+        raise ImportError
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        with uncollected():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+        gc.unfreeze()

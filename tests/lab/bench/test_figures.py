@@ -39,36 +39,36 @@ def verdict(text, *runs, name="gset"):
 
 def test_a_ratio_is_reached_or_missed_by_a_factor():
     text = "G1: CPU time, condal / Pymanopt"
-    found = verdict(text, run(cpu=1.0), run(solver="Pymanopt", cpu=2.5))
-    assert (found.value, found.verdict) == (0.4, "reached")
-    found = verdict(text, run(cpu=1.0), run(solver="Pymanopt", cpu=1.0))
-    assert (found.limit, found.value, found.verdict) == (0.5, 1.0, "missed by 2x")
+    figure = verdict(text, run(cpu=1.0), run(solver="Pymanopt", cpu=2.5))
+    assert (figure.value, figure.verdict) == (0.4, "reached")
+    figure = verdict(text, run(cpu=1.0), run(solver="Pymanopt", cpu=1.0))
+    assert (figure.limit, figure.value, figure.verdict) == (0.5, 1.0, "missed by 2x")
 
 
 def test_a_ratio_without_a_peer_is_not_measured():
     text = "G1: CPU time, condal / Pymanopt"
     assert verdict(text, run()).verdict == "not measured"
     assert verdict(text, run()).remark == "Pymanopt was not run"
-    found = verdict(text, run(), run(solver="Pymanopt", outcome="failed", reason="boom"))
-    assert (found.verdict, found.remark) == ("not measured", "Pymanopt failed: boom")
+    figure = verdict(text, run(), run(solver="Pymanopt", outcome="failed", reason="boom"))
+    assert (figure.verdict, figure.remark) == ("not measured", "Pymanopt failed: boom")
 
 
 def test_a_peer_that_ran_out_of_time_bounds_the_ratio():
     text = "G1: CPU time, condal / Pymanopt"
     out = run(solver="Pymanopt", outcome="time", reason="no answer within 600 s")
-    found = verdict(text, run(cpu=60.0), out)
-    assert (found.value, found.verdict) == (0.1, "reached")
-    assert "no answer within 600 s" in found.remark
+    figure = verdict(text, run(cpu=60.0), out)
+    assert (figure.value, figure.verdict) == (0.1, "reached")
+    assert "no answer within 600 s" in figure.remark
     assert verdict(text, run(cpu=550.0), out).verdict == "not measured"
 
 
 def test_what_ours_does_not_solve_is_missed():
     text = "G1: CPU time, condal / Pymanopt"
-    found = verdict(text, run(outcome="short", gap=1e-3), run(solver="Pymanopt"))
-    assert found.verdict == "missed"
-    assert found.remark == "G1: condal reached 1.0e-03, not 1e-06"
-    found = verdict(text, run(outcome="time", reason="no answer"), run(solver="Pymanopt"))
-    assert (found.verdict, found.remark) == ("missed", "G1: condal time: no answer")
+    figure = verdict(text, run(outcome="short", gap=1e-3), run(solver="Pymanopt"))
+    assert figure.verdict == "missed"
+    assert figure.remark == "G1: condal reached 1.0e-03, not 1e-06"
+    figure = verdict(text, run(outcome="time", reason="no answer"), run(solver="Pymanopt"))
+    assert (figure.verdict, figure.remark) == ("missed", "G1: condal time: no answer")
 
 
 def test_our_own_times_are_compared():
@@ -78,8 +78,8 @@ def test_our_own_times_are_compared():
     assert verdict(text, fine, rough).verdict == "reached"
     assert verdict(text, fine).verdict == "not measured"
     small, large = run("G67", cpu=2.0, tol=1e-5), run("G81", cpu=9.0, tol=1e-5)
-    found = verdict("CPU time, condal on G81", small, large, name="tori")
-    assert (found.value, found.verdict) == (4.5, "missed by 1.1x")
+    figure = verdict("CPU time, condal on G81", small, large, name="tori")
+    assert (figure.value, figure.verdict) == (4.5, "missed by 1.1x")
 
 
 def test_failures_are_counted():
@@ -93,9 +93,9 @@ def test_failures_are_counted():
 def test_the_slope_of_growth():
     sizes = (10_000, 100_000, 1_000_000)
     runs = [run(f"random-{n}", cpu=1e-4 * n**1.1, tol=1e-3, memory=3 * 10**9) for n in sizes]
-    found = verdict("slope", *runs, name="growth")
-    assert found.value == pytest.approx(1.1)
-    assert (found.verdict, found.remark) == ("reached", "n = 10,000 to 1,000,000")
+    figure = verdict("slope", *runs, name="growth")
+    assert figure.value == pytest.approx(1.1)
+    assert (figure.verdict, figure.remark) == ("reached", "n = 10,000 to 1,000,000")
     assert verdict("n = 10^6: bytes", *runs, name="growth").verdict == "reached"
     seconds = verdict("n = 10^6: wall-clock seconds", *runs, name="growth")
     assert seconds.value == pytest.approx(1e-4 * 1e6**1.1)
@@ -107,7 +107,7 @@ def test_the_slope_of_growth():
 def test_every_figure_of_the_sets_has_a_verdict_without_runs():
     assert {figure.set for figure in FIGURES} <= set(SETS)
     for name in SETS:
-        assert {found.verdict for found in verdicts(results(name=name))} <= {"not measured"}
+        assert {figure.verdict for figure in verdicts(results(name=name))} <= {"not measured"}
 
 
 def test_a_row_has_ratios_of_ours_to_its():
@@ -128,31 +128,31 @@ def test_what_gave_no_answer_is_in_the_table():
     large = run(solver="Clarabel", outcome="refused", reason="needs about 820 GB")
     short = run(solver="SDPA", outcome="short", gap=1e-2, eps=1e-8)
     claim = run(solver="LoRADS", outcome="unproved", gap=None, objective=1.5, certified="own claim")
-    found = results(ours, late, large, short, claim)
-    table = rows(found, "G1")
+    measured = results(ours, late, large, short, claim)
+    table = rows(measured, "G1")
     assert len(table) == 5
     assert table[1][:2] == ("CSDP", "> 600")
     assert table[1][4] == "<0.01"
     assert table[2][:2] == ("Clarabel", "refused")
     assert table[3][7:] == ("1.0e-2*", "0e0", "x, y")
     assert table[4][7:] == ("none", "0e0", "own claim")
-    assert notes(found.of("G1")) == [
+    assert notes(measured.of("G1")) == [
         "CSDP: time, no answer within 600 s",
         "Clarabel: refused, needs about 820 GB",
         "SDPA ran at 1e-8 to reach 1e-6",
         "LoRADS claims 1.5; nothing is proved about it",
     ]
-    text = page(SETS["gset"], found, verdicts(found))
+    text = page(SETS["gset"], measured, verdicts(measured))
     assert "| CSDP | > 600 |" in text
     assert "needs about 820 GB" in text
     assert "a processor" in text
 
 
 def test_a_stand_in_is_said():
-    found = results(run(stand_in=True), run(solver="Pymanopt", cpu=9.0))
-    assert heading(SETS["gset"], found, "G1").endswith("to 1e-6, a generated stand-in")
-    assert verdict("G1: CPU time, condal / Pymanopt", *found.runs).remark == "stand-in data"
-    assert figure_cells(verdicts(found)[0])[0].endswith("(stand-in data)")
+    measured = results(run(stand_in=True), run(solver="Pymanopt", cpu=9.0))
+    assert heading(SETS["gset"], measured, "G1").endswith("to 1e-6, a generated stand-in")
+    assert verdict("G1: CPU time, condal / Pymanopt", *measured.runs).remark == "stand-in data"
+    assert figure_cells(verdicts(measured)[0])[0].endswith("(stand-in data)")
     assert markdown(("a",), [("b|c",)]) == "| a |\n| --- |\n| b\\|c |"
 
 
@@ -169,16 +169,19 @@ def test_every_remark_is_kept():
     bad = run(outcome="failed", reason="boom", stand_in=True)
     assert verdict(text, bad).remark == "G1: condal failed: boom; stand-in data"
     bad, good = (run(f"kmeans-{n}", outcome=o) for n, o in ((200, "failed"), (1000, "solved")))
-    found = verdict("failures", bad, replace(good, stand_in=True), name="kmeans")
-    assert (found.verdict, found.remark) == ("missed", "kmeans-200: condal failed: ; stand-in data")
+    figure = verdict("failures", bad, replace(good, stand_in=True), name="kmeans")
+    assert (figure.verdict, figure.remark) == (
+        "missed",
+        "kmeans-200: condal failed: ; stand-in data",
+    )
     fine, rough = run("G22"), run("G22", tol=1e-3, stand_in=True)
     assert verdict("G22: CPU time, condal to 1e-3", fine, rough).remark == "stand-in data"
 
 
 def test_a_limit_is_that_of_the_run():
     late = run(solver="Pymanopt", outcome="time", max_seconds=100.0)
-    found = verdict("G1: CPU time, condal / Pymanopt", run(cpu=10.0), late)
-    assert found.value == pytest.approx(0.1)
+    figure = verdict("G1: CPU time, condal / Pymanopt", run(cpu=10.0), late)
+    assert figure.value == pytest.approx(0.1)
     assert rows(results(run(cpu=10.0), late), "G1")[1][1] == "> 100"
 
 
@@ -186,16 +189,16 @@ def test_the_tightest_of_several_tolerances_is_compared():
     runs = [run(tol=1e-2, cpu=0.1), run(cpu=1.0)]
     runs += [run(solver="SCS", tol=1e-6, cpu=4.0), run(solver="SCS", tol=1e-2, cpu=0.5)]
     for order in (runs, runs[::-1]):
-        found = results(*order)
-        assert found.peer("G1", "SCS").cpu == 4.0
-        np.testing.assert_array_equal(factors([found])["SCS"], [4.0])
+        measured = results(*order)
+        assert measured.peer("G1", "SCS").cpu == 4.0
+        np.testing.assert_array_equal(factors([measured])["SCS"], [4.0])
     sizes = [run(f"random-{n}", cpu=1e-4 * n, tol=1e-3) for n in (10_000, 100_000)]
     rough = run("random-10000", cpu=1e-9, tol=1e-1)
     assert verdict("slope", rough, *sizes, name="growth").value == pytest.approx(1.0)
 
 
 def test_factors_of_the_fastest():
-    found = factors(
+    ratios = factors(
         [
             results(
                 run(cpu=1.0),
@@ -210,8 +213,8 @@ def test_factors_of_the_fastest():
         ]
     )
     # G1, G22, G43
-    np.testing.assert_array_equal(found["condal"], [1.0, 1.0, 2.0])
-    np.testing.assert_array_equal(found["SCS"], [3.0, np.inf, 1.0])
+    np.testing.assert_array_equal(ratios["condal"], [1.0, 1.0, 2.0])
+    np.testing.assert_array_equal(ratios["SCS"], [3.0, np.inf, 1.0])
 
 
 def test_a_profile_rises_to_the_share_that_is_solved():
@@ -221,8 +224,8 @@ def test_a_profile_rises_to_the_share_that_is_solved():
 
 
 def test_a_profile_is_drawn(tmp_path):
-    found = results(run(), run(solver="SCS", cpu=2.0))
-    paths = draw([found], tmp_path / "profile", "title")
+    measured = results(run(), run(solver="SCS", cpu=2.0))
+    paths = draw([measured], tmp_path / "profile", "title")
     assert [path.suffix for path in paths] == [".svg", ".png"]
     assert all(path.stat().st_size > 1000 for path in paths)
     assert draw([results(run())], tmp_path / "none", "title") == []
@@ -230,7 +233,7 @@ def test_a_profile_is_drawn(tmp_path):
 
 def test_results_are_kept(tmp_path):
     made = Results("gset", 60.0, [run(bound=float("nan"))], machine(), versions({"SCS": "3"}))
-    path = save(tmp_path, made, [found.record() for found in verdicts(made)])
+    path = save(tmp_path, made, [figure.record() for figure in verdicts(made)])
     record = json.loads(path.read_text())
     assert record["runs"][0]["bound"] is None
     assert record["versions"]["SCS"] == "3"
@@ -247,12 +250,12 @@ def test_results_are_kept(tmp_path):
 def test_objectives_are_held_against_the_known_optima():
     text = "objectives of condal, relative distance"
     good = run(case="theta1", tol=1e-4, objective=23.0 * (1 + 5e-5))
-    found = verdict(text, good, name="sdplib")
-    assert found.verdict == "reached"
-    assert found.value == pytest.approx(5e-5)
+    figure = verdict(text, good, name="sdplib")
+    assert figure.verdict == "reached"
+    assert figure.value == pytest.approx(5e-5)
     off = run(case="qap5", tol=1e-4, objective=-436.0 * (1 + 3e-4))
-    found = verdict(text, good, off, name="sdplib")
-    assert (found.verdict, found.remark) == ("missed by 3x", "qap5, of 2 instances")
+    figure = verdict(text, good, off, name="sdplib")
+    assert (figure.verdict, figure.remark) == ("missed by 3x", "qap5, of 2 instances")
     assert verdict(text, name="sdplib").verdict == "not measured"
     split_measured = heading(SETS["sdplib"], results(good, name="sdplib"), "theta1")
     assert split_measured == "theta1: theta, n = 50, 104 rows, to 1e-4, optimum 23"

@@ -112,8 +112,8 @@ def run(outcome="solved", cpu=10.0, gap=1e-5) -> BenchRun:
 
 def test_short_runs_are_repeated_and_the_fastest_counts(monkeypatch):
     fake(monkeypatch, run(cpu=0.2), run(cpu=0.4))
-    found = repeat_run(job("SCS"), repeat_run(job("SCS"), run(cpu=0.3)))
-    assert (found.cpu, found.repeats) == (0.2, [0.3, 0.2, 0.4])
+    repeated = repeat_run(job("SCS"), repeat_run(job("SCS"), run(cpu=0.3)))
+    assert (repeated.cpu, repeated.repeats) == (0.2, [0.3, 0.2, 0.4])
 
 
 def test_long_runs_and_those_without_an_answer_are_not_repeated(monkeypatch):
@@ -130,26 +130,26 @@ def test_a_repeat_is_asked_for_what_was_settled_on(monkeypatch):
 
 def test_a_repeat_that_fails_is_told_and_does_not_count(monkeypatch):
     fake(monkeypatch, replace(run("failed", cpu=None), reason="boom"))
-    found = repeat_run(job("SCS"), run(cpu=0.3))
-    assert (found.outcome, found.cpu, found.repeats) == ("solved", 0.3, [0.3])
-    assert found.spoilt == ["failed, boom"]
-    assert notes([found]) == ["SCS: a repeat that does not count: failed, boom"]
+    repeated = repeat_run(job("SCS"), run(cpu=0.3))
+    assert (repeated.outcome, repeated.cpu, repeated.repeats) == ("solved", 0.3, [0.3])
+    assert repeated.spoilt == ["failed, boom"]
+    assert notes([repeated]) == ["SCS: a repeat that does not count: failed, boom"]
 
 
 @pytest.mark.parametrize(("good", "bad"), [("solved", "short"), ("short", "unproved")])
 def test_a_repeat_that_proves_less_does_not_count(monkeypatch, good, bad):
     fake(monkeypatch, run(bad, cpu=0.1), run(good, cpu=0.2))
-    found = repeat_run(job("SCS"), run(good, cpu=0.3))
-    assert (found.outcome, found.cpu, found.repeats) == (good, 0.3, [0.3])
-    found = repeat_run(job("SCS"), found)
-    assert (found.cpu, found.repeats, found.spoilt) == (0.2, [0.3, 0.2], [bad])
+    repeated = repeat_run(job("SCS"), run(good, cpu=0.3))
+    assert (repeated.outcome, repeated.cpu, repeated.repeats) == (good, 0.3, [0.3])
+    repeated = repeat_run(job("SCS"), repeated)
+    assert (repeated.cpu, repeated.repeats, repeated.spoilt) == (0.2, [0.3, 0.2], [bad])
 
 
 def test_a_repeat_that_proves_more_is_the_one_that_counts(monkeypatch):
     fake(monkeypatch, run("solved", cpu=0.4))
-    found = repeat_run(job("SCS"), run("short", cpu=0.3))
-    assert (found.outcome, found.cpu, found.repeats) == ("solved", 0.4, [0.4])
-    assert found.spoilt == ["short"]
+    repeated = repeat_run(job("SCS"), run("short", cpu=0.3))
+    assert (repeated.outcome, repeated.cpu, repeated.repeats) == ("solved", 0.4, [0.4])
+    assert repeated.spoilt == ["short"]
 
 
 def test_a_run_says_how_it_was_made_whatever_becomes_of_it(monkeypatch):
@@ -169,9 +169,9 @@ def test_an_answer_outside_of_the_domain_is_not_solved(monkeypatch):
             given = task.answer
 
             def answer():
-                found = given()
-                far = replace(found.certificate, distance_to_X=1e-5 * model.problem.X.max_norm)
-                return replace(found, certificate=far)
+                reached = given()
+                far = replace(reached.certificate, distance_to_X=1e-5 * model.problem.X.max_norm)
+                return replace(reached, certificate=far)
 
             task.answer = answer
             return task
@@ -187,9 +187,9 @@ def test_an_answer_outside_of_the_domain_is_not_solved(monkeypatch):
 
 def test_a_peer_that_falls_short_is_asked_for_more(monkeypatch):
     asked = fake(monkeypatch, run("short", gap=1e-3), run("short", gap=2e-4), run(cpu=30.0))
-    found = run_to_tolerance(job("SCS"))
+    measured = run_to_tolerance(job("SCS"))
     assert asked == pytest.approx([1e-4, 5e-5, 2e-5])
-    assert (found.outcome, found.cpu) == ("solved", 30.0)
+    assert (measured.outcome, measured.cpu) == ("solved", 30.0)
 
 
 def test_what_a_peer_reached_is_kept_if_more_is_too_much(monkeypatch):
@@ -205,10 +205,12 @@ def test_ours_is_asked_once(monkeypatch):
 
 def test_the_jobs_of_a_set(tmp_path):
     plan = BenchPlan({"SCS": "3", "Pymanopt": "2"}, tmp_path, instances=("g67",), data=tmp_path)
-    found = [(one.solver, one.tol) for one in jobs(SETS["tori"], plan)]
-    assert found == [("condal", 1e-5), ("SCS", 1e-5), ("Pymanopt", 1e-3)]
+    pairs = [(planned.solver, planned.tol) for planned in jobs(SETS["tori"], plan)]
+    assert pairs == [("condal", 1e-5), ("SCS", 1e-5), ("Pymanopt", 1e-3)]
     plan = BenchPlan({"SCS": "3"}, tmp_path, instances=("G1",), data=tmp_path)
-    found = [(one.solver, one.tol) for one in jobs(SETS["gset"], plan)]
-    assert found == [("condal", 1e-6), ("condal", 1e-3), ("SCS", 1e-6)]
+    pairs = [(planned.solver, planned.tol) for planned in jobs(SETS["gset"], plan)]
+    assert pairs == [("condal", 1e-6), ("condal", 1e-3), ("SCS", 1e-6)]
     plan = BenchPlan({"SCS": "3"}, tmp_path, tol=1e-2, instances=("random-10000",))
-    assert [(one.solver, one.tol) for one in jobs(SETS["growth"], plan)] == [("condal", 1e-2)]
+    assert [(planned.solver, planned.tol) for planned in jobs(SETS["growth"], plan)] == [
+        ("condal", 1e-2)
+    ]

@@ -59,11 +59,11 @@ def solve(peer, model, limits):
 
 
 def test_max_cut_of_a_triangle(peer, limits):
-    found = certify_answer(TRIANGLE, solve(peer, TRIANGLE, limits), tol=TOL)
-    assert found.objective == pytest.approx(2.25, rel=1e-4)
+    certified = certify_answer(TRIANGLE, solve(peer, TRIANGLE, limits), tol=TOL)
+    assert certified.objective == pytest.approx(2.25, rel=1e-4)
     if peer.name != "LoRADS":
-        assert found.error < 1e-4
-        assert found.bound >= 2.25 * (1 - 1e-12)
+        assert certified.error < 1e-4
+        assert certified.bound >= 2.25 * (1 - 1e-12)
 
 
 def test_theta_of_a_pentagon(peer, limits):
@@ -71,11 +71,11 @@ def test_theta_of_a_pentagon(peer, limits):
         with pytest.raises(Refusal, match="takes only a linear objective with diag x = 1"):
             peer.prepare(PENTAGON, TOL, limits)
         return
-    found = certify_answer(PENTAGON, solve(peer, PENTAGON, limits), tol=TOL)
-    assert found.objective == pytest.approx(np.sqrt(5), rel=1e-4)
+    certified = certify_answer(PENTAGON, solve(peer, PENTAGON, limits), tol=TOL)
+    assert certified.objective == pytest.approx(np.sqrt(5), rel=1e-4)
     if peer.name != "LoRADS":
-        assert found.error < 1e-4
-        assert found.bound >= np.sqrt(5) * (1 - 1e-12)
+        assert certified.error < 1e-4
+        assert certified.bound >= np.sqrt(5) * (1 - 1e-12)
 
 
 # The others support only max-cut, or return no point.
@@ -83,10 +83,10 @@ def test_theta_of_a_pentagon(peer, limits):
 @pytest.mark.parametrize("peer", GENERAL, indirect=True)
 def test_planted_problems(peer, limits, name):
     known = PLANTED[name]()
-    found = certify_answer(known.problem, solve(peer, known.problem, limits), tol=TOL)
-    assert found.objective == pytest.approx(known.optimum, rel=1e-3, abs=1e-3)
-    assert found.error < 1e-3
-    assert found.bound <= known.optimum + 1e-9
+    certified = certify_answer(known.problem, solve(peer, known.problem, limits), tol=TOL)
+    assert certified.objective == pytest.approx(known.optimum, rel=1e-3, abs=1e-3)
+    assert certified.error < 1e-3
+    assert certified.bound <= known.optimum + 1e-9
 
 
 @pytest.mark.parametrize("peer", [name for name in GENERAL if name != "COPT"], indirect=True)
@@ -139,16 +139,16 @@ def test_mixing_is_given_the_graph_and_its_factor_is_read(on_path, limits):
     assert answer.message == "iter 1 delta 0"
     assert answer.usage is not None
     assert 0 < answer.usage.cpu < 60
-    found = certify_answer(TRIANGLE, answer, tol=TOL)
-    assert (found.basis, found.objective) == ("x, our y", pytest.approx(2.25))
-    assert found.error < 1e-7
+    certified = certify_answer(TRIANGLE, answer, tol=TOL)
+    assert (certified.basis, certified.objective) == ("x, our y", pytest.approx(2.25))
+    assert certified.error < 1e-7
 
 
 def test_lorads_has_its_claim_and_nothing_else(on_path, limits):
     on_path("lorads", "print('\\t 1.Primal Objective:            : -2.250000e+00')\n")
-    found = certify_answer(TRIANGLE, solve(PEERS["LoRADS"], TRIANGLE, limits), tol=TOL)
-    assert (found.basis, found.objective) == ("own claim", 2.25)
-    assert np.isnan(found.error)
+    certified = certify_answer(TRIANGLE, solve(PEERS["LoRADS"], TRIANGLE, limits), tol=TOL)
+    assert (certified.basis, certified.objective) == ("own claim", 2.25)
+    assert np.isnan(certified.error)
 
 
 def test_a_factor_of_sdplr_is_read(put_text):

@@ -105,21 +105,21 @@ def test_a_file_of_old_is_resumed(tmp_path, asked):
     assert len(asked) == 6
     go(tmp_path, max_seconds=60.0, instances=("cut-60",), resume=True)
     assert asked[6:] == [("cut-60", "condal"), ("cut-60", "SCS")]
-    found = load(tmp_path, "quick")
-    assert [run.max_seconds for run in found.runs] == [60.0] * 2 + [600.0] * 4
-    assert "The limit per run was 60 or 600 s of CPU time" in page(QUICK, found, [])
+    loaded = load(tmp_path, "quick")
+    assert [run.max_seconds for run in loaded.runs] == [60.0] * 2 + [600.0] * 4
+    assert "The limit per run was 60 or 600 s of CPU time" in page(QUICK, loaded, [])
 
 
 def test_a_file_of_old_with_other_versions_is_run_again(tmp_path, asked):
     go(tmp_path)
     age(tmp_path, versions={**versions({"SCS": "2"}), "condal": "0.0.1"})
-    found = go(tmp_path, resume=True, instances=("cut-60",))
+    loaded = go(tmp_path, resume=True, instances=("cut-60",))
     assert asked[6:] == [("cut-60", "condal"), ("cut-60", "SCS")]
-    assert found.versions["SCS"] == "3 and 2"  # both, while runs of both exist
-    assert found.versions["numpy"] == versions({})["numpy"]
-    found = go(tmp_path, resume=True)
+    assert loaded.versions["SCS"] == "3 and 2"  # both, while runs of both exist
+    assert loaded.versions["numpy"] == versions({})["numpy"]
+    loaded = go(tmp_path, resume=True)
     assert len(asked) == 12
-    assert found.versions == versions({"SCS": "3"})
+    assert loaded.versions == versions({"SCS": "3"})
 
 
 def test_a_file_of_another_machine_or_set_is_refused(tmp_path, asked):
@@ -151,11 +151,11 @@ def test_a_file_of_another_machine_or_set_is_refused(tmp_path, asked):
 )
 def test_what_was_made_otherwise_is_made_again(tmp_path, asked, change):
     go(tmp_path)
-    found = load(tmp_path, "quick")
-    save(tmp_path, replace(found, runs=[replace(found.runs[0], **change), *found.runs[1:]]))
+    loaded = load(tmp_path, "quick")
+    save(tmp_path, replace(loaded, runs=[replace(loaded.runs[0], **change), *loaded.runs[1:]]))
     go(tmp_path, resume=True)
     assert asked[6:] == [("cut-60", "condal")]
-    assert load(tmp_path, "quick") == found
+    assert load(tmp_path, "quick") == loaded
 
 
 def test_stand_ins_give_way_to_data(tmp_path, asked, monkeypatch):
@@ -176,9 +176,9 @@ def test_missing_repeats_are_made(tmp_path, asked):
         go(tmp_path, instances=("cut-60",))
     assert [len(run.repeats) for run in load(tmp_path, "quick").runs] == [2, 1]
     asked.cpu, asked.stop = 0.5, None
-    found = go(tmp_path, instances=("cut-60",), resume=True)
-    assert [run.repeats for run in found.runs] == [[1.0, 1.0, 0.5], [1.0, 0.5, 0.5]]
-    assert {run.cpu for run in found.runs} == {0.5}
+    loaded = go(tmp_path, instances=("cut-60",), resume=True)
+    assert [run.repeats for run in loaded.runs] == [[1.0, 1.0, 0.5], [1.0, 0.5, 0.5]]
+    assert {run.cpu for run in loaded.runs} == {0.5}
     assert len(asked) == 2 * MAX_RUNS
     go(tmp_path, instances=("cut-60",), resume=True)
     assert len(asked) == 2 * MAX_RUNS

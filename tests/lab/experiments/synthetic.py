@@ -49,10 +49,10 @@ def trial(
 def study(trials: list[MethodTrial]) -> Study:
     """Return the study of these trials."""
     by_name: dict[str, dict[tuple[int, ...], MethodTrial]] = {}
-    for one in trials:
-        by_name.setdefault(one.task.contender, {})[one.task.setting] = one
+    for each in trials:
+        by_name.setdefault(each.task.contender, {})[each.task.setting] = each
     tuned: Mapping[str, Tuned] = {
-        name: Tuned(CONTENDERS[name], found, OPTIMUM, K) for name, found in by_name.items()
+        name: Tuned(CONTENDERS[name], tried, OPTIMUM, K) for name, tried in by_name.items()
     }
     known = Reference(OPTIMUM, OPTIMUM * (1 + 1e-9), 1e-9, 0.0, 0.0, "made", 0.0, "made", 1, 0.0)
     return Study("made", "a made instance", known, TrialBudget(K, 60.0), tuned)

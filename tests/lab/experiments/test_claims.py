@@ -144,21 +144,21 @@ def test_shares_and_breakdowns():
 
 
 def test_two_parameters_take_more_trials():
-    one = [trial("cgal", (e,), 1e-3) for e in range(3)]
+    single = [trial("cgal", (e,), 1e-3) for e in range(3)]
     two = [trial(n, (e, f), 1e-3) for n in ("fwal", "ial") for e in range(2) for f in range(2)]
-    assert rivals.two_parameters_cost(study(one + two)).verdict is HOLDS
-    assert rivals.two_parameters_cost(study(one + two[:2] + two[4:])).verdict is FAILS
+    assert rivals.two_parameters_cost(study(single + two)).verdict is HOLDS
+    assert rivals.two_parameters_cost(study(single + two[:2] + two[4:])).verdict is FAILS
 
 
 def test_the_page_says_everything():
     edge = trial("cgal", (4,), CALLS**-1.0)
     made = study([edge])
-    found = [
+    proposed = [
         PaperClaim("5", "a | b", "2.0", HOLDS, "made"),
         PaperClaim("B", "c", "3.0", FAILS, "made"),
         PaperClaim("B", "d", "why", UNTESTED, "made"),
     ]
-    text = claims.page("name", "title", [made], found, criteria=["word means"], remarks=["left"])
+    text = claims.page("name", "title", [made], proposed, criteria=["word means"], remarks=["left"])
     assert text.startswith("# name: title\n")
     assert "| made | a \\| b | 5 | 2.0 | **holds** |" in text
     assert "| made | c | B | 3.0 | **does not hold** |" in text
@@ -168,7 +168,7 @@ def test_the_page_says_everything():
     assert "left" in text
     assert "quick" not in text
     text.encode("ascii")
-    quick = claims.page("name", "title", [made], found, criteria=["word means"], quick=True)
+    quick = claims.page("name", "title", [made], proposed, criteria=["word means"], quick=True)
     assert "A quick run" in quick
 
 

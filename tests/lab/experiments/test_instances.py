@@ -32,12 +32,12 @@ def phi(problem):
 @pytest.mark.parametrize("name", QUICK)
 def test_stand_ins_need_no_data_and_are_the_same_each_time(name, monkeypatch):
     monkeypatch.setattr(instances, "find", None)
-    one, two = build(name, quick=True), build(name, quick=True)
-    assert one.name == f"{name}-like"
-    assert one.needs == ()
-    x = np.eye(one.problem.X.n)
-    assert one.problem.objective(x) == two.problem.objective(x)
-    np.testing.assert_array_equal(one.problem.A(x), two.problem.A(x))
+    first, second = build(name, quick=True), build(name, quick=True)
+    assert first.name == f"{name}-like"
+    assert first.needs == ()
+    x = np.eye(first.problem.X.n)
+    assert first.problem.objective(x) == second.problem.objective(x)
+    np.testing.assert_array_equal(first.problem.A(x), second.problem.A(x))
 
 
 @pytest.mark.parametrize("name", QUICK)

@@ -24,18 +24,18 @@ def instance(kind, model):
 
 @pytest.mark.parametrize("name", QUICK)
 def test_the_optima_of_the_stand_ins_are_certified(name):
-    found = solution(build(name, quick=True))
-    known, problem = found.reference, build(name, quick=True).problem
+    reference = solution(build(name, quick=True))
+    known, problem = reference.reference, build(name, quick=True).problem
     assert known.gap <= 1e-8
     assert known.infeasibility <= 1e-12
     assert known.distance_to_X <= 1e-12
     assert known.failure == 0.0
     # The optimum lies between the values of the point and of the dual.
     assert problem.sense * (known.objective - known.bound) >= 0
-    again = condal.certify(problem, found.x, found.y)
+    again = condal.certify(problem, reference.x, reference.y)
     assert again.objective == known.objective
     assert again.bound == pytest.approx(known.bound, rel=2e-8)
-    assert problem.objective(found.x) == known.objective
+    assert problem.objective(reference.x) == known.objective
 
 
 def test_a_reference_is_plain_json():

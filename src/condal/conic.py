@@ -2,7 +2,6 @@
 
 from condal.problems.conic import (
     Block,
-    CheckedAnswer,
     ConicModel,
     Program,
     TraceBound,
@@ -14,7 +13,6 @@ from condal.problems.conic import (
 
 __all__ = [
     "Block",
-    "CheckedAnswer",
     "ConicModel",
     "Program",
     "TraceBound",

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from condal.report.curves.style import Against
 
 ROWS_SHOWN = 5  # at each end of a history, in a notebook
+ESTIMATED = ("bound", "gap")  # columns of a history: estimates, marked by ~ where they are shown
+ESTIMATES = "~ marks estimates; proved is what is proved so far"
 
 
 class Status(Enum):
@@ -95,14 +97,16 @@ class Row(NamedTuple):
     objective : float
         The objective at x_k.
     bound : float
-        The best bound so far, estimated from the answers of the oracle. Only the bound of the
-        certificate of the result is proved.
+        The best bound so far, estimated from the answers of the oracle: not a proved one.
     gap : float
-        ``|bound - objective| / max(1, |objective|)``.
+        ``|bound - objective| / max(1, |objective|)``, an estimate as the bound is.
     infeasibility : float
         The relative infeasibility of x_k, before any repair.
     price : float
         The price of that infeasibility at the dual of the bound, over ``max(1, |objective|)``.
+    proved : float
+        The largest of gap, infeasibility and price of the best pair of point and dual that is
+        proved so far; inf if none is. The result of a solve is never worse.
     lam, eta, sigma : float
         The penalty, the step and the dual step, as in the paper; nan where a method has none.
     oracle_calls, matvecs : int
@@ -117,6 +121,7 @@ class Row(NamedTuple):
     gap: float
     infeasibility: float
     price: float
+    proved: float
     lam: float
     eta: float
     sigma: float
@@ -194,15 +199,30 @@ class History:
         return pd.DataFrame(list(self), columns=list(self.columns))
 
     def __repr__(self) -> str:
-        return f"History({len(self)} iterations; columns {', '.join(self.columns)})"
+        names = ", ".join(map(column_label, self.columns))
+        return f"History({len(self)} iterations; columns {names}; {ESTIMATES})"
 
     def _repr_html_(self) -> str:
         """Show the first and the last rows."""
         rows, ends = list(self), ROWS_SHOWN
-        shown = [[f"{value:.6g}" for value in row] for row in rows[:ends] + rows[ends:][-ends:]]
+        shown = [
+            [marked(name, f"{value:.6g}") for name, value in zip(self.columns, row, strict=True)]
+            for row in rows[:ends] + rows[ends:][-ends:]
+        ]
         if len(rows) > 2 * ends:
             shown.insert(ends, ["..."] * len(self.columns))
-        return grid(f"History of {len(self)} iterations", self.columns, shown)
+        title = f"History of {len(self)} iterations; {ESTIMATES}"
+        return grid(title, list(map(column_label, self.columns)), shown)
+
+
+def column_label(name: str) -> str:
+    """Return the name of a column of a history, with ~ if it holds estimates."""
+    return f"~{name}" if name in ESTIMATED else name
+
+
+def marked(name: str, value: str) -> str:
+    """Return the text of a value in a column, with ~ if it is an estimate."""
+    return f"~{value}" if name in ESTIMATED else value
 
 
 def _row(numbers: Array) -> Row:

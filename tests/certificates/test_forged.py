@@ -242,6 +242,16 @@ def test_what_is_proved_of_a_forged_result_is_true():
     assert proved > 5
 
 
+def infeasible():
+    """x_0 + x_1 + x_2 = 2 over the simplex."""
+    return condal.Problem.of(
+        f=condal.Linear(np.arange(3.0)),
+        X=condal.Simplex(3),
+        A=condal.Matrix(np.ones((1, 3))),
+        K=condal.Equal([2.0]),
+    )
+
+
 class OfLevel:
     """A model whose separators exclude only points better than some level."""
 
@@ -254,12 +264,7 @@ class OfLevel:
 
 @pytest.mark.parametrize(("assumed", "proved"), [("", True), ("for some", True), (None, False)])
 def test_a_proof_of_infeasibility_states_what_it_assumes(assumed, proved):
-    problem = condal.Problem.of(
-        f=condal.Linear(np.arange(3.0)),
-        X=condal.Simplex(3),
-        A=condal.Matrix(np.ones((1, 3))),
-        K=condal.Equal([2.0]),
-    )
+    problem = infeasible()
     result = condal.solve(problem)
     assert result.status is Status.INFEASIBLE
     verdict = verify(OfLevel(problem, assumed), replace(result, x=None, certificate=NOTHING))
@@ -268,3 +273,30 @@ def test_a_proof_of_infeasibility_states_what_it_assumes(assumed, proved):
 
 
 NOTHING = Certificate(np.nan, -np.inf, np.inf, "")
+
+
+class InAnotherForm:
+    """A model whose own data prove another bound, or another status, than its problem."""
+
+    def __init__(self, problem, *, bound=0.0, status=None):
+        self.problem, self.worse, self.status = problem, bound, status
+
+    def rechecked(self, result):
+        certificate = replace(result.certificate, bound=result.bound - self.worse)
+        return replace(result, certificate=certificate, status=self.status or result.status)
+
+
+def test_a_bound_is_proved_on_the_models_own_data_too():
+    known = planted_simplex(5, seed=1).problem
+    result = condal.solve(known, tol=1e-6)
+    assert verify(InAnotherForm(known), result).proved
+    verdict = verify(InAnotherForm(known, bound=1e-3), result)
+    assert refuted(verdict) == {"bound"}
+    assert "the program's own data prove" in repr(verdict)
+
+
+def test_infeasibility_is_proved_on_the_models_own_data_too():
+    problem = infeasible()
+    result = replace(condal.solve(problem), x=None, certificate=NOTHING)
+    assert verify(InAnotherForm(problem), result).proved
+    assert refuted(verify(InAnotherForm(problem, status=Status.STALLED), result)) == {"infeasible"}

@@ -114,3 +114,24 @@ def test_a_bound_above_the_objective_of_an_infeasible_point_is_beyond_the_tolera
     assert NEAR._replace(infeasibility=0.5 * TOL, rise=2 * TOL).beyond_tol
     assert not NEAR._replace(infeasibility=0.5 * TOL, rise=0.5 * TOL).beyond_tol
     assert not NEAR._replace(infeasibility=1e-13, rise=2 * TOL).beyond_tol
+
+
+# The share of a run that failed proofs may take.
+
+
+def test_failed_proofs_take_at_most_their_share_of_the_work():
+    schedule = CertificationSchedule().after_proof(100)
+    assert schedule.affords(105, failed=5.0, method=10.0)
+    assert not schedule.affords(105, failed=5.1, method=10.0)
+    assert schedule.affords(105, failed=5.1, method=11.0)
+
+
+def test_a_proof_is_tried_again_at_twice_the_iterations_whatever_it_costs():
+    schedule = CertificationSchedule().after_proof(100)
+    assert not schedule.affords(199, failed=1e9, method=1.0)
+    assert schedule.affords(200, failed=1e9, method=1.0)
+
+
+def test_the_first_proof_and_the_proofs_of_a_method_that_counts_nothing_are_free():
+    assert CertificationSchedule().affords(1, failed=0.0, method=1.0)
+    assert CertificationSchedule().after_proof(100).affords(104, failed=1e9, method=0.0)

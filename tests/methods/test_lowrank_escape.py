@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import condal
+from condal.certificates.ledger import ProofLedger
 from condal.domains.spectral import Spectrahedron
+from condal.driver.run import Run
 from condal.driver.scaling import normalise
 from condal.lab.experiments.stand_ins import random_graph
 from condal.linalg import eigenvalue_bounds as proofs
@@ -76,3 +78,31 @@ def test_vectors_that_promise_nothing_change_nothing():
     top = np.eye(60)[:, [int(np.argmin(rounds.point.shift))]]
     rounds.escape(top)  # the slack is positive there
     assert rounds.point.R.shape[1] == width
+
+
+def test_proofs_that_fail_do_not_take_the_run(plan, monkeypatch):
+    """Each proof of this run fails; there are few, and they cost less than the method."""
+    monkeypatch.setattr(Rounds, "escape", lambda self, refuting: None)
+    shares, certify = [], ProofLedger.certify
+
+    def watched(self, *args, **options):
+        point = certify(self, *args, **options)
+        shares.append(self.failed_work)
+        return point
+
+    monkeypatch.setattr(ProofLedger, "certify", watched)
+    work = []
+    advance = Run._advance
+
+    def advanced(self, states):
+        state = advance(self, states)
+        work.append((self.certifier.method_work, self.certifier.ledger.failed_work))
+        return state
+
+    monkeypatch.setattr(Run, "_advance", advanced)
+    condal.solve(blind_max_cut(), METHOD, tol=1e-5, max_iters=400)
+    method, failed = work[-1]
+    assert method > 0
+    costs = np.diff([0.0, *shares])
+    assert failed <= 0.5 * method + np.log2(400) * costs.max()
+    assert len(shares) <= 0.5 * method / costs[0] + np.log2(400)

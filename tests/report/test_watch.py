@@ -34,7 +34,7 @@ STOP = {"X-Condal": "stop"}
 
 
 def row(k):
-    return Row(k, 1.0 / k, -1.0, float("inf"), 0.5, 0.1, 1.0, 1.0, 1.0, k, 2 * k, k / 10)
+    return Row(k, 1.0 / k, -1.0, float("inf"), 0.5, 0.1, 0.6, 1.0, 1.0, 1.0, k, 2 * k, k / 10)
 
 
 def ask(watch, path="", *, method="GET", host=None, **headers):

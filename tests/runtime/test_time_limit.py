@@ -22,9 +22,9 @@ def test_the_parts_of_a_call_share_its_limit(clock):
     clock[0] += 4.0
     assert limit.seconds == 4.0
     assert limit.left == limit.max_seconds == 6.0
-    assert not limit.is_over
+    assert not limit.is_over()
     clock[0] += 6.0
-    assert limit.is_over
+    assert limit.is_over()
 
 
 def test_a_part_that_begins_late_has_a_positive_limit(clock):
@@ -40,14 +40,14 @@ def test_a_share_is_one_of_what_is_left_from_now_on(clock):
     part = limit.share(0.25)
     assert part.max_seconds == 2.0
     clock[0] += 3.0
-    assert part.is_over
-    assert not limit.is_over
+    assert part.is_over()
+    assert not limit.is_over()
     clock[0] += 10.0
-    assert limit.share(0.5).is_over
+    assert limit.share(0.5).is_over()
 
 
 @pytest.mark.parametrize("limit", [TimeLimit(None), UNLIMITED, UNLIMITED.share(0.5)])
 def test_without_a_limit_there_is_always_time(limit):
     assert limit.max_seconds is None
     assert limit.left == inf
-    assert not limit.is_over
+    assert not limit.is_over()

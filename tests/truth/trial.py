@@ -61,7 +61,7 @@ class Told(NamedTuple):
     story: str
     method: str
     status: str
-    found: Findings
+    findings: Findings
 
 
 def attempt(family: str, seed: int, seconds: float = SECONDS) -> Outcome:
@@ -83,9 +83,9 @@ def attempt(family: str, seed: int, seconds: float = SECONDS) -> Outcome:
         told.story,
         told.method,
         told.status,
-        told.found.judged,
-        tuple(told.found.wrong),
-        tuple(told.found.short) if not told.method else (),
+        told.findings.judged,
+        tuple(told.findings.wrong),
+        tuple(told.findings.short) if not told.method else (),
         time.perf_counter() - began,
     )
 
@@ -107,9 +107,9 @@ def of_case(family: str) -> Callable[[int, float], Told]:
             options |= {"tol": float(rng.choice(TOLERANCES)), "warm_start": result}
             result = condal.solve(case.model, **options)
         seconds = time.perf_counter() - began
-        found = judge(case, result, clarabel_says(case.asked()), options["tol"])
-        found.ask(seconds < 2 * limit + SLACK, f"took {seconds:.0f} s of {limit:g}")
-        return Told(case.story, name, result.status.name, found)
+        findings = judge(case, result, clarabel_says(case.asked()), options["tol"])
+        findings.ask(seconds < 2 * limit + SLACK, f"took {seconds:.0f} s of {limit:g}")
+        return Told(case.story, name, result.status.name, findings)
 
     return told
 
@@ -117,8 +117,8 @@ def of_case(family: str) -> Callable[[int, float], Told]:
 def _of_other(made: Callable[[int, float, float], tuple[str, str, Findings]]) -> Any:
     def told(seed: int, limit: float) -> Told:
         tol = float(np.random.default_rng([seed, 2]).choice([1e-2, 1e-4, 1e-6]))
-        story, status, found = made(seed, tol, limit)
-        return Told(story, "", status, found)
+        story, status, findings = made(seed, tol, limit)
+        return Told(story, "", status, findings)
 
     return told
 

@@ -16,6 +16,7 @@ from scipy.sparse.linalg import splu
 
 from condal.certificates.conic import Cone, ConicForm, proved_upper_bound, residual
 from condal.linalg.points import Array
+from condal.runtime.time_limit import current_limit
 
 SNAPS = (0.0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3)  # relative to v: less counts as 0
 SIMPLE, SIMPLE_UNITS = 1e-4, (1.0, 0.25, 2.0**-6)  # how near simple numbers must be, and of what
@@ -40,13 +41,13 @@ def proved_value(
     """Return the least objective that is proved near v, and the vector that proves it.
 
     `inner` returns a point inside the cones that satisfies the rows; it is called if nothing else
-    is `enough`.
+    is `enough`. When the time is up, no more vectors are tried.
     """
     best = inf, v
     for w in chain(_on_rows(form, v), _simple(form, v), _towards(form, v, inner)):
         value = proved_upper_bound(form, w)
         best = min(best, (value, w), key=lambda pair: pair[0])
-        if best[0] <= enough:
+        if best[0] <= enough or current_limit().is_over():
             break
     return best
 
@@ -201,7 +202,8 @@ def interior_point(form: ConicForm, size: float = 1.0) -> Array | None:
     fails, or the form is large.
     """
     sides = [cone.n for cone in form.cones if cone.kind == "psd"]
-    if form.c.size > MAX_COLUMNS or max(sides, default=0) > MAX_PSD_SIDE:
+    too_large = form.c.size > MAX_COLUMNS or max(sides, default=0) > MAX_PSD_SIDE
+    if too_large or current_limit().is_over():
         return None
     if any(cone.kind == "psd" and not cone.packed for cone in form.cones):
         return None
@@ -283,6 +285,7 @@ def _clarabel(q: Array, G: Any, h: Array, equations: int, cones: list[Cone]) -> 
     blocks += [kinds[cone.kind](cone.n) for cone in cones if cone.n]
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_iter = False, MAX_INTERIOR_ITERS
+    settings.time_limit = max(current_limit().left, 0.0)
     P = sp.csc_matrix((q.size, q.size))
     try:
         solution = clarabel.DefaultSolver(P, q, sp.csc_matrix(G), h, blocks, settings).solve()

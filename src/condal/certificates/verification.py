@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any, Protocol, runtime_checkable
@@ -20,6 +21,7 @@ from condal.runtime.arguments import require_positive
 from condal.runtime.entropy import unpredictable_seed
 from condal.types import from_user
 
+LEAST_TOL = 1e-8  # for a result that states none
 # What the pieces of a problem raise for points that are not of its space.
 MISFITS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 
@@ -41,6 +43,14 @@ class Separates(Protocol):
 
 
 @runtime_checkable
+class Rechecks(Protocol):
+    """A model that is solved in another form, and checks results on its own data too."""
+
+    def rechecked(self, result: Result) -> Result:
+        """Return the result with the bound and the status that the model's own data prove."""
+
+
+@runtime_checkable
 class Settled(Protocol):
     """A model that may be settled when it is made: its `verdict` has a status, and says how."""
 
@@ -59,10 +69,13 @@ class Verdict:
         The claims, each with whether it holds.
     certificate : Certificate, optional
         The recomputed certificate, if there is a point.
+    statement : str
+        What is proved if all claims hold.
     """
 
     claims: tuple[Claim, ...]
     certificate: Certificate | None = None
+    statement: str = "every claim is true"
 
     @property
     def proved(self) -> bool:
@@ -86,7 +99,7 @@ class Verdict:
             names = ", ".join(claim.name for claim in self.refuted)
             return f"refuted: these claims are false, or x and y do not prove them: {names}"
         assumed = "; ".join(self.assumptions) or "without assumptions"
-        return f"proved, {assumed}: every claim is true"
+        return f"proved, {assumed}: {self.statement}"
 
     def __repr__(self) -> str:
         width = max((len(claim.name) for claim in self.claims), default=0)
@@ -133,7 +146,7 @@ def verify(
     elif result.status is Status.SOLVED and result.tol is None:
         raise ProblemError("the result does not say to what tolerance it is solved: give tol")
     require_scales(problem)
-    claims = []
+    claims: list[Claim] = []
     if result.status is Status.INFEASIBLE:
         claims.append(_infeasible(model, result, seed))
     elif result.status is Status.UNBOUNDED:
@@ -157,16 +170,34 @@ def verify(
                 require_tangent(problem, result.tangent)
             certified = model.certified if isinstance(model, Certifies) else None
             trial = Trial(problem, result, EvaluatedPoint.of(problem, point), seed, certified)
-            return Verdict((*claims, *trial.claims(tol)), trial.certificate)
+            claims += trial.claims(tol)
+            if isinstance(model, Rechecks) and trial.certificate is not None:
+                claims += _of_own_data(model, result, trial.certificate, tol)
+            return Verdict(tuple(claims), trial.certificate)
     except (*MISFITS, CondalError) as error:
         text = f"x and y are not of this problem: {str(error) or type(error).__name__}"
         return Verdict((*claims, Claim("point", False, text)))
 
 
+def _of_own_data(
+    model: Rechecks, result: Result, proved: Certificate, tol: float | None
+) -> Iterator[Claim]:
+    """Yield a claim if the model's own data prove less than the form that it is solved in."""
+    tol = result.tol or tol or LEAST_TOL
+    honest = model.rechecked(replace(result, certificate=proved, tol=tol)).bound
+    if honest != proved.bound:
+        text = f"the program's own data prove {honest:.10g} instead"
+        yield Claim("bound", False, f"{proved.bound:.10g} is proved in another form; {text}")
+
+
 def _infeasible(model: Problem | Model, result: Result, seed: int) -> Claim:
     """Claim that nothing is feasible, for all points of the model."""
     claim = separated(problem_of(model), result, seed)
-    if not claim.holds or result.separator is None or not isinstance(model, Separates):
+    if not claim.holds or result.separator is None:
+        return claim
+    if isinstance(model, Rechecks) and model.rechecked(result).status is not result.status:
+        return replace(claim, holds=False, found="the program's own data do not prove it")
+    if not isinstance(model, Separates):
         return claim
     assumed = model.separated_for(result.separator)
     if assumed is None:

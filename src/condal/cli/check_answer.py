@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, isfinite, isnan, nan
 from pathlib import Path
 from typing import Any
@@ -114,12 +115,19 @@ def _check_pair(model: Any, answer: str, tol: float, seed: int | None) -> Verdic
         lacks = "a point x" if x is None else "a dual y"
         raise FormatError(f"holds no {lacks[2:]}: a proof needs {lacks}", path=answer)
     verdict = verify(model, _unclaimed(model, x, given), tol=tol, seed=seed)
-    certificate = verdict.certificate
+    certificate, maximise = verdict.certificate, problem_of(model).maximise
     if certificate is None:
         return verdict
     bound = Claim("bound", certificate.certified, str(certificate).removeprefix("bound "))
-    *others, within = verdict.claims
-    return Verdict((*others, bound, within), certificate)
+    *others, within = (_measured(claim) for claim in verdict.claims)
+    side, optimum = ("most", "maximum") if maximise else ("least", "minimum")
+    statement = f"the {optimum} is at {side} {rounded_text(certificate.bound, up=maximise)}"
+    return Verdict((*others, bound, within), certificate, statement)
+
+
+def _measured(claim: Claim) -> Claim:
+    """Return a claim as a measurement: nothing was claimed."""
+    return replace(claim, found=claim.found.removesuffix(", as claimed"))
 
 
 def _unclaimed(model: Any, x: Any, given: GivenAnswer) -> Result:

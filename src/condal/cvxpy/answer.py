@@ -56,8 +56,14 @@ PROVED = settings.OPTIMAL, settings.INFEASIBLE, settings.UNBOUNDED
 SIZE_GUESSES = 1e2, 1e5  # sizes of a feasible point, relative to b
 FEASIBILITY_ITERATIONS = 300
 GUESS_ITERS = 2_000  # of a solve within a guessed trace
+PROOF_SHARE = 0.1  # of the time that is left, for proofs after a solve
 POOR_ERROR = 0.1  # a larger gap or infeasibility is not an answer
 NO_ANSWER = "the solve ended without an answer"
+OUT_OF_TIME = (
+    "the time limit was reached before there was an answer: raise max_seconds, or pass "
+    "trace_bound=, a number that, at a solution, no trace of a psd matrix, no bound of a norm, and "
+    "no sum of the slacks of inequalities exceeds, which saves the search for one"
+)
 ADVICE = (
     "The problem may have no solution, or none that is attained; otherwise bounds on its variables "
     "or a trace_bound= may help"
@@ -86,7 +92,8 @@ def answer_problem(
 ) -> CvxpyAnswer:
     """Return the answer to a CVXPY problem; raise ProblemError if nothing bounds the trace."""
     limit = TimeLimit(options.max_seconds)
-    answer = _Question(problem, options, progress, limit).answer()
+    with limit.on():  # for the proofs of the judge
+        answer = _Question(problem, options, progress, limit).answer()
     return replace(answer, setup_seconds=max(limit.seconds - answer.seconds, 0.0))
 
 
@@ -189,12 +196,13 @@ class _Question:
             return proved
         if answers:
             return answers[0] if faults else self._answer_by_direction() or answers[0]
-        if not any(isinstance(fault, UnboundedTraceError) for fault in faults):
-            raise faults[0]
-        ended = self._answer_by_direction()
-        if ended is None:
-            raise ProblemError(self._unbounded_message())
-        return ended
+        unbounded = any(isinstance(fault, UnboundedTraceError) for fault in faults)
+        ended = self._answer_by_direction() if unbounded else None
+        if ended is not None:
+            return ended
+        if self.limit.is_over():
+            raise ProblemError(OUT_OF_TIME)
+        raise ProblemError(self._unbounded_message()) if unbounded else faults[0]
 
     def _attempts(self, faults: list[ProblemError], *, search: bool) -> list[CvxpyAnswer]:
         """Return the answers by the programs in s and in z, up to the first good one."""
@@ -221,8 +229,9 @@ class _Question:
 
     @property
     def _left(self) -> Options:
-        """The options, with the time that is left."""
-        return replace(self.options, max_seconds=self.limit.max_seconds)
+        """The options, with the time that is left for a solve."""
+        left = self.limit.share(1 - PROOF_SHARE)
+        return replace(self.options, max_seconds=left.max_seconds)
 
     def _of_equations(self) -> CvxpyAnswer:
         """Answer a problem without cones, for which the elimination proposes all there is."""
@@ -296,7 +305,7 @@ class _Question:
 
     def _by_guess(self) -> CvxpyAnswer | None:
         """Return the answer within a guessed trace, if the judge proves it whatever the trace."""
-        if self.options.trace_bound is not None or self.limit.is_over:
+        if self.options.trace_bound is not None or self.limit.is_over():
             return None
         form = Primal(self.problem)
         size = _size(form.program)
@@ -434,12 +443,14 @@ class _Question:
 
     def _answer_by_direction(self) -> CvxpyAnswer | None:
         """Return the answer that a direction of the cone suggests: no x, or no best x."""
-        if self.limit.is_over:
+        if self.limit.is_over():
             return None
         form = Dual(self.problem)
         direction = least_direction(form.program, self._left)
         if direction is not None and direction.falls:
             return self._infeasible_answer(_Ended(), form.separating(direction.x))
+        if self.limit.is_over():
+            return None
         direction = least_direction(Primal(self.problem).program, self._left)
         falls = direction is not None and direction.falls
         text = "the objective seems to be unbounded along a direction, which is not proved"

@@ -18,6 +18,7 @@ from condal.result import Result, Status
 from condal.runtime.time_limit import TimeLimit
 
 MAX_ATTEMPTS = 8  # each with a smaller tolerance
+SEARCH_SHARE = 0.6  # of the time, at most, for the search for a bound on the trace
 SMALLEST_CUT = 1e-3  # of the tolerance
 NEAR = 100  # times tol: a gap that a smaller tolerance may close
 
@@ -71,7 +72,7 @@ def solve_program(
         program,
         options.trace_bound,
         seed=options.seed,
-        max_seconds=options.max_seconds,
+        max_seconds=limit.share(SEARCH_SHARE).max_seconds,
         search=search,
         say=None if progress is None else progress.note,
     )

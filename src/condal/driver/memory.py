@@ -16,11 +16,10 @@ from condal.linalg.symmetric import Symmetric
 from condal.methods.choice import Choice, choices
 from condal.problem import Problem
 from condal.runtime.memory import Bytes, available, bytes_of, physical, size
-from condal.storage.blocks import storage_bytes
 from condal.storage.choice import DEFAULT_MAX_BYTES, LEAST_RANK, automatic
-from condal.storage.sketch import Sketch
-from condal.storage.whole import FLOAT_BYTES, matrix_sides
-from condal.types import Domain, Method, Storage
+from condal.storage.sketch import Sketch, storage_bytes
+from condal.storage.whole import FLOAT_BYTES
+from condal.types import Domain, Method, Storage, matrix_sides
 
 IMAGE_VECTORS = 6  # of the length of Ax and of Mx, at the worst moment,
 TANGENT_VECTORS = 2  # and of Mx, if f is not linear: the one before, and that of the best bound

@@ -17,6 +17,7 @@ from condal.driver.stop import INACCURATE_TIMES, Budget, Stop, StopReasons
 from condal.errors import PieceError
 from condal.linalg.eigenvalue_bounds import FLOPS_PER_SECOND
 from condal.linalg.points import Array
+from condal.linalg.work import work_done
 from condal.methods.state import State, Warm
 from condal.problem import Problem
 from condal.result import Result, Row, Status
@@ -192,12 +193,15 @@ class Run:
     def _advance(self, states: Iterator[State]) -> State | None:
         """Return the next state; None if the method can do no more."""
         self.reasons.mid_step = True
+        before = work_done()
         if self.refuting is not None and isinstance(states, Generator):
             refuting, self.refuting = self.refuting, None
             state = _sent(states, refuting)
         else:
             state = next(states, None)
         self.reasons.mid_step = False
+        if getattr(self.record.choice.method, "counts_work", False):
+            self.certifier.method_work += work_done() - before
         return state
 
     def _method_exhausted(self) -> None:
@@ -215,9 +219,15 @@ class Run:
             value = state.value / self.scaling.c
             raise FloatingPointError(f"at iteration {state.k}, f(x) was {value}")
         self.certifier.note_bound(state)
-        seconds, lower, w = self.budget.seconds, self.certifier.lower, self.certifier.w
-        w = state.w if w is None else w
-        record.history.append(self.recorder.row(state, lower, w, self.counts, seconds))
+        row = self.recorder.row(
+            state,
+            self.certifier.lower,
+            state.w if self.certifier.w is None else self.certifier.w,
+            proved=self.certifier.ledger.error,
+            counts=self.counts,
+            seconds=self.budget.seconds,
+        )
+        record.history.append(row)
         record.memory = self.certifier.memory()
 
     def _ask(self, callback: Callback | None) -> None:

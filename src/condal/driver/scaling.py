@@ -80,8 +80,18 @@ class Recorder:
         self.problem, self.normalised, self.scaling = problem, normalised, scaling
         self._uniform = _uniform(scaling.rows)
 
-    def row(self, state: State, lower: float, w: Array, counts: Counts, seconds: float) -> Row:
-        """Return the row of a state, with the best estimated lower bound so far, and its dual."""
+    def row(
+        self,
+        state: State,
+        lower: float,
+        w: Array,
+        *,
+        proved: float,
+        counts: Counts,
+        seconds: float,
+    ) -> Row:
+        """Return the row of a state, with the best estimated lower bound so far, its dual, and the
+        error that is proved so far."""
         sense, c = self.problem.sense, self.scaling.c
         value = state.value + self.normalised.h.value(state.Ax)
         objective, bound = sense * value / c, sense * lower / c
@@ -99,6 +109,7 @@ class Recorder:
             relative_gap(objective, bound),
             distance / self.problem.infeasibility_unit,
             relative(price, objective),
+            proved,
             state.lam,
             state.eta,
             state.sigma,

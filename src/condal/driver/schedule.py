@@ -16,6 +16,7 @@ STUCK_RATIO = 0.7  # infeasibility over that of half as many iterations: no prog
 LOOK_GROWTH = 0.01  # of k: iterations between two looks at a point
 PROOF_GROWTH = 0.05  # of k: iterations between two proofs of a gap,
 MIN_PROOF_SPACING = 4  # and at least this many
+MAX_FAILED_WORK = 0.5  # of the work of the method: proofs that fail take no more of it
 
 
 class Estimates(NamedTuple):
@@ -95,6 +96,7 @@ class CertificationSchedule:
     next_infeasibility: int = 32
     next_rise: int = 1
     last_infeasibility: float = inf
+    last_proof: int = 0
 
     def due(self, seen: Estimates) -> tuple[Attempts, CertificationSchedule]:
         """Return the proofs to try now, and the schedule after them."""
@@ -119,6 +121,12 @@ class CertificationSchedule:
         attempts = Attempts(infeasible, bound, proposal, gap and not seen.hopeless)
         return attempts, replace(self, **changes) if changes else self
 
+    def affords(self, k: int, failed: float, method: float) -> bool:
+        """Return whether a proof of the gap may be tried, by the work of the proofs that failed and
+        that of the method (0 if it is not counted). It may be at twice the k of the last."""
+        return method == 0 or failed <= MAX_FAILED_WORK * method or k >= 2 * self.last_proof
+
     def after_proof(self, k: int) -> CertificationSchedule:
         """Return the schedule after a proof of the gap at iteration k."""
-        return replace(self, next_look=k + max(MIN_PROOF_SPACING, int(PROOF_GROWTH * k)))
+        next_look = k + max(MIN_PROOF_SPACING, int(PROOF_GROWTH * k))
+        return replace(self, next_look=next_look, last_proof=k)

@@ -29,6 +29,7 @@ from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.linalg.symbolic import elimination, envelope
 from condal.linalg.symmetric import Symmetric
+from condal.linalg.work import DENSE_SPEED
 from condal.runtime.cancellation import Cancelled, check_cancelled, seconds_left
 from condal.runtime.consensus import root_value
 
@@ -242,7 +243,7 @@ def _plan(V: Symmetric) -> _Plan:
     """Return the cheapest affordable proof: a dense or sparse factorisation, or Lanczos."""
     plans, multiplied_out = [], not V.operators or V.n <= MAX_OPERATOR_SIDE
     if dense_factor_bytes(V.n) <= MAX_FACTOR_BYTES and multiplied_out:
-        plans.append(_Plan("dense", V.n**3 / 3 / 8))  # a dense flop costs an eighth of a sparse one
+        plans.append(_Plan("dense", V.n**3 / 3 / DENSE_SPEED))
     if V.factorable and V.n > MIN_SPARSE_SIDE:
         sparse = _sparse_plan(V.to_sparse(), min((plan.flops for plan in plans), default=inf))
         plans += [] if sparse is None else [sparse]

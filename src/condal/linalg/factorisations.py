@@ -19,6 +19,7 @@ from condal.linalg.points import Array, Indices
 from condal.linalg.proof import Proof
 from condal.linalg.symbolic import elimination
 from condal.linalg.symmetric import Symmetric
+from condal.linalg.work import DENSE_SPEED, add_work
 
 MAX_DIRECTIONS = 4  # that start from the negative pivots of one factorisation
 INVERSE_STEPS = 2  # of the Krylov space that improves them
@@ -34,6 +35,7 @@ def dense_cholesky(V: Symmetric, tau: float) -> Proof | None:
     shift_error = UNIT_ROUNDOFF * (np.abs(np.diagonal(shifted)).max() + abs(tau))
     shifted[np.diag_indices(V.n)] -= tau
     trace = float(np.trace(shifted))
+    add_work(V.n**3 / 3 / DENSE_SPEED)
     # The transpose of a symmetric C-ordered array is Fortran-ordered: LAPACK makes no copy.
     factor, failed = dpotrf(shifted.T, lower=0, clean=0, overwrite_a=1)
     if failed or not np.all(np.diagonal(factor) > 0):  # LAPACK does not refuse nan
@@ -66,7 +68,8 @@ class SparseFactors:
         from scipy.sparse.linalg import splu
 
         matrix = V.to_sparse()
-        order = elimination(matrix).order
+        order, _, flops = elimination(matrix)
+        add_work(flops)
         shifted = sp.csc_matrix(matrix - tau * sp.eye(V.n, format="csc"))
         shift_error = 2 * UNIT_ROUNDOFF * (np.abs(shifted.diagonal()).max() + abs(tau))
         try:

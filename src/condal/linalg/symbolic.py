@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from hashlib import blake2b
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ def elimination(pattern: Any) -> Elimination:
 
     The last few are kept, as all proofs of a solve have one pattern.
     """
-    key = blake2b(pattern.indptr.tobytes() + pattern.indices.tobytes()).digest()
+    key = sha256(pattern.indptr.tobytes() + pattern.indices.tobytes()).digest()
     known = _kept.pop(key, None)
     if known is None:
         order = minimum_degree(pattern)

@@ -17,7 +17,7 @@ from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.sparse import require_sound
 from condal.linalg.symmetrize import symmetric
 from condal.problem import Problem
-from condal.problems.answers import generator, point_of, rounding_limit
+from condal.problems.answers import generator, in_time, point_of, rounding_limit
 from condal.problems.factors import factor_of, leading_factor
 from condal.problems.graphs import is_networkx
 from condal.problems.inputs import array_of, describe, is_matrix_like
@@ -26,6 +26,7 @@ from condal.result import Result
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.smooth.linear import Linear
 
+BATCH = 50  # columns that are iterated together
 MAX_POWER_ITERATIONS = 100
 MIN_POWER_GAIN = 1e-12  # relative to the value
 MODULUS_TOLERANCE = 1e-6  # how far the modulus of a phase may be from 1
@@ -190,10 +191,17 @@ class AngularSynchronisation:
         rng, x = generator(trials, seed), point_of(result, self.n)
         R = factor_of(x)
         real, imaginary = rng.standard_normal((2, R.shape[1], trials - 1))
-        starts = np.column_stack([leading_factor(x, 1), R @ (real + 1j * imaginary)])
-        Z = self._powers(_unit(starts), limit)
-        best = Z[:, int(np.argmax(self._values(Z, self.C @ Z)))].copy()
-        return Phases(self.value(best), float(result.bound), best)
+        combinations, best = real + 1j * imaginary, leading_factor(x, 1)
+        for batch in in_time(-(-trials // BATCH), limit):
+            columns = R @ combinations[:, BATCH * batch : BATCH * (batch + 1)]
+            best = self._best_phases(best, columns, limit)
+        return Phases(self.value(best[:, 0]), float(result.bound), best[:, 0])
+
+    def _best_phases(self, first: Any, others: Any, limit: TimeLimit) -> Any:
+        """Return, as a column, the best phases after power iterations from these columns."""
+        Z = self._powers(_unit(np.column_stack([first, others])), limit)
+        top = int(np.argmax(self._values(Z, self.C @ Z)))
+        return Z[:, top : top + 1].copy()
 
     def _values(self, Z: Any, CZ: Any) -> Array:
         return np.asarray(np.einsum("ij,ij->j", Z.conj(), CZ).real)
@@ -207,7 +215,7 @@ class AngularSynchronisation:
         CZ = self.C @ Z
         value = self._values(Z, CZ)
         for _ in range(MAX_POWER_ITERATIONS):
-            if limit.is_over:
+            if limit.is_over():
                 break
             Z = _unit(CZ + alpha * Z)
             CZ, before = self.C @ Z, value

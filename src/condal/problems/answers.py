@@ -62,7 +62,7 @@ def rounding_limit(max_seconds: Any) -> TimeLimit:
 def in_time(trials: int, limit: TimeLimit) -> Iterator[int]:
     """Yield 0, ..., trials - 1 until the time is up, but 0 in any case, for an answer."""
     for trial in range(trials):
-        if trial > 0 and limit.is_over:
+        if trial > 0 and limit.is_over():
             return
         yield trial
 

@@ -389,7 +389,7 @@ def choose_radius(
         loss = model.mean_loss(predicted - v[held_back])
         if watch is not None:
             watch(radius, loss)
-        return Trial(loss, last=result.objective <= fitted or limit.is_over)
+        return Trial(loss, last=result.objective <= fitted or limit.is_over())
 
     return best_of_growing(try_radius, FIRST_RADIUS * model.natural_radius)
 

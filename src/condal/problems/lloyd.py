@@ -123,7 +123,7 @@ def lloyd(cloud: Cloud, labels: Any, k: int, limit: TimeLimit = UNLIMITED) -> tu
         better = costs < least * (1 - 1e-12)
         best[better], least[better] = labels[better], costs[better]
         if (
-            limit.is_over or not better.any()
+            limit.is_over() or not better.any()
         ):  # with non-Euclidean distances a sweep can raise the cost
             break
         labels = np.argmin(distances, axis=2).T

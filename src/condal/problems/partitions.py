@@ -79,7 +79,7 @@ def improve_partition(S: Any, c: Array, labels: Any, k: int, limit: TimeLimit = 
         own = np.take_along_axis(scores, labels[:, None], axis=1)[:, 0]
         moved = False
         for v in np.flatnonzero(scores.max(axis=1) > own + GAIN_ROUNDING * scale):
-            if limit.is_over:
+            if limit.is_over():
                 return labels
             near = slice(S.indptr[v], S.indptr[v + 1])
             links = np.bincount(labels[S.indices[near]], weights=S.data[near], minlength=k)

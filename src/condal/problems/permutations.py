@@ -30,7 +30,7 @@ def improve_by_exchanges(A: Array, B: Array, p: Any, limit: TimeLimit = UNLIMITE
     """Return p after greedy exchanges of two values, the largest saving first, in time."""
     p = np.array(p)
     rounding = 1e-12 * float(np.abs(A).sum() * np.abs(B).max(initial=0.0))
-    while not limit.is_over:
+    while not limit.is_over():
         change = exchange_costs(A, B[np.ix_(p, p)])
         r, s = np.unravel_index(int(np.argmin(change)), change.shape)
         if change[r, s] >= -rounding:

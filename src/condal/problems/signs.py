@@ -55,7 +55,7 @@ def best_signs(
     n, most, best = len(factor), -np.inf, np.ones(len(factor))
     batch = max(1, MAX_BATCH_SIGNS // max(n, C.nnz // 4))
     begin = 0
-    while begin < trials and not (begin > 0 and limit.is_over):
+    while begin < trials and not (begin > 0 and limit.is_over()):
         # The first candidate goes alone if time is short, so that it is flipped to the end.
         alone = begin == 0 and limit.max_seconds is not None
         count = min(1 if alone else batch, trials - begin)
@@ -110,7 +110,7 @@ def flipped(
         level = np.maximum(LEVEL_SHARE * most, least)
         tried, patience = np.flatnonzero(gains > level), ROUNDS_IN_INDEX_ORDER
         while largest(np.array([float(tried.size)]))[0]:
-            if limit.is_over:
+            if limit.is_over():
                 return signs
             theirs = gain if halo is None else halo(gains).reshape(-1)
             patience -= 1

@@ -41,7 +41,7 @@ def improve_stable_set(W: Any, chosen: Any, limit: TimeLimit = UNLIMITED) -> Any
     while size < int(chosen.sum()):
         size = int(chosen.sum())
         for v in np.flatnonzero(chosen):
-            if limit.is_over:
+            if limit.is_over():
                 return chosen
             near = _near(W, v)
             loose = near[tight[near] == 1]

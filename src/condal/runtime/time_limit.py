@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from math import inf
 
 from condal.runtime.consensus import root_value
@@ -31,9 +34,8 @@ class TimeLimit:
         """The seconds that are left: negative if the time is up, inf without a limit."""
         return self.until - time.perf_counter()
 
-    @property
     def is_over(self) -> bool:
-        """Whether the time is up; all ranks of a distributed solve agree."""
+        """Return whether the time is up; all ranks of a distributed solve agree."""
         return self.until < inf and root_value(self.left <= 0.0)
 
     @property
@@ -47,5 +49,20 @@ class TimeLimit:
         part.until = part.began + fraction * max(self.left, 0.0)
         return part
 
+    @contextmanager
+    def on(self) -> Iterator[None]:
+        """Let `current_limit` return this limit, for the time of the context."""
+        token = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+
 
 UNLIMITED = TimeLimit()
+_current: ContextVar[TimeLimit] = ContextVar("time limit", default=UNLIMITED)
+
+
+def current_limit() -> TimeLimit:
+    """Return the limit of the call that is under way, for steps far below it."""
+    return _current.get()

@@ -265,9 +265,9 @@ def test_a_row_of_next_to_no_entries_is_not_called_empty():
 def test_a_search_has_one_limit_for_all_that_it_solves():
     search = Search.of(Shape.of(fold(unbounded())), 0, 100.0)
     assert 90.0 < search.limits["max_seconds"] <= 100.0
-    assert not search.time.is_over
+    assert not search.time.is_over()
     late = Search(time=TimeLimit(1e-9))
-    assert late.time.is_over
+    assert late.time.is_over()
     assert 0.0 < late.limits["max_seconds"] < 0.1
     assert Search().limits["max_seconds"] is None
 

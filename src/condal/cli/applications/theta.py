@@ -63,7 +63,7 @@ def _answer(task: _Task, result: Result, chosen: Chosen) -> _Answer:
     labels = task.labels[answer.vertices]
     if not task.complement:
         return _Answer(answer, labels, None)
-    if chosen["limit"].is_over:
+    if chosen["limit"].is_over():
         return _Answer(answer, labels, answer.size)
     # The vertices of a clique need different colours, and theta is a lower bound, too.
     value = float(task.model.feasible(result).sum())

@@ -76,6 +76,7 @@ class LowRankCGAL:
 
     name: ClassVar[str] = "lowrank"
     keeps: ClassVar[Keeps] = "factor"
+    counts_work: ClassVar[bool] = True  # all of it is in products and sweeps
 
     rank: int | None = None
     lam: float = 1.0

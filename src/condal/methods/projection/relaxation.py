@@ -20,6 +20,7 @@ from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, Indices
 from condal.linalg.sparse import row_entries
 from condal.linalg.symmetric import MIN_REORDERED_SIDE, Symmetric
+from condal.linalg.work import PRODUCT_FLOPS, add_work
 from condal.runtime.cancellation import check_cancelled
 
 FIRST_OMEGA = 1.9
@@ -88,6 +89,8 @@ class Sweeps:
         for rows in block_slices(*R.shape):
             unit[rows] = R[self.order[rows]] / self.lengths[rows]
         whole = unit.reshape(shape)
+        entries = sum(block.nnz for block in self.blocks[np.float64])
+        add_work(sweeps * PRODUCT_FLOPS * entries * (whole.size // len(whole)))
         for _ in range(sweeps):
             check_cancelled()
             for colour, block in zip(self.rows, self.blocks[dtype], strict=True):

@@ -1,4 +1,3 @@
-from condal.certificates.checked import CheckedAnswer as CheckedAnswer
 from condal.problems.conic.answers import certify as certify
 from condal.problems.conic.model import ConicModel as ConicModel
 from condal.problems.conic.model import conic_model as conic_model

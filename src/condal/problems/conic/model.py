@@ -122,7 +122,7 @@ class ConicModel:
         proved = self.proved(result)
         if proved.reason != UNVERIFIED or result.tol is None:
             return proved
-        if limit.is_over:
+        if limit.is_over():
             return proved
         more = {**options, "tol": RETRY * result.tol, "warm_start": result}
         more["max_seconds"] = limit.max_seconds
@@ -175,6 +175,23 @@ class ConicModel:
                 reason = UNVERIFIED
             return replace(proved, status=Status.STALLED, reason=reason)
         return proved
+
+    def rechecked(self, result: Result) -> Result:
+        """Return a result with the bound and the status that the program's own data prove.
+
+        Parameters
+        ----------
+        result : Result
+            A result whose certificate is proved for `problem`.
+
+        Returns
+        -------
+        Result
+            The result, as it is if the data prove it.
+        """
+        if result.status is Status.INFEASIBLE:
+            return self._verified_infeasible(result)
+        return self._verified(result)
 
     def _verified(self, result: Result) -> Result:
         """Return the result with its bound, if the program's own data prove it up to tol / 10.

@@ -59,7 +59,7 @@ def find_ray(program: Program, *, max_seconds: float | None, **limits: Any) -> R
         return None
     factor = cho_factor(gram) if gram.size else None
     for done, depth in enumerate(DEPTHS):
-        if limit.is_over:
+        if limit.is_over():
             return None
         each = limit.share(1 / (len(DEPTHS) - done))
         x = _candidate(program, depth, max_seconds=each.max_seconds, **limits)

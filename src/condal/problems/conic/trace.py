@@ -149,6 +149,8 @@ def bound_traces(
         raise UnboundedTraceError(f"no sum of rows bounds the trace of {shape.folded.program.name}")
     search.tell("no sum of rows bounds the trace: looking for one by solving a problem")
     for of_objective in (False, True):
+        if search.time.is_over():
+            raise _out_of_time(shape)
         y = phases.weights(shape, of_objective=of_objective, **search.limits)
         if y is None:
             continue
@@ -160,6 +162,8 @@ def bound_traces(
             if of_objective:
                 return _by_level(shape, proofs, search)
             return _bound(bound, proofs, "constraints, weighted by phase one, bound it")
+    if search.time.is_over():
+        raise _out_of_time(shape)
     search.tell("nothing bounds the trace: looking for an improving ray")
     ray = find_ray(shape.folded.program, **search.limits)
     if ray is not None:
@@ -171,6 +175,14 @@ def bound_traces(
         "nor its objective seem to imply one, and it was not proved to be unbounded either. Give "
         "trace_bound= (--trace-bound at the command line), a number that the trace of a solution "
         "does not exceed"
+    )
+
+
+def _out_of_time(shape: Shape) -> UnboundedTraceError:
+    return UnboundedTraceError(
+        f"no bound on the trace of {shape.folded.program.name} was found in time: raise "
+        "max_seconds=, or give trace_bound=, a number that the trace of a solution does not exceed "
+        "(--max-seconds and --trace-bound at the command line)"
     )
 
 
@@ -258,7 +270,8 @@ def _by_level(shape: Shape, proofs: list[Combination], search: Search) -> TraceB
             level = value + max(value - lowest, 0.1 * abs(value))
             return replace(_bound(traces(proofs, count, level), proofs, how), level=level)
         search.tell(f"no solution with an objective below {level:.3g}: trying a higher level")
-        if search.time.is_over:
-            break
         room *= LEVEL_GROWTH
+        if search.time.is_over():  # a level that is too low would exclude all points
+            level = lowest + LEVEL_GROWTH * room
+            return replace(_bound(traces(proofs, count, level), proofs, how), level=level)
     return bound

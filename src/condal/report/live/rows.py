@@ -9,7 +9,7 @@ from condal.result import Row
 
 MAX_ROWS = 400
 COLUMNS = (
-    *("k", "objective", "bound", "gap", "infeasibility", "price"),
+    *("k", "objective", "bound", "gap", "infeasibility", "price", "proved"),
     *("oracle_calls", "matvecs", "seconds"),
 )
 

@@ -94,8 +94,9 @@ source.addEventListener("rows", (event) => {
   else if (!n) say("Starting", `Running ${elapsed}.`, "live");
   else say("Running", `${rows.k[n - 1].toLocaleString("en")} iterations, ${elapsed}.`, "live");
   if (!n) return;
-  for (const [name, digits] of [["objective", 8], ["bound", 8], ["gap", 3], ["infeasibility", 3], ["price", 3], ["k", 12], ["matvecs", 12]]) {
-    at(name).textContent = shown(rows[name][n - 1], digits);
+  for (const [name, digits] of [["objective", 8], ["bound", 8], ["gap", 3], ["infeasibility", 3], ["price", 3], ["proved", 3], ["k", 12], ["matvecs", 12]]) {
+    const value = rows[name][n - 1], mark = value !== null && (name === "bound" || name === "gap") ? "~" : "";
+    at(name).textContent = mark + shown(value, digits);
   }
   draw("values", rows.k, [rows.objective, rows.bound], false);
   draw("errors", rows.k, [rows.gap, rows.infeasibility, rows.price], true);

@@ -1,0 +1,71 @@
+"""max_seconds of the CVXPY solver holds for all its phases together, in processor time."""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from condal.cvxpy import CONDAL
+
+STEP = 2.0  # seconds, at most, of one iteration of the interior-point method
+
+
+@pytest.fixture(autouse=True)
+def _processor_clock(monkeypatch):
+    """Other processes do not matter."""
+    monkeypatch.setattr(time, "perf_counter", time.process_time)
+
+
+def nearest_correlation(n):
+    draw = np.random.default_rng(0).standard_normal((n, n))
+    X = cp.Variable((n, n), PSD=True)
+    return cp.Problem(cp.Minimize(cp.sum_squares(X - 0.5 * (draw + draw.T))), [cp.diag(X) == 1])
+
+
+def without_a_trace():
+    X = cp.Variable((5, 5), PSD=True)
+    return cp.Problem(cp.Minimize(X[0, 1]), [X[0, 0] == 1, X[2, 2] == 1])
+
+
+def seconds_of(problem, limit):
+    """Return the processor time of a solve, without CVXPY's own compilation, and the error."""
+    solver = CONDAL(max_seconds=limit)
+    problem.get_problem_data(solver)
+    began = time.process_time()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # CVXPY warns of an inaccurate solution
+            problem.solve(solver=solver)
+    except cp.SolverError as error:
+        return time.process_time() - began, str(error)
+    return time.process_time() - began, ""
+
+
+PROBLEMS = {
+    "nearest correlation matrix": lambda: nearest_correlation(50),
+    "a search for a trace bound": without_a_trace,
+}
+
+
+@pytest.mark.parametrize("limit", [1.0, 3.0])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_max_seconds_holds_for_all_phases_together(name, limit):
+    spent, _ = seconds_of(PROBLEMS[name](), limit)
+    assert spent <= 1.1 * limit + 1.0 + STEP
+
+
+def test_an_error_at_the_limit_names_it():
+    _, error = seconds_of(nearest_correlation(40), 0.2)
+    assert "the time limit was reached before there was an answer: raise max_seconds" in error
+
+
+def test_a_limit_that_is_not_needed_changes_nothing():
+    problem = nearest_correlation(6)
+    problem.solve(solver=CONDAL())
+    free = problem.value
+    problem.solve(solver=CONDAL(max_seconds=100.0))
+    assert problem.value == free

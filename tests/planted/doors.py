@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
-from math import inf, nan
+from math import inf, isfinite, nan
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from condal.certificates.infeasibility import infeasibility_proof
 from condal.certificates.verification import verify
 from condal.io.formats import read_sdpa, read_sedumi
 from condal.problems.conic import Program, conic_model
+from condal.problems.conic.answers import certify as conic_certify
 from condal.result import Result, Status
 from planted import duals, forms
 from planted.forging import FORGERS
@@ -30,6 +31,7 @@ from planted.problem import Planted
 
 TOLERANCES = (1e-2, 1e-4, 1e-6)
 MAX_ITERS = 500
+CHECKED = 3  # points and duals per problem
 FAR = "optimal, but far from the optimum"
 NAMES = {
     Status.SOLVED: "optimal",
@@ -180,6 +182,35 @@ def _solved(
     return judged(planted, answer)
 
 
+def by_checked_answer(planted: Planted, rng: np.random.Generator) -> Findings:
+    """`condal.conic.certify` of adversarial points and duals."""
+    program, found = forms.as_program(planted), Findings("nothing")
+    v = planted.v if planted.v is not None else rng.integers(0, 4, planted.c.size) * 1.0
+    ray = planted.ray is not None and rng.random() < 0.7
+    v = planted.ray if ray else v
+    points = list(duals.points(v, planted.A, rng))
+    witness, *others = duals.multipliers(planted, rng)
+    pairs = [(v, witness)]
+    pairs += [(points[rng.integers(len(points))], others[k]) for k in rng.permutation(len(others))]
+    with np.errstate(all="ignore"):
+        for point, y in pairs[:CHECKED]:
+            X = forms.point_of_program(planted, point, ray=ray)
+            try:
+                answer = conic_certify(program, X, planted.sense * y, max_seconds=SECONDS)
+            except condal.CondalError:
+                continue
+            said = answer.status if answer.proved else "nothing"
+            said = "bound" if said == "bounded" else said
+            attained = planted.sense * answer.attained
+            found.wrong += faults(planted, Answer(said, bound=planted.sense * answer.bound))
+            if planted.status == "infeasible" and isfinite(attained):
+                found.wrong.append(f"{attained!r} is attained, but it is infeasible")
+            if planted.status == "optimal" and attained < planted.value:
+                found.wrong.append(f"{attained!r} is attained below {float(planted.value)!r}")
+            found.said = said if found.said == "nothing" else found.said
+    return found
+
+
 def by_command(planted: Planted, rng: np.random.Generator) -> Findings:
     """`condal solve FILE --json`."""
     import json
@@ -283,19 +314,34 @@ def _checked(solver: str) -> Callable[[Planted, np.random.Generator], Findings]:
                 return Findings("no answer")
             except ValueError:  # SCS cannot be given a problem without rows
                 return Findings("no answer")
-            try:
-                answer = certify(problem)
-            except condal.CondalError as error:
-                return Findings(type(error).__name__)
-        bound = planted.sense * answer.bound
-        said = next((status for status in PROVED if answer.status.startswith(status)), "")
-        if not answer.proved:
-            said = _refuted(answer.verdict)
-        elif said == "optimal":  # it proves a bound, no more
-            return judged(planted, Answer("bound", bound=bound))
-        return judged(planted, Answer(said or "nothing", bound=bound))
+            found = _of_checked(planted, certify(problem))
+            for constraint in problem.constraints:
+                _forge_duals(constraint, rng)
+            found.wrong += _of_checked(planted, certify(problem)).wrong
+        return found
 
     return enter
+
+
+def _of_checked(planted: Planted, answer: Any) -> Findings:
+    """Judge what is proved about another solver's answer."""
+    said = next((status for status in PROVED if answer.status.startswith(status)), "nothing")
+    if not answer.proved:
+        said = _refuted(answer.verdict)
+    elif said == "optimal":  # it proves a bound, no more
+        said = "bound"
+    return judged(planted, Answer(said, bound=planted.sense * answer.bound))
+
+
+def _forge_duals(constraint: Any, rng: np.random.Generator) -> None:
+    """Change the duals of a constraint by a little, or by much."""
+    noise = float(rng.choice([1e-12, 1e-6, 1e-2, 1.0]))
+    size = float(rng.choice([1.0, 1.0, 1e-170, 1e60]))
+    for dual in constraint.dual_variables:
+        if dual.value is not None:
+            value = np.asarray(dual.value, dtype=float)
+            noisy = value + noise * (1.0 + np.abs(value)) * rng.standard_normal(value.shape)
+            dual.save_value(size * noisy)
 
 
 def _refuted(verdict: str) -> str:
@@ -315,6 +361,7 @@ DOORS: dict[str, Door] = {
     "Program": Door(by_program, FILE, 2),
     "SDPA": Door(by_sdpa, FILE, 2),
     "SeDuMi": Door(by_sedumi, FILE, 2),
+    "conic.certify": Door(by_checked_answer, FILE),
     "condal solve": Door(by_command, FILE),
     "CVXPY": Door(by_cvxpy, ANY, 2),
     "CVXPY, Clarabel": Door(_checked("CLARABEL"), ANY),

@@ -125,6 +125,25 @@ def as_form(planted: Planted) -> ConicForm:
     return ConicForm(data[0], sp.csr_array(data[1:]), planted.b, tuple(cones))
 
 
+def point_of_program(planted: Planted, v: np.ndarray, *, ray: bool = False) -> list[np.ndarray]:
+    """Return v, a point or a ray, as the blocks of `as_program`."""
+    blocks = []
+    for block, place in zip(planted.blocks, planted.places, strict=True):
+        part = v[place]
+        if block.kind == "psd":
+            full = np.zeros((block.n, block.n))
+            for (i, j), value in zip(block.pairs, part, strict=True):
+                full[i, j] = full[j, i] = value
+            part = full
+        elif block.kind == "free":
+            part = np.concatenate([np.maximum(part, 0.0), np.maximum(-part, 0.0)])
+        blocks.append(part)
+    loose = planted.loose
+    if loose.any():
+        blocks.append((0.0 if ray else planted.b[loose]) - planted.A[loose] @ v)
+    return blocks
+
+
 def point_of_form(planted: Planted, v: np.ndarray, *, ray: bool = False) -> np.ndarray:
     """Return v, a point or a ray, in the coordinates of `as_form`, with its slacks."""
     parts = []

@@ -24,6 +24,7 @@ COUNTS = {  # problems of each door, and how many of them must be judged
     "Program": (15, 7),
     "SDPA": (15, 7),
     "SeDuMi": (15, 7),
+    "conic.certify": (15, 8),
     "condal solve": (6, 3),
     "CVXPY": (30, 24),
     "CVXPY, Clarabel": (12, 8),

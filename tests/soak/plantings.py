@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from itertools import count, islice
+from math import inf
 from typing import NamedTuple
 
 from soak.table import Row
@@ -32,8 +33,12 @@ class Task(NamedTuple):
 
 
 def run(seconds: float, seed: int) -> Iterator[Row]:
-    """Yield a row per task, the doors in turn, until the time is over or COUNT is reached."""
-    until, tried = time.monotonic() + seconds, 0
+    """Yield a row per task, the doors in turn, until the time is over or COUNT is reached.
+
+    A COUNT is reached however long it takes, unless SOAK_SECONDS is given as well.
+    """
+    unlimited = COUNT and not os.environ.get("SOAK_SECONDS")
+    until, tried = inf if unlimited else time.monotonic() + seconds, 0
     tasks, context = _tasks(seed), multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(PROCESSES, context, _begin) as pool:
         waiting = {pool.submit(attempts, task) for task in islice(tasks, 2 * PROCESSES)}

@@ -70,7 +70,7 @@ def test_the_proof_holds_and_is_below_the_scaled_spectrum(seed, monkeypatch):
     X = Spectrahedron(N, trace=float(N))
     for diagonal in diagonals(seed):
         diagonal = diagonal * (N / diagonal.sum())
-        proof = X.bound_on_diagonal(V, diagonal, slack=1.0, failure=1e-6, seed=seed)
+        proof = X.bound(V, slack=1.0, failure=1e-6, seed=seed, diagonal=diagonal)
         scaling = DiagonalScaling.of(V, diagonal)
         least = float(np.linalg.eigvalsh(scaling.scaled.to_dense())[0])
         assert proof.value <= scaling.bound(least) + 1e-9
@@ -85,7 +85,7 @@ def test_a_known_trace_alone_does_not_allow_it(monkeypatch):
     V = Symmetric(N, diagonal=np.where(np.arange(N) == 0, 1000.0, 1.0))
     X = Spectrahedron(N, trace=float(N))
     assert X.bound(V, slack=1e-3, failure=1e-6, seed=0).value <= N  # by x = N e_1 e_1'
-    known = X.bound_on_diagonal(V, np.ones(N), slack=1e-3, failure=1e-6, seed=0)
+    known = X.bound(V, slack=1e-3, failure=1e-6, seed=0, diagonal=np.ones(N))
     assert N + 100 < known.value <= N + 999  # by x = I
 
 
@@ -115,7 +115,7 @@ def test_a_graph_with_hubs_takes_far_fewer_steps(monkeypatch):
     V, X = slack(n=n), Spectrahedron(n, trace=float(n))
     loss = 1e-2 * float(V.diag().sum())
     plain = X.bound(V, slack=loss, failure=1e-6, seed=0)
-    scaled = X.bound_on_diagonal(V, np.ones(n), slack=loss, failure=1e-6, seed=0)
+    scaled = X.bound(V, slack=loss, failure=1e-6, seed=0, diagonal=np.ones(n))
     assert 5 * steps(scaled) < steps(plain)
 
 

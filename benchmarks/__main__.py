@@ -20,6 +20,7 @@ NAMES = (
     "cvxpy_maxcut",
     "sdplib",
     "huge",
+    "proofs",
 )
 # These take hours, or need an idle machine.
 BY_NAME = ("crossover", "general", "large", "modules_visited", "ranks", "startup")

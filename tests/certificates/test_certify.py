@@ -67,7 +67,7 @@ def test_every_proof_is_on_the_right_side_of_a_known_optimum(monkeypatch):
     y = known.y + 1e-3
     bounds = {}
     for kind in ("dense", "probabilistic"):
-        monkeypatch.setattr(proofs, "_plan", lambda V, kind=kind: proofs._Plan(kind, 0.0))
+        monkeypatch.setattr(proofs, "_plan", lambda V, kind=kind: proofs.Plan(kind, 0.0))
         certificate = condal.certify(known.problem, known.x, y, slack=1e-3)
         bounds[kind] = certificate.bound
         assert certificate.bound <= known.optimum
@@ -76,7 +76,7 @@ def test_every_proof_is_on_the_right_side_of_a_known_optimum(monkeypatch):
 
 
 def test_a_probabilistic_bound_says_so(monkeypatch):
-    monkeypatch.setattr(proofs, "_plan", lambda V: proofs._Plan("probabilistic", 0.0))
+    monkeypatch.setattr(proofs, "_plan", lambda V: proofs.Plan("probabilistic", 0.0))
     model = condal.problems.max_cut(random_graph(400, 4.0))
     result = condal.solve(model, tol=1e-2)
     assert result.status is condal.Status.SOLVED

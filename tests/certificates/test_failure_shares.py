@@ -27,7 +27,7 @@ def asked(monkeypatch):
         options.append((failure, seed))
         return real(V, failure=failure, seed=seed, **others)
 
-    monkeypatch.setattr(proofs, "_plan", lambda V: proofs._Plan("probabilistic", 0.0))
+    monkeypatch.setattr(proofs, "_plan", lambda V: proofs.Plan("probabilistic", 0.0))
     monkeypatch.setattr(proofs, "probabilistic", probabilistic)
     return options
 

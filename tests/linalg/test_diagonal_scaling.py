@@ -65,12 +65,12 @@ def test_a_bound_holds_for_every_psd_matrix_of_that_diagonal(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_proof_holds_and_is_below_the_scaled_spectrum(seed, monkeypatch):
-    monkeypatch.setattr(proofs, "_plan", lambda V: proofs._Plan("probabilistic", 0.0))
+    monkeypatch.setattr(proofs, "_plan", lambda V: proofs.Plan("probabilistic", 0.0))
     V = slack(seed)
     X = Spectrahedron(N, trace=float(N))
     for diagonal in diagonals(seed):
         diagonal = diagonal * (N / diagonal.sum())
-        proof = X.bound_on_diagonal(V, diagonal, slack=1.0, failure=1e-6, seed=seed)
+        proof = X.bound(V, slack=1.0, failure=1e-6, seed=seed, diagonal=diagonal)
         scaling = DiagonalScaling.of(V, diagonal)
         least = float(np.linalg.eigvalsh(scaling.scaled.to_dense())[0])
         assert proof.value <= scaling.bound(least) + 1e-9
@@ -81,11 +81,11 @@ def test_the_proof_holds_and_is_below_the_scaled_spectrum(seed, monkeypatch):
 
 def test_a_known_trace_alone_does_not_allow_it(monkeypatch):
     """The scaled bound is above the smallest eigenvalue: x of another diagonal is lower."""
-    monkeypatch.setattr(proofs, "_plan", lambda V: proofs._Plan("probabilistic", 0.0))
+    monkeypatch.setattr(proofs, "_plan", lambda V: proofs.Plan("probabilistic", 0.0))
     V = Symmetric(N, diagonal=np.where(np.arange(N) == 0, 1000.0, 1.0))
     X = Spectrahedron(N, trace=float(N))
     assert X.bound(V, slack=1e-3, failure=1e-6, seed=0).value <= N  # by x = N e_1 e_1'
-    known = X.bound_on_diagonal(V, np.ones(N), slack=1e-3, failure=1e-6, seed=0)
+    known = X.bound(V, slack=1e-3, failure=1e-6, seed=0, diagonal=np.ones(N))
     assert N + 100 < known.value <= N + 999  # by x = I
 
 
@@ -110,17 +110,17 @@ def steps(proof):
 
 
 def test_a_graph_with_hubs_takes_far_fewer_steps(monkeypatch):
-    monkeypatch.setattr(proofs, "_plan", lambda V: proofs._Plan("probabilistic", 0.0))
+    monkeypatch.setattr(proofs, "_plan", lambda V: proofs.Plan("probabilistic", 0.0))
     n = 3000
     V, X = slack(n=n), Spectrahedron(n, trace=float(n))
     loss = 1e-2 * float(V.diag().sum())
     plain = X.bound(V, slack=loss, failure=1e-6, seed=0)
-    scaled = X.bound_on_diagonal(V, np.ones(n), slack=loss, failure=1e-6, seed=0)
+    scaled = X.bound(V, slack=loss, failure=1e-6, seed=0, diagonal=np.ones(n))
     assert 5 * steps(scaled) < steps(plain)
 
 
 def test_max_cut_with_hubs_is_certified_by_few_steps(monkeypatch):
-    monkeypatch.setattr(proofs, "_plan", lambda V: proofs._Plan("probabilistic", 0.0))
+    monkeypatch.setattr(proofs, "_plan", lambda V: proofs.Plan("probabilistic", 0.0))
     model = condal.problems.max_cut(dependency_graph(5000))
     result = condal.solve(model, tol=1e-3)
     assert result.status is condal.Status.SOLVED

@@ -66,7 +66,7 @@ def test_positive_pivots_give_no_direction(name):
 
 @pytest.mark.parametrize("plan", ["dense", "sparse"])
 def test_a_refuted_bound_comes_with_the_vectors_that_refute_it(plan, monkeypatch):
-    monkeypatch.setattr(proofs, "_plan", lambda V: proofs._Plan(plan, 0.0))
+    monkeypatch.setattr(proofs, "_plan", lambda V: proofs.Plan(plan, 0.0))
     V = MATRICES["signed graph"]()
     least = float(np.linalg.eigvalsh(V.to_dense())[0])
     for above in (1e-6, 1e-3, 0.1):
@@ -79,7 +79,7 @@ def test_a_refuted_bound_comes_with_the_vectors_that_refute_it(plan, monkeypatch
 
 @pytest.mark.parametrize("plan", ["dense", "sparse"])
 def test_a_bound_that_holds_comes_with_none(plan, monkeypatch):
-    monkeypatch.setattr(proofs, "_plan", lambda V: proofs._Plan(plan, 0.0))
+    monkeypatch.setattr(proofs, "_plan", lambda V: proofs.Plan(plan, 0.0))
     V = MATRICES["signed graph"]()
     least = float(np.linalg.eigvalsh(V.to_dense())[0])
     for enough in (np.inf, least - 0.1):

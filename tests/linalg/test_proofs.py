@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 from condal.linalg import eigenvalue_bounds as proofs
+from condal.linalg import proof_plan
 from condal.linalg.eigenvalue_bounds import (
     dense_cholesky,
     gershgorin,
@@ -294,7 +295,7 @@ def test_the_proof_follows_what_is_affordable(monkeypatch):
     assert "sparse" in bound(long, 1e-3).how
     assert "dense" in bound(dense, 1e-3).how
     assert "dense" in bound(hidden, 1e-3).how
-    monkeypatch.setattr(proofs, "MAX_FACTOR_BYTES", 0)
+    monkeypatch.setattr(proof_plan, "MAX_FACTOR_BYTES", 0)
     for V in (long, short, dense, hidden):
         proof = bound(V, 0.1)
         assert "random start" in proof.how
@@ -303,7 +304,7 @@ def test_the_proof_follows_what_is_affordable(monkeypatch):
 
 
 def test_discs_are_the_last_resort(monkeypatch):
-    monkeypatch.setattr(proofs, "MAX_FACTOR_FLOPS", 0)
+    monkeypatch.setattr(proof_plan, "MAX_FACTOR_FLOPS", 0)
     V = Symmetric(60, diagonal=np.ones(60))  # Lanczos ends at once and proves nothing
     proof = bound(V, 1e-9)
     assert -1.1 <= proof.value <= 1.0
@@ -376,7 +377,7 @@ def counted_graph(plan, monkeypatch):
     """A sparse V for which discs prove little, lambda_min, and the products with it."""
     products = []
     real = Symmetric.__matmul__
-    monkeypatch.setattr(proofs, "_plan", lambda V: proofs._Plan(plan, 0.0))
+    monkeypatch.setattr(proofs, "_plan", lambda V: proofs.Plan(plan, 0.0))
     monkeypatch.setattr(Symmetric, "__matmul__", lambda V, v: products.append(0) or real(V, v))
     graph = sp.csr_array(random_graph(900, 0.007, 0, signed=True), dtype=float)
     least = float(np.linalg.eigvalsh(graph.toarray())[0])

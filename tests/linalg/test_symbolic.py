@@ -8,8 +8,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from condal.lab.experiments.stand_ins import planar_union
-from condal.linalg import eigenvalue_bounds as proofs
-from condal.linalg import symbolic
+from condal.linalg import proof_plan, symbolic
 from condal.linalg.factorisations import SparseFactors
 from condal.linalg.symbolic import column_counts, elimination, envelope, minimum_degree
 from condal.linalg.symmetric import Symmetric
@@ -98,8 +97,8 @@ def test_a_planar_union_that_the_envelope_overestimates_is_factorised():
     """7,000 vertices: 5.1e10 operations by the envelope, 6.1e9 in truth."""
     graph = sp.csc_array(planar_union(7000))
     width = envelope(graph)
-    assert width @ width > 5 * proofs.MAX_FACTOR_FLOPS
-    plan = proofs._plan(Symmetric(7000, sparse=(sp.csr_array(slack(graph)),)))
+    assert width @ width > 5 * proof_plan.MAX_FACTOR_FLOPS
+    plan = proof_plan.plan_factorisation(Symmetric(7000, sparse=(sp.csr_array(slack(graph)),)))
     assert plan.kind == "sparse"
     assert 5e9 < plan.flops < 7e9
 
@@ -110,11 +109,11 @@ def test_a_random_graph_that_would_fill_is_not_ordered(monkeypatch):
     ends = rng.integers(0, 40_000, (2, 80_000))
     half = sp.coo_array((np.ones(80_000), ends), (40_000, 40_000)).tocsr()
     V = Symmetric(40_000, sparse=(sp.csr_array(half + half.T),))
-    monkeypatch.setattr(proofs, "elimination", lambda pattern: pytest.fail("it was ordered"))
-    assert proofs._plan(V).kind == "probabilistic"
+    monkeypatch.setattr(proof_plan, "elimination", lambda pattern: pytest.fail("it was ordered"))
+    assert proof_plan.plan_factorisation(V).kind == "probabilistic"
 
 
 def test_a_graph_whose_factor_is_nearly_full_is_not_ordered(monkeypatch):
     graph = sp.csr_array(random_graph(1500, 0.02, 0))
-    monkeypatch.setattr(proofs, "elimination", lambda pattern: pytest.fail("it was ordered"))
-    assert proofs._plan(Symmetric(1500, sparse=(graph,))).kind == "dense"
+    monkeypatch.setattr(proof_plan, "elimination", lambda pattern: pytest.fail("it was ordered"))
+    assert proof_plan.plan_factorisation(Symmetric(1500, sparse=(graph,))).kind == "dense"

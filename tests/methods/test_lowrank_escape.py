@@ -34,7 +34,7 @@ def blind_max_cut(n=300):
 
 @pytest.fixture(params=["dense", "sparse"])
 def plan(request, monkeypatch):
-    monkeypatch.setattr(proofs, "_plan", lambda V: proofs._Plan(request.param, 0.0))
+    monkeypatch.setattr(proofs, "_plan", lambda V: proofs.Plan(request.param, 0.0))
 
 
 METHOD = LowRankCGAL(rank=2, aim=1e-5)

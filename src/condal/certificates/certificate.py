@@ -333,7 +333,7 @@ def lower_bound(
     value, slope, support = f.value(u), float(g @ u), h.conjugate(w)
     prove, diagonal = problem.X.bound, problem.fixed_diagonal
     if diagonal is not None and type(problem.X) is Spectrahedron:
-        prove = partial(problem.X.bound_on_diagonal, diagonal=diagonal)
+        prove = partial(problem.X.bound, diagonal=diagonal)
     left = enough - (value - slope - support)
     proof = prove(v, slack=slack, failure=failure, seed=seed, enough=left)
     sizes = abs(value) + float(np.abs(g) @ np.abs(u)) + abs(proof.value) + h.conjugate_abs_sum(w)

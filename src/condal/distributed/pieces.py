@@ -20,7 +20,7 @@ from condal.domains.spectral import Spectrahedron
 from condal.linalg.blocked import weighted_squares
 from condal.linalg.eigenvalue_bounds import from_random_start
 from condal.linalg.gradients import Gradient
-from condal.linalg.points import LowRank, Point
+from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric
 from condal.maps.inner import Cost
@@ -44,9 +44,16 @@ class DistributedSpectrahedron(Spectrahedron):
         return cls(n, trace, engine=Slepc(n, team=team), team=team)
 
     def bound(
-        self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
+        self,
+        v: Gradient,
+        *,
+        slack: float,
+        failure: float,
+        seed: int,
+        enough: float = inf,
+        diagonal: Array | None = None,
     ) -> Proof:
-        """Return trace l, for a proved l <= lambda_min(v)."""
+        """Return trace l, for a proved l <= lambda_min(v), whatever the diagonal of x."""
         assert isinstance(v, Symmetric)
         start: Any = normals(self.team, self.n, seed=[seed, self.n])
         proof = from_random_start(

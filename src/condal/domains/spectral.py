@@ -123,33 +123,19 @@ class Spectrahedron:
         return LowRank(vectors[:, :rank], np.maximum(weights, 0.0))
 
     def bound(
-        self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
-    ) -> Proof:
-        """Prove trace * l <= min <v, .> with l <= lambda_min(v); with `at_most`, l is at most 0."""
-        return self._bound(v, None, slack, failure, seed, enough)
-
-    def bound_on_diagonal(
         self,
         v: Gradient,
-        diagonal: Array,
         *,
         slack: float,
         failure: float,
         seed: int,
         enough: float = inf,
+        diagonal: Array | None = None,
     ) -> Proof:
-        """Prove a lower bound on <v, x> for the x of this diagonal only."""
-        return self._bound(v, diagonal / self.trace, slack, failure, seed, enough)
+        """Prove trace * l <= min <v, .> with l <= lambda_min(v); with `at_most`, l is at most 0.
 
-    def _bound(
-        self,
-        v: Gradient,
-        shares: Array | None,
-        slack: float,
-        failure: float,
-        seed: int,
-        enough: float,
-    ) -> Proof:
+        With a `diagonal`, the bound need only hold for the x that have it.
+        """
         assert isinstance(v, Symmetric)
         proof = smallest_eigenvalue_bound(
             v,
@@ -158,7 +144,7 @@ class Spectrahedron:
             seed=seed,
             enough=(min(enough, 0.0) if self.at_most and enough < inf else enough) / self.trace,
             engine=self.engine,
-            shares=shares,
+            shares=None if diagonal is None else diagonal / self.trace,
         )
         value = min(proof.value, 0.0) if self.at_most else proof.value
         return replace(proof, value=self.trace * value)

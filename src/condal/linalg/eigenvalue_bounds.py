@@ -11,7 +11,7 @@ Ritz values prove nothing: they lie above lambda_min.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from math import inf
@@ -23,32 +23,18 @@ from condal.linalg.diagonal_scaling import DiagonalScaling
 from condal.linalg.eigen import Engine, Lanczos
 from condal.linalg.factorisations import SparseFactors, dense_cholesky, sparse_factorisation
 from condal.linalg.lanczos import Recurrence, missed_share
-from condal.linalg.limits import MAX_FACTOR_BYTES, MAX_FACTOR_FLOPS, dense_factor_bytes
 from condal.linalg.norms import UNIT_ROUNDOFF, gamma
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
-from condal.linalg.symbolic import elimination, envelope
+from condal.linalg.proof_plan import MAX_PROOF_STEPS, Plan, few_steps, likely_flops
+from condal.linalg.proof_plan import plan_factorisation as _plan
 from condal.linalg.symmetric import Symmetric
-from condal.linalg.work import DENSE_SPEED
 from condal.runtime.cancellation import Cancelled, check_cancelled, seconds_left
 from condal.runtime.consensus import root_value
 
 FLOPS_PER_SECOND = 2e9  # about
 MAX_PSD_FLOPS = 2e9  # of SuperLU, to check an argument before there is any problem
-MIN_SPARSE_SIDE = 1000  # below, a dense proof costs less than planning a sparse one
-MAX_SAVINGS = 100.0  # of minimum degree: flops of the envelope over those of the factor,
-SPARSE_DEGREE = 6.0  # up to this average degree
-MAX_DENSE_SAVINGS = 4.0  # the same over those of a dense factorisation: 8 means a full envelope
-BYTES_PER_ENTRY = 96  # of L: both factors, as SuperLU and as SciPy store them
-MAX_OPERATOR_SIDE = 3000  # of an operator that is multiplied out
-MAX_PROOF_STEPS = 20_000
 INVARIANT_ROUNDING = 1e-14  # relative to the spectrum: what rounding may make of the last beta
-
-
-@dataclass(frozen=True)
-class _Plan:
-    kind: str
-    flops: float
 
 
 def smallest_eigenvalue_bound(
@@ -69,14 +55,21 @@ def smallest_eigenvalue_bound(
     discs = gershgorin(V)
     if discs is not None and discs.value >= enough:
         return discs
-    plan, proof = _plan(V), None
-    if plan.kind == "probabilistic" or plan.flops > FLOPS_PER_SECOND * seconds_left():
-        scaling = None if shares is None else DiagonalScaling.of(V, shares)
-        prove = partial(probabilistic, V) if scaling is None else partial(_by_diagonal, scaling)
-        proof = prove(slack=slack, failure=failure, seed=seed, enough=enough)
-    else:
-        with suppress(Cancelled):  # out of time: the discs remain
-            proof = _factored(V, plan, slack, enough, engine or Lanczos())
+    scaling = None if shares is None else DiagonalScaling.of(V, shares)
+    lanczos = partial(_by_lanczos, V, scaling, slack=slack, failure=failure, seed=seed)
+    steps = 0
+    if np.isfinite(enough):
+        scaled = (V, slack) if scaling is None else (scaling.scaled, slack / scaling.total)
+        steps = few_steps(*scaled, failure, likely_flops(V))
+    proof = lanczos(enough=enough, max_steps=steps) if steps else None
+    if proof is None or proof.value < enough:
+        plan = _plan(V)
+        if plan.kind == "probabilistic" or plan.flops > FLOPS_PER_SECOND * seconds_left():
+            proof = lanczos(enough=enough)
+        else:
+            with suppress(Cancelled):  # out of time: what was proved before remains
+                factored = _factored(V, plan, slack, enough, engine or Lanczos())
+                proof = proof if factored is None else factored
     proof = _better(proof, discs)
     if proof is discs and seconds_left() <= 0:
         proof = replace(proof, how=f"{proof.how}, as there was no time for a better proof")
@@ -86,7 +79,7 @@ def smallest_eigenvalue_bound(
 
 
 def _factored(
-    V: Symmetric, plan: _Plan, slack: float, enough: float, engine: Engine
+    V: Symmetric, plan: Plan, slack: float, enough: float, engine: Engine
 ) -> Proof | None:
     """Prove a bound by a factorisation at `enough`, or below an estimate.
 
@@ -155,7 +148,13 @@ def _descend(V: Symmetric, prove: Any, estimate: float, slack: float) -> Proof |
 
 
 def probabilistic(
-    V: Symmetric, *, slack: float, failure: float, seed: int, enough: float = inf
+    V: Symmetric,
+    *,
+    slack: float,
+    failure: float,
+    seed: int,
+    enough: float = inf,
+    max_steps: int = MAX_PROOF_STEPS,
 ) -> Proof:
     """Prove a bound by Lanczos from a fresh random start; it is wrong with probability `failure`.
 
@@ -170,26 +169,36 @@ def probabilistic(
     start = np.random.default_rng([seed, V.n]).standard_normal(V.n)
     # The start is equally random in any order of the rows.
     V = V.reordered()[0]
-    return from_random_start(V, start, slack=slack, failure=failure, enough=enough)
-
-
-def _by_diagonal(
-    scaling: DiagonalScaling, *, slack: float, failure: float, seed: int, enough: float
-) -> Proof:
-    """`probabilistic` for V scaled by its diagonal, where the diagonal of x is known."""
-    proof = probabilistic(
-        scaling.scaled,
-        slack=slack / scaling.total,
-        failure=failure,
-        seed=seed,
-        enough=enough / scaling.total,
+    return from_random_start(
+        V, start, slack=slack, failure=failure, enough=enough, max_steps=max_steps
     )
+
+
+def _by_lanczos(
+    V: Symmetric,
+    scaling: DiagonalScaling | None,
+    *,
+    slack: float,
+    enough: float,
+    **options: Any,
+) -> Proof:
+    """`probabilistic` for V, or for V scaled by its diagonal."""
+    if scaling is None:
+        return probabilistic(V, slack=slack, enough=enough, **options)
+    total = scaling.total
+    proof = probabilistic(scaling.scaled, slack=slack / total, enough=enough / total, **options)
     how = f"{proof.how}, scaled by the diagonal"
     return replace(proof, value=scaling.bound(proof.value), how=how)
 
 
 def from_random_start(
-    V: Symmetric, start: Array, *, slack: float, failure: float, enough: float = inf
+    V: Symmetric,
+    start: Array,
+    *,
+    slack: float,
+    failure: float,
+    enough: float = inf,
+    max_steps: int = MAX_PROOF_STEPS,
 ) -> Proof:
     """`probabilistic` from n standard normal numbers that V does not depend on."""
     run = Recurrence(V, start / np.linalg.norm(start), keep=0)
@@ -212,7 +221,7 @@ def from_random_start(
             off = min(off, _below_ritz(V.n, max(run.beta[-1], rounding), failure / 8))
         decided = least - off >= enough or least < enough < inf  # Ritz values only fall
         done = decided or off <= slack or run.ended or not in_time
-        if done or steps >= MAX_PROOF_STEPS:
+        if done or steps >= max_steps:
             break
         steps = int(np.ceil(1.2 * steps))
     how = f"Lanczos from a random start, {run.steps} steps"
@@ -237,36 +246,6 @@ def gershgorin(V: Symmetric) -> Proof | None:
         return None
     worst = float((V.diag() - (sums - V.absolute_diag())).min())
     return Proof(worst - 8 * (V.n + 4) * UNIT_ROUNDOFF * float(sums.max()), "Gershgorin discs")
-
-
-def _plan(V: Symmetric) -> _Plan:
-    """Return the cheapest affordable proof: a dense or sparse factorisation, or Lanczos."""
-    plans, multiplied_out = [], not V.operators or V.n <= MAX_OPERATOR_SIDE
-    if dense_factor_bytes(V.n) <= MAX_FACTOR_BYTES and multiplied_out:
-        plans.append(_Plan("dense", V.n**3 / 3 / DENSE_SPEED))
-    if V.factorable and V.n > MIN_SPARSE_SIDE:
-        sparse = _sparse_plan(V.to_sparse(), min((plan.flops for plan in plans), default=inf))
-        plans += [] if sparse is None else [sparse]
-    plans = [plan for plan in plans if plan.flops <= MAX_FACTOR_FLOPS]
-    return min(plans, key=lambda plan: plan.flops, default=_Plan("probabilistic", 0.0))
-
-
-def _sparse_plan(pattern: Any, dense: float) -> _Plan | None:
-    """Return the plan of a sparse factorisation by its exact cost, unless it is hopeless.
-
-    Minimum degree takes a minute for a random graph of 10^5 vertices. The envelope of an order that
-    is found at once tells where that is in vain: the factor takes less, by a factor that falls with
-    the degree (measured on random, planar and geometric graphs of 10^3 to 10^5 vertices).
-    """
-    n = pattern.shape[0]
-    width = envelope(pattern)
-    flops, degree = float(width @ width), pattern.nnz / n
-    savings = MAX_SAVINGS / max(1.0, degree / SPARSE_DEGREE) ** 3
-    if flops > min(savings * MAX_FACTOR_FLOPS, MAX_DENSE_SAVINGS * dense):
-        return None
-    cost = elimination(pattern)
-    fits = BYTES_PER_ENTRY * cost.entries <= MAX_FACTOR_BYTES
-    return _Plan("sparse", cost.flops) if fits else None
 
 
 def _better(a: Proof | None, b: Proof | None) -> Proof:

@@ -1,0 +1,83 @@
+"""What proofs cost: CPU seconds of a solve, and of its proofs, with one thread.
+
+`python -m benchmarks proofs` solves max-cut of unions of planar graphs with 7,000 vertices like
+G63 and G64 (to 1e-6), of dependency graphs with hubs (to 1e-3), of graphs of the Gset where the
+data are present, and a theta problem. `--only=planar,hubs` runs some of them.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import condal
+from benchmarks.record import DATA, save
+from condal.certificates.ledger import CertifiedPoint, ProofLedger
+from condal.lab.bench.generated import theta
+from condal.lab.experiments.stand_ins import dependency_graph, planar_union
+from condal.problem import Model, Problem, problem_of
+
+GSET = (("G1", 1e-3), ("G22", 1e-3), ("G22", 1e-6), ("G55", 1e-3), ("G55", 1e-6))
+GSET = (*GSET, ("G60", 1e-3), ("G60", 1e-6), ("G67", 1e-3), ("G67", 1e-6))
+MAX_SECONDS = 300.0
+
+Case = tuple[str, float, Callable[[], Problem | Model]]
+
+
+def main() -> None:
+    """Solve each case, and write results/proofs.json."""
+    only = [word.removeprefix("--only=") for word in sys.argv if word.startswith("--only=")]
+    wanted = only[0].split(",") if only else []
+    cases = [case for case in _cases() if not wanted or case[0].split()[0] in wanted]
+    save("proofs", [measure(*case) for case in cases])
+
+
+def _cases() -> Iterator[Case]:
+    max_cut = condal.problems.max_cut
+    yield "planar union, n = 7000, signed", 1e-6, lambda: max_cut(planar_union(7000))
+    yield "planar union, n = 7000", 1e-6, lambda: max_cut(abs(planar_union(7000)))
+    for n in (30_000, 60_000):
+        yield f"hubs, n = {n}", 1e-3, lambda n=n: max_cut(dependency_graph(n))
+    yield "theta, n = 1500, 4500 edges", 1e-3, lambda: theta(1500, 4500)
+    if (DATA / "gset").is_dir():
+        for name, tol in GSET:
+            path = DATA / "gset" / f"{name}.txt.xz"
+            yield f"gset {name}", tol, lambda path=path: max_cut(condal.read_graph(path))
+
+
+def measure(name: str, tol: float, build: Callable[[], Problem | Model]) -> dict[str, Any]:
+    """Solve one problem; `proofs` is the CPU time of its proofs, `share` their part of all."""
+    problem, seconds = problem_of(build()), []
+    certify = ProofLedger.certify
+
+    def timed(ledger: ProofLedger, *args: Any, **options: Any) -> CertifiedPoint:
+        began = time.process_time()
+        try:
+            return certify(ledger, *args, **options)
+        finally:
+            seconds.append(time.process_time() - began)
+
+    ProofLedger.certify = timed  # type: ignore[method-assign]
+    try:
+        began = time.process_time()
+        result = condal.solve(problem, tol=tol, max_seconds=MAX_SECONDS)
+        total = time.process_time() - began
+    finally:
+        ProofLedger.certify = certify  # type: ignore[method-assign]
+    return {
+        "case": name,
+        "tol": tol,
+        "status": result.status.name,
+        "gap": result.gap,
+        "seconds": total,
+        "proofs": sum(seconds),
+        "tried": len(seconds),
+        "share": sum(seconds) / total,
+        "how": result.certificate.how,
+    }
+
+
+if __name__ == "__main__":
+    main()

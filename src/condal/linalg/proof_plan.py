@@ -1,0 +1,99 @@
+"""Choose the proof of an eigenvalue bound by its work: a factorisation, or Lanczos steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from condal.linalg.lanczos import Recurrence, missed_share
+from condal.linalg.limits import MAX_FACTOR_BYTES, MAX_FACTOR_FLOPS, dense_factor_bytes
+from condal.linalg.symbolic import elimination, envelope
+from condal.linalg.symmetric import Symmetric
+from condal.linalg.work import DENSE_SPEED, PRODUCT_FLOPS
+
+MIN_SPARSE_SIDE = 1000  # below, a dense proof costs less than planning another one
+MAX_OPERATOR_SIDE = 3000  # of an operator that is multiplied out
+MAX_SAVINGS = 100.0  # of minimum degree: flops of the envelope over those of the factor,
+SPARSE_DEGREE = 6.0  # up to this average degree
+LIKELY_SAVINGS = 10.0  # the same, as a rule
+MAX_DENSE_SAVINGS = 4.0  # flops of the envelope over dense ones: 8 means a full envelope
+BYTES_PER_ENTRY = 96  # of L: both factors, as SuperLU and as SciPy store them
+
+MAX_PROOF_STEPS = 20_000  # of Lanczos
+MAX_LANCZOS_WORK = 0.25  # of a factorisation: what Lanczos steps may take before it
+LIKELY_ROOM = 16.0  # times the slack: what a proof may lose against a bound that is enough
+SPREAD_STEPS = 12  # that estimate the spread of the spectrum
+LOOKS = 16  # of a Lanczos proof at its Ritz values, as a rule
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The kind of a proof, and its sparse flops."""
+
+    kind: str
+    flops: float
+
+
+def plan_factorisation(V: Symmetric) -> Plan:
+    """Return the cheapest affordable proof: a dense or sparse factorisation, or Lanczos."""
+    plans, multiplied_out = [], not V.operators or V.n <= MAX_OPERATOR_SIDE
+    if dense_factor_bytes(V.n) <= MAX_FACTOR_BYTES and multiplied_out:
+        plans.append(Plan("dense", V.n**3 / 3 / DENSE_SPEED))
+    if V.factorable and V.n > MIN_SPARSE_SIDE:
+        sparse = _sparse_plan(V.to_sparse(), min((plan.flops for plan in plans), default=inf))
+        plans += [] if sparse is None else [sparse]
+    plans = [plan for plan in plans if plan.flops <= MAX_FACTOR_FLOPS]
+    return min(plans, key=lambda plan: plan.flops, default=Plan("probabilistic", 0.0))
+
+
+def _sparse_plan(pattern: Any, dense: float) -> Plan | None:
+    """Return the plan of a sparse factorisation by its exact cost, unless it is hopeless.
+
+    Minimum degree takes a minute for a random graph of 10^5 vertices. The envelope of an order that
+    is found at once tells where that is in vain: the factor takes less, by a factor that falls with
+    the degree (measured on random, planar and geometric graphs of 10^3 to 10^5 vertices).
+    """
+    n = pattern.shape[0]
+    width = envelope(pattern)
+    flops, degree = float(width @ width), pattern.nnz / n
+    savings = MAX_SAVINGS / max(1.0, degree / SPARSE_DEGREE) ** 3
+    if flops > min(savings * MAX_FACTOR_FLOPS, MAX_DENSE_SAVINGS * dense):
+        return None
+    cost = elimination(pattern)
+    fits = BYTES_PER_ENTRY * cost.entries <= MAX_FACTOR_BYTES
+    return Plan("sparse", cost.flops) if fits else None
+
+
+def likely_flops(V: Symmetric) -> float:
+    """Estimate the flops of the cheapest factorisation before anything is ordered; inf if none."""
+    flops = []
+    if dense_factor_bytes(V.n) <= MAX_FACTOR_BYTES and not V.operators:
+        flops.append(V.n**3 / 3 / DENSE_SPEED)
+    if V.factorable and V.n > MIN_SPARSE_SIDE:
+        width = envelope(V.to_sparse())
+        flops.append(float(width @ width) / LIKELY_SAVINGS)
+    least = min(flops, default=inf)
+    return least if least <= MAX_FACTOR_FLOPS else inf
+
+
+def few_steps(V: Symmetric, slack: float, failure: float, flops: float) -> int:
+    """Return how many Lanczos steps to try before a factorisation; 0 if that is likely in vain.
+
+    They take at most a part of the work of the factorisation. The proof of a gap mostly has room to
+    lose far more than its slack.
+    """
+    if V.n <= MIN_SPARSE_SIDE or not slack > 0 or flops == inf:
+        return 0
+    steps = int(MAX_LANCZOS_WORK * flops / (PRODUCT_FLOPS * (V.entries + 4 * V.n)))
+    steps = min(steps, MAX_PROOF_STEPS)
+    if steps <= SPREAD_STEPS:
+        return 0
+    start = np.random.default_rng(V.n).standard_normal(V.n)
+    run = Recurrence(V, start / np.linalg.norm(start), keep=0)
+    run.grow_to(SPREAD_STEPS)
+    least, most = run.ends()
+    missed = missed_share(V.n * steps, steps, failure / (4 * LOOKS**2))
+    return steps if missed * (most - least) <= LIKELY_ROOM * slack else 0

@@ -72,7 +72,7 @@ def _check_program(
     program = read_sdpa(problem)
     given = read_answer(answer, program.sizes)
     X = given.X if given.x is None else _blocks(program.program, given.x, answer)
-    checked = certify(program.program, X, given.y, trace_bound=trace_bound, seed=seed)
+    checked = certify(program.program, X, given.y, tol=tol, trace_bound=trace_bound, seed=seed)
     solved = checked.proved and (checked.status != "bounded" or not checked.excess(tol))
     heading = _heading(f"{PROGRAMS} of {Path(problem).name}", answer, given.writer)
     return Finding(heading, _rows(checked, tol, maximise=True), checked.verdict, solved)

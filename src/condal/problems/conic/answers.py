@@ -33,10 +33,10 @@ from condal.problems.conic.verified import (
     verified_bound,
     verified_unbounded,
 )
-from condal.runtime.arguments import finite_array
+from condal.runtime.arguments import finite_array, require_positive
 from condal.runtime.entropy import unpredictable_seed
 
-PROOF_SLACK = 1e-9  # of the objective: what a proof over points of bounded trace may lose
+PROOF_SLACK = 0.01  # of tol: what a proof over points of bounded trace may lose
 MAX_LENGTH = 5_000_000  # of x: proofs on the program's own data hold it as a vector
 NO_DUAL = "a dual y"
 NO_POINT = "a point X"
@@ -48,6 +48,7 @@ def certify(
     X: Sequence[Any] | None = None,
     y: Any = None,
     *,
+    tol: float = 1e-6,
     trace_bound: float | None = None,
     seed: int | None = None,
     max_seconds: float | None = None,
@@ -66,6 +67,8 @@ def certify(
         The point, block by block: an n x n array or a LowRank for a psd block, else a vector.
     y : array_like, optional
         The dual, one number per row; z in the letters of the SDPA format.
+    tol : float, optional
+        The relative accuracy that matters: a proof may lose a hundredth of it.
     trace_bound : float, optional
         Assume that no block of a solution has a larger trace.
     seed : int, optional
@@ -95,7 +98,8 @@ def certify(
     """
     seed = unpredictable_seed() if seed is None else seed
     given = _Given(program, X, y)
-    return _Check(given, trace_bound, seed, max_seconds).answer()
+    require_positive(tol, "tol")
+    return _Check(given, tol, trace_bound, seed, max_seconds).answer()
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +174,7 @@ class _Check:
     """The proofs of a check, each made once."""
 
     given: _Given
+    tol: float
     trace_bound: float | None
     seed: int
     max_seconds: float | None
@@ -289,7 +294,7 @@ class _Check:
             problem,
             np.zeros(problem.f.M.size),
             w,
-            slack=allowed_gap(problem, value, PROOF_SLACK),
+            slack=allowed_gap(problem, value, PROOF_SLACK * self.tol),
             failure=DEFAULT_FAILURE,
             seed=self.seed,
         )

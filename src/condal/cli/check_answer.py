@@ -20,7 +20,7 @@ from condal.io.formats.answers import GivenAnswer, read_answer, read_pair
 from condal.io.formats.sdpa import read_sdpa
 from condal.problem import problem_of
 from condal.problems.conic import certify
-from condal.problems.conic.answers import as_blocks
+from condal.problems.conic.solver_answer import as_blocks
 from condal.result import History, Result, Status
 from condal.types import from_user
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 import condal
 from commands import PENTAGON, PROGRAM, enter, run
+from known import DATA, needs_data
 
 ROOT = 2**0.5
 CSDP = f"{ROOT / 2 + 1e-9} {ROOT / 4 + 1e-9}\n2 1 1 1 1\n2 1 1 2 1.4142\n2 1 2 2 2\n2 2 1 1 1e-9\n"
@@ -126,7 +128,10 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.skipif(shutil.which("csdp") is None, reason="CSDP is not installed")
+needs_csdp = pytest.mark.skipif(shutil.which("csdp") is None, reason="CSDP is not installed")
+
+
+@needs_csdp
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_csdp_writes_is_proved(name):
     contents, proved = PROGRAMS[name]
@@ -134,3 +139,29 @@ def test_what_csdp_writes_is_proved(name):
     subprocess.run(["csdp", "program.dat-s", "program.sol"], capture_output=True, timeout=60)
     text = checked("program.dat-s", "program.sol", "--tol", "1e-6")
     assert f"Proved, without assumptions: {proved}" in text
+
+
+# Optima of SDPLIB by SDPA-GMP; CSDP's solution of hinf1 is better than the optimum by 1.5e-5.
+SDPLIB = {
+    "theta1": (23.0, 0),
+    "mcp100": (226.157351, 0),
+    "hinf1": (2.03263, 1),
+    "infd1": (None, 0),
+    "infp1": (None, 0),
+}
+
+
+@needs_csdp
+@needs_data
+@pytest.mark.parametrize("name", SDPLIB)
+def test_what_csdp_writes_of_sdplib_is_judged(name):
+    optimum, code = SDPLIB[name]
+    packed = (DATA / "sdplib" / f"{name}.dat-s.xz").read_bytes()
+    Path("program.dat-s").write_bytes(lzma.decompress(packed))
+    subprocess.run(["csdp", "program.dat-s", "program.sol"], capture_output=True, timeout=60)
+    text = checked("program.dat-s", "program.sol", "--tol", "1e-6", code=code)
+    assert "Proved, without assumptions: " in text
+    if optimum is not None:
+        bound = float(text.split("is at most ")[1].split(" ")[0].rstrip("."))
+        assert bound >= optimum - 1e-6
+        assert bound == pytest.approx(optimum, rel=1e-4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from math import inf, isfinite, nan
+from math import inf, isfinite, isnan, nan
 
 DIGITS = 10
 
@@ -66,15 +66,17 @@ class CheckedAnswer:
         Returns
         -------
         str
-            The first of them that is not, in words.
+            The first of them that is not, in words, or what is missing to measure them.
         """
-        for name, value in (
-            ("a gap", self.gap),
-            ("an infeasibility", self.infeasibility),
-            ("a price of infeasibility", self.price),
-        ):
-            known = name != "a price of infeasibility" or value == value
-            if known and not value <= tol:
+        if isnan(self.objective):
+            return "there is no point to measure a gap of"
+        if not isfinite(self.bound):
+            return "no bound is proved"
+        measures = {"a gap": self.gap, "an infeasibility": self.infeasibility}
+        if not isnan(self.price):
+            measures["a price of infeasibility"] = self.price
+        for name, value in measures.items():
+            if not value <= tol:
                 return f"{name} of {value:.3g} is not within tol {tol:g}"
         return ""
 

@@ -39,7 +39,10 @@ def adjoint_rounding(A: LinearMap, y: Array, enough: float = 0.0) -> float:
 
     The norms of A and y give a bound; if that is not `enough` and A is small, |A|'|y| gives one.
     """
-    by_norms = gamma(A.terms + 4) * (norm_above(A.row_norms()) * norm_above(y)) + TINY * A.terms
+    sizes = norm_above(A.row_norms()), norm_above(y)
+    if 0.0 in sizes:
+        return 0.0  # no product is rounded
+    by_norms = gamma(A.terms + 4) * (sizes[0] * sizes[1]) + TINY * A.terms
     if by_norms <= enough or not np.isfinite(by_norms) or not _is_small(A.adjoint(zeros_of(A))):
         return by_norms
     matrix = A.as_matrix()
@@ -47,8 +50,9 @@ def adjoint_rounding(A: LinearMap, y: Array, enough: float = 0.0) -> float:
         return by_norms
     each = np.abs(matrix.data) * np.repeat(np.abs(y), np.diff(matrix.indptr))
     columns = np.unique(matrix.indices, return_inverse=True)[1].ravel()
-    sizes = np.asarray(np.bincount(columns, each), dtype=np.float64)
-    return min(by_norms, gamma(A.terms + 8) * norm_above(sizes) + TINY * sizes.size)
+    terms = np.asarray(np.bincount(columns, each), dtype=np.float64)
+    products = int(np.diff(matrix.indptr)[y != 0].sum())  # each may underflow
+    return min(by_norms, gamma(A.terms + 8) * norm_above(terms) + TINY * products)
 
 
 def _is_small(v: Gradient | None) -> bool:

@@ -20,7 +20,7 @@ from condal.io.formats.answers import GivenAnswer, read_answer, read_pair
 from condal.io.formats.sdpa import read_sdpa
 from condal.problem import problem_of
 from condal.problems.conic import certify
-from condal.problems.conic.answers import as_blocks
+from condal.problems.conic.solver_answer import as_blocks
 from condal.result import History, Result, Status
 from condal.runtime.time_limit import UNLIMITED
 from condal.types import from_user
@@ -73,7 +73,7 @@ def _check_program(
     program = read_sdpa(problem)
     given = read_answer(answer, program.sizes)
     X = given.X if given.x is None else _blocks(program.program, given.x, answer)
-    checked = certify(program.program, X, given.y, trace_bound=trace_bound, seed=seed)
+    checked = certify(program.program, X, given.y, tol=tol, trace_bound=trace_bound, seed=seed)
     solved = checked.proved and (checked.status != "bounded" or not checked.excess(tol))
     heading = _heading(f"{PROGRAMS} of {Path(problem).name}", answer, given.writer)
     return Finding(heading, _rows(checked, tol, maximise=True), checked.verdict, solved)

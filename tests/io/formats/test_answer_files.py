@@ -28,6 +28,14 @@ def test_an_answer_is_recognised_by_its_contents(tmp_path, contents, writer, pac
     assert [np.asarray(block).shape for block in found.X] == [(2, 2), (1,)]
 
 
+def test_a_file_without_entries_has_no_point(tmp_path):
+    path = tmp_path / "answer"
+    path.write_text("0.5 -1\n1 1 1 1 1\n")
+    found = read_answer(path, SIZES)
+    assert found.X is None
+    assert found.y.tolist() == [0.5, -1.0]
+
+
 def test_factors_of_sdplr_are_squared(tmp_path):
     path = tmp_path / "answer"
     path.write_bytes(FACTORS + b"special majiter 3\nspecial scale 1.0\n")

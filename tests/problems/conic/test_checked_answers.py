@@ -87,6 +87,8 @@ def test_what_is_missing_is_named():
     assert line(attained) == "proved, without assumptions: the maximum is at least 1.399999999"
     assert attained.verdict.endswith("no bound is proved; missing: a dual y")
     assert not attained.proved
+    assert attained.excess(1.0) == "no bound is proved"
+    assert nothing.excess(1.0) == "there is no point to measure a gap of"
 
 
 def test_an_infeasible_point_has_its_price():

@@ -46,7 +46,9 @@ def read_answer(path: PathLike, sizes: Sequence[int]) -> GivenAnswer:
         name, solution = "SDPA", read_result(path, sizes)
     else:
         name, solution = "CSDP or DSDP", read_solution(path, sizes)
-    return GivenAnswer(name, X=solution.X, y=solution.z)
+    # A solver that writes no entry of X has kept it to itself.
+    has_point = any(isinstance(X, LowRank) or X.any() for X in solution.X)
+    return GivenAnswer(name, X=solution.X if has_point else None, y=solution.z)
 
 
 def read_pair(path: PathLike) -> GivenAnswer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, isfinite, nan
@@ -21,11 +21,11 @@ from condal.certificates.conic import (
     proves_infeasible,
 )
 from condal.certificates.proposals import proved_value
-from condal.errors import ProblemError
 from condal.linalg.norms import group_norms, stable_norm
-from condal.linalg.points import Array, LowRank
+from condal.linalg.points import Array
 from condal.problems.conic.model import ConicModel, conic_model
 from condal.problems.conic.program import Program
+from condal.problems.conic.solver_answer import SolverAnswer
 from condal.problems.conic.trace import UnboundedTraceError
 from condal.problems.conic.verified import (
     conic_form,
@@ -33,10 +33,10 @@ from condal.problems.conic.verified import (
     verified_bound,
     verified_unbounded,
 )
-from condal.runtime.arguments import finite_array
+from condal.runtime.arguments import require_positive
 from condal.runtime.entropy import unpredictable_seed
 
-PROOF_SLACK = 1e-9  # of the objective: what a proof over points of bounded trace may lose
+PROOF_SLACK = 0.01  # of tol: what a proof over points of bounded trace may lose
 MAX_LENGTH = 5_000_000  # of x: proofs on the program's own data hold it as a vector
 NO_DUAL = "a dual y"
 NO_POINT = "a point X"
@@ -48,6 +48,7 @@ def certify(
     X: Sequence[Any] | None = None,
     y: Any = None,
     *,
+    tol: float = 1e-6,
     trace_bound: float | None = None,
     seed: int | None = None,
     max_seconds: float | None = None,
@@ -66,6 +67,8 @@ def certify(
         The point, block by block: an n x n array or a LowRank for a psd block, else a vector.
     y : array_like, optional
         The dual, one number per row; z in the letters of the SDPA format.
+    tol : float, optional
+        The relative accuracy that matters: a proof may lose a hundredth of it.
     trace_bound : float, optional
         Assume that no block of a solution has a larger trace.
     seed : int, optional
@@ -94,82 +97,17 @@ def certify(
     (True, True)
     """
     seed = unpredictable_seed() if seed is None else seed
-    given = _Given(program, X, y)
-    return _Check(given, trace_bound, seed, max_seconds).answer()
-
-
-@dataclass(frozen=True, eq=False)
-class _Given:
-    """A program, and the point and dual that a solver gave, checked for their sizes."""
-
-    program: Program
-    X: Any
-    y: Any
-
-    def __post_init__(self) -> None:
-        blocks = self.program.blocks
-        if self.X is not None and len(self.X) != len(blocks):
-            raise ProblemError(f"X must have {len(blocks)} blocks; got {len(self.X)}")
-        for j, (block, x) in enumerate(zip(blocks, self.X or (), strict=False)):
-            wanted = (block.n, block.n) if block.kind == "psd" else (block.n,)
-            if not isinstance(x, LowRank):
-                x = finite_array(x, f"block {j} of X")
-            if x.shape != wanted:
-                raise ProblemError(f"block {j} of X must have shape {wanted}; got {x.shape}")
-        if self.y is not None:
-            y = finite_array(self.y, "y", ndim=1)
-            if y.size != self.program.b.size:
-                raise ProblemError(f"y must have {self.program.b.size} numbers; got {y.size}")
-            object.__setattr__(self, "y", y)
-
-    @cached_property
-    def places(self) -> Any:
-        """The places of x that the data use."""
-        return np.unique(np.concatenate([self.program.A.indices, self.program.c.indices]))
-
-    def values(self, x: Any) -> Array:
-        """Return the numbers of the blocks x at `places`."""
-        program, found = self.program, np.zeros(self.places.size)
-        owners = program.owners(self.places)
-        for j, block in enumerate(program.blocks):
-            inside = owners == j
-            local = self.places[inside] - program.place(j).start
-            if block.kind != "psd":
-                found[inside] = np.asarray(x[j])[local]
-                continue
-            rows, cols = np.divmod(local, block.n)
-            if isinstance(x[j], LowRank):
-                U = x[j].U
-                found[inside] = np.einsum("ij,ij,j->i", U[rows], U[cols], x[j].weights)
-            else:
-                found[inside] = 0.5 * (np.asarray(x[j])[rows, cols] + np.asarray(x[j])[cols, rows])
-        return found
-
-    @cached_property
-    def vector(self) -> Array:
-        """X as one vector."""
-        pieces = [np.asarray(x, dtype=np.float64) for x in self.X]
-        return np.concatenate([(0.5 * (x + x.T) if x.ndim == 2 else x).ravel() for x in pieces])
-
-    def outside(self) -> Iterator[float]:
-        """Yield the norm of the part of each block outside its cone."""
-        for block, x in zip(self.program.blocks, self.X, strict=True):
-            if isinstance(x, LowRank):
-                yield float(-np.minimum(x.weights, 0.0).sum())
-            elif block.kind == "psd":
-                values = np.linalg.eigvalsh(0.5 * (np.asarray(x) + np.asarray(x).T))
-                yield stable_norm(np.minimum(values, 0.0))
-            elif block.kind == "orthant":
-                yield stable_norm(np.minimum(np.asarray(x, dtype=np.float64), 0.0))
-            else:
-                yield max(stable_norm(np.asarray(x)[1:]) - float(x[0]), 0.0)
+    given = SolverAnswer(program, X, y)
+    require_positive(tol, "tol")
+    return _Check(given, tol, trace_bound, seed, max_seconds).answer()
 
 
 @dataclass(frozen=True, eq=False)
 class _Check:
     """The proofs of a check, each made once."""
 
-    given: _Given
+    given: SolverAnswer
+    tol: float
     trace_bound: float | None
     seed: int
     max_seconds: float | None
@@ -289,7 +227,7 @@ class _Check:
             problem,
             np.zeros(problem.f.M.size),
             w,
-            slack=allowed_gap(problem, value, PROOF_SLACK),
+            slack=allowed_gap(problem, value, PROOF_SLACK * self.tol),
             failure=DEFAULT_FAILURE,
             seed=self.seed,
         )
@@ -342,12 +280,3 @@ class _Check:
         line = f"proved, {'; '.join(assumed) or 'without assumptions'}: the {optimum} is "
         line += " and ".join(statements)
         return line + (f"\nno bound is proved{lacks}" if not isfinite(bound) else lacks)
-
-
-def as_blocks(program: Program, x: Array) -> tuple[Any, ...]:
-    """Return one long vector as blocks: matrices for psd blocks."""
-    pieces = (x[program.place(j)] for j in range(len(program.blocks)))
-    return tuple(
-        piece.reshape(block.n, block.n) if block.kind == "psd" else piece
-        for block, piece in zip(program.blocks, pieces, strict=True)
-    )

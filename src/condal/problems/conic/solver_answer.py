@@ -1,0 +1,92 @@
+"""The point and the dual that a solver gave for a conic program, and what is measured of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from condal.errors import ProblemError
+from condal.linalg.norms import stable_norm
+from condal.linalg.points import Array, LowRank
+from condal.problems.conic.program import Program
+from condal.runtime.arguments import finite_array
+
+
+@dataclass(frozen=True, eq=False)
+class SolverAnswer:
+    """A program, and the point and dual that a solver gave, checked for their sizes."""
+
+    program: Program
+    X: Any
+    y: Any
+
+    def __post_init__(self) -> None:
+        blocks = self.program.blocks
+        if self.X is not None and len(self.X) != len(blocks):
+            raise ProblemError(f"X must have {len(blocks)} blocks; got {len(self.X)}")
+        for j, (block, x) in enumerate(zip(blocks, self.X or (), strict=False)):
+            wanted = (block.n, block.n) if block.kind == "psd" else (block.n,)
+            if not isinstance(x, LowRank):
+                x = finite_array(x, f"block {j} of X")
+            if x.shape != wanted:
+                raise ProblemError(f"block {j} of X must have shape {wanted}; got {x.shape}")
+        if self.y is not None:
+            y = finite_array(self.y, "y", ndim=1)
+            if y.size != self.program.b.size:
+                raise ProblemError(f"y must have {self.program.b.size} numbers; got {y.size}")
+            object.__setattr__(self, "y", y)
+
+    @cached_property
+    def places(self) -> Any:
+        """The places of x that the data use."""
+        return np.unique(np.concatenate([self.program.A.indices, self.program.c.indices]))
+
+    def values(self, x: Any) -> Array:
+        """Return the numbers of the blocks x at `places`."""
+        program, found = self.program, np.zeros(self.places.size)
+        owners = program.owners(self.places)
+        for j, block in enumerate(program.blocks):
+            inside = owners == j
+            local = self.places[inside] - program.place(j).start
+            if block.kind != "psd":
+                found[inside] = np.asarray(x[j])[local]
+                continue
+            rows, cols = np.divmod(local, block.n)
+            if isinstance(x[j], LowRank):
+                U = x[j].U
+                found[inside] = np.einsum("ij,ij,j->i", U[rows], U[cols], x[j].weights)
+            else:
+                found[inside] = 0.5 * (np.asarray(x[j])[rows, cols] + np.asarray(x[j])[cols, rows])
+        return found
+
+    @cached_property
+    def vector(self) -> Array:
+        """X as one vector."""
+        pieces = [np.asarray(x, dtype=np.float64) for x in self.X]
+        return np.concatenate([(0.5 * (x + x.T) if x.ndim == 2 else x).ravel() for x in pieces])
+
+    def outside(self) -> Iterator[float]:
+        """Yield the norm of the part of each block outside its cone."""
+        for block, x in zip(self.program.blocks, self.X, strict=True):
+            if isinstance(x, LowRank):
+                yield float(-np.minimum(x.weights, 0.0).sum())
+            elif block.kind == "psd":
+                values = np.linalg.eigvalsh(0.5 * (np.asarray(x) + np.asarray(x).T))
+                yield stable_norm(np.minimum(values, 0.0))
+            elif block.kind == "orthant":
+                yield stable_norm(np.minimum(np.asarray(x, dtype=np.float64), 0.0))
+            else:
+                yield max(stable_norm(np.asarray(x)[1:]) - float(x[0]), 0.0)
+
+
+def as_blocks(program: Program, x: Array) -> tuple[Any, ...]:
+    """Return one long vector as blocks: matrices for psd blocks."""
+    pieces = (x[program.place(j)] for j in range(len(program.blocks)))
+    return tuple(
+        piece.reshape(block.n, block.n) if block.kind == "psd" else piece
+        for block, piece in zip(program.blocks, pieces, strict=True)
+    )

@@ -13,6 +13,7 @@ from condal.errors import ProblemError
 from condal.io.formats.sdpa import read_sdpa
 from condal.methods import LowRankNewton
 from condal.methods.surface import newton
+from condal.methods.surface.equations import equations
 from condal.methods.surface.gram import Gram
 from condal.methods.surface.newton import Surface, SurfacePoint, newton_step
 from condal.methods.surface.rows import SurfaceRows, cost_of
@@ -22,10 +23,14 @@ from locations import DATA
 
 
 def problem_of(kind: str) -> condal.Problem:
-    """A normalised problem: theta, dense rows, a wide row, or a bounded trace."""
+    """A normalised problem: theta, dense rows, a wide row, bounds, or a bounded trace."""
     rng = np.random.default_rng(0)
     if kind == "theta":
         problem = condal.problems.theta(random_graph(30, 4.0, seed=1)).problem
+    elif kind == "bounds":
+        problem = condal.problems.max_k_cut(random_graph(25, 4.0, seed=1), 3).problem
+    elif kind == "box":
+        problem = PLANTED["sdp-box"]().problem
     elif kind == "at most":
         problem = PLANTED["sdp-at-most"]().problem
     else:
@@ -45,7 +50,7 @@ def problem_of(kind: str) -> condal.Problem:
     return normalise(problem)[0]
 
 
-@pytest.fixture(params=["theta", "sparse", "wide", "at most"])
+@pytest.fixture(params=["theta", "sparse", "wide", "at most", "bounds", "box"])
 def surface(request) -> Surface:
     problem = problem_of(request.param)
     rows = SurfaceRows.of(problem)
@@ -56,8 +61,8 @@ def surface(request) -> Surface:
 
 def on(surface: Surface, rank: int = 9) -> SurfacePoint:
     """A point of the surface."""
-    R = np.random.default_rng(3).standard_normal((surface.rows.height, rank))
-    moved = surface.retracted(R / np.linalg.norm(R))
+    R = np.random.default_rng(3).standard_normal((surface.rows.n, rank))
+    moved = surface.retracted(surface.rows.with_slacks(R / np.linalg.norm(R)))
     assert moved is not None
     return SurfacePoint(surface, moved, np.zeros(surface.rows.b.size))
 
@@ -70,10 +75,10 @@ def jacobian(surface: Surface, R: np.ndarray) -> np.ndarray:
 def test_images_are_those_of_the_maps():
     problem = problem_of("at most")
     rows = SurfaceRows.of(problem)
-    R = np.random.default_rng(0).standard_normal((rows.height, 3))
-    x = problem.X.trace * R[:-1] @ R[:-1].T
-    assert np.allclose(rows.values(R)[:-1], problem.A(x), atol=1e-12)
-    assert rows.values(R)[-1] == pytest.approx(np.vdot(R, R))
+    R = np.random.default_rng(0).standard_normal((rows.n, 3))
+    x, vector = problem.X.trace * R @ R.T, rows.joined(R, np.array([2.0]))
+    assert np.allclose(rows.values(vector)[:-1], problem.A(x), atol=1e-12)
+    assert rows.values(vector)[-1] == pytest.approx(np.vdot(R, R) + 4.0)
     y = np.random.default_rng(1).standard_normal(rows.size)
     adjoint = problem.X.trace * problem.A.adjoint(y).to_dense()
     assert np.allclose(rows.adjoint(y).toarray(), adjoint, atol=1e-12)
@@ -173,7 +178,7 @@ def test_a_trace_that_the_rows_fix_is_no_row_of_its_own():
     )
     rows = SurfaceRows.of(fixed)
     assert not rows.traced
-    assert not rows.slack
+    assert rows.bounded.size == 0
 
 
 def test_problems_of_no_surface_are_refused():
@@ -182,8 +187,14 @@ def test_problems_of_no_surface_are_refused():
     )
     with pytest.raises(ProblemError, match="linear objective"):
         condal.solve(curved, LowRankNewton())
+    ball = condal.Problem.of(
+        f=condal.Linear(np.eye(4)),
+        X=condal.Spectrahedron(4),
+        A=condal.Entries(4),
+        K=condal.Ball(np.zeros(16), 1.0),
+    )
     with pytest.raises(ProblemError, match="sparse rows"):
-        condal.solve(PLANTED["sdp-box"]().problem, LowRankNewton())
+        condal.solve(ball, LowRankNewton())
 
 
 def test_dependent_rows_are_solved():
@@ -200,6 +211,34 @@ def test_dependent_rows_are_solved():
     result = condal.solve(problem, LowRankNewton(), tol=1e-6)
     assert result.status is Status.SOLVED
     assert result.objective == pytest.approx(known.optimum, rel=1e-5)
+
+
+def test_the_equations_of_bounds():
+    low, high = (
+        np.array([-np.inf, 1.0, 0.0, 2.0, -np.inf]),
+        np.array([3.0, np.inf, 5.0, 2.0, np.inf]),
+    )
+    rows, b, signs = equations(low, high)
+    assert rows.tolist() == [0, 1, 2, 2, 3]
+    assert b.tolist() == [3.0, 1.0, 0.0, 5.0, 2.0]
+    assert signs.tolist() == [1.0, -1.0, -1.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("name", ["sdp-box", "sdp-at-most"])
+def test_planted_optima_of_bounds_are_proved(name):
+    known = PLANTED[name]()
+    result = condal.solve(known.problem, LowRankNewton(), tol=1e-6)
+    assert result.status is Status.SOLVED
+    assert result.objective == pytest.approx(known.optimum, rel=1e-5)
+
+
+def test_three_cut_with_edge_inequalities_agrees_with_interior_point_steps():
+    model = condal.problems.max_k_cut(random_graph(60, 6.0, seed=3), 3, pairs="edges")
+    known = condal.solve(model, condal.methods.InteriorPoint(), tol=1e-7)
+    result = condal.solve(model, LowRankNewton(), tol=1e-6)
+    assert result.status is Status.SOLVED
+    assert result.infeasibility <= 1e-12
+    assert result.objective == pytest.approx(known.objective, rel=2e-6)
 
 
 @pytest.mark.parametrize("value", [-1.0, 2.0])

@@ -56,10 +56,10 @@ class Surface:
     C: Symmetric
 
     def cost(self, D: Array) -> Array:
-        """C D, with 0 in the row of the slack."""
-        if not self.rows.slack:
-            return self.C @ D
-        return np.vstack([self.C @ D[:-1], np.zeros((1, D.shape[1]))])
+        """C D, with 0 for the slacks."""
+        product, n = np.zeros(D.shape), self.rows.n
+        product[:n] = self.C @ D[:n]
+        return product
 
     def residual(self, R: Array) -> Array:
         """A(R R') - b."""
@@ -130,13 +130,20 @@ class SurfacePoint:
         return self.surface.rows.adjoint(self.multiplier)
 
     def slack(self, D: Array) -> Array:
-        """S D = (C - A'y) D."""
+        """S D = (C - A'y) D; S is diagonal for the slacks."""
         rows = self.surface.rows
         product = self.surface.cost(D)
         product[: rows.n] -= self._weighted @ D[: rows.n]
         if rows.traced:
-            product -= self.multiplier[-1] * D
+            product[: rows.n] -= self.multiplier[-1] * D[: rows.n]
+        rows.slacks(product)[:] = self.slack_values * rows.slacks(D)
         return product
+
+    @cached_property
+    def slack_values(self) -> Array:
+        """The diagonal of S for the slacks."""
+        rows = self.surface.rows
+        return -(rows.signs * self.multiplier)[rows.bounded]
 
     @cached_property
     def gradient(self) -> Array:

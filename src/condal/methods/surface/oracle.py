@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,8 @@ WANTED = 12  # eigenvectors
 class SlackSpectrum:
     """The smallest eigenvalues of S, their vectors, and the bound that they give.
 
-    `axes`, `squares` and `curvatures` are the eigenvectors u of R R', their eigenvalues, and u'Su.
+    S is that of the dual w: the multipliers without the signs that K forbids. `axes`, `squares` and
+    `curvatures` are the eigenvectors u of R R', their eigenvalues, and u'Su.
     """
 
     values: Array
@@ -43,23 +45,27 @@ class SlackSpectrum:
         """
         X, rows, R = problem.X, point.surface.rows, point.R
         assert isinstance(X, Spectral)
-        axes, roots, _ = np.linalg.svd(R, full_matrices=False)
-        lowest = _lowest_beside(X, point, axes, tol)
+        axes, roots, _ = np.linalg.svd(R[: rows.n], full_matrices=False)
+        w = problem.h.dual_point(-rows.folded(point.multiplier))
+        shift = float(point.multiplier[-1]) if rows.traced else 0.0
+        weighted, C = rows.adjoint(rows.unfolded(-w)), point.surface.C
+
+        def slack(D: Array) -> Array:
+            return np.asarray(C @ D - weighted @ D - shift * D)
+
+        lift = np.abs(point.value) + np.abs(point.multiplier).max(initial=0.0)
+        lowest = _lowest_beside(X, slack, axes, float(lift), tol)
         basis = np.linalg.qr(np.hstack([axes, lowest]))[0]
-        image = point.slack(basis)
-        projected = basis.T @ image
+        projected = basis.T @ slack(basis)
         values, turned = np.linalg.eigh(0.5 * (projected + projected.T))
         count = min(WANTED, values.size)
-        curvatures = np.einsum("ij,ij->j", axes, point.slack(axes))
+        curvatures = np.einsum("ij,ij->j", axes, slack(axes))
 
-        w = -point.multiplier[: rows.size]
-        shift = float(point.multiplier[-1]) if rows.traced else 0.0
         least = float(values[0]) + shift - tol
         if X.at_most:
             least = min(least, 0.0)
-        support = problem.h.conjugate(w)
         constant = problem.f.value(np.zeros(problem.f.M.size))
-        lower = constant + least - support
+        lower = constant + least - problem.h.conjugate(w)
         gap = point.priced(R) + constant - lower
         return cls(
             values[:count],
@@ -73,29 +79,25 @@ class SlackSpectrum:
         )
 
 
-def _lowest_beside(X: Spectral, point: SurfacePoint, axes: Array, tol: float) -> Array:
+def _lowest_beside(
+    X: Spectral, slack: Callable[[Array], Array], axes: Array, lift: float, tol: float
+) -> Array:
     """Ritz vectors of S for its smallest eigenvalues, orthogonal to the axes."""
     from scipy.sparse.linalg import LinearOperator
 
-    n, height = point.surface.rows.n, len(axes)
+    n = len(axes)
     if axes.shape[1] >= n:
-        return np.zeros((height, 0))
-    lift = np.abs(point.value) + np.abs(point.multiplier).max(initial=0.0)
+        return np.zeros((n, 0))
 
     def product(v: Any) -> Array:
         v = v.reshape(n, -1)
-        padded = np.vstack([v, np.zeros((height - n, v.shape[1]))])
-        inside = axes.T @ padded
-        outside = padded - axes @ inside
-        image = point.slack(outside)
+        inside = axes.T @ v
+        image = slack(v - axes @ inside)
         image -= axes @ (axes.T @ image)
-        return np.asarray((image + lift * (axes @ inside))[:n])
+        return np.asarray(image + lift * (axes @ inside))
 
     operator = LinearOperator((n, n), matvec=product, matmat=product, dtype=np.float64)
-    _, vectors = X.lowest(Symmetric(n, operators=[operator]), WANTED, tol, beside=axes[:n])
-    padded = np.zeros((height, vectors.shape[1] + height - n))
-    padded[:n, : vectors.shape[1]] = vectors
-    padded[n:, vectors.shape[1] :] = 1.0  # the direction of the slack row
-    padded -= axes @ (axes.T @ padded)
-    norms = np.linalg.norm(padded, axis=0)
-    return padded[:, norms > 1e-6] / norms[norms > 1e-6]
+    _, vectors = X.lowest(Symmetric(n, operators=[operator]), WANTED, tol, beside=axes)
+    vectors = vectors - axes @ (axes.T @ vectors)
+    norms = np.linalg.norm(vectors, axis=0)
+    return np.asarray(vectors[:, norms > 1e-6] / norms[norms > 1e-6])

@@ -152,6 +152,24 @@ def test_a_retraction_lands_on_the_surface(surface):
     assert np.linalg.norm(surface.residual(R)) <= 1e-12
 
 
+def test_the_length_of_a_landing_step_is_the_best_one(surface):
+    R = 1.5 * on(surface).R
+    residual = surface.residual(R)
+    for scale in (0.1, 1.0, 10.0):
+        D = -scale * surface.rows.adjoint_product(residual, R)
+        length = surface._best_length(residual, R, D)
+        sizes = [np.linalg.norm(surface.residual(R + t * D)) for t in np.linspace(0.01, 1, 100)]
+        best = np.linalg.norm(surface.residual(R + length * D))
+        assert best <= min(sizes) * (1 + 1e-9)
+
+
+def test_landings_from_far_away_reach_the_surface(surface):
+    R = 5.0 * on(surface).R
+    landed = surface.retracted(R, most=100)
+    assert landed is not None
+    assert np.linalg.norm(surface.residual(landed)) <= 1e-12
+
+
 def test_accepted_steps_lower_the_priced_objective(surface):
     point, radius = on(surface), 0.3
     for _ in range(12):

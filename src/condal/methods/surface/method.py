@@ -24,6 +24,7 @@ from condal.types import Keeps, Spectral, Storage
 if TYPE_CHECKING:
     from condal.problem import Problem
 
+MAX_LANDING_STEPS = 200  # from the first point, which may be far from the surface
 FIRST_RADIUS = 0.3  # of |R|
 LEAST_RADIUS = 1e-9
 LOOK_RESIDUAL = 1e-4  # below this residual each step is followed by a look at the oracle
@@ -196,7 +197,7 @@ class _Run:
             self._look(stuck)
 
     def _land(self) -> None:
-        R = self.surface.retracted(self.carry.R)
+        R = self.surface.retracted(self.carry.R, most=MAX_LANDING_STEPS)
         if R is None:
             reason = "no point of the surface was found near the first one"
             self.carry = replace(self.carry, reason=reason)

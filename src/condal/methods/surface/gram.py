@@ -45,8 +45,10 @@ class Gram:
         self.matrix = sp.csr_array((data, columns, pointers), shape=(side, side))
         self._largest = float(self.matrix.diagonal().max(initial=0.0))
         self._inverse = rows.schwarz.inverse(data, self.matrix.diagonal())
+        self._removed = rows.removed(R)
         few = side <= MAX_DENSE_ROWS
-        self._spectrum = np.linalg.eigh(self.matrix.toarray()) if few else None
+        whole = self.matrix.toarray() - self._removed @ self._removed.T if few else None
+        self._spectrum = None if whole is None else np.linalg.eigh(whole)
         wide = rows.wide_products(R)
         self._order = np.concatenate([rows.narrow, rows.wide, np.arange(rows.size, rows.b.size)])
         images = [2 * rows.along(R, W)[self._order] for W in wide]
@@ -89,6 +91,8 @@ class Gram:
             if rz <= target:
                 return u
             q = self.matrix @ p
+            if self._removed.size:
+                q -= self._removed @ (self._removed.T @ p)
             if damping:
                 q += damping * p
             curvature = float(p @ q)

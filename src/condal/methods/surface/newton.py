@@ -59,6 +59,7 @@ class Surface:
         """C D, with 0 for the slacks."""
         product, n = np.zeros(D.shape), self.rows.n
         product[:n] = self.C @ D[:n]
+        self.rows.restrict(product)
         return product
 
     def residual(self, R: Array) -> Array:
@@ -154,6 +155,7 @@ class SurfacePoint:
         if rows.traced:
             product[: rows.n] -= self.multiplier[-1] * D[: rows.n]
         rows.slacks(product)[:] = self.slack_values * rows.slacks(D)
+        rows.restrict(product)
         return product
 
     @cached_property

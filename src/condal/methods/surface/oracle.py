@@ -11,12 +11,15 @@ import numpy as np
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.methods.surface.newton import SurfacePoint
+from condal.methods.surface.rows import SurfaceRows
 from condal.types import Spectral
 
 if TYPE_CHECKING:
     from condal.problem import Problem
 
 WANTED = 12  # eigenvectors
+LEAST_COST = 1e-7  # of |S v|: the cost of an equation <v v', x> = 0
+TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +56,9 @@ class SlackSpectrum:
         def slack(D: Array) -> Array:
             return np.asarray(C @ D - weighted @ D - shift * D)
 
+        known = np.hstack([axes, rows.null])
         lift = np.abs(point.value) + np.abs(point.multiplier).max(initial=0.0)
-        lowest = _lowest_beside(X, slack, axes, float(lift), tol)
+        lowest = _lowest_beside(X, slack, known, float(lift), tol)
         basis = np.linalg.qr(np.hstack([axes, lowest]))[0]
         projected = basis.T @ slack(basis)
         values, turned = np.linalg.eigh(0.5 * (projected + projected.T))
@@ -62,6 +66,10 @@ class SlackSpectrum:
         curvatures = np.einsum("ij,ij->j", axes, slack(axes))
 
         least = float(values[0]) + shift - tol
+        if rows.null.size:
+            multiple, cost = _vanishing(rows, slack, float(values[0]), tol)
+            w, least = w.copy(), least - cost
+            w[rows.vanishing] = multiple
         if X.at_most:
             least = min(least, 0.0)
         constant = problem.f.value(np.zeros(problem.f.M.size))
@@ -77,6 +85,20 @@ class SlackSpectrum:
             lower,
             w,
         )
+
+
+def _vanishing(
+    rows: SurfaceRows, slack: Callable[[Array], Array], least: float, tol: float
+) -> tuple[float, float]:
+    """The multiplier of the equations <v v', x> = 0, and what it costs.
+
+    Orthogonal to the v, S has the smallest eigenvalue `least`. With a basis Q of the v, a multiple
+    of Q Q' of |S Q|^2 / cost + |S Q| + |least| lowers it by at most the cost. A larger multiple is
+    no better, because the rounding of S grows with it.
+    """
+    size = float(np.linalg.norm(slack(rows.null)))
+    cost = max(4 * tol, LEAST_COST * size, TINY)
+    return (size**2 / cost + size + abs(least)) / rows.spanned, cost
 
 
 def _lowest_beside(

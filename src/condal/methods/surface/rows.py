@@ -16,7 +16,12 @@ import scipy.sparse as sp
 
 from condal.linalg.points import Array, Indices
 from condal.linalg.symmetric import Symmetric
-from condal.methods.surface.equations import coordinate_bounds, equations, implied_trace
+from condal.methods.surface.equations import (
+    coordinate_bounds,
+    equations,
+    implied_trace,
+    null_vectors,
+)
 from condal.methods.surface.schwarz import Schwarz
 from condal.types import Lifted, Spectral
 
@@ -40,7 +45,10 @@ class SurfaceRows:
     `matrix` is a CSR array over n^2 columns, whose rows are trace A_i, `b` the right-hand side. A
     row with a sign of -1 or 1 is a lower or upper bound: the sign times the square of its slack is
     added to its left-hand side. If `traced`, the last equation is |R|^2 = 1, or <= 1 by its sign.
-    `origin` has the rows of A of the equations, and `count` is the number of rows of A.
+    `origin` has the rows of A of the equations, and `count` is the number of rows of A. Equations
+    <v v', x> = 0 are left out: R is orthogonal to the columns of `null`, an orthonormal basis of
+    the v, `vanishing` has their rows of A, and `spanned` is the smallest eigenvalue of the sum of
+    the v v' on their span.
 
     A vector is an array with the columns of R: R on top, and below it the slacks, row by row.
     """
@@ -52,6 +60,9 @@ class SurfaceRows:
     signs: Array
     origin: Indices
     count: int
+    null: Array
+    vanishing: Indices
+    spanned: float
 
     @classmethod
     def of(cls, problem: Problem) -> SurfaceRows | None:
@@ -69,12 +80,15 @@ class SurfaceRows:
         A.sum_duplicates()
         A.eliminate_zeros()
         origin, b, signs = equations(*bounds)
+        vanishing, null, spanned = null_vectors(A, origin[(signs == 0) & (b == 0)], X.n)
+        kept = ~np.isin(origin, vanishing)
+        origin, b, signs = origin[kept], b[kept], signs[kept]
         implied = implied_trace(A[origin[signs == 0]], b[signs == 0], X.n)
         count, A = A.shape[0], A if np.array_equal(origin, np.arange(A.shape[0])) else A[origin]
         if implied is not None and (abs(implied - 1.0) <= 1e-9 or (X.at_most and implied < 1.0)):
-            return cls(X.n, A, b, False, signs, origin, count)
+            return cls(X.n, A, b, False, signs, origin, count, null, vanishing, spanned)
         signs = np.append(signs, float(X.at_most))
-        return cls(X.n, A, np.append(b, 1.0), True, signs, origin, count)
+        return cls(X.n, A, np.append(b, 1.0), True, signs, origin, count, null, vanishing, spanned)
 
     @cached_property
     def bounded(self) -> Indices:
@@ -93,8 +107,14 @@ class SurfaceRows:
         """The vector of R and of slacks."""
         D = np.zeros((self.height(R.shape[1]), R.shape[1]))
         D[: self.n] = R
+        self.restrict(D)
         self.slacks(D)[:] = slacks
         return D
+
+    def restrict(self, D: Array) -> None:
+        """Make R orthogonal to the null vectors, in place."""
+        if self.null.size:
+            D[: self.n] -= self.null @ (self.null.T @ D[: self.n])
 
     def with_slacks(self, R: Array) -> Array:
         """The vector of R and of the slacks that it leaves, each at least a share of the usual."""
@@ -158,6 +178,7 @@ class SurfaceRows:
         if self.traced:
             product[: self.n] += u[-1] * R[: self.n]
         self.slacks(product)[:] = (self.signs * u)[self.bounded] * self.slacks(R)
+        self.restrict(product)
         return product
 
     def _completed(self, image: Array, R: Array, D: Array, factor: float = 1.0) -> Array:
@@ -305,6 +326,25 @@ class SurfaceRows:
         owner = np.repeat(np.arange(self.narrow.size), np.diff(pointers))
         return np.flatnonzero(columns == owner)
 
+    def removed(self, R: Array) -> Array:
+        """B with B B' = what `restrict` takes from J J' of the narrow rows."""
+        if not self.null.size:
+            return np.zeros((self.narrow.size, 0))
+        return np.hstack([2 * (along @ R[: self.n]) for along in self._null_rows])
+
+    @cached_property
+    def _null_rows(self) -> list[Any]:
+        """The rows v'A_i of the narrow i, for each null vector v."""
+        i, a, rows = self._touches
+        chosen = self._narrow_touches
+        place = np.searchsorted(self.narrow, i[chosen])
+        shape = (self.narrow.size, chosen.size)
+        return [
+            sp.csr_array((v[a[chosen]], (place, np.arange(chosen.size))), shape=shape)
+            @ rows[chosen]
+            for v in self.null.T
+        ]
+
     def wide_products(self, R: Array) -> list[Array]:
         """Half of J' for the wide i and the trace."""
         products = []
@@ -313,6 +353,7 @@ class SurfaceRows:
             product[: self.n] = self._single(int(i)) @ R[: self.n] if i < self.size else R[: self.n]
             unit[i] = 1.0
             self.slacks(product)[:] = (self.signs * unit)[self.bounded] * self.slacks(R)
+            self.restrict(product)
             products.append(product)
         return products
 

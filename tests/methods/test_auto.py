@@ -85,6 +85,7 @@ def test_sparse_equations_go_to_newton_steps_over_factors_where_these_are_expect
     assert names(theta(100, 500), tol=1e-6)[0] == "interior-point"
     assert names(theta(400, 4800))[:2] == ["splitting", "newton"]
     assert names(theta(320, 1500), tol=0.1) == ["cgal-ls"]
+    assert names(condal.problems.max_k_cut(random_graph(500, 10), 3, pairs="edges"))[0] == "newton"
     assert "newton" not in names(theta(320, 40000), tol=1e-6)  # J J' is dense
     assert names(theta(320, 1500), tol=1e-6)[-1] == "cgal-ls"
 

@@ -13,6 +13,7 @@ from condal.errors import ProblemError
 from condal.io.formats.sdpa import read_sdpa
 from condal.methods import LowRankNewton
 from condal.methods.surface import newton
+from condal.methods.surface.equations import equations, null_vectors
 from condal.methods.surface.gram import Gram
 from condal.methods.surface.newton import Surface, SurfacePoint, newton_step
 from condal.methods.surface.rows import SurfaceRows, cost_of
@@ -21,11 +22,30 @@ from known import PLANTED, needs_data, random_graph
 from locations import DATA
 
 
+def partition(W) -> condal.Problem:
+    """Graph partition: min <L, x>, diag x = 1, 1'x1 = 0."""
+    n = W.shape[0]
+    laplacian = sp.diags_array(np.asarray(W.sum(axis=1)).ravel()) - W
+    A = condal.Stack(condal.Diagonal(n), condal.Inner([np.ones((n, n))]))
+    return condal.Problem.of(
+        f=condal.Linear(sp.csr_array(laplacian)),
+        X=condal.Spectrahedron(n, n),
+        A=A,
+        K=condal.Equal(np.append(np.ones(n), 0.0)),
+    )
+
+
 def problem_of(kind: str) -> condal.Problem:
-    """A normalised problem: theta, dense rows, a wide row, or a bounded trace."""
+    """A normalised problem: theta, dense rows, a wide row, bounds, 1'x1 = 0, or a bounded trace."""
     rng = np.random.default_rng(0)
     if kind == "theta":
         problem = condal.problems.theta(random_graph(30, 4.0, seed=1)).problem
+    elif kind == "bounds":
+        problem = condal.problems.max_k_cut(random_graph(25, 4.0, seed=1), 3).problem
+    elif kind == "partition":
+        problem = partition(random_graph(30, 4.0, seed=1))
+    elif kind == "box":
+        problem = PLANTED["sdp-box"]().problem
     elif kind == "at most":
         problem = PLANTED["sdp-at-most"]().problem
     else:
@@ -45,7 +65,7 @@ def problem_of(kind: str) -> condal.Problem:
     return normalise(problem)[0]
 
 
-@pytest.fixture(params=["theta", "sparse", "wide", "at most"])
+@pytest.fixture(params=["theta", "sparse", "wide", "at most", "bounds", "box", "partition"])
 def surface(request) -> Surface:
     problem = problem_of(request.param)
     rows = SurfaceRows.of(problem)
@@ -56,24 +76,33 @@ def surface(request) -> Surface:
 
 def on(surface: Surface, rank: int = 9) -> SurfacePoint:
     """A point of the surface."""
-    R = np.random.default_rng(3).standard_normal((surface.rows.height, rank))
-    moved = surface.retracted(R / np.linalg.norm(R))
+    R = np.random.default_rng(3).standard_normal((surface.rows.n, rank))
+    moved = surface.retracted(surface.rows.with_slacks(R / np.linalg.norm(R)))
     assert moved is not None
     return SurfacePoint(surface, moved, np.zeros(surface.rows.b.size))
 
 
+def direction(surface: Surface, R: np.ndarray, seed: int = 0) -> np.ndarray:
+    """A random vector of the space."""
+    D = np.random.default_rng(seed).standard_normal(R.shape)
+    surface.rows.restrict(D)
+    return D
+
+
 def jacobian(surface: Surface, R: np.ndarray) -> np.ndarray:
     units = np.eye(R.size).reshape(-1, *R.shape)
+    for unit in units:
+        surface.rows.restrict(unit)
     return np.array([surface.rows.along(R, unit) for unit in units]).T
 
 
 def test_images_are_those_of_the_maps():
     problem = problem_of("at most")
     rows = SurfaceRows.of(problem)
-    R = np.random.default_rng(0).standard_normal((rows.height, 3))
-    x = problem.X.trace * R[:-1] @ R[:-1].T
-    assert np.allclose(rows.values(R)[:-1], problem.A(x), atol=1e-12)
-    assert rows.values(R)[-1] == pytest.approx(np.vdot(R, R))
+    R = np.random.default_rng(0).standard_normal((rows.n, 3))
+    x, vector = problem.X.trace * R @ R.T, rows.joined(R, np.array([2.0]))
+    assert np.allclose(rows.values(vector)[:-1], problem.A(x), atol=1e-12)
+    assert rows.values(vector)[-1] == pytest.approx(np.vdot(R, R) + 4.0)
     y = np.random.default_rng(1).standard_normal(rows.size)
     adjoint = problem.X.trace * problem.A.adjoint(y).to_dense()
     assert np.allclose(rows.adjoint(y).toarray(), adjoint, atol=1e-12)
@@ -81,7 +110,7 @@ def test_images_are_those_of_the_maps():
 
 def test_the_jacobian_is_the_derivative_and_has_its_adjoint(surface):
     rng, point = np.random.default_rng(0), on(surface)
-    D, rows = rng.standard_normal(point.R.shape), surface.rows
+    D, rows = direction(surface, point.R), surface.rows
     slope = (rows.values(point.R + 1e-6 * D) - rows.values(point.R - 1e-6 * D)) / 2e-6
     assert np.allclose(slope, rows.along(point.R, D), atol=1e-7)
     u = rng.standard_normal(rows.b.size)
@@ -95,7 +124,8 @@ def test_gram_solves_the_dense_equations(surface):
     z = J @ np.random.default_rng(0).standard_normal(J.shape[1])
     gram = Gram(surface.rows, point.R)
     narrow = surface.rows.narrow
-    assert np.allclose(gram.matrix.toarray(), (J @ J.T)[np.ix_(narrow, narrow)], atol=1e-13)
+    whole = gram.matrix.toarray() - gram._removed @ gram._removed.T
+    assert np.allclose(whole, (J @ J.T)[np.ix_(narrow, narrow)], atol=1e-13)
     u = gram.solve(z, 1e-13)
     assert np.allclose(J @ (J.T @ u), z, atol=1e-9 * np.linalg.norm(z))
     assert not gram.failed
@@ -103,7 +133,7 @@ def test_gram_solves_the_dense_equations(surface):
 
 def test_the_projection_is_idempotent_and_tangent(surface):
     point = on(surface)
-    V = np.random.default_rng(0).standard_normal(point.R.shape)
+    V = direction(surface, point.R)
     P = point.tangent(V, 1e-13)
     assert np.allclose(point.tangent(P, 1e-13), P, atol=1e-9)
     assert np.allclose(surface.rows.along(point.R, P), 0.0, atol=1e-9)
@@ -124,7 +154,7 @@ def test_gradient_and_hessian_are_derivatives_on_the_surface(surface, monkeypatc
     monkeypatch.setattr(newton, "TANGENT_TOL", 1e-12)
     monkeypatch.setattr(newton, "DAMPING", 0.0)
     point = on(surface)
-    D = point.tangent(np.random.default_rng(0).standard_normal(point.R.shape), 1e-13)
+    D = point.tangent(direction(surface, point.R), 1e-13)
     D /= np.linalg.norm(D)
 
     def value(t: float) -> float:
@@ -142,9 +172,27 @@ def test_gradient_and_hessian_are_derivatives_on_the_surface(surface, monkeypatc
 
 def test_a_retraction_lands_on_the_surface(surface):
     point = on(surface)
-    D = np.random.default_rng(1).standard_normal(point.R.shape)
+    D = direction(surface, point.R, seed=1)
     R = surface.retracted(point.R + 0.1 * D / np.linalg.norm(D), point.gram)
     assert np.linalg.norm(surface.residual(R)) <= 1e-12
+
+
+def test_the_length_of_a_landing_step_is_the_best_one(surface):
+    R = 1.5 * on(surface).R
+    residual = surface.residual(R)
+    for scale in (0.1, 1.0, 10.0):
+        D = -scale * surface.rows.adjoint_product(residual, R)
+        length = surface._best_length(residual, R, D)
+        sizes = [np.linalg.norm(surface.residual(R + t * D)) for t in np.linspace(0.01, 1, 100)]
+        best = np.linalg.norm(surface.residual(R + length * D))
+        assert best <= min(sizes) * (1 + 1e-9)
+
+
+def test_landings_from_far_away_reach_the_surface(surface):
+    R = 5.0 * on(surface).R
+    landed = surface.retracted(R, most=100)
+    assert landed is not None
+    assert np.linalg.norm(surface.residual(landed)) <= 1e-12
 
 
 def test_accepted_steps_lower_the_priced_objective(surface):
@@ -173,7 +221,7 @@ def test_a_trace_that_the_rows_fix_is_no_row_of_its_own():
     )
     rows = SurfaceRows.of(fixed)
     assert not rows.traced
-    assert not rows.slack
+    assert rows.bounded.size == 0
 
 
 def test_problems_of_no_surface_are_refused():
@@ -182,8 +230,37 @@ def test_problems_of_no_surface_are_refused():
     )
     with pytest.raises(ProblemError, match="linear objective"):
         condal.solve(curved, LowRankNewton())
+    ball = condal.Problem.of(
+        f=condal.Linear(np.eye(4)),
+        X=condal.Spectrahedron(4),
+        A=condal.Entries(4),
+        K=condal.Ball(np.zeros(16), 1.0),
+    )
     with pytest.raises(ProblemError, match="sparse rows"):
-        condal.solve(PLANTED["sdp-box"]().problem, LowRankNewton())
+        condal.solve(ball, LowRankNewton())
+
+
+def test_rows_that_are_squares_are_found_and_leave_a_null_space():
+    n, v = 4, np.array([1.0, -2.0, 0.0, 3.0])
+    edge, zero = np.zeros((n, n)), np.zeros((n, n))
+    edge[0, 1] = edge[1, 0] = zero[2, 2] = 1.0
+    almost = np.outer(v, v) + 0.1 * np.diag(v != 0)
+    A = sp.csr_array(np.array([m.ravel() for m in (edge, np.outer(v, v), almost, zero)]))
+    found, null, spanned = null_vectors(A, np.arange(4), n)
+    assert found.tolist() == [1, 3]
+    assert null.shape == (4, 2)
+    assert np.allclose(null @ (null.T @ v), v)
+    assert spanned == pytest.approx(1.0)
+    assert null_vectors(A, np.array([0, 2]), n)[1].shape == (4, 0)
+
+
+def test_graph_partition_is_proved_though_it_has_no_interior():
+    problem = partition(random_graph(60, 5.0, seed=2))
+    result = condal.solve(problem, LowRankNewton(), tol=1e-5)
+    known = condal.solve(problem, condal.methods.InteriorPoint(), tol=1e-5)
+    assert result.status is Status.SOLVED
+    assert result.infeasibility <= 1e-10
+    assert result.objective == pytest.approx(known.objective, rel=3e-5)
 
 
 def test_dependent_rows_are_solved():
@@ -200,6 +277,34 @@ def test_dependent_rows_are_solved():
     result = condal.solve(problem, LowRankNewton(), tol=1e-6)
     assert result.status is Status.SOLVED
     assert result.objective == pytest.approx(known.optimum, rel=1e-5)
+
+
+def test_the_equations_of_bounds():
+    low, high = (
+        np.array([-np.inf, 1.0, 0.0, 2.0, -np.inf]),
+        np.array([3.0, np.inf, 5.0, 2.0, np.inf]),
+    )
+    rows, b, signs = equations(low, high)
+    assert rows.tolist() == [0, 1, 2, 2, 3]
+    assert b.tolist() == [3.0, 1.0, 0.0, 5.0, 2.0]
+    assert signs.tolist() == [1.0, -1.0, -1.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("name", ["sdp-box", "sdp-at-most"])
+def test_planted_optima_of_bounds_are_proved(name):
+    known = PLANTED[name]()
+    result = condal.solve(known.problem, LowRankNewton(), tol=1e-6)
+    assert result.status is Status.SOLVED
+    assert result.objective == pytest.approx(known.optimum, rel=1e-5)
+
+
+def test_three_cut_with_edge_inequalities_agrees_with_interior_point_steps():
+    model = condal.problems.max_k_cut(random_graph(60, 6.0, seed=3), 3, pairs="edges")
+    known = condal.solve(model, condal.methods.InteriorPoint(), tol=1e-7)
+    result = condal.solve(model, LowRankNewton(), tol=1e-6)
+    assert result.status is Status.SOLVED
+    assert result.infeasibility <= 1e-12
+    assert result.objective == pytest.approx(known.objective, rel=2e-6)
 
 
 @pytest.mark.parametrize("value", [-1.0, 2.0])
@@ -238,7 +343,8 @@ def test_the_rank_settles_on_random_problems():
 
 @needs_data
 @pytest.mark.parametrize(
-    ("name", "optimum"), [("theta1", 23.0), ("theta2", 32.879169), ("theta4", 50.321222)]
+    ("name", "optimum"),
+    [("theta1", 23.0), ("theta2", 32.879169), ("theta4", 50.321222), ("gpp500-1", -25.320544)],
 )
 def test_sdplib_optima_are_proved(name, optimum):
     program = read_sdpa(DATA / "sdplib" / f"{name}.dat-s.xz").program

@@ -65,3 +65,16 @@ def test_no_sequence_of_decisions_repeats_for_ever():
             rank += policy.grown(np.sort(rng.uniform(-1, 1, 12)), rank, gap, 0.0)
             assert 1 <= rank <= 30
         assert cuts <= np.log2(first / least) + 1
+
+
+def test_slacks_at_zero_of_a_wrong_sign_are_opened():
+    slacks, values = np.array([0.0, 1e-12, 0.3, 0.0]), np.array([-1.0, 1.0, -1.0, 2.0])
+    opened = RankPolicy(10).opened(slacks, values, 1e-2)
+    assert opened[0] > 1e-4
+    assert opened[1:].tolist() == slacks[1:].tolist()
+    assert np.sum(opened[:1] ** 2) <= RankPolicy(10).column_norm(1e-2) ** 2
+
+
+def test_slacks_are_left_alone_where_every_sign_is_right():
+    slacks = np.array([0.0, 1.0])
+    assert RankPolicy(10).opened(slacks, np.array([1.0, 0.0]), 1e-2) is slacks

@@ -17,8 +17,6 @@ MAX_DENSE_ROWS = (
 )
 ZERO_EIGENVALUE = 1e-14  # of the largest
 TIGHT = 1e-12  # relative residual of the border
-MAX_BLOCK = 100  # rows of A in a block of the preconditioner
-BLOCK_SHIFT = 1e-8  # of the diagonal: keeps the inverse of a singular block finite
 ZERO_PIVOT = 1e-12  # of the largest: smaller ones belong to dependent rows
 TINY = 1e-300
 
@@ -39,13 +37,18 @@ class Gram:
         for touches, count in rows.groups:
             block = (touches @ R[: rows.n]).reshape(-1, count, R.shape[1])
             products.append(np.matmul(block, block.transpose(0, 2, 1)).ravel())
-        data = np.bincount(place, 4 * np.concatenate(products), minlength=columns.size)
+        data: Any = np.bincount(place, 4 * np.concatenate(products), minlength=columns.size)
         side = rows.narrow.size
+        squares = np.zeros(rows.b.size)
+        squares[rows.bounded] = 4 * rows.slacks(R) ** 2
+        data[rows.diagonal] += squares[rows.narrow]
         self.matrix = sp.csr_array((data, columns, pointers), shape=(side, side))
         self._largest = float(self.matrix.diagonal().max(initial=0.0))
-        self._inverse = self._schwarz()
+        self._inverse = rows.schwarz.inverse(data, self.matrix.diagonal())
+        self._removed = rows.removed(R)
         few = side <= MAX_DENSE_ROWS
-        self._spectrum = np.linalg.eigh(self.matrix.toarray()) if few else None
+        whole = self.matrix.toarray() - self._removed @ self._removed.T if few else None
+        self._spectrum = None if whole is None else np.linalg.eigh(whole)
         wide = rows.wide_products(R)
         self._order = np.concatenate([rows.narrow, rows.wide, np.arange(rows.size, rows.b.size)])
         images = [2 * rows.along(R, W)[self._order] for W in wide]
@@ -57,32 +60,6 @@ class Gram:
         values, vectors = np.linalg.eigh(0.5 * (schur + schur.T))
         large = values > ZERO_PIVOT * max(float(np.abs(corner).max(initial=0.0)), TINY)
         self._schur = (vectors[:, large] / values[large]) @ vectors[:, large].T
-
-    def _schwarz(self) -> Any:
-        """The preconditioner: the sum of the inverses of the blocks of J J'.
-
-        Each row of x has a block, the entries of J J' for the rows of A that touch it. The sum has
-        the pattern of J J'.
-        """
-        place, columns, pointers = self.rows.coupling
-        data, begin, inverses = self.matrix.data, 0, [np.zeros(0)]
-        for touches, count in self.rows.groups:
-            end = begin + touches.shape[0] * count
-            blocks = data[place[begin:end]].reshape(-1, count, count)
-            diagonals = np.maximum(np.einsum("gii->gi", blocks), max(1e-14 * self._largest, TINY))
-            if count > MAX_BLOCK:
-                inverse = np.zeros(blocks.shape)
-                np.einsum("gii->gi", inverse)[...] = 1.0 / diagonals
-            else:
-                roots = 1.0 / np.sqrt(diagonals)
-                scaling = roots[:, :, None] * roots[:, None, :]
-                unit = blocks * scaling
-                np.einsum("gii->gi", unit)[...] = 1.0 + BLOCK_SHIFT
-                inverse = np.linalg.inv(unit) * scaling
-            inverses.append(inverse.ravel())
-            begin = end
-        total = np.bincount(place, np.concatenate(inverses), minlength=columns.size)
-        return sp.csr_array((total, columns, pointers), shape=self.matrix.shape)
 
     def solve(self, z: Array, tol: float, damping: float = 0.0) -> Array:
         """Solve J J' u = z to a relative residual of tol.
@@ -114,6 +91,8 @@ class Gram:
             if rz <= target:
                 return u
             q = self.matrix @ p
+            if self._removed.size:
+                q -= self._removed @ (self._removed.T @ p)
             if damping:
                 q += damping * p
             curvature = float(p @ q)

@@ -1,4 +1,4 @@
-"""Newton's method for min <C, x>, A(x) = b, x psd of fixed or bounded trace, over x = R R'."""
+"""Newton's method for min <C, x>, l <= A(x) <= u, x psd of bounded trace, over x = R R'."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from condal.types import Keeps, Spectral, Storage
 if TYPE_CHECKING:
     from condal.problem import Problem
 
+MAX_LANDING_STEPS = 200  # from the first point, which may be far from the surface
 FIRST_RADIUS = 0.3  # of |R|
 LEAST_RADIUS = 1e-9
 LOOK_RESIDUAL = 1e-4  # below this residual each step is followed by a look at the oracle
@@ -61,10 +62,11 @@ class LowRankNewton:
     r"""Newton's method over the factors of feasible points.
 
     Minimise :math:`\langle C, R R^\top \rangle` over the surface
-    :math:`\{R : A(R R^\top) = b\}`, in which the trace is one more row. The multipliers are those
-    of least squares, a trust region limits the steps, and Gauss-Newton steps lead back to the
-    surface. The smallest eigenvectors of the slack bound the optimum and become new columns;
-    columns are cut by complementarity.
+    :math:`\{R : A(R R^\top) = b\}`, in which the trace is one more row, and a bound is a row with
+    the square of a slack. The multipliers are those of least squares, a trust region limits the
+    steps, and Gauss-Newton steps lead back to the surface. The smallest eigenvectors of
+    :math:`S = C - A^\top y` bound the optimum and become new columns; columns are cut by
+    complementarity.
 
     Parameters
     ----------
@@ -108,14 +110,15 @@ class LowRankNewton:
         if rows is None or not rows.sparse:
             return inf
         rank = self.first_rank(rows)
-        room = rows.height * rank - rank * (rank - 1) // 2
-        if room <= rows.b.size or VECTORS * 8 * rows.height * rank > MAX_BYTES:
+        entries = rows.height(rank) * rank
+        room = entries - rank * (rank - 1) // 2
+        if room <= rows.b.size or VECTORS * 8 * entries > MAX_BYTES:
             return inf
-        return CALLS + COUPLING_SECONDS * rows.couplings + ENTRY_SECONDS * rows.height * rank
+        return CALLS + COUPLING_SECONDS * rows.couplings + ENTRY_SECONDS * entries
 
     def first_rank(self, rows: SurfaceRows) -> int:
         """About sqrt(2 m), the largest rank needed, but no more than memory and time allow."""
-        n, m = rows.height, rows.b.size
+        n, m = rows.n, rows.b.size
         needed = ceil(ROOM * m / n) + 1
         usual = min(ceil(sqrt(2 * m)), ceil(20 * n**0.2))
         return min(n, self.rank or max(needed, usual))
@@ -127,15 +130,16 @@ class LowRankNewton:
         rows = SurfaceRows.of(problem)
         if rows is None or not rows.solvable:
             raise ProblemError(
-                "Newton's method needs equations with sparse rows: got others; use condal.CGAL()"
+                "Newton's method needs bounds on sparse rows: got others; use condal.CGAL()"
             )
         rank = self.first_rank(rows)
-        R = np.random.default_rng(self.seed).standard_normal((rows.height, rank))
+        R = np.random.default_rng(self.seed).standard_normal((rows.n, rank))
         R /= np.linalg.norm(R)
         if warm is not None and warm.x is not None:
-            R = _warm_factor(problem, rows, warm, R)
+            R = _warm_factor(problem, warm, R)
+        R = rows.with_slacks(R)
         state = State.start(problem, None if warm is None else Warm(None, warm.y, warm.k))
-        near = np.append(-state.y, np.zeros(rows.b.size - rows.size))
+        near = np.append(rows.unfolded(-state.y), np.zeros(rows.b.size - rows.size))
         carry = SurfaceState(np.ascontiguousarray(R), near, FIRST_RADIUS, RankPolicy(rows.n))
         return replace(state, k=0 if warm is None else warm.k, carry=carry)
 
@@ -186,13 +190,14 @@ class _Run:
         elif stuck:
             carry = replace(carry, reason="rounding hides any progress")
         self.carry, self.shown = carry, self._point()
-        self.w = -self.point.multiplier[: self.surface.rows.size]
+        folded = self.surface.rows.folded(self.point.multiplier)
+        self.w = self.problem.h.dual_point(-folded)
         due = step.accepted and self.point.residual <= LOOK_RESIDUAL
         if due or stuck or steps >= LOOK_EVERY:
             self._look(stuck)
 
     def _land(self) -> None:
-        R = self.surface.retracted(self.carry.R)
+        R = self.surface.retracted(self.carry.R, most=MAX_LANDING_STEPS)
         if R is None:
             reason = "no point of the surface was found near the first one"
             self.carry = replace(self.carry, reason=reason)
@@ -222,12 +227,15 @@ class _Run:
         kept = policy.kept(spectrum.squares, spectrum.curvatures, float(spectrum.values[0]), gap)
         residual = 0.0 if stuck else point.residual
         grown = policy.grown(spectrum.values, int(kept.sum()), gap, residual)
-        if not grown and kept.all():
+        before = self.surface.rows.slacks(point.R)
+        slacks = policy.opened(before, point.slack_values, gap)
+        if not grown and kept.all() and slacks is before:
             self.carry = carry
             return
         roots = np.sqrt(spectrum.squares[kept])
         new = spectrum.vectors[:, :grown] * policy.column_norm(gap)
-        R = np.ascontiguousarray(np.hstack([spectrum.axes[:, kept] * roots, new]))
+        R = np.hstack([spectrum.axes[:, kept] * roots, new])
+        R = self.surface.rows.joined(R, slacks)
         moved = self.surface.retracted(R)
         if moved is None:
             self.carry = carry
@@ -260,7 +268,7 @@ class _Run:
         return LowRank(R[: X.n], np.full(R.shape[1], X.trace))
 
 
-def _warm_factor(problem: Problem, rows: SurfaceRows, warm: Warm, random: Array) -> Array:
+def _warm_factor(problem: Problem, warm: Warm, random: Array) -> Array:
     """A factor of the point of `warm`, with small random columns up to the rank of `random`."""
     X, x = problem.X, warm.x
     assert isinstance(X, Spectral)
@@ -272,11 +280,9 @@ def _warm_factor(problem: Problem, rows: SurfaceRows, warm: Warm, random: Array)
         values, axes = np.linalg.eigh(dense(x))
         axes, roots = axes[:, ::-1], np.sqrt(np.maximum(values[::-1], 0.0))
     width = min(max(random.shape[1], int((roots > 1e-7 * roots.max(initial=0.0)).sum())), X.n)
-    R = np.zeros((rows.height, width))
+    R = np.zeros((X.n, width))
     used = min(width, roots.size)
-    R[: X.n, :used] = axes[:, :used] * (roots[:used] / sqrt(X.trace))
-    if rows.slack:
-        R[-1, 0] = sqrt(max(0.0, 1.0 - float(np.vdot(R, R))))
+    R[:, :used] = axes[:, :used] * (roots[:used] / sqrt(X.trace))
     noise = np.random.default_rng(len(R)).standard_normal(R.shape)
     R += 1e-3 * noise / np.linalg.norm(noise)
     return R

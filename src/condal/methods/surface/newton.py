@@ -26,8 +26,8 @@ TANGENT_TOL = 1e-5  # of those of a projection onto the tangent space
 RETRACTION_TOL = 1e-3
 MAX_INNER_STEPS = 200
 PATH_RADII = 4  # radii, each a quarter of the one before, at which a step is kept
-MAX_RETRACTIONS = 20
-LANDING_STEPS = (1.0, 0.5, 0.25, 0.1)  # of a Gauss-Newton step, until the residual falls
+MAX_RETRACTIONS = 20  # Gauss-Newton steps
+HALVING = 10  # steps in which the residual halves, or the retraction fails
 FORCING, LEAST_FORCING = 0.1, 1e-2  # of the gradient: the residual of a subproblem
 SUPERLINEAR = 100.0  # ratio of the forcing term to the residual near a solution
 SLOW_CHORD = 0.02  # ratio of residuals above which J J' is formed again
@@ -56,34 +56,42 @@ class Surface:
     C: Symmetric
 
     def cost(self, D: Array) -> Array:
-        """C D, with 0 in the row of the slack."""
-        if not self.rows.slack:
-            return self.C @ D
-        return np.vstack([self.C @ D[:-1], np.zeros((1, D.shape[1]))])
+        """C D, with 0 for the slacks."""
+        product, n = np.zeros(D.shape), self.rows.n
+        product[:n] = self.C @ D[:n]
+        self.rows.restrict(product)
+        return product
 
     def residual(self, R: Array) -> Array:
         """A(R R') - b."""
         return self.rows.values(R) - self.rows.b
 
-    def retracted(self, R: Array, gram: Gram | None = None, tol: float = FEASIBLE) -> Array | None:
-        """R moved to the surface; None if Gauss-Newton steps do not lead there.
+    def retracted(
+        self,
+        R: Array,
+        gram: Gram | None = None,
+        tol: float = FEASIBLE,
+        most: int = MAX_RETRACTIONS,
+    ) -> Array | None:
+        """R moved to the surface; None if at most `most` Gauss-Newton steps do not lead there.
 
         The first steps use `gram`, the J J' of a point nearby, for as long as they converge fast.
         """
         residual = self.residual(R)
-        size = float(np.linalg.norm(residual))
-        for _ in range(MAX_RETRACTIONS):
+        size = mark = float(np.linalg.norm(residual))
+        for k in range(most):
             if size <= tol:
                 return R
+            if k and k % HALVING == 0:
+                if size > 0.5 * mark:
+                    break
+                mark = size
             fresh = gram is None
             gram = Gram(self.rows, R) if gram is None else gram
-            step = 2 * self.rows.adjoint_product(gram.solve(residual, RETRACTION_TOL), gram.R)
-            for t in LANDING_STEPS if fresh else (1.0,):
-                moved = R - t * step
-                change = self.residual(moved)
-                new = float(np.linalg.norm(change))
-                if new <= (1 - 0.3 * t) * size:
-                    break
+            D = -2 * self.rows.adjoint_product(gram.solve(residual, RETRACTION_TOL), gram.R)
+            moved = R + (self._best_length(residual, R, D) if fresh else 1.0) * D
+            change = self.residual(moved)
+            new = float(np.linalg.norm(change))
             if new < size:
                 R, residual = moved, change
             elif fresh:
@@ -91,6 +99,16 @@ class Surface:
             gram = None if new > SLOW_CHORD * size else gram
             size = min(new, size)
         return R if size <= max(tol, CLEARLY_FEASIBLE) else None
+
+    def _best_length(self, residual: Array, R: Array, D: Array) -> float:
+        """The t in (0, 1] of the smallest |A((R + tD)(R + tD)') - b|, which is quadratic in t."""
+        slope, bend = self.rows.along(R, D), self.rows.values(D)
+        powers = np.array([bend, slope, residual])
+        products = powers @ powers.T
+        quartic = np.array([np.trace(products[::-1], k) for k in (-2, -1, 0, 1, 2)])
+        roots = np.roots(np.polyder(quartic))
+        lengths = np.append(roots.real[(roots.real > 0) & (roots.real < 1)], 1.0)
+        return float(lengths[np.argmin(np.polyval(quartic, lengths))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,13 +148,21 @@ class SurfacePoint:
         return self.surface.rows.adjoint(self.multiplier)
 
     def slack(self, D: Array) -> Array:
-        """S D = (C - A'y) D."""
+        """S D = (C - A'y) D; S is diagonal for the slacks."""
         rows = self.surface.rows
         product = self.surface.cost(D)
         product[: rows.n] -= self._weighted @ D[: rows.n]
         if rows.traced:
-            product -= self.multiplier[-1] * D
+            product[: rows.n] -= self.multiplier[-1] * D[: rows.n]
+        rows.slacks(product)[:] = self.slack_values * rows.slacks(D)
+        rows.restrict(product)
         return product
+
+    @cached_property
+    def slack_values(self) -> Array:
+        """The diagonal of S for the slacks."""
+        rows = self.surface.rows
+        return -(rows.signs * self.multiplier)[rows.bounded]
 
     @cached_property
     def gradient(self) -> Array:

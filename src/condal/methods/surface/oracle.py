@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,19 +11,23 @@ import numpy as np
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.methods.surface.newton import SurfacePoint
+from condal.methods.surface.rows import SurfaceRows
 from condal.types import Spectral
 
 if TYPE_CHECKING:
     from condal.problem import Problem
 
 WANTED = 12  # eigenvectors
+LEAST_COST = 1e-7  # of |S v|: the cost of an equation <v v', x> = 0
+TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
 class SlackSpectrum:
     """The smallest eigenvalues of S, their vectors, and the bound that they give.
 
-    `axes`, `squares` and `curvatures` are the eigenvectors u of R R', their eigenvalues, and u'Su.
+    S is that of the dual w: the multipliers without the signs that K forbids. `axes`, `squares` and
+    `curvatures` are the eigenvectors u of R R', their eigenvalues, and u'Su.
     """
 
     values: Array
@@ -43,23 +48,32 @@ class SlackSpectrum:
         """
         X, rows, R = problem.X, point.surface.rows, point.R
         assert isinstance(X, Spectral)
-        axes, roots, _ = np.linalg.svd(R, full_matrices=False)
-        lowest = _lowest_beside(X, point, axes, tol)
+        axes, roots, _ = np.linalg.svd(R[: rows.n], full_matrices=False)
+        w = problem.h.dual_point(-rows.folded(point.multiplier))
+        shift = float(point.multiplier[-1]) if rows.traced else 0.0
+        weighted, C = rows.adjoint(rows.unfolded(-w)), point.surface.C
+
+        def slack(D: Array) -> Array:
+            return np.asarray(C @ D - weighted @ D - shift * D)
+
+        known = np.hstack([axes, rows.null])
+        lift = np.abs(point.value) + np.abs(point.multiplier).max(initial=0.0)
+        lowest = _lowest_beside(X, slack, known, float(lift), tol)
         basis = np.linalg.qr(np.hstack([axes, lowest]))[0]
-        image = point.slack(basis)
-        projected = basis.T @ image
+        projected = basis.T @ slack(basis)
         values, turned = np.linalg.eigh(0.5 * (projected + projected.T))
         count = min(WANTED, values.size)
-        curvatures = np.einsum("ij,ij->j", axes, point.slack(axes))
+        curvatures = np.einsum("ij,ij->j", axes, slack(axes))
 
-        w = -point.multiplier[: rows.size]
-        shift = float(point.multiplier[-1]) if rows.traced else 0.0
         least = float(values[0]) + shift - tol
+        if rows.null.size:
+            multiple, cost = _vanishing(rows, slack, float(values[0]), tol)
+            w, least = w.copy(), least - cost
+            w[rows.vanishing] = multiple
         if X.at_most:
             least = min(least, 0.0)
-        support = problem.h.conjugate(w)
         constant = problem.f.value(np.zeros(problem.f.M.size))
-        lower = constant + least - support
+        lower = constant + least - problem.h.conjugate(w)
         gap = point.priced(R) + constant - lower
         return cls(
             values[:count],
@@ -73,29 +87,39 @@ class SlackSpectrum:
         )
 
 
-def _lowest_beside(X: Spectral, point: SurfacePoint, axes: Array, tol: float) -> Array:
+def _vanishing(
+    rows: SurfaceRows, slack: Callable[[Array], Array], least: float, tol: float
+) -> tuple[float, float]:
+    """The multiplier of the equations <v v', x> = 0, and what it costs.
+
+    Orthogonal to the v, S has the smallest eigenvalue `least`. With a basis Q of the v, a multiple
+    of Q Q' of |S Q|^2 / cost + |S Q| + |least| lowers it by at most the cost. A larger multiple is
+    no better, because the rounding of S grows with it.
+    """
+    size = float(np.linalg.norm(slack(rows.null)))
+    cost = max(4 * tol, LEAST_COST * size, TINY)
+    return (size**2 / cost + size + abs(least)) / rows.spanned, cost
+
+
+def _lowest_beside(
+    X: Spectral, slack: Callable[[Array], Array], axes: Array, lift: float, tol: float
+) -> Array:
     """Ritz vectors of S for its smallest eigenvalues, orthogonal to the axes."""
     from scipy.sparse.linalg import LinearOperator
 
-    n, height = point.surface.rows.n, len(axes)
+    n = len(axes)
     if axes.shape[1] >= n:
-        return np.zeros((height, 0))
-    lift = np.abs(point.value) + np.abs(point.multiplier).max(initial=0.0)
+        return np.zeros((n, 0))
 
     def product(v: Any) -> Array:
         v = v.reshape(n, -1)
-        padded = np.vstack([v, np.zeros((height - n, v.shape[1]))])
-        inside = axes.T @ padded
-        outside = padded - axes @ inside
-        image = point.slack(outside)
+        inside = axes.T @ v
+        image = slack(v - axes @ inside)
         image -= axes @ (axes.T @ image)
-        return np.asarray((image + lift * (axes @ inside))[:n])
+        return np.asarray(image + lift * (axes @ inside))
 
     operator = LinearOperator((n, n), matvec=product, matmat=product, dtype=np.float64)
-    _, vectors = X.lowest(Symmetric(n, operators=[operator]), WANTED, tol, beside=axes[:n])
-    padded = np.zeros((height, vectors.shape[1] + height - n))
-    padded[:n, : vectors.shape[1]] = vectors
-    padded[n:, vectors.shape[1] :] = 1.0  # the direction of the slack row
-    padded -= axes @ (axes.T @ padded)
-    norms = np.linalg.norm(padded, axis=0)
-    return padded[:, norms > 1e-6] / norms[norms > 1e-6]
+    _, vectors = X.lowest(Symmetric(n, operators=[operator]), WANTED, tol, beside=axes)
+    vectors = vectors - axes @ (axes.T @ vectors)
+    norms = np.linalg.norm(vectors, axis=0)
+    return np.asarray(vectors[:, norms > 1e-6] / norms[norms > 1e-6])

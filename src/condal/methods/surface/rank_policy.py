@@ -21,6 +21,7 @@ MAX_CUT_MASS = 0.3  # of the gap: the share of the trace that a cut may remove
 GROWN_SHARE = 0.1  # of the smallest eigenvalue of S: eigenvectors below it become columns
 MAX_GROWN = 12  # columns at once
 NEW_COLUMN = 0.1  # times the root of the gap: the norm of a new column
+CLOSED = 1e-2  # of the square of a new slack: a smaller one is near 0
 SIGNIFICANT = 1.0  # ratio of the gap to the residual from which R grows
 
 
@@ -63,6 +64,21 @@ class RankPolicy:
     def column_norm(self, gap: float) -> float:
         """The norm of a new column, for an R of norm 1."""
         return NEW_COLUMN * sqrt(max(min(gap, 1.0), 1e-12))
+
+    def opened(self, slacks: Array, values: Array, gap: float) -> Array:
+        """The slacks, in which those near 0 are larger where S is negative: bounds to leave.
+
+        Their squares share the square of the norm of a new column. `slacks` itself is returned if
+        there are none.
+        """
+        wrong = np.maximum(-values, 0.0)
+        total = float(wrong.sum())
+        if total == 0.0:
+            return slacks
+        least = self.column_norm(gap) * np.sqrt(wrong / total)
+        if not np.any(slacks**2 < CLOSED * least**2):
+            return slacks
+        return np.where(slacks**2 < CLOSED * least**2, least, slacks)
 
     def after_cut(self, gap: float) -> RankPolicy:
         """The policy after a cut."""

@@ -1,7 +1,7 @@
-"""The equations A(R R') = b of a factor R, of fixed trace, and their derivatives.
+"""The equations A(R R') = b of a factor R, with slacks for bounds, and their derivatives.
 
 The rows of A are sparse matrices A_i, and the trace is one more row. With J D = A(R D' + D R') and
-J'u = 2 (A'u) R, the entry (i, j) of J J' is 4 <A_i R, A_j R>.
+J'u = 2 (A'u) R, the entry (i, j) of J J' is 4 <A_i R, A_j R>; a slack s_i adds 4 s_i^2 to (i, i).
 """
 
 from __future__ import annotations
@@ -16,6 +16,13 @@ import scipy.sparse as sp
 
 from condal.linalg.points import Array, Indices
 from condal.linalg.symmetric import Symmetric
+from condal.methods.surface.equations import (
+    coordinate_bounds,
+    equations,
+    implied_trace,
+    null_vectors,
+)
+from condal.methods.surface.schwarz import Schwarz
 from condal.types import Lifted, Spectral
 
 if TYPE_CHECKING:
@@ -27,32 +34,44 @@ MIN_WIDE = 16  # an A_i with entries in fewer rows of x is never wide
 MAX_COUPLINGS = 3 * 10**7  # pairs of rows of A that share a row of x
 MAX_ROW_COUPLINGS = 200  # the same, per row of A, for J J' to be called sparse
 MAX_ENTRIES = 2 * 10**7  # of A
+LEAST_SLACK = 0.1  # of the mean: a slack that starts near 0 stays there for long
 BLOCK_NUMBERS = 2**15  # of the gathered rows of R, which stay in the cache
-IMPLIED = 1e-10  # relative residual below which I is a combination of the A_i
 
 
 @dataclass(frozen=True, eq=False)
 class SurfaceRows:
-    """The rows of A on a factor of trace 1: x = trace R[:n] R[:n]'.
+    """Equations on a factor of trace 1: x = trace R R'.
 
-    `matrix` is trace A as a CSR array over n^2 columns, `b` the right-hand side. If `traced`, the
-    last equation is |R|^2 = 1. With `slack` R has one row more, whose square is the slack of the
-    bound on the trace.
+    `matrix` is a CSR array over n^2 columns, whose rows are trace A_i, `b` the right-hand side. A
+    row with a sign of -1 or 1 is a lower or upper bound: the sign times the square of its slack is
+    added to its left-hand side. If `traced`, the last equation is |R|^2 = 1, or <= 1 by its sign.
+    `origin` has the rows of A of the equations, and `count` is the number of rows of A. Equations
+    <v v', x> = 0 are left out: R is orthogonal to the columns of `null`, an orthonormal basis of
+    the v, `vanishing` has their rows of A, and `spanned` is the smallest eigenvalue of the sum of
+    the v v' on their span.
+
+    A vector is an array with the columns of R: R on top, and below it the slacks, row by row.
     """
 
     n: int
     matrix: Any
     b: Array
     traced: bool
-    slack: bool
+    signs: Array
+    origin: Indices
+    count: int
+    null: Array
+    vanishing: Indices
+    spanned: float
 
     @classmethod
     def of(cls, problem: Problem) -> SurfaceRows | None:
         """Return the rows of a problem; None if it is not a linear program on one surface."""
-        X, b = problem.X, problem.h.fixed
+        X = problem.X
         if not isinstance(X, Spectral) or isinstance(X, Lifted) or problem.f.L > 0:
             return None
-        if b is None or problem.A.size == 0:
+        bounds = coordinate_bounds(problem.h)
+        if bounds is None or problem.A.size == 0:
             return None
         A = problem.A.as_matrix()
         if A is None or A.shape[1] != X.n**2 or A.nnz > MAX_ENTRIES:
@@ -60,19 +79,65 @@ class SurfaceRows:
         A = sp.csr_array(A * X.trace)
         A.sum_duplicates()
         A.eliminate_zeros()
-        implied = _implied_trace(A, b, X.n)
+        origin, b, signs = equations(*bounds)
+        vanishing, null, spanned = null_vectors(A, origin[(signs == 0) & (b == 0)], X.n)
+        kept = ~np.isin(origin, vanishing)
+        origin, b, signs = origin[kept], b[kept], signs[kept]
+        implied = implied_trace(A[origin[signs == 0]], b[signs == 0], X.n)
+        count, A = A.shape[0], A if np.array_equal(origin, np.arange(A.shape[0])) else A[origin]
         if implied is not None and (abs(implied - 1.0) <= 1e-9 or (X.at_most and implied < 1.0)):
-            return cls(X.n, A, b, traced=False, slack=False)
-        return cls(X.n, A, np.append(b, 1.0), traced=True, slack=X.at_most)
+            return cls(X.n, A, b, False, signs, origin, count, null, vanishing, spanned)
+        signs = np.append(signs, float(X.at_most))
+        return cls(X.n, A, np.append(b, 1.0), True, signs, origin, count, null, vanishing, spanned)
 
-    @property
-    def height(self) -> int:
-        """The number of rows of R."""
-        return self.n + self.slack
+    @cached_property
+    def bounded(self) -> Indices:
+        """The equations with a slack."""
+        return np.flatnonzero(self.signs)
+
+    def height(self, rank: int) -> int:
+        """The number of rows of a vector."""
+        return self.n - (-self.bounded.size // rank)
+
+    def slacks(self, D: Array) -> Array:
+        """The slacks of a vector: a view."""
+        return D[self.n :].reshape(-1)[: self.bounded.size]
+
+    def joined(self, R: Array, slacks: Array) -> Array:
+        """The vector of R and of slacks."""
+        D = np.zeros((self.height(R.shape[1]), R.shape[1]))
+        D[: self.n] = R
+        self.restrict(D)
+        self.slacks(D)[:] = slacks
+        return D
+
+    def restrict(self, D: Array) -> None:
+        """Make R orthogonal to the null vectors, in place."""
+        if self.null.size:
+            D[: self.n] -= self.null @ (self.null.T @ D[: self.n])
+
+    def with_slacks(self, R: Array) -> Array:
+        """The vector of R and of the slacks that it leaves, each at least a share of the usual."""
+        rest = self.b - self.values(self.joined(R, np.zeros(self.bounded.size)))
+        squares = (self.signs * rest)[self.bounded]
+        usual = float(np.abs(squares).mean()) if squares.size else 0.0
+        return self.joined(R, np.sqrt(np.maximum(squares, LEAST_SLACK * usual)))
+
+    def folded(self, y: Array) -> Array:
+        """The multipliers of the rows of A."""
+        return np.asarray(
+            np.bincount(self.origin, y[: self.size], minlength=self.count), dtype=np.float64
+        )
+
+    def unfolded(self, y: Array) -> Array:
+        """Multipliers of the equations, without the trace, that fold to those of the rows of A."""
+        u, first = np.zeros(self.size), np.unique(self.origin, return_index=True)
+        u[first[1]] = y[first[0]]
+        return u
 
     @property
     def size(self) -> int:
-        """The number of rows of A, without the trace."""
+        """The number of equations without the trace."""
         return int(self.matrix.shape[0])
 
     @property
@@ -86,23 +151,20 @@ class SurfaceRows:
         return self.solvable and self.couplings <= MAX_ROW_COUPLINGS * self.size
 
     def values(self, R: Array) -> Array:
-        """A(R R')."""
+        """A(R R'), with the squares of the slacks."""
         products = np.empty(self._pairs[0].size)
         for block, left, right in self._gathered(R, R):
             np.einsum("kr,kr->k", left, right, out=products[block])
-        return self._with_trace(self._weights @ products, R, R)
+        return self._completed(self._weights @ products, R, R)
 
     def along(self, R: Array, D: Array) -> Array:
-        """J D = A(R D' + D R')."""
+        """J D = A(R D' + D R'), with twice the products of the slacks."""
         products = np.empty(self._pairs[0].size)
         for block, left, right in self._gathered(R, D):
             np.einsum("kr,kr->k", left, right, out=products[block])
         for block, left, right in self._gathered(D, R):
             products[block] += np.einsum("kr,kr->k", left, right)
-        image = self._with_trace(self._weights @ products, R, D)
-        if self.traced:
-            image[-1] *= 2
-        return image
+        return self._completed(self._weights @ products, R, D, 2.0)
 
     def adjoint(self, u: Array) -> Any:
         """A'u as a CSR array, without the trace."""
@@ -111,12 +173,21 @@ class SurfaceRows:
 
     def adjoint_product(self, u: Array, R: Array) -> Array:
         """(A'u) R, so that J'u is twice this."""
-        product = u[-1] * R if self.traced else np.zeros(R.shape)
-        product[: self.n] += self.adjoint(u) @ R[: self.n]
+        product = np.zeros(R.shape)
+        product[: self.n] = self.adjoint(u) @ R[: self.n]
+        if self.traced:
+            product[: self.n] += u[-1] * R[: self.n]
+        self.slacks(product)[:] = (self.signs * u)[self.bounded] * self.slacks(R)
+        self.restrict(product)
         return product
 
-    def _with_trace(self, image: Array, R: Array, D: Array) -> Array:
-        return np.append(image, np.einsum("ij,ij->", R, D)) if self.traced else image
+    def _completed(self, image: Array, R: Array, D: Array, factor: float = 1.0) -> Array:
+        """The image with the equation of the trace and the products of the slacks."""
+        if self.traced:
+            inner = np.einsum("ij,ij->", R[: self.n], D[: self.n])
+            image = np.append(image, factor * inner)
+        image[self.bounded] += factor * self.signs[self.bounded] * self.slacks(R) * self.slacks(D)
+        return image
 
     def _gathered(self, R: Array, D: Array) -> Iterator[tuple[slice, Array, Array]]:
         """Blocks of pairs (a, b) of the entries of A, with the rows R_a and D_b."""
@@ -225,24 +296,71 @@ class SurfaceRows:
             block = order[begin : begin + rows.shape[0]].reshape(-1, count)
             keys.append((block[:, :, None] * self.narrow.size + block[:, None, :]).ravel())
             begin += rows.shape[0]
-        every = np.concatenate(keys) if keys else np.zeros(0, dtype=np.int64)
+        diagonal = np.arange(self.narrow.size) * (self.narrow.size + 1)  # for rows without entries
+        every = np.concatenate([*keys, diagonal])
         unique, place = np.unique(every, return_inverse=True)
         row, column = np.divmod(unique, max(1, self.narrow.size))
         counts = np.bincount(row, minlength=self.narrow.size)
         pointers = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-        return place.astype(np.int32), column.astype(np.int32), pointers
+        place = place[: every.size - diagonal.size].astype(np.int32)
+        return place, column.astype(np.int32), pointers
+
+    @cached_property
+    def touched(self) -> Any:
+        """The rows of x that each narrow row touches, as a CSR array of ones."""
+        i, a, _ = self._touches
+        chosen = self._narrow_touches
+        place = np.searchsorted(self.narrow, i[chosen])
+        shape = (self.narrow.size, self.n)
+        return sp.csr_array((np.ones(chosen.size), (place, a[chosen])), shape=shape)
+
+    @cached_property
+    def schwarz(self) -> Schwarz:
+        """The preconditioner of J J' of the narrow rows."""
+        return Schwarz.of(self)
+
+    @cached_property
+    def diagonal(self) -> Indices:
+        """The places of the diagonal in the data of J J' of the narrow rows."""
+        _, columns, pointers = self.coupling
+        owner = np.repeat(np.arange(self.narrow.size), np.diff(pointers))
+        return np.flatnonzero(columns == owner)
+
+    def removed(self, R: Array) -> Array:
+        """B with B B' = what `restrict` takes from J J' of the narrow rows."""
+        if not self.null.size:
+            return np.zeros((self.narrow.size, 0))
+        return np.hstack([2 * (along @ R[: self.n]) for along in self._null_rows])
+
+    @cached_property
+    def _null_rows(self) -> list[Any]:
+        """The rows v'A_i of the narrow i, for each null vector v."""
+        i, a, rows = self._touches
+        chosen = self._narrow_touches
+        place = np.searchsorted(self.narrow, i[chosen])
+        shape = (self.narrow.size, chosen.size)
+        return [
+            sp.csr_array((v[a[chosen]], (place, np.arange(chosen.size))), shape=shape)
+            @ rows[chosen]
+            for v in self.null.T
+        ]
 
     def wide_products(self, R: Array) -> list[Array]:
-        """A_i R for the wide i and the trace."""
+        """Half of J' for the wide i and the trace."""
         products = []
-        for i in self.wide:
-            entries = self.matrix[[int(i)]].tocoo()
-            a, b = np.divmod(entries.col.astype(np.int64), self.n)
-            product = np.zeros(R.shape)
-            matrix = sp.csr_array((entries.data, (a, b)), shape=(self.n, self.n))
-            product[: self.n] = matrix @ R[: self.n]
+        for i in [*self.wide, *([self.size] if self.traced else [])]:
+            product, unit = np.zeros(R.shape), np.zeros(self.b.size)
+            product[: self.n] = self._single(int(i)) @ R[: self.n] if i < self.size else R[: self.n]
+            unit[i] = 1.0
+            self.slacks(product)[:] = (self.signs * unit)[self.bounded] * self.slacks(R)
+            self.restrict(product)
             products.append(product)
-        return [*products, R] if self.traced else products
+        return products
+
+    def _single(self, i: int) -> Any:
+        entries = self.matrix[[i]].tocoo()
+        a, b = np.divmod(entries.col.astype(np.int64), self.n)
+        return sp.csr_array((entries.data, (a, b)), shape=(self.n, self.n))
 
 
 def cost_of(problem: Problem) -> Symmetric:
@@ -252,18 +370,3 @@ def cost_of(problem: Problem) -> Symmetric:
     assert isinstance(C, Symmetric)
     assert isinstance(problem.X, Spectral)
     return C.scaled(problem.X.trace).merged()
-
-
-def _implied_trace(A: Any, b: Array, n: int) -> float | None:
-    """<b, u> for the u with A'u = I; None if there is none."""
-    from scipy.sparse.linalg import lsqr
-
-    diagonal = np.arange(n) * (n + 1)
-    columns = np.unique(A.indices)
-    if not np.isin(diagonal, columns).all():
-        return None
-    place = np.searchsorted(columns, A.indices)
-    compact = sp.csr_array((A.data, place, A.indptr), shape=(A.shape[0], columns.size))
-    target = np.isin(columns, diagonal).astype(np.float64)
-    u, _, _, residual = lsqr(sp.csr_array(compact.T), target, atol=1e-15, btol=1e-15)[:4]
-    return float(b @ u) if residual <= IMPLIED * np.sqrt(n) else None

@@ -127,7 +127,7 @@ class _Question:
             if answer is not None and answer.status in PROVED:
                 return answer
             unproved += [] if answer is None else [answer]
-            if unproved and (self.limit.is_over or unproved[-1].status == settings.USER_LIMIT):
+            if unproved and (self.limit.is_over() or unproved[-1].status == settings.USER_LIMIT):
                 break  # the limits hold for all routes together
         if not unproved:
             raise fault

@@ -37,6 +37,7 @@ KEYS = {
     "gap": float,
     "infeasibility": float,
     "price": float,
+    "bracket": bool,
     "certified": bool,
     "reconstruction": type(None),
     "iterations": int,

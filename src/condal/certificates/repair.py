@@ -29,6 +29,7 @@ MAX_NUMBERS = 2 * 10**7  # of a factor, which is copied some times
 MAX_DENSE_SIDE = 2000  # of an x that is stored whole
 NEGLIGIBLE = 1e-14  # of the largest eigenvalue of x: not a column of its factor
 RANK_THRESHOLD = 1e-8  # of the largest |column|^2 of R: smaller columns do not count
+ROOM = 1.2  # times the number of equations: the degrees of freedom that R must have
 EXACT = 1e-15  # the residual that is aimed at, on the normalised problem
 
 
@@ -62,8 +63,9 @@ class FactorRepair:
             return None
         squares = np.einsum("ij,ij->j", R, R)
         rank = int((squares > RANK_THRESHOLD * squares.max(initial=0.0)).sum())
-        if rank * len(R) - rank * (rank - 1) // 2 <= self._surface.rows.b.size:
-            return None  # J J' is singular: R has fewer degrees of freedom than there are equations
+        freedom = rank * len(R) - rank * (rank - 1) // 2
+        if freedom < ROOM * self._surface.rows.b.size:
+            return None  # J J' is singular, or nearly so
         R = R / np.sqrt(X.trace)
         if self._surface.rows.slack:
             R = np.vstack([R, np.zeros(R.shape[1])])

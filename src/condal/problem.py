@@ -59,7 +59,9 @@ class Problem:
     maximise : bool
         Whether the user's objective is -(f + h).
     repair : callable, optional
-        Maps a point of X that is nearly feasible to a feasible one.
+        Maps a point of X that is nearly feasible to a feasible one, so that objective and bound
+        bracket the optimum. Without it, the factor of x is moved to the surface A(R R') = b where
+        the equations of a linear program over psd matrices have sparse rows.
     propose : callable, optional
         Guesses a feasible point and a dual from a point of X. The pair is tried next to the pair of
         the method and counts only for what is proved of it.

@@ -324,6 +324,11 @@ class Result:
         return self.certificate.price
 
     @property
+    def bracket(self) -> bool:
+        """Whether the optimum lies between objective and bound: x is feasible up to rounding."""
+        return self.certificate.bracket
+
+    @property
     def iterations(self) -> int:
         """The number of the last iteration; CGAL continues the count of a warm start."""
         return self.history.last.k if len(self.history) else 0
@@ -339,6 +344,7 @@ class Result:
             ("gap", f"{self.gap:.3g}"),
             ("infeasibility", f"{self.infeasibility:.3g}"),
             ("price", f"{self.price:.3g}"),
+            *([("optimum", "between objective and bound")] if self.bracket else []),
             *([("x", str(self.reconstruction))] if self.reconstruction else []),
             ("method", self.method),
             ("iterations", f"{self.iterations}"),

@@ -38,6 +38,7 @@ KEYS = {
     "gap": float,
     "infeasibility": float,
     "price": float,
+    "bracket": bool,
     "certified": bool,
     "reconstruction": type(None),
     "iterations": int,

@@ -41,6 +41,7 @@ DEFAULT_FAILURE = 1e-6
 DEFAULT_SLACK = 1e-8  # of the objective: what the proof of a certificate may lose
 NEGLIGIBLE_ROUNDING = 0.02  # of the slack of a proof: not worth a closer bound
 EXACT_INFEASIBILITY = 1e-12  # an infeasibility that is rounding
+EXACT_DISTANCE = 1e-10  # of max |x| over X: a distance from X that is rounding
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class Certificate:
         that proves the bound; nan if it is unknown.
     distance_to_X : float
         A bound on the distance of x from X: rounding, for all points that the methods return.
+    inside : bool
+        Whether that distance is rounding.
     dimacs : dict
         The DIMACS error measures, for a linear objective over K = {b}.
     """
@@ -77,6 +80,7 @@ class Certificate:
     failure: float = 0.0
     price: float = nan
     distance_to_X: float = 0.0
+    inside: bool = False
     dimacs: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -99,6 +103,11 @@ class Certificate:
     def feasible(self) -> bool:
         """Whether the infeasibility is rounding."""
         return self.infeasibility <= EXACT_INFEASIBILITY
+
+    @property
+    def bracket(self) -> bool:
+        """Whether the optimum lies between objective and bound: x is feasible up to rounding."""
+        return self.certified and self.feasible and self.inside
 
     def __str__(self) -> str:
         if not self.certified:
@@ -284,6 +293,7 @@ def certificate_and_proof(
         infeasibility=seen.infeasibility,
         price=relative_price(problem, seen.Ax, y, seen.objective),
         distance_to_X=seen.distance_to_X,
+        inside=seen.distance_to_X <= EXACT_DISTANCE * problem.X.max_norm,
         how=proof.how,
         failure=proof.failure,
         dimacs=dimacs_errors(problem, seen, y, lower, proof),

@@ -12,6 +12,7 @@ import numpy as np
 from condal.certificates.certificate import (
     DEFAULT_FAILURE,
     DEFAULT_SLACK,
+    EXACT_DISTANCE,
     Certificate,
     EvaluatedPoint,
     allowed_gap,
@@ -111,7 +112,10 @@ class Trial:
 
     def _member(self) -> Claim:
         distance, claimed = self.seen.distance_to_X, self.claimed.distance_to_X
-        if distance <= claimed + CLAIM_ROUNDING * self.problem.X.max_norm:
+        size = self.problem.X.max_norm
+        if self.claimed.inside and not distance <= (EXACT_DISTANCE + CLAIM_ROUNDING) * size:
+            return Claim("point", False, f"it is {distance:.3g} from X, and claimed to be in X")
+        if distance <= claimed + CLAIM_ROUNDING * size:
             inside = is_member(self.problem.X, distance)
             text = "a point of X" if inside else f"{distance:.2g} from X, as claimed"
             return Claim("point", True, text)

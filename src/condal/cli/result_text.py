@@ -33,6 +33,7 @@ def record(result: Result, figures: dict[str, float | None]) -> dict[str, Any]:
         "infeasibility": _finite(result.infeasibility),
         "price": _finite(result.price),
         "certified": bool(result.certificate.certified),
+        "bracket": bool(result.bracket),
         "reconstruction": None
         if sketched is None
         else {**asdict(sketched), "image_error": _finite(sketched.image_error)},
@@ -67,6 +68,7 @@ def summary(result: Result, answer: Lines) -> Lines:
             ),
             ("gap", f"{result.gap:.2g} between objective and bound"),
             ("infeasibility", f"{result.infeasibility:.2g}, at a price of {result.price:.2g}"),
+            *([("optimum", "between objective and bound")] if result.bracket else []),
             ("proof", result.certificate.because),
         ]
     if result.reconstruction is not None:

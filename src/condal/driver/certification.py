@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 
 from condal.certificates.certificate import (
+    EXACT_INFEASIBILITY,
     Certificate,
     EvaluatedPoint,
     allowed_gap,
+    relative_gap,
     relative_price,
 )
 from condal.certificates.infeasibility import candidates
 from condal.certificates.ledger import CertifiedPoint, ProofLedger
+from condal.certificates.repair import MAX_INFEASIBILITY, FactorRepair
 from condal.driver.scaling import Scaling
 from condal.driver.schedule import CLOSE_GAP, CertificationSchedule, Estimates
 from condal.linalg.points import Array, Point
@@ -29,6 +32,7 @@ from condal.storage.reconstruction import reconstructed, reconstruction
 from condal.types import Storage, from_user, to_user, why_unprovable
 
 ROOM_KEPT = 0.05  # of the room below an estimate, which may be too good: left to the proof
+MAX_REPAIRED_ERROR = 0.02  # of the last point: a feasible one is not worth the search above it
 DOUBT_SLACK = 0.1  # of the value: what a proof of a doubtful bound may lose
 
 
@@ -54,6 +58,7 @@ class Certifier:
         self.point_seconds = 0.0  # what it took to evaluate the last point
         self.unprovable = why_unprovable(problem.X)
         self.seems_solved = False  # by the estimates, where no proof is possible
+        self.factor_repair = FactorRepair.of(normalised) if problem.repair is None else None
 
     def memory(self) -> dict[str, Any]:
         """Return what a checkpoint holds of the proofs and of what is behind them."""
@@ -104,7 +109,13 @@ class Certifier:
         if state.k == 0 or not np.isfinite(state.value):
             return ledger.last_or_unproved(None)
         w = self.w if self.w is not None else state.y
-        point, seen, tangent = self._evaluate(x)
+        point, seen, tangent = evaluated = self._evaluate(x)
+        error = self._estimated_error(seen, w)
+        if error <= MAX_REPAIRED_ERROR:
+            with suppress(FloatingPointError, Cancelled), ledger.deadline.on():
+                repaired = self._repaired(*evaluated)
+                if self._estimated_error(repaired[1], w) <= error:
+                    point, seen, tangent = repaired
         allowed = allowed_gap(self.problem, seen.objective, self.tol)
         missed = abs(seen.objective - sense * self.lower / self.scaling.c)
         gap = max(allowed, missed) if missed < np.inf else allowed
@@ -129,19 +140,25 @@ class Certifier:
 
     def _estimates(self, state: State, row: Row) -> Estimates:
         missed, repairs = abs(row.objective - row.bound), self.problem.repair is not None
+        price = row.price * max(1.0, abs(row.objective))
+        rise = self.problem.sense * (row.bound - row.objective)
+        # The objective with infeasibility at its price, less the bound, is the Frank-Wolfe gap.
         if repairs:
-            # The objective with infeasibility at its price, less the bound, is the Frank-Wolfe gap.
             missed = min(missed, abs(state.gap) / self.scaling.c)
+        costly = self.factor_repair is not None and self._repairable(row.infeasibility)
+        if costly:
+            missed = abs(price - rise)
         return Estimates(
             k=state.k,
-            rise=self.problem.sense * (row.bound - row.objective),
+            rise=rise,
             missed=missed,
             infeasibility=row.infeasibility,
-            price=row.price * max(1.0, abs(row.objective)),
+            price=price,
             tol=self.tol,
             allowed=allowed_gap(self.problem, row.objective, self.tol),
             max_rise=2 * self.problem.objective_range,
-            repairs=repairs,
+            repairs=repairs or costly,
+            costly=costly,
             doubtful=self.w is not self.proved_w and not self.unprovable,
         )
 
@@ -174,12 +191,14 @@ class Certifier:
         failed = root_value(self.ledger.failed_work)
         if not self.schedule.affords(state.k, failed, root_value(self.method_work)):
             return False
-        point, seen, tangent = self._evaluate(x)
+        point, seen, tangent = self._repaired(*self._evaluate(x))
         allowed = allowed_gap(self.problem, seen.objective, self.tol)
         missed = allowed * (self.problem.sense * (seen.objective - row.bound) / allowed)
         assert self.w is not None
         price = self.problem.price(seen.Ax, self.problem.h.dual_point(self.scaling.dual(self.w)))
         if missed > CLOSE_GAP * allowed or price > allowed:
+            return False
+        if self.factor_repair is not None and seen.infeasibility > self.tol:
             return False
         self.schedule = self.schedule.after_proof(state.k)
         if self.unprovable:
@@ -201,6 +220,25 @@ class Certifier:
         seen = EvaluatedPoint.of(self.problem, point)
         self.point_seconds = time.perf_counter() - began
         return point, seen, None if lost is None else self.u
+
+    def _repairable(self, infeasibility: float) -> bool:
+        return EXACT_INFEASIBILITY < infeasibility <= MAX_INFEASIBILITY
+
+    def _repaired(
+        self, point: Point, seen: EvaluatedPoint, tangent: Array | None
+    ) -> tuple[Point, EvaluatedPoint, Array | None]:
+        """Return a feasible point near this one and its images; this one if none is found."""
+        if self.factor_repair is not None and self._repairable(seen.infeasibility):
+            repaired = self.factor_repair(point)
+            if repaired is not None:
+                return repaired, EvaluatedPoint.of(self.problem, repaired), tangent
+        return point, seen, tangent
+
+    def _estimated_error(self, seen: EvaluatedPoint, w: Array) -> float:
+        """The error of a point that the estimated bound and the dual w would prove."""
+        bound, y = self.problem.sense * self.lower / self.scaling.c, self.scaling.dual(w)
+        price = relative_price(self.problem, seen.Ax, y, seen.objective)
+        return max(relative_gap(seen.objective, bound), seen.infeasibility, price)
 
     def _certify(
         self,

@@ -24,8 +24,9 @@ class Estimates(NamedTuple):
 
     `rise` is bound - objective, `missed` the estimated gap (the smaller Frank-Wolfe gap, where a
     repair removes the infeasibility), `price` that of the infeasibility, `allowed` the requested
-    absolute gap and price, and `max_rise` more than any feasible problem has. `doubtful` says that
-    the bound is not proved yet.
+    absolute gap and price, and `max_rise` more than any feasible problem has. `repairs` says that x
+    can be repaired, and `costly` that this takes long. `doubtful` says that the bound is not proved
+    yet.
     """
 
     k: int
@@ -37,6 +38,7 @@ class Estimates(NamedTuple):
     allowed: float
     max_rise: float
     repairs: bool = False
+    costly: bool = False
     doubtful: bool = True
 
     @property
@@ -117,7 +119,7 @@ class CertificationSchedule:
             changes["next_proposal"] = 2 * k
         gap = k >= self.next_look and seen.nearly_solved
         if gap:
-            changes["next_look"] = k + 1 + int(LOOK_GROWTH * k)
+            changes["next_look"] = _after_proof(k) if seen.costly else k + 1 + int(LOOK_GROWTH * k)
         attempts = Attempts(infeasible, bound, proposal, gap and not seen.hopeless)
         return attempts, replace(self, **changes) if changes else self
 
@@ -128,5 +130,9 @@ class CertificationSchedule:
 
     def after_proof(self, k: int) -> CertificationSchedule:
         """Return the schedule after a proof of the gap at iteration k."""
-        next_look = k + max(MIN_PROOF_SPACING, int(PROOF_GROWTH * k))
-        return replace(self, next_look=next_look, last_proof=k)
+        return replace(self, next_look=_after_proof(k), last_proof=k)
+
+
+def _after_proof(k: int) -> int:
+    """Return when the next proof of a gap, or costly repair, may be tried."""
+    return k + max(MIN_PROOF_SPACING, int(PROOF_GROWTH * k))

@@ -47,7 +47,7 @@ def _short(result: Result) -> str:
     if not result.certificate.certified:
         return "No bound was proved, so the distance from the optimum is unknown."
     gap = f"The objective and the proved bound of the convex problem are {_apart(result)} apart"
-    if result.certificate.feasible:
+    if result.bracket:
         return f"{gap}, and x is feasible."
     return (
         f"{gap}, and x violates the constraints by {result.infeasibility:.2g}, at a price of "
@@ -73,7 +73,7 @@ def proof(result: Result) -> list[str]:
         return ["No bound on the optimum was proved, so the gap is unknown.", reason]
     objective, bound = number(result.objective), bound_of(result)
     sentences = [f"Proved: no feasible point has an objective better than {bound}."]
-    if result.certificate.feasible:
+    if result.bracket:
         sentences.append(
             f"The point x satisfies the constraints and has the objective {objective}. The optimum "
             f"of the convex problem lies between the two, which are {_apart(result)} apart."

@@ -71,7 +71,9 @@ def certificates():
         infeasibility=REALS,
         how=st.text(),
         failure=st.sampled_from([0.0, 1e-6]),
+        price=REALS,
         distance_to_X=REALS,
+        inside=st.booleans(),
         dimacs=st.dictionaries(st.text(), REALS, max_size=3),
     )
 

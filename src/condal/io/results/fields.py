@@ -58,6 +58,11 @@ class Fields:
             self._refuse(name, "a whole number")
         return value
 
+    def flag(self, name: str) -> bool:
+        """Return true or false."""
+        value = self.values.get(name)
+        return value if isinstance(value, bool) else self._refuse(name, "true or false")
+
     def absent(self, name: str) -> bool:
         """Whether the field is null or missing."""
         return self.values.get(name) is None

@@ -159,7 +159,7 @@ def _result(folder: Path, fields: Fields) -> Result:
 
 def _certificate(fields: Fields) -> Certificate:
     names = ("objective", "bound", "infeasibility", "price", "failure", "distance_to_X")
-    fields.only(*names, "gap", "how", "dimacs")
+    fields.only(*names, "inside", "gap", "how", "dimacs")
     dimacs = fields.table("dimacs")
     numbers = [fields.number(name) for name in names]
     objective, bound, infeasibility, price, failure, distance = numbers
@@ -178,6 +178,7 @@ def _certificate(fields: Fields) -> Certificate:
         how=fields.text("how"),
         failure=failure,
         distance_to_X=distance,
+        inside=fields.flag("inside"),
         dimacs={name: dimacs.number(name) for name in dimacs.values},
     )
 

@@ -161,6 +161,7 @@ def _claims(result: Result) -> dict[str, Any]:
             "infeasibility": encoded(certificate.infeasibility),
             "price": encoded(certificate.price),
             "distance_to_X": encoded(certificate.distance_to_X),
+            "inside": bool(certificate.inside),
             "how": certificate.how,
             "failure": encoded(certificate.failure),
             "dimacs": {name: encoded(error) for name, error in certificate.dimacs.items()},

@@ -1,0 +1,87 @@
+"""Repairs: feasible points near nearly feasible ones, so that objective and bound bracket the
+optimum.
+
+A problem may bring its own repair. For other semidefinite programs with equations that have sparse
+rows, the factor of x = R R' moves to the surface A(R R') = b by Gauss-Newton steps,
+
+    R <- R - J'(J J')^-1 (A(R R') - b),    J D = A(R D' + D R').
+
+Each is a least-squares correction of the factor: x stays psd, and its objective changes by about
+the price of the infeasibility. A shift towards an interior point would cost far more.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from condal.linalg.points import Array, LowRank, Point, dense
+from condal.problem import Problem
+from condal.types import Lifted, Spectral
+
+if TYPE_CHECKING:
+    from condal.methods.surface.newton import Surface
+
+MAX_INFEASIBILITY = 0.1  # relative: from further away, the nearest point is not worth the search
+MAX_NUMBERS = 2 * 10**7  # of a factor, which is copied some times
+MAX_DENSE_SIDE = 2000  # of an x that is stored whole
+NEGLIGIBLE = 1e-14  # of the largest eigenvalue of x: not a column of its factor
+RANK_THRESHOLD = 1e-8  # of the largest |column|^2 of R: smaller columns do not count
+ROOM = 1.2  # times the number of equations: the degrees of freedom that R must have
+EXACT = 1e-15  # the residual that is aimed at, on the normalised problem
+
+
+class FactorRepair:
+    """Moves x to the surface A(R R') = b of its factor R, for a normalised problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+    @classmethod
+    def of(cls, problem: Problem) -> FactorRepair | None:
+        """Return the repair of a normalised problem; None if it is not one of a surface."""
+        X, fixed = problem.X, problem.h.fixed is not None and problem.A.size > 0
+        spectral = isinstance(X, Spectral) and not isinstance(X, Lifted)
+        return cls(problem) if spectral and fixed and problem.f.L == 0 else None
+
+    @cached_property
+    def _surface(self) -> Surface | None:
+        """The surface, if equations with J J' can be solved; made when it is needed first."""
+        from condal.methods.surface.newton import Surface
+        from condal.methods.surface.rows import SurfaceRows, cost_of
+
+        rows = SurfaceRows.of(self.problem)
+        return None if rows is None or not rows.sparse else Surface(rows, cost_of(self.problem))
+
+    def __call__(self, x: Point) -> Point | None:
+        """Return a feasible point near x, up to rounding; None if none was found."""
+        X, R = self.problem.X, _factor(x)
+        assert isinstance(X, Spectral)
+        if R is None or R.size > MAX_NUMBERS or self._surface is None:
+            return None
+        squares = np.einsum("ij,ij->j", R, R)
+        rank = int((squares > RANK_THRESHOLD * squares.max(initial=0.0)).sum())
+        freedom = rank * len(R) - rank * (rank - 1) // 2
+        if freedom < ROOM * self._surface.rows.b.size:
+            return None  # J J' is singular, or nearly so
+        R = R / np.sqrt(X.trace)
+        if self._surface.rows.slack:
+            R = np.vstack([R, np.zeros(R.shape[1])])
+            R[-1, 0] = np.sqrt(max(0.0, 1.0 - float(np.vdot(R, R))))
+        moved = self._surface.retracted(R, tol=EXACT)
+        if moved is None or not np.isfinite(moved).all():
+            return None
+        return LowRank(moved[: X.n], np.full(moved.shape[1], X.trace))
+
+
+def _factor(x: Any) -> Array | None:
+    """Return R with x = R R'; None for an x that is too large to factor."""
+    if isinstance(x, LowRank):
+        return x.factor()
+    if isinstance(x, tuple) or len(x) > MAX_DENSE_SIDE:
+        return None
+    values, vectors = np.linalg.eigh(dense(x))
+    large = values > NEGLIGIBLE * values[-1]
+    return np.asarray(vectors[:, large] * np.sqrt(values[large]))

@@ -55,7 +55,6 @@ def test_neither_the_order_nor_the_clock_nor_the_global_generators_matter(monkey
     hours = count(1)
     for clock in ("perf_counter", "process_time", "monotonic", "time"):
         monkeypatch.setattr(time, clock, lambda: 3600.0 * next(hours))
-    monkeypatch.setattr("condal.problems.completion.monotonic", lambda: 3600.0 * next(hours))
     np.random.seed(20)  # noqa: NPY002 - the very thing that must not matter
     random.seed(20)
     found = digests(reversed(list(SOLVES)))

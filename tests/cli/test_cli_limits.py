@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from commands import run
 from condal.io.formats import write_rudy
+from condal.runtime.memory import bytes_of
 from known import random_graph
 
 STEP = 2.0  # seconds, at most, of one iteration, product or eigenvalue decomposition
@@ -136,3 +140,26 @@ def test_a_resumed_solve_keeps_its_own_limit():
     )
     spent, _ = timed("resume", "run.checkpoint", "graph.txt", "--max-seconds", 2, "--quiet")
     assert spent <= 1.1 * 2 + 1.0 + STEP
+
+
+def test_k_means_of_60000_points_is_refused_at_once(monkeypatch):
+    monkeypatch.setattr("condal.runtime.memory.available", lambda: 16 * 10**9)
+    Path("points.csv").write_text("0,1\n" * 60_000)
+    began = time.process_time()
+    ended = run("solve", "points.csv", "--as", "k-means", "--clusters", "3")
+    assert ended.exit_code == 2
+    assert "k-means of 60000 points needs at least 140 GB of memory" in ended.stderr
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("limit", ["110MB", "150MB", "250MB", "1GB"])
+def test_max_memory_is_compared_with_what_is_announced(limit, monkeypatch):
+    monkeypatch.setattr("condal.cli.memory.MIN_BYTES_TO_MENTION", 0)
+    words = ("solve", graph(1_500, 6), "--as", "max-cut", "--max-iters", "1", "--max-memory", limit)
+    ended = run(*words)
+    announced = re.search(r"memory: at most ([0-9.]+ [kMG]B) in total", ended.stderr)
+    if ended.exit_code == 2:
+        assert announced is None
+        assert "of memory with" in ended.stderr
+    else:
+        assert bytes_of(announced[1]) <= 1.05 * bytes_of(limit)  # it is shown in two digits

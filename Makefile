@@ -110,18 +110,21 @@ bench-peers: .venv/installed
 	apt-get install -y --no-install-recommends $(DEBIAN_PEERS) || echo "by hand: $(DEBIAN_PEERS)"
 	$(BIN)/condal bench --list
 
-# The long forms of the tests, on 2 cores, with a table at the end: thousands of problems against
-# other solvers, kills, files of any bytes. `make soak SOAK_MINUTES=5` for less of it.
-SOAK_MINUTES ?= 50
+# The long forms of the tests, on 2 cores, with a table at the end: planted problems with exact truth
+# through every door, thousands of problems against other solvers, kills, files of any bytes.
+# `make soak SECONDS=3600`; `make soak SUITES=planted COUNT=100000 CORES=1 SEED=500` for one suite,
+# for as many problems, and for others than before.
+SUITES ?=
+CORES ?= 2
 soak: .venv/installed
-	PYTHONPATH=tests SOAK_MINUTES=$(SOAK_MINUTES) $(BIN)/python -m soak
+	PYTHONPATH=tests SOAK_SECONDS=$(SECONDS) SOAK_MINUTES=$(SOAK_MINUTES) SOAK_COUNT=$(COUNT) \
+	  SOAK_SEED=$(SEED) SOAK_PROCESSES=$(CORES) $(BIN)/python -m soak $(SUITES)
 
 # Every reader under Atheris, out of CI, each for its share of the seconds; what it learns stays in
 # fuzz/corpus, and what a reader does wrong in fuzz/wrong.
-SECONDS ?= 300
 fuzz: .venv/installed
 	$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python $(PIP) 'atheris>=2.3'
-	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 nice $(BIN)/python -m fuzz --seconds $(SECONDS)
+	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 nice $(BIN)/python -m fuzz --seconds $(or $(SECONDS),300)
 
 # The oldest NumPy and SciPy that are promised to work.
 oldest: .venv-oldest/installed

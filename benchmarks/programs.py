@@ -1,4 +1,4 @@
-"""The same problems in CVXPY, each as a user would write it, and the solvers behind it."""
+"""The benchmark problems in CVXPY, each as a user would write it, and the solvers behind it."""
 
 from __future__ import annotations
 

@@ -7,4 +7,4 @@ with a linear minimisation oracle over X, projections onto K, the prox of g, and
 
 from condal.runtime.lazy import attach_stub
 
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+__getattr__, __dir__ = attach_stub(__name__, __file__)

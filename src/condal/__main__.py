@@ -7,6 +7,8 @@ import gc
 import sys
 from importlib.util import find_spec
 
+from condal.runtime.lazy import uncollected
+
 
 def main() -> None:
     """Run the command line if the libraries it needs are installed."""
@@ -22,7 +24,8 @@ def main() -> None:
         sys.exit(2)
     atexit.register(gc.freeze)  # the process ends: no search for garbage
     try:
-        from condal.cli import main as command_line
+        with uncollected():
+            from condal.cli import main as command_line
 
         command_line()
     except KeyboardInterrupt:  # during the imports; the command line handles later ones

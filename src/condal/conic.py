@@ -7,6 +7,7 @@ from condal.problems.conic import (
     TraceBound,
     UnboundedTraceError,
     Verdict,
+    certify,
     conic_model,
 )
 
@@ -17,5 +18,6 @@ __all__ = [
     "TraceBound",
     "UnboundedTraceError",
     "Verdict",
+    "certify",
     "conic_model",
 ]

@@ -200,6 +200,12 @@ class Problem:
         """-1 for a maximisation, else 1: the user's objective is sense * (f + h)."""
         return -1.0 if self.maximise else 1.0
 
+    @property
+    def fixed_diagonal(self) -> Array | None:
+        """The diagonal of every feasible x, if Ax = d diag(x) = b is all of A; else None."""
+        d, b, n = self.A.diagonal_rows, self.h.fixed, getattr(self.X, "n", None)
+        return None if d is None or b is None or d.size != n else np.asarray(b / d)
+
     def objective(self, x: Any) -> float:
         """Return the user's objective at x, a point of X or the x of a result."""
         x = from_user(self.X, x)
@@ -208,6 +214,14 @@ class Problem:
     def infeasibility(self, x: Any) -> float:
         """Return dist(Ax, K) / infeasibility_unit at x, a point of X or the x of a result."""
         return self.h.distance(self.A(from_user(self.X, x))) / self.infeasibility_unit
+
+    def price(self, Ax: Array, w: Array) -> float:
+        """Return |<w, Ax - P_K(Ax)>|: what the infeasibility of x is worth at the prices w.
+
+        Both vectors are of this problem, and K is dom h. For an optimal w, the optimum is better
+        than the objective at x by no more than this.
+        """
+        return abs(float(w @ self.h.normal_residual(Ax)))
 
     @cached_property
     def infeasibility_unit(self) -> float:

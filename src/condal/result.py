@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from condal.report.curves.style import Against
 
 ROWS_SHOWN = 5  # at each end of a history, in a notebook
+ESTIMATED = ("bound", "gap")  # columns of a history: estimates, marked by ~ where they are shown
+ESTIMATES = "~ marks estimates; proved is what is proved so far"
 
 
 class Status(Enum):
     """Why a solve ended. The value is the text for the user: what happened; what to do."""
 
-    SOLVED = "solved: the gap is proved to be within the tolerance"
+    SOLVED = "solved: gap, infeasibility and its price are proved to be within the tolerance"
     INFEASIBLE = (
         "infeasible: no point of X satisfies the constraints, as is proved; "
         "check b, the bounds and the trace"
@@ -95,12 +97,16 @@ class Row(NamedTuple):
     objective : float
         The objective at x_k.
     bound : float
-        The best bound so far, estimated from the answers of the oracle. Only the bound of the
-        certificate of the result is proved.
+        The best bound so far, estimated from the answers of the oracle: not a proved one.
     gap : float
-        ``|bound - objective| / max(1, |objective|)``.
+        ``|bound - objective| / max(1, |objective|)``, an estimate as the bound is.
     infeasibility : float
         The relative infeasibility of x_k, before any repair.
+    price : float
+        The price of that infeasibility at the dual of the bound, over ``max(1, |objective|)``.
+    proved : float
+        The largest of gap, infeasibility and price of the best pair of point and dual that is
+        proved so far; inf if none is. The result of a solve is never worse.
     lam, eta, sigma : float
         The penalty, the step and the dual step, as in the paper; nan where a method has none.
     oracle_calls, matvecs : int
@@ -114,12 +120,19 @@ class Row(NamedTuple):
     bound: float
     gap: float
     infeasibility: float
+    price: float
+    proved: float
     lam: float
     eta: float
     sigma: float
     oracle_calls: int
     matvecs: int
     seconds: float
+
+    @property
+    def error(self) -> float:
+        """The largest of gap, infeasibility and price: tol is met by its proof, not by it."""
+        return max(self.gap, self.infeasibility, self.price)
 
 
 class History:
@@ -186,15 +199,30 @@ class History:
         return pd.DataFrame(list(self), columns=list(self.columns))
 
     def __repr__(self) -> str:
-        return f"History({len(self)} iterations; columns {', '.join(self.columns)})"
+        names = ", ".join(map(column_label, self.columns))
+        return f"History({len(self)} iterations; columns {names}; {ESTIMATES})"
 
     def _repr_html_(self) -> str:
         """Show the first and the last rows."""
         rows, ends = list(self), ROWS_SHOWN
-        shown = [[f"{value:.6g}" for value in row] for row in rows[:ends] + rows[ends:][-ends:]]
+        shown = [
+            [marked(name, f"{value:.6g}") for name, value in zip(self.columns, row, strict=True)]
+            for row in rows[:ends] + rows[ends:][-ends:]
+        ]
         if len(rows) > 2 * ends:
             shown.insert(ends, ["..."] * len(self.columns))
-        return grid(f"History of {len(self)} iterations", self.columns, shown)
+        title = f"History of {len(self)} iterations; {ESTIMATES}"
+        return grid(title, list(map(column_label, self.columns)), shown)
+
+
+def column_label(name: str) -> str:
+    """Return the name of a column of a history, with ~ if it holds estimates."""
+    return f"~{name}" if name in ESTIMATED else name
+
+
+def marked(name: str, value: str) -> str:
+    """Return the text of a value in a column, with ~ if it is an estimate."""
+    return f"~{value}" if name in ESTIMATED else value
 
 
 def _row(numbers: Array) -> Row:
@@ -211,8 +239,8 @@ class Result:
     Parameters
     ----------
     x : array, LowRank, Outer or tuple
-        The point that `objective` and `infeasibility` refer to, repaired where the problem has a
-        repair; None if the solve ended before there was a point.
+        The point that `objective`, `infeasibility` and `price` refer to, repaired where the problem
+        has a repair; None if the solve ended before there was a point.
     y : array
         The multipliers of :math:`Ax \in K`, with the sign of :math:`f + \langle y, Ax \rangle`,
         where f is the minimised objective.
@@ -287,6 +315,15 @@ class Result:
         return self.certificate.infeasibility
 
     @property
+    def price(self) -> float:
+        r"""The price of infeasibility.
+
+        :math:`|\langle w, Ax - P_K(Ax) \rangle| / \max(1, |objective|)`, with w the dual that
+        proves the bound. If w is optimal, the objective is within gap + price of the optimum.
+        """
+        return self.certificate.price
+
+    @property
     def iterations(self) -> int:
         """The number of the last iteration; CGAL continues the count of a warm start."""
         return self.history.last.k if len(self.history) else 0
@@ -301,6 +338,7 @@ class Result:
             ("bound", f"{self.bound:.10g} ({certificate.because})"),
             ("gap", f"{self.gap:.3g}"),
             ("infeasibility", f"{self.infeasibility:.3g}"),
+            ("price", f"{self.price:.3g}"),
             *([("x", str(self.reconstruction))] if self.reconstruction else []),
             ("method", self.method),
             ("iterations", f"{self.iterations}"),

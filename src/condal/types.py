@@ -109,6 +109,14 @@ def spectral_parts(X: Domain) -> tuple[Spectral, ...] | None:
     return spectral if parts and len(spectral) == len(parts) else None
 
 
+def matrix_sides(X: Domain) -> list[int]:
+    """Return the sides of the matrices among the blocks of X."""
+    parts = getattr(X, "parts", None)
+    if parts is not None:
+        return [n for part in parts for n in matrix_sides(part)]
+    return [X.n] if isinstance(X, Spectral) else []
+
+
 @runtime_checkable
 class Projectable(Domain, Protocol):
     """X, a domain with a projection."""

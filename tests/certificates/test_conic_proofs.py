@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -15,8 +17,9 @@ from condal.certificates.conic import (
     proves_feasible,
     proves_infeasible,
     proves_unbounded,
+    residual,
 )
-from condal.certificates.exact import is_psd
+from condal.certificates.exact import exact_residual, is_psd
 from condal.certificates.proposals import interior_point, proved_value
 
 D = 2.0**-44
@@ -233,3 +236,39 @@ def test_proposals_are_corrected_and_moved_inside():
     value, w = proved_value(dual, v, lambda: interior_point(dual))
     assert value == pytest.approx(-y.sum(), abs=1e-8)
     assert proved_upper_bound(dual, w) == value
+
+
+def test_a_free_variable_without_any_row_has_no_bound():
+    program = form([1, 0], [], [], ("free", 1), ("orthant", 1))
+    assert proved_lower_bound(program, np.zeros(0)) == -np.inf
+    constant = form([0, 1], [], [], ("free", 1), ("orthant", 1))
+    assert -1e-300 <= proved_lower_bound(constant, np.zeros(0)) <= 0.0
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e150, 1e300])
+def test_squares_that_overflow_or_underflow_prove_nothing_and_raise_nothing(size):
+    program = form([1, 1, 0], [[1, 1, 0], [1, 0, -1]], [1, -1], ("free", 1), ("orthant", 2))
+    with np.errstate(all="ignore"):
+        assert proved_lower_bound(program, np.array([size, 3 * size])) <= 1
+        assert proved_upper_bound(program, size * np.array([1.0, 3.0, 7.0])) >= 1
+
+
+@pytest.mark.parametrize("exponent", [3, 30, 300, 500])
+def test_residuals_are_within_their_error_and_zero_only_if_they_are(exponent):
+    """Products that under- or overflow in double precision are among them."""
+    rng = np.random.default_rng(exponent)
+
+    def numbers(*shape):
+        return rng.standard_normal(shape) * 2.0 ** rng.integers(-exponent, exponent, shape)
+
+    for trial in range(40):
+        m, n = rng.integers(1, 7, 2)
+        M, v = sp.csr_array(numbers(m, n) * (rng.random((m, n)) < 0.6)), numbers(n)
+        with np.errstate(over="ignore", invalid="ignore"):
+            t = M @ v
+        t = np.where(np.isfinite(t), t, 1.0) + (trial % 2) * (rng.random(m) < 0.3)
+        r, error = residual(t, M, v)
+        for i in range(m):
+            exact = exact_residual((M, v), t, i)
+            assert abs(Fraction(float(r[i])) - exact) <= Fraction(float(error[i]))
+            assert (exact == 0) == (r[i] == 0 and error[i] == 0)

@@ -37,6 +37,7 @@ KEYS = {
     "bound": float,
     "gap": float,
     "infeasibility": float,
+    "price": float,
     "certified": bool,
     "reconstruction": type(None),
     "iterations": int,
@@ -123,7 +124,7 @@ def test_the_same_seed_gives_the_same_answer(cycle):
 def test_summary_says_what_was_proved(cycle):
     ended = run("solve", cycle, "--as", "max-cut")
     assert ended.exit_code == 0
-    assert "solved: the gap is proved" in ended.stdout
+    assert "solved: gap, infeasibility and its price are proved" in ended.stdout
     assert "the best possible: no cut of this graph weighs more" in ended.stdout
     assert "objective" in ended.stderr  # the header of the progress
     assert all(len(line) <= 80 for line in ended.output.splitlines())

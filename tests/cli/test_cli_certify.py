@@ -102,7 +102,7 @@ def test_every_application_is_saved_proved_and_shown(name):
     proof = certified(name)
     assert "\n  solved  " in proof
     assert "\n  answer         the same when recomputed from x\n" in proof
-    assert proof.endswith("\nProved: every claim is true.\n")
+    assert proof.endswith("\nProved, without assumptions: every claim is true.\n")
     assert "REFUTED" not in proof
     shown = run("show", "run")
     assert shown.exit_code == 0
@@ -128,7 +128,7 @@ def test_the_options_that_are_kept_make_the_very_same_problem(name):
 
 
 @pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("claim", ["objective", "bound", "infeasibility"])
+@pytest.mark.parametrize("claim", ["objective", "bound", "infeasibility", "price"])
 def test_numbers_that_are_not_true_are_refuted(name, claim):
     saved(name, "--quiet")
     result = load("run").result
@@ -315,7 +315,7 @@ def test_only_its_own_options_are_taken():
         (("certify", "max-cut.txt", "absent"), "absent: is not there; wanted the folder"),
         (("certify", "max-cut.txt", "max-cut.txt"), "max-cut.txt: is not a folder"),
         (("certify", "max-cut.txt", "."), "result.json: cannot be read"),
-        (("certify", "max-cut.txt"), "Missing argument 'RESULT'"),
+        (("certify", "max-cut.txt"), "Missing argument 'ANSWER'"),
         (("certify", "max-cut.txt", "run", "--tol", "0"), "tol must be a positive number"),
         (("certify", "max-cut.txt", "run", "--tol", "nan"), "tol must be a positive number"),
         (("show",), "Missing argument 'RESULT...'"),

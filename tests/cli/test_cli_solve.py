@@ -20,6 +20,7 @@ from condal.problems.completion import matrix_completion
 from condal.problems.maxcut import MaxCut
 
 COMMON = ["problem", "method", "why", "status", "objective", "bound", "gap", "infeasibility"]
+COMMON += ["price"]
 COMMON += ["certified", "reconstruction", "iterations", "oracle_calls", "matvecs", "seconds"]
 
 

@@ -37,9 +37,13 @@ def test_the_group_itself_needs_only_click(option, tmp_path):
     assert not modules & {"numpy", "scipy", "rich", "condal.cli.solve", "condal.types"}
 
 
-def test_a_solve_imports_its_application_and_no_other(tmp_path):
+def test_a_solve_imports_its_application_and_method_and_no_other(tmp_path):
     (tmp_path / "graph.txt").write_text(PENTAGON)
     modules = imported(tmp_path, "solve", "graph.txt", "--as", "max-cut")
+    rooms = {name.split(".")[2] for name in modules if name.startswith("condal.methods.")}
+    assert "lowrank" in rooms
+    assert not rooms & {"cgal", "rules", "interior", "classic", "surface"}
+    assert "condal.methods.projection.splitting" not in modules
     loaded = {name for name in modules if name.startswith("condal.cli.applications.")}
     assert loaded == {"condal.cli.applications.max_cut"}
     unneeded = "scipy.optimize scipy.fft scipy.stats scipy.spatial matplotlib jinja2 rich http"

@@ -7,6 +7,8 @@ import importlib.util
 import io
 import re
 import shlex
+import shutil
+import subprocess
 import tomllib
 import warnings
 
@@ -47,7 +49,10 @@ def run_command(line):
     program, rest = words[0].removeprefix(".venv/bin/"), words[1:]
     if program == "condal":
         return run_condal(line, rest)
-    if program == "make":
+    if program == "csdp":  # tests/given.py has its solution where it is not installed
+        if shutil.which(program):
+            subprocess.run(words, check=True, capture_output=True, timeout=60)
+    elif program == "make":
         makefile = (ROOT / "Makefile").read_text()
         for target in (word for word in rest if "=" not in word):
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), line

@@ -43,7 +43,7 @@ def test_a_notebook_is_kept_clean(path):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_ends_in_a_picture(path, tmp_path):
     if path.stem in NEEDS:
-        pytest.importorskip(NEEDS[path.stem])
+        pytest.importorskip(NEEDS[path.stem], reason="the notebook shows this package")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of the client; what a cell warns of is its output
         from nbclient import NotebookClient

@@ -166,7 +166,7 @@ EXTRAS = {
     "distributed": ("sweeps/cluster.py",),
     "networkx": ("problems/graphs.py",),
     **dict.fromkeys(("coptpy", "cvxopt", "pymanopt", "scs"), ("lab/bench/peers/",)),
-    "clarabel": ("certificates/proposals.py", "lab/bench/peers/"),
+    "clarabel": ("certificates/proposals.py", "cvxpy/interior.py", "lab/bench/peers/"),
 }
 
 

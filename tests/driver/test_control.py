@@ -16,9 +16,9 @@ from scipy.sparse.linalg import LinearOperator
 
 import condal
 from condal import Status, Stopper, storage
-from condal.driver.memory import Plan, estimate, in_all, make_plan, require_memory
+from condal.driver.memory import LazyChoices, Plan, estimate, in_all, make_plan, require_memory
 from condal.driver.stop import Budget
-from condal.errors import ProblemError
+from condal.errors import PieceError, ProblemError
 from condal.linalg.symmetric import Symmetric
 from condal.methods.choice import Choice
 from condal.problems import max_cut
@@ -490,7 +490,34 @@ def test_a_proof_that_is_cut_short_proves_less_and_is_right():
     assert (none.value, none.how) == (-np.inf, "no time for a proof")
 
 
-# Memory
+# Memory and the choice of methods
+
+
+def test_a_fall_back_is_made_when_it_is_needed_and_once():
+    made = []
+
+    def choices():
+        for name in "first", "second":
+            made.append(name)
+            yield Choice(condal.CGAL(), name)
+
+    lazy = LazyChoices(choices())
+    assert next(iter(lazy)).why == "first"
+    assert made == ["first"]
+    assert [choice.why for choice in lazy] == [choice.why for choice in lazy] == made
+    assert made == ["first", "second"]
+
+
+def test_a_piece_that_fails_while_a_fall_back_looks_at_it_ends_the_solve(monkeypatch):
+    def choices(problem, **_):
+        yield Choice(condal.CGAL(), "the first", patience=1)
+        raise PieceError("A returned nan", piece="A")
+
+    monkeypatch.setattr("condal.driver.memory.choices", choices)
+    result = condal.solve(max_cut(random_graph(50, 4)), tol=1e-9, max_iters=50)
+    assert result.status is Status.NUMERICAL_ERROR
+    assert "A returned nan" in result.reason
+    assert result.x is not None
 
 
 def test_a_memory_estimate_is_refused_before_allocating():

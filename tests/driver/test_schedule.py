@@ -11,8 +11,17 @@ from condal.driver.schedule import Attempts, CertificationSchedule, Estimates
 
 TOL = 1e-3
 NOTHING = Attempts(infeasibility=False, bound=False, proposal=False, gap=False)
-FAR = Estimates(k=1, rise=-1.0, missed=1.0, infeasibility=1.0, tol=TOL, allowed=TOL, max_rise=10.0)
-NEAR = FAR._replace(rise=-0.5e-3, missed=0.5e-3, infeasibility=0.0)
+FAR = Estimates(
+    k=1,
+    rise=-1.0,
+    missed=1.0,
+    infeasibility=1.0,
+    price=1.0,
+    tol=TOL,
+    allowed=TOL,
+    max_rise=10.0,
+)
+NEAR = FAR._replace(rise=-0.5e-3, missed=0.5e-3, infeasibility=0.0, price=0.0)
 
 
 def tried(estimates, last=1000, **changes):
@@ -57,6 +66,9 @@ def test_a_gap_is_tried_at_most_every_five_percent():
         ({"infeasibility": 1.04 * TOL}, True),
         ({"infeasibility": 1.06 * TOL}, False),
         ({"infeasibility": 1.06 * TOL, "repairs": True}, True),
+        ({"infeasibility": 0.5 * TOL, "price": 1.04 * TOL}, True),
+        ({"infeasibility": 0.5 * TOL, "price": 1.06 * TOL}, False),
+        ({"infeasibility": 0.5 * TOL, "price": 1.06 * TOL, "repairs": True}, True),
         ({"missed": 1.4 * TOL, "rise": -1.4 * TOL}, False),  # exact, so nothing can be repaired
         ({"missed": 1.4 * TOL, "rise": -1.4 * TOL, "infeasibility": 1e-6}, True),
         ({"missed": 1.6 * TOL, "rise": -1.6 * TOL, "infeasibility": 1e-6}, False),
@@ -102,3 +114,24 @@ def test_a_bound_above_the_objective_of_an_infeasible_point_is_beyond_the_tolera
     assert NEAR._replace(infeasibility=0.5 * TOL, rise=2 * TOL).beyond_tol
     assert not NEAR._replace(infeasibility=0.5 * TOL, rise=0.5 * TOL).beyond_tol
     assert not NEAR._replace(infeasibility=1e-13, rise=2 * TOL).beyond_tol
+
+
+# The share of a run that failed proofs may take.
+
+
+def test_failed_proofs_take_at_most_their_share_of_the_work():
+    schedule = CertificationSchedule().after_proof(100)
+    assert schedule.affords(105, failed=5.0, method=10.0)
+    assert not schedule.affords(105, failed=5.1, method=10.0)
+    assert schedule.affords(105, failed=5.1, method=11.0)
+
+
+def test_a_proof_is_tried_again_at_twice_the_iterations_whatever_it_costs():
+    schedule = CertificationSchedule().after_proof(100)
+    assert not schedule.affords(199, failed=1e9, method=1.0)
+    assert schedule.affords(200, failed=1e9, method=1.0)
+
+
+def test_the_first_proof_and_the_proofs_of_a_method_that_counts_nothing_are_free():
+    assert CertificationSchedule().affords(1, failed=0.0, method=1.0)
+    assert CertificationSchedule().after_proof(100).affords(104, failed=1e9, method=0.0)

@@ -51,9 +51,9 @@ def stored(a: Any, *, twice: bool = False) -> Any:
 
 def halves(a: Any) -> Any:
     """Return COO with each entry given as two halves."""
-    found = sp.coo_array(np.asarray(a))
-    places = (np.tile(found.row, 2), np.tile(found.col, 2))
-    return sp.coo_array((np.tile(found.data, 2) / 2, places), shape=found.shape)
+    matrix = sp.coo_array(np.asarray(a))
+    places = (np.tile(matrix.row, 2), np.tile(matrix.col, 2))
+    return sp.coo_array((np.tile(matrix.data, 2) / 2, places), shape=matrix.shape)
 
 
 def zeros_written(a: Any) -> Any:
@@ -63,9 +63,9 @@ def zeros_written(a: Any) -> Any:
 
 
 def long_indices(a: Any) -> Any:
-    found = sp.csr_array(np.asarray(a))
-    found.indices, found.indptr = found.indices.astype(np.int64), found.indptr.astype(np.int64)
-    return found
+    matrix = sp.csr_array(np.asarray(a))
+    matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+    return matrix
 
 
 SPARSE = {
@@ -83,27 +83,27 @@ SPARSE = {
 
 
 def _broken_csr(a: Any, index: int) -> Any:
-    found = sp.csr_array(np.asarray(a))
-    found.indices[0] = index
-    return found
+    matrix = sp.csr_array(np.asarray(a))
+    matrix.indices[0] = index
+    return matrix
 
 
 def _past_the_rows(a: Any) -> Any:
-    found = sp.coo_array(np.asarray(a))
-    found.row[-1] = np.shape(a)[0] + 5
-    return found
+    matrix = sp.coo_array(np.asarray(a))
+    matrix.row[-1] = np.shape(a)[0] + 5
+    return matrix
 
 
 def _past_the_rows_by_columns(a: Any) -> Any:
-    found = sp.csc_array(np.asarray(a))
-    found.indices[0] = np.shape(a)[0]
-    return found
+    matrix = sp.csc_array(np.asarray(a))
+    matrix.indices[0] = np.shape(a)[0]
+    return matrix
 
 
 def _falling_pointers(a: Any) -> Any:
-    found = sp.csr_array(np.asarray(a))
-    found.indptr[0] = 1
-    return found
+    matrix = sp.csr_array(np.asarray(a))
+    matrix.indptr[0] = 1
+    return matrix
 
 
 BROKEN = {

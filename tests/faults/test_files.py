@@ -28,10 +28,10 @@ from readers import FORMATS, holding
 from readers.contents import METIS, RUDY, W, claiming, csr, mat, npy, npz
 from readers.oracle import judged
 
-BY_NAME = {one.name: one for one in FORMATS}
-TEXTS = [one for one in FORMATS if one.text]
-PACKED = [one for one in FORMATS if one.packed]
-ON_DISK = [one for one in FORMATS if not one.name.startswith("saved")]  # and not in a result
+BY_NAME = {form.name: form for form in FORMATS}
+TEXTS = [form for form in FORMATS if form.text]
+PACKED = [form for form in FORMATS if form.packed]
+ON_DISK = [form for form in FORMATS if not form.name.startswith("saved")]  # and not in a result
 BOM = "\ufeff".encode()
 BOMB = 20 << 20  # bytes, which compress to a few thousand
 # Only files exactly as condal wrote them; blanks in JSON do not matter.
@@ -55,8 +55,8 @@ def refused(form, path: Path, text: str, line: int | None = None) -> FormatError
     return caught.value
 
 
-def same(form, one: Path, other: Path) -> None:
-    first, second = judged(form, one), judged(form, other)
+def same(form, path: Path, other: Path) -> None:
+    first, second = judged(form, path), judged(form, other)
     assert first is not None
     assert second is not None
     assert holding.alike(first, second)
@@ -75,7 +75,7 @@ LISTED = [(fault, name) for fault in FAULTS for name in CELLS]
 
 @pytest.mark.parametrize(
     ("fault", "name"),
-    [one for one in LISTED if not isinstance(CELLS[one[1]][one[0]], NoSuchThing)],
+    [cell for cell in LISTED if not isinstance(CELLS[cell[1]][cell[0]], NoSuchThing)],
 )
 def test_files_with(fault, name, tmp_path):
     """Trailing garbage; bad banner; 0-based index; lower-triangle entries; off-diagonal entry in a
@@ -133,7 +133,7 @@ def test_crlf_and_bom(form, tmp_path):
             assert holding.alike(judged(form, path), expected)
 
 
-@pytest.mark.parametrize("form", [one for one in FORMATS if not one.text], ids=repr)
+@pytest.mark.parametrize("form", [form for form in FORMATS if not form.text], ids=repr)
 def test_bom_before_what_is_no_text(form, tmp_path):
     path = put(tmp_path, form, BOM + form.files[0])
     refused(form, path, "is not an array|is not a .npz file|is not a MATLAB file|damaged")
@@ -317,14 +317,14 @@ def test_metis_edge_given_once(tmp_path):
 
 def test_blank_metis_line_is_an_isolated_vertex(tmp_path):
     form = BY_NAME["metis"]
-    found = judged(form, put(tmp_path, form, b"3 1\n3\n\n1\n"))
-    np.testing.assert_array_equal(found.toarray(), [[0, 0, 1], [0, 0, 0], [1, 0, 0]])
+    graph = judged(form, put(tmp_path, form, b"3 1\n3\n\n1\n"))
+    np.testing.assert_array_equal(graph.toarray(), [[0, 0, 1], [0, 0, 0], [1, 0, 0]])
 
 
 def test_rudy_line_without_a_weight(tmp_path):
     form = BY_NAME["rudy"]
-    found = judged(form, put(tmp_path, form, RUDY.replace(b"1 2 2", b"1 2")))
-    np.testing.assert_array_equal(found.toarray(), np.where(W == 2, 1, W))
+    graph = judged(form, put(tmp_path, form, RUDY.replace(b"1 2 2", b"1 2")))
+    np.testing.assert_array_equal(graph.toarray(), np.where(W == 2, 1, W))
 
 
 @pytest.mark.parametrize("name", ["table", "points", "ratings", "edge list"])
@@ -340,5 +340,5 @@ def test_a_formula_in_a_csv_cell(name, formula, tmp_path):
 
 def test_names_of_columns_may_be_formulas_and_stay_text(tmp_path):
     form = BY_NAME["table"]
-    found = judged(form, put(tmp_path, form, b"=1+2,@x\n1,2\n"))
-    assert found.names == ("=1+2", "@x")
+    table = judged(form, put(tmp_path, form, b"=1+2,@x\n1,2\n"))
+    assert table.names == ("=1+2", "@x")

@@ -19,8 +19,8 @@ from commands import PENTAGON, run
 from readers import FORMATS, results
 from readers.contents import RUDY, SDPA, claiming
 
-COMMANDS = [one for one in FORMATS if one.command is not None]
-BY_NAME = {one.name: one for one in FORMATS}
+COMMANDS = [form for form in FORMATS if form.command is not None]
+BY_NAME = {form.name: form for form in FORMATS}
 CASES = [
     (form.name, fault)
     for form in COMMANDS

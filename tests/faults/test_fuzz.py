@@ -15,7 +15,7 @@ from readers.mutations import any_file
 from readers.oracle import Wrong, judged, returned
 
 EXAMPLES = 60  # per reader
-OTHERS = [contents for one in FORMATS for contents in one.files]
+OTHERS = [contents for form in FORMATS for contents in form.files]
 
 
 @pytest.fixture(scope="module")

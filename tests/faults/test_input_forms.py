@@ -26,8 +26,8 @@ TYPES = {
 
 
 def pairs(*kinds, among=BUILDERS):
-    found = [(name, arg) for name, b in among.items() for kind in kinds for arg in getattr(b, kind)]
-    return pytest.mark.parametrize(("name", "arg"), found, ids=[f"{n}-{a}" for n, a in found])
+    cases = [(name, arg) for name, b in among.items() for kind in kinds for arg in getattr(b, kind)]
+    return pytest.mark.parametrize(("name", "arg"), cases, ids=[f"{n}-{a}" for n, a in cases])
 
 
 def array(name, arg):

@@ -33,7 +33,7 @@ def functions(path: Path) -> set[str]:
 def words(path: Path) -> set[str]:
     """Return the strings in a file and in the files of its folder that it imports."""
     nodes = list(ast.walk(tree(path)))
-    found = {
+    strings = {
         node.value
         for node in nodes
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
@@ -41,8 +41,8 @@ def words(path: Path) -> set[str]:
     for node in nodes:
         beside = path.parent / f"{getattr(node, 'module', None)}.py"
         if isinstance(node, ast.ImportFrom) and beside.is_file():
-            found |= words(beside)
-    return found
+            strings |= words(beside)
+    return strings
 
 
 def exists(test: str) -> bool:

@@ -48,10 +48,10 @@ def lowest_of(values, engine, guess=None):
 
 
 def check_lowest(values, engine, guess=None, width=0.0):
-    found, proved, true = lowest_of(values, engine, guess)
+    value, proved, true = lowest_of(values, engine, guess)
     size = float(np.abs(values).max())
     assert proved <= true + 1e-13 * size
-    assert true - 1e-12 * size <= found <= true + width + 1e-11 * size
+    assert true - 1e-12 * size <= value <= true + width + 1e-11 * size
 
 
 SPREAD = np.linspace(-1.0, 2.0, N)

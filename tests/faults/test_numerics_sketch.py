@@ -137,9 +137,9 @@ def test_the_same_seed_twice_gives_the_same_sketch_and_another_another():
         condal.solve(problem, storage=Sketch(12, 2, seed=seed), tol=1e-6, max_iters=50)
         for seed in (3, 3, 4)
     ]
-    one, same, other = (np.asarray(result.x) for result in results)
-    np.testing.assert_array_equal(one, same)
-    assert not np.array_equal(one, other)
+    first, same, other = (np.asarray(result.x) for result in results)
+    np.testing.assert_array_equal(first, same)
+    assert not np.array_equal(first, other)
 
 
 THREADED = """
@@ -161,7 +161,7 @@ print(json.dumps(found))
 def test_1_thread_against_2():
     """Sums in another order differ by rounding: the answers agree to the tolerance."""
     tests = str(TESTS)
-    found = []
+    runs = []
     for threads in ("1", "2"):
         run = subprocess.run(
             [sys.executable, "-c", THREADED.format(tests=tests)],
@@ -171,7 +171,7 @@ def test_1_thread_against_2():
             check=True,
             timeout=120,
         )
-        found.append(json.loads(run.stdout))
-    for (status, objective, bound), (other, *numbers) in zip(*found, strict=True):
+        runs.append(json.loads(run.stdout))
+    for (status, objective, bound), (other, *numbers) in zip(*runs, strict=True):
         assert status == other == "SOLVED"
         np.testing.assert_allclose(numbers, [objective, bound], rtol=2e-4)

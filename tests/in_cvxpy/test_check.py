@@ -102,3 +102,36 @@ def test_an_unsolved_problem_is_refused():
     x = cp.Variable()
     with pytest.raises(ProblemError, match="certify takes a solved problem"):
         certify(cp.Problem(cp.Minimize(x), [x >= 0]))
+
+
+def test_what_is_missing_is_named_and_a_trace_may_be_assumed():
+    problem = cut()
+    problem.solve(solver=cp.SCS)
+    for dual in problem.constraints[0].dual_variables:
+        dual.save_value(None)
+    answer = certify(problem)
+    assert not answer.proved
+    assert answer.missing == ("the duals of the constraints, which SCS lacks",)
+    assert "missing: the duals of the constraints" in str(answer).splitlines()[0]
+    # No exact dual exists: the optimum is not attained, and no row bounds the trace.
+    X = cp.Variable((2, 2), PSD=True)
+    flat = cp.Problem(cp.Minimize(X[0, 0]), [X[0, 1] == 1, X[1, 1] >= 0])
+    flat.solve(solver=cp.CLARABEL)
+    answer = certify(flat)
+    if not answer.proved:
+        assert answer.missing == ("a bound on the trace of a solution (trace_bound=)",)
+    answer = certify(flat, trace_bound=1e3)
+    assert answer.proved
+    assert answer.bound <= 1e-3
+
+
+def test_the_price_of_an_infeasible_point_is_told():
+    problem = cut()
+    problem.solve(solver=cp.CLARABEL)
+    assert certify(problem).price < 1e-6
+    X = problem.variables()[0]
+    X.save_value(1.1 * X.value)
+    answer = certify(problem)
+    assert answer.price > 0.05
+    assert "its price" in str(answer)
+    assert "is not within tol" in answer.excess(1e-3)

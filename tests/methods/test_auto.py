@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import inf
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from condal.methods import choice as auto
 from condal.methods.choice import Choice, choices
 from condal.methods.lowrank.method import LowRankCGAL
 from condal.methods.state import State, Warm
+from condal.methods.surface.method import LowRankNewton
 from condal.problem import problem_of
 from known import PLANTED, random_graph
 
@@ -59,7 +61,7 @@ def test_few_constraints_on_many_rows_go_to_the_low_rank_method():
     assert names(few) == ["lowrank", "interior-point", "splitting", "cgal-ls"]
 
 
-def test_a_large_matrix_of_a_fixed_diagonal_goes_to_the_low_rank_method():
+def test_a_large_matrix_of_a_fixed_diagonal_goes_to_methods_over_factors(monkeypatch):
     def problem(n, *, fixed):
         i, j = np.arange(n if fixed else n - 1), np.arange(n - 1)
         A = condal.Entries(n, np.concatenate([i, j]), np.concatenate([i, j + 1]))
@@ -67,9 +69,24 @@ def test_a_large_matrix_of_a_fixed_diagonal_goes_to_the_low_rank_method():
             condal.Linear(sp.eye(n)), condal.Spectrahedron(n, n), A, condal.Equal(np.zeros(A.size))
         )
 
+    assert names(problem(900, fixed=True))[:3] == ["newton", "lowrank", "splitting"]
+    assert names(problem(900, fixed=False))[:2] == ["newton", "splitting"]
+    assert names(problem(600, fixed=True))[0] == "newton"
+    monkeypatch.setattr(LowRankNewton, "seconds", lambda self, problem: inf)  # rows of no surface
     assert names(problem(900, fixed=True))[:2] == ["lowrank", "splitting"]
     assert names(problem(900, fixed=False))[0] == "splitting"
-    assert names(problem(600, fixed=True))[0] == "interior-point"
+    assert names(problem(300, fixed=True))[0] == "interior-point"
+
+
+def test_sparse_equations_go_to_newton_steps_over_factors_where_these_are_expected_to_be_faster():
+    assert names(theta(700, 3500), tol=1e-6)[0] == "newton"
+    assert names(theta(400, 2000), tol=1e-6)[0] == "newton"
+    assert names(theta(320, 300), tol=1e-6)[:2] == ["interior-point", "newton"]
+    assert names(theta(100, 500), tol=1e-6)[0] == "interior-point"
+    assert names(theta(400, 4800))[:2] == ["splitting", "newton"]
+    assert names(theta(320, 1500), tol=0.1) == ["cgal-ls"]
+    assert "newton" not in names(theta(320, 40000), tol=1e-6)  # J J' is dense
+    assert names(theta(320, 1500), tol=1e-6)[-1] == "cgal-ls"
 
 
 def test_domains_with_a_projection_go_to_the_primal_dual_method():
@@ -147,7 +164,7 @@ def test_the_low_rank_method_begins_at_the_rank_that_is_expected():
 
 
 def test_the_low_rank_method_is_told_what_to_aim_at():
-    first = choices(condal.problems.max_cut(random_graph(50, 4)).problem, tol=1e-5)[0]
+    first = next(choices(condal.problems.max_cut(random_graph(50, 4)).problem, tol=1e-5))
     assert first.method == LowRankCGAL(aim=1e-5)
 
 

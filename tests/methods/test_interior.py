@@ -467,3 +467,14 @@ def test_the_default_uses_it_where_it_is_the_fastest():
 def test_rectangles_are_matrices_in_a_corner():
     case = next(case for case in SECTIONED if isinstance(case.space, Rectangles))
     assert [part.kind for part in sections(case.X)] == ["psd"]
+
+
+def test_an_infeasible_row_drives_a_second_order_cone_to_its_edge_without_an_error():
+    """0 = 1: z grows until its scaling is singular in doubles."""
+    problem = condal.Problem.of(
+        f=Linear(2.0**-20 * np.array([-1.0, 3.0, 2.0])),
+        X=CutCone(3, 4.0),
+        A=condal.Matrix(np.array([[0.0, -2.0, 0.0], [0.0, 0.0, 0.0]])),
+        K=condal.Equal([-3.0, -1.0]),
+    )
+    assert condal.solve(problem, tol=1e-4).status is INFEASIBLE

@@ -54,6 +54,14 @@ def test_no_two_of_a_colour_are_joined_and_all_are_coloured(graph):
         assert graph[colour][:, colour].nnz == 0
 
 
+@graphs
+def test_each_vertex_has_the_first_colour_that_no_neighbour_has(graph):
+    colours = colouring(graph, most=graph.shape[0])
+    for number, colour in enumerate(colours):
+        for earlier in colours[:number]:  # or the vertex would be there
+            assert np.all(abs(graph[colour][:, earlier]).sum(axis=1) > 0)
+
+
 def test_a_star_needs_two_colours_and_a_complete_graph_as_many_as_it_has_vertices():
     assert len(colouring(GRAPHS["star"], most=51)) == 2
     complete = sp.csr_array(np.ones((6, 6)) - np.eye(6))

@@ -10,11 +10,12 @@ from typing import Any
 import scipy.sparse as sp
 
 from condal.io import formats
-from condal.io.formats.sdpa_solution import read_result, read_solution, write_solution
+from condal.io.formats.sdpa_solution import read_factors, read_result, read_solution, write_solution
 from readers import holding, results
 from readers.contents import (
     BOEING,
     EDGES,
+    FACTORS,
     INTENSITIES,
     MARKET,
     METIS,
@@ -175,6 +176,14 @@ PROGRAMS = [
         (RESULT,),
         holding.solution,
         _before(RESULT, b"{0"),
+    ),
+    Format(
+        "sdplr factors",
+        ".sdplr",
+        lambda path: read_factors(path, SIZES),
+        (FACTORS,),
+        holding.solution,
+        _before(FACTORS, b"\n0"),
     ),
     Format(
         "sedumi",

@@ -26,6 +26,8 @@ rsa                        3             3             2             0
 SDPA = b"2\n2\n2 -2\n1 2\n0 1 1 2 0.5\n1 1 1 1 1\n2 1 2 2 1\n2 2 1 1 1\n2 2 2 2 25\n"
 SIZES = (2, -1)  # of the blocks of the next two
 SOLUTION = b"0.5 -1\n1 1 1 1 1\n2 1 1 1 1\n2 1 1 2 -0.25\n2 1 2 2 2\n2 2 1 1 0.125\n"
+FACTORS = b"dual variable 2\n-0.5\n1\nprimal variable 1 s 2 2 1\n1\n-0.25\n"
+FACTORS += b"primal variable 2 d 1 1 1\n0.5\n"
 RESULT = b"xVec = \n{+5.0e-01,-1.0e+00}\nxMat = \nyMat = \n{\n{ {1,2},{2,5} }\n{0.125}\n}\n"
 QAPLIB = b"2\n0 1\n2 0\n\n0 3\n4 15\n"
 PERMUTATION = b"3 12\n2 3 1\n"

@@ -53,7 +53,7 @@ def same_sdpa(one: Any, other: Any) -> bool:
 def solution(found: Any) -> None:
     assert isinstance(found, SdpaSolution)
     for part in (found.z, *found.X):
-        assert np.isfinite(part).all()
+        assert np.isfinite(np.asarray(part)).all()
 
 
 def same_solution(one: Any, other: Any) -> bool:

@@ -53,7 +53,21 @@ def long(solved):
     history = History()
     for k in range(1, 100_001):
         history.append(
-            Row(k, 1 + 1 / k, 1 - 1 / k, 2 / k, 1 / k, 1.0, 1 / k, 0.1, k, 9 * k, k / 1e3)
+            Row(
+                k,
+                1 + 1 / k,
+                1 - 1 / k,
+                2 / k,
+                1 / k,
+                0.5 / k,
+                2 / k,
+                1.0,
+                1 / k,
+                0.1,
+                k,
+                9 * k,
+                k / 1e3,
+            )
         )
     return replace(solved, history=history)
 

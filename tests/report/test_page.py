@@ -305,6 +305,6 @@ def test_a_bound_is_rounded_to_stay_one(solved, objective, bound, text):
 def test_a_bound_that_the_objective_has_passed_is_still_rounded_its_own_way(solved):
     """An infeasible iterate may be better than the bound; the history tells which way it bounds."""
     history = History()
-    history.append(Row(1, 0.0, 9.0, 9.0, 1.0, 1.0, 1.0, 1.0, 1, 1, 0.1))
+    history.append(Row(1, 0.0, 9.0, 9.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1, 1, 0.1))
     result = replace(solved, history=history, certificate=Certificate(2.0, 1 + 1e-12, 0.1, "a"))
     assert words.bound_of(result) == "1.000000001"

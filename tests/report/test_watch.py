@@ -34,7 +34,7 @@ STOP = {"X-Condal": "stop"}
 
 
 def row(k):
-    return Row(k, 1.0 / k, -1.0, float("inf"), 0.5, 1.0, 1.0, 1.0, k, 2 * k, k / 10)
+    return Row(k, 1.0 / k, -1.0, float("inf"), 0.5, 0.1, 0.6, 1.0, 1.0, 1.0, k, 2 * k, k / 10)
 
 
 def ask(watch, path="", *, method="GET", host=None, **headers):
@@ -299,14 +299,14 @@ def test_a_process_that_is_killed_leaves_a_page_that_says_so(graph, tmp_path):
     with contextlib.closing(browser), solving(graph) as (process, address):
         browser.see(width=360)
         browser.open(address)
-        browser.wait("document.querySelectorAll('#errors path').length === 2")
+        browser.wait("document.querySelectorAll('#errors path').length === 3")
         assert browser.run("document.documentElement.scrollWidth") <= 360
         process.kill()
         process.wait(timeout=60)
         browser.wait("document.getElementById('status').textContent === 'Not connected'")
         assert "The values are from" in browser.text()
         assert browser.run("document.getElementById('stop').disabled") is True
-        assert browser.run("document.querySelectorAll('#errors path').length") == 2
+        assert browser.run("document.querySelectorAll('#errors path').length") == 3
 
 
 def test_the_button_where_ctrl_c_is_ignored(graph):

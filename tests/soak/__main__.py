@@ -1,4 +1,8 @@
-"""`make soak`: run all suites for SOAK_MINUTES and print a table; exit code 1 on any fault."""
+"""`make soak`: run all suites for a time and print a table; exit code 1 on any fault.
+
+SOAK_SECONDS or SOAK_MINUTES is the time, SOAK_SEED the first seed, and SOAK_PROCESSES the number of
+processes. With SOAK_COUNT, the suite of planted problems ends after as many problems.
+"""
 
 from __future__ import annotations
 
@@ -50,6 +54,10 @@ def soak(suites: Sequence[Suite], seconds: float, seed: int) -> Table:
     return table
 
 
+def _setting(name: str, default: float) -> str:
+    return os.environ.get(name) or str(default)
+
+
 def main(names: Sequence[str]) -> int:
     unknown = [name for name in names if name not in [suite.name for suite in SUITES]]
     if unknown:
@@ -58,10 +66,11 @@ def main(names: Sequence[str]) -> int:
     chosen = [suite for suite in SUITES if suite.there and (not names or suite.name in names)]
     for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(variable, "1")  # set before a suite imports NumPy
-    minutes = float(os.environ.get("SOAK_MINUTES", MINUTES))
-    seed = int(os.environ.get("SOAK_SEED", "0"))
-    table = soak(chosen, 60 * minutes, seed)
+    seconds = float(os.environ.get("SOAK_SECONDS") or 60 * float(_setting("SOAK_MINUTES", MINUTES)))
+    table = soak(chosen, seconds, int(_setting("SOAK_SEED", 0)))
     print(f"\n\n{table}")
+    if table.total.resume:
+        print(f"SEED={table.total.resume} continues with other planted problems")
     for fault in table.total.faults:
         print(f"WRONG: {fault}")
     return 1 if table.total.wrong else 0

@@ -29,6 +29,7 @@ class Suite:
 
 
 SUITES = (
+    Suite("planted", "soak.plantings", 6.0),
     Suite("truth", "soak.truths", 6.0),
     Suite("kills", "soak.kills", 2.0),
     Suite("fuzz", "soak.fuzzing", 2.0),

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 @dataclass(frozen=True)
 class Row:
     """Counts of a suite, or of a part of one; `faults` are the wrong ones, a line or more each:
-    what was claimed, and a command that shows it. `seconds` is what the slowest took."""
+    what was claimed, and a command that shows it. `seconds` is what the slowest took, and
+    `resume` the seed at which the suite continues, if it can."""
 
     suite: str
     tried: int = 0
@@ -18,6 +19,7 @@ class Row:
     short: int = 0
     seconds: float = 0.0
     faults: tuple[str, ...] = ()
+    resume: int = 0
 
 
 COLUMNS = ("suite", "tried", "judged", "solved", "not judged", "short", "wrong", "slowest")
@@ -55,6 +57,7 @@ def _sum(name: str, *rows: Row) -> Row:
         sum(row.short for row in rows),
         max((row.seconds for row in rows), default=0.0),
         tuple(fault for row in rows for fault in row.faults),
+        max((row.resume for row in rows), default=0),
     )
 
 

@@ -12,15 +12,15 @@ def main(family: str, first: int, count: int) -> None:
     statuses: Counter[str] = Counter()
     for seed in range(first, first + count):
         for name in ATTEMPTS if family == "all" else [family]:
-            found = attempt(name, seed)
-            statuses[found.status] += 1
-            statuses["judged"] += found.judged
-            statuses["short"] += bool(found.short)
-            statuses["slow"] += found.seconds > 5
-            if count == 1 or found.wrong or found.short:
-                print(f"{name} {seed} [{found.method or 'default'}] {found.status} ", end="")
-                print(f"{found.seconds:.2f} s, judged {found.judged}: {found.story}")
-                for line in (*found.wrong, *found.short):
+            outcome = attempt(name, seed)
+            statuses[outcome.status] += 1
+            statuses["judged"] += outcome.judged
+            statuses["short"] += bool(outcome.short)
+            statuses["slow"] += outcome.seconds > 5
+            if count == 1 or outcome.wrong or outcome.short:
+                print(f"{name} {seed} [{outcome.method or 'default'}] {outcome.status} ", end="")
+                print(f"{outcome.seconds:.2f} s, judged {outcome.judged}: {outcome.story}")
+                for line in (*outcome.wrong, *outcome.short):
                     print(f"    {line}")
     print(dict(statuses))
 

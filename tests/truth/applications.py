@@ -151,8 +151,8 @@ def theta(seed: int) -> Case:
     i, j = np.nonzero(np.triu(edges))
 
     def rules(x: Any) -> list[Any]:
-        found = [x[i, j] == 0] if i.size else []
-        return found + ([x >= 0] if plus else [])
+        constraints = [x[i, j] == 0] if i.size else []
+        return constraints + ([x >= 0] if plus else [])
 
     def missed(x: np.ndarray) -> float:
         if not plus:

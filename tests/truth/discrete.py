@@ -51,10 +51,10 @@ def map_inference(seed: int) -> Case:
         for p in product(*(range(k) for k in states))
     ]
     region, zero = flats.Simplices(sizes), np.zeros(len(rows))
-    found = Template(region, linear(region.space, cost), Image(np.array(rows)), Box(zero, zero))
+    template = Template(region, linear(region.space, cost), Image(np.array(rows)), Box(zero, zero))
     upper = float(min(energies)) + LOST * float(np.abs(cost).sum())
     model = problems.map_inference(unary, np.array(edges), tables)
-    return found.case("map", UNIT, kind=f"{nodes}", model=model, upper=upper, margin=0.0)
+    return template.case("map", UNIT, kind=f"{nodes}", model=model, upper=upper, margin=0.0)
 
 
 def matching(seed: int) -> Case:
@@ -65,9 +65,9 @@ def matching(seed: int) -> Case:
     orders = [np.eye(n)[list(p)] for p in permutations(range(n))]
     best = min(float(np.sum((A @ P - P @ B) ** 2)) for P in orders)
     upper = best + LOST * float(np.sum(A**2) + np.sum(B**2))
-    found, model = Template(Birkhoff(n), squares(F, np.zeros(n * n), 2.0)), None
+    template, model = Template(Birkhoff(n), squares(F, np.zeros(n * n), 2.0)), None
     model = problems.graph_matching(A, B)
-    return found.case("matching", UNIT, kind=f"{n}", model=model, upper=upper, margin=0.0)
+    return template.case("matching", UNIT, kind=f"{n}", model=model, upper=upper, margin=0.0)
 
 
 def qap(seed: int) -> Case:

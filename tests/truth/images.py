@@ -110,15 +110,15 @@ def _of_symmetric(space: Symmetric, rng) -> Image:
 
 def _at(space: Symmetric, i: np.ndarray, j: np.ndarray | None) -> np.ndarray:
     """Return x -> x_ij, or the sums of the rows i, as symmetric matrices."""
-    n, found = space.n, []
+    n, matrices = space.n, []
     for k in range(len(i)):
         e = np.zeros((n, n))
         if j is None:
             e[i[k]] = 1.0
         else:
             e[i[k], j[k]] = 1.0
-        found.append((0.5 * (e + e.T)).ravel())
-    return np.array(found).reshape(len(i), n * n)
+        matrices.append((0.5 * (e + e.T)).ravel())
+    return np.array(matrices).reshape(len(i), n * n)
 
 
 def _of_hermitian(space: Hermitian, rng) -> Image:

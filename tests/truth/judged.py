@@ -36,72 +36,72 @@ class Findings:
 
 def judge(case: Case, result: Result, said: Said, tol: float) -> Findings:
     """Run all checks."""
-    found = Findings()
+    findings = Findings()
     problem = problem_of(case.model)
-    with_itself(found, problem, result, tol)
+    with_itself(findings, problem, result, tol)
     if result.x is not None:
-        with_numpy(found, case, problem, result)
+        with_numpy(findings, case, problem, result)
     bounds: list[float] = []
     if result.x is not None and _is_dual(result.y, problem):
-        with_certify(found, problem, result, tol)
+        with_certify(findings, problem, result, tol)
         bounds = of_any_duals(problem, result)
-    with_what_is_known(found, case, problem, result, tol)
-    with_rival(found, case, problem, result, said, tol)
+    with_what_is_known(findings, case, problem, result, tol)
+    with_rival(findings, case, problem, result, said, tol)
     for bound in bounds:
         known = case.sense * case.upper if np.isfinite(case.upper) else np.inf
         high = min(said.high, known) if said.status == "solved" else known
         fine = case.margin > 0 or case.sense * bound <= high
-        found.ask(fine, f"certify proves {bound!r} by another dual, past {case.sense * high!r}")
-    return found
+        findings.ask(fine, f"certify proves {bound!r} by another dual, past {case.sense * high!r}")
+    return findings
 
 
-def with_itself(found: Findings, problem: Any, result: Result, tol: float) -> None:
+def with_itself(findings: Findings, problem: Any, result: Result, tol: float) -> None:
     """The gap matches bound and objective, and the result has what its status implies."""
     objective, bound = result.objective, result.bound
     gap = abs(bound - objective) / max(1.0, abs(objective))
-    found.ask(result.gap == gap or not np.isfinite(gap), f"gap is {result.gap}, not {gap}")
-    found.ask(_is_dual(result.y, problem), f"y has shape {result.y.shape}, or no numbers")
+    findings.ask(result.gap == gap or not np.isfinite(gap), f"gap is {result.gap}, not {gap}")
+    findings.ask(_is_dual(result.y, problem), f"y has shape {result.y.shape}, or no numbers")
     rows = list(result.history)
     for row in rows:
         gap = abs(row.bound - row.objective) / max(1.0, abs(row.objective))
-        found.ask(row.gap == gap or not np.isfinite(gap), f"row {row.k} has a gap of {row.gap}")
+        findings.ask(row.gap == gap or not np.isfinite(gap), f"row {row.k} has a gap of {row.gap}")
     counts = [(row.k, row.oracle_calls, row.matvecs, row.seconds) for row in rows]
     for before, after in pairwise(counts):
         fell = [a < b for a, b in zip(after, before, strict=True)]
-        found.ask(not any(fell), f"a count of the history fell from {before} to {after}")
+        findings.ask(not any(fell), f"a count of the history fell from {before} to {after}")
     proved = result.infeasible is not None and result.separator is not None
     infeasible = result.status is Status.INFEASIBLE
-    found.ask(proved == infeasible, f"{result.status.name} with proof {result.infeasible}")
-    found.ask(result.status is not Status.NUMERICAL_ERROR, f"NUMERICAL_ERROR: {result.reason}")
+    findings.ask(proved == infeasible, f"{result.status.name} with proof {result.infeasible}")
+    findings.ask(result.status is not Status.NUMERICAL_ERROR, f"NUMERICAL_ERROR: {result.reason}")
     if result.status is Status.SOLVED:
         aim = tol * max(1.0, abs(objective)) * (1 + 1e-12)
-        found.ask(abs(bound - objective) <= aim, f"SOLVED with a gap of {result.gap}")
-        found.ask(result.infeasibility <= tol, f"SOLVED, infeasible by {result.infeasibility}")
+        findings.ask(abs(bound - objective) <= aim, f"SOLVED with a gap of {result.gap}")
+        findings.ask(result.infeasibility <= tol, f"SOLVED, infeasible by {result.infeasibility}")
 
 
 def _is_dual(y: np.ndarray, problem: Any) -> bool:
     return y.shape == (problem.A.size,) and bool(np.isfinite(y).all())
 
 
-def with_numpy(found: Findings, case: Case, problem: Any, result: Result) -> None:
+def with_numpy(findings: Findings, case: Case, problem: Any, result: Result) -> None:
     """Objective, infeasibility and membership of x agree with NumPy."""
     value, size = case.value(result.x), max(problem.objective_range, abs(result.objective))
     same = abs(value - result.objective) <= ROUNDING * size + 1e-300
-    found.ask(same, f"the objective is {value!r}, not {result.objective!r}")
+    findings.ask(same, f"the objective is {value!r}, not {result.objective!r}")
     missed, told = case.missed(result.x), result.infeasibility * problem.infeasibility_unit
     reach = float(problem.A.norm * problem.X.max_norm) + missed + problem.infeasibility_unit
-    found.ask(abs(missed - told) <= ROUNDING * reach, f"Ax misses K by {missed!r}, not {told!r}")
+    findings.ask(abs(missed - told) <= ROUNDING * reach, f"Ax misses K by {missed!r}, not {told!r}")
     farthest = problem.h.distance(np.zeros(problem.A.size))
-    found.ask(
+    findings.ask(
         problem.infeasibility_unit <= max(1.0, farthest) * (1 + 1e-12),
         f"reach is {problem.infeasibility_unit}",
     )
     off, told = case.off(result.x), result.certificate.distance_to_X / (problem.X.max_norm or 1.0)
     limit = MEMBER if result.status is Status.SOLVED else MEMBER + 2 * told
-    found.ask(off <= limit, f"x is outside of X by {off:.3g} of its size; told {told:.3g}")
+    findings.ask(off <= limit, f"x is outside of X by {off:.3g} of its size; told {told:.3g}")
 
 
-def with_certify(found: Findings, problem: Any, result: Result, tol: float) -> None:
+def with_certify(findings: Findings, problem: Any, result: Result, tol: float) -> None:
     """`certify` proves as much from x and y alone."""
     again = condal.certify(problem, result.x, result.y)
     sense = problem.sense
@@ -110,9 +110,11 @@ def with_certify(found: Findings, problem: Any, result: Result, tol: float) -> N
     lost = sense * (result.bound - again.bound)
     if np.isfinite(result.bound):
         room = 0.1 * max(aim, abs(result.bound - result.objective)) + 2 * PROOF * unit
-        found.ask(lost <= room + ROUNDING * problem.objective_range, f"certify has {again.bound!r}")
+        findings.ask(
+            lost <= room + ROUNDING * problem.objective_range, f"certify has {again.bound!r}"
+        )
     same = abs(again.objective - result.objective) <= ROUNDING * problem.objective_range + 1e-300
-    found.ask(same, f"certify has the objective {again.objective!r}")
+    findings.ask(same, f"certify has the objective {again.objective!r}")
 
 
 def of_any_duals(problem: Any, result: Result) -> list[float]:
@@ -127,69 +129,69 @@ def of_any_duals(problem: Any, result: Result) -> list[float]:
 
 
 def with_what_is_known(
-    found: Findings, case: Case, problem: Any, result: Result, tol: float
+    findings: Findings, case: Case, problem: Any, result: Result, tol: float
 ) -> None:
     """A point that is feasible by construction, or a margin by which none is."""
     sense = case.sense
     if np.isfinite(case.upper):
-        found.judged = True
+        findings.judged = True
         over = sense * (result.bound - case.upper)
-        found.ask(over <= 0, f"bound {result.bound!r} is past the feasible {case.upper!r}")
+        findings.ask(over <= 0, f"bound {result.bound!r} is past the feasible {case.upper!r}")
     if case.margin == 0.0:
-        found.ask(result.status is not Status.INFEASIBLE, "INFEASIBLE, but a point is known")
+        findings.ask(result.status is not Status.INFEASIBLE, "INFEASIBLE, but a point is known")
     elif case.margin > 0:
-        found.judged = True
+        findings.judged = True
         forgiven = tol * problem.infeasibility_unit
         solved = result.status is Status.SOLVED
-        found.ask(not solved or case.margin <= 1.001 * forgiven, "SOLVED, but it is infeasible")
+        findings.ask(not solved or case.margin <= 1.001 * forgiven, "SOLVED, but it is infeasible")
         if case.margin > CLEARLY * forgiven and result.status is not Status.INFEASIBLE:
-            found.short.append("not proved infeasible")
+            findings.short.append("not proved infeasible")
         elif result.status not in (Status.SOLVED, Status.INFEASIBLE):
-            found.short.append(f"{result.status.name} on a barely infeasible problem")
+            findings.short.append(f"{result.status.name} on a barely infeasible problem")
     if result.status is Status.INFEASIBLE and result.separator is not None and case.separation:
         least, support, size = case.separation(result.separator)
-        found.ask(
+        findings.ask(
             least - support >= -1e-13 * (abs(least) + abs(support) + size),
             f"the separator has min <A'd, x> = {least!r}, sup <d, z> = {support!r}",
         )
 
 
 def with_rival(
-    found: Findings, case: Case, problem: Any, result: Result, said: Said, tol: float
+    findings: Findings, case: Case, problem: Any, result: Result, said: Said, tol: float
 ) -> None:
     """The bound is valid, and a solution is within the tolerance."""
     if said.status == "infeasible" and case.margin != 0.0:
         there = result.status is Status.SOLVED and result.infeasibility < 1e-12
         if there and np.isnan(case.margin):
             return  # a point checked elsewhere refutes the rival, which is sometimes wrong
-        found.ask(not there, "SOLVED without infeasibility, but the rival proves it so")
-        found.judged = True
+        findings.ask(not there, "SOLVED without infeasibility, but the rival proves it so")
+        findings.judged = True
         if np.isnan(case.margin) and result.status is not Status.INFEASIBLE:
-            found.short.append("not proved infeasible, the rival says")
+            findings.short.append("not proved infeasible, the rival says")
         return
     if said.status != "solved" or case.margin > 0:
         return
     sense, unit = case.sense, problem.gap_unit(result.objective)
     if said.width > 0.1 * max(tol * unit, 1e-6 * problem.objective_range):
         return  # the rival is not accurate enough
-    found.judged = True
-    found.ask(
+    findings.judged = True
+    findings.ask(
         not np.isfinite(result.bound) or sense * result.bound <= said.high,
         f"bound {result.bound!r} is past the optimum [{sense * said.low!r}, {sense * said.high!r}]",
     )
     if result.status is Status.INFEASIBLE:
-        found.ask(
+        findings.ask(
             result.infeasible is not None
             and result.infeasible.value <= SURELY * problem.infeasibility_unit,
             "INFEASIBLE by a wide margin, but the rival solves it",
         )
     elif result.status is Status.SOLVED:
         over = sense * result.objective - said.high
-        found.ask(over <= tol * unit * (1 + 1e-9), f"SOLVED, {over!r} above the optimum")
+        findings.ask(over <= tol * unit * (1 + 1e-9), f"SOLVED, {over!r} above the optimum")
         # f(x) >= f* - |y*| dist(Ax, K), y* the optimal multipliers, if x is in X
         outside = 2 * MEMBER * problem.objective_range
         owed = 2 * said.price * result.infeasibility * problem.infeasibility_unit + outside
         under = said.low - sense * result.objective
-        found.ask(under <= owed, f"SOLVED, {under!r} below the optimum, and {owed!r} is owed")
+        findings.ask(under <= owed, f"SOLVED, {under!r} below the optimum, and {owed!r} is owed")
     else:
-        found.short.append(f"{result.status.name} on a feasible problem")
+        findings.short.append(f"{result.status.name} on a feasible problem")

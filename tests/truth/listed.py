@@ -51,7 +51,7 @@ def listed_regions(
     for case in DOMAINS:
         if case.rules is not None and isinstance(case.space, Vectors) and type(case.X) not in made:
             cases.setdefault(type(case.X).__name__, []).append(case)
-    return {name: _chooser(found) for name, found in cases.items()}
+    return {name: _chooser(members) for name, members in cases.items()}
 
 
 def _chooser(cases: list[DomainCase]) -> Callable[..., Region]:

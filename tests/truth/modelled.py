@@ -92,7 +92,7 @@ def _mixed(rng) -> Any:
 def attempt_modelled(seed: int, tol: float, seconds: float) -> tuple[str, str, Findings]:
     """Return a description, CVXPY's status and the findings for one problem."""
     story, problem = random_problem(seed)
-    found = Findings()
+    findings = Findings()
     said = clarabel_says(Asked(problem))
     try:
         with warnings.catch_warnings():
@@ -105,20 +105,22 @@ def attempt_modelled(seed: int, tol: float, seconds: float) -> tuple[str, str, F
     sense = -1.0 if isinstance(problem.objective, cp.Maximize) else 1.0
     # it may report a far point on a ray as solved
     rough = said.status == "solved" and not said.width <= 0.1 * tol * max(1.0, abs(said.high))
-    found.judged = said.status != "unknown" and not rough
-    if said.status == "solved" and found.judged:
-        found.ask(status not in ("infeasible", "unbounded"), f"{status}, but the rival solves it")
+    findings.judged = said.status != "unknown" and not rough
+    if said.status == "solved" and findings.judged:
+        findings.ask(
+            status not in ("infeasible", "unbounded"), f"{status}, but the rival solves it"
+        )
         if status == "optimal":
             value = sense * float(problem.value)
             # what tol is relative to may be the objective without what is constant in it
             aim = 3 * tol * max(1.0, abs(value), abs(said.high), 100.0 if story == "lp" else 1.0)
             apart = max(value - said.high, said.low - value)
-            found.ask(apart <= aim, f"optimal at {value!r}, not [{said.low!r}, {said.high!r}]")
+            findings.ask(apart <= aim, f"optimal at {value!r}, not [{said.low!r}, {said.high!r}]")
         else:
-            found.short.append(f"{status} on a problem with a solution")
+            findings.short.append(f"{status} on a problem with a solution")
     elif said.status in ("infeasible", "unbounded"):
         other = {"infeasible": "unbounded", "unbounded": "infeasible"}[said.status]
-        found.ask(status != "optimal", f"optimal, but the rival proves it {said.status}")
+        findings.ask(status != "optimal", f"optimal, but the rival proves it {said.status}")
         if status not in (said.status, other, "infeasible_or_unbounded"):
-            found.short.append(f"{status} on a problem that is {said.status}")
-    return story, {"optimal": "SOLVED"}.get(status, status.upper()), found
+            findings.short.append(f"{status} on a problem that is {said.status}")
+    return story, {"optimal": "SOLVED"}.get(status, status.upper()), findings

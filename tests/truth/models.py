@@ -74,8 +74,8 @@ def completion(seed: int) -> Case:
             huber,
             lambda x: 0.5 / count * cp.sum(cp.huber(F @ x - v, delta)),
         )
-    found = Template(region, f, B=B, g=g)
-    return found.case("completion", UNIT, kind=loss, model=model, margin=0.0)
+    template = Template(region, f, B=B, g=g)
+    return template.case("completion", UNIT, kind=loss, model=model, margin=0.0)
 
 
 def trace_regression(seed: int) -> Case:
@@ -83,9 +83,9 @@ def trace_regression(seed: int) -> Case:
     p, m, n = int(rng.integers(1, 9)), int(rng.integers(1, 5)), int(rng.integers(1, 4))
     a, Y = rng.standard_normal((p, m)), rng.standard_normal((p, n))
     radius = float(rng.choice([0.1, 1.0, 10.0]))
-    found = Template(Nuclear(m, n, radius), squares(np.kron(a, np.eye(n)), Y.ravel()))
+    template = Template(Nuclear(m, n, radius), squares(np.kron(a, np.eye(n)), Y.ravel()))
     model = problems.trace_regression(a, Y, radius=radius)
-    return found.case("trace-regression", UNIT, kind="squares", model=model, margin=0.0)
+    return template.case("trace-regression", UNIT, kind="squares", model=model, margin=0.0)
 
 
 def phase_retrieval(seed: int) -> Case:
@@ -99,9 +99,9 @@ def phase_retrieval(seed: int) -> Case:
     space = Hermitian(n) if hermitian else Symmetric(n)
     F = np.array([space.flat(np.outer(row.conj(), row)) for row in a])
     region = Spectral(n, trace, True, hermitian)
-    found = Template(region, squares(F, b, 1 / float(b @ b)))
+    template = Template(region, squares(F, b, 1 / float(b @ b)))
     model = problems.phase_retrieval(b, a, trace=trace)
-    return found.case("phase-retrieval", UNIT, kind="squares", model=model, margin=0.0)
+    return template.case("phase-retrieval", UNIT, kind="squares", model=model, margin=0.0)
 
 
 def portfolio(seed: int) -> Case:
@@ -148,8 +148,8 @@ def regression(seed: int) -> Case:
     if loss == "absolute":
         f, B, g = nothing(region), Image(M), absolute(b)
     model = problems.l1_regression(M, b, radius=radius, loss=loss, zero_sum=zero_sum)
-    found = Template(region, f, A, K, B, g)
-    return found.case("regression", UNIT, kind=loss, model=model, margin=0.0)
+    template = Template(region, f, A, K, B, g)
+    return template.case("regression", UNIT, kind=loss, model=model, margin=0.0)
 
 
 def sparse_pca(seed: int) -> Case:
@@ -160,12 +160,12 @@ def sparse_pca(seed: int) -> Case:
     g = Term(
         "L1", lambda c: None, lambda z: rho * float(np.abs(z).sum()), lambda z: rho * cp.norm1(z)
     )
-    found = Template(
+    template = Template(
         region, linear(region.space, S.ravel()), B=Image(np.eye(n * n)), g=g, maximise=True
     )
     best = max(float(S[i, i]) - rho for i in range(n))
     upper, model = best - LOST * float(np.abs(S).sum()), problems.sparse_pca(S, rho)
-    return found.case("sparse-pca", UNIT, kind="L1", model=model, upper=upper, margin=0.0)
+    return template.case("sparse-pca", UNIT, kind="L1", model=model, upper=upper, margin=0.0)
 
 
 def geneig(seed: int) -> Case:
@@ -178,7 +178,7 @@ def geneig(seed: int) -> Case:
     ratio = float(rng.choice([0.5, 0.9, 0.999, 1.001, 1.1, 2.0, 10.0]))
     alpha = ratio / top if top > 0.1 else 1.0
     region = Spectral(n, alpha, True)
-    found = Template(
+    template = Template(
         region,
         linear(space, Phi.ravel()),
         Image(Psi.reshape(1, -1)),
@@ -187,7 +187,7 @@ def geneig(seed: int) -> Case:
     )
     margin = max(0.0, 1.0 - alpha * max(top, 0.0))
     model = problems.generalised_eigenvector(Phi, Psi, alpha)
-    return found.case("geneig", UNIT, kind=f"{ratio:g}", model=model, margin=margin)
+    return template.case("geneig", UNIT, kind=f"{ratio:g}", model=model, margin=margin)
 
 
 def pencil(seed: int) -> Case:
@@ -200,7 +200,7 @@ def pencil(seed: int) -> Case:
     values, vectors = eigh(Phi, Psi)
     size = float(np.sum(vectors[:, -1] ** 2))
     region = Spectral(n, 2 * size, True)
-    found = Template(
+    template = Template(
         region,
         linear(region.space, Phi.ravel()),
         Image(Psi.reshape(1, -1)),
@@ -209,7 +209,7 @@ def pencil(seed: int) -> Case:
     )
     model = problems.generalised_eigenvector(Phi, Psi, 2 * size)
     upper = float(values[-1]) - 1e-10 * float(np.abs(values).max())
-    return found.case("pencil", UNIT, kind="definite", model=model, upper=upper, margin=0.0)
+    return template.case("pencil", UNIT, kind="definite", model=model, upper=upper, margin=0.0)
 
 
 MODELS: dict[str, Callable[[int], Case]] = {

@@ -72,7 +72,7 @@ class Linear(Flat):
     high: np.ndarray
 
     def vertex(self, v: np.ndarray) -> np.ndarray:
-        found = linprog(
+        solution = linprog(
             v,
             A_ub=self.G if self.h.size else None,
             b_ub=self.h if self.h.size else None,
@@ -80,8 +80,8 @@ class Linear(Flat):
             b_eq=self.e if self.e.size else None,
             bounds=np.column_stack([self.low, self.high]),
         )
-        assert found.status == 0, found.message
-        return found.x
+        assert solution.status == 0, solution.message
+        return solution.x
 
     def off(self, z: np.ndarray) -> float:
         sides = [self.low - z, z - self.high, self.G @ z - self.h, np.abs(self.E @ z - self.e)]
@@ -149,15 +149,15 @@ class Hull(Flat):
         m, n = self.vertices.shape
         unit = self.size or 1.0
         below = np.vstack([self.vertices.T, -self.vertices.T]) / unit
-        found = linprog(
+        solution = linprog(
             np.append(np.zeros(m), 1.0),
             A_ub=np.hstack([below, -np.ones((2 * n, 1))]),
             b_ub=np.concatenate([z, -z]) / unit,
             A_eq=np.append(np.ones(m), 0.0)[None],
             b_eq=[1.0],
         )
-        assert found.status == 0, found.message
-        return unit * float(found.fun)
+        assert solution.status == 0, solution.message
+        return unit * float(solution.fun)
 
     def _rules(self, x: Any) -> list[Any]:
         w = cp.Variable(len(self.vertices), nonneg=True)

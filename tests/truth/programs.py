@@ -128,19 +128,19 @@ def least(block: Block, z: np.ndarray) -> float:
 def clarabel_hears(program: Program) -> Heard:
     """Solve the program with rows and objective scaled to norm 1; answer in its own units."""
     spoken = for_clarabel(program)
-    found = spoken.solve(accuracy=ACCURACY, seconds=SECONDS)
-    status = SAID.get(str(found.status), "unknown")
+    solution = spoken.solve(accuracy=ACCURACY, seconds=SECONDS)
+    status = SAID.get(str(solution.status), "unknown")
     if status != "solved":
         return Heard(status)
-    low, high = interval({"A": spoken.A, "b": spoken.b, "c": spoken.c}, found)
+    low, high = interval({"A": spoken.A, "b": spoken.b, "c": spoken.c}, solution)
     size, norms = spoken.size, spoken.norms
-    y = size * np.asarray(found.z)[: norms.size] / norms
-    return Heard(status, size * low, size * high, np.inf, spoken.T @ np.asarray(found.x), y)
+    y = size * np.asarray(solution.z)[: norms.size] / norms
+    return Heard(status, size * low, size * high, np.inf, spoken.T @ np.asarray(solution.x), y)
 
 
 def attempt_program(seed: int, tol: float, seconds: float) -> tuple[str, str, Findings]:
     """Return a description, a status and the findings for one program."""
-    given, found = planted(seed), Findings()
+    given, findings = planted(seed), Findings()
     if seed % 4 == 0 and given.program.b.size and "second-order" not in _kinds(given.program):
         sign = 1.0 if given.program.maximise else -1.0
         given = Planted(by_file(given.program), given.known, sign * given.upper)
@@ -151,99 +151,103 @@ def attempt_program(seed: int, tol: float, seconds: float) -> tuple[str, str, Fi
         model = conic_model(program, max_seconds=seconds, seed=seed % 3)
         result = model.solve(tol=tol, max_seconds=seconds, seed=seed % 3)
     except UnboundedTraceError:
-        found.short.append("nothing bounds the trace")
-        found.judged = bool(given.known)
-        return story, "refused", found
+        findings.short.append("nothing bounds the trace")
+        findings.judged = bool(given.known)
+        return story, "refused", findings
     heard = clarabel_hears(program)
     status, sense = result.status, -1.0 if program.maximise else 1.0
-    found.judged = bool(given.known) or heard.status != "unknown"
+    findings.judged = bool(given.known) or heard.status != "unknown"
     bound = sense * result.bound
     if given.known == "feasible":
-        found.ask(status is not Status.INFEASIBLE, "INFEASIBLE, but a point is known")
-        found.ask(bound <= sense * given.upper, f"bound past the feasible {given.upper!r}")
+        findings.ask(status is not Status.INFEASIBLE, "INFEASIBLE, but a point is known")
+        findings.ask(bound <= sense * given.upper, f"bound past the feasible {given.upper!r}")
     if given.known == "infeasible":
-        _of_infeasible(found, model, result, tol)
+        _of_infeasible(findings, model, result, tol)
     if given.known == "unbounded":
-        found.ask(status not in (Status.SOLVED, Status.INFEASIBLE), f"{status.name}: no bound")
-        found.ask(not np.isfinite(result.bound), f"bound {result.bound!r} of an unbounded one")
+        findings.ask(status not in (Status.SOLVED, Status.INFEASIBLE), f"{status.name}: no bound")
+        findings.ask(not np.isfinite(result.bound), f"bound {result.bound!r} of an unbounded one")
         if status is not Status.UNBOUNDED:
-            found.short.append("not proved unbounded")
+            findings.short.append("not proved unbounded")
     if status is Status.INFEASIBLE:
-        _separates(found, model, result, clarabel_hears(replace(program, c=0 * program.c)))
+        _separates(findings, model, result, clarabel_hears(replace(program, c=0 * program.c)))
     elif status is Status.UNBOUNDED:
-        _falls(found, model, heard)
+        _falls(findings, model, heard)
     elif heard.status == "solved" and given.known != "unbounded":
-        _agrees(found, model, result, heard, tol)
+        _agrees(findings, model, result, heard, tol)
     elif heard.status == "unbounded" and not given.known:
-        found.ask(status is not Status.SOLVED, "SOLVED, but the rival proves it unbounded")
-        found.short.append("not proved unbounded, the rival says")
+        findings.ask(status is not Status.SOLVED, "SOLVED, but the rival proves it unbounded")
+        findings.short.append("not proved unbounded, the rival says")
     elif heard.status == "infeasible" and not given.known and status is not Status.SOLVED:
-        found.short.append("not proved infeasible, the rival says")
-    return story, status.name, found
+        findings.short.append("not proved infeasible, the rival says")
+    return story, status.name, findings
 
 
-def _of_infeasible(found: Findings, model: Any, result: Any, tol: float) -> None:
+def _of_infeasible(findings: Findings, model: Any, result: Any, tol: float) -> None:
     """SOLVED only within the tolerance."""
     if result.status is Status.SOLVED:
-        found.ask(result.infeasibility > 0, "SOLVED with no infeasibility, but it is infeasible")
-        found.ask(result.infeasibility <= tol, "SOLVED beyond the tolerance")
+        findings.ask(result.infeasibility > 0, "SOLVED with no infeasibility, but it is infeasible")
+        findings.ask(result.infeasibility <= tol, "SOLVED beyond the tolerance")
     elif result.status is not Status.INFEASIBLE:
-        found.short.append("not proved infeasible")
+        findings.short.append("not proved infeasible")
 
 
-def _separates(found: Findings, model: Any, result: Any, heard: Heard) -> None:
+def _separates(findings: Findings, model: Any, result: Any, heard: Heard) -> None:
     """A'y in the cone and <b, y> < 0: 0 <= <A'y, x> = <b, y> would hold of a feasible x."""
     program, y = model.program, model.separator(result)
     below = float(program.b @ y)
-    found.ask(below < 0, f"the separator has <b, y> = {below!r}")
+    findings.ask(below < 0, f"the separator has <b, y> = {below!r}")
     z, size = program.A.T @ y, abs(program.A).T @ np.abs(y)
     for j, block in enumerate(program.blocks):
         here = program.place(j)
         out = least(block, z[here])
         room = 1e-9 * float(np.linalg.norm(size))
-        found.ask(out >= -room, f"A'y is outside of the cone of block {j} by {out!r}")
+        findings.ask(out >= -room, f"A'y is outside of the cone of block {j} by {out!r}")
         if heard.status == "solved" and heard.x is not None:
             # the rival's x is feasible but for its residual: then -out tr x + |y r| explains it
             residual = float(np.abs(y) @ np.abs(program.A @ heard.x - program.b))
             explained = 10 * (max(0.0, -out) * float(np.abs(heard.x).sum()) + residual)
             rounding = 1e-12 * float(np.abs(program.b) @ np.abs(y))
-            found.ask(explained + rounding >= -below, "INFEASIBLE, but the rival has a point")
+            findings.ask(explained + rounding >= -below, "INFEASIBLE, but the rival has a point")
 
 
-def _falls(found: Findings, model: Any, heard: Heard) -> None:
+def _falls(findings: Findings, model: Any, heard: Heard) -> None:
     """The ray is in the cone, all rows vanish on it, and the objective decreases."""
     program, ray = model.program, getattr(model.trace, "ray", None)
     sense = -1.0 if program.maximise else 1.0
     narrow = heard.width <= 1e-6 * max(1.0, abs(heard.high))
     if heard.status == "solved" and narrow:
-        found.ask(False, f"UNBOUNDED, but the rival has [{heard.low!r}, {heard.high!r}]")
+        findings.ask(False, f"UNBOUNDED, but the rival has [{heard.low!r}, {heard.high!r}]")
     if ray is None:
-        found.ask(False, "UNBOUNDED without a ray")
+        findings.ask(False, "UNBOUNDED without a ray")
         return
     r = ray.x / np.linalg.norm(ray.x)
     seen = float(np.abs(program.A @ r).max(initial=0.0))
     largest = float(np.abs(program.A.data).max(initial=0.0))
-    found.ask(seen <= 1e-9 * largest, f"a row sees the ray: {seen!r}")
-    found.ask(sense * float((program.c @ r)[0]) < 0, "the objective does not fall")
+    findings.ask(seen <= 1e-9 * largest, f"a row sees the ray: {seen!r}")
+    findings.ask(sense * float((program.c @ r)[0]) < 0, "the objective does not fall")
     for j, block in enumerate(program.blocks):
-        found.ask(least(block, r[program.place(j)]) >= 0, f"the ray leaves the cone of block {j}")
+        findings.ask(
+            least(block, r[program.place(j)]) >= 0, f"the ray leaves the cone of block {j}"
+        )
 
 
-def _agrees(found: Findings, model: Any, result: Any, heard: Heard, tol: float) -> None:
+def _agrees(findings: Findings, model: Any, result: Any, heard: Heard, tol: float) -> None:
     """Check bound, objective, rows and cones if the rival has a solution."""
     program, sense = model.program, -1.0 if model.program.maximise else 1.0
     unit = model.problem.gap_unit(result.objective)
     if heard.width > 0.1 * max(tol * unit, 1e-6 * model.problem.objective_range):
-        found.judged = False
+        findings.judged = False
         return
     bound = sense * result.bound
-    found.ask(not np.isfinite(bound) or bound <= heard.high, f"bound {bound!r} past {heard.high!r}")
+    findings.ask(
+        not np.isfinite(bound) or bound <= heard.high, f"bound {bound!r} past {heard.high!r}"
+    )
     if result.status is not Status.SOLVED:
-        found.short.append(f"{result.status.name} on a feasible program")
+        findings.short.append(f"{result.status.name} on a feasible program")
         return
     objective = sense * result.objective
     over = objective - heard.high
-    found.ask(over <= tol * unit * (1 + 1e-9), f"SOLVED, {over!r} above the optimum")
+    findings.ask(over <= tol * unit * (1 + 1e-9), f"SOLVED, {over!r} above the optimum")
     x = np.concatenate([np.ravel(block) for block in model.blocks(result, full=True)])
     value = sense * float((program.c @ x)[0])
     outside = max(-least(block, x[program.place(j)]) for j, block in enumerate(program.blocks))
@@ -253,6 +257,8 @@ def _agrees(found: Findings, model: Any, result: Any, heard: Heard, tol: float) 
     owed = 2 * residual + 2 * max(0.0, outside) * float(np.abs(slack).sum())
     owed += 1e-5 * (tol * unit + size) + abs(heard.width)
     under = heard.low - value
-    found.ask(under <= owed, f"SOLVED, {under!r} below the optimum, and {owed!r} is owed")
+    findings.ask(under <= owed, f"SOLVED, {under!r} below the optimum, and {owed!r} is owed")
     apart = abs(value - objective)
-    found.ask(apart <= owed + ROUNDING * size + tol * unit, f"x has {value!r}, not {objective!r}")
+    findings.ask(
+        apart <= owed + ROUNDING * size + tol * unit, f"x has {value!r}, not {objective!r}"
+    )

@@ -191,8 +191,8 @@ class Joined(Region):
         return np.concatenate([part.exact(rng) for part in self.parts])
 
     def face(self, rng) -> tuple[np.ndarray, np.ndarray]:
-        found = [part.face(rng) for part in self.parts]
-        return np.concatenate([v for v, _ in found]), np.concatenate([x for _, x in found])
+        faces = [part.face(rng) for part in self.parts]
+        return np.concatenate([v for v, _ in faces]), np.concatenate([x for _, x in faces])
 
 
 class Flat(Region):

@@ -50,17 +50,17 @@ def clarabel_says(asked: Asked) -> Said:
         problem = asked.problem
         try:
             data, chain, inverse = problem.get_problem_data(cp.CLARABEL, solver_opts=options)
-            found = chain.solve_via_data(problem, data, False, False, options)
-            problem.unpack_results(found, chain, inverse)
+            solution = chain.solve_via_data(problem, data, False, False, options)
+            problem.unpack_results(solution, chain, inverse)
         except cp.error.SolverError:
             return UNKNOWN
-    status = SAID.get(str(found.status), "unknown")
+    status = SAID.get(str(solution.status), "unknown")
     if status != "solved":
         return Said(status)
-    low, high = interval(data, found)
+    low, high = interval(data, solution)
     sense = -1.0 if isinstance(problem.objective, cp.Maximize) else 1.0
     value = sense * float(problem.value)  # including the constant that CVXPY leaves out of its data
-    moved = value - _primal(data, found)
+    moved = value - _primal(data, solution)
     duals = [np.ravel(weights * tie.dual_value) for tie, weights in asked.ties]
     price = float(np.linalg.norm(np.concatenate(duals))) if duals else 0.0
     rounding = 1e-14 * (abs(value) + abs(moved))
@@ -68,14 +68,14 @@ def clarabel_says(asked: Asked) -> Said:
     return Said(status, asked.factor * low, asked.factor * high, price)
 
 
-def _primal(data: Any, found: Any) -> float:
-    x = np.asarray(found.x)
+def _primal(data: Any, solution: Any) -> float:
+    x = np.asarray(solution.x)
     curved = 0.0 if data.get("P") is None else 0.5 * float(x @ (data["P"] @ x))
     return curved + float(data["c"] @ x)
 
 
-def interval(data: Any, found: Any) -> tuple[float, float]:
-    x, s, z = (np.asarray(part) for part in (found.x, found.s, found.z))
+def interval(data: Any, solution: Any) -> tuple[float, float]:
+    x, s, z = (np.asarray(part) for part in (solution.x, solution.s, solution.z))
     A, b, c, P = data["A"], data["b"], data["c"], data.get("P")
     Px = np.zeros_like(c) if P is None else P @ x
     curved = 0.5 * float(x @ Px)

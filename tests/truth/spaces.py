@@ -88,12 +88,12 @@ class Hermitian:
         return np.concatenate([full.real.ravel(), full.imag.ravel()])
 
     def rows(self, rng, count: int, whole: bool) -> np.ndarray:
-        found = []
+        vectors = []
         for _ in range(count):
             a = numbers(rng, (self.n, self.n), whole) + 1j * numbers(rng, (self.n, self.n), whole)
             upper = np.triu(a, 1)
-            found.append(self.flat(np.diag(np.diag(a).real) + upper + upper.conj().T))
-        return np.array(found).reshape(count, self.dimension)
+            vectors.append(self.flat(np.diag(np.diag(a).real) + upper + upper.conj().T))
+        return np.array(vectors).reshape(count, self.dimension)
 
     def cost(self, row: np.ndarray) -> Any:
         return self.square(row)

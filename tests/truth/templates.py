@@ -161,8 +161,8 @@ def _max(f: Cost, rng) -> bool:
 def _slater(family: str, region: Region, rng) -> Case:
     A, f = _image(region, rng), _cost(region, rng)
     K = holding(A.rows @ region.member(rng), float(rng.choice([0.5, 0.05])), rng)
-    found = Template(region, f, A, K, maximise=_max(f, rng))
-    return found.case(family, Scale.drawn(region, K, rng), kind="slater")
+    template = Template(region, f, A, K, maximise=_max(f, rng))
+    return template.case(family, Scale.drawn(region, K, rng), kind="slater")
 
 
 def _cone(family: str, region: Region, rng) -> Case:
@@ -172,8 +172,8 @@ def _cone(family: str, region: Region, rng) -> Case:
     room = float(rng.choice([0.5, 0.05]))
     K, target = cone_and_target(int(rng.integers(1, 7)), room, rng)
     rows = aimed(region.space.rows(rng, K.size, bool(rng.integers(2))), x, target)
-    found = Template(region, f, Image(rows), K, maximise=_max(f, rng))
-    return found.case(family, Scale.drawn(region, K, rng), kind="cone")
+    template = Template(region, f, Image(rows), K, maximise=_max(f, rng))
+    return template.case(family, Scale.drawn(region, K, rng), kind="cone")
 
 
 def _exact(family: str, region: Region, rng, kind: str, rows: np.ndarray, x: np.ndarray) -> Case:
@@ -187,10 +187,10 @@ def _exact(family: str, region: Region, rng, kind: str, rows: np.ndarray, x: np.
     z = rows @ x
     K = Box(z, z) if rng.random() < 0.6 else box_about(z, 0.0, rng)
     assert np.array_equal(K.nearest(z), z)
-    found = Template(region, f, Image(rows), K, maximise=_max(f, rng))
+    template = Template(region, f, Image(rows), K, maximise=_max(f, rng))
     scale = Scale.drawn(region, K, rng)
-    upper = scale.c * found.value(x)
-    return found.case(family, scale, kind=kind, upper=upper, margin=0.0)
+    upper = scale.c * template.value(x)
+    return template.case(family, scale, kind=kind, upper=upper, margin=0.0)
 
 
 def _boundary(family: str, region: Region, rng) -> Case:
@@ -213,9 +213,9 @@ def _infeasible(family: str, region: Region, rng) -> Case:
     K, d = apart(A.rows, region, margin, rng)
     if rng.random() < 0.25:
         return _contradicted(family, region, f, rng)
-    found, scale = Template(region, f, A, K), Scale.drawn(region, K, rng)
+    template, scale = Template(region, f, A, K), Scale.drawn(region, K, rng)
     apart_by = margin * float(np.linalg.norm(d) / np.linalg.norm(d / scale.rows))
-    return found.case(family, scale, kind=f"infeasible by {margin / unit:g}", margin=apart_by)
+    return template.case(family, scale, kind=f"infeasible by {margin / unit:g}", margin=apart_by)
 
 
 def _contradicted(family: str, region: Region, f: Cost, rng) -> Case:
@@ -227,12 +227,12 @@ def _contradicted(family: str, region: Region, f: Cost, rng) -> Case:
     margin = 10.0 ** -int(rng.integers(1, 10)) * unit
     z[-1] += margin
     K = Box(z, z)
-    found, scale = Template(region, f, Image(rows), K), Scale.drawn(region, K, rng)
+    template, scale = Template(region, f, Image(rows), K), Scale.drawn(region, K, rng)
     d = np.zeros(len(z))
     d[-1] = 1.0
     d[0] = -1.0 if rows[-1].any() else 0.0
     apart_by = margin * (1 - 1e-6) / float(np.linalg.norm(d / scale.rows))
-    return found.case(family, scale, kind=f"contradicted by {margin / unit:g}", margin=apart_by)
+    return template.case(family, scale, kind=f"contradicted by {margin / unit:g}", margin=apart_by)
 
 
 def _composite(family: str, region: Region, rng) -> Case:
@@ -241,14 +241,14 @@ def _composite(family: str, region: Region, rng) -> Case:
     if rng.random() < 0.5:
         A = _image(region, rng)
         K = holding(A.rows @ region.member(rng), float(rng.choice([0.5, 0.05])), rng)
-    found = Template(region, f, A, K, B, g, maximise=_max(f, rng))
-    return found.case(family, Scale.drawn(region, K, rng), kind="composite")
+    template = Template(region, f, A, K, B, g, maximise=_max(f, rng))
+    return template.case(family, Scale.drawn(region, K, rng), kind="composite")
 
 
 def _free(family: str, region: Region, rng) -> Case:
     f = _cost(region, rng)
-    found = Template(region, f, maximise=_max(f, rng))
-    return found.case(family, Scale.drawn(region, None, rng), kind="free", margin=0.0)
+    template = Template(region, f, maximise=_max(f, rng))
+    return template.case(family, Scale.drawn(region, None, rng), kind="free", margin=0.0)
 
 
 _MAKERS: dict[str, Callable[[str, Region, Any], Case]] = {

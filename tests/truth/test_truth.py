@@ -32,18 +32,19 @@ WHERE = {  # what to do for a class that no family has
 @pytest.mark.parametrize("family", ATTEMPTS)
 def test_nothing_false_is_said_of(family: str) -> None:
     outcomes = [attempt(family, seed, SECONDS) for seed in range(EACH)]
-    faults = [f"{'; '.join(one.wrong)}: {one.command}" for one in outcomes if one.wrong]
+    wrong = [outcome for outcome in outcomes if outcome.wrong]
+    faults = [f"{'; '.join(outcome.wrong)}: {outcome.command}" for outcome in wrong]
     assert faults == []
-    assert sum(one.judged for one in outcomes) >= EACH // 2  # enough results must be judged
-    assert sum(one.solved for one in outcomes) >= EACH // 4
+    assert sum(outcome.judged for outcome in outcomes) >= EACH // 2  # enough results must be judged
+    assert sum(outcome.solved for outcome in outcomes) >= EACH // 4
 
 
 def pieces(whole: Any) -> list[Any]:
     """Itself, and those it is made of."""
-    found = [whole]
+    all_pieces = [whole]
     for part in getattr(whole, "parts", ()):
-        found += pieces(part)
-    return found
+        all_pieces += pieces(part)
+    return all_pieces
 
 
 def test_every_domain_set_and_function_is_among_them() -> None:
@@ -88,10 +89,10 @@ def test_a_fault_comes_with_the_command_that_shows_it(monkeypatch: pytest.Monkey
         raise ZeroDivisionError("nothing")
 
     monkeypatch.setattr(condal, "solve", broken)
-    found = attempt("simplex", 5)
-    assert found.status == "raised"
-    assert found.wrong[0].startswith("ZeroDivisionError: nothing")
-    assert found.command.endswith("-m truth simplex 5")
+    outcome = attempt("simplex", 5)
+    assert outcome.status == "raised"
+    assert outcome.wrong[0].startswith("ZeroDivisionError: nothing")
+    assert outcome.command.endswith("-m truth simplex 5")
 
 
 def test_problems_are_not_all_of_one_kind() -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import condal
+from alarms import alarm
 from condal import methods, storage
 from condal.problem import problem_of
 from condal.types import Spectral
@@ -30,10 +29,6 @@ SLACK = 10.0  # seconds more on a busy machine
 PATIENCE = 60  # seconds, after which a solve counts as hung
 
 METHODS: dict[str, Callable[[], Any]] = {name: getattr(methods, name) for name in methods.__all__}
-
-
-class HungError(Exception):
-    """A solve that does not end."""
 
 
 @dataclass(frozen=True)
@@ -66,14 +61,14 @@ class Told(NamedTuple):
     story: str
     method: str
     status: str
-    found: Findings
+    findings: Findings
 
 
 def attempt(family: str, seed: int, seconds: float = SECONDS) -> Outcome:
     """Generate, solve and judge one problem; any exception counts as wrong."""
     began = time.perf_counter()
     try:
-        with _alarm(PATIENCE), warnings.catch_warnings():
+        with alarm(PATIENCE), warnings.catch_warnings():
             warnings.simplefilter("error")
             told = ATTEMPTS[family](seed, seconds)
     except Exception as error:
@@ -88,9 +83,9 @@ def attempt(family: str, seed: int, seconds: float = SECONDS) -> Outcome:
         told.story,
         told.method,
         told.status,
-        told.found.judged,
-        tuple(told.found.wrong),
-        tuple(told.found.short) if not told.method else (),
+        told.findings.judged,
+        tuple(told.findings.wrong),
+        tuple(told.findings.short) if not told.method else (),
         time.perf_counter() - began,
     )
 
@@ -112,9 +107,9 @@ def of_case(family: str) -> Callable[[int, float], Told]:
             options |= {"tol": float(rng.choice(TOLERANCES)), "warm_start": result}
             result = condal.solve(case.model, **options)
         seconds = time.perf_counter() - began
-        found = judge(case, result, clarabel_says(case.asked()), options["tol"])
-        found.ask(seconds < 2 * limit + SLACK, f"took {seconds:.0f} s of {limit:g}")
-        return Told(case.story, name, result.status.name, found)
+        findings = judge(case, result, clarabel_says(case.asked()), options["tol"])
+        findings.ask(seconds < 2 * limit + SLACK, f"took {seconds:.0f} s of {limit:g}")
+        return Told(case.story, name, result.status.name, findings)
 
     return told
 
@@ -122,8 +117,8 @@ def of_case(family: str) -> Callable[[int, float], Told]:
 def _of_other(made: Callable[[int, float, float], tuple[str, str, Findings]]) -> Any:
     def told(seed: int, limit: float) -> Told:
         tol = float(np.random.default_rng([seed, 2]).choice([1e-2, 1e-4, 1e-6]))
-        story, status, found = made(seed, tol, limit)
-        return Told(story, "", status, found)
+        story, status, findings = made(seed, tol, limit)
+        return Told(story, "", status, findings)
 
     return told
 
@@ -163,19 +158,3 @@ def _storage(X: Any, rng) -> Any:
     kinds = [storage.Atoms(), storage.Dense(), storage.Factored(n)]
     kinds += [storage.Sketch(n, int(rng.integers(1, n + 2)), seed=0)]
     return kinds[int(rng.integers(len(kinds)))]
-
-
-@contextmanager
-def _alarm(seconds: int) -> Iterator[None]:
-    """Raise HungError after `seconds`; only in the main thread."""
-
-    def ring(number: int, frame: Any) -> None:
-        raise HungError(f"no end after {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)

@@ -10,7 +10,8 @@ is a lower bound on the optimum. The domain proves a lower bound on the minimum.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import inf
+from functools import partial
+from math import inf, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from condal.certificates.rounding import (
     errors_of,
     tangent_rounding,
 )
+from condal.certificates.scales import require_scales
+from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.gradients import add
 from condal.linalg.norms import gamma, stable_norm, sum_roundings
@@ -28,6 +31,7 @@ from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
 from condal.problem import Model, Problem, problem_of
 from condal.runtime.arguments import finite_array
+from condal.runtime.entropy import unpredictable_seed
 from condal.runtime.markup import pairs
 from condal.sets.boxes import Equal
 from condal.sets.defaults import trusted
@@ -43,6 +47,8 @@ EXACT_INFEASIBILITY = 1e-12  # an infeasibility that is rounding
 class Certificate:
     """The objective of an answer, a proved bound on the optimum, and how feasible the answer is.
 
+    Gap, infeasibility and price together say how far the objective may be from the optimum.
+
     Parameters
     ----------
     objective : float
@@ -55,6 +61,9 @@ class Certificate:
         How the bound was proved.
     failure : float
         The probability that the bound is wrong; 0 unless the proof is probabilistic.
+    price : float
+        The price of infeasibility: ``|<w, Ax - P_K(Ax)>| / max(1, |objective|)``, with w the dual
+        that proves the bound; nan if it is unknown.
     distance_to_X : float
         A bound on the distance of x from X: rounding, for all points that the methods return.
     dimacs : dict
@@ -66,6 +75,7 @@ class Certificate:
     infeasibility: float
     how: str
     failure: float = 0.0
+    price: float = nan
     distance_to_X: float = 0.0
     dimacs: dict[str, float] = field(default_factory=dict)
 
@@ -73,6 +83,12 @@ class Certificate:
     def gap(self) -> float:
         r""":math:`|bound - objective| / \max(1, |objective|)`."""
         return relative_gap(self.objective, self.bound)
+
+    @property
+    def error(self) -> float:
+        """The largest of gap, infeasibility and price; inf if one of them is unknown."""
+        errors = self.gap, self.infeasibility, self.price
+        return inf if any(map(isnan, errors)) else max(errors)
 
     @property
     def certified(self) -> bool:
@@ -101,6 +117,7 @@ class Certificate:
             ("bound", f"{self.bound:.10g}" if self.certified else "none was proved"),
             ("gap", f"{self.gap:.3g}"),
             ("infeasibility", f"{self.infeasibility:.3g}"),
+            ("price", f"{self.price:.3g}"),
             ("proof", self.because),
             *((name, f"{error:.3g}") for name, error in self.dimacs.items()),
         ]
@@ -109,7 +126,17 @@ class Certificate:
 
 def relative_gap(objective: float, bound: float) -> float:
     """|bound - objective| / max(1, |objective|)."""
-    return abs(bound - objective) / max(1.0, abs(objective))
+    return relative(abs(bound - objective), objective)
+
+
+def relative(amount: float, objective: float) -> float:
+    """amount / max(1, |objective|), for a gap or a price."""
+    return amount / max(1.0, abs(objective))
+
+
+def relative_price(problem: Problem, Ax: Array, y: Array, objective: float) -> float:
+    """`Problem.price` of the dual that y proves its bound by, over max(1, |objective|)."""
+    return relative(problem.price(Ax, problem.h.dual_point(y)), objective)
 
 
 def allowed_gap(problem: Problem, objective: float, tol: float) -> float:
@@ -126,7 +153,7 @@ def certify(
     tangent: Array | None = None,
     slack: float | None = None,
     failure: float = DEFAULT_FAILURE,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> Certificate:
     r"""Certify the point x, with the bound of the dual y.
 
@@ -153,8 +180,9 @@ def certify(
         How much the proof may lose against the exact minimum; 1e-8 of the objective by default.
     failure : float
         The probability of error that a probabilistic proof is allowed.
-    seed : int
-        The seed of such a proof.
+    seed : int, optional
+        The seed of such a proof. By default it is drawn from the system's entropy, so whoever chose
+        y cannot have known it.
 
     Returns
     -------
@@ -163,7 +191,7 @@ def certify(
     Raises
     ------
     ProblemError
-        If y or the tangent do not fit the problem.
+        If y or the tangent do not fit the problem, or its numbers are too large or too small.
 
     Examples
     --------
@@ -175,6 +203,8 @@ def certify(
     True
     """
     problem = problem_of(model)
+    require_scales(problem)
+    seed = unpredictable_seed() if seed is None else seed
     y = finite_array(y, "y", ndim=1)
     if y.size != problem.A.size:
         raise ProblemError(
@@ -215,6 +245,30 @@ def certificate_of(
 ) -> Certificate:
     """Certify a point whose images are known. A bound of `enough`, as of a minimisation, is not
     improved."""
+    return certificate_and_proof(
+        problem,
+        seen,
+        y,
+        tangent=tangent,
+        slack=slack,
+        failure=failure,
+        seed=seed,
+        enough=enough,
+    )[0]
+
+
+def certificate_and_proof(
+    problem: Problem,
+    seen: EvaluatedPoint,
+    y: Array,
+    *,
+    tangent: Array | None,
+    slack: float,
+    failure: float,
+    seed: int,
+    enough: float,
+) -> tuple[Certificate, Proof]:
+    """Return a certificate, and the proof of the minimum over X behind it."""
     lower, proof = lower_bound(
         problem,
         seen.Mx if tangent is None else tangent,
@@ -224,15 +278,17 @@ def certificate_of(
         seed=seed,
         enough=enough,
     )
-    return Certificate(
+    certificate = Certificate(
         objective=seen.objective,
         bound=float(problem.sense * lower),
         infeasibility=seen.infeasibility,
+        price=relative_price(problem, seen.Ax, y, seen.objective),
         distance_to_X=seen.distance_to_X,
         how=proof.how,
         failure=proof.failure,
         dimacs=dimacs_errors(problem, seen, y, lower, proof),
     )
+    return certificate, proof
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,9 +331,11 @@ def lower_bound(
     g = f.gradient(u)
     v = add(f.M.adjoint(g), problem.A.adjoint(w))
     value, slope, support = f.value(u), float(g @ u), h.conjugate(w)
-    proof = problem.X.bound(
-        v, slack=slack, failure=failure, seed=seed, enough=enough - (value - slope - support)
-    )
+    prove, diagonal = problem.X.bound, problem.fixed_diagonal
+    if diagonal is not None and type(problem.X) is Spectrahedron:
+        prove = partial(problem.X.bound_on_diagonal, diagonal=diagonal)
+    left = enough - (value - slope - support)
+    proof = prove(v, slack=slack, failure=failure, seed=seed, enough=left)
     sizes = abs(value) + float(np.abs(g) @ np.abs(u)) + abs(proof.value) + h.conjugate_abs_sum(w)
     rounding = gamma(sum_roundings(u) + sum_roundings(w) + 8) * sizes
     negligible = NEGLIGIBLE_ROUNDING * slack / (problem.X.max_norm or 1.0)  # X may be {0}
@@ -307,7 +365,7 @@ def dimacs_errors(
     total = 1.0 + abs(value) + abs(lower)
     residual = seen.Ax - b
     errors: dict[str, Any] = {
-        "e1": np.linalg.norm(residual) / largest,
+        "e1": stable_norm(residual) / largest,
         "e2": seen.distance_to_X / largest,
         "e3": 0.0,
         "e4": 0.0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import inf, isfinite, isnan
@@ -16,9 +17,13 @@ from condal.certificates.certificate import (
     allowed_gap,
     certificate_of,
     dimacs_errors,
+    relative,
+    relative_price,
 )
 from condal.certificates.infeasibility import infeasibility_proof
-from condal.certificates.membership import is_member
+from condal.certificates.membership import is_member, price_of_distance
+from condal.certificates.tolerance import excess
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.problem import Problem
@@ -28,6 +33,8 @@ CLAIM_ROUNDING = 1e-9  # of an objective or infeasibility that another machine c
 SUM_ROUNDING = 1e-13  # of the size of a sum: what another order of its terms changes
 MEASURE_ROUNDING = 1e-6  # of an infeasibility or an error measure
 PROOF_STEPS = 0.01, 1e-4  # of the claim: what the first proof may lose, and the second
+ROUNDING_OF_GAP = 0.1  # the most of a claimed gap that counts as rounding of its bound
+ASSUMPTION = re.compile(r", (?=trusting |for points )")  # begins one in the words of a proof
 
 
 @dataclass(frozen=True)
@@ -42,11 +49,14 @@ class Claim:
         Whether it is true.
     found : str
         What was found, in words.
+    assuming : tuple of str
+        What the statement assumes without proof, such as a given bound on the trace.
     """
 
     name: str
     holds: bool
     found: str
+    assuming: tuple[str, ...] = ()
 
 
 class Trial:
@@ -66,8 +76,11 @@ class Trial:
         self.problem, self.result, self.seen, self.seed = problem, result, seen, seed
         self.certified = certified
         self.claimed, self.sense = result.certificate, problem.sense
-        self.room = self._allowed(CLAIM_ROUNDING)  # for rounding in the objective and the bound
-        self.room += SUM_ROUNDING * _finite(problem.objective_range)
+        rounding = SUM_ROUNDING * _finite(problem.objective_range)
+        self.room = self._allowed(CLAIM_ROUNDING) + rounding  # of the objective
+        claimed_gap = _finite(abs(self.claimed.bound - self.claimed.objective))
+        self.bound_room = self._allowed(CLAIM_ROUNDING)
+        self.bound_room += min(rounding, ROUNDING_OF_GAP * claimed_gap)
         self.certificate: Certificate | None = None
 
     def claims(self, tol: float | None) -> Iterator[Claim]:
@@ -75,20 +88,23 @@ class Trial:
         yield self._member()
         yield self._objective()
         yield self._infeasibility()
+        if not isnan(self.claimed.price):
+            yield self._price()
         own = self.result.tol if self.result.status is Status.SOLVED else None
         claimed = self.sense * self.claimed.bound
         claimed = -inf if isnan(claimed) or claimed == inf else claimed
         self.certificate = proved = self._best(claimed, self.seed)
         if tol is not None:
             self.certificate = self._better(proved, tol)
+        weaker = replace(proved, bound=self.sense * min(claimed, self.sense * proved.bound))
         if self.claimed.bound != -self.sense * inf:
-            yield self._bound(proved)
+            yield self._bound(proved, weaker.bound)
         if self.claimed.dimacs:
             yield self._dimacs()
         if own is not None:
-            yield self._within(own, "solved", self.claimed.bound)
+            yield self._solved(own, "solved", weaker)
         if tol is not None:
-            yield self._within(tol, f"tol {tol:g}", self.certificate.bound)
+            yield self._solved(tol, f"tol {tol:g}", self.certificate)
 
     def _allowed(self, tol: float) -> float:
         return allowed_gap(self.problem, self.seen.objective, tol)
@@ -114,6 +130,17 @@ class Trial:
         if actual == claimed or abs(actual - claimed) <= room:
             return Claim("infeasibility", True, f"{actual:.3g}, as claimed")
         return Claim("infeasibility", False, _apart(claimed, actual))
+
+    def _price(self) -> Claim:
+        """The price of the infeasibility that is claimed, at the y that is given."""
+        problem, seen, y, claimed = self.problem, self.seen, self.result.y, self.claimed.price
+        actual = relative_price(problem, seen.Ax, y, seen.objective)
+        sizes = stable_norm(y) * problem.A.norm * problem.X.max_norm  # Ax is rounded, too
+        room = CLAIM_ROUNDING + MEASURE_ROUNDING * actual
+        room += relative(SUM_ROUNDING * _finite(sizes), seen.objective)
+        if actual == claimed or abs(actual - claimed) <= room:
+            return Claim("price", True, f"{actual:.3g}, as claimed")
+        return Claim("price", False, _apart(claimed, actual))
 
     def _better(self, proved: Certificate, tol: float) -> Certificate:
         """Return a certificate within tol, if y proves one; else the one that is proved."""
@@ -155,9 +182,9 @@ class Trial:
         assert best is not None
         return best
 
-    def _bound(self, proved: Certificate) -> Claim:
+    def _bound(self, proved: Certificate, weaker: float) -> Claim:
         short = self.sense * (self.claimed.bound - proved.bound)
-        if not short <= self.room:
+        if not short <= self.bound_room:
             best = "nothing" if not proved.certified else f"no more than {proved.bound:.10g}"
             by = f", off by {short:.3g}" if isfinite(short) else ""
             return Claim(
@@ -167,8 +194,8 @@ class Trial:
             return Claim(
                 "bound", False, f"proved, but wrong with probability at most {proved.failure:.1g}"
             )
-        weaker = self.sense * min(self.sense * self.claimed.bound, self.sense * proved.bound)
-        return Claim("bound", True, f"{weaker:.10g}, proved by {proved.because}")
+        text = f"{weaker:.10g}, proved by {proved.because}"
+        return Claim("bound", True, text, assumptions_of(proved))
 
     def _dimacs(self) -> Claim:
         h, claimed = self.problem.h, self.claimed.dimacs
@@ -183,19 +210,31 @@ class Trial:
                 )
         return Claim("DIMACS errors", True, "as claimed")
 
+    def _solved(self, tol: float, name: str, proved: Certificate) -> Claim:
+        """Claim that the point solves to tol, by a bound that is proved, not just claimed."""
+        claim = self._within(tol, name, proved.bound)
+        if not claim.holds:
+            return claim
+        worth = price_of_distance(self.problem, self.seen, self.result.y)
+        if not worth <= self._allowed(tol):
+            text = f"the point is {self.seen.distance_to_X:.3g} from X, which is worth {worth:.3g}"
+            return Claim(name, False, f"{text} and is not within tol {tol:g}")
+        return replace(claim, assuming=assumptions_of(proved))
+
     def _within(self, tol: float, name: str, bound: float) -> Claim:
-        """Claim that gap and infeasibility are within tol, by a bound that is proved elsewhere."""
-        allowed, unit = self._allowed(tol), self._allowed(1.0)
-        allowed += min(self.room, 1e-3 * allowed)
-        gap, infeasibility = abs(bound - self.seen.objective), self.seen.infeasibility
-        if not gap <= allowed:
-            return Claim(name, False, f"a gap of {gap / unit:.3g} is not within tol {tol:g}")
-        if not infeasibility <= tol * (1 + MEASURE_ROUNDING) + CLAIM_ROUNDING:
-            text = f"an infeasibility of {infeasibility:.3g} is not within tol {tol:g}"
-            return Claim(name, False, text)
-        if not is_member(self.problem.X, self.seen.distance_to_X, tol):
-            return Claim(name, False, "the point is not in X")
-        return Claim(name, True, f"a gap of {gap / unit:.3g}, within tol {tol:g}")
+        """Claim that the point solves to tol, by a bound that is proved elsewhere."""
+        assert self.certificate is not None
+        wrong = excess(
+            self.problem,
+            replace(self.certificate, bound=bound),
+            tol,
+            gap_room=min(self.room, 1e-3 * self._allowed(tol)),
+            infeasibility_room=MEASURE_ROUNDING * tol + CLAIM_ROUNDING,
+        )
+        if wrong:
+            return Claim(name, False, wrong)
+        gap = abs(bound - self.seen.objective) / self._allowed(1.0)
+        return Claim(name, True, f"a gap of {gap:.3g}, within tol {tol:g}")
 
 
 def separated(problem: Problem, result: Result, seed: int) -> Claim:
@@ -210,7 +249,7 @@ def separated(problem: Problem, result: Result, seed: int) -> Claim:
         proof = infeasibility_proof(
             problem,
             d,
-            slack=step * min(claim.value, 1e300) * float(np.linalg.norm(d)),
+            slack=step * min(claim.value, 1e300) * stable_norm(d),
             failure=_share(claim.failure),
             seed=seed + i,
         )
@@ -221,9 +260,18 @@ def separated(problem: Problem, result: Result, seed: int) -> Claim:
             surely = f", wrong with probability at most {failure:.1g}" if failure else ""
             text = f"A(X) is {claim.value:.3g} from K or further, by {proof.how}{surely}"
             holds = failure <= claim.failure
-            return Claim(name, holds, f"proved: {text}" if holds else f"less surely: {text}")
+            found = f"proved: {text}" if holds else f"less surely: {text}"
+            return Claim(name, holds, found, assumptions_of(replace(proof, failure=failure)))
     text = f"proved, but by {distance:.3g}, not by the {claim.value:.3g} that is claimed"
     return Claim(name, False, text if distance else "the separator proves nothing")
+
+
+def assumptions_of(proved: Certificate | Proof) -> tuple[str, ...]:
+    """Return what a proof assumes, each assumption in words."""
+    assumed = tuple(ASSUMPTION.split(proved.how)[1:])
+    if proved.failure:
+        assumed += (f"wrong with probability at most {proved.failure:.1g}",)
+    return assumed
 
 
 def _share(claimed: float) -> float:

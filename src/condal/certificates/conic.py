@@ -26,17 +26,19 @@ from condal.certificates.exact import (
     exact_rows,
     in_second_order,
     is_psd,
+    rounded_residual,
     shortest_solution,
 )
-from condal.linalg.eigenvalue_bounds import dense_cholesky, sparse_factorisation
+from condal.linalg.factorisations import dense_cholesky, sparse_factorisation
 from condal.linalg.points import Array, Indices
 from condal.linalg.rounding import norm_above
 from condal.linalg.symmetric import Symmetric
 
 MAX_SIDE = 2000  # of a Gram matrix or a psd block: proofs here use dense factorisations
 MAX_EXACT_SIDE = 24  # of a psd matrix that is factorised in fractions
-MAX_SMALL_TERMS = 4_000  # of a system whose residual is computed in fractions throughout
-MAX_EXACT_TERMS = 50_000  # products that are added up in fractions
+MAX_SMALL_TERMS = 20_000  # of a system whose residual is rounded only once throughout
+MAX_EXACT_LENGTH = 4_000  # of a second-order vector that is squared in fractions
+MAX_EXACT_TERMS = 200_000  # products that are added up without rounding
 MAX_EXACT_ROWS, MAX_EXACT_ENTRIES = 40, 1_000  # of a system that is solved in fractions
 MAX_MEAN_ENTRIES = 20  # per row of a larger Gram matrix, which is factorised as a sparse one
 SPARSE_SHIFTS = (1e-1, 1e-3, 1e-6)  # tried as its smallest eigenvalue
@@ -194,7 +196,7 @@ def contains(cone: Cone, v: Array, error: Array) -> bool:
     if cone.kind == "second-order":
         if v[0] - error[0] >= (norm_above(v[1:]) + norm_above(error[1:])) * ROUND_UP:
             return True
-        return not error.any() and v.size <= MAX_SMALL_TERMS and in_second_order(v)
+        return not error.any() and v.size <= MAX_EXACT_LENGTH and in_second_order(v)
     some = np.flatnonzero(np.abs(cone.matrix(v)).any(axis=1) | cone.matrix(error).any(axis=1))
     if not some.size:
         return True
@@ -202,7 +204,7 @@ def contains(cone: Cone, v: Array, error: Array) -> bool:
     if off == 0.0 and some.size <= MAX_EXACT_SIDE and cone.exact(v):
         return is_psd(full)
     # Halving, or the division by sqrt(2), rounds each entry.
-    off += 4 * np.finfo(float).eps * float(np.linalg.norm(full))
+    off += 4 * np.finfo(float).eps * norm_above(full.ravel())
     return bool(smallest_eigenvalue(full) >= off)
 
 
@@ -301,7 +303,7 @@ def _room(cone: Cone, v: Array) -> Any:
     some = full.any(axis=1)  # the rows that are 0 stay 0
     inner = full[np.ix_(some, some)]
     depth = smallest_eigenvalue(inner) if inner.size else 0.0
-    depth -= 4 * np.finfo(float).eps * float(np.linalg.norm(inner))
+    depth -= 4 * np.finfo(float).eps * norm_above(inner.ravel())
     return max(depth, 0.0) * cone.coordinates(np.outer(some, some))
 
 
@@ -360,8 +362,8 @@ def _smallest_singular_value(M: Any) -> float:
 def residual(t: Array, M: Any, v: Array) -> tuple[Array, Array]:
     """Return t - M v rounded to doubles, and a bound on its error, entry by entry.
 
-    Fractions give all entries of a small system, and the entries of a larger one that may be 0:
-    then signs are exact, and an entry that is a double has no error.
+    The entries of a small system, and the entries of a larger one that may be 0, are rounded once:
+    their signs are exact, and an entry that is a double has no error.
     """
     M = sp.csr_array(M)
     wide = sp.csr_array((M.data.astype(WIDE), M.indices, M.indptr), M.shape)
@@ -379,10 +381,7 @@ def residual(t: Array, M: Any, v: Array) -> tuple[Array, Array]:
     r, error = np.where(products == 0, t, r), np.where(products == 0, 0.0, error)
     unclear = np.flatnonzero(unclear & (products > 0))
     if lengths[unclear].sum() <= MAX_EXACT_TERMS:
-        for i in unclear:
-            exact = exact_residual((M, v), t, int(i))
-            r[i] = float(exact)
-            error[i] = 0.0 if Fraction(r[i]) == exact else 2 * np.spacing(abs(r[i]))
+        r[unclear], error[unclear] = rounded_residual((M, v), t, unclear)
     return r, error
 
 
@@ -395,6 +394,8 @@ def dot(a: Array, v: Array) -> tuple[float, float]:
 
 def _column_norms(A: Any) -> Array:
     """Return the norm of each column, rounded up; no square under- or overflows."""
+    if not A.shape[0]:
+        return np.zeros(A.shape[1])
     largest = _powers_of_two(abs(A).max(axis=0).toarray().ravel())
     scaled = sp.csr_array(A * (1.0 / largest)[None, :])
     squares = np.asarray(scaled.multiply(scaled).sum(axis=0)).ravel()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import fsum, inf
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from condal.linalg.points import Array, Indices
 
 MAX_ENTRIES = 20_000  # of a system that is reduced in fractions
 MAX_ROWS = 200
+SPLITTER = 2.0**27 + 1  # of a double of 53 bits
+MAX_FACTOR, MIN_PRODUCT = 2.0**400, 2.0**-900  # of products without under- and overflow
 
 
 def is_psd(full: Array) -> bool:
@@ -87,9 +90,13 @@ def _seem_independent(M: Any) -> bool:
     """Whether the rows seem independent: a guess, which decides only what is tried."""
     if M.shape[0] > min(M.shape[1], MAX_ROWS):
         return M.shape[0] <= M.shape[1]
-    norms = np.sqrt(np.asarray(M.multiply(M).sum(axis=1)).ravel())
-    unit = sp.csr_array((1 / norms)[:, None] * M)
-    values = np.linalg.eigvalsh((unit @ unit.T).toarray())
+    unit = sp.csr_array((1 / abs(M).max(axis=1).toarray().ravel())[:, None] * M)  # no overflow
+    norms = np.sqrt(np.asarray(unit.multiply(unit).sum(axis=1)).ravel())
+    unit = sp.csr_array((1 / norms)[:, None] * unit)
+    gram = (unit @ unit.T).toarray()
+    if not np.isfinite(gram).all():  # subnormal entries
+        return False
+    values = np.linalg.eigvalsh(gram)
     return bool(values[0] > 1e-13 * values[-1])
 
 
@@ -99,6 +106,47 @@ def exact_residual(system: tuple[Any, Array], t: Array, i: int) -> Fraction:
     place = slice(A.indptr[i], A.indptr[i + 1])
     pairs = zip(A.data[place].tolist(), v[A.indices[place]].tolist(), strict=True)
     return sum((-Fraction(a) * Fraction(x) for a, x in pairs), Fraction(float(t[i])))
+
+
+def rounded_residual(system: tuple[Any, Array], t: Array, rows: Indices) -> tuple[Array, Array]:
+    """Return t - A v in some rows, rounded once, and bounds on the errors: 0 where it is a double.
+
+    Each product is a sum of two doubles without error, and `fsum` rounds a sum once. Rows of
+    products that may under- or overflow are summed in fractions.
+    """
+    A, v = system
+    high, low, safe = _exact_products(A.data, v[A.indices])
+    r, error = np.zeros(rows.size), np.zeros(rows.size)
+    for k, i in enumerate(rows.tolist()):
+        place = slice(A.indptr[i], A.indptr[i + 1])
+        if safe[place].all():
+            terms = [float(t[i]), *(-high[place]).tolist(), *(-low[place]).tolist()]
+            r[k] = fsum(terms)
+            rest = fsum([*terms, -r[k]])
+            error[k] = np.nextafter(abs(rest), inf) if rest else 0.0
+        else:
+            exact = exact_residual(system, t, i)
+            r[k] = float(exact)
+            error[k] = 0.0 if Fraction(r[k]) == exact else 2 * np.spacing(abs(r[k]))
+    return r, error
+
+
+def _exact_products(a: Array, b: Array) -> tuple[Array, Array, Any]:
+    """Return a * b as sums of two doubles by Dekker's product, and where that has no error."""
+    with np.errstate(all="ignore"):
+        high = a * b
+        (a1, a2), (b1, b2) = _halves(a), _halves(b)
+        low = a2 * b2 - (((high - a1 * b1) - a2 * b1) - a1 * b2)
+    factors = np.maximum(np.abs(a), np.abs(b)) <= MAX_FACTOR
+    safe = (high == 0) & ((a == 0) | (b == 0)) | factors & (np.abs(high) >= MIN_PRODUCT)
+    return np.where(safe, high, 0.0), np.where(safe & (high != 0), low, 0.0), safe
+
+
+def _halves(a: Array) -> tuple[Array, Array]:
+    """Return a as the sum of two doubles of 26 bits each, by Veltkamp's method."""
+    scaled = SPLITTER * a
+    first = scaled - (scaled - a)
+    return first, a - first
 
 
 def _reduced(M: Any, rows: Indices, right_sides: list[Fraction]) -> Indices | None:

@@ -15,6 +15,7 @@ from condal.certificates.rounding import adjoint_rounding, dual_rounding
 from condal.linalg.norms import gamma, sum_roundings
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
+from condal.linalg.rounding import norm_above
 from condal.problem import Problem
 from condal.types import Provable
 
@@ -44,7 +45,7 @@ def infeasibility_proof(
     everywhere, d must be 0.
     """
     A, X, h = problem.A, problem.X, problem.h
-    size, support = float(np.linalg.norm(d)), h.support(d)
+    size, support = norm_above(d), h.support(d)
     if size == 0.0 or not np.isfinite(support):
         return None
     gradient = A.adjoint(d)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from math import inf, nan
+from math import inf, isnan, nan
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -20,14 +20,15 @@ from condal.certificates.certificate import (
     Certificate,
     EvaluatedPoint,
     allowed_gap,
-    certificate_of,
+    certificate_and_proof,
     lower_bound,
 )
 from condal.certificates.infeasibility import Separation, infeasibility_proof
-from condal.certificates.membership import is_member
+from condal.certificates.tolerance import solves
 from condal.linalg.images import zeros_of
 from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
+from condal.linalg.work import work_done
 from condal.problem import Problem
 from condal.runtime.cancellation import Deadline
 from condal.storage.reconstruction import Reconstruction
@@ -56,19 +57,15 @@ class CertifiedPoint:
     tangent: Array | None = None
     proposed: bool = False
 
-    @property
-    def error(self) -> float:
-        """The larger of gap and infeasibility."""
-        return max(self.certificate.gap, self.certificate.infeasibility)
-
 
 class ProofLedger:
-    """Proves certificates and separations of a problem, and keeps the last of each."""
+    """Proves certificates and separations of a problem, and keeps the best certified point."""
 
     checkpoint_fields = (
         "seed",
         "count",
         "seconds",
+        "failed_work",
         "certified",
         "proposed_bound",
         "proposed_dual",
@@ -81,6 +78,8 @@ class ProofLedger:
         self.count = 0
         self.last: ProofKey = (0.0, inf, 0)  # of the last certificate, proved or given up,
         self.seconds = 0.0  # and how long its proof took
+        self.failed_work = 0.0  # of the proofs that did not solve
+        self.refuting: Array | None = None  # vectors that it gave, if it refuted its bound
         self.certified: CertifiedPoint | None = None
         self.proposed_bound = -problem.sense * inf  # the best of a proposed dual
         self.proposed_dual: Array = np.zeros(0)
@@ -101,25 +100,33 @@ class ProofLedger:
             self.separation = self._separation(old.normal, old.slack, old.number)
 
     @property
+    def error(self) -> float:
+        """The largest of gap, infeasibility and price that are proved; inf if nothing is."""
+        return inf if self.certified is None else self.certified.certificate.error
+
+    @property
     def solved(self) -> bool:
-        """Whether the last certificate proves what was asked for."""
+        """Whether the best certificate proves what was asked for."""
         return self.certified is not None and self.solves(self.certified.certificate)
 
     def solves(self, certificate: Certificate, *, times: float = 1.0) -> bool:
-        """Return whether a certificate proves a gap and infeasibility of `times` tol."""
-        tol = times * self.tol
-        gap = abs(certificate.bound - certificate.objective)
-        return (
-            is_member(self.problem.X, certificate.distance_to_X, tol)
-            and gap <= allowed_gap(self.problem, certificate.objective, tol)
-            and certificate.infeasibility <= tol
-        )
+        """Return whether a certificate proves that its point solves to `times` tol."""
+        return solves(self.problem, certificate, times * self.tol)
 
     def better_of(self, a: CertifiedPoint | None, b: CertifiedPoint) -> CertifiedPoint:
-        """Return the point of smaller gap and infeasibility; b, if it solves or there is no a."""
-        if a is None or a.x is None or self.solves(b.certificate):
+        """Return the point that solves, or the one of smaller error; b, if there is no a."""
+        if a is None or a.x is None:
             return b
-        return b if b.x is not None and b.error <= a.error else a
+        if b.x is None or isnan(b.certificate.objective):
+            return a
+        solving = self.solves(a.certificate), self.solves(b.certificate)
+        if solving[0] != solving[1]:
+            return b if solving[1] else a
+        return b if b.certificate.error <= a.certificate.error else a
+
+    def keep(self, point: CertifiedPoint) -> None:
+        """Keep the point if it is the best so far: a run returns nothing worse."""
+        self.certified = self.better_of(self.certified, point)
 
     def certify(
         self,
@@ -132,11 +139,14 @@ class ProofLedger:
         tangent: Array | None = None,
     ) -> CertifiedPoint:
         """Certify x by a proof that loses little against an absolute gap of this size."""
-        began = time.perf_counter()
+        began, before = time.perf_counter(), work_done()
         self.last = gap, enough, self._next_number()
         with self.deadline.on():
-            certificate = self._certificate(seen, y, self.last, tangent)
+            certificate, proof = self._certificate(seen, y, self.last, tangent)
+        self.refuting = proof.refuting
         self.seconds = time.perf_counter() - began
+        if not self.solves(certificate):
+            self.failed_work += work_done() - before
         return CertifiedPoint(x, y, certificate, self.last, tangent=tangent)
 
     def certify_proposal(self, x: Point, y: Array) -> bool:
@@ -148,7 +158,7 @@ class ProofLedger:
             self.proposed_bound, self.proposed_dual = certificate.bound, y
         if not self.solves(certificate):
             return False
-        self.certified = replace(proposal, proposed=True)
+        self.keep(replace(proposal, proposed=True))
         return True
 
     def separate(self, d: Array, slack: float) -> bool:
@@ -170,11 +180,11 @@ class ProofLedger:
             how, bound = point.certificate.how, -self.problem.sense * inf
             return replace(point, certificate=Certificate(nan, bound, inf, how), proof=None)
         seen = EvaluatedPoint.of(self.problem, point.x)
-        certificate = self._certificate(seen, point.y, point.proof, point.tangent)
+        certificate, _ = self._certificate(seen, point.y, point.proof, point.tangent)
         return replace(point, certificate=certificate)
 
     def last_or_unproved(self, x: Point | None) -> CertifiedPoint:
-        """Return what was certified last; else x, of which nothing is known."""
+        """Return the best certified point; else x, of which nothing is known."""
         if self.certified is not None:
             return self.certified
         how = "nothing was computed" if x is None else "nothing could be computed"
@@ -183,9 +193,9 @@ class ProofLedger:
 
     def _certificate(
         self, seen: EvaluatedPoint, y: Array, proof: ProofKey, tangent: Array | None
-    ) -> Certificate:
+    ) -> tuple[Certificate, Proof]:
         gap, enough, number = proof
-        certificate = certificate_of(
+        certificate, proved = certificate_and_proof(
             self.problem,
             seen,
             y,
@@ -195,7 +205,7 @@ class ProofLedger:
             seed=self._seed(number),
             enough=enough,
         )
-        return _as_chosen(certificate)
+        return _as_chosen(certificate), proved
 
     def _separation(self, d: Array, slack: float, number: int) -> Separation | None:
         proof = infeasibility_proof(

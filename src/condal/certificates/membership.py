@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from condal.certificates.certificate import EvaluatedPoint
 from condal.errors import ProblemError
-from condal.linalg.points import LowRank
+from condal.linalg.gradients import add, norm
+from condal.linalg.points import Array, LowRank
+from condal.problem import Problem
 from condal.types import Domain, Spectral
 
 MEMBER_TOL = 1e-6  # of max |x| over X: a point within this distance of X counts as in X
@@ -18,6 +21,18 @@ ASYMMETRY_ROUNDING = 1e-9  # of the largest entry: an asymmetry that is rounding
 def is_member(X: Domain, distance: float, tol: float = inf) -> bool:
     """Return whether a point at this distance from X counts as a point of X."""
     return distance <= min(MEMBER_TOL, tol) * X.max_norm
+
+
+def price_of_distance(problem: Problem, seen: EvaluatedPoint, y: Array) -> float:
+    """Return what the distance of a point from X is worth, about, at the slope of the Lagrangian.
+
+    Over a large X, a distance that is small relative to X may be worth more than the objective.
+    """
+    if seen.distance_to_X == 0.0:
+        return 0.0
+    f, h = problem.f, problem.h
+    v = add(f.M.adjoint(f.gradient(seen.Mx)), problem.A.adjoint(h.dual_point(y)))
+    return norm(v, np.random.default_rng(0)) * seen.distance_to_X
 
 
 def require_point(X: Domain, x: Any) -> None:

@@ -8,9 +8,10 @@ from condal.linalg.gradients import Gradient
 from condal.linalg.images import zeros_of
 from condal.linalg.norms import gamma, stable_norm
 from condal.linalg.points import Array
-from condal.linalg.rounding import Errors, Rounded
+from condal.linalg.rounding import Errors, Rounded, norm_above
 from condal.types import LinearMap, Smooth
 
+TINY = float(np.finfo(np.float64).tiny)  # what a product may lose to underflow, with room
 MAX_ENTRYWISE_SIDE = 1000  # n up to which the rounding of A'y is bounded entry by entry
 
 
@@ -28,7 +29,7 @@ def tangent_rounding(M: LinearMap, off: Errors, u: float, size: float) -> float:
     above = off.value + 0.5 * (off.concavity * (u + size) ** 2 + off.departure * size**2)
     if off.gradient:
         # A norm may be an estimate: twice that is too small with a probability below 1e-40.
-        norm = min(2 * M.norm, float(np.linalg.norm(M.row_norms())))
+        norm = min(2 * M.norm, norm_above(M.row_norms()))
         above += off.gradient * (u + norm * size)
     return above
 
@@ -38,15 +39,16 @@ def adjoint_rounding(A: LinearMap, y: Array, enough: float = 0.0) -> float:
 
     The norms of A and y give a bound; if that is not `enough` and A is small, |A|'|y| gives one.
     """
-    by_norms = gamma(A.terms + 4) * float(np.linalg.norm(A.row_norms())) * float(np.linalg.norm(y))
+    by_norms = gamma(A.terms + 4) * (norm_above(A.row_norms()) * norm_above(y)) + TINY * A.terms
     if by_norms <= enough or not np.isfinite(by_norms) or not _is_small(A.adjoint(zeros_of(A))):
         return by_norms
     matrix = A.as_matrix()
     if matrix is None:
         return by_norms
     each = np.abs(matrix.data) * np.repeat(np.abs(y), np.diff(matrix.indptr))
-    sizes = np.bincount(np.unique(matrix.indices, return_inverse=True)[1].ravel(), each)
-    return min(by_norms, gamma(A.terms + 8) * float(np.linalg.norm(sizes)))
+    columns = np.unique(matrix.indices, return_inverse=True)[1].ravel()
+    sizes = np.asarray(np.bincount(columns, each), dtype=np.float64)
+    return min(by_norms, gamma(A.terms + 8) * norm_above(sizes) + TINY * sizes.size)
 
 
 def _is_small(v: Gradient | None) -> bool:
@@ -58,4 +60,4 @@ def _is_small(v: Gradient | None) -> bool:
 
 def dual_rounding(A: LinearMap, error: float) -> float:
     """Bound |A'y - A'w| for the point w that y stands for, if |y - w| <= error."""
-    return error * float(np.linalg.norm(A.row_norms())) if error else 0.0
+    return error * norm_above(A.row_norms()) + TINY if error else 0.0

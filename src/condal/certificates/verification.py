@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import secrets
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any, Protocol, runtime_checkable
 
@@ -12,13 +12,16 @@ import numpy as np
 from condal.certificates.certificate import Certificate, EvaluatedPoint, require_tangent
 from condal.certificates.claims import Claim, Trial, separated
 from condal.certificates.membership import require_point
+from condal.certificates.scales import require_scales
 from condal.errors import CondalError, ProblemError
 from condal.linalg.points import Array
 from condal.problem import Model, Problem, problem_of
 from condal.result import Result, Status
 from condal.runtime.arguments import require_positive
+from condal.runtime.entropy import unpredictable_seed
 from condal.types import from_user
 
+LEAST_TOL = 1e-8  # for a result that states none
 # What the pieces of a problem raise for points that are not of its space.
 MISFITS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 
@@ -29,6 +32,22 @@ class Certifies(Protocol):
 
     def certified(self, certificate: Certificate, y: Array) -> Certificate:
         """Return what a certificate of the problem, with the dual y, proves of the model."""
+
+
+@runtime_checkable
+class Separates(Protocol):
+    """A model for which a proof that nothing is feasible may hold under an assumption only."""
+
+    def separated_for(self, d: Array) -> str | None:
+        """Return what d assumes as a proof that nothing is feasible; None if it is not a proof."""
+
+
+@runtime_checkable
+class Rechecks(Protocol):
+    """A model that is solved in another form, and checks results on its own data too."""
+
+    def rechecked(self, result: Result) -> Result:
+        """Return the result with the bound and the status that the model's own data prove."""
 
 
 @runtime_checkable
@@ -50,10 +69,13 @@ class Verdict:
         The claims, each with whether it holds.
     certificate : Certificate, optional
         The recomputed certificate, if there is a point.
+    statement : str
+        What is proved if all claims hold.
     """
 
     claims: tuple[Claim, ...]
     certificate: Certificate | None = None
+    statement: str = "every claim is true"
 
     @property
     def proved(self) -> bool:
@@ -65,13 +87,27 @@ class Verdict:
         """The claims that do not hold."""
         return tuple(claim for claim in self.claims if not claim.holds)
 
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the proved claims assume without proof, each once."""
+        return tuple(dict.fromkeys(text for claim in self.claims for text in claim.assuming))
+
+    @property
+    def headline(self) -> str:
+        """The verdict in a line, with every assumption that it rests on."""
+        if not self.proved:
+            names = ", ".join(claim.name for claim in self.refuted)
+            return f"refuted: these claims are false, or x and y do not prove them: {names}"
+        assumed = "; ".join(self.assumptions) or "without assumptions"
+        return f"proved, {assumed}: {self.statement}"
+
     def __repr__(self) -> str:
         width = max((len(claim.name) for claim in self.claims), default=0)
         lines = [
             f"  {claim.name:<{width}}  {'' if claim.holds else 'REFUTED: '}{claim.found}"
             for claim in self.claims
         ]
-        return "\n".join(["proved" if self.proved else "refuted", *lines])
+        return "\n".join([self.headline, *lines])
 
 
 def verify(
@@ -101,7 +137,7 @@ def verify(
             "verify takes a problem and its Result, such as condal.load(folder).result; got "
             f"{type(result).__name__}"
         )
-    seed = secrets.randbits(48) if seed is None else seed
+    seed = unpredictable_seed() if seed is None else seed
     if isinstance(model, Settled) and model.verdict is not None:
         return _settled(model, result, seed)
     problem = problem_of(model)
@@ -109,9 +145,10 @@ def verify(
         require_positive(tol, "tol")
     elif result.status is Status.SOLVED and result.tol is None:
         raise ProblemError("the result does not say to what tolerance it is solved: give tol")
-    claims = []
+    require_scales(problem)
+    claims: list[Claim] = []
     if result.status is Status.INFEASIBLE:
-        claims.append(separated(problem, result, seed))
+        claims.append(_infeasible(model, result, seed))
     elif result.status is Status.UNBOUNDED:
         claims.append(Claim("unbounded", False, "nothing in the result proves it"))
     if result.x is None:
@@ -133,10 +170,39 @@ def verify(
                 require_tangent(problem, result.tangent)
             certified = model.certified if isinstance(model, Certifies) else None
             trial = Trial(problem, result, EvaluatedPoint.of(problem, point), seed, certified)
-            return Verdict((*claims, *trial.claims(tol)), trial.certificate)
+            claims += trial.claims(tol)
+            if isinstance(model, Rechecks) and trial.certificate is not None:
+                claims += _of_own_data(model, result, trial.certificate, tol)
+            return Verdict(tuple(claims), trial.certificate)
     except (*MISFITS, CondalError) as error:
         text = f"x and y are not of this problem: {str(error) or type(error).__name__}"
         return Verdict((*claims, Claim("point", False, text)))
+
+
+def _of_own_data(
+    model: Rechecks, result: Result, proved: Certificate, tol: float | None
+) -> Iterator[Claim]:
+    """Yield a claim if the model's own data prove less than the form that it is solved in."""
+    tol = result.tol or tol or LEAST_TOL
+    honest = model.rechecked(replace(result, certificate=proved, tol=tol)).bound
+    if honest != proved.bound:
+        text = f"the program's own data prove {honest:.10g} instead"
+        yield Claim("bound", False, f"{proved.bound:.10g} is proved in another form; {text}")
+
+
+def _infeasible(model: Problem | Model, result: Result, seed: int) -> Claim:
+    """Claim that nothing is feasible, for all points of the model."""
+    claim = separated(problem_of(model), result, seed)
+    if not claim.holds or result.separator is None:
+        return claim
+    if isinstance(model, Rechecks) and model.rechecked(result).status is not result.status:
+        return replace(claim, holds=False, found="the program's own data do not prove it")
+    if not isinstance(model, Separates):
+        return claim
+    assumed = model.separated_for(result.separator)
+    if assumed is None:
+        return replace(claim, holds=False, found="proved only for points with a good objective")
+    return replace(claim, assuming=(assumed, *claim.assuming)) if assumed else claim
 
 
 def _settled(model: Any, result: Result, seed: int) -> Verdict:

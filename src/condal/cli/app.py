@@ -13,7 +13,7 @@ COMMANDS = {
     "info": "Summarise the graph in FILE and estimate the cost of a solve.",
     "solve": "Solve the problem in FILE and prove how good the answer is.",
     "resume": "Resume a solve from the checkpoint FILE.",
-    "certify": "Prove or refute a saved RESULT from the files alone.",
+    "certify": "Prove or refute ANSWER, whatever solver it comes from.",
     "show": "Print saved results and how they were made.",
     "report": "Write saved results as one HTML page.",
     "sweep": "Solve FILE for several values of its options, in parallel.",

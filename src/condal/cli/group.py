@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from condal.errors import CondalError
+from condal.runtime.lazy import uncollected
 from condal.runtime.text import escape_terminal
 
 BAD_INPUT = 2
@@ -35,7 +36,8 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
         if cmd_name in self._lazy and cmd_name not in self.commands:
-            module = import_module(f"{self._package}.{cmd_name}")
+            with uncollected():
+                module = import_module(f"{self._package}.{cmd_name}")
             self.commands[cmd_name] = getattr(module, cmd_name)
         return self.commands.get(cmd_name)
 

@@ -31,6 +31,7 @@ def record(result: Result, figures: dict[str, float | None]) -> dict[str, Any]:
         "bound": _finite(result.bound),
         "gap": _finite(result.gap),
         "infeasibility": _finite(result.infeasibility),
+        "price": _finite(result.price),
         "certified": bool(result.certificate.certified),
         "reconstruction": None
         if sketched is None
@@ -65,7 +66,7 @@ def summary(result: Result, answer: Lines) -> Lines:
                 f"{number(result.objective)}, at a {nearly}feasible point of the convex problem",
             ),
             ("gap", f"{result.gap:.2g} between objective and bound"),
-            ("infeasibility", f"{result.infeasibility:.2g}"),
+            ("infeasibility", f"{result.infeasibility:.2g}, at a price of {result.price:.2g}"),
             ("proof", result.certificate.because),
         ]
     if result.reconstruction is not None:

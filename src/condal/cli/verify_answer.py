@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from condal.certificates.claims import Claim
+from condal.certificates.verification import Verdict
 from condal.cli.application import NO_ANSWER, Application, Chosen
 from condal.errors import CondalError
 from condal.io.results.record import Saved
@@ -19,8 +20,17 @@ CLOSE = 1e-6  # relative difference allowed between machines
 _NUMBER = re.compile(r"[0-9](?:[0-9,]*[0-9])?(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?")
 
 
-def verify_answer(application: Application, model: Any, saved: Saved, chosen: Chosen) -> Claim:
-    """Return whether the figures and lines of the answer follow from x and the seed."""
+def verify_answer(
+    application: Application, model: Any, saved: Saved, chosen: Chosen, verdict: Verdict
+) -> Claim:
+    """Return whether the figures and lines of the answer follow from x and the seed.
+
+    What they say of the proof must be true of the proof in the verdict.
+    """
+    if verdict.certificate is not None:
+        how = verdict.certificate.how
+        certificate = replace(saved.result.certificate, how=how)
+        saved = replace(saved, result=replace(saved.result, certificate=certificate))
     claim, now = _recompute(application, model, saved, chosen), versions()
     other = [name for name, version in now.items() if saved.versions.get(name) != version]
     if claim.holds or not other:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf, nan
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +14,15 @@ from cvxpy import settings
 
 from condal.certificates.certificate import Certificate
 from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal
+from condal.cvxpy.interior import (
+    DIRECTION,
+    SEPARATOR,
+    SOLUTION,
+    Proposal,
+    affordable,
+    propose,
+    tiny,
+)
 from condal.cvxpy.judge import Judge, JudgedResult, Judgement
 from condal.cvxpy.options import Options
 from condal.cvxpy.recession import least_direction
@@ -24,7 +34,7 @@ from condal.linalg.points import Array
 from condal.problems.conic.program import Program
 from condal.problems.conic.trace import UnboundedTraceError
 from condal.report.progress import Progress
-from condal.result import History, Result, Status
+from condal.result import History, Result, Row, Status
 from condal.runtime.time_limit import TimeLimit
 
 MAX_PRIMAL_CONSTRAINTS = (
@@ -95,6 +105,7 @@ class _Question:
     options: Options
     progress: Progress | None
     limit: TimeLimit
+    answered: dict[Any, CvxpyAnswer] = field(default_factory=dict)
 
     @cached_property
     def judge(self) -> Judge:
@@ -103,25 +114,83 @@ class _Question:
     def answer(self) -> CvxpyAnswer:
         if not self.problem.layout.blocks:
             return self._of_equations()
-        attempts = [self._by_primal, self._by_dual]
-        in_s, in_z = self.problem.fewest
-        if self.options.trace_bound is not None:  # it bounds s
-            attempts = attempts[:1]
-        elif in_s > max(MAX_PRIMAL_CONSTRAINTS, DUAL_ADVANTAGE * in_z):
-            attempts = attempts[::-1]
-        faults: list[ProblemError] = []
-        answers: list[CvxpyAnswer] = []
-        for attempt in attempts:
+        refuted = self._refuted_by_elimination()
+        if refuted is not None:
+            return refuted
+        unproved: list[CvxpyAnswer] = []
+        for route in self._routes():
             try:
-                answer = attempt()
-            except ProblemError as fault:
-                faults.append(fault)
+                answer = route()
+            except ProblemError as error:
+                fault = error
                 continue
-            if answer.status in PROVED or not _poor(answer.result):
+            if answer is not None and answer.status in PROVED:
                 return answer
-            answers.append(answer)
-            if answer.status == settings.USER_LIMIT:  # the limit holds for all attempts
-                break
+            unproved += [] if answer is None else [answer]
+            if unproved and (self.limit.is_over() or unproved[-1].status == settings.USER_LIMIT):
+                break  # the limits hold for all routes together
+        if not unproved:
+            raise fault
+        return min(unproved, key=_error)
+
+    def _routes(self) -> list[Callable[[], CvxpyAnswer | None]]:
+        """The ways to an answer, cheapest first.
+
+        Within a trace that rows bound, the methods of this library are fastest, except on the
+        smallest problems. An interior-point method needs no such bound, which only a solve may
+        find.
+        """
+        if self.options.method is not None or self.options.trace_bound is not None:
+            return [self._by_search]
+        routes = [self._within_rows, self._by_interior_point]
+        if not affordable(self.problem):
+            routes.pop()
+        elif tiny(self.problem):
+            routes.reverse()
+        return [*routes, self._by_search]
+
+    def _refuted_by_elimination(self) -> CvxpyAnswer | None:
+        """Return the answer if a contradiction that the elimination finds is proved."""
+        form, dual = Primal(self.problem), Dual(self.problem)
+        proposals = [form.contradiction()] if form.elimination.contradictions.size else []
+        if dual.elimination.ray is not None:
+            proposals.append(dual.contradiction())
+        refuting = refuting_row(form.program)
+        if refuting is not None:
+            proposals.append(form.separating(-refuting))
+        refuted = (self._refuted(z) for z in proposals)
+        return next((answer for answer in refuted if answer is not None), None)
+
+    def _by_interior_point(self) -> CvxpyAnswer | None:
+        """Answer by an interior-point method; None if it ends with nothing of use."""
+        proposal = propose(self.problem, self._left)
+        x, z = proposal.pair
+        if proposal.outcome == SEPARATOR:
+            return self._refuted(z)
+        if proposal.outcome == DIRECTION:
+            return self._unbounded_answer() if self.judge.unbounded(x) else None
+        if proposal.outcome != SOLUTION or self.problem.error(proposal.pair) > POOR_ERROR:
+            return None
+        judged = self.judge.judge(proposal.pair, self.options.tol)
+        proved = judged.within(self.options.tol)
+        status = settings.OPTIMAL if proved else settings.OPTIMAL_INACCURATE
+        result = _interior_result(status, judged, proposal)
+        if self.progress is not None:
+            self.progress(result.history.last)
+        return self._ended(_Ended(status, result), status, judged, x=x, z=z)
+
+    def _within_rows(self) -> CvxpyAnswer | None:
+        """Answer by a solve within a trace that a sum of rows bounds; None if none does."""
+        faults: list[ProblemError] = []
+        answers = self._attempts(faults, search=False)
+        return min(answers, key=_error) if answers else None
+
+    def _by_search(self) -> CvxpyAnswer:
+        """Answer by a solve within a trace that is searched for, or by a direction."""
+        faults: list[ProblemError] = []
+        answers = self._attempts(faults, search=True)
+        if answers and (answers[-1].status in PROVED or not _poor(answers[-1].result)):
+            return answers[-1]
         proved = self._proved_without_solution() or (self._by_guess() if answers else None)
         if proved is not None:
             return proved
@@ -134,6 +203,29 @@ class _Question:
         if self.limit.is_over():
             raise ProblemError(OUT_OF_TIME)
         raise ProblemError(self._unbounded_message()) if unbounded else faults[0]
+
+    def _attempts(self, faults: list[ProblemError], *, search: bool) -> list[CvxpyAnswer]:
+        """Return the answers by the programs in s and in z, up to the first good one."""
+        attempts = [self._by_primal, self._by_dual]
+        in_s, in_z = self.problem.fewest
+        if self.options.trace_bound is not None:  # it bounds s
+            attempts = attempts[:1]
+        elif in_s > max(MAX_PRIMAL_CONSTRAINTS, DUAL_ADVANTAGE * in_z):
+            attempts = attempts[::-1]
+        answers: list[CvxpyAnswer] = []
+        for attempt in attempts:
+            try:
+                if attempt not in self.answered:
+                    self.answered[attempt] = attempt(search=search)
+            except ProblemError as fault:
+                faults.append(fault)
+                continue
+            answer = self.answered[attempt]
+            answers.append(answer)
+            good = answer.status in PROVED or not _poor(answer.result)
+            if good or answer.status == settings.USER_LIMIT:  # the limit holds for all attempts
+                break
+        return answers
 
     @property
     def _left(self) -> Options:
@@ -153,19 +245,9 @@ class _Question:
             return self._unbounded_answer()
         return self._with_pair(_Ended(settings.OPTIMAL), pair)
 
-    def _by_primal(self) -> CvxpyAnswer:
+    def _by_primal(self, *, search: bool) -> CvxpyAnswer:
         """Answer by the program in s."""
-        form, dual = Primal(self.problem), Dual(self.problem)
-        proposals = [form.contradiction()] if form.elimination.contradictions.size else []
-        if dual.elimination.ray is not None:
-            proposals.append(dual.contradiction())
-        refuting = refuting_row(form.program)
-        if refuting is not None:
-            proposals.append(form.separating(-refuting))
-        for z in proposals:
-            refuted = self._refuted(z)
-            if refuted is not None:
-                return refuted
+        form = Primal(self.problem)
         ray = form.elimination.ray
         if ray is not None and self.judge.ray(ray) is not None:
             return self._if_feasible()
@@ -175,7 +257,9 @@ class _Question:
         def pair(solution: Solved) -> Pair:
             return form.pair(solution.blocks, solution.dual)
 
-        solution = solve_program(form.program, self._left, self.progress, self._excess(pair))
+        solution = solve_program(
+            form.program, self._left, self.progress, self._excess(pair), search=search
+        )
         ended = _Ended.of(solution.result)
         if solution.result.status is Status.INFEASIBLE:
             return self._infeasible_answer(ended, form.separating(-solution.separator))
@@ -196,7 +280,7 @@ class _Question:
         unbounded = self._if_feasible(form.direction(steepest.blocks))
         return unbounded if unbounded.status == settings.UNBOUNDED else answer
 
-    def _by_dual(self) -> CvxpyAnswer:
+    def _by_dual(self, *, search: bool) -> CvxpyAnswer:
         """Answer by the program in z."""
         form = Dual(self.problem)
         refuted = None if form.elimination.ray is None else self._refuted(form.contradiction())
@@ -208,7 +292,9 @@ class _Question:
         def pair(solution: Solved) -> Pair:
             return form.pair(solution.blocks, -solution.dual)
 
-        solution = solve_program(form.program, self._left, self.progress, self._excess(pair))
+        solution = solve_program(
+            form.program, self._left, self.progress, self._excess(pair), search=search
+        )
         ended = _Ended.of(solution.result)
         if solution.result.status is Status.UNBOUNDED:
             z = None if solution.ray is None else form.separating(solution.ray)
@@ -419,6 +505,24 @@ def _poor(result: Result | None) -> bool:
     return not (result.gap <= POOR_ERROR and result.infeasibility <= POOR_ERROR)
 
 
+def _error(answer: CvxpyAnswer) -> float:
+    """Return the largest of the gap, the infeasibility and its price, as judged; inf for none."""
+    if answer.x is None or not isinstance(answer.result, JudgedResult):
+        return inf
+    error = answer.result.judgement.error
+    return inf if np.isnan(error) else error
+
+
+def _interior_result(status: str, judged: Judgement, proposal: Proposal) -> Result:
+    """Return the result of a solve by the interior-point method: one row of history, its last."""
+    result = replace(_no_result(status, judged), method="Clarabel", seconds=proposal.seconds)
+    row: dict[str, Any] = dict.fromkeys(Row._fields, nan)
+    row |= {"k": proposal.iterations, "oracle_calls": 0, "matvecs": 0, "seconds": proposal.seconds}
+    row |= {name: getattr(judged, name) for name in ("objective", "bound", "gap", "infeasibility")}
+    result.history.append(Row(**row))
+    return replace(result, y=proposal.pair.z)
+
+
 def _no_result(status: str, judged: Judgement) -> Result:
     """Return the result of an answer without a solve."""
     ends = {
@@ -431,7 +535,9 @@ def _no_result(status: str, judged: Judgement) -> Result:
         x=None,
         y=np.zeros(0),
         status=ends.get(status, Status.INACCURATE),
-        certificate=Certificate(judged.objective, judged.bound, judged.infeasibility, how),
+        certificate=Certificate(
+            judged.objective, judged.bound, judged.infeasibility, how, price=judged.price
+        ),
         history=History(),
         seconds=0.0,
         oracle_calls=0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf, nan
 from typing import Any
 
@@ -11,8 +11,9 @@ import numpy as np
 from cvxpy import settings
 from scipy.sparse.linalg import lsqr
 
+from condal.certificates.checked import CheckedAnswer, rounded_text
 from condal.certificates.proposals import completed
-from condal.cvxpy.judge import Judge
+from condal.cvxpy.judge import BEYOND_TRACE, Judge
 from condal.cvxpy.solver import CONDAL, cone_program
 from condal.cvxpy.svec import svec
 from condal.errors import ProblemError
@@ -21,46 +22,7 @@ from condal.linalg.points import Array
 ASSUMPTION = "assuming only that CVXPY's cone program states the problem"
 
 
-@dataclass(frozen=True)
-class CheckedAnswer:
-    """What is proved about a CVXPY problem that some solver answered.
-
-    Attributes
-    ----------
-    status : str
-        The status that the solver gave.
-    proved : bool
-        Whether the data prove the status; for an optimum, whether they prove a bound.
-    objective : float
-        The objective of the solver's point, as CVXPY evaluates it; nan without a point.
-    bound : float
-        A proved bound on the optimum: from below for a minimisation, from above for a
-        maximisation; infinite if none is proved.
-    infeasibility : float
-        The largest violation of a constraint or of a variable's attribute by the point.
-    verdict : str
-        The verdict in words. Its first line states every assumption.
-    """
-
-    status: str
-    proved: bool
-    objective: float
-    bound: float
-    infeasibility: float
-    verdict: str
-
-    @property
-    def gap(self) -> float:
-        r""":math:`|\text{bound} - \text{objective}| / \max(1, |\text{objective}|)`."""
-        if not np.isfinite(self.bound):
-            return inf
-        return abs(self.bound - self.objective) / max(1.0, abs(self.objective))
-
-    def __str__(self) -> str:
-        return self.verdict
-
-
-def certify(problem: cp.Problem) -> CheckedAnswer:
+def certify(problem: cp.Problem, *, trace_bound: float | None = None) -> CheckedAnswer:
     """Prove what the answer of any solver to a CVXPY problem shows.
 
     The duals of the constraints give a lower bound on the optimum of a minimisation, proved with
@@ -72,11 +34,15 @@ def certify(problem: cp.Problem) -> CheckedAnswer:
     problem : cvxpy.Problem
         A problem that `problem.solve` has answered, with linear, second-order and semidefinite
         cones.
+    trace_bound : float, optional
+        Assume that a solution has no larger slacks: a number that the trace of each psd matrix, the
+        bound of each second-order cone and the sum of all slacks of inequalities do not exceed. It
+        is used if the duals prove no bound without it.
 
     Returns
     -------
     CheckedAnswer
-        The proved bound, the objective, the infeasibility and the verdict.
+        The proved bound, the objective, the infeasibility, its price and the verdict.
 
     Raises
     ------
@@ -103,26 +69,56 @@ def certify(problem: cp.Problem) -> CheckedAnswer:
     if problem.status in settings.INF_OR_UNB:
         return _without_optimum(problem, judge, _duals(problem, chain, inverse, judge))
     z = _duals(problem, chain, inverse, judge)
-    if z is None or problem.value is None:
-        raise ProblemError(
-            f"certify needs the duals of the constraints; {problem.solver_stats.solver_name} gave "
-            f"none, with the status {problem.status}"
-        )
     sense = -1.0 if isinstance(problem.objective, cp.Maximize) else 1.0
-    offset, value = float(inverse[-1][settings.OFFSET]), float(problem.objective.value)
-    bound = sense * (judge.bound(z) + offset)
+    value = nan if problem.value is None else float(problem.objective.value)
+    bound, assumed = _bound(judge, z, trace_bound)
+    bound = sense * (bound + float(inverse[-1][settings.OFFSET]))
     if np.isfinite(bound):
         bound = float(np.nextafter(bound, -sense * inf))  # rounding of the sum
     answer = CheckedAnswer(
-        problem.status, bool(np.isfinite(bound)), value, bound, _violation(problem), verdict=""
+        problem.status,
+        bool(np.isfinite(bound)),
+        value,
+        bound,
+        nan if problem.value is None else _violation(problem),
+        verdict="",
+        price=nan if problem.value is None else _price(problem) / max(1.0, abs(value)),
+        missing=_missing(problem, z, bound, trace_bound),
     )
+    return replace(answer, verdict=_verdict(answer, assumed, sense))
+
+
+def _bound(judge: Judge, z: Array | None, trace_bound: float | None) -> tuple[float, str]:
+    """Return a lower bound on the optimum of the cone program, and what it assumes."""
+    if z is None:
+        return -inf, ASSUMPTION
+    bound = judge.bound(z)
+    if np.isfinite(bound) or trace_bound is None:
+        return bound, ASSUMPTION
+    return judge.bound_within(z, trace_bound), f"{BEYOND_TRACE} {trace_bound:g}, {ASSUMPTION}"
+
+
+def _missing(
+    problem: cp.Problem, z: Array | None, bound: float, trace_bound: float | None
+) -> tuple[str, ...]:
+    """Return what a proof lacks."""
+    if z is None:
+        return (f"the duals of the constraints, which {problem.solver_stats.solver_name} lacks",)
+    if not np.isfinite(bound) and trace_bound is None:
+        return ("a bound on the trace of a solution (trace_bound=)",)
+    return ()
+
+
+def _verdict(answer: CheckedAnswer, assumed: str, sense: float) -> str:
     side = "at least" if sense > 0 else "at most"
-    line = f"proved, {ASSUMPTION}: the optimum is {side} {bound:.10g}"
+    line = f"proved, {assumed}: the optimum is {side} {rounded_text(answer.bound, up=sense < 0)}"
     if not answer.proved:
         line = "nothing is proved: no dual near the solver's satisfies the dual constraints exactly"
-    numbers = f"objective {value:.10g}, gap {answer.gap:.3g}, infeasibility "
-    verdict = f"{line}\n{numbers}{answer.infeasibility:.3g}"
-    return replace(answer, verdict=verdict)
+        line += f"; missing: {', '.join(answer.missing)}" if answer.missing else ""
+    return (
+        f"{line}\nobjective {answer.objective:.10g}, gap {answer.gap:.3g}, infeasibility "
+        f"{answer.infeasibility:.3g}, its price {answer.price:.3g}"
+    )
 
 
 def _without_optimum(problem: cp.Problem, judge: Judge, z: Array | None) -> CheckedAnswer:
@@ -150,6 +146,17 @@ def _violation(problem: cp.Problem) -> float:
         constraints += variable.domain
     violations = [np.linalg.norm(np.atleast_1d(c.violation())) for c in constraints]
     return float(max(violations, default=0.0))
+
+
+def _price(problem: cp.Problem) -> float:
+    """Return what the violations of the constraints are worth at most at their duals."""
+    total = 0.0
+    for constraint in problem.constraints:
+        values = [dual.value for dual in constraint.dual_variables if dual.value is not None]
+        prices = [float(np.linalg.norm(np.ravel(value))) for value in values]
+        violation = float(np.linalg.norm(np.ravel(constraint.violation())))
+        total += violation * float(np.linalg.norm(prices))
+    return total
 
 
 def _duals(problem: cp.Problem, chain: Any, inverse: Any, judge: Judge) -> Array | None:

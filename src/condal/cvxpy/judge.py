@@ -118,7 +118,7 @@ class Judge:
         bound = self.bound(pair.z, enough)
         judged = Judgement(objective, bound, self.infeasibility(x), self._price(pair, objective))
         if trace_bound is not None and not judged.within(tol):
-            limited = replace(judged, bound=self._bound_within(pair.z, trace_bound, enough))
+            limited = replace(judged, bound=self.bound_within(pair.z, trace_bound, enough))
             if limited.gap < judged.gap:
                 return _worded(limited, BEYOND_TRACE)
         return _worded(judged, "")
@@ -131,7 +131,7 @@ class Judge:
     def _inner_dual(self) -> Array | None:
         return interior_point(self.dual)
 
-    def _bound_within(self, z: Array, trace_bound: float, enough: float) -> float:
+    def bound_within(self, z: Array, trace_bound: float, enough: float = inf) -> float:
         """Return the bound for points whose slacks have traces of at most trace_bound."""
         form = self.dual
         blocks = [

@@ -58,12 +58,14 @@ def solve_program(
     options: Options,
     progress: Progress | None = None,
     excess: Callable[[Solved], float] | None = None,
+    *,
+    search: bool = True,
 ) -> Solved:
     """Solve the program to a relative gap of tol in the user's units, including the offset.
 
     `excess` returns how many times tol the error of a solution is, as the judge sees it: the solve
     resumes with a smaller tolerance if it is above 1. Raise ProblemError if nothing bounds the
-    trace.
+    trace; without `search`, only sums of rows are tried.
     """
     limit = TimeLimit(options.max_seconds)
     model = conic_model(
@@ -71,6 +73,7 @@ def solve_program(
         options.trace_bound,
         seed=options.seed,
         max_seconds=limit.share(SEARCH_SHARE).max_seconds,
+        search=search,
         say=None if progress is None else progress.note,
     )
     tol, solved = options.tol, None

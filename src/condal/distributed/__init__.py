@@ -6,4 +6,4 @@ of x, of the images and of the duals, and CGAL runs on them as it does on one ma
 
 from condal.runtime.lazy import attach_stub
 
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+__getattr__, __dir__ = attach_stub(__name__, __file__)

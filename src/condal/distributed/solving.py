@@ -63,7 +63,7 @@ def solve(
     R : int
         The rank of the sketch of x, which has n x R numbers on all ranks together.
     tol : float
-        The relative gap and infeasibility to prove.
+        The relative gap, infeasibility and price of infeasibility to prove.
     max_iters, max_seconds : int, float, optional
         Limits. The clock of the first rank counts.
     seed : int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
@@ -15,6 +15,7 @@ from condal.linalg.cone_slices import ConeSlice
 from condal.linalg.eigen import Automatic, Engine, lowest
 from condal.linalg.eigenvalue_bounds import smallest_eigenvalue_bound
 from condal.linalg.gradients import Gradient
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric
@@ -125,6 +126,30 @@ class Spectrahedron:
         self, v: Gradient, *, slack: float, failure: float, seed: int, enough: float = inf
     ) -> Proof:
         """Prove trace * l <= min <v, .> with l <= lambda_min(v); with `at_most`, l is at most 0."""
+        return self._bound(v, None, slack, failure, seed, enough)
+
+    def bound_on_diagonal(
+        self,
+        v: Gradient,
+        diagonal: Array,
+        *,
+        slack: float,
+        failure: float,
+        seed: int,
+        enough: float = inf,
+    ) -> Proof:
+        """Prove a lower bound on <v, x> for the x of this diagonal only."""
+        return self._bound(v, diagonal / self.trace, slack, failure, seed, enough)
+
+    def _bound(
+        self,
+        v: Gradient,
+        shares: Array | None,
+        slack: float,
+        failure: float,
+        seed: int,
+        enough: float,
+    ) -> Proof:
         assert isinstance(v, Symmetric)
         proof = smallest_eigenvalue_bound(
             v,
@@ -133,9 +158,10 @@ class Spectrahedron:
             seed=seed,
             enough=(min(enough, 0.0) if self.at_most and enough < inf else enough) / self.trace,
             engine=self.engine,
+            shares=shares,
         )
         value = min(proof.value, 0.0) if self.at_most else proof.value
-        return Proof(self.trace * value, proof.how, proof.failure)
+        return replace(proof, value=self.trace * value)
 
     def distance(self, x: Point) -> float:
         """The norm of the negative part, plus |tr - trace| (or the excess) of the positive part."""
@@ -148,7 +174,7 @@ class Spectrahedron:
             negative = -np.minimum(parts, 0.0).sum()
         else:
             parts = eigvalsh(x)
-            negative = np.linalg.norm(np.minimum(parts, 0.0))
+            negative = stable_norm(np.minimum(parts, 0.0))
         excess = float(np.maximum(parts, 0.0).sum()) - self.trace
         return float(negative) + (max(excess, 0.0) if self.at_most else abs(excess))
 

@@ -85,7 +85,7 @@ class UserDomain:
 
 
 class UserProjectable(UserDomain):
-    """The same with a projection."""
+    """A `UserDomain` with a projection, which gives the distance."""
 
     def distance(self, x: Point) -> float:
         return float(np.linalg.norm(np.asarray(x) - np.asarray(self.X.project(np.asarray(x)))))

@@ -11,6 +11,7 @@ from condal.domains.flat import ClosedForm
 from condal.errors import ProblemError
 from condal.linalg.cone_slices import ConeSlice
 from condal.linalg.gradients import Gradient
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, Indices, Point
 from condal.nonsmooth.levels import onto_l1_ball, onto_simplex
 from condal.runtime.arguments import plain_array, require_positive, require_whole
@@ -74,7 +75,7 @@ class Simplex(_Vertices):
         """The norm of the negative part, plus what the sum of the positive part misses."""
         z = self._vector(x)
         missing = abs(np.maximum(z, 0.0).sum() - self.radius)
-        return float(np.linalg.norm(np.minimum(z, 0.0)) + missing)
+        return float(stable_norm(np.minimum(z, 0.0)) + missing)
 
 
 class Simplices(ClosedForm):

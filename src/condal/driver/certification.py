@@ -9,7 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from condal.certificates.certificate import Certificate, EvaluatedPoint, allowed_gap
+from condal.certificates.certificate import (
+    Certificate,
+    EvaluatedPoint,
+    allowed_gap,
+    relative_price,
+)
 from condal.certificates.infeasibility import candidates
 from condal.certificates.ledger import CertifiedPoint, ProofLedger
 from condal.driver.scaling import Scaling
@@ -19,6 +24,7 @@ from condal.methods.state import State
 from condal.problem import Problem
 from condal.result import Row, Status
 from condal.runtime.cancellation import Cancelled
+from condal.runtime.consensus import root_value
 from condal.storage.reconstruction import reconstructed, reconstruction
 from condal.types import Storage, from_user, to_user, why_unprovable
 
@@ -33,7 +39,7 @@ class Certifier:
     point at which it takes the tangent of f, unless f is linear.
     """
 
-    checkpoint_fields = ("lower", "w", "u", "proved_w", "schedule")
+    checkpoint_fields = ("lower", "w", "u", "proved_w", "schedule", "method_work")
 
     def __init__(
         self, problem: Problem, normalised: Problem, scaling: Scaling, tol: float, seed: int
@@ -44,6 +50,7 @@ class Certifier:
         self.w: Array | None = None
         self.u: Array | None = None
         self.proved_w: Array | None = None  # the dual of the last bound that was proved
+        self.method_work = 0.0  # of the methods that count theirs
         self.point_seconds = 0.0  # what it took to evaluate the last point
         self.unprovable = why_unprovable(problem.X)
         self.seems_solved = False  # by the estimates, where no proof is possible
@@ -90,14 +97,7 @@ class Certifier:
         return estimates.rise > estimates.max_rise and self._prove_infeasible(state, row)
 
     def best(self, state: State, x: Storage, status: Status) -> CertifiedPoint:
-        """Return the point to return with its dual and certificate, and what a sketch has lost."""
-        certified = self._best(state, x, status)
-        if certified.x is None or certified.proposed:
-            return certified
-        lost = reconstruction(x, self.normalised, state.Mx, state.Ax)
-        return replace(certified, reconstruction=lost)
-
-    def _best(self, state: State, x: Storage, status: Status) -> CertifiedPoint:
+        """Return the best pair of a point and a dual so far, with its certificate."""
         ledger, sense = self.ledger, self.problem.sense
         if status is Status.SOLVED and ledger.certified is not None:
             return ledger.certified
@@ -111,14 +111,21 @@ class Certifier:
         proved = None
         with suppress(FloatingPointError, Cancelled):  # what ended the solve may prevent a proof
             proved = self._certify(point, seen, w, gap, tangent=tangent)
+        lost = reconstruction(x, self.normalised, state.Mx, state.Ax)
         if proved is None:
-            unproved = Certificate(seen.objective, -sense * np.inf, seen.infeasibility, "no proof")
             y = self.scaling.dual(w)
+            unproved = Certificate(
+                seen.objective,
+                -sense * np.inf,
+                seen.infeasibility,
+                "no proof",
+                price=relative_price(self.problem, seen.Ax, y, seen.objective),
+            )
             proved = CertifiedPoint(point, y, unproved, ledger.last, tangent=tangent)
         if sense * (ledger.proposed_bound - proved.certificate.bound) > 0:
             with suppress(FloatingPointError, Cancelled):
                 proved = ledger.certify(point, seen, ledger.proposed_dual, allowed)
-        return proved
+        return ledger.better_of(ledger.certified, replace(proved, reconstruction=lost))
 
     def _estimates(self, state: State, row: Row) -> Estimates:
         missed, repairs = abs(row.objective - row.bound), self.problem.repair is not None
@@ -130,6 +137,7 @@ class Certifier:
             rise=self.problem.sense * (row.bound - row.objective),
             missed=missed,
             infeasibility=row.infeasibility,
+            price=row.price * max(1.0, abs(row.objective)),
             tol=self.tol,
             allowed=allowed_gap(self.problem, row.objective, self.tol),
             max_rise=2 * self.problem.objective_range,
@@ -163,18 +171,24 @@ class Certifier:
 
     def _prove_gap(self, state: State, row: Row, x: Storage) -> bool:
         """Certify the current point, if its own gap is close to the requested one."""
+        failed = root_value(self.ledger.failed_work)
+        if not self.schedule.affords(state.k, failed, root_value(self.method_work)):
+            return False
         point, seen, tangent = self._evaluate(x)
         allowed = allowed_gap(self.problem, seen.objective, self.tol)
         missed = allowed * (self.problem.sense * (seen.objective - row.bound) / allowed)
-        if missed > CLOSE_GAP * allowed:
+        assert self.w is not None
+        price = self.problem.price(seen.Ax, self.problem.h.dual_point(self.scaling.dual(self.w)))
+        if missed > CLOSE_GAP * allowed or price > allowed:
             return False
         self.schedule = self.schedule.after_proof(state.k)
         if self.unprovable:
             self.seems_solved = True
             return False
-        assert self.w is not None
         room = allowed - missed
         proved = self._certify(point, seen, self.w, allowed, room=room, tangent=tangent)
+        lost = reconstruction(x, self.normalised, state.Mx, state.Ax)
+        self.ledger.keep(replace(proved, reconstruction=lost))
         return self.ledger.solves(proved.certificate)
 
     def _evaluate(self, x: Storage) -> tuple[Point, EvaluatedPoint, Array | None]:
@@ -205,7 +219,7 @@ class Certifier:
         sense, y = self.problem.sense, self.scaling.dual(w)
         enough = sense * seen.objective - gap + ROOM_KEPT * room
         proved = self.ledger.certify(point, seen, y, gap, enough=enough, tangent=tangent)
-        self.ledger.certified, self.proved_w = proved, w
+        self.proved_w = w
         # Where the estimate was too good, the oracle being inexact, another dual takes its place.
         self.lower = min(self.lower, sense * proved.certificate.bound * self.scaling.c)
         return proved

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -15,11 +16,10 @@ from condal.linalg.symmetric import Symmetric
 from condal.methods.choice import Choice, choices
 from condal.problem import Problem
 from condal.runtime.memory import Bytes, available, bytes_of, physical, size
-from condal.storage.blocks import storage_bytes
 from condal.storage.choice import DEFAULT_MAX_BYTES, LEAST_RANK, automatic
-from condal.storage.sketch import Sketch
-from condal.storage.whole import FLOAT_BYTES, matrix_sides
-from condal.types import Domain, Method, Storage
+from condal.storage.sketch import Sketch, storage_bytes
+from condal.storage.whole import FLOAT_BYTES
+from condal.types import Domain, Method, Storage, matrix_sides
 
 IMAGE_VECTORS = 6  # of the length of Ax and of Mx, at the worst moment,
 TANGENT_VECTORS = 2  # and of Mx, if f is not linear: the one before, and that of the best bound
@@ -33,17 +33,28 @@ DATA_COPIES = 2  # of the data before a solve: the user's, and the problem's
 def estimate(problem: Problem, method: Method, storage: Storage | None = None) -> dict[str, int]:
     """Return at most how many bytes a solve takes at its worst moment, by parts. Where no storage
     is given, x is stored as sparingly as possible."""
+    return {**_method_bytes(problem, method, storage), **_problem_bytes(problem)}
+
+
+def _method_bytes(problem: Problem, method: Method, storage: Storage | None) -> dict[str, int]:
+    """Return the bytes of x and of what a method holds beside it."""
+    own = getattr(method, "bytes", None)
+    carries_x = storage is None and method.keeps == "factor"
+    return {
+        "x": 0 if carries_x else storage_bytes(unguarded(problem.X), storage),
+        "method": 0 if own is None else int(own(problem)),
+    }
+
+
+def _problem_bytes(problem: Problem) -> dict[str, int]:
+    """Return the bytes that any method takes for its oracle, images and proofs."""
     X, stored = unguarded(problem.X), _stored_entries(problem)
     images = IMAGE_VECTORS * FLOAT_BYTES * (problem.A.size + problem.f.M.size)
     images += TANGENT_VECTORS * FLOAT_BYTES * problem.f.M.size if problem.f.L > 0 else 0
-    of_x = 0 if storage is None and method.keeps == "factor" else storage_bytes(X, storage)
-    own = getattr(method, "bytes", None)
     return {
-        "x": of_x,
         "scaled data": FLOAT_BYTES * (stored + _dense_entries(problem)),
         "images and duals": images,
         "oracle": _oracle_bytes(X),
-        "method": 0 if own is None else int(own(problem)),
         "proof": _proof_bytes(X) + PROOF_COPIES * ENTRY_BYTES * stored,
     }
 
@@ -55,12 +66,13 @@ def in_all(problem: Problem, method: Method, storage: Storage | None = None) -> 
 
 def _in_parts(problem: Problem, method: Method, storage: Storage | None) -> dict[str, int]:
     """Return the parts of `in_all`."""
-    return {
-        **estimate(problem, method, storage),
-        "data": DATA_COPIES
-        * (ENTRY_BYTES * _stored_entries(problem) + FLOAT_BYTES * _dense_entries(problem)),
-        "Python": PYTHON_BYTES,
-    }
+    return {**estimate(problem, method, storage), **_process_bytes(problem)}
+
+
+def _process_bytes(problem: Problem) -> dict[str, int]:
+    """Return the bytes outside the solve: the user's data, and Python itself."""
+    data = ENTRY_BYTES * _stored_entries(problem) + FLOAT_BYTES * _dense_entries(problem)
+    return {"data": DATA_COPIES * data, "Python": PYTHON_BYTES}
 
 
 def _stored_entries(problem: Problem) -> int:
@@ -102,17 +114,35 @@ def _proof_bytes(X: Domain) -> int:
     return max((*dense, *(PROOF_VECTORS * FLOAT_BYTES * n for n in sides)), default=0)
 
 
+class LazyChoices:
+    """Choices that are made when they are first reached: a solve seldom needs the second."""
+
+    def __init__(self, choices: Iterable[Choice]) -> None:
+        self._made: list[Choice] = []
+        self._rest = iter(choices)
+
+    def __iter__(self) -> Iterator[Choice]:
+        i = 0
+        while True:
+            if i == len(self._made):
+                self._made += islice(self._rest, 1)
+            if i == len(self._made):
+                return
+            yield self._made[i]
+            i += 1
+
+
 @dataclass(frozen=True)
 class Plan:
     """The methods that a solve tries in turn, and how many bytes x may take."""
 
-    tried: tuple[Choice, ...]
+    tried: Iterable[Choice]
     max_bytes: int
 
     @property
     def method(self) -> Method:
         """The first method."""
-        return self.tried[0].method
+        return next(iter(self.tried)).method
 
     def first_storage(self, problem: Problem, storage: Storage | None) -> Storage | None:
         """Return what the first method stores of x; None for a factor of its own."""
@@ -134,31 +164,35 @@ def make_plan(
     if method is None:
         tried = choices(problem, tol=tol, free_storage=storage is None)
     else:
-        tried = (Choice(method, "it was asked for"),)
-    return require_memory(problem, tried, storage, max_memory)
+        tried = iter([Choice(method, "it was asked for")])
+    return require_memory(problem, LazyChoices(tried), storage, max_memory)
 
 
 def require_memory(
-    problem: Problem, tried: Sequence[Choice], storage: Storage | None, max_memory: Bytes
+    problem: Problem, tried: Iterable[Choice], storage: Storage | None, max_memory: Bytes
 ) -> Plan:
     """Return the plan of the choices that fit into memory; ProblemError if none does."""
     limit = bytes_of(max_memory)
     machine = available() if max_memory is None else None
     limit = float(machine) if machine is not None else limit
-    estimates = [(choice, _in_parts(problem, choice.method, storage)) for choice in tried]
-    fit = [(choice, parts) for choice, parts in estimates if sum(parts.values()) <= limit]
-    if not fit:
-        choice, parts = min(estimates, key=lambda pair: sum(pair[1].values()))
+    shared = sum({**_problem_bytes(problem), **_process_bytes(problem)}.values())
+
+    def needed(choice: Choice) -> int:
+        return shared + sum(_method_bytes(problem, choice.method, storage).values())
+
+    fit = LazyChoices(choice for choice in tried if needed(choice) <= limit)
+    if next(iter(fit), None) is None:
+        choice = min(tried, key=needed)
+        parts = _in_parts(problem, choice.method, storage)
         listed = ", ".join(f"{name} {size(count)}" for name, count in parts.items() if count)
         raise ProblemError(
-            f"this needs {_exactly(sum(parts.values()))} of memory with {choice.method.name} "
+            f"this needs {_exactly(needed(choice))} of memory with {choice.method.name} "
             f"({listed}), and {_limited_by(limit, max_memory)} {_exactly(limit)}: "
             + _advice(storage, choice.method, max_memory)
         )
-    left = min(limit - sum(parts.values()) + parts["x"] for _, parts in fit)
+    # A method that holds more than x carries x itself, and needs none of this.
     least = sum(Sketch.bytes_for(n, LEAST_RANK) for n in matrix_sides(unguarded(problem.X)))
-    max_bytes = int(min(max(DEFAULT_MAX_BYTES, least), left))
-    return Plan(tuple(choice for choice, _ in fit), max_bytes)
+    return Plan(fit, int(min(max(DEFAULT_MAX_BYTES, least), limit - shared)))
 
 
 def _limited_by(limit: float, max_memory: Bytes) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ from condal.driver.scaling import Recorder, normalise
 from condal.driver.stop import INACCURATE_TIMES, Budget, Stop, StopReasons
 from condal.errors import PieceError
 from condal.linalg.eigenvalue_bounds import FLOPS_PER_SECOND
+from condal.linalg.points import Array
+from condal.linalg.work import work_done
 from condal.methods.state import State, Warm
 from condal.problem import Problem
 from condal.result import Result, Row, Status
@@ -60,6 +62,7 @@ class Run:
         self.certifier = Certifier(problem, normalised, self.scaling, stop.tol, seed)
         self.reasons = StopReasons()
         self.fault: PieceError | None = None
+        self.refuting: Array | None = None  # what a failed proof gave, for the next step
         self.first_k: int | None = None  # from which the iterations of this run are counted
         spent = {"spent": record.seconds, "cpu_spent": record.cpu_seconds}
         self.budget = Budget(limit, **spent)
@@ -99,8 +102,15 @@ class Run:
 
     def _has_next_method(self) -> bool:
         status = self.reasons.status
-        may_follow = self.record.has_more and self.fault is None and not self.certifier.unprovable
-        return status is None or (status in EXHAUSTED and may_follow)
+        if status is None:
+            return True
+        if status not in EXHAUSTED or self.fault is not None or self.certifier.unprovable:
+            return False
+        try:
+            return self.record.has_more
+        except PieceError as fault:  # while the next method looks at the problem
+            self._note_fault(fault)
+            return False
 
     def _start_method(self) -> None:
         """Start the next method; one that a checkpoint holds is already under way."""
@@ -133,10 +143,11 @@ class Run:
             return
         record, reasons = self.record, self.reasons
         assert record.x is not None
-        states = record.choice.method.iterates(self.normalised, record.x, record.state)
         try:
             with self.deadline.on():
                 self._check_resumed_state()
+                states = record.choice.method.iterates(self.normalised, record.x, record.state)
+                self.refuting = None  # the method has it by its state
                 while reasons.status is None:
                     self._set_deadline()
                     state = self._advance(states)
@@ -182,8 +193,15 @@ class Run:
     def _advance(self, states: Iterator[State]) -> State | None:
         """Return the next state; None if the method can do no more."""
         self.reasons.mid_step = True
-        state = next(states, None)
+        before = work_done()
+        if self.refuting is not None and isinstance(states, Generator):
+            refuting, self.refuting = self.refuting, None
+            state = _sent(states, refuting)
+        else:
+            state = next(states, None)
         self.reasons.mid_step = False
+        if getattr(self.record.choice.method, "counts_work", False):
+            self.certifier.method_work += work_done() - before
         return state
 
     def _method_exhausted(self) -> None:
@@ -201,8 +219,15 @@ class Run:
             value = state.value / self.scaling.c
             raise FloatingPointError(f"at iteration {state.k}, f(x) was {value}")
         self.certifier.note_bound(state)
-        seconds, lower = self.budget.seconds, self.certifier.lower
-        record.history.append(self.recorder.row(state, lower, self.counts, seconds))
+        row = self.recorder.row(
+            state,
+            self.certifier.lower,
+            state.w if self.certifier.w is None else self.certifier.w,
+            proved=self.certifier.ledger.error,
+            counts=self.counts,
+            seconds=self.budget.seconds,
+        )
+        record.history.append(row)
         record.memory = self.certifier.memory()
 
     def _ask(self, callback: Callback | None) -> None:
@@ -218,11 +243,21 @@ class Run:
         assert record.progress is not None
         row = record.history.last
         self.reasons.proved = self.certifier.try_certify(record.state, row, record.x)
+        self._take_refutation()
         record.memory = None
-        record.progress.note(record.state.k, max(row.gap, row.infeasibility))
+        record.progress.note(record.state.k, row.error)
         self._check_progress()
         if self.certifier.seems_solved:
             self.reasons.stalled = True
+
+    def _take_refutation(self) -> None:
+        """Keep the vectors of a failed proof for the method, in its state and for its next step."""
+        ledger, record = self.certifier.ledger, self.record
+        if ledger.refuting is not None and self.reasons.proved is None:
+            assert record.state is not None
+            record.state = replace(record.state, refuting=ledger.refuting)
+            self.refuting = ledger.refuting
+        ledger.refuting = None
 
     def _check_progress(self) -> None:
         """Stop a method that makes no progress, if another may, or no proof can be closer."""
@@ -327,3 +362,11 @@ class Run:
             self.fault.result = result
             raise self.fault
         return result
+
+
+def _sent(states: Generator[State, Array, Any], refuting: Array) -> State | None:
+    """Return the next state of a method that is told what refuted its last bound."""
+    try:
+        return states.send(refuting)
+    except StopIteration:
+        return None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ class RunRecord:
     `memory` is that of the certifier before it has checked the last state; None afterwards.
     """
 
-    tried: Sequence[Choice]
+    tried: Iterable[Choice]
     warm: Warm | None = None
     at: int = 0
     names: list[str] = field(default_factory=list)
@@ -50,12 +51,12 @@ class RunRecord:
     @property
     def choice(self) -> Choice:
         """The current method, and why it was chosen."""
-        return self.tried[self.at]
+        return next(islice(self.tried, self.at, None))
 
     @property
     def has_more(self) -> bool:
         """Whether another method can follow."""
-        return self.at + 1 < len(self.tried)
+        return any(True for _ in islice(self.tried, self.at + 1, None))
 
     def begin(self, problem: Problem, x: Storage) -> None:
         """Begin the current method from the warm start, with x in this storage."""
@@ -74,11 +75,13 @@ class RunRecord:
         assert self.state is not None
         assert answer is not None
         gap, infeasibility = answer.certificate.gap, answer.certificate.infeasibility
+        price = answer.certificate.price
         if answer.x is not None:
             # A dual that proves next to nothing would be a burden.
             y = answer.y if gap < 1.0 else np.zeros_like(answer.y)
             self.warm = Warm(answer.x, scaling.normalised_dual(y), self.state.k)
-        self.why.append(f"it stopped at a gap of {gap:.1g}, infeasible by {infeasibility:.1g}")
+        text = f"it stopped at a gap of {gap:.1g}, infeasible by {infeasibility:.1g}"
+        self.why.append(f"{text} at a price of {price:.1g}" if price > 0 else text)
         self.at, self.state, self.x = self.at + 1, None, None
 
     @property
@@ -124,9 +127,9 @@ class RunRecord:
                 got = type(values[name]).__name__
                 raise FormatError(f"has {got} for {name}; {ADVICE}", path=path)
         record = cls(**values)
-        if not all(isinstance(choice, Choice) for choice in record.tried):
+        if not all(isinstance(choice, Choice) for choice in values["tried"]):
             raise FormatError(f"does not hold methods; {ADVICE}", path=path)
-        if not 0 <= record.at < len(record.tried) or not hasattr(record.x, "move"):
+        if not 0 <= record.at < len(values["tried"]) or not hasattr(record.x, "move"):
             raise FormatError(f"does not hold x; {ADVICE}", path=path)
         return record
 

@@ -8,11 +8,11 @@ scaled against each other, so fitting D A to the size of X has the same effect.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf
 
 import numpy as np
 
-from condal.certificates.certificate import relative_gap
+from condal.certificates.certificate import relative, relative_gap
+from condal.certificates.scales import require_scales
 from condal.driver.counting import Counts
 from condal.errors import ProblemError
 from condal.linalg.images import zeros_of
@@ -21,7 +21,6 @@ from condal.methods.state import State
 from condal.problem import Problem
 from condal.result import Row
 
-MIN_SIZE, MAX_SIZE = 1e-70, 1e70  # of f and A: duals have the size of f over A, and are squared
 MAX_DISTANCE = 1e30  # of K from 0, times the longest Ax: beyond it the data are wrong
 
 
@@ -47,16 +46,10 @@ class Scaling:
 
 def normalise(problem: Problem) -> tuple[Problem, Scaling]:
     """Return the normalised problem, and the scaling that undoes it."""
-    size = problem.X.max_norm
+    require_scales(problem)
+    size, magnitude = problem.X.max_norm, problem.objective_range
     with np.errstate(over="ignore", under="ignore"):
-        magnitude, norms = problem.objective_range, problem.A.row_norms()
-    _require_held(size, "the size of X", "measure x in other units")
-    _require_held(magnitude, "the objective's size over X", "scale the objective")
-    nonzero = norms[norms > 0]
-    for norm in (nonzero.min(initial=inf), nonzero.max(initial=0.0)):
-        if 0 < norm < inf and not _is_held(norm * size):
-            i = int(np.flatnonzero(norms == norm)[0])
-            _require_held(norm * size, f"the size of row {i} of Ax", "scale it, and its K")
+        norms = problem.A.row_norms()
     c = 1.0 / magnitude if magnitude > 0 else 1.0
     rows = np.ones_like(norms)
     for places, piece in problem.h.pieces:
@@ -80,19 +73,6 @@ def normalise(problem: Problem) -> tuple[Problem, Scaling]:
     return scaled, Scaling(c, rows)
 
 
-def _is_held(number: float) -> bool:
-    return number == 0 or MIN_SIZE <= number <= MAX_SIZE
-
-
-def _require_held(number: float, what: str, advice: str) -> None:
-    """Raise ProblemError unless the number is 0, or its powers are finite and not 0."""
-    if not _is_held(number):
-        raise ProblemError(
-            f"{what} is {number:.3g}, beyond what double precision holds the squares and products "
-            f"of ({MIN_SIZE:g} to {MAX_SIZE:g}): {advice}, for example by the largest entry"
-        )
-
-
 class Recorder:
     """Converts states of the normalised problem to rows."""
 
@@ -100,21 +80,36 @@ class Recorder:
         self.problem, self.normalised, self.scaling = problem, normalised, scaling
         self._uniform = _uniform(scaling.rows)
 
-    def row(self, state: State, lower: float, counts: Counts, seconds: float) -> Row:
-        """Return the row of a state, with the best estimated lower bound so far."""
+    def row(
+        self,
+        state: State,
+        lower: float,
+        w: Array,
+        *,
+        proved: float,
+        counts: Counts,
+        seconds: float,
+    ) -> Row:
+        """Return the row of a state, with the best estimated lower bound so far, its dual, and the
+        error that is proved so far."""
         sense, c = self.problem.sense, self.scaling.c
         value = state.value + self.normalised.h.value(state.Ax)
         objective, bound = sense * value / c, sense * lower / c
         if self._uniform is not None:
             distance = self.normalised.h.distance(state.Ax) / self._uniform
+            price = self.normalised.price(state.Ax, w) / c if distance else 0.0
         else:
-            distance = self.problem.h.distance(self.scaling.image(state.Ax))
+            Ax = self.scaling.image(state.Ax)
+            distance = self.problem.h.distance(Ax)
+            price = self.problem.price(Ax, self.scaling.dual(w)) if distance else 0.0
         return Row(
             state.k,
             objective,
             bound,
             relative_gap(objective, bound),
             distance / self.problem.infeasibility_unit,
+            relative(price, objective),
+            proved,
             state.lam,
             state.eta,
             state.sigma,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from condal.certificates.certificate import EXACT_INFEASIBILITY
 
-FEASIBILITY_MARGIN = 1.05  # times tol: a larger infeasibility is not worth a proof of the gap
+FEASIBILITY_MARGIN = 1.05  # times tol: a larger infeasibility or price is not worth a proof
 NEAR_GAP = 1.5  # times the requested gap: a larger estimate is not worth a look at the point
 CLOSE_GAP = 0.95  # times the requested gap: a smaller estimate is worth a proof
 STUCK_RATIO = 0.7  # infeasibility over that of half as many iterations: no progress above this
@@ -16,20 +16,23 @@ STUCK_RATIO = 0.7  # infeasibility over that of half as many iterations: no prog
 LOOK_GROWTH = 0.01  # of k: iterations between two looks at a point
 PROOF_GROWTH = 0.05  # of k: iterations between two proofs of a gap,
 MIN_PROOF_SPACING = 4  # and at least this many
+MAX_FAILED_WORK = 0.5  # of the work of the method: proofs that fail take no more of it
 
 
 class Estimates(NamedTuple):
     """The free estimates after iteration k, in the user's units and as of a minimisation.
 
     `rise` is bound - objective, `missed` the estimated gap (the smaller Frank-Wolfe gap, where a
-    repair removes the infeasibility), `allowed` the requested absolute gap, and `max_rise` more
-    than any feasible problem has. `doubtful` says that the bound is not proved yet.
+    repair removes the infeasibility), `price` that of the infeasibility, `allowed` the requested
+    absolute gap and price, and `max_rise` more than any feasible problem has. `doubtful` says that
+    the bound is not proved yet.
     """
 
     k: int
     rise: float
     missed: float
     infeasibility: float
+    price: float
     tol: float
     allowed: float
     max_rise: float
@@ -47,8 +50,13 @@ class Estimates(NamedTuple):
     @property
     def nearly_solved(self) -> bool:
         """Whether the estimates say that the tolerance is near."""
-        feasible = self.repairs or self.infeasibility <= FEASIBILITY_MARGIN * self.tol
-        return feasible and self.missed <= NEAR_GAP * self.allowed
+        return self._feasible and self.missed <= NEAR_GAP * self.allowed
+
+    @property
+    def _feasible(self) -> bool:
+        """Whether the infeasibility and its price are near the tolerance, or can be repaired."""
+        near = self.infeasibility <= FEASIBILITY_MARGIN * self.tol
+        return self.repairs or (near and self.price <= FEASIBILITY_MARGIN * self.allowed)
 
     @property
     def hopeless(self) -> bool:
@@ -88,6 +96,7 @@ class CertificationSchedule:
     next_infeasibility: int = 32
     next_rise: int = 1
     last_infeasibility: float = inf
+    last_proof: int = 0
 
     def due(self, seen: Estimates) -> tuple[Attempts, CertificationSchedule]:
         """Return the proofs to try now, and the schedule after them."""
@@ -112,6 +121,12 @@ class CertificationSchedule:
         attempts = Attempts(infeasible, bound, proposal, gap and not seen.hopeless)
         return attempts, replace(self, **changes) if changes else self
 
+    def affords(self, k: int, failed: float, method: float) -> bool:
+        """Return whether a proof of the gap may be tried, by the work of the proofs that failed and
+        that of the method (0 if it is not counted). It may be at twice the k of the last."""
+        return method == 0 or failed <= MAX_FAILED_WORK * method or k >= 2 * self.last_proof
+
     def after_proof(self, k: int) -> CertificationSchedule:
         """Return the schedule after a proof of the gap at iteration k."""
-        return replace(self, next_look=k + max(MIN_PROOF_SPACING, int(PROOF_GROWTH * k)))
+        next_look = k + max(MIN_PROOF_SPACING, int(PROOF_GROWTH * k))
+        return replace(self, next_look=next_look, last_proof=k)

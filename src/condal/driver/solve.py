@@ -55,7 +55,7 @@ def solve(
 
     .. math:: |bound - objective| \le tol \max(1, |objective|)
 
-    is proved and the relative infeasibility is at most tol.
+    is proved, and the relative infeasibility and its price (`Result.price`) are at most tol.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def solve(
         ``"cgal"``. By default, or for ``"auto"``, chosen from the problem and `tol`; if one method
         stalls, another continues from its point. `Result.why` names them.
     tol : float
-        The largest relative gap and relative infeasibility of a SOLVED result.
+        The largest relative gap, infeasibility and price of infeasibility of a SOLVED result.
     max_iters, max_seconds : int, float, optional
         Limits. The time limit also interrupts an oracle call, except in the first iteration, which
         produces the first point.

@@ -23,7 +23,7 @@ PROOF_ROUNDING = 1e-12  # of the range of f: no proof in double precision loses 
 
 @dataclass(frozen=True)
 class Stop:
-    """When to stop: at a proved gap and an infeasibility of tol, or at a limit."""
+    """When to stop: at a proved gap, an infeasibility and a price of tol, or at a limit."""
 
     tol: float = 1e-3
     max_iters: int | None = None
@@ -163,7 +163,7 @@ def _expected(proof: float, call: float) -> float:
 
 
 class StallDetector:
-    """Detects a stall: the larger of gap and infeasibility has not halved for too long."""
+    """Detects a stall: the largest of gap, infeasibility and price has not halved for too long."""
 
     checkpoint_fields = ("_first", "_halved", "_least", "_patience", "stalled")
 

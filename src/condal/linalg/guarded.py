@@ -119,6 +119,7 @@ class UserPiece:
         """Return v if it is a gradient of the space of `like`."""
         if isinstance(like, tuple):
             pairs = zip(self._blocks(v, len(like)), like, strict=True)
+            # None, the zero of any space, may be among them.
             return tuple(self.gradient(block, w) for block, w in pairs)  # type: ignore[misc]
         if like is None:  # a map with no rows
             return None
@@ -153,7 +154,7 @@ class Products(UserPiece):
         super().__exit__(kind, error, trace)
 
 
-class GuardedOperator(LinearOperator):  # type: ignore[misc]
+class GuardedOperator(LinearOperator):
     """A LinearOperator whose products are checked."""
 
     def __init__(self, op: Any, letter: str, called: str = "") -> None:

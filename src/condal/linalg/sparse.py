@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
+from condal.linalg.points import Indices
 from condal.runtime.arguments import finite_array
 
 
@@ -49,6 +50,14 @@ def stored_rows(a: Any, name: str) -> Any:
     stored = sp.csr_array(a, dtype=np.float64, copy=True)
     stored.sum_duplicates()
     return stored
+
+
+def row_entries(a: Any, rows: Indices) -> tuple[Indices, Indices]:
+    """Return the positions of the entries of these rows of a CSR matrix, and how many each has."""
+    begin = a.indptr[rows].astype(np.intp)
+    counts = a.indptr[rows + 1] - begin
+    first = np.cumsum(counts) - counts
+    return np.arange(int(counts.sum())) + np.repeat(begin - first, counts), counts
 
 
 def stored_matrix(a: Any, name: str) -> Any:

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from condal.errors import ProblemError
-from condal.linalg.norms import gamma
+from condal.linalg.norms import gamma, stable_norm
 from condal.linalg.points import Array, Indices
 from condal.linalg.triangles import block_rows
 from condal.runtime.arguments import finite_array
@@ -78,4 +78,4 @@ def svec_eigenvalue_error(z: Array, n: int) -> float:
 
     It covers a backward stable method and the division by sqrt(2).
     """
-    return gamma(16 * n + 2) * float(np.linalg.norm(z))
+    return gamma(16 * n + 2) * stable_norm(z)

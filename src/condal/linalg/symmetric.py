@@ -29,6 +29,7 @@ from condal.linalg.terms import (
     Term,
     combined,
 )
+from condal.linalg.work import PRODUCT_FLOPS, add_work
 from condal.runtime.cancellation import check_cancelled
 
 MIN_REORDERED_SIDE = 50_000  # a vector of this length no longer fits in the cache
@@ -150,11 +151,19 @@ class Symmetric:
         """Whether V is sparse plus diagonal, so a sparse factorisation may be tried."""
         return all(term.is_sparse for term in self.terms)
 
+    @property
+    def entries(self) -> int:
+        """The stored numbers of the sparse, diagonal and dense terms, or n if there are none."""
+        stored = [term.matrix.nnz for term in self.terms if isinstance(term, SparseTerm)]
+        full = sum(isinstance(term, DenseTerm) for term in self.terms)
+        return max(sum(stored) + full * self.n**2, self.n)
+
     def __matmul__(self, v: Array) -> Array:
         """Return V v for a vector or a block of vectors."""
         if v.size == 0:
             return np.zeros_like(v)
         check_cancelled()
+        add_work(PRODUCT_FLOPS * self.entries * (v.size // self.n))
         out: Array | None = None
         for term in self.terms:
             out = term.add_product(out, v)
@@ -225,11 +234,11 @@ class Symmetric:
         A product then reads less of its vector from beyond the cache. Where that would not help,
         the result is V merged and None.
         """
-        from scipy.sparse.csgraph import reverse_cuthill_mckee
-
         merged = self.merged()
         if self.n < MIN_REORDERED_SIDE or not self.factorable or len(merged.sparse) != 1:
             return merged, None
+        from scipy.sparse.csgraph import reverse_cuthill_mckee
+
         (S,) = merged.sparse
         order = reverse_cuthill_mckee(sp.csr_matrix(S), symmetric_mode=True).astype(np.int64)
         S = sp.csr_array(S[order][:, order])

@@ -5,4 +5,4 @@ On symmetric matrices <V, x> = tr(V x); an entry (i, j) off the diagonal stands 
 
 from condal.runtime.lazy import attach_stub
 
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+__getattr__, __dir__ = attach_stub(__name__, __file__)

@@ -209,4 +209,5 @@ class Across(BasicMap):
         return np.asarray(sum(m(block) for m, block in zip(self.maps, x, strict=True)))
 
     def adjoint(self, y: Array) -> tuple[Gradient, ...]:
+        # None, the zero of any space, may be among them.
         return tuple(m.adjoint(y) for m in self.maps)  # type: ignore[misc]

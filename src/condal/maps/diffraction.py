@@ -15,7 +15,7 @@ from condal.linalg.points import Array
 from condal.runtime.arguments import plain_array
 
 
-class CodedDiffraction(LinearOperator):  # type: ignore[misc]
+class CodedDiffraction(LinearOperator):
     r"""The operator :math:`u \mapsto (F(d_1 u), F(d_2 u), \ldots)` of masked Fourier transforms.
 
     F is the unitary 2-D Fourier transform and u an h x w image, flattened in C order.

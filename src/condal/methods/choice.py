@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
@@ -26,9 +27,13 @@ LOOSE_TOL = 3e-2  # CGAL reaches this before the others have set up
 TIGHT_TOL = 1e-4  # below this splitting takes some hundred steps
 INTERIOR_STEPS = 12
 VECTOR_SECONDS = 0.3  # projections of vectors take longer
-SPLITTING_STEPS = (60, 200)  # measured, for a tolerance above and below TIGHT_TOL
-SPLITTING_CALLS, SPLITTING_CUBE = 1.5e-3, 1e-9  # seconds per step, and times n^3
+SPLITTING_STEPS = (75, 260)  # medians, for a tolerance above and below TIGHT_TOL
+# Seconds of a step, times 1, n^2 and n^3, fitted to benchmarks/results/crossover.json.
+SPLITTING_CALLS, SPLITTING_SQUARE, SPLITTING_CUBE = 1e-3, 6e-8, 3e-11
 SPLITTING_READ = 1.6e-8  # seconds per entry of A
+# Newton's method over factors takes up to this multiple of its estimate on degenerate problems.
+SURFACE_SPREAD = 2.0
+SURFACE_PATIENCE = 60  # each iteration of this method is a Newton step
 PRIMAL_DUAL_PATIENCE = 100  # each iteration of this method is several steps
 PATIENCE = 500  # iterations in which gap and infeasibility halve, or the next method is tried
 
@@ -42,21 +47,26 @@ class Choice:
     patience: int = PATIENCE
 
 
-def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> tuple[Choice, ...]:
-    """Return the methods to try in turn; each starts from the point and dual of the one before.
+def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> Iterator[Choice]:
+    """Yield the methods to try in turn; each starts from the point and dual of the one before.
 
     CGAL with line search comes last, and is the only one where the storage is given: the other
     methods carry x in a form of their own.
     """
-    from condal.methods.cgal import CGAL, corrective
-    from condal.methods.projection.primal_dual import PrimalDual
+    if free_storage:
+        matrices = spectral_parts(problem.X) is not None
+        yield from _spectral(problem, tol) if matrices else _conic(problem)
+    from condal.methods.cgal import CGAL
     from condal.methods.rules import LineSearch
 
-    last = Choice(CGAL(eta=LineSearch()), ALWAYS)
-    if not free_storage:
-        return (last,)
-    if spectral_parts(problem.X) is not None:
-        return (*_spectral(problem, tol), last)
+    yield Choice(CGAL(eta=LineSearch()), ALWAYS)
+
+
+def _conic(problem: Problem) -> list[Choice]:
+    """The candidates before CGAL for vectors and products of cones."""
+    from condal.methods.cgal import corrective
+    from condal.methods.projection.primal_dual import PrimalDual
+
     (newton, seconds), candidates = _newton(problem), []
     if PrimalDual().suits(problem):
         why = "projections onto X are cheap"
@@ -67,41 +77,82 @@ def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> tuple
     if problem.f.M.size + problem.A.size <= MAX_IMAGE_ROWS:
         why = "few atoms may make a solution, and weighing them is cheap"
         candidates.append(Choice(corrective(), why))
-    return (*candidates, last)
+    return candidates
 
 
-def _spectral(problem: Problem, tol: float) -> list[Choice]:
+def _spectral(problem: Problem, tol: float) -> Iterator[Choice]:
     """The candidates before CGAL for one or several matrices."""
     from condal.methods.lowrank.method import LowRankCGAL
 
     n = max(X.n for X in spectral_parts(problem.X) or ())
-    candidates = []
-    lowrank = LowRankCGAL(aim=tol)
-    why_low_rank = _why_low_rank(problem, n, lowrank)
-    if why_low_rank is not None:
-        candidates.append(Choice(lowrank, why_low_rank))
+    lowrank, others, on_surface = LowRankCGAL(aim=tol), [], None
+    why = _why_low_rank(problem, n, lowrank)
+    if why is not None:  # the others are seldom needed, and take time to import
+        yield Choice(lowrank, why)
+    else:
+        on_surface = _on_surface(problem, tol) if tol < LOOSE_TOL else None
+        why = _why_not_projected(problem, n, lowrank)
+        others += [] if why is None else [_Estimate(Choice(lowrank, why))]
     if tol < LOOSE_TOL:
-        candidates += _projected(problem, n, tol)
-    if candidates and why_low_rank is None and tol < LOOSE_TOL and lowrank.fits(problem):
+        others += _projected(problem, n, tol)
+    candidates = _in_order(others, on_surface)
+    if candidates and why is None and tol < LOOSE_TOL and lowrank.fits(problem):
         candidates.append(Choice(lowrank, "a factor of x may progress where projections stall"))
-    return candidates
+    yield from candidates
 
 
-def _projected(problem: Problem, n: int, tol: float) -> list[Choice]:
+@dataclass(frozen=True)
+class _Estimate:
+    """A choice and the seconds it is expected to take."""
+
+    choice: Choice
+    seconds: float = inf
+
+
+def _in_order(others: list[_Estimate], on_surface: _Estimate | None) -> list[Choice]:
+    """All choices, with the method on the surface before the first one that it should beat.
+
+    Interior-point steps are as many on a degenerate problem as on another: to come before them,
+    the method must be faster by its spread.
+    """
+    before = [other.choice for other in others]
+    if on_surface is None:
+        return before
+    for place, other in enumerate(others):
+        spread = SURFACE_SPREAD if other.choice.why == SMALL_SYSTEM else 1.0
+        if spread * on_surface.seconds < other.seconds:
+            return [*before[:place], on_surface.choice, *before[place:]]
+    return [*before, on_surface.choice]
+
+
+def _on_surface(problem: Problem, tol: float) -> _Estimate | None:
+    """Newton's method over the factors of feasible points, for sparse equations."""
+    from condal.methods.surface.method import LowRankNewton
+
+    method = LowRankNewton(aim=tol)
+    seconds = method.seconds(problem)
+    if seconds == inf:
+        return None
+    why = "f is linear and sparse equations define a surface of factors of x"
+    return _Estimate(Choice(method, why, SURFACE_PATIENCE), seconds)
+
+
+def _projected(problem: Problem, n: int, tol: float) -> list[_Estimate]:
     """Projections and Newton steps, which need a small n: the faster first."""
     from condal.methods.projection.primal_dual import PrimalDual
     from condal.methods.projection.splitting import Splitting
 
-    newton, seconds = _newton(problem)
+    interior, seconds = _newton(problem)
+    newton = [_Estimate(choice, seconds) for choice in interior]
     if Splitting().suits(problem):
         why = f"n = {n} is small enough for an eigenvalue decomposition per step"
-        each = SPLITTING_CALLS + SPLITTING_CUBE * n**3 + SPLITTING_READ * problem.A.terms * n**2
-        splitting = [Choice(Splitting(), why)]
-        newton_first = seconds < SPLITTING_STEPS[tol < TIGHT_TOL] * each
-        return newton + splitting if newton_first else splitting + newton
+        each = SPLITTING_CALLS + SPLITTING_SQUARE * n**2 + SPLITTING_CUBE * n**3
+        each += SPLITTING_READ * problem.A.terms * n**2
+        splitting = _Estimate(Choice(Splitting(), why), SPLITTING_STEPS[tol < TIGHT_TOL] * each)
+        return sorted([splitting, *newton], key=lambda estimate: estimate.seconds)
     if PrimalDual().suits(problem):
         why = f"n = {n} is small enough for a projection per step"
-        return [*newton, Choice(PrimalDual(), why, PRIMAL_DUAL_PATIENCE)]
+        return [*newton, _Estimate(Choice(PrimalDual(), why, PRIMAL_DUAL_PATIENCE))]
     return newton
 
 
@@ -122,10 +173,10 @@ def _newton_seconds(problem: Problem) -> float:
 
 
 def _why_low_rank(problem: Problem, n: int, method: LowRankCGAL) -> str | None:
-    from condal.methods.interior.method import MAX_STEP_SECONDS
-    from condal.methods.projection.primal_dual import PrimalDual
-
+    """Why an augmented Lagrangian over factors of x comes first, if it does."""
     if problem.f.L > 0:
+        from condal.methods.projection.primal_dual import PrimalDual
+
         small = n <= MAX_PROJECTED_SIDE and problem.rank is None
         projected = small and PrimalDual().suits(problem)
         return None if projected or not method.fits(problem) else "f is smooth in a factor of x"
@@ -137,10 +188,18 @@ def _why_low_rank(problem: Problem, n: int, method: LowRankCGAL) -> str | None:
         return "f is linear and A reads the diagonal alone"
     if n >= CHEAP_SIDE and problem.A.size <= FEW_CONSTRAINTS:
         return f"f is linear and {problem.A.size} constraints leave a solution of small rank"
-    slow = n >= SLOW_SIDE and _newton_seconds(problem) > MAX_STEP_SECONDS
-    if slow and _fixes_diagonal(problem, n):
-        return f"f is linear, A fixes diag x among others, and n = {n} is large for the rest"
     return None
+
+
+def _why_not_projected(problem: Problem, n: int, method: LowRankCGAL) -> str | None:
+    """Why it comes before projections and interior-point steps, if it does."""
+    from condal.methods.interior.method import MAX_STEP_SECONDS
+
+    if n < SLOW_SIDE or problem.f.L > 0 or not method.fits(problem):
+        return None
+    if _newton_seconds(problem) <= MAX_STEP_SECONDS or not _fixes_diagonal(problem, n):
+        return None
+    return f"f is linear, A fixes diag x among others, and n = {n} is large for the rest"
 
 
 def _fixes_diagonal(problem: Problem, n: int) -> bool:

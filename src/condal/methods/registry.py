@@ -8,33 +8,39 @@ from importlib import import_module
 from typing import Any
 
 from condal.errors import ProblemError
-from condal.methods.rules import Decr, LineSearch
 from condal.types import Method
 
 
 @dataclass(frozen=True)
 class NamedMethod:
-    """How to build a method: its class or function, imported on use, and its arguments.
+    """How to build a method: its class or function, and its rules, by the names of their classes in
+    condal.methods.rules; all are imported on use.
 
     `command_line` tells whether `--method` offers it, `distributed` whether ranks can share it.
     """
 
     home: str
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    rules: Mapping[str, str] = field(default_factory=dict)
     command_line: bool = True
     distributed: bool = False
 
     def __call__(self) -> Method:
         """Build the method."""
-        module, _, name = self.home.rpartition(".")
-        method: Method = getattr(import_module(f"condal.methods.{module}"), name)(**self.arguments)
+        rules = {parameter: _imported(f"rules.{rule}")() for parameter, rule in self.rules.items()}
+        method: Method = _imported(self.home)(**rules)
         return method
+
+
+def _imported(name: str) -> Any:
+    """Return an object of condal.methods by its module and name."""
+    module, _, attribute = name.rpartition(".")
+    return getattr(import_module(f"condal.methods.{module}"), attribute)
 
 
 METHODS: dict[str, NamedMethod] = {
     "cgal": NamedMethod("cgal.CGAL", distributed=True),
-    "cgal-decr": NamedMethod("cgal.CGAL", {"sigma": Decr()}, distributed=True),
-    "cgal-ls": NamedMethod("cgal.CGAL", {"eta": LineSearch()}, distributed=True),
+    "cgal-decr": NamedMethod("cgal.CGAL", {"sigma": "Decr"}, distributed=True),
+    "cgal-ls": NamedMethod("cgal.CGAL", {"eta": "LineSearch"}, distributed=True),
     "cgal-fc": NamedMethod("cgal.corrective"),
     "lowrank": NamedMethod("lowrank.method.LowRankCGAL"),
     "newton": NamedMethod("surface.method.LowRankNewton"),

@@ -21,7 +21,8 @@ class State:
     is the Mx of this state). `value` is f(x), `gap` is f(x) + <w, Ax> minus its minimum over X, and
     `lower` is a lower bound on the optimum if the oracle kept its tolerance. `lam`, `eta` and
     `sigma` belong to the step, for methods that have them. `carry` is the record of what else the
-    method needs to resume. `last` is True if the method can do no more.
+    method needs to resume. `last` is True if the method can do no more. `refuting` holds unit
+    vectors of a failed proof: the gradient is lower along them than this state estimates.
     """
 
     k: int
@@ -39,6 +40,7 @@ class State:
     carry: Any = None
     last: bool = False
     u: Array | None = None
+    refuting: Array | None = None
 
     @classmethod
     def start(cls, problem: Problem, warm: Warm | None, *, carry: Any = None) -> State:

@@ -152,7 +152,7 @@ class Assignments:
         return LowRank(self.lifted(x.U), x.weights)
 
 
-class _OnFace(LinearOperator):  # type: ignore[misc]
+class _OnFace(LinearOperator):
     """V'v V by products."""
 
     def __init__(self, X: Assignments, v: Symmetric) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
+from condal.linalg.sparse import row_entries
 from condal.problems.inputs import array_of, describe
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
 
@@ -124,7 +125,7 @@ def flipped(
                 steps = halo(steps).reshape(-1)
                 moved = np.flatnonzero(steps)
                 turned = steps[moved]
-            at, counts = _rows(back, moved // trials)
+            at, counts = row_entries(back, moved // trials)
             changed = back.indices[at].astype(np.intp) * trials + np.repeat(moved % trials, counts)
             lost = 2 * back.data[at] * np.repeat(turned, counts) * s[changed]
             np.subtract.at(gain, changed, lost)
@@ -138,7 +139,7 @@ def _ahead(C: Any, tried: Indices, trials: int, gain: Array, theirs: Array, orde
     if tried.size == 0:
         return np.zeros(0, dtype=bool)
     rows = tried // trials
-    at, counts = _rows(C, rows)
+    at, counts = row_entries(C, rows)
     near = C.indices[at].astype(np.intp)
     other = theirs[near * trials + np.repeat(tried % trials, counts)]
     own = np.repeat(gain[tried], counts)
@@ -147,11 +148,3 @@ def _ahead(C: Any, tried: Indices, trials: int, gain: Array, theirs: Array, orde
     behind[same] = order[near[same]] < np.repeat(order[rows], counts)[same]
     # A sign with a positive gain has neighbours, so no segment is empty.
     return ~np.logical_or.reduceat(behind, np.cumsum(counts) - counts)
-
-
-def _rows(C: Any, rows: Indices) -> tuple[Indices, Indices]:
-    """Return the positions of the entries of these rows, and how many each row has."""
-    begin = C.indptr[rows].astype(np.intp)
-    counts = C.indptr[rows + 1] - begin
-    first = np.cumsum(counts) - counts
-    return np.arange(int(counts.sum())) + np.repeat(begin - first, counts), counts

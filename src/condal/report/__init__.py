@@ -2,4 +2,4 @@
 
 from condal.runtime.lazy import attach_stub
 
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+__getattr__, __dir__ = attach_stub(__name__, __file__)

@@ -45,8 +45,9 @@ def of_solve(trace: Trace, name: str) -> list[Drawing]:
         _panel(
             lambda axes: panels.errors(axes, trace, "iterations"),
             f"{name}-errors",
-            f"Gap and infeasibility over {last}, logarithmic; the proved gap is {trace.gap:.2g}.",
-            "Both are relative and belong to the iterates before any repair.",
+            f"Gap, infeasibility and its price over {last}, logarithmic; the proved gap is "
+            f"{trace.gap:.2g}.",
+            "All are relative and belong to the iterates before any repair.",
         ),
         *(_cost(trace, column, name, last) for column in ("matvecs", "seconds")),
     ]
@@ -84,6 +85,12 @@ def of_several(traces: Sequence[Trace]) -> list[Drawing]:
             "Infeasibilities",
             "Relative; of the iterates before any repair.",
             lambda axes: panels.one_error(axes, traces, "infeasibility", against),
+        ),
+        (
+            "price",
+            "Prices of infeasibility",
+            "Relative; at the dual of the best bound.",
+            lambda axes: panels.one_error(axes, traces, "price", against),
         ),
         (
             "cost",

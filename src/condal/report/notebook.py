@@ -9,7 +9,7 @@ import sys
 import time
 from typing import Any
 
-from condal.result import Row
+from condal.result import ESTIMATES, Row, marked
 from condal.runtime.markup import escape_html
 
 SECONDS_BETWEEN_UPDATES = 0.2
@@ -29,7 +29,7 @@ def in_notebook() -> bool:
 
 
 class Bar:
-    """The last `Row` as two bars, of the gap and of the infeasibility, at most 5 times per second.
+    """The last `Row` as bars of its errors, at most 5 times per second.
 
     Each factor of 10 in the error is a sixth of the bar.
     """
@@ -77,8 +77,10 @@ def drawn(row: Row | None, seconds: float) -> str:
     texts = [
         f"objective {row.objective + 0.0:#.7g}, bound {bound}",
         f"iteration {row.k:,}, {max(seconds, row.seconds):.1f} s",
+        ESTIMATES,
     ]
-    bars = [_bar("gap", row.gap), _bar("infeasibility", row.infeasibility)]
+    names = ("gap", "infeasibility", "price", "proved")
+    bars = [_bar(name, getattr(row, name)) for name in names]
     return (
         f'<div style="{style}">' + "".join(f"<div>{text}</div>" for text in bars + texts) + "</div>"
     )
@@ -88,7 +90,7 @@ def _bar(name: str, error: float) -> str:
     known = math.isfinite(error)
     share = min(max(-math.log10(error), 0.0), DIGITS) / DIGITS if known and error > 0 else 0.0
     share = 1.0 if error == 0 else share
-    value = f"{error:.1e}" if known else "not known yet"
+    value = marked(name, f"{error:.1e}") if known else "not known yet"
     fill = f'<span style="display:block;height:100%;width:{100 * share:.1f}%;background:#4c8bbe">'
     return (
         f'<span style="display:inline-block;width:7em">{name}</span>'

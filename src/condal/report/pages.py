@@ -16,7 +16,7 @@ from condal.io.safe_files import PathLike
 from condal.report import figures, words
 from condal.report.curves.panels import require_matplotlib
 from condal.report.section import section, title_of
-from condal.result import History, Result
+from condal.result import History, Result, column_label
 from condal.runtime import extras
 from condal.runtime.text import escape_controls
 from condal.runtime.version import __version__
@@ -119,7 +119,11 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(
-        number=words.number, bound=words.bound_of, count=words.count, duration=words.duration
+        number=words.number,
+        bound=words.bound_of,
+        count=words.count,
+        duration=words.duration,
+        label=column_label,
     )
     made.globals.update(version=__version__, columns=History.columns)
     return made

@@ -19,13 +19,16 @@ REFRESHES_PER_SECOND = 10
 SECONDS_BETWEEN_ROWS = 10.0
 
 HEADER = (
-    f"{'k':>8} {'objective':>14} {'bound':>15} {'gap':>9} {'infeas':>8} {'calls':>8} {'time':>8}"
+    f"{'k':>8} {'objective':>14} {'bound':>15} {'gap':>9} {'infeas':>8} {'proved':>8} {'time':>8}"
 )
+LEGEND = "~ marks estimates; infeas includes its price; proved is what is proved so far"
 
 
 class Progress:
     """Show each `Row` of a running solve.
 
+    `~` marks estimates. "infeas" is the larger of the infeasibility and its price, and "proved" the
+    largest of gap, infeasibility and price that is proved so far, a dash before the first proof.
     On a terminal, a thread redraws one line at most 10 times per second; an iteration costs one
     assignment. In a notebook, bars show the gap and the infeasibility. Elsewhere, without rich, or
     if it is called outside `solve` and `with`, rows are printed: when k passes a power of 2, or
@@ -101,7 +104,7 @@ class Progress:
             self._write(text)
 
     def _print(self, row: Row) -> None:
-        lines = [HEADER] if self._shown is None else []
+        lines = [HEADER, LEGEND] if self._shown is None else []
         self._shown = row
         while self._next_k <= row.k:
             self._next_k *= 2
@@ -134,7 +137,7 @@ class Progress:
         from rich.text import Text
 
         row, elapsed = self._row, time.perf_counter() - self._began
-        drawn = Text(HEADER + "\n", style="dim", no_wrap=True, overflow="crop")
+        drawn = Text(f"{LEGEND}\n{HEADER}\n", style="dim", no_wrap=True, overflow="crop")
         if row is None:
             return drawn.append(f"{'starting':>8}{clock(elapsed):>68}")
         return drawn.append(line(row._replace(seconds=max(elapsed, row.seconds))), style="not dim")
@@ -144,14 +147,19 @@ def line(row: Row) -> str:
     """Return a row of at most 80 columns, aligned with `HEADER`."""
     return (
         f"{row.k:>8} {row.objective + 0.0:>#14.7g} {estimate(row.bound, '#.7g'):>15} "
-        f"{estimate(row.gap, '.1e'):>9} {row.infeasibility:>8.1e} {row.oracle_calls:>8} "
-        f"{clock(row.seconds):>8}"
+        f"{estimate(row.gap, '.1e'):>9} {max(row.infeasibility, row.price):>8.1e} "
+        f"{proved(row):>8} {clock(row.seconds):>8}"
     )
 
 
 def estimate(value: float, spec: str) -> str:
-    """Return ~value, as only the result's certificate is proved; a dash if there is none yet."""
+    """Return ~value, as it is not proved; a dash if there is none yet."""
     return f"~{value:{spec}}" if math.isfinite(value) else "-"
+
+
+def proved(row: Row) -> str:
+    """Return the error that is proved so far; a dash if there is none yet."""
+    return f"{row.proved:.1e}" if math.isfinite(row.proved) else "-"
 
 
 def clock(seconds: float) -> str:

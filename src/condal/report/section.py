@@ -14,7 +14,7 @@ from condal.io.results.rows import cell
 from condal.report import figures, words
 from condal.report.figures import Drawing
 from condal.report.spectrum import spectra
-from condal.result import History, Result
+from condal.result import History, Result, Row, marked
 from condal.runtime.version import versions
 
 MAX_TABLE_ROWS = 40
@@ -75,7 +75,7 @@ def section(saved: Saved, label: str, key: str) -> Section:
         figures=figures.of_solve(result.trace(), key),
         spectrum=figures.of_spectrum(spectra(result.x), key),
         picture=figures.of_picture(saved.picture, key) if saved.picture else None,
-        rows=[[_cell(value) for value in row] for row in _thinned(result.history)],
+        rows=[_cells(row) for row in _thinned(result.history)],
         download=_csv(result.history),
     )
 
@@ -101,6 +101,11 @@ def _thinned(history: History) -> list[Any]:
         return list(history)
     steps = np.geomspace(1, len(history), MAX_TABLE_ROWS).round().astype(int) - 1
     return [history[int(i)] for i in np.unique(steps)]
+
+
+def _cells(row: Row) -> list[str]:
+    """Return the texts of a row, estimates with their mark."""
+    return [marked(name, _cell(value)) for name, value in zip(row._fields, row, strict=True)]
 
 
 def _cell(value: float) -> str:

@@ -49,7 +49,10 @@ def _short(result: Result) -> str:
     gap = f"The objective and the proved bound of the convex problem are {_apart(result)} apart"
     if result.certificate.feasible:
         return f"{gap}, and x is feasible."
-    return f"{gap}, and x violates the constraints by {result.infeasibility:.2g}."
+    return (
+        f"{gap}, and x violates the constraints by {result.infeasibility:.2g}, at a price of "
+        f"{result.price:.2g}."
+    )
 
 
 def _apart(result: Result) -> str:
@@ -78,8 +81,9 @@ def proof(result: Result) -> list[str]:
     else:
         sentences.append(
             f"The point x has the objective {objective}, {_apart(result)} from the bound, and a "
-            f"relative infeasibility of {result.infeasibility:.2g}. The optimum may lie on either "
-            "side of this objective, but not beyond the bound."
+            f"relative infeasibility of {result.infeasibility:.2g}, which is worth "
+            f"{result.price:.2g} of the objective at the prices of the dual. The optimum may lie "
+            "on either side of this objective, but not beyond the bound."
         )
     sentences.append(f"The proof is by {certificate.how}. {_surely(certificate.failure)}")
     if certificate.distance_to_X > 0:

@@ -1,32 +1,35 @@
-"""Lazy public names (PEP 562): a package imports a module when a name of it is first used.
+"""Imports: public names on first use (PEP 562), and no search for garbage while modules load.
 
 The stub `__init__.pyi` beside a package's `__init__.py` lists the public names as explicit imports,
 and deprecated names as assignments `old = new`. Type checkers read the stub itself; at run time
-`attach_stub` reads it to find where a name lives.
+`attach_stub` reads it to find where a name lives, when the package is first asked for one.
 """
 
 from __future__ import annotations
 
-import ast
+import gc
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 
-def attach_stub(
-    package: str, file: str
-) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return `__getattr__`, `__dir__` and `__all__` of the package with this `__init__.py`.
+def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of the package with this `__init__.py`.
 
-    A deprecated name warns and returns the object of its new name; `dir` does not list it.
+    `__getattr__` also gives `__all__`. A deprecated name warns and returns the object of its new
+    name; `dir` does not list it.
     """
-    stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
-    homes, renamed = _homes(stub), _renamed(stub)
+    read_stub = cache(partial(_read_stub, Path(file).with_suffix(".pyi")))
 
     def __getattr__(name: str) -> Any:
+        homes, renamed = read_stub()
+        if name == "__all__":
+            return sorted(homes)
         if name in renamed:
             new = renamed[name]
             message = f"{package}.{name} is deprecated: use {package}.{new}"
@@ -45,27 +48,44 @@ def attach_stub(
         return value
 
     def __dir__() -> list[str]:
-        return sorted(homes)
+        return sorted(read_stub()[0])
 
-    return __getattr__, __dir__, sorted(homes)
+    return __getattr__, __dir__
 
 
-def _renamed(stub: ast.Module) -> dict[str, str]:
-    """Return the new name of each deprecated name of a stub."""
-    return {
+def _read_stub(path: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the module that each name of a stub is imported from, and the new name of each
+    deprecated name."""
+    import ast
+
+    stub = ast.parse(path.read_text(encoding="utf-8")).body
+    homes = {
+        alias.name: node.module
+        for node in stub
+        if isinstance(node, ast.ImportFrom) and node.module is not None
+        for alias in node.names
+    }
+    renamed = {
         target.id: node.value.id
-        for node in stub.body
+        for node in stub
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name)
         for target in node.targets
         if isinstance(target, ast.Name)
     }
+    return homes, renamed
 
 
-def _homes(stub: ast.Module) -> dict[str, str]:
-    """Return the module that each name of a stub is imported from."""
-    return {
-        alias.name: node.module
-        for node in stub.body
-        if isinstance(node, ast.ImportFrom) and node.module is not None
-        for alias in node.names
-    }
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Suspend the garbage collector during imports: what they make lives until the process ends.
+
+    Later collections pass over it, too.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if enabled:
+            gc.enable()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape as escaped
 
 from condal.runtime.text import escape_controls
 
@@ -51,4 +50,6 @@ def _table(caption: str, cells: str) -> str:
 
 def escape_html(text: str) -> str:
     """Escape text for HTML, control characters included."""
-    return escaped(escape_controls(text))
+    from html import escape
+
+    return escape(escape_controls(text))

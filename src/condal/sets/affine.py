@@ -110,11 +110,11 @@ class Affine(Projected):
         """<d, u> for y = C'u, up to rounding, else inf."""
         u = self._coefficients(y)
         near = NEAR * self._terms(y, u)
-        return float(self.d @ u) if float(np.linalg.norm(y - u @ self.C)) <= near else inf
+        return float(self.d @ u) if stable_norm(y - u @ self.C) <= near else inf
 
     def _terms(self, y: Array, u: Array) -> float:
         """Return the size of the terms of y - C'u, which bounds its rounding."""
-        return float(np.linalg.norm(np.abs(u) @ np.abs(self.C) + np.abs(y)))
+        return stable_norm(np.abs(u) @ np.abs(self.C) + np.abs(y))
 
     def conjugate_abs_sum(self, y: Array) -> float:
         return float(np.abs(self.d) @ np.abs(self._coefficients(y)))
@@ -131,8 +131,8 @@ class Affine(Projected):
     def dual_point(self, y: Array) -> Array:
         """Q Q'y; y itself if that is only rounding away."""
         nearest = np.asarray(self._Q @ (self._Q.T @ y))
-        rounding = gamma(2 * self.size + 16) * float(np.linalg.norm(y))
-        return y if float(np.linalg.norm(y - nearest)) <= rounding else nearest
+        rounding = gamma(2 * self.size + 16) * stable_norm(y)
+        return y if stable_norm(y - nearest) <= rounding else nearest
 
     def scaled(self, rows: Array, c: float) -> Affine:
         """C z = factor d, by the same factorisation."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.linalg.rounding import NEAR, norm_above, one_factor, written
 from condal.runtime.arguments import copy_members, has_member, require_members
@@ -90,7 +91,7 @@ class ProximableDefaults(ProofDefaults):
         return 0.0
 
     def distance(self, z: Array) -> float:
-        return float(np.linalg.norm(z - self.prox(z, 1.0))) if self.lipschitz == inf else 0.0
+        return stable_norm(z - self.prox(z, 1.0)) if self.lipschitz == inf else 0.0
 
     def multiplier(self, z: Array, lam: float, out: Array | None = None) -> Array:
         return written(lam * (z - self.prox(z, 1 / lam)), out)

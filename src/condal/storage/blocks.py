@@ -6,8 +6,7 @@ from typing import ClassVar
 
 from condal.linalg.points import Point
 from condal.storage.reconstruction import Spectrum, reconstructed, together
-from condal.storage.sketch import Sketch
-from condal.storage.whole import matrix_sides
+from condal.storage.sketch import storage_bytes
 from condal.types import Domain, Storage
 
 
@@ -47,14 +46,3 @@ class Blocks:
         """Return the tuple of the points, and what is known of the sketched blocks."""
         points, spectra = zip(*(reconstructed(part) for part in self.parts), strict=True)
         return points, together([spectrum for spectrum in spectra if spectrum])
-
-
-def storage_bytes(X: Domain, storage: Storage | None) -> int:
-    """Return the most bytes that a storage takes for points of X.
-
-    Without a storage, or one that does not say, it is the least that any storage takes.
-    """
-    own = getattr(storage, "bytes", None)
-    if own is not None:
-        return int(own(X))
-    return sum(Sketch.bytes_for(n, 1) for n in matrix_sides(X))

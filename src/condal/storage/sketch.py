@@ -14,7 +14,7 @@ from condal.runtime.arguments import require_whole
 from condal.storage.factored import spectral
 from condal.storage.reconstruction import RANK_THRESHOLD, Spectrum
 from condal.storage.whole import FLOAT_BYTES
-from condal.types import Domain
+from condal.types import Domain, Storage, matrix_sides
 
 
 class Sketch:
@@ -138,3 +138,14 @@ class Sketch:
         rank = int(np.count_nonzero(values > RANK_THRESHOLD * values.max()))
         spectrum = Spectrum(self.R, rank, self._trace, max(missing, 0.0))
         return LowRank(U, np.maximum(values + missing / self.R, 0.0)), spectrum
+
+
+def storage_bytes(X: Domain, storage: Storage | None) -> int:
+    """Return the most bytes that a storage takes for points of X.
+
+    Without a storage, or one that does not say, it is the least that any storage takes.
+    """
+    own = getattr(storage, "bytes", None)
+    if own is not None:
+        return int(own(X))
+    return sum(Sketch.bytes_for(n, 1) for n in matrix_sides(X))

@@ -8,7 +8,7 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Point, combine, dense
-from condal.types import Domain, Spectral
+from condal.types import Domain, matrix_sides
 
 FLOAT_BYTES = 8
 
@@ -69,11 +69,3 @@ class Factor:
         if self._x is None:
             raise ProblemError("no step has been taken yet: there is no point to return")
         return combine([self._x], np.ones(1))
-
-
-def matrix_sides(X: Domain) -> list[int]:
-    """The sides of the matrices among the blocks of X."""
-    parts = getattr(X, "parts", None)
-    if parts is not None:
-        return [n for part in parts for n in matrix_sides(part)]
-    return [X.n] if isinstance(X, Spectral) else []

@@ -85,6 +85,7 @@ class SweepFolder:
                 bound=float(result.bound),
                 gap=float(result.gap),
                 infeasibility=float(result.infeasibility),
+                price=float(result.price),
                 seconds=float(result.seconds),
                 iterations=int(result.iterations),
                 oracle_calls=int(result.oracle_calls),

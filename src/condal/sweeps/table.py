@@ -23,7 +23,7 @@ from condal.runtime.text import escape_terminal
 
 FAILED = "failed"
 SOLVED = Status.SOLVED.name.lower()
-NUMBERS = ("objective", "bound", "gap", "infeasibility", "seconds")
+NUMBERS = ("objective", "bound", "gap", "infeasibility", "price", "seconds")
 COUNTS = ("iterations", "oracle_calls")
 COLUMNS = ("status", *NUMBERS, *COUNTS)
 TABLE_WIDTH = 80
@@ -41,7 +41,7 @@ class Entry:
         The parameters of the point.
     status : str
         Status of the result in lower case, or "failed".
-    objective, bound, gap, infeasibility, seconds : float
+    objective, bound, gap, infeasibility, price, seconds : float
         Figures of the result; NaN for a failed point.
     iterations, oracle_calls : int
         Counts of the result.
@@ -61,6 +61,7 @@ class Entry:
     bound: float = math.nan
     gap: float = math.nan
     infeasibility: float = math.nan
+    price: float = math.nan
     seconds: float = math.nan
     iterations: int = 0
     oracle_calls: int = 0
@@ -72,7 +73,7 @@ class Entry:
 
     @property
     def solved(self) -> bool:
-        """Whether the gap is proved to be within the tolerance."""
+        """Whether the result is proved to be within the tolerance."""
         return self.status == SOLVED
 
     @property

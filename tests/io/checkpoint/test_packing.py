@@ -172,7 +172,10 @@ def test_two_storages_may_share_a_point():
 
 
 def rows(count: int) -> list[Row]:
-    return [Row(k, 0.1 * k, -inf, nan, 0.0, 1.0, 0.5, 0.0, k, 7 * k, 0.25) for k in range(count)]
+    return [
+        Row(k, 0.1 * k, -inf, nan, 0.0, 0.0, inf, 1.0, 0.5, 0.0, k, 7 * k, 0.25)
+        for k in range(count)
+    ]
 
 
 def test_rows_keep_who_they_are():

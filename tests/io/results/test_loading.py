@@ -302,7 +302,7 @@ def test_files_of_no_use_whose_hashes_are_right(folder, name, data, text):
         (b"1.5", 0, "line 2: k is b'1.5'"),
         (b"-3", 0, "line 2: k is b'-3'"),
         (b"inf", 2, "line 2: bound is b'inf'"),
-        (b"1,2", 3, "line 2: has 12 cells; wanted 11"),
+        (b"1,2", 3, "line 2: has 14 cells; wanted 13"),
         (b"9" * 400, 0, "line 2: k is b'999"),
     ],
 )

@@ -96,7 +96,7 @@ def test_what_is_true_is_proved(solved, tmp_path):
     assert verdict.proved, verdict
     assert verdict.refuted == ()
     assert "solved" in [claim.name for claim in verdict.claims]
-    assert repr(verdict).startswith("proved\n  point ")
+    assert repr(verdict).startswith("proved, without assumptions: every claim is true\n  point ")
     assert verdict.certificate is not None
     # a looser tolerance is proved as well, a far tighter one is not
     assert verify(model, result, tol=1e-2).proved
@@ -125,6 +125,8 @@ def test_other_numbers_are_refuted(solved):
         assert "off by" in text
     for value in (result.infeasibility + 1e-4, -1.0, np.nan, np.inf):
         refuted(model, claiming(result, infeasibility=value), "infeasibility")
+    for value in (result.price + 1e-4, -1.0, np.inf):
+        refuted(model, claiming(result, price=value), "price")
     refuted(model, claiming(result, distance_to_X=-1.0), "point")
 
 

@@ -25,28 +25,28 @@ def solved():
 
 def test_a_known_solution_is_certified():
     known = PLANTED["sdp-equal"]()
-    found = certify_answer(known.problem, PeerAnswer(np.asarray(known.x), known.y), tol=TOL)
-    assert found.basis == "x, y"
-    assert found.error < 1e-7
-    assert found.bound <= known.optimum + 1e-12
-    assert found.how
+    certified = certify_answer(known.problem, PeerAnswer(np.asarray(known.x), known.y), tol=TOL)
+    assert certified.basis == "x, y"
+    assert certified.error < 1e-7
+    assert certified.bound <= known.optimum + 1e-12
+    assert certified.how
 
 
 @pytest.mark.parametrize("name", ["sdp-equal", "sdp-box", "sdp-at-most"])
 def test_a_wrong_dual_shows_a_large_gap_and_no_wrong_bound(name):
     known = PLANTED[name]()
     wrong = known.y + np.random.default_rng(0).standard_normal(known.y.size)
-    found = certify_answer(known.problem, PeerAnswer(np.asarray(known.x), wrong), tol=TOL)
-    assert found.gap > 1e-2
-    assert found.bound <= known.optimum + 1e-12
+    certified = certify_answer(known.problem, PeerAnswer(np.asarray(known.x), wrong), tol=TOL)
+    assert certified.gap > 1e-2
+    assert certified.bound <= known.optimum + 1e-12
 
 
 def test_a_wrong_point_shows_a_large_gap(solved):
     n = CUT.n
-    found = certify_answer(CUT, PeerAnswer(np.eye(n), solved.y), tol=TOL)
-    assert found.gap > 1e-2
-    assert found.infeasibility < 1e-12
-    assert found.bound >= solved.objective
+    certified = certify_answer(CUT, PeerAnswer(np.eye(n), solved.y), tol=TOL)
+    assert certified.gap > 1e-2
+    assert certified.infeasibility < 1e-12
+    assert certified.bound >= solved.objective
 
 
 def test_a_point_outside_is_moved_to_the_domain_and_repaired(solved):
@@ -56,23 +56,23 @@ def test_a_point_outside_is_moved_to_the_domain_and_repaired(solved):
     moved = make_feasible(CUT.problem, x)
     assert CUT.problem.infeasibility(moved) < 1e-12
     assert CUT.problem.X.distance(moved) < 1e-9
-    found = certify_answer(CUT, PeerAnswer(x, solved.y), tol=TOL)
-    assert found.objective <= solved.bound
+    certified = certify_answer(CUT, PeerAnswer(x, solved.y), tol=TOL)
+    assert certified.objective <= solved.bound
 
 
 def test_an_infeasible_point_without_a_repair_stays_infeasible():
     known = PLANTED["sdp-equal"]()
     n = known.problem.X.n
-    found = certify_answer(known.problem, PeerAnswer(np.eye(n), known.y), tol=TOL)
-    assert found.infeasibility > 1e-2
-    assert found.error >= found.infeasibility
+    certified = certify_answer(known.problem, PeerAnswer(np.eye(n), known.y), tol=TOL)
+    assert certified.infeasibility > 1e-2
+    assert certified.error >= certified.infeasibility
 
 
 def test_a_dual_is_made_of_a_point_where_the_diagonal_is_all(solved):
     np.testing.assert_allclose(recover_dual(CUT.problem, solved.x), solved.y, atol=1e-3)
-    found = certify_answer(CUT, PeerAnswer(solved.x), tol=1e-4)
-    assert found.basis == "x, our y"
-    assert found.error < 1e-4
+    certified = certify_answer(CUT, PeerAnswer(solved.x), tol=1e-4)
+    assert certified.basis == "x, our y"
+    assert certified.error < 1e-4
     known = PLANTED["sdp-equal"]()
     bare = certify_answer(known.problem, PeerAnswer(np.asarray(known.x)), tol=TOL)
     assert (bare.basis, bare.objective) == ("x alone", pytest.approx(known.optimum))
@@ -80,27 +80,27 @@ def test_a_dual_is_made_of_a_point_where_the_diagonal_is_all(solved):
 
 
 def test_a_dual_that_proves_nothing_gives_way_to_one_that_does(solved):
-    found = certify_answer(CUT, PeerAnswer(solved.x, np.zeros(CUT.n)), tol=1e-4)
-    assert found.basis == "x, our y"
-    assert found.error < 1e-4
+    certified = certify_answer(CUT, PeerAnswer(solved.x, np.zeros(CUT.n)), tol=1e-4)
+    assert certified.basis == "x, our y"
+    assert certified.error < 1e-4
     known = PLANTED["sdp-equal"]()
     kept = certify_answer(known.problem, PeerAnswer(np.asarray(known.x), 0 * known.y), tol=TOL)
     assert kept.basis == "x, y"
 
 
 def test_a_dual_that_is_not_finite_is_none(solved):
-    found = certify_answer(CUT, PeerAnswer(solved.x, np.full(CUT.n, np.nan)), tol=1e-4)
-    assert found.basis == "x, our y"
+    certified = certify_answer(CUT, PeerAnswer(solved.x, np.full(CUT.n, np.nan)), tol=1e-4)
+    assert certified.basis == "x, our y"
 
 
 @pytest.mark.parametrize(("outside", "solves"), [(0.9e-6, True), (1.1e-6, False), (0.1, False)])
 def test_an_answer_far_from_the_domain_solves_nothing(solved, outside, solves):
     far = replace(solved.certificate, distance_to_X=outside * CUT.problem.X.max_norm)
-    found = certify_answer(CUT, PeerAnswer(solved.x, certificate=far), tol=1e-3)
-    assert found.outside == pytest.approx(outside)
-    assert found.error >= outside * (1 - 1e-9)
-    assert found.solves(1e-3) is solves
-    assert not found.solves(1e-9)
+    certified = certify_answer(CUT, PeerAnswer(solved.x, certificate=far), tol=1e-3)
+    assert certified.outside == pytest.approx(outside)
+    assert certified.error >= outside * (1 - 1e-9)
+    assert certified.solves(1e-3) is solves
+    assert not certified.solves(1e-9)
 
 
 def test_the_distance_of_a_point_without_a_dual_is_told():
@@ -110,22 +110,22 @@ def test_the_distance_of_a_point_without_a_dual_is_told():
         A=condal.Matrix(np.eye(2)),
         K=condal.Box(np.zeros(2), np.full(2, 9.0)),
     )
-    found = certify_answer(simplex, PeerAnswer(np.array([3.0, 4.0])), tol=TOL)
-    assert found.basis == "x alone"
-    assert found.outside > 1.0
+    certified = certify_answer(simplex, PeerAnswer(np.array([3.0, 4.0])), tol=TOL)
+    assert certified.basis == "x alone"
+    assert certified.outside > 1.0
 
 
 def test_a_claim_is_marked_as_one():
-    found = certify_answer(CUT, PeerAnswer(claim=12.5), tol=TOL)
-    assert (found.basis, found.objective) == ("own claim", 12.5)
-    assert np.isnan(found.error)
-    assert np.isnan(found.bound)
+    certified = certify_answer(CUT, PeerAnswer(claim=12.5), tol=TOL)
+    assert (certified.basis, certified.objective) == ("own claim", 12.5)
+    assert np.isnan(certified.error)
+    assert np.isnan(certified.bound)
 
 
 def test_ours_brings_its_own_certificate(tmp_path):
     task = Ours().prepare(CUT, 1e-4, None)
     task.solve()
-    found = certify_answer(CUT, task.answer(), tol=1e-4)
-    assert found.basis == "x, y"
-    assert found.error <= 1e-4
-    assert found.bound == task.result.bound
+    certified = certify_answer(CUT, task.answer(), tol=1e-4)
+    assert certified.basis == "x, y"
+    assert certified.error <= 1e-4
+    assert certified.bound == task.result.bound

@@ -15,7 +15,7 @@ from condal.errors import CondalError, FormatError, ProblemError
 from condal.lab.bench.certified import certify_answer
 from condal.lab.bench.generated import theta
 from condal.lab.bench.peers import PEERS, chosen, installed
-from condal.lab.bench.peers.factored import read_factors
+from condal.lab.bench.peers.factored import read_factor
 from condal.lab.bench.peers.files import ProgramTask
 from condal.lab.bench.peers.peer import Limits, PeerAnswer, Refusal, TimeExceeded
 from condal.lab.bench.standard import standard_form
@@ -157,14 +157,14 @@ def test_a_factor_of_sdplr_is_read(put_text):
     # C - sum_i z_i I_i = 0 on the range of R, for C = -L/4: z = -3/4.
     lines = ["dual variable 3", *["-0.75"] * 3, "primal variable 1 s 3 3 2"]
     lines += [repr(value) for value in R.T.ravel().tolist()] + ["special majiter 3"]
-    answer = read_factors(put_text("\n".join(lines)), form)
+    answer = read_factor(put_text("\n".join(lines)), form)
     np.testing.assert_array_equal(answer.x.U, R)
     np.testing.assert_array_equal(answer.y, [0.75] * 3)
     assert certify_answer(TRIANGLE, answer, tol=TOL).error < 1e-7
     with pytest.raises(FormatError, match="does not begin with 'dual variable'"):
-        read_factors(put_text("primal"), form)
+        read_factor(put_text("primal"), form)
     with pytest.raises(FormatError, match="is not a solution of this problem of 3 rows"):
-        read_factors(put_text("dual variable 1\n0\nprimal variable 1 s 3 3 2"), form)
+        read_factor(put_text("dual variable 1\n0\nprimal variable 1 s 3 3 2"), form)
 
 
 @pytest.fixture

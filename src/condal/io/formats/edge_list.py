@@ -25,8 +25,6 @@ from condal.io.formats.text import Source, Text, quote, read_text, suffixes_of
 from condal.io.formats.writing import triples, write_text
 from condal.io.safe_files import PathLike
 
-SUFFIXES = (".edges", ".edgelist", ".el", ".csv", ".tsv")
-
 MAX_SPARSITY = 4  # the largest label per end up to which a table of all labels is used
 
 _PERCENT = re.compile(rb"^[ \t]*%", re.MULTILINE)
@@ -90,12 +88,6 @@ def read_edge_list(path: Source) -> EdgeList:
         )
     i, j, w = i[is_first], j[is_first], w[is_first]
     return EdgeList(from_edges(text, labels.size, i, j, w), labels)
-
-
-def is_edge_list(text: Text) -> bool:
-    """Whether a file is an edge list: by its name, or by a # at its beginning as in SNAP's."""
-    named = any(suffix in SUFFIXES for suffix in suffixes_of(text.path))
-    return named or text.data.lstrip().startswith(b"#")
 
 
 def _numbered(ends: Any) -> tuple[Any, Any]:

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from condal.io.formats.edge_list import is_edge_list, read_edge_list
 from condal.io.formats.matrix_market import is_matrix_market, read_matrix_market
 from condal.io.formats.rudy import read_rudy
 from condal.io.formats.sparse_arrays import is_saved_array, read_sparse_array
 from condal.io.formats.text import Text, read_text, suffixes_of
 from condal.io.safe_files import PathLike
+
+EDGE_LIST_SUFFIXES = (".edges", ".edgelist", ".el", ".csv", ".tsv")
 
 
 def read_graph(path: PathLike) -> sparse.csr_array:
@@ -70,6 +71,8 @@ def read_labelled_graph(path: PathLike) -> tuple[sparse.csr_array, Any]:
     text = read_text(path)
     kind = text_format(text)
     if kind == "edge list":
+        from condal.io.formats.edge_list import read_edge_list
+
         graph = read_edge_list(text)
         return graph.W, graph.labels
     if kind == "rutherford-boeing":
@@ -96,7 +99,9 @@ def text_format(text: Text) -> str:
         return "rutherford-boeing"
     if ".graph" in suffixes or ".metis" in suffixes:
         return "metis"
-    return "edge list" if is_edge_list(text) else "rudy"
+    named = any(suffix in EDGE_LIST_SUFFIXES for suffix in suffixes)
+    commented = text.data.lstrip().startswith(b"#")  # as SNAP's files are
+    return "edge list" if named or commented else "rudy"
 
 
 def _numbered(W: sparse.csr_array) -> tuple[sparse.csr_array, Any]:

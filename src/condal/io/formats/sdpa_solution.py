@@ -1,6 +1,7 @@
 """Solutions of problems in the SDPA format, as solvers write them: z, and X block by block.
 
-CSDP and DSDP write z on a line and then entries; SDPA writes `xVec` and `yMat`.
+CSDP and DSDP write z on a line and then entries; SDPA writes `xVec` and `yMat`; SDPLR writes its
+factors.
 """
 
 from __future__ import annotations
@@ -19,18 +20,19 @@ from condal.io.formats.coordinate import line_blocks
 from condal.io.formats.text import Text, quote, read_text
 from condal.io.formats.writing import write_text
 from condal.io.safe_files import PathLike
-from condal.linalg.points import Array
+from condal.linalg.points import Array, LowRank
 
+DUAL = [b"dual", b"variable"]  # how a file of SDPLR begins
 _SLACK, _MATRIX = 1, 2  # the first number of an entry of a solution
 _SEPARATORS = re.compile(rb"[{},()\s]+")
 
 
 @dataclass(frozen=True, eq=False)
 class SdpaSolution:
-    """z, and the blocks of X: n x n, or the diagonal of a diagonal block."""
+    """z, and the blocks of X: n x n or a factor of that, or the diagonal of a diagonal block."""
 
     z: Array
-    X: tuple[Array, ...]
+    X: tuple[Any, ...]
 
 
 def write_solution(path: PathLike, z: Array, slack: Sequence[Any], X: Sequence[Any]) -> None:
@@ -125,6 +127,47 @@ def read_result(path: PathLike, sizes: Sequence[int]) -> SdpaSolution:
     pieces = np.split(flat, np.cumsum(lengths)[:-1])
     X = (p.reshape(n, n) if n > 0 else p for p, n in zip(pieces, sizes, strict=True))
     return SdpaSolution(z, tuple(X))
+
+
+def read_factors(path: PathLike, sizes: Sequence[int], rows: int | None = None) -> SdpaSolution:
+    """Read z and X = R R', block by block, from a file that SDPLR wrote.
+
+    SDPLR minimises <-F_0, X>, and its dual variables are -z. `rows` is the length of z, if known.
+    """
+    text = read_text(path)
+    head, after = next(text.lines())
+    words = head.split()
+    if words[:2] != DUAL or len(words) != 3 or not _is_count(words[2]):
+        raise text.error("does not begin with 'dual variable' and its length, as SDPLR's files do")
+    count = int(words[2])
+    if rows is not None and count != rows:
+        raise text.error(f"is not a solution of this problem of {rows} rows: it has {count}")
+    pieces = text.data[after:].split(b"special")[0].split(b"primal variable")
+    z = -_numbers(text, pieces[0], "the dual variable")
+    if z.size != count:
+        raise text.error(f"the dual variable has {z.size} numbers; wanted {count}")
+    if len(pieces) != 1 + len(sizes):
+        raise text.error(f"holds {len(pieces) - 1} blocks; wanted {len(sizes)}")
+    blocks = (_factor(text, *pair) for pair in zip(pieces[1:], sizes, strict=True))
+    return SdpaSolution(z, tuple(blocks))
+
+
+def _is_count(word: bytes) -> bool:
+    return word.isdigit() and len(word) < 18
+
+
+def _factor(text: Text, piece: bytes, size: int) -> Any:
+    """Return a block from its line 'block type side maxrank rank' and its factor by columns."""
+    head, _, entries = piece.partition(b"\n")
+    words, kind = head.split(), b"s" if size > 0 else b"d"
+    sides = [int(word) for word in words[2:] if _is_count(word)]
+    if words[1:2] != [kind] or len(sides) != 3 or sides[0] != abs(size):
+        raise text.error(f"is not a solution of this problem: a block is {quote(head)}")
+    R = _numbers(text, entries, "a factor")
+    if R.size != abs(size) * sides[2]:
+        raise text.error(f"a factor holds {R.size} numbers; wanted {abs(size)} x {sides[2]}")
+    R = R.reshape(sides[2], abs(size)).T
+    return LowRank(R.copy(), np.ones(sides[2])) if size > 0 else (R * R).sum(axis=1)
 
 
 def _section(text: Text, begin: bytes, end: bytes) -> bytes:

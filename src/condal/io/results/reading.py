@@ -158,10 +158,11 @@ def _result(folder: Path, fields: Fields) -> Result:
 
 
 def _certificate(fields: Fields) -> Certificate:
-    names = ("objective", "bound", "infeasibility", "failure", "distance_to_X")
+    names = ("objective", "bound", "infeasibility", "price", "failure", "distance_to_X")
     fields.only(*names, "gap", "how", "dimacs")
     dimacs = fields.table("dimacs")
-    objective, bound, infeasibility, failure, distance = (fields.number(name) for name in names)
+    numbers = [fields.number(name) for name in names]
+    objective, bound, infeasibility, price, failure, distance = numbers
     gap, true = fields.number("gap"), relative_gap(objective, bound)
     if not (gap == true or (np.isnan(gap) and np.isnan(true))):
         raise FormatError(
@@ -173,6 +174,7 @@ def _certificate(fields: Fields) -> Certificate:
         objective=objective,
         bound=bound,
         infeasibility=infeasibility,
+        price=price,
         how=fields.text("how"),
         failure=failure,
         distance_to_X=distance,

@@ -27,7 +27,7 @@ def readme(record: dict[str, Any]) -> str:
         Y: "the dual y, which proves the bound",
         TANGENT: "the image Mx at which the bound takes the tangent of the objective",
         SEPARATOR: "the dual that proves that no point is feasible",
-        HISTORY: "a row per iteration; 1e999 stands for infinity",
+        HISTORY: "a row per iteration; bound and gap are estimates; 1e999 stands for infinity",
         PICTURE: "arrays to draw the answer from",
     }
     files = [

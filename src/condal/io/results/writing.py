@@ -159,6 +159,7 @@ def _claims(result: Result) -> dict[str, Any]:
             "bound": encoded(certificate.bound),
             "gap": encoded(certificate.gap),
             "infeasibility": encoded(certificate.infeasibility),
+            "price": encoded(certificate.price),
             "distance_to_X": encoded(certificate.distance_to_X),
             "how": certificate.how,
             "failure": encoded(certificate.failure),

@@ -22,7 +22,7 @@ PROOF_SHARE = 0.01  # the share of the tolerance that the proof may lose to save
 
 @dataclass(frozen=True)
 class CertifiedAnswer:
-    """Objective, bound, gap and infeasibility of an answer, in the user's sense.
+    """Objective, bound, gap, infeasibility and its price, in the user's sense.
 
     `outside` is the distance of the point from X over the size of X, `how` describes the proof.
 
@@ -38,11 +38,12 @@ class CertifiedAnswer:
     infeasibility: float = float("nan")
     how: str = ""
     outside: float = 0.0
+    price: float = float("nan")
 
     @property
     def error(self) -> float:
-        """The largest of gap, infeasibility and `outside`; nan if any of them is nan."""
-        return float(np.max([self.gap, self.infeasibility, self.outside]))
+        """The largest of gap, infeasibility, its price and `outside`; nan if any is nan."""
+        return float(np.max([self.gap, self.infeasibility, self.price, self.outside]))
 
     def solves(self, tol: float) -> bool:
         """Return whether the point lies in X and the error is at most tol."""
@@ -86,6 +87,7 @@ def _from_certificate(problem: Problem, proved: Certificate, basis: str) -> Cert
         proved.infeasibility,
         proved.because,
         proved.distance_to_X / problem.X.max_norm,
+        proved.price,
     )
 
 

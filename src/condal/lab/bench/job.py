@@ -79,6 +79,7 @@ class BenchRun:
     repeats: list[float] = field(default_factory=list)
     spoilt: list[str] = field(default_factory=list)
     outside: float | None = None
+    price: float | None = None
     max_seconds: float | None = None
     versions: dict[str, str] = field(default_factory=dict)
 
@@ -94,10 +95,10 @@ class BenchRun:
 
     @property
     def error(self) -> float:
-        """The largest of gap, infeasibility and distance from X; nan if unknown."""
+        """The largest of gap, infeasibility, price and distance from X; nan if unknown."""
         if self.gap is None or self.infeasibility is None:
             return float("nan")
-        return max(self.gap, self.infeasibility, self.outside or 0.0)
+        return max(self.gap, self.infeasibility, self.price or 0.0, self.outside or 0.0)
 
     @property
     def answered(self) -> bool:

@@ -81,6 +81,7 @@ def _certified_run(
         bound=proved.bound,
         gap=proved.gap,
         infeasibility=proved.infeasibility,
+        price=proved.price,
         outside=proved.outside,
         certified=proved.basis,
         proof=proved.how,

@@ -14,7 +14,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 from condal.errors import CondalError, FormatError, ProblemError
 from condal.io.safe_files import PathLike
@@ -68,15 +68,15 @@ def _folders(data: PathLike | None, cache: Path | None) -> Iterator[Path]:
         yield cache
 
 
-def _pooch() -> ModuleType | None:
+def _pooch() -> Any:
     try:
         import pooch
     except ImportError:
         return None
-    return pooch  # type: ignore[no-any-return,unused-ignore]
+    return pooch
 
 
-def _download(source: Source, home: str, cache: Path, pooch: ModuleType) -> Path:
+def _download(source: Source, home: str, cache: Path, pooch: Any) -> Path:
     """Download the file to the cache atomically, and only if its contents are right."""
     path = cache / source.place
     path.parent.mkdir(parents=True, exist_ok=True)

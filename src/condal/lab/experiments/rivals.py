@@ -149,14 +149,15 @@ def fwal_is_hard(study: Study) -> PaperClaim:
 def two_parameters_cost(study: Study) -> PaperClaim:
     """Test whether methods with two parameters take more trials to tune."""
     tuned = study.tuned
-    two = [len(tuned[name].trials) for name in ("fwal", "ial")]
-    one = [len(t.trials) for t in tuned.values() if len(t.contender.parameters) == 1]
+    two_parameters = [len(tuned[name].trials) for name in ("fwal", "ial")]
+    one_parameter = [len(t.trials) for t in tuned.values() if len(t.contender.parameters) == 1]
     return make_claim(
         study,
         "5",
         "FW-AL and IAL have two parameters each and take much more tuning",
-        f"{max(two)} and {min(two)} trials against {np.mean(one):.1f} on average",
-        min(two) > max(one),
+        f"{max(two_parameters)} and {min(two_parameters)} trials against "
+        f"{np.mean(one_parameter):.1f} on average",
+        min(two_parameters) > max(one_parameter),
     )
 
 

@@ -56,6 +56,19 @@ def planar_union(n: int = 100, *, seed: int = 0) -> Any:
     return adjacency(n, ends.T, rng.choice([-1.0, 1.0], len(ends)))
 
 
+def dependency_graph(n: int = 1000, *, mean: float = 4.0, seed: int = 0) -> Any:
+    """Like the packages of a distribution: about `mean` dependencies each, by Zipf's law.
+
+    The most popular package has more than a quarter of the others as neighbours.
+    """
+    rng = np.random.default_rng(seed)
+    popularity = 1 / np.arange(1, n + 1)
+    i = np.repeat(np.arange(n), rng.geometric(1 / mean, n))
+    j = rng.choice(n, size=i.size, p=popularity / popularity.sum())
+    pairs = np.unique(np.sort(np.stack([i, j])[:, i != j], axis=0), axis=1)
+    return adjacency(n, pairs, np.ones(pairs.shape[1]))
+
+
 def overlapping_blobs(
     n: int = 60, *, k: int = 5, dimensions: int = 10, spread: float = 0.25, seed: int = 0
 ) -> Array:

@@ -54,7 +54,26 @@ class UPDState:
 
 
 @dataclass(frozen=True)
-class UPD:
+class _Universal:
+    """What both methods share: eps, and a start from a dual with an empty average of x."""
+
+    keeps: ClassVar[Keeps] = "x"
+
+    eps: float = 0.01
+
+    def __post_init__(self) -> None:
+        require_positive(self.eps, "eps")
+
+    def start(self, problem: Problem, warm: Warm | None = None) -> State:
+        """Return the state with y = 0 or the dual of `warm`; the average of x starts empty."""
+        require_linear(problem, type(self).__name__)
+        begin = State.start(problem, None if warm is None else Warm(None, warm.y, warm.k))
+        y = problem.h.dual_point(begin.y)
+        return replace(begin, k=0, y=y, w=y, carry=UPDState(M=1.0, total=0.0, answer=None))
+
+
+@dataclass(frozen=True)
+class UPD(_Universal):
     r"""Proximal gradient steps on the dual, with x averaged by weights 1/M.
 
     The step is :math:`y^+ = \operatorname{prox}_{h^*/M}(y + A x^*(y)/M)`. M halves before each line
@@ -75,16 +94,6 @@ class UPD:
     """
 
     name: ClassVar[str] = "upd"
-    keeps: ClassVar[Keeps] = "x"
-
-    eps: float = 0.01
-
-    def __post_init__(self) -> None:
-        require_positive(self.eps, "eps")
-
-    def start(self, problem: Problem, warm: Warm | None = None) -> State:
-        """Return the state with y = 0 or the dual of `warm`; the average of x starts empty."""
-        return _start(problem, warm, "UPD")
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each accepted step; end if no step is accepted."""
@@ -104,7 +113,7 @@ class UPD:
 
 
 @dataclass(frozen=True)
-class AUPD:
+class AUPD(_Universal):
     r"""Accelerated UPD: steps from an extrapolated dual point.
 
     :math:`t_{k+1} = (1 + \sqrt{1 + 4 t_k^2})/2`. The line search tolerates
@@ -124,16 +133,6 @@ class AUPD:
     """
 
     name: ClassVar[str] = "aupd"
-    keeps: ClassVar[Keeps] = "x"
-
-    eps: float = 0.01
-
-    def __post_init__(self) -> None:
-        require_positive(self.eps, "eps")
-
-    def start(self, problem: Problem, warm: Warm | None = None) -> State:
-        """Return the state with y = 0 or the dual of `warm`; the average of x starts empty."""
-        return _start(problem, warm, "AUPD")
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each accepted step; end if no step is accepted."""
@@ -154,18 +153,6 @@ class AUPD:
                 y, t = after.y, t_next
                 state = average.state(k, y, after, last_tol, UPDState(M, average.total, hat, t))
             yield state
-
-
-def _start(problem: Problem, warm: Warm | None, method: str) -> State:
-    require_linear(problem, method)
-    state = State.start(problem, None if warm is None else Warm(None, warm.y, warm.k), carry=None)
-    y = problem.h.dual_point(state.y)
-    return State(
-        0, state.Mx, state.Ax, y, y, None, state.value, state.gap, state.lower, carry=_FIRST
-    )
-
-
-_FIRST = UPDState(M=1.0, total=0.0, answer=None)
 
 
 def _ask(problem: Problem, y: Array, tol: float, guess: Point | None) -> OracleAnswer:

@@ -36,11 +36,11 @@ MAX_ROWS = 5000
 MAX_ENTRIES = 10_000_000
 MATRICES = 20  # of the size of x, at the peak
 MAX_MATRIX_SIDE = 1000
-MAX_STEP_SECONDS = 2.0
-FACTOR = 0.04  # ns: a third of a multiplication and an addition
+MAX_STEP_SECONDS = 1.0
+FACTOR = 0.025  # ns: a third of a multiplication and an addition
 WRITE = 8.0  # ns per entry of the Schur complement, all operations together
 READ = 20.0  # ns per entry of A, all reads together
-PRODUCT = 3.0  # ns: about 30 products, factors and spectra of the size of x
+PRODUCT = 1.2  # ns: about 30 products, factors and spectra of the size of x
 CALLS = 2e6  # ns per block, whatever its size
 PATIENCE = 6  # steps without progress
 NEGLIGIBLE = 1e-13  # gap or infeasibility
@@ -161,7 +161,7 @@ def _fields(place: Any) -> Iterator[tuple[str, Any]]:
 class BestInteriorPoint:
     """The least gap and infeasibility so far, the best bound, and the state of the least error.
 
-    The error is the larger of gap and infeasibility.
+    The error is the largest of gap, infeasibility and price.
     """
 
     gap: float = inf
@@ -176,7 +176,7 @@ class BestInteriorPoint:
         unit = problem.gap_unit(state.value)
         gap = abs(state.value - state.lower) / unit
         infeasibility = problem.h.distance(state.Ax) / problem.infeasibility_unit
-        error = max(gap, infeasibility)
+        error = max(gap, infeasibility, problem.price(state.Ax, state.w) / unit)
         better = (
             NEGLIGIBLE < gap < PROGRESS * self.gap
             or NEGLIGIBLE < infeasibility < PROGRESS * self.infeasibility

@@ -58,6 +58,13 @@ class SecondOrder:
         """N z."""
         return np.asarray(self.N @ self.z)
 
+    def _unscaled(self, v: Array) -> Array:
+        """N^-1 v = J N J v / eta^2: N / eta leaves the form <v, J v> as it is."""
+        J = np.ones(v.size)
+        J[1:] = -1.0
+        eta_squared = sqrt(_determinant(self.u)) / sqrt(_determinant(self.z))
+        return np.asarray(J * (self.N @ (J * v)) / eta_squared)
+
     def add_to(self, M: Array) -> None:
         """A N N A'."""
         A = self.cone.A
@@ -70,7 +77,7 @@ class SecondOrder:
         target = np.zeros(self.u.size)
         target[0] = mu
         if past is not None:
-            a, b = np.linalg.solve(self.N, past.u), self.N @ past.z
+            a, b = self._unscaled(past.u), self.N @ past.z
             target[0] -= a @ b
             target[1:] -= a[0] * b[1:] + b[0] * a[1:]
         lam = self.lam

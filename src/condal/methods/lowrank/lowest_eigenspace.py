@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from condal.linalg.diagonal_scaling import DiagonalScaling
 from condal.linalg.gradients import add
 from condal.linalg.points import Array, LowRank
 from condal.linalg.symmetric import Symmetric
@@ -41,10 +42,14 @@ class LowestEigenspace:
         V = add(f.M.adjoint(point.g), problem.A.adjoint(w))
         tol = 0.1 * target * scale_of(point) / len(layout.blocks)
         total = float(point.g @ point.Mx + w @ point.Ax)  # <v, x>
-        lowest, columns = [], []
+        lowest, columns, diagonal = [], [], problem.fixed_diagonal
         for block, v in zip(layout.blocks, layout.parts(V), strict=True):
             vx = total if layout.alone else v.quadratic(LowRank(point.R[block.rows], ones))
-            lowest.append(_BlockEigenspace.of(block, v, point.R, vx, tol))
+            scaling = None if diagonal is None else DiagonalScaling.of(v, diagonal)
+            if scaling is None:
+                lowest.append(_BlockEigenspace.of(block, v, point.R, vx, tol))
+            else:
+                lowest.append(_BlockEigenspace.scaled(block, scaling, point.R, vx, tol))
             columns.append(layout.columns(block, lowest[-1].vectors))
         least, promised = sum(e.least for e in lowest), sum(e.promised for e in lowest)
         value, support = f.value(point.Mx), problem.h.conjugate(w)
@@ -78,3 +83,17 @@ class _BlockEigenspace:
             least, level = min(least, 0.0), min(level, 0.0)
         descent = max(level - float(values[0]), 0.0) * float(np.vdot(U, U))
         return cls(vectors[:, values < level], descent, least)
+
+    @classmethod
+    def scaled(
+        cls, block: Block, scaling: DiagonalScaling, R: Array, vx: float, tol: float
+    ) -> _BlockEigenspace:
+        """Compute them for D^-1/2 v D^-1/2 and D^1/2 x D^1/2, of trace `scaling.total`."""
+        root, total = scaling.root[:, None], scaling.total
+        width = max(2, min(R.shape[1] // 2, MAX_NEW_NUMBERS // block.X.n))
+        values, vectors = block.X.lowest(scaling.scaled, width, tol / total, beside=R / root)
+        level = vx / total
+        least = total * min(float(values[0]), level) - tol
+        vectors = root * vectors[:, values < level]
+        vectors /= np.linalg.norm(vectors, axis=0)
+        return cls(vectors, max(vx - total * float(values[0]), 0.0), least)

@@ -10,7 +10,7 @@ R (`relaxation`) replace the trust region for as long as they pay.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 from itertools import count
 from math import ceil, log
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.methods.lagrangian import require_penalty
 from condal.methods.lowrank.factor_layout import Layout
@@ -75,6 +76,7 @@ class LowRankCGAL:
 
     name: ClassVar[str] = "lowrank"
     keeps: ClassVar[Keeps] = "factor"
+    counts_work: ClassVar[bool] = True  # all of it is in products and sweeps
 
     rank: int | None = None
     lam: float = 1.0
@@ -131,14 +133,22 @@ class LowRankCGAL:
         carry = LowRankState(geometry.on(R), None, target, self.lam)
         return replace(state, k=0 if warm is None else warm.k, carry=carry)
 
-    def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
-        """Yield the state after each iteration; end where rounding prevents progress."""
+    def iterates(
+        self, problem: Problem, x: Storage, start: State | None = None
+    ) -> Generator[State, Array | None, None]:
+        """Yield the state after each iteration; end where rounding prevents progress.
+
+        The vectors that refute the bound of a state may be sent: R grows along them.
+        """
         state = start or self.start(problem)
         if state.last:
             return
         rounds, iterations = Rounds(self, problem, state), count(state.k + 1)
+        refuting = state.refuting
         del state, start  # they hold the first R
         for k in iterations:
+            if refuting is not None:
+                rounds.escape(refuting)
             if rounds.sweeping:
                 rounds.sweep(k)
             else:
@@ -147,7 +157,7 @@ class LowRankCGAL:
                 rounds.end_round()
             state = rounds.state(k)
             x.load(rounds.point.x)  # last: an interrupted iteration leaves x unchanged
-            yield state
+            refuting = yield state
             if state.last:
                 return
             del state

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from condal.linalg.blocked import add_scaled_rows
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.methods.lowrank.factored import (
@@ -159,6 +160,37 @@ class Rounds:
             omega=carry.omega,
         )
         self.last = self.last and not grows and function.settled(self.point)
+
+    def escape(self, refuting: Array) -> None:
+        """Grow R along vectors of a failed proof, where the slack is negative on them.
+
+        The oracle stops at a tolerance and may miss an eigenvalue in a cluster. The vectors belong
+        to an earlier dual: the slack of this point decides what they promise.
+        """
+        point, (n, _) = self.point, self.point.R.shape
+        if len(refuting) != n or not point.function.layout.alone:
+            return
+        image = point.function.layout.product(point.V, refuting)
+        add_scaled_rows(image, -point.shift, refuting)
+        values, turned = np.linalg.eigh(refuting.T @ image)
+        negative = values < 0
+        promised = max(-float(values[0]), 0.0) * norm(point.R) ** 2 / scale_of(point)
+        if promised > SIGNIFICANT * residual_of(point) and self._can_grow():
+            self._grow(refuting @ turned[:, negative], promised)
+
+    def _grow(self, vectors: Array, promised: float) -> None:
+        """Continue from R with new columns, which get some steps before the round may end."""
+        function, carry, residual = self.point.function, self.carry, residual_of(self.point)
+        R = self._grown(self.point.R, vectors, promised)
+        self.point = function.at(function.geometry.on(R))
+        self.carry = replace(
+            carry,
+            R=self.point.R,
+            radius=first_radius(self.point),
+            target=min(max(residual, promised / 10), carry.target),
+            fresh=FRESH_STEPS,
+            hoped=(self.point.value, 0.5 * promised * scale_of(self.point)),
+        )
 
     def state(self, k: int) -> State:
         """Return the state after iteration k."""

@@ -79,7 +79,7 @@ class PrimalDualState:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """x and y, their images and bound; `error` is the larger of gap and infeasibility."""
+    """x and y, their images and bound; `error` is the largest of gap, infeasibility and price."""
 
     x: Array
     y: Array
@@ -261,7 +261,7 @@ def _evaluate(problem: Problem, flat: Vectoriser, x: Array, y: Array, guess: Poi
     value, least = f.value(Mx), dot(v, s)
     gap = float(g @ Mx) + float(y @ Ax) - least
     lower = value - float(g @ Mx) + least - h.conjugate(y)
-    error = max(abs(value + h.value(Ax) - lower), h.distance(Ax))
+    error = max(abs(value + h.value(Ax) - lower), h.distance(Ax), problem.price(Ax, y))
     return Pair(x, y, point, Mx, Ax, s, value, gap, lower, error)
 
 

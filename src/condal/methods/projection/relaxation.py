@@ -18,7 +18,9 @@ import scipy.sparse as sp
 
 from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array, Indices
+from condal.linalg.sparse import row_entries
 from condal.linalg.symmetric import MIN_REORDERED_SIDE, Symmetric
+from condal.linalg.work import PRODUCT_FLOPS, add_work
 from condal.runtime.cancellation import check_cancelled
 
 FIRST_OMEGA = 1.9
@@ -87,6 +89,8 @@ class Sweeps:
         for rows in block_slices(*R.shape):
             unit[rows] = R[self.order[rows]] / self.lengths[rows]
         whole = unit.reshape(shape)
+        entries = sum(block.nnz for block in self.blocks[np.float64])
+        add_work(sweeps * PRODUCT_FLOPS * entries * (whole.size // len(whole)))
         for _ in range(sweeps):
             check_cancelled()
             for colour, block in zip(self.rows, self.blocks[dtype], strict=True):
@@ -100,10 +104,12 @@ class Sweeps:
 
 def _move(rows: Array, pull: Array, omega: float) -> None:
     """rows <- rows + omega (best - rows), scaled to length 1; the best rows oppose the pull."""
-    size = _sizes(pull)
-    pulled = size > 0.0  # a row without neighbours does not move
-    pull *= np.where(pulled, -omega / np.where(pulled, size, 1.0), 0.0).astype(rows.dtype)
-    rows *= np.where(pulled, 1.0 - omega, 1.0).astype(rows.dtype)
+    size, kept = _sizes(pull), np.array(1.0 - omega, rows.dtype)
+    if not size.all():  # a row without neighbours does not move
+        kept = np.where(size > 0.0, kept, kept.dtype.type(1.0))
+        size = np.where(size > 0.0, size, np.inf)
+    pull *= -omega / size
+    rows *= kept
     rows += pull
     rows /= _sizes(rows)
 
@@ -132,34 +138,26 @@ def next_omega(omega: float, rate: float) -> float:
 def colouring(graph: Any, *, most: int) -> list[Indices] | None:
     """Return independent sets of vertices; None if more than `most` are needed.
 
-    Each set is a maximal independent one of the remaining vertices, built by taking at once all
-    vertices that precede their neighbours (Luby 1986); vertices of high degree come first.
+    In the order of falling degrees, ties at random, each vertex takes the first colour that no
+    neighbour before it has. All vertices whose neighbours before them are coloured take theirs at
+    once (Jones and Plassmann 1993).
     """
-    n = graph.shape[0]
-    degrees = np.diff(graph.indptr)
-    rank = np.empty(n, dtype=np.int64)
-    rank[np.lexsort((np.random.default_rng(n).random(n), -degrees))] = np.arange(n, 0, -1)
-    left = np.ones(n, dtype=bool)
-    colours: list[Indices] = []
-    while left.any():
-        if len(colours) == most:
+    n, degrees = graph.shape[0], np.diff(graph.indptr)
+    place = np.empty(n, dtype=np.int64)
+    place[np.lexsort((np.random.default_rng(n).random(n), -degrees))] = np.arange(n)
+    before = place[graph.indices] < np.repeat(place, degrees)
+    waits = np.bincount(np.repeat(np.arange(n), degrees)[before], minlength=n)
+    colour, count, ready = np.full(n, -1), 0, np.flatnonzero(waits == 0)
+    while ready.size:
+        at, each = row_entries(graph, ready)
+        neighbours, first = graph.indices[at], before[at]
+        taken = np.zeros((ready.size, count + 1), dtype=bool)
+        taken[np.repeat(np.arange(ready.size), each)[first], colour[neighbours[first]]] = True
+        colour[ready] = np.argmin(taken, axis=1)  # the last column is free
+        count = max(count, int(colour[ready].max()) + 1)
+        if count > most:
             return None
-        open_, chosen = left.copy(), np.zeros(n, dtype=bool)
-        while open_.any():
-            places = np.where(open_, rank, 0)
-            first = open_ & (places > _largest_beside(graph, degrees, places))
-            chosen |= first
-            open_ &= ~first & (_largest_beside(graph, degrees, first.astype(np.int64)) == 0)
-        colours.append(np.flatnonzero(chosen))
-        left &= ~chosen
-    return colours
-
-
-def _largest_beside(graph: Any, degrees: Indices, values: Indices) -> Indices:
-    """The largest value among the neighbours of each vertex; 0 without neighbours."""
-    largest = np.zeros_like(values)
-    some = degrees > 0
-    if some.any():
-        starts = graph.indptr[:-1][some]
-        largest[some] = np.maximum.reduceat(values[graph.indices], starts)
-    return largest
+        later = neighbours[~first]
+        np.subtract.at(waits, later, 1)
+        ready = np.unique(later[waits[later] == 0])
+    return np.split(np.argsort(colour, kind="stable"), np.cumsum(np.bincount(colour))[:-1])

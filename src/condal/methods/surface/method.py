@@ -33,6 +33,10 @@ ORACLE_SHARE = 0.1  # of the residual: the accuracy of the oracle
 ROOM = 1.3  # n r over the number of rows, at least
 MAX_BYTES = 2 * 2**30  # of the vectors of the method
 VECTORS = 12  # of the size of R, at the peak
+# Seconds of a run to 1e-6, fitted to benchmarks/results/crossover.json; to 1e-3 it takes 3/4.
+CALLS = 0.14
+COUPLING_SECONDS = 1.1e-5  # per entry of J J'
+ENTRY_SECONDS = 2.4e-5  # per entry of R
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,16 +98,22 @@ class LowRankNewton:
             require_positive(self.aim, "aim")
         require_whole(self.seed, "seed", least=0)
 
-    def suits(self, problem: Problem) -> bool:
-        """Whether the problem is one of a surface, J J' is sparse, and the vectors fit."""
+    def seconds(self, problem: Problem) -> float:
+        """Estimate the seconds of a run on one core.
+
+        The estimate is inf if the problem is not one of a surface, J J' is not sparse, or the
+        vectors do not fit.
+        """
         rows = SurfaceRows.of(problem)
         if rows is None or not rows.sparse:
-            return False
-        rank = self._first_rank(problem, rows)
+            return inf
+        rank = self.first_rank(rows)
         room = rows.height * rank - rank * (rank - 1) // 2
-        return room > rows.b.size and VECTORS * 8 * rows.height * rank <= MAX_BYTES
+        if room <= rows.b.size or VECTORS * 8 * rows.height * rank > MAX_BYTES:
+            return inf
+        return CALLS + COUPLING_SECONDS * rows.couplings + ENTRY_SECONDS * rows.height * rank
 
-    def _first_rank(self, problem: Problem, rows: SurfaceRows) -> int:
+    def first_rank(self, rows: SurfaceRows) -> int:
         """About sqrt(2 m), the largest rank needed, but no more than memory and time allow."""
         n, m = rows.height, rows.b.size
         needed = ceil(ROOM * m / n) + 1
@@ -119,7 +129,7 @@ class LowRankNewton:
             raise ProblemError(
                 "Newton's method needs equations with sparse rows: got others; use condal.CGAL()"
             )
-        rank = self._first_rank(problem, rows)
+        rank = self.first_rank(rows)
         R = np.random.default_rng(self.seed).standard_normal((rows.height, rank))
         R /= np.linalg.norm(R)
         if warm is not None and warm.x is not None:

@@ -78,12 +78,12 @@ class SurfaceRows:
     @property
     def solvable(self) -> bool:
         """Whether J J' can be formed."""
-        return self.wide.size <= MAX_WIDE_ROWS and self._couplings <= MAX_COUPLINGS
+        return self.wide.size <= MAX_WIDE_ROWS and self.couplings <= MAX_COUPLINGS
 
     @property
     def sparse(self) -> bool:
         """Whether J J' is sparse but for a few rows, so that products with it are cheap."""
-        return self.solvable and self._couplings <= MAX_ROW_COUPLINGS * self.size
+        return self.solvable and self.couplings <= MAX_ROW_COUPLINGS * self.size
 
     def values(self, R: Array) -> Array:
         """A(R R')."""
@@ -190,7 +190,8 @@ class SurfaceRows:
         return chosen[np.lexsort((a[chosen], counts[a[chosen]]))]
 
     @cached_property
-    def _couplings(self) -> float:
+    def couplings(self) -> float:
+        """The pairs of narrow rows that share a row of x, counted once for each such row."""
         counts = np.bincount(self._touches[1][self._narrow_touches], minlength=self.n)
         return float(counts.astype(np.float64) @ counts)
 

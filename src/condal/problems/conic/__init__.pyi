@@ -1,3 +1,4 @@
+from condal.problems.conic.answers import certify as certify
 from condal.problems.conic.model import ConicModel as ConicModel
 from condal.problems.conic.model import conic_model as conic_model
 from condal.problems.conic.program import Block as Block

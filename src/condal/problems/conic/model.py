@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.certificates.certificate import Certificate, allowed_gap
+from condal.certificates.certificate import Certificate
 from condal.certificates.infeasibility import infeasibility_proof
+from condal.certificates.tolerance import solves
 from condal.driver.solve import resume, solve
 from condal.errors import ProblemError
 from condal.linalg.points import Array, dense
@@ -127,7 +128,7 @@ class ConicModel:
         more["max_seconds"] = limit.max_seconds
         again = self.proved(solve(self.problem, method, **more))
         again = replace(again, tol=result.tol, seconds=result.seconds + again.seconds)
-        if self._within_tol(again) and again.infeasibility <= result.tol:
+        if self._within_tol(again):
             return replace(again, status=Status.SOLVED, reason="")
         return again if again.gap < proved.gap else proved
 
@@ -167,13 +168,30 @@ class ConicModel:
         claimed, proved = proved.bound, self._verified(proved)
         if result.status is Status.SOLVED and not self._within_tol(proved):
             if self._trace.given:  # a bound for any trace would be a little worse than tol
-                return replace(result, certificate=_within_the_trace(result.certificate))
+                return replace(result, certificate=self._within_the_trace(result.certificate))
             reason = f"points with an objective beyond {proved.bound:.6g} may have larger traces "
             reason += "than the bound, and be better: give trace_bound= (--trace-bound)"
             if proved.bound != claimed:
                 reason = UNVERIFIED
             return replace(proved, status=Status.STALLED, reason=reason)
         return proved
+
+    def rechecked(self, result: Result) -> Result:
+        """Return a result with the bound and the status that the program's own data prove.
+
+        Parameters
+        ----------
+        result : Result
+            A result whose certificate is proved for `problem`.
+
+        Returns
+        -------
+        Result
+            The result, as it is if the data prove it.
+        """
+        if result.status is Status.INFEASIBLE:
+            return self._verified_infeasible(result)
+        return self._verified(result)
 
     def _verified(self, result: Result) -> Result:
         """Return the result with its bound, if the program's own data prove it up to tol / 10.
@@ -207,6 +225,34 @@ class ConicModel:
         reason = "no point seems to be feasible, but the program's own data do not prove it"
         return replace(result, status=Status.STALLED, reason=reason)
 
+    def inner_multipliers(self) -> tuple[list[Array], list[Array]]:
+        """Return multipliers that move others into the dual cone.
+
+        Returns
+        -------
+        tuple of lists of ndarray
+            Directions y with -A'y inside the dual cone, and points y with c - A'y in it, for the
+            program as a minimisation.
+        """
+        return self._inward, self._combinations(of_objective=True)
+
+    def folded_multipliers(self, y: Array) -> Array:
+        """Return the multipliers of `problem` for multipliers of the program's rows.
+
+        Parameters
+        ----------
+        y : ndarray
+            One number per row of the program, as `dual` returns them.
+
+        Returns
+        -------
+        ndarray
+            One number per row of `problem`.
+        """
+        folded = self.shape.folded
+        w = y[folded.rows] / folded.scale
+        return np.asarray(w if self.program.maximise else -w)
+
     @property
     def _inward(self) -> list[Array]:
         """Multipliers y of the program's rows with -A'y inside the dual cone."""
@@ -224,9 +270,35 @@ class ConicModel:
         return multipliers
 
     def _within_tol(self, result: Result) -> bool:
-        """Return whether the gap is within tol, with the bound that holds for the program."""
-        allowed = allowed_gap(self.problem, result.objective, result.tol or 0.0)
-        return abs(result.bound - result.objective) <= allowed
+        """Return whether the result solves to tol, with the bound that holds for the program."""
+        return solves(self.problem, result.certificate, result.tol or 0.0)
+
+    def separated_for(self, d: Array) -> str | None:
+        """Return what a separator assumes as a proof that nothing is feasible.
+
+        Parameters
+        ----------
+        d : ndarray
+            A separator of `problem`.
+
+        Returns
+        -------
+        str or None
+            The assumption in words, empty if there is none. None if d proves only that no feasible
+            point has a better objective than some level.
+        """
+        if not self._trace.given and self._trace.level == inf:
+            return ""
+        if combine(self.shape, d).impossible:
+            return ""
+        return self._given_trace if self._trace.given else None
+
+    @property
+    def _given_trace(self) -> str:
+        return f"{GIVEN_TRACE} {float(self._trace.traces.max()):g}"
+
+    def _within_the_trace(self, certificate: Certificate) -> Certificate:
+        return replace(certificate, how=f"{certificate.how}, {self._given_trace}")
 
     def _of_any_trace(self, result: Result) -> Result:
         """Keep a proof of infeasibility only if it does not assume a trace."""
@@ -379,7 +451,7 @@ class ConicModel:
             if np.all(combination.least >= 0) and proved.gap <= 2 * certificate.gap + GAP_ROUNDING:
                 how = f"{certificate.how}; the slack is psd, so it holds whatever the trace"
                 return replace(proved, how=how)
-            return _within_the_trace(certificate)
+            return self._within_the_trace(certificate)
         if sense * certificate.bound > self._trace.level:
             return replace(certificate, bound=sense * self._trace.level)
         return certificate
@@ -409,16 +481,13 @@ class ConicModel:
         )
 
 
-def _within_the_trace(certificate: Certificate) -> Certificate:
-    return replace(certificate, how=f"{certificate.how}, {GIVEN_TRACE}")
-
-
 def conic_model(
     program: Program,
     trace_bound: float | None = None,
     *,
     seed: int = 0,
     max_seconds: float | None = None,
+    search: bool = True,
     say: Callable[[str], None] | None = None,
 ) -> ConicModel:
     """Return the model of a program, with a proved bound on the trace of its solutions.
@@ -434,6 +503,8 @@ def conic_model(
         The seed of the search.
     max_seconds : float, optional
         A time limit for the search.
+    search : bool, optional
+        Whether problems are solved in search of a bound; otherwise only sums of rows are tried.
     say : callable, optional
         Called with a line of text about each step of the search.
 
@@ -462,7 +533,8 @@ def conic_model(
         raise ProblemError(f"conic_model takes a Program; got {type(program).__name__}")
     began = time.perf_counter()
     shape = Shape.of(fold(program))
-    trace = bound_traces(shape, trace_bound, Search.of(shape, seed, max_seconds, say))
+    limits = Search.of(shape, seed, max_seconds, say) if search else None
+    trace = bound_traces(shape, trace_bound, limits)
     if isinstance(trace, Verdict) and not _proved_on(program, shape, trace):
         raise UnboundedTraceError(
             f"{program.name} seems to be {trace.status.name.lower()}, but its own data do not "

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 
 from condal.driver.solve import solve
-from condal.linalg.eigenvalue_bounds import dense_cholesky
+from condal.linalg.factorisations import dense_cholesky
 from condal.linalg.norms import gamma
 from condal.linalg.points import Array, dense
 from condal.linalg.rounding import norm_above

@@ -131,8 +131,13 @@ class Search:
             self.say(line)
 
 
-def bound_traces(shape: Shape, trace_bound: float | None, search: Search) -> TraceBound | Verdict:
-    """Return a bound on the traces, or a verdict; raise UnboundedTraceError if neither is found."""
+def bound_traces(
+    shape: Shape, trace_bound: float | None, search: Search | None
+) -> TraceBound | Verdict:
+    """Return a bound on the traces, or a verdict; raise UnboundedTraceError if neither is found.
+
+    Without a search, only sums of rows are tried.
+    """
     count = len(shape.maps)
     if trace_bound is not None:
         require_positive(trace_bound, "trace_bound")
@@ -140,6 +145,8 @@ def bound_traces(shape: Shape, trace_bound: float | None, search: Search) -> Tra
     proofs = _by_rows(shape)
     if not isinstance(proofs, list):
         return proofs
+    if search is None:
+        raise UnboundedTraceError(f"no sum of rows bounds the trace of {shape.folded.program.name}")
     search.tell("no sum of rows bounds the trace: looking for one by solving a problem")
     for of_objective in (False, True):
         if search.time.is_over():

@@ -123,8 +123,15 @@ def objective(axes: Any, traces: Sequence[Trace], against: Against) -> None:
 
 
 def errors(axes: Any, trace: Trace, against: Against) -> None:
-    """Draw the gap and infeasibility of one solve, and the proved gap."""
-    x, names = trace.x(against), (("gap", "gap, estimated"), ("infeasibility", "infeasibility"))
+    """Draw the gap, the infeasibility and its price of one solve, and the proved gap."""
+    x, names = (
+        trace.x(against),
+        (
+            ("gap", "gap, estimated"),
+            ("infeasibility", "infeasibility"),
+            ("price", "its price"),
+        ),
+    )
     for (column, name), (colour, dashes) in zip(names, styles(), strict=False):
         _error(axes, trace, column, against, color=colour, linestyle=dashes, label=name)
     if x.size and ZERO_ERROR < trace.gap < np.inf:
@@ -137,11 +144,12 @@ def errors(axes: Any, trace: Trace, against: Against) -> None:
 
 
 def one_error(axes: Any, traces: Sequence[Trace], column: str, against: Against) -> None:
-    """Draw the gap or the infeasibility of several solves."""
+    """Draw the gap, the infeasibility or its price of several solves."""
     for trace, (colour, dashes) in zip(traces, styles(), strict=False):
         _error(axes, trace, column, against, color=colour, linestyle=dashes, label=trace.label)
     decades(axes)
-    finish(axes, "gap, estimated" if column == "gap" else column, traces, against)
+    titles = {"gap": "gap, estimated", "price": "price of infeasibility"}
+    finish(axes, titles.get(column, column), traces, against)
 
 
 def _error(axes: Any, trace: Trace, column: str, against: Against, **style: Any) -> None:

@@ -8,7 +8,10 @@ from typing import Any
 from condal.result import Row
 
 MAX_ROWS = 400
-COLUMNS = ("k", "objective", "bound", "gap", "infeasibility", "oracle_calls", "matvecs", "seconds")
+COLUMNS = (
+    *("k", "objective", "bound", "gap", "infeasibility", "price", "proved"),
+    *("oracle_calls", "matvecs", "seconds"),
+)
 
 
 class Rows:

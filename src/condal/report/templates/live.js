@@ -71,7 +71,7 @@ function draw(id, k, curves, logarithmic) {
     });
     put(svg, "path", {
       d: path, fill: "none", stroke: `var(--c${i + 1})`, "stroke-width": 1.8, "stroke-linecap": "round",
-      "stroke-dasharray": i ? "6 3" : "none", "clip-path": `url(#${id}-clip)`,
+      "stroke-dasharray": ["none", "6 3", "2 3"][i], "clip-path": `url(#${id}-clip)`,
     });
   });
 }
@@ -94,11 +94,12 @@ source.addEventListener("rows", (event) => {
   else if (!n) say("Starting", `Running ${elapsed}.`, "live");
   else say("Running", `${rows.k[n - 1].toLocaleString("en")} iterations, ${elapsed}.`, "live");
   if (!n) return;
-  for (const [name, digits] of [["objective", 8], ["bound", 8], ["gap", 3], ["infeasibility", 3], ["k", 12], ["matvecs", 12]]) {
-    at(name).textContent = shown(rows[name][n - 1], digits);
+  for (const [name, digits] of [["objective", 8], ["bound", 8], ["gap", 3], ["infeasibility", 3], ["price", 3], ["proved", 3], ["k", 12], ["matvecs", 12]]) {
+    const value = rows[name][n - 1], mark = value !== null && (name === "bound" || name === "gap") ? "~" : "";
+    at(name).textContent = mark + shown(value, digits);
   }
   draw("values", rows.k, [rows.objective, rows.bound], false);
-  draw("errors", rows.k, [rows.gap, rows.infeasibility], true);
+  draw("errors", rows.k, [rows.gap, rows.infeasibility, rows.price], true);
 });
 source.addEventListener("end", (event) => {
   over = true;

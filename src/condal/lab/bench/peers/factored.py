@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from condal.errors import FormatError
 from condal.io.formats.rudy import write_rudy
 from condal.io.formats.sdpa import write_sdpa
-from condal.io.formats.text import read_text
+from condal.io.formats.sdpa_solution import read_factors
 from condal.lab.bench.peers.files import (
     PROBLEM,
     SOLUTION,
@@ -55,7 +54,7 @@ class Sdplr:
             # The third file would be a starting point; there is none.
             ["sdplr", PROBLEM, "params", "none", SOLUTION],
             limits,
-            lambda folder, log: read_factors(folder / SOLUTION, form),
+            lambda folder, log: read_factor(folder / SOLUTION, form),
         )
 
 
@@ -108,19 +107,7 @@ class Mixing:
         return ProgramTask(["mixing", *options, "graph"], limits, read)
 
 
-def read_factors(path: Path, form: StandardForm) -> PeerAnswer:
-    """Read x = R R' and y from SDPLR's solution, whose dual has C - sum_i z_i A_i psd."""
-    text = read_text(path)
-    words = text.data.split()
-    if words[:2] != [b"dual", b"variable"] or len(words) < 3:
-        raise FormatError("does not begin with 'dual variable'", path=str(path))
-    m = int(words[2])
-    z = np.array(words[3 : 3 + m], dtype="S").astype(np.float64)
-    # primal variable BLOCK TYPE SIZE MAXRANK RANK, and then R column by column.
-    head = words[3 + m : 10 + m]
-    if m != form.m or head[:2] != [b"primal", b"variable"] or int(head[4]) != form.n:
-        raise FormatError(f"is not a solution of this problem of {form.m} rows", path=str(path))
-    rank = int(head[6])
-    entries = np.array(words[10 + m : 10 + m + form.n * rank], dtype="S").astype(np.float64)
-    R = entries.reshape(rank, form.n).T.copy()
-    return PeerAnswer(LowRank(R, np.ones(rank)), form.dual(-z))
+def read_factor(path: Path, form: StandardForm) -> PeerAnswer:
+    """Read x = R R' and y from SDPLR's solution."""
+    solution = read_factors(path, sdpa_problem(form).sizes, form.m)
+    return PeerAnswer(solution.X[0], form.dual(solution.z))

@@ -35,20 +35,21 @@ class Pymanopt:
         n = C.shape[0]
         manifold = Oblique(math.ceil(math.sqrt(2 * n)), n)
 
-        @pymanopt.function.numpy(manifold)  # type: ignore[untyped-decorator,unused-ignore]
         def cost(R: Any) -> float:
             return float(np.vdot(R.T, C @ R.T))
 
-        @pymanopt.function.numpy(manifold)  # type: ignore[untyped-decorator,unused-ignore]
         def gradient(R: Any) -> Any:
             return 2 * (C @ R.T).T
 
-        @pymanopt.function.numpy(manifold)  # type: ignore[untyped-decorator,unused-ignore]
         def hessian(R: Any, D: Any) -> Any:
             return 2 * (C @ D.T).T
 
+        on_manifold = pymanopt.function.numpy(manifold)
         task = pymanopt.Problem(
-            manifold, cost, euclidean_gradient=gradient, euclidean_hessian=hessian
+            manifold,
+            on_manifold(cost),
+            euclidean_gradient=on_manifold(gradient),
+            euclidean_hessian=on_manifold(hessian),
         )
         start = np.random.default_rng(SEED).standard_normal((manifold._m, n))
         start /= np.linalg.norm(start, axis=0)

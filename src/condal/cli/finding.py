@@ -1,0 +1,42 @@
+"""What `condal certify` found: lines to print, a verdict in words, and whether it is proved."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+
+from condal.certificates.verification import Verdict
+from condal.cli.application import Lines
+from condal.cli.text import WIDTH, table
+from condal.runtime.text import escape_terminal
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A heading, names and values, the verdict and its exit code."""
+
+    heading: str
+    rows: Lines
+    verdict: str
+    proved: bool
+
+    @classmethod
+    def of(cls, heading: str, verdict: Verdict) -> Finding:
+        """Return the claims of a verdict and its headline."""
+        rows = [
+            (claim.name, claim.found if claim.holds else f"REFUTED: {claim.found}")
+            for claim in verdict.claims
+        ]
+        return cls(heading, rows, verdict.headline, verdict.proved)
+
+    @property
+    def text(self) -> str:
+        """The page to print, 80 columns wide."""
+        rows = [(name, escape_terminal(value)) for name, value in self.rows]
+        verdict = f"{self.verdict[0].upper()}{self.verdict[1:]}".splitlines()
+        lines = [_wrapped(f"{line.rstrip('.')}.") for line in verdict]
+        return "\n".join(["", _wrapped(self.heading), "", table(rows), "", *lines])
+
+
+def _wrapped(line: str) -> str:
+    return textwrap.fill(escape_terminal(line), WIDTH, break_on_hyphens=False)

@@ -1,0 +1,353 @@
+"""Check the answer of any solver to a conic program: prove a bound, or that there is no optimum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import inf, isfinite, nan
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.certificates.certificate import DEFAULT_FAILURE, Certificate, allowed_gap, lower_bound
+from condal.certificates.checked import CheckedAnswer, rounded_text
+from condal.certificates.claims import assumptions_of
+from condal.certificates.conic import (
+    MAX_SIDE,
+    ConicForm,
+    proved_lower_bound,
+    proves_infeasible,
+)
+from condal.certificates.proposals import proved_value
+from condal.errors import ProblemError
+from condal.linalg.norms import group_norms, stable_norm
+from condal.linalg.points import Array, LowRank
+from condal.problems.conic.model import ConicModel, conic_model
+from condal.problems.conic.program import Program
+from condal.problems.conic.trace import UnboundedTraceError
+from condal.problems.conic.verified import (
+    conic_form,
+    verifiable,
+    verified_bound,
+    verified_unbounded,
+)
+from condal.runtime.arguments import finite_array
+from condal.runtime.entropy import unpredictable_seed
+
+PROOF_SLACK = 1e-9  # of the objective: what a proof over points of bounded trace may lose
+MAX_LENGTH = 5_000_000  # of x: proofs on the program's own data hold it as a vector
+NO_DUAL = "a dual y"
+NO_POINT = "a point X"
+NO_TRACE = "a bound on the trace of X (trace_bound=, --assume-trace)"
+
+
+def certify(
+    program: Program,
+    X: Sequence[Any] | None = None,
+    y: Any = None,
+    *,
+    trace_bound: float | None = None,
+    seed: int | None = None,
+    max_seconds: float | None = None,
+) -> CheckedAnswer:
+    r"""Prove what the answer of any solver to a conic program shows.
+
+    Every y with :math:`c - A^T y` (:math:`A^T y - c` for a maximisation) in the dual cone proves
+    the bound :math:`\langle b, y \rangle`. If y is only nearly so, a bound on the trace of X makes
+    it a proof: one that the constraints prove, or `trace_bound`.
+
+    Parameters
+    ----------
+    program : Program
+        The program.
+    X : sequence of arrays, optional
+        The point, block by block: an n x n array or a LowRank for a psd block, else a vector.
+    y : array_like, optional
+        The dual, one number per row; z in the letters of the SDPA format.
+    trace_bound : float, optional
+        Assume that no block of a solution has a larger trace.
+    seed : int, optional
+        The seed of a randomised proof; by default it is drawn from the system's entropy.
+    max_seconds : float, optional
+        The time limit of the search for a bound on the trace.
+
+    Returns
+    -------
+    CheckedAnswer
+        The proved bound, the objective, the infeasibility and the verdict.
+
+    Raises
+    ------
+    ProblemError
+        If X or y do not fit the program.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from condal.conic import Block, Program, certify
+    >>> C = np.array([[2.0, 1.0], [1.0, 2.0]])
+    >>> program = Program(C.ravel(), np.eye(2).ravel()[None], [1.0], [Block("psd", 2)])
+    >>> answer = certify(program, [np.array([[0.5, -0.5], [-0.5, 0.5]])], [0.9999])
+    >>> answer.proved, answer.gap < 1e-3
+    (True, True)
+    """
+    seed = unpredictable_seed() if seed is None else seed
+    given = _Given(program, X, y)
+    return _Check(given, trace_bound, seed, max_seconds).answer()
+
+
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """A program, and the point and dual that a solver gave, checked for their sizes."""
+
+    program: Program
+    X: Any
+    y: Any
+
+    def __post_init__(self) -> None:
+        blocks = self.program.blocks
+        if self.X is not None and len(self.X) != len(blocks):
+            raise ProblemError(f"X must have {len(blocks)} blocks; got {len(self.X)}")
+        for j, (block, x) in enumerate(zip(blocks, self.X or (), strict=False)):
+            wanted = (block.n, block.n) if block.kind == "psd" else (block.n,)
+            if not isinstance(x, LowRank):
+                x = finite_array(x, f"block {j} of X")
+            if x.shape != wanted:
+                raise ProblemError(f"block {j} of X must have shape {wanted}; got {x.shape}")
+        if self.y is not None:
+            y = finite_array(self.y, "y", ndim=1)
+            if y.size != self.program.b.size:
+                raise ProblemError(f"y must have {self.program.b.size} numbers; got {y.size}")
+            object.__setattr__(self, "y", y)
+
+    @cached_property
+    def places(self) -> Any:
+        """The places of x that the data use."""
+        return np.unique(np.concatenate([self.program.A.indices, self.program.c.indices]))
+
+    def values(self, x: Any) -> Array:
+        """Return the numbers of the blocks x at `places`."""
+        program, found = self.program, np.zeros(self.places.size)
+        owners = program.owners(self.places)
+        for j, block in enumerate(program.blocks):
+            inside = owners == j
+            local = self.places[inside] - program.place(j).start
+            if block.kind != "psd":
+                found[inside] = np.asarray(x[j])[local]
+                continue
+            rows, cols = np.divmod(local, block.n)
+            if isinstance(x[j], LowRank):
+                U = x[j].U
+                found[inside] = np.einsum("ij,ij,j->i", U[rows], U[cols], x[j].weights)
+            else:
+                found[inside] = 0.5 * (np.asarray(x[j])[rows, cols] + np.asarray(x[j])[cols, rows])
+        return found
+
+    @cached_property
+    def vector(self) -> Array:
+        """X as one vector."""
+        pieces = [np.asarray(x, dtype=np.float64) for x in self.X]
+        return np.concatenate([(0.5 * (x + x.T) if x.ndim == 2 else x).ravel() for x in pieces])
+
+    def outside(self) -> Iterator[float]:
+        """Yield the norm of the part of each block outside its cone."""
+        for block, x in zip(self.program.blocks, self.X, strict=True):
+            if isinstance(x, LowRank):
+                yield float(-np.minimum(x.weights, 0.0).sum())
+            elif block.kind == "psd":
+                values = np.linalg.eigvalsh(0.5 * (np.asarray(x) + np.asarray(x).T))
+                yield stable_norm(np.minimum(values, 0.0))
+            elif block.kind == "orthant":
+                yield stable_norm(np.minimum(np.asarray(x, dtype=np.float64), 0.0))
+            else:
+                yield max(stable_norm(np.asarray(x)[1:]) - float(x[0]), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Check:
+    """The proofs of a check, each made once."""
+
+    given: _Given
+    trace_bound: float | None
+    seed: int
+    max_seconds: float | None
+    missing: list[str] = field(default_factory=list)
+
+    @property
+    def program(self) -> Program:
+        return self.given.program
+
+    @property
+    def sense(self) -> float:
+        return -1.0 if self.program.maximise else 1.0
+
+    @cached_property
+    def form(self) -> ConicForm | None:
+        """The program for proofs on its own data; None if it is too large for them."""
+        sides = [block.n for block in self.program.blocks if block.kind == "psd"]
+        if max(sides, default=0) > MAX_SIDE or int(self.program.offsets[-1]) > MAX_LENGTH:
+            return None
+        return conic_form(self.program)
+
+    def answer(self) -> CheckedAnswer:
+        """Return what is proved."""
+        if self._is_infeasible():
+            return self._without_optimum("infeasible", "by y")
+        measured = self._measured()
+        lower, assumed = self._lower(measured["objective"])
+        settled = self._settled() if lower == -inf else None
+        if settled is not None:
+            return settled
+        upper = self._upper()
+        bound, attained = self._to_user(lower, -inf), self._to_user(upper, inf)
+        proved = isfinite(bound)
+        status = "bounded" if proved else "unknown"
+        verdict = self._verdict(bound, attained, assumed)
+        attained = attained if isfinite(attained) else nan
+        missing = tuple(self.missing)
+        return CheckedAnswer(
+            status, proved, bound=bound, verdict=verdict, attained=attained, missing=missing,
+            **measured,
+        )  # fmt: skip
+
+    def _to_user(self, value: float, side: float) -> float:
+        """Return a bound on the minimum in the user's sense, with the offset, rounded outwards."""
+        if not isfinite(value):
+            return self.sense * value
+        total = self.sense * value + self.program.offset
+        return float(np.nextafter(total, self.sense * side)) if self.program.offset else total
+
+    # ---- the point -----------------------------------------------------------------------------
+
+    def _measured(self) -> dict[str, float]:
+        """Return the objective of X, its infeasibility and the price of that."""
+        program, given = self.program, self.given
+        if given.X is None:
+            self.missing.append(NO_POINT)
+            return {"objective": nan, "infeasibility": nan, "price": nan}
+        x = given.values(given.X)
+        objective = float((program.c[:, given.places] @ x)[0]) + program.offset
+        residual = program.A[:, given.places] @ x - program.b
+        outside = list(given.outside())
+        unit = max(1.0, stable_norm(program.b))
+        price = nan
+        if given.y is not None:
+            slack = program.c - sp.csr_array(given.y[None]) @ program.A
+            norms = group_norms(slack.data, program.owners(slack.indices), len(program.blocks))
+            price = abs(float(given.y @ residual)) + float(norms @ outside)
+            price /= max(1.0, abs(objective))
+        infeasibility = max(stable_norm(residual), *outside) / unit
+        return {"objective": objective, "infeasibility": infeasibility, "price": price}
+
+    def _upper(self) -> float:
+        """Return an upper bound on the minimum that a feasible point near X proves; inf if none."""
+        if self.given.X is None or self.form is None or not verifiable(self.program):
+            return inf
+        return proved_value(self.form, self.given.vector)[0]
+
+    # ---- the bound -----------------------------------------------------------------------------
+
+    def _lower(self, objective: float) -> tuple[float, tuple[str, ...]]:
+        """Return a lower bound on the minimum, and what its proof assumes; -inf if none."""
+        if self.given.y is None:
+            self.missing.append(NO_DUAL)
+            return -inf, ()
+        y = self.sense * self.given.y
+        direct = -inf if self.form is None else proved_lower_bound(self.form, y)
+        if direct > -inf:
+            return direct, ()
+        model = self.model
+        if model is None:
+            self.missing.append(NO_TRACE)
+            return -inf, ()
+        if model.verdict is not None:
+            return -inf, ()
+        return self._within_traces(model, y, objective)
+
+    @cached_property
+    def model(self) -> ConicModel | None:
+        """The model with a bound on the traces; None if none is found."""
+        try:
+            return conic_model(
+                self.program, self.trace_bound, seed=self.seed, max_seconds=self.max_seconds
+            )
+        except UnboundedTraceError:
+            return None
+
+    def _within_traces(
+        self, model: ConicModel, y: Array, objective: float
+    ) -> tuple[float, tuple[str, ...]]:
+        """Return the bound of y for points of the model, which has a bound on the traces."""
+        own = -inf
+        if self.form is not None and verifiable(self.program):
+            own = verified_bound(self.program, y, *model.inner_multipliers())
+        problem, w = model.problem, model.folded_multipliers(self.sense * y)
+        value = objective - self.program.offset if isfinite(objective) else 0.0
+        lower, proof = lower_bound(
+            problem,
+            np.zeros(problem.f.M.size),
+            w,
+            slack=allowed_gap(problem, value, PROOF_SLACK),
+            failure=DEFAULT_FAILURE,
+            seed=self.seed,
+        )
+        certificate = Certificate(value, self.sense * lower, nan, proof.how, proof.failure)
+        certificate = model.certified(certificate, w)
+        bounded = self.sense * certificate.bound
+        return (bounded, assumptions_of(certificate)) if bounded > own else (own, ())
+
+    # ---- no optimum ----------------------------------------------------------------------------
+
+    def _is_infeasible(self) -> bool:
+        """Return whether y proves that no point is feasible."""
+        y = self.given.y
+        return (
+            y is not None and self.form is not None and proves_infeasible(self.form, self.sense * y)
+        )
+
+    def _settled(self) -> CheckedAnswer | None:
+        """Return the answer if X or the model proves that there is no optimum; None if not."""
+        small = self.form is not None and verifiable(self.program)
+        if small and self.given.X is not None:
+            ray = self.given.vector
+            if ray.any() and verified_unbounded(self.program, ray):
+                return self._without_optimum("unbounded", "along X")
+        model = self.__dict__.get("model")  # if one was made
+        if model is None or model.verdict is None:
+            return None
+        how = f"by condal: {model.verdict.how}"
+        return self._without_optimum(model.verdict.status.name.lower(), how)
+
+    def _without_optimum(self, status: str, by: str) -> CheckedAnswer:
+        what = "no point is feasible" if status == "infeasible" else "the objective is unbounded"
+        bound = self.sense * inf if status == "infeasible" else -self.sense * inf
+        verdict = f"proved, without assumptions: {what}, {by}"
+        return CheckedAnswer(status, True, nan, bound, nan, verdict)
+
+    # ---- words ---------------------------------------------------------------------------------
+
+    def _verdict(self, bound: float, attained: float, assumed: tuple[str, ...]) -> str:
+        optimum = "maximum" if self.program.maximise else "minimum"
+        above, below = (self.program.maximise, not self.program.maximise)
+        statements = [
+            f"at {'most' if up else 'least'} {rounded_text(value, up=up)}"
+            for value, up in ((bound, above), (attained, below))
+            if isfinite(value)
+        ]
+        lacks = f"; missing: {', '.join(self.missing)}" if self.missing else ""
+        if not statements:
+            return f"nothing is proved{lacks or ': y does not prove a bound'}"
+        line = f"proved, {'; '.join(assumed) or 'without assumptions'}: the {optimum} is "
+        line += " and ".join(statements)
+        return line + (f"\nno bound is proved{lacks}" if not isfinite(bound) else lacks)
+
+
+def as_blocks(program: Program, x: Array) -> tuple[Any, ...]:
+    """Return one long vector as blocks: matrices for psd blocks."""
+    pieces = (x[program.place(j)] for j in range(len(program.blocks)))
+    return tuple(
+        piece.reshape(block.n, block.n) if block.kind == "psd" else piece
+        for block, piece in zip(program.blocks, pieces, strict=True)
+    )

@@ -1,0 +1,136 @@
+"""condal certify of files that other solvers wrote: proved or refuted, and what is missing."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import condal
+from commands import PENTAGON, PROGRAM, enter, run
+
+ROOT = 2**0.5
+CSDP = f"{ROOT / 2 + 1e-9} {ROOT / 4 + 1e-9}\n2 1 1 1 1\n2 1 1 2 1.4142\n2 1 2 2 2\n2 2 1 1 1e-9\n"
+SDPA_RESULT = (
+    f"SDPA start\nxVec = \n{{{ROOT / 2 + 1e-9},{ROOT / 4 + 1e-9}}}\nxMat = \nyMat = \n"
+    "{\n{ {1,1.4142},{1.4142,2} }\n{0}\n}\n    main loop time = 0.0\n"
+)
+SDPLR = (
+    f"dual variable 2\n{-ROOT / 2}\n{-ROOT / 4}\nprimal variable 1 s 2 2 1\n1\n{ROOT}\n"
+    "primal variable 2 d 1 1 1\n0\nspecial majiter 3\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    enter(tmp_path, monkeypatch)
+    Path("small.dat-s").write_text(PROGRAM)
+    return tmp_path
+
+
+def checked(*arguments, code=0):
+    ended = run("certify", *arguments)
+    assert ended.exit_code == code, ended.output
+    assert all(len(row) <= 80 for row in ended.stdout.splitlines())
+    return " ".join(ended.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("contents", "writer"), [(CSDP, "CSDP or DSDP"), (SDPA_RESULT, "SDPA"), (SDPLR, "SDPLR")]
+)
+def test_solutions_of_every_program_are_proved(contents, writer):
+    Path("answer").write_text(contents)
+    text = checked("small.dat-s", "answer", "--tol", "1e-4")
+    assert text.startswith(f"sdp of small.dat-s, answered by answer ({writer})")
+    assert "Proved, without assumptions: the maximum is at most 1.4142" in text
+    assert "within tol" in text
+    assert checked("sdp.txt", "answer", "--as", "sdp", "--quiet") == ""  # by another name
+
+
+def test_a_solution_that_is_off_is_not_proved():
+    Path("answer").write_text(CSDP.replace("1.4142", "1.2"))
+    text = checked("small.dat-s", "answer", code=1)
+    assert "tol 0.001 NOT PROVED: a gap of 0.179 is not within tol 0.001" in text
+    Path("answer").write_text(CSDP.replace("2 1 2 2 2", "2 1 2 2 2.2"))
+    text = checked("small.dat-s", "answer", "--tol", "0.05", code=1)
+    assert "NOT PROVED: an infeasibility of 0.0894 is not within tol 0.05" in text
+
+
+def test_what_is_missing_is_named():
+    np.savez("answer.npz", X1=np.eye(2), X2=np.ones(1))
+    text = checked("small.dat-s", "answer.npz", code=1)
+    assert "no bound is proved; missing: a dual y" in text.replace("No", "no")
+    free = "1\n1\n2\n1\n0 1 1 2 0.5\n0 1 2 2 -1\n1 1 1 1 1\n"  # no row bounds the trace
+    Path("free.dat-s").write_text(free)
+    np.savez("answer.npz", X=np.array([[1.0, 0.5], [0.5, 0.25]]), z=np.array([0.25 - 1e-5]))
+    text = checked("free.dat-s", "answer.npz", "--assume-trace", "3")
+    assert "Proved, for points within the given trace bound 3: the maximum is at most 0.25" in text
+
+
+def test_an_archive_of_x_and_y_is_proved():
+    z = np.array([ROOT / 2, ROOT / 4]) + 1e-9
+    x = np.array([1.0, 1.414, 1.414, 2.0, 0.0])
+    np.savez("answer.npz", x=x, y=z)
+    assert "without assumptions" in checked("small.dat-s", "answer.npz")
+    np.savez("answer.npz", x=x[:3], y=z)
+    ended = run("certify", "small.dat-s", "answer.npz")
+    assert ended.exit_code == 2
+    assert "has x of shape (3,); wanted 5 numbers, or the blocks X1, X2, ..." in ended.stderr
+
+
+def test_an_archive_answers_any_application():
+    result = condal.solve(condal.problems.max_cut(_pentagon()), tol=1e-6)
+    np.savez("answer.npz", U=result.x.U, weights=result.x.weights, y=result.y)
+    text = checked("max-cut.txt", "answer.npz", "--as", "max-cut", "--tol", "1e-5")
+    assert text.startswith("max-cut of max-cut.txt, answered by answer.npz (.npz)")
+    assert "bound 4.5225" in text
+    assert "Proved, without assumptions: the maximum is at most 4.5225" in text
+    assert "as claimed" not in text
+    np.savez("answer.npz", x=np.eye(5), y=result.y)
+    text = checked("max-cut.txt", "answer.npz", "--as", "max-cut", code=1)
+    assert "tol 0.001 REFUTED: a gap of" in text
+    for arrays, lacks in (({"y": result.y}, "a point x"), ({"x": np.eye(5)}, "a dual y")):
+        np.savez("answer.npz", **arrays)
+        ended = run("certify", "max-cut.txt", "answer.npz", "--as", "max-cut")
+        assert ended.exit_code == 2
+        assert f"a proof needs {lacks}" in ended.stderr
+    np.savez("answer.npz", x=np.eye(4), y=result.y)
+    text = checked("max-cut.txt", "answer.npz", "--as", "max-cut", code=1)
+    assert "x and y are not of this problem" in text
+
+
+def _pentagon():
+    lines = [line.split() for line in PENTAGON.splitlines()[1:]]
+    W = np.zeros((5, 5))
+    for i, j in lines:
+        W[int(i) - 1, int(j) - 1] = W[int(j) - 1, int(i) - 1] = 1.0
+    return W
+
+
+def test_an_answer_needs_the_name_of_its_application():
+    Path("answer").write_text(CSDP)
+    ended = run("certify", "max-cut.txt", "answer")
+    assert ended.exit_code == 2
+    assert "answer: is not a folder of a saved result; for the answer of another" in ended.stderr
+    ended = run("certify", "small.dat-s", "missing")
+    assert "missing: is not there; wanted the folder" in ended.stderr
+
+
+PROGRAMS = {
+    "small": (PROGRAM, "the maximum is at most 1.4142135"),
+    "infeasible": ("2\n1\n2\n1 0\n0 1 1 1 1\n1 1 1 1 1\n2 1 1 1 1\n2 1 2 2 1\n", "no point is"),
+    "unbounded": ("1\n1\n2\n0\n0 1 1 1 1\n0 1 2 2 1\n1 1 1 2 1\n", "the objective is unbounded"),
+}
+
+
+@pytest.mark.skipif(shutil.which("csdp") is None, reason="CSDP is not installed")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_csdp_writes_is_proved(name):
+    contents, proved = PROGRAMS[name]
+    Path("program.dat-s").write_text(contents)
+    subprocess.run(["csdp", "program.dat-s", "program.sol"], capture_output=True, timeout=60)
+    text = checked("program.dat-s", "program.sol", "--tol", "1e-6")
+    assert f"Proved, without assumptions: {proved}" in text

@@ -1,0 +1,131 @@
+"""Bounds over psd matrices of known diagonal, for graphs with hubs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import condal
+from condal.domains.spectral import Spectrahedron
+from condal.lab.bench.generated import theta
+from condal.lab.experiments.stand_ins import dependency_graph
+from condal.linalg import eigenvalue_bounds as proofs
+from condal.linalg.diagonal_scaling import DiagonalScaling
+from condal.linalg.symmetric import Symmetric
+from laws import torus
+
+N = 400
+
+
+def slack(seed=0, n=N):
+    """A matrix like the slack of max-cut: a graph with hubs, and a diagonal near its degrees."""
+    graph = sp.csr_array(dependency_graph(n, seed=seed))
+    degrees = np.asarray(graph.sum(axis=1)).ravel()
+    noise = np.random.default_rng(seed).uniform(0.8, 1.1, n)
+    return Symmetric(n, sparse=(graph,), diagonal=degrees * noise)
+
+
+def diagonals(seed):
+    rng = np.random.default_rng(seed)
+    yield np.ones(N)
+    yield rng.uniform(0.0, 2.0, N)
+    yield np.where(rng.random(N) < 0.5, 0.0, 3.0)
+
+
+def test_the_graph_has_hubs():
+    degrees = np.diff(dependency_graph(2000).indptr)
+    assert degrees.max() > 2000 / 4
+    assert np.median(degrees) < 6
+    assert np.all(dependency_graph(2000).data == 1.0)
+
+
+def test_scaling_does_not_round():
+    V = slack()
+    scaling = DiagonalScaling.of(V, np.ones(N))
+    full, root = V.to_dense(), scaling.root
+    np.testing.assert_array_equal(scaling.scaled.to_dense(), root[:, None] * full * root)
+    np.testing.assert_array_equal(np.exp2(np.round(np.log2(root))), root)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_bound_holds_for_every_psd_matrix_of_that_diagonal(seed):
+    V, rng = slack(seed), np.random.default_rng(seed)
+    for diagonal in diagonals(seed):
+        scaling = DiagonalScaling.of(V, diagonal)
+        least = float(np.linalg.eigvalsh(scaling.scaled.to_dense())[0])
+        bound = scaling.bound(least)
+        lowest = np.linalg.eigh(V.to_dense())[1]
+        for R in (rng.standard_normal((N, 3)), lowest[:, :2], lowest[:, -1:], lowest):
+            R = R * np.sqrt(diagonal / np.maximum((R**2).sum(axis=1), 1e-300))[:, None]
+            assert bound <= np.vdot(R, V @ R)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_proof_holds_and_is_below_the_scaled_spectrum(seed, monkeypatch):
+    monkeypatch.setattr(proofs, "_plan", lambda V: proofs._Plan("probabilistic", 0.0))
+    V = slack(seed)
+    X = Spectrahedron(N, trace=float(N))
+    for diagonal in diagonals(seed):
+        diagonal = diagonal * (N / diagonal.sum())
+        proof = X.bound_on_diagonal(V, diagonal, slack=1.0, failure=1e-6, seed=seed)
+        scaling = DiagonalScaling.of(V, diagonal)
+        least = float(np.linalg.eigvalsh(scaling.scaled.to_dense())[0])
+        assert proof.value <= scaling.bound(least) + 1e-9
+        assert proof.value >= scaling.bound(least) - 1.0
+        assert "scaled by the diagonal" in proof.how
+        assert proof.failure == 1e-6
+
+
+def test_a_known_trace_alone_does_not_allow_it(monkeypatch):
+    """The scaled bound is above the smallest eigenvalue: x of another diagonal is lower."""
+    monkeypatch.setattr(proofs, "_plan", lambda V: proofs._Plan("probabilistic", 0.0))
+    V = Symmetric(N, diagonal=np.where(np.arange(N) == 0, 1000.0, 1.0))
+    X = Spectrahedron(N, trace=float(N))
+    assert X.bound(V, slack=1e-3, failure=1e-6, seed=0).value <= N  # by x = N e_1 e_1'
+    known = X.bound_on_diagonal(V, np.ones(N), slack=1e-3, failure=1e-6, seed=0)
+    assert N + 100 < known.value <= N + 999  # by x = I
+
+
+def test_only_a_problem_that_fixes_the_diagonal_has_one():
+    cut = condal.problems.max_cut(dependency_graph(50)).problem
+    np.testing.assert_allclose(cut.fixed_diagonal, 1.0)
+    assert theta(20, 30).fixed_diagonal is None
+    below = condal.sets.Box(np.zeros(50), np.ones(50))
+    assert replace(cut, h=below).fixed_diagonal is None
+
+
+def test_without_hubs_nothing_is_scaled():
+    V = Symmetric(900, sparse=(sp.csr_array(torus(30)),), diagonal=np.full(900, 4.0))
+    assert DiagonalScaling.of(V, np.ones(900)) is None
+    assert DiagonalScaling.of(Symmetric(5, diagonal=-np.ones(5)), np.ones(5)) is None
+    assert DiagonalScaling.of(Symmetric(5, dense=np.eye(5)), np.ones(5)) is None
+    assert DiagonalScaling.of(slack(), -np.ones(N)) is None
+
+
+def steps(proof):
+    return int(proof.how.split("start, ")[1].split()[0])
+
+
+def test_a_graph_with_hubs_takes_far_fewer_steps(monkeypatch):
+    monkeypatch.setattr(proofs, "_plan", lambda V: proofs._Plan("probabilistic", 0.0))
+    n = 3000
+    V, X = slack(n=n), Spectrahedron(n, trace=float(n))
+    loss = 1e-2 * float(V.diag().sum())
+    plain = X.bound(V, slack=loss, failure=1e-6, seed=0)
+    scaled = X.bound_on_diagonal(V, np.ones(n), slack=loss, failure=1e-6, seed=0)
+    assert 5 * steps(scaled) < steps(plain)
+
+
+def test_max_cut_with_hubs_is_certified_by_few_steps(monkeypatch):
+    monkeypatch.setattr(proofs, "_plan", lambda V: proofs._Plan("probabilistic", 0.0))
+    model = condal.problems.max_cut(dependency_graph(5000))
+    result = condal.solve(model, tol=1e-3)
+    assert result.status is condal.Status.SOLVED
+    assert "scaled by the diagonal" in result.certificate.how
+    assert steps(result.certificate) < 1500
+    exact = condal.solve(model, tol=1e-3, seed=1)
+    assert exact.objective <= result.bound
+    assert result.objective <= exact.bound

@@ -1,0 +1,8 @@
+"""Small conic problems in exact numbers whose status and optimum are known, through every door.
+
+`cones` has the arithmetic, `problem` the truth and its exact check, `planting` the generator,
+`forms` a planted problem as a `Problem`, a `Program`, a file or a CVXPY problem, `judging` the
+exact judgement of an answer, `doors` the ways into condal, and `trial` runs one problem:
+
+    PYTHONPATH=tests python -m planted DOOR SEED [COUNT]     reports on one problem, or on COUNT.
+"""

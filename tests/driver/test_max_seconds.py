@@ -69,7 +69,7 @@ def test_a_solve_and_its_rounding_keep_their_limits(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_a_rounding_without_time_returns_an_answer(name):
     model = MODELS[name]()
-    result = condal.solve(model, max_iters=1)
+    result = condal.solve(model, max_seconds=0.1)
     assert type(model.round(result, max_seconds=1e-9)) is type(model.round(result, trials=1))
 
 
@@ -84,7 +84,7 @@ def test_a_rounding_refuses_a_limit_that_is_not_positive(max_seconds):
 def test_theta_of_20000_vertices_is_rounded_in_time():
     """100 trials take about 20 s."""
     model = MODELS["theta"]()
-    result = condal.solve(model, max_iters=2)
+    result = condal.solve(model, max_seconds=0.5)
     spent, stable = seconds_of(lambda: model.round(result, max_seconds=1.0))
     assert spent <= 1.1 * 1.0 + 1.0
     assert model.is_stable(stable.vertices)

@@ -24,6 +24,8 @@ from condal.driver.solve import solve
 from condal.linalg.points import Array
 from condal.problems.kmeans import k_means
 from condal.result import Status
+from condal.runtime.arguments import require_seconds
+from condal.runtime.time_limit import TimeLimit
 
 try:
     from sklearn.utils.validation import validate_data
@@ -144,8 +146,10 @@ class SDPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
                 f"n_samples={n} should be >= n_clusters={self.n_clusters}: some would be empty"
             )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        require_seconds(self.max_seconds)
+        limit = TimeLimit(self.max_seconds)
         model = k_means(X, self.n_clusters)
-        result = solve(model, tol=self.tol, max_seconds=self.max_seconds)
+        result = solve(model, tol=self.tol, max_seconds=limit.max_seconds)
         if result.status is not Status.SOLVED:
             warnings.warn(
                 f"the relaxation was not solved to tol={self.tol:g} ({result.status.value}); "
@@ -153,7 +157,9 @@ class SDPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        clustering = model.round(result, trials=self.n_init, seed=seed)
+        clustering = model.round(
+            result, trials=self.n_init, seed=seed, max_seconds=limit.max_seconds
+        )
         assert clustering.centres is not None
         self.result_ = result
         self.labels_ = np.asarray(clustering.labels, dtype=np.int32)

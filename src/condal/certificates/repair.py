@@ -66,10 +66,7 @@ class FactorRepair:
         freedom = rank * len(R) - rank * (rank - 1) // 2
         if freedom < ROOM * self._surface.rows.b.size:
             return None  # J J' is singular, or nearly so
-        R = R / np.sqrt(X.trace)
-        if self._surface.rows.slack:
-            R = np.vstack([R, np.zeros(R.shape[1])])
-            R[-1, 0] = np.sqrt(max(0.0, 1.0 - float(np.vdot(R, R))))
+        R = self._surface.rows.with_slacks(R / np.sqrt(X.trace), least=0.0)
         moved = self._surface.retracted(R, tol=EXACT)
         if moved is None or not np.isfinite(moved).all():
             return None

@@ -116,12 +116,12 @@ class SurfaceRows:
         if self.null.size:
             D[: self.n] -= self.null @ (self.null.T @ D[: self.n])
 
-    def with_slacks(self, R: Array) -> Array:
+    def with_slacks(self, R: Array, least: float = LEAST_SLACK) -> Array:
         """The vector of R and of the slacks that it leaves, each at least a share of the usual."""
         rest = self.b - self.values(self.joined(R, np.zeros(self.bounded.size)))
         squares = (self.signs * rest)[self.bounded]
         usual = float(np.abs(squares).mean()) if squares.size else 0.0
-        return self.joined(R, np.sqrt(np.maximum(squares, LEAST_SLACK * usual)))
+        return self.joined(R, np.sqrt(np.maximum(squares, least * usual)))
 
     def folded(self, y: Array) -> Array:
         """The multipliers of the rows of A."""

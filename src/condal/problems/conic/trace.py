@@ -170,7 +170,11 @@ def bound_traces(
         how = "Ax is constant along a direction inside the cone, and the objective is unbounded "
         how += "along it: proved with rounding accounted for"
         return Verdict(Status.UNBOUNDED, how, ray=ray)
-    raise UnboundedTraceError(
+    raise UnboundedTraceError(_unbounded_text(shape))
+
+
+def _unbounded_text(shape: Shape) -> str:
+    return (
         f"no bound on the trace of {shape.folded.program.name} was found: neither its constraints "
         "nor its objective seem to imply one, and it was not proved to be unbounded either. Give "
         "trace_bound= (--trace-bound at the command line), a number that the trace of a solution "
@@ -246,7 +250,8 @@ def _impossible(proof: Combination, by: str) -> Verdict:
 def _by_level(shape: Shape, proofs: list[Combination], search: Search) -> TraceBound:
     """Return an objective level that some feasible point is below, and the traces it allows.
 
-    The bound is valid for any level; the trials only make it useful.
+    The bound is valid for any level; the trials only make it useful. UnboundedTraceError is raised
+    if no level is high enough.
     """
     count, last = len(shape.maps), proofs[-1]
     how = "constraints and objective, weighted by phase one, bound it"
@@ -274,4 +279,4 @@ def _by_level(shape: Shape, proofs: list[Combination], search: Search) -> TraceB
         if search.time.is_over():  # a level that is too low would exclude all points
             level = lowest + LEVEL_GROWTH * room
             return replace(_bound(traces(proofs, count, level), proofs, how), level=level)
-    return bound
+    raise UnboundedTraceError(_unbounded_text(shape))

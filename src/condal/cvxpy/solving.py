@@ -13,6 +13,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.problems.conic.model import ConicModel, conic_model
 from condal.problems.conic.program import Program
+from condal.problems.conic.trace import TraceBound, UnboundedTraceError
 from condal.report.progress import Progress
 from condal.result import Result, Status
 from condal.runtime.time_limit import TimeLimit
@@ -76,6 +77,8 @@ def solve_program(
         search=search,
         say=None if progress is None else progress.note,
     )
+    if isinstance(model.trace, TraceBound) and not model.trace.reached:
+        raise UnboundedTraceError(f"no solution of {program.name} was found below any level")
     tol, solved = options.tol, None
     for attempt in range(MAX_ATTEMPTS):
         try:

@@ -54,12 +54,9 @@ class Anderson:
         size = float(np.trace(self.gram))
         if not size > 0:
             return None
-        ridged = (
-            self.gram
-            + RIDGE * np.diag(np.diagonal(self.gram))
-            + 1e-14 * size * np.eye(len(self.gram))
-        )
-        g = np.linalg.solve(ridged, [self.residual @ d for d in self.residuals])
+        unit = self.gram / size  # no ridge of a unit matrix underflows
+        ridged = unit + RIDGE * np.diag(np.diagonal(unit)) + 1e-14 * np.eye(len(unit))
+        g = np.linalg.solve(ridged, [self.residual @ d / size for d in self.residuals])
         if not np.linalg.norm(g) < MAX_COEFFICIENTS:
             return None
         u = self.image.copy()

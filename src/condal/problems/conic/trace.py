@@ -55,6 +55,8 @@ class TraceBound:
         Whether the only part has exactly this trace.
     level : float
         The objective level; inf if the bound holds for all feasible points.
+    reached : bool
+        Whether a trial found a point below the level, or there is no level.
     given : bool
         Whether the bound is the user's claim.
     combinations : tuple of Combination
@@ -65,6 +67,7 @@ class TraceBound:
     how: str
     exact: bool = False
     level: float = inf
+    reached: bool = True
     given: bool = False
     combinations: tuple[Combination, ...] = field(default=(), repr=False)
 
@@ -170,11 +173,7 @@ def bound_traces(
         how = "Ax is constant along a direction inside the cone, and the objective is unbounded "
         how += "along it: proved with rounding accounted for"
         return Verdict(Status.UNBOUNDED, how, ray=ray)
-    raise UnboundedTraceError(_unbounded_text(shape))
-
-
-def _unbounded_text(shape: Shape) -> str:
-    return (
+    raise UnboundedTraceError(
         f"no bound on the trace of {shape.folded.program.name} was found: neither its constraints "
         "nor its objective seem to imply one, and it was not proved to be unbounded either. Give "
         "trace_bound= (--trace-bound at the command line), a number that the trace of a solution "
@@ -250,8 +249,7 @@ def _impossible(proof: Combination, by: str) -> Verdict:
 def _by_level(shape: Shape, proofs: list[Combination], search: Search) -> TraceBound:
     """Return an objective level that some feasible point is below, and the traces it allows.
 
-    The bound is valid for any level; the trials only make it useful. UnboundedTraceError is raised
-    if no level is high enough.
+    The bound is valid for any level; the trials only make it useful.
     """
     count, last = len(shape.maps), proofs[-1]
     how = "constraints and objective, weighted by phase one, bound it"
@@ -279,4 +277,4 @@ def _by_level(shape: Shape, proofs: list[Combination], search: Search) -> TraceB
         if search.time.is_over():  # a level that is too low would exclude all points
             level = lowest + LEVEL_GROWTH * room
             return replace(_bound(traces(proofs, count, level), proofs, how), level=level)
-    raise UnboundedTraceError(_unbounded_text(shape))
+    return replace(bound, reached=False)

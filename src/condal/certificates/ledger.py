@@ -45,8 +45,7 @@ class CertifiedPoint:
     """A point, a dual, and what the proof `proof` says of them.
 
     Of a point that was made from a sketch, `reconstruction` says how accurate it is, and `tangent`
-    is the Mx before, at which the bound takes the tangent of f. `proposed` says that the problem
-    proposed the point.
+    is the Mx before, at which the bound takes the tangent of f.
     """
 
     x: Point | None
@@ -55,7 +54,6 @@ class CertifiedPoint:
     proof: ProofKey | None = None
     reconstruction: Reconstruction | None = None
     tangent: Array | None = None
-    proposed: bool = False
 
 
 class ProofLedger:
@@ -150,16 +148,15 @@ class ProofLedger:
         return CertifiedPoint(x, y, certificate, self.last, tangent=tangent)
 
     def certify_proposal(self, x: Point, y: Array) -> bool:
-        """Return whether a proposed pair solves; keep its dual if it proves the best bound."""
+        """Return whether a proposed pair solves; keep it if it is the best pair so far, and its
+        dual if it proves the best bound."""
         seen = EvaluatedPoint.of(self.problem, x)
         proposal = self.certify(x, seen, y, allowed_gap(self.problem, seen.objective, self.tol))
         certificate = proposal.certificate
         if self.problem.sense * (certificate.bound - self.proposed_bound) > 0:
             self.proposed_bound, self.proposed_dual = certificate.bound, y
-        if not self.solves(certificate):
-            return False
-        self.keep(replace(proposal, proposed=True))
-        return True
+        self.keep(proposal)
+        return self.solves(certificate)
 
     def separate(self, d: Array, slack: float) -> bool:
         """Return whether d is proved to separate A(X) from K."""

@@ -24,7 +24,7 @@ from condal.types import Keeps, Spectral, Storage
 if TYPE_CHECKING:
     from condal.problem import Problem
 
-MAX_LANDING_STEPS = 200  # from the first point, which may be far from the surface
+MAX_LANDING_STEPS = 60  # from the first point, which may be far from the surface
 FIRST_RADIUS = 0.3  # of |R|
 LEAST_RADIUS = 1e-9
 LOOK_RESIDUAL = 1e-4  # below this residual each step is followed by a look at the oracle

@@ -27,7 +27,7 @@ RETRACTION_TOL = 1e-3
 MAX_INNER_STEPS = 200
 PATH_RADII = 4  # radii, each a quarter of the one before, at which a step is kept
 MAX_RETRACTIONS = 20  # Gauss-Newton steps
-HALVING = 10  # steps in which the residual halves, or the retraction fails
+CHECK_EVERY = 10  # of these: whether those that are left may suffice
 FORCING, LEAST_FORCING = 0.1, 1e-2  # of the gradient: the residual of a subproblem
 SUPERLINEAR = 100.0  # ratio of the forcing term to the residual near a solution
 SLOW_CHORD = 0.02  # ratio of residuals above which J J' is formed again
@@ -82,8 +82,8 @@ class Surface:
         for k in range(most):
             if size <= tol:
                 return R
-            if k and k % HALVING == 0:
-                if size > 0.5 * mark:
+            if k and k % CHECK_EVERY == 0:  # far away the residual falls by about as much each time
+                if (most - k) * (mark - size) < CHECK_EVERY * size:
                     break
                 mark = size
             fresh = gram is None

@@ -195,7 +195,7 @@ BINARY: dict[str, dict[str, Cell]] = {
         ),
     },
     "saved history.csv": {
-        TRAILING: Refused(HISTORY + b"more\n", "has 1 cells; wanted 11", HISTORY.count(b"\n") + 1),
+        TRAILING: Refused(HISTORY + b"more\n", "has 1 cells; wanted 13", HISTORY.count(b"\n") + 1),
         BANNED: Refused(
             b"k," + HISTORY, "wanted the columns k, objective.*; save the result again"
         ),
@@ -203,7 +203,7 @@ BINARY: dict[str, dict[str, Cell]] = {
         LOWER: NO_INDICES,
         OFF: NO_BLOCKS,
         TWICE: NO_INDICES,
-        COUNT: Refused(_without_a_cell(), "has 10 cells; wanted 11", 2),
+        COUNT: Refused(_without_a_cell(), "has 12 cells; wanted 13", 2),
         HUGE: Refused(_cell(b"9" * 19), "k is b'9999999999999999999'; wanted a whole number", 2),
         OVERFLOW: Read(_objective(b"1e999"), _objective(b"1e999")),
         NAN: Read(_objective(b"nan"), _objective(b"nan")),

@@ -48,7 +48,8 @@ EXACT_DISTANCE = 1e-10  # of max |x| over X: a distance from X that is rounding
 class Certificate:
     """The objective of an answer, a proved bound on the optimum, and how feasible the answer is.
 
-    Gap, infeasibility and price together say how far the objective may be from the optimum.
+    If the dual that proves the bound is optimal, the objective is within gap and price of the
+    optimum; the bound holds for any dual.
 
     Parameters
     ----------

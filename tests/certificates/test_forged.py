@@ -143,7 +143,7 @@ def seeds_of_proofs(monkeypatch):
 
 
 def _probabilistic():
-    return eigenvalue_bounds._Plan("probabilistic", 0.0)
+    return eigenvalue_bounds.Plan("probabilistic", 0.0)
 
 
 def test_the_start_of_a_proof_of_a_strangers_dual_comes_from_the_systems_entropy(monkeypatch):

@@ -83,7 +83,7 @@ def is_far(planted: Planted, answer: Answer) -> bool:
 def _of_infeasible(planted: Planted, answer: Answer, rows: np.ndarray | None) -> list[str]:
     """A point of the cones has a residual of at least margin / |y|."""
     least = float(planted.margin) / (norm(planted, rows) or 1.0)
-    if answer.residual >= least * (1 - ROUNDING):
+    if answer.residual + _residual_rounding(planted) >= least * (1 - ROUNDING):
         return []
     return [f"optimal, infeasible by {answer.residual!r}, but by {least!r} at least"]
 
@@ -104,7 +104,16 @@ def _size(planted: Planted) -> float:
 def _rounding(planted: Planted) -> float:
     """Return what the rounding of a computed residual is worth at the prices y."""
     assert planted.v is not None
-    caps = [float(planted.b[cap.row]) for cap in planted.caps]
-    reach = max(1.0, float(np.abs(planted.v).max(initial=0.0)), *caps)
-    sizes = np.abs(planted.A).sum(axis=1) * reach + np.abs(planted.b)
-    return RESIDUAL_ROUNDING * float(sizes @ [abs(float(y)) for y in planted.multipliers])
+    reach = max(1.0, float(np.abs(planted.v).max(initial=0.0)))
+    return float(_roundings(planted, reach) @ [abs(float(y)) for y in planted.multipliers])
+
+
+def _residual_rounding(planted: Planted) -> float:
+    """Return the rounding of a computed residual of a point within the caps."""
+    return float(np.linalg.norm(_roundings(planted, 1.0)))
+
+
+def _roundings(planted: Planted, reach: float) -> np.ndarray:
+    """Return the rounding of each row at a point of this size, or of the size of a cap."""
+    reach = max([reach, *(float(planted.b[cap.row]) for cap in planted.caps)])
+    return RESIDUAL_ROUNDING * (np.abs(planted.A).sum(axis=1) * reach + np.abs(planted.b))

@@ -194,7 +194,7 @@ def contains(cone: Cone, v: Array, error: Array) -> bool:
     if cone.kind == "orthant":
         return bool(np.all(v >= error))
     if cone.kind == "second-order":
-        if v[0] - error[0] >= (norm_above(v[1:]) + norm_above(error[1:])) * ROUND_UP:
+        if v[0] - error[0] >= (norm_above(v[1:]) + norm_above(error[1:])) * ROUND_UP + TINY:
             return True
         return not error.any() and v.size <= MAX_EXACT_LENGTH and in_second_order(v)
     some = np.flatnonzero(np.abs(cone.matrix(v)).any(axis=1) | cone.matrix(error).any(axis=1))
@@ -204,7 +204,7 @@ def contains(cone: Cone, v: Array, error: Array) -> bool:
     if off == 0.0 and some.size <= MAX_EXACT_SIDE and cone.exact(v):
         return is_psd(full)
     # Halving, or the division by sqrt(2), rounds each entry.
-    off += 4 * np.finfo(float).eps * norm_above(full.ravel())
+    off += 4 * np.finfo(float).eps * norm_above(full.ravel()) + TINY * some.size
     return bool(smallest_eigenvalue(full) >= off)
 
 
@@ -303,7 +303,7 @@ def _room(cone: Cone, v: Array) -> Any:
     some = full.any(axis=1)  # the rows that are 0 stay 0
     inner = full[np.ix_(some, some)]
     depth = smallest_eigenvalue(inner) if inner.size else 0.0
-    depth -= 4 * np.finfo(float).eps * norm_above(inner.ravel())
+    depth -= 4 * np.finfo(float).eps * norm_above(inner.ravel()) + TINY * len(full)
     return max(depth, 0.0) * cone.coordinates(np.outer(some, some))
 
 
@@ -329,7 +329,7 @@ def _correction(M: Any, r: Array, error: Array, t: Array, system: tuple[Any, Arr
     least = _smallest_singular_value(M)
     if least <= 0:
         return inf
-    return float(norm_above(scale * size) / least * ROUND_UP)
+    return float(norm_above(scale * size) / least * ROUND_UP + TINY)
 
 
 def _smallest_singular_value(M: Any) -> float:
@@ -389,7 +389,7 @@ def dot(a: Array, v: Array) -> tuple[float, float]:
     """Return <a, v> and a bound on its error."""
     value = float(a.astype(WIDE) @ v.astype(WIDE))
     terms = float(np.abs(a) @ np.abs(v))
-    return value, 1.01 * (a.size + 2) * WIDE_UNIT * terms + float(np.spacing(abs(value)))
+    return value, 1.01 * (a.size + 2) * WIDE_UNIT * terms + float(np.spacing(abs(value))) + TINY
 
 
 def _column_norms(A: Any) -> Array:

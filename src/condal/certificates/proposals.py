@@ -148,7 +148,10 @@ def _least_squares(M: Any) -> Callable[[Array], Array]:
     norms[norms == 0] = 1.0
     M = sp.csr_array((1 / norms)[:, None] * M)
     if M.shape[0] <= MAX_DENSE_ROWS:
-        inverse = np.linalg.pinv(M.toarray(), rcond=1e-15)
+        try:
+            inverse = np.linalg.pinv(M.toarray(), rcond=1e-15)
+        except np.linalg.LinAlgError:  # squares that under- or overflow
+            return lambda r: np.zeros(M.shape[1])
         return lambda r: np.asarray(inverse @ (r / norms))
     gram = sp.csc_array(M @ M.T) + 1e-13 * sp.eye_array(M.shape[0], format="csc")
     try:

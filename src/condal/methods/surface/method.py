@@ -14,7 +14,14 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, dense
 from condal.methods.preconditions import require_linear, require_spectral
 from condal.methods.state import State, Warm
-from condal.methods.surface.newton import Surface, SurfacePoint, newton_step
+from condal.methods.surface.newton import (
+    CLEARLY_FEASIBLE,
+    FEASIBLE,
+    Surface,
+    SurfacePoint,
+    newton_step,
+    norm,
+)
 from condal.methods.surface.oracle import SlackSpectrum
 from condal.methods.surface.rank_policy import RankPolicy
 from condal.methods.surface.rows import SurfaceRows, cost_of
@@ -24,7 +31,8 @@ from condal.types import Keeps, Spectral, Storage
 if TYPE_CHECKING:
     from condal.problem import Problem
 
-MAX_LANDING_STEPS = 60  # from the first point, which may be far from the surface
+MAX_LANDING_STEPS = 60  # from the first point, which may be far from the surface,
+LANDING_STEPS = 5  # and of these, in one iteration
 FIRST_RADIUS = 0.3  # of |R|
 LEAST_RADIUS = 1e-9
 LOOK_RESIDUAL = 1e-4  # below this residual each step is followed by a look at the oracle
@@ -54,6 +62,7 @@ class SurfaceState:
     steps: int = 0
     best: tuple[float, int] = (inf, 0)  # a gap, and the looks at the oracle since it was halved
     landed: bool = False  # whether R is on the surface
+    landing: int = 0  # the Gauss-Newton steps towards it so far
     reason: str = ""  # why the method ended
 
 
@@ -197,14 +206,22 @@ class _Run:
             self._look(stuck)
 
     def _land(self) -> None:
-        R = self.surface.retracted(self.carry.R, most=MAX_LANDING_STEPS)
-        if R is None:
+        """Take some steps towards the surface; the point that is shown waits for the last."""
+        before = norm(self.surface.residual(self.carry.R))
+        R, size = self.surface.approached(self.carry.R, most=LANDING_STEPS)
+        carry = replace(self.carry, R=R, landing=self.carry.landing + LANDING_STEPS)
+        # Far away the residual falls by about as much each time.
+        left = MAX_LANDING_STEPS - carry.landing
+        ended = left * (before - size) < LANDING_STEPS * size
+        if size <= FEASIBLE or (ended and size <= CLEARLY_FEASIBLE):
+            self.carry = replace(carry, landed=True)
+            self.point = SurfacePoint(self.surface, R, carry.near)
+            self.shown = self._point()
+        elif ended:
             reason = "no point of the surface was found near the first one"
-            self.carry = replace(self.carry, reason=reason)
+            self.carry = replace(carry, reason=reason)
         else:
-            self.point = SurfacePoint(self.surface, R, self.carry.near)
-            self.carry = replace(self.carry, R=R, landed=True)
-        self.shown = self._point()
+            self.carry = carry
 
     def _look(self, stuck: bool) -> None:
         """Bound the optimum, then cut and grow R."""
@@ -263,9 +280,12 @@ class _Run:
         return State(k, Mx, Ax, w, w, None, *bound, carry=self.carry, last=last)
 
     def _point(self) -> LowRank:
-        X, R = self.problem.X, self.point.R
+        X = self.problem.X
         assert isinstance(X, Spectral)
-        return LowRank(R[: X.n], np.full(R.shape[1], X.trace))
+        R = self.point.R[: X.n]
+        if not self.carry.landed:  # any point of X
+            R = R / np.linalg.norm(R)
+        return LowRank(R, np.full(R.shape[1], X.trace))
 
 
 def _warm_factor(problem: Problem, warm: Warm, random: Array) -> Array:

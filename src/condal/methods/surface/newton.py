@@ -77,11 +77,22 @@ class Surface:
 
         The first steps use `gram`, the J J' of a point nearby, for as long as they converge fast.
         """
+        R, size = self.approached(R, gram, tol, most)
+        return R if size <= max(tol, CLEARLY_FEASIBLE) else None
+
+    def approached(
+        self,
+        R: Array,
+        gram: Gram | None = None,
+        tol: float = FEASIBLE,
+        most: int = MAX_RETRACTIONS,
+    ) -> tuple[Array, float]:
+        """R moved towards the surface by at most `most` Gauss-Newton steps, and |A(R R') - b|."""
         residual = self.residual(R)
         size = mark = float(np.linalg.norm(residual))
         for k in range(most):
             if size <= tol:
-                return R
+                break
             if k and k % CHECK_EVERY == 0:  # far away the residual falls by about as much each time
                 if (most - k) * (mark - size) < CHECK_EVERY * size:
                     break
@@ -98,7 +109,7 @@ class Surface:
                 break
             gram = None if new > SLOW_CHORD * size else gram
             size = min(new, size)
-        return R if size <= max(tol, CLEARLY_FEASIBLE) else None
+        return R, size
 
     def _best_length(self, residual: Array, R: Array, D: Array) -> float:
         """The t in (0, 1] of the smallest |A((R + tD)(R + tD)') - b|, which is quadratic in t."""

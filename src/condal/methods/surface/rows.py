@@ -273,7 +273,7 @@ class SurfaceRows:
         order = self._narrow_touches
         counts = np.bincount(a[order], minlength=self.n)[a[order]]
         starts = np.flatnonzero(np.diff(counts, prepend=0))
-        ends = [*starts[1:], order.size]
+        ends = [*starts[1:], order.size][: starts.size]  # none if all rows are wide
         groups: list[tuple[Any, int]] = []
         for start, end in zip(starts, ends, strict=True):
             count = int(counts[start])

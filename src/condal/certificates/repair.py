@@ -61,6 +61,8 @@ class FactorRepair:
         assert isinstance(X, Spectral)
         if R is None or R.size > MAX_NUMBERS or self._surface is None:
             return None
+        from condal.methods.surface.rows import point_of_factor
+
         squares = np.einsum("ij,ij->j", R, R)
         rank = int((squares > RANK_THRESHOLD * squares.max(initial=0.0)).sum())
         freedom = rank * len(R) - rank * (rank - 1) // 2
@@ -70,7 +72,7 @@ class FactorRepair:
         moved = self._surface.retracted(R, tol=EXACT)
         if moved is None or not np.isfinite(moved).all():
             return None
-        return LowRank(moved[: X.n], np.full(moved.shape[1], X.trace))
+        return point_of_factor(X, moved[: X.n])
 
 
 def _factor(x: Any) -> Array | None:

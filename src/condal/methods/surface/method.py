@@ -24,7 +24,7 @@ from condal.methods.surface.newton import (
 )
 from condal.methods.surface.oracle import SlackSpectrum
 from condal.methods.surface.rank_policy import RankPolicy
-from condal.methods.surface.rows import SurfaceRows, cost_of
+from condal.methods.surface.rows import SurfaceRows, cost_of, point_of_factor
 from condal.runtime.arguments import require_positive, require_whole
 from condal.types import Keeps, Spectral, Storage
 
@@ -282,10 +282,7 @@ class _Run:
     def _point(self) -> LowRank:
         X = self.problem.X
         assert isinstance(X, Spectral)
-        R = self.point.R[: X.n]
-        if not self.carry.landed:  # any point of X
-            R = R / np.linalg.norm(R)
-        return LowRank(R, np.full(R.shape[1], X.trace))
+        return point_of_factor(X, self.point.R[: X.n])
 
 
 def _warm_factor(problem: Problem, warm: Warm, random: Array) -> Array:

@@ -20,7 +20,6 @@ from condal.methods.surface.newton import (
     Surface,
     SurfacePoint,
     newton_step,
-    norm,
 )
 from condal.methods.surface.oracle import SlackSpectrum
 from condal.methods.surface.rank_policy import RankPolicy
@@ -207,7 +206,7 @@ class _Run:
 
     def _land(self) -> None:
         """Take some steps towards the surface; the point that is shown waits for the last."""
-        before = norm(self.surface.residual(self.carry.R))
+        before = float(np.linalg.norm(self.surface.residual(self.carry.R)))
         R, size = self.surface.approached(self.carry.R, most=LANDING_STEPS)
         carry = replace(self.carry, R=R, landing=self.carry.landing + LANDING_STEPS)
         # Far away the residual falls by about as much each time.

@@ -312,14 +312,14 @@ def test_only_its_own_options_are_taken():
     ("arguments", "text"),
     [
         (("certify", "absent.txt", "run"), "absent.txt: cannot be read"),
-        (("certify", "max-cut.txt", "absent"), "absent: is not there; wanted the folder"),
+        (("certify", "max-cut.txt", "absent"), "absent: there is no such file or folder"),
         (("certify", "max-cut.txt", "max-cut.txt"), "max-cut.txt: is not a folder"),
         (("certify", "max-cut.txt", "."), "result.json: cannot be read"),
         (("certify", "max-cut.txt"), "Missing argument 'ANSWER'"),
         (("certify", "max-cut.txt", "run", "--tol", "0"), "tol must be a positive number"),
         (("certify", "max-cut.txt", "run", "--tol", "nan"), "tol must be a positive number"),
         (("show",), "Missing argument 'RESULT...'"),
-        (("show", "run", "absent"), "absent: is not there"),
+        (("show", "run", "absent"), "absent: there is no such file or folder"),
         (("show", "run", "--json", "absent/x.json"), "absent/x.json: cannot be written"),
     ],
 )

@@ -118,7 +118,7 @@ def test_an_answer_needs_the_name_of_its_application():
     assert ended.exit_code == 2
     assert "answer: is not a folder of a saved result; for the answer of another" in ended.stderr
     ended = run("certify", "small.dat-s", "missing")
-    assert "missing: is not there; wanted the folder" in ended.stderr
+    assert "missing: there is no such file or folder" in ended.stderr
 
 
 PROGRAMS = {

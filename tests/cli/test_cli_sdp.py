@@ -123,6 +123,28 @@ def test_an_infeasible_program():
     assert record["objective"] is record["bound"] is record["trace_bound"] is None
 
 
+def test_an_infeasible_program_has_no_objective_gap_or_bound():
+    Path("ones.dat-s").write_text("2\n1\n2\n1 1\n0 1 1 2 0.5\n1 1 1 1 1\n2 1 2 2 1\n")  # trace 2
+    ended = run("ones.dat-s", "--trace-bound", "1.5", "--save", "run")
+    assert ended.exit_code == 1
+    again = CliRunner().invoke(cli, ["show", "run"])
+    for rows in (shown(ended), shown(again)):
+        assert rows["status"].startswith("infeasible: ")
+        assert "proof" in rows
+        assert not rows.keys() & {"objective", "gap", "infeasibility", "bound", "optimum"}
+
+
+@pytest.mark.parametrize(
+    ("entry", "unit", "part"),
+    [("0.5", "relative to the objective", "of"), ("0.125", "absolute", "in")],
+)
+def test_gap_and_price_are_relative_to_an_objective_of_at_least_1(entry, unit, part):
+    Path("scaled.dat-s").write_text(SMALL.replace("0 1 1 2 0.5", f"0 1 1 2 {entry}"))
+    rows = shown(run("scaled.dat-s"))
+    assert rows["gap"].endswith(f", {unit}")
+    assert re.search(rf"worth \S+ {part} the objective \(its price\)$", rows["infeasibility"])
+
+
 def test_an_unbounded_program():
     ended = run("unbounded.dat-s")
     assert ended.exit_code == 1

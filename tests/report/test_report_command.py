@@ -71,7 +71,7 @@ def test_nothing_is_overwritten_unless_asked_for():
         (["first", "-o", "first/page.html"], "is in the result first; give -o another path"),
         (["first", "-o", "no/page.html"], "cannot be written: No such file or directory"),
         (["third", "-o", "page.html"], "third: "),
-        (["loop", "-o", "page.html"], "loop: is not there"),
+        (["loop", "-o", "page.html"], "loop: there is no such file or folder"),
         (["first", "-o", "loop"], "loop: cannot be written"),
     ],
 )

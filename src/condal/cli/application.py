@@ -11,7 +11,7 @@ import click
 
 import condal
 from condal.report.pictures import Picture
-from condal.result import Result
+from condal.result import Result, Status
 from condal.runtime.time_limit import TimeLimit
 
 Chosen: TypeAlias = Mapping[str, Any]  # values of options by name
@@ -82,6 +82,8 @@ class Application:
 
     def describe(self, model: Any, result: Result, answer: Any) -> Lines:
         """Return the answer and what is proved about it, as names and values."""
+        if result.status is Status.INFEASIBLE:  # a bound on an optimum that does not exist
+            return self.rows(model, result, answer)
         bounded = math.isfinite(result.bound)
         proved = self.proved(model, result, answer) if bounded else [("bound", "none was proved")]
         return [*self.rows(model, result, answer), *proved]

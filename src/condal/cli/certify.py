@@ -67,8 +67,9 @@ def certify(
     number is trusted. The verdict states what is proved, what it assumes, and what
     is missing. Time, work and history are not checked.
 
-    Exit codes: 0 proved, for a file to within --tol; 1 refuted or not proved; 2 a
-    file cannot be read, or was changed after it was saved.
+    Exit codes: 0 every claim of a folder is proved, or an answer in a file is
+    proved to within --tol; 1 refuted or not proved; 2 a file cannot be read, or was
+    changed after it was saved.
 
     \b
     Example:

@@ -8,6 +8,7 @@ from typing import Any
 
 from condal.cli.application import Lines
 from condal.cli.text import counted, number, table
+from condal.linalg.proof import Proof
 from condal.result import Result, Status
 from condal.runtime.text import escape_terminal
 
@@ -32,8 +33,8 @@ def record(result: Result, figures: dict[str, float | None]) -> dict[str, Any]:
         "gap": _finite(result.gap),
         "infeasibility": _finite(result.infeasibility),
         "price": _finite(result.price),
-        "bracket": bool(result.bracket),
         "certified": bool(result.certificate.certified),
+        "bracket": bool(result.bracket),
         "reconstruction": None
         if sketched is None
         else {**asdict(sketched), "image_error": _finite(sketched.image_error)},
@@ -59,15 +60,17 @@ def summary(result: Result, answer: Lines) -> Lines:
     rows = [("status", result.status.command_text)]
     rows += [("reason", result.reason)] if result.reason else []
     rows += answer
-    if result.certificate.certified:
+    if result.status is Status.INFEASIBLE:  # then no objective, gap or bound says anything
+        rows += [("proof", _because(result.infeasible))] if result.infeasible else []
+    elif result.certificate.certified:
         nearly = "" if result.certificate.feasible else "nearly "
         rows += [
             (
                 "objective",
                 f"{number(result.objective)}, at a {nearly}feasible point of the convex problem",
             ),
-            ("gap", f"{result.gap:.2g} between objective and bound"),
-            ("infeasibility", f"{result.infeasibility:.2g}, at a price of {result.price:.2g}"),
+            ("gap", f"{result.gap:.2g}{_unit(result)}"),
+            ("infeasibility", f"{result.infeasibility:.2g}, worth {_worth(result)} (its price)"),
             *([("optimum", "between objective and bound")] if result.bracket else []),
             ("proof", result.certificate.because),
         ]
@@ -84,6 +87,21 @@ def summary(result: Result, answer: Lines) -> Lines:
         ("work", ", ".join(work)),
         ("time", f"{result.seconds:.2f} s"),
     ]
+
+
+def _unit(result: Result) -> str:
+    """Return what a gap is relative to, in words."""
+    return ", relative to the objective" if abs(result.objective) >= 1 else ", absolute"
+
+
+def _worth(result: Result) -> str:
+    """Return the price: a part of the objective if that is at least 1, else an amount."""
+    return f"{result.price:.2g} {'of' if abs(result.objective) >= 1 else 'in'} the objective"
+
+
+def _because(proof: Proof) -> str:
+    surely = f", wrong with probability at most {proof.failure:.1g}" if proof.failure else ""
+    return proof.how + surely
 
 
 def _finite(value: float) -> float | None:

@@ -26,7 +26,11 @@ SOLVE_KEY = "solve"  # in a checkpoint's options: how the command line made the 
 @click.argument("file", type=click.Path())
 @click.argument("problem", type=click.Path())
 @click.option(
-    "--tol", type=float, metavar="TOL", help="The relative gap to prove; default: unchanged."
+    "--tol",
+    type=float,
+    metavar="TOL",
+    help="The relative gap to prove; also the limit for the infeasibility and its price; default: "
+    "unchanged.",
 )
 @click.option("--max-iters", type=int, metavar="N", help="Stop after N more iterations.")
 @click.option("--max-seconds", type=float, metavar="S", help="Stop after S more seconds.")

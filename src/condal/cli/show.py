@@ -12,6 +12,7 @@ from condal.cli.application import Lines
 from condal.cli.text import number, table
 from condal.io.results.reading import load
 from condal.io.results.record import Saved
+from condal.result import Status
 from condal.runtime.text import escape_terminal
 
 
@@ -48,8 +49,9 @@ def show(results: tuple[str, ...], json_target: str | None) -> None:
 
 def _answer(saved: Saved) -> Lines:
     """Return the answer, or at least the bound."""
-    bound = [("bound", number(saved.result.bound))] if saved.result.certificate.certified else []
-    return saved.answer or bound
+    result = saved.result
+    bounded = result.certificate.certified and result.status is not Status.INFEASIBLE
+    return saved.answer or ([("bound", number(result.bound))] if bounded else [])
 
 
 def _origin(saved: Saved) -> Lines:

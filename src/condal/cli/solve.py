@@ -69,7 +69,13 @@ class Solve(ApplicationCommand):
     metavar="NAME",
     help=f"The method: {', '.join(METHODS)}.",
 )
-@click.option("--tol", type=float, default=1e-3, metavar="TOL", help="The relative gap to prove.")
+@click.option(
+    "--tol",
+    type=float,
+    default=1e-3,
+    metavar="TOL",
+    help="The relative gap to prove; also the limit for the infeasibility and its price.",
+)
 @click.option("--max-iters", type=int, metavar="N", help="Stop after N iterations.")
 @click.option(
     "--max-seconds",
@@ -88,7 +94,8 @@ class Solve(ApplicationCommand):
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="The seed of all random numbers; the same seed gives the same answer.",
+    help="The seed of all random numbers; the same seed gives the same answer, unless a time limit "
+    "stops the solve.",
 )
 @click.option(
     "--max-memory",

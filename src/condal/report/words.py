@@ -50,8 +50,8 @@ def _short(result: Result) -> str:
     if result.bracket:
         return f"{gap}, and x is feasible."
     return (
-        f"{gap}, and x violates the constraints by {result.infeasibility:.2g}, at a price of "
-        f"{result.price:.2g}."
+        f"{gap}, and x violates the constraints by {result.infeasibility:.2g}, which is worth "
+        f"{result.price:.2g} of the objective."
     )
 
 

@@ -111,10 +111,10 @@ def test_a_file_that_is_none(folder, name, kind):
 
 
 def test_what_is_no_folder(folder, tmp_path):
-    refused(tmp_path / "absent", "absent: is not there; wanted the folder of a saved result")
+    refused(tmp_path / "absent", "absent: there is no such file or folder$")
     refused(folder / "y.npy", "y.npy: is not a folder")
     refused(tmp_path, "result.json: cannot be read: No such file")
-    refused("bad\0name", "is not there")
+    refused("bad\0name", "there is no such file or folder")
 
 
 def without(*path):

@@ -81,8 +81,8 @@ def load(folder: PathLike) -> Saved:
     name = os.fsdecode(folder)
     path = Path(name)
     if not path.is_dir():
-        what = "is not a folder" if path.exists() else "is not there"
-        raise FormatError(f"{what}; wanted the folder of a saved result", path=name)
+        wrong = "is not a folder; wanted the folder of a saved result"
+        raise FormatError(wrong if path.exists() else "there is no such file or folder", path=name)
     fields = _record(path / RECORD)
     _check_files(path, fields)
     return Saved(

@@ -104,10 +104,18 @@ def test_an_infeasible_point_has_its_price():
 
 
 def test_a_factor_is_a_point():
-    factor = LowRank(np.array([[1.0], [ROOT]]), np.ones(1))
-    answer = certify(program(), (factor, np.zeros(1)), Z + 1e-8)
+    answer = certify(program(), **factor([[1.0], [ROOT]], [1.0]), y=Z + 1e-8)
     assert answer.objective == pytest.approx(ROOT)
     assert answer.infeasibility < 1e-12
+
+
+def test_negative_weights_of_long_columns_are_infeasible():
+    """diag(-1, 2) as a factor: the weight of -1e-12 belongs to a column of norm 1e6."""
+    trace = Program(np.eye(2).ravel(), [np.eye(2).ravel()], [1.0], [Block("psd", 2)])
+    X = LowRank(np.array([[1e6, 0.0], [0.0, 1.0]]), np.array([-1e-12, 2.0]))
+    answer = certify(trace, [X], [1.0])
+    assert answer.infeasibility >= 1.0
+    assert answer.excess(1e-6) != ""
 
 
 def test_infeasible_programs_are_proved_by_their_dual():
@@ -135,6 +143,11 @@ def test_whatever_the_answer_says_no_bound_is_false(seed):
     assert not answer.attained > ROOT
 
 
+def factor(U, weights):
+    """X of `program` with a factor as its first block."""
+    return {"X": (LowRank(np.array(U), np.array(weights)), np.zeros(1))}
+
+
 @pytest.mark.parametrize(
     ("given", "text"),
     [
@@ -142,6 +155,10 @@ def test_whatever_the_answer_says_no_bound_is_false(seed):
         ({"X": (np.eye(3), np.zeros(1))}, r"block 0 of X must have shape \(2, 2\); got \(3, 3\)"),
         ({"X": (np.full((2, 2), np.nan), np.zeros(1))}, "block 0 of X has the value nan"),
         ({"y": np.zeros(3)}, "y must have 2 numbers; got 3"),
+        (factor([[1j], [0]], [1.0]), "the factor of block 0 of X is complex"),
+        (factor([[np.nan], [0]], [1.0]), "the factor of block 0 of X has the value nan"),
+        (factor([[1.0], [0]], [np.inf]), "the vector of weights of block 0 of X has the value inf"),
+        (factor([[1.0], [0]], [1.0, 1.0]), "block 0 of X must have a weight for each of its 1"),
     ],
 )
 def test_answers_to_other_programs_are_refused(given, text):

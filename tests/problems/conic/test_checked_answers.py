@@ -77,6 +77,43 @@ def test_an_assumed_trace_is_in_the_first_line():
     assert "for points within the given trace bound 4: the maximum is at most" in line(answer)
 
 
+def two_orthants():
+    """min -x_1 - x_3 with x_1 + x_2 = 1 and x_3 + x_4 = 1: the minimum is -2."""
+    A = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
+    blocks = (Block("orthant", 2), Block("orthant", 2))
+    return Program([-1.0, 0.0, -1.0, 0.0], A, [1.0, 1.0], blocks)
+
+
+CORNERS = (np.array([1.0, 0.0]), np.array([1.0, 0.0]))
+
+
+def test_an_assumed_trace_is_of_each_block_not_of_all_together():
+    answer = certify(two_orthants(), CORNERS, [-0.5, -0.5], trace_bound=1.0)
+    assert answer.bound <= -2.0 <= answer.attained
+    assert answer.bound == pytest.approx(-2.0)
+    assert "for points within the given trace bound 1: the minimum is at least" in line(answer)
+
+
+def test_a_point_refutes_an_assumed_trace():
+    answer = certify(two_orthants(), CORNERS, [-0.5, -0.5], trace_bound=0.25)
+    assert not answer.proved
+    assert answer.bound == -np.inf
+    assert answer.attained == pytest.approx(-2.0)
+    assert line(answer).startswith("proved, without assumptions: the minimum is at most -1.99")
+    assert "the assumption is false" in answer.verdict
+    assert "within the given trace bound 0.25" in answer.verdict
+
+
+def test_proofs_that_contradict_each_other_prove_nothing(monkeypatch):
+    from condal.problems.conic import answers
+
+    monkeypatch.setattr(answers, "proved_lower_bound", lambda form, y: -1.0)
+    answer = certify(two_orthants(), CORNERS, [-1.0, -1.0])
+    assert not answer.proved
+    assert np.isnan(answer.attained)
+    assert answer.verdict == "nothing is proved: the proofs of the two bounds contradict each other"
+
+
 def test_what_is_missing_is_named():
     assert certify(program(), X).missing == ("a dual y",)
     assert certify(program(), None, Z + 1e-9).missing == ("a point X",)

@@ -295,7 +295,7 @@ class ConicModel:
 
     @property
     def _given_trace(self) -> str:
-        return f"{GIVEN_TRACE} {float(self._trace.traces.max()):g}"
+        return f"{GIVEN_TRACE} {self._trace.largest:g}"
 
     def _within_the_trace(self, certificate: Certificate) -> Certificate:
         return replace(certificate, how=f"{certificate.how}, {self._given_trace}")
@@ -497,8 +497,8 @@ def conic_model(
     program : Program
         The program.
     trace_bound : float, optional
-        A known bound on the trace of each psd block, the sum of the nonnegative numbers and the
-        first entry of each second-order block. By default a bound is searched for and proved.
+        A known bound on the trace of each block: of a psd block, the sum of an orthant, the first
+        entry of a second-order block. By default a bound is searched for and proved.
     seed : int, optional
         The seed of the search.
     max_seconds : float, optional

@@ -312,7 +312,10 @@ class ConicModel:
         sense, level = self.problem.sense, self._trace.level
         reason = f"no feasible point has an objective better than {sense * level:.6g}, and it is "
         reason += "not known whether there is a feasible point"
-        certificate = replace(result.certificate, bound=sense * level)
+        certificate, proof = result.certificate, result.infeasible
+        if proof is not None:  # it excludes every feasible point below the level
+            bound = sense * level
+            certificate = replace(certificate, bound=bound, how=proof.how, failure=proof.failure)
         return replace(result, status=Status.STALLED, reason=reason, certificate=certificate)
 
     def objective(self, result: Result) -> float:

@@ -46,6 +46,15 @@ def test_a_linear_program_with_a_free_variable_has_its_bound():
     assert proved_lower_bound(program, np.array([2.0, -1.0])) == -np.inf
 
 
+def test_duplicate_entries_add_up_and_leave_the_given_matrix_alone():
+    """x + x = 2 and x = 2 contradict each other, and would not if one x were dropped."""
+    A = sp.csr_array((np.ones(3), np.array([0, 0, 0]), np.array([0, 2, 3])), shape=(2, 1))
+    program = ConicForm(np.zeros(1), A, np.array([2.0, 2.0]), (Cone("free", 1),))
+    assert not proves_feasible(program, np.zeros(1))
+    assert program.A.toarray().tolist() == [[2.0], [1.0]]
+    assert A.nnz == 3
+
+
 def test_a_free_variable_without_rows_is_unbounded_whatever_the_scale():
     """1e10 x + z with 0 <= x <= 5 and z free falls along -z."""
     program = form([1e10, 0, 1], [[1, 1, 0]], [5], ("orthant", 2), ("free", 1))

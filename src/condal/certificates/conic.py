@@ -94,12 +94,21 @@ class Cone:
 
 @dataclass(frozen=True, eq=False)
 class ConicForm:
-    """minimise <c, x> subject to Ax = b, x in the product of the cones."""
+    """minimise <c, x> subject to Ax = b, x in the product of the cones.
+
+    Entries of A that are stored twice are added up here, once: each proof sees the same matrix.
+    """
 
     c: Array = field(repr=False)
     A: Any = field(repr=False)
     b: Array = field(repr=False)
     cones: tuple[Cone, ...]
+
+    def __post_init__(self) -> None:
+        if self.A.format != "csr" or not self.A.has_canonical_format:
+            A = sp.csr_array(self.A, copy=True)
+            A.sum_duplicates()
+            object.__setattr__(self, "A", A)
 
     @cached_property
     def places(self) -> tuple[slice, ...]:

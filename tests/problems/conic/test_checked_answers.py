@@ -77,6 +77,43 @@ def test_an_assumed_trace_is_in_the_first_line():
     assert "for points within the given trace bound 4: the maximum is at most" in line(answer)
 
 
+def two_orthants():
+    """min -x_1 - x_3 with x_1 + x_2 = 1 and x_3 + x_4 = 1: the minimum is -2."""
+    A = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
+    blocks = (Block("orthant", 2), Block("orthant", 2))
+    return Program([-1.0, 0.0, -1.0, 0.0], A, [1.0, 1.0], blocks)
+
+
+CORNERS = (np.array([1.0, 0.0]), np.array([1.0, 0.0]))
+
+
+def test_an_assumed_trace_is_of_each_block_not_of_all_together():
+    answer = certify(two_orthants(), CORNERS, [-0.5, -0.5], trace_bound=1.0)
+    assert answer.bound <= -2.0 <= answer.attained
+    assert answer.bound == pytest.approx(-2.0)
+    assert "for points within the given trace bound 1: the minimum is at least" in line(answer)
+
+
+def test_a_point_refutes_an_assumed_trace():
+    answer = certify(two_orthants(), CORNERS, [-0.5, -0.5], trace_bound=0.25)
+    assert not answer.proved
+    assert answer.bound == -np.inf
+    assert answer.attained == pytest.approx(-2.0)
+    assert line(answer).startswith("proved, without assumptions: the minimum is at most -1.99")
+    assert "the assumption is false" in answer.verdict
+    assert "within the given trace bound 0.25" in answer.verdict
+
+
+def test_proofs_that_contradict_each_other_prove_nothing(monkeypatch):
+    from condal.problems.conic import answers
+
+    monkeypatch.setattr(answers, "proved_lower_bound", lambda form, y: -1.0)
+    answer = certify(two_orthants(), CORNERS, [-1.0, -1.0])
+    assert not answer.proved
+    assert np.isnan(answer.attained)
+    assert answer.verdict == "nothing is proved: the proofs of the two bounds contradict each other"
+
+
 def test_what_is_missing_is_named():
     assert certify(program(), X).missing == ("a dual y",)
     assert certify(program(), None, Z + 1e-9).missing == ("a point X",)
@@ -104,10 +141,18 @@ def test_an_infeasible_point_has_its_price():
 
 
 def test_a_factor_is_a_point():
-    factor = LowRank(np.array([[1.0], [ROOT]]), np.ones(1))
-    answer = certify(program(), (factor, np.zeros(1)), Z + 1e-8)
+    answer = certify(program(), **factor([[1.0], [ROOT]], [1.0]), y=Z + 1e-8)
     assert answer.objective == pytest.approx(ROOT)
     assert answer.infeasibility < 1e-12
+
+
+def test_negative_weights_of_long_columns_are_infeasible():
+    """diag(-1, 2) as a factor: the weight of -1e-12 belongs to a column of norm 1e6."""
+    trace = Program(np.eye(2).ravel(), [np.eye(2).ravel()], [1.0], [Block("psd", 2)])
+    X = LowRank(np.array([[1e6, 0.0], [0.0, 1.0]]), np.array([-1e-12, 2.0]))
+    answer = certify(trace, [X], [1.0])
+    assert answer.infeasibility >= 1.0
+    assert answer.excess(1e-6) != ""
 
 
 def test_infeasible_programs_are_proved_by_their_dual():
@@ -135,6 +180,11 @@ def test_whatever_the_answer_says_no_bound_is_false(seed):
     assert not answer.attained > ROOT
 
 
+def factor(U, weights):
+    """X of `program` with a factor as its first block."""
+    return {"X": (LowRank(np.array(U), np.array(weights)), np.zeros(1))}
+
+
 @pytest.mark.parametrize(
     ("given", "text"),
     [
@@ -142,6 +192,10 @@ def test_whatever_the_answer_says_no_bound_is_false(seed):
         ({"X": (np.eye(3), np.zeros(1))}, r"block 0 of X must have shape \(2, 2\); got \(3, 3\)"),
         ({"X": (np.full((2, 2), np.nan), np.zeros(1))}, "block 0 of X has the value nan"),
         ({"y": np.zeros(3)}, "y must have 2 numbers; got 3"),
+        (factor([[1j], [0]], [1.0]), "the factor of block 0 of X is complex"),
+        (factor([[np.nan], [0]], [1.0]), "the factor of block 0 of X has the value nan"),
+        (factor([[1.0], [0]], [np.inf]), "the vector of weights of block 0 of X has the value inf"),
+        (factor([[1.0], [0]], [1.0, 1.0]), "block 0 of X must have a weight for each of its 1"),
     ],
 )
 def test_answers_to_other_programs_are_refused(given, text):

@@ -11,6 +11,7 @@ import pytest
 import condal
 from condal.errors import ProblemError
 from condal.linalg.points import LowRank, dense
+from condal.linalg.proof import Proof
 from condal.problems.conic import Block, Program, conic_model
 from condal.result import Status
 from conic_programs import (
@@ -145,6 +146,19 @@ def test_a_level_below_the_optimum_is_no_proof():
     assert result.status is Status.STALLED
     assert result.bound == optimum - 1.0
     assert "give trace_bound=" in result.reason
+
+
+def test_a_bound_by_separation_is_as_sure_as_the_separation():
+    given, _ = level_program()
+    model = conic_model(given)
+    solved = model.solve(tol=1e-4)
+    assert solved.certificate.failure == 0.0
+    proof = Proof(1.0, "Lanczos steps, trusting the operator", 1e-6)
+    result = model.proved(replace(solved, status=Status.INFEASIBLE, infeasible=proof))
+    assert result.status is Status.STALLED
+    assert result.bound == model.trace.level
+    assert result.certificate.failure == proof.failure
+    assert result.certificate.how == proof.how
 
 
 def test_an_infeasible_trace_is_owned_to():

@@ -153,10 +153,21 @@ def test_bounds_are_passed_on_from_part_to_part():
 
 def test_a_bound_that_is_given_comes_first():
     found = bound_of(max_cut_of_the_pentagon()[0], trace_bound=17.0)
-    assert found.given
+    assert found.given == 17.0
     assert found.traces.tolist() == [17.0]
     with pytest.raises(ProblemError, match="trace_bound must be a positive number"):
         conic_model(max_cut_of_the_pentagon()[0], -1.0)
+
+
+def test_a_bound_that_is_given_holds_for_each_block():
+    """The numbers of all blocks are one part: it has the traces of the blocks together."""
+    blocks = [Block("orthant", 2), Block("psd", 2), Block("second-order", 1), Block("orthant", 2)]
+    A = np.ones((1, 9))
+    A[0, [3, 4]] = 0.5
+    found = bound_of(Program(-np.ones(9) * (A[0] == 1), A, [1.0], blocks), trace_bound=0.1)
+    assert found.given == found.largest == 0.1
+    assert found.traces[0] == 0.1
+    assert 0.3 < found.traces[1] <= 0.3 * (1 + 1e-15)
 
 
 def test_no_feasible_point_of_any_trace():

@@ -71,7 +71,7 @@ def _rows(model: ConicModel, result: Result, solution: _Solution) -> Lines:
     rows = [("X", f"{counted(len(sides), 'block')} of {shown} rows{rank}")]
     if not solution.written:
         rows.append(("--out", "writes only z and its slack; --save keeps X as a factor"))
-    most = number(float(model.trace.traces.max()), up=True)
+    most = number(model.trace.largest, up=True)
     exact = "is" if model.trace.exact else "is at most"
     rows.append(("trace", f"of a block {exact} {most}: {model.trace.how}"))
     spread = f"from {number(solution.z.min())} to {number(solution.z.max())}"
@@ -88,7 +88,7 @@ def _proved(model: ConicModel, result: Result, solution: _Solution) -> Lines:
 def _figures(model: ConicModel, result: Result, solution: _Solution | None) -> Figures:
     trace = model.trace if isinstance(model.trace, TraceBound) else None
     return {
-        "trace_bound": None if trace is None else float(trace.traces.max()),
+        "trace_bound": None if trace is None else trace.largest,
         "dual_objective": None if solution is None else float(model.program.b @ solution.z),
     }
 

@@ -70,7 +70,8 @@ def certify(
     tol : float, optional
         The relative accuracy that matters: a proof may lose a hundredth of it.
     trace_bound : float, optional
-        Assume that no block of a solution has a larger trace.
+        Assume that no block of a solution has a larger trace: of a psd block, the sum of an
+        orthant, the first entry of a second-order block. A better X refutes the assumption.
     seed : int, optional
         The seed of a randomised proof; by default it is drawn from the system's entropy.
     max_seconds : float, optional
@@ -139,10 +140,14 @@ class _Check:
         if settled is not None:
             return settled
         upper = self._upper()
+        flaw = ""
+        if lower > upper:  # the upper bound assumes nothing
+            flaw = _contradiction(assumed)
+            lower, upper, assumed = -inf, upper if assumed else inf, ()
         bound, attained = self._to_user(lower, -inf), self._to_user(upper, inf)
         proved = isfinite(bound)
         status = "bounded" if proved else "unknown"
-        verdict = self._verdict(bound, attained, assumed)
+        verdict = self._verdict(bound, attained, assumed, flaw)
         attained = attained if isfinite(attained) else nan
         missing = tuple(self.missing)
         return CheckedAnswer(
@@ -266,7 +271,7 @@ class _Check:
 
     # ---- words ---------------------------------------------------------------------------------
 
-    def _verdict(self, bound: float, attained: float, assumed: tuple[str, ...]) -> str:
+    def _verdict(self, bound: float, attained: float, assumed: tuple[str, ...], flaw: str) -> str:
         optimum = "maximum" if self.program.maximise else "minimum"
         above, below = (self.program.maximise, not self.program.maximise)
         statements = [
@@ -274,9 +279,16 @@ class _Check:
             for value, up in ((bound, above), (attained, below))
             if isfinite(value)
         ]
-        lacks = f"; missing: {', '.join(self.missing)}" if self.missing else ""
+        lacks = f"; missing: {', '.join(self.missing)}" if self.missing else flaw
         if not statements:
             return f"nothing is proved{lacks or ': y does not prove a bound'}"
         line = f"proved, {'; '.join(assumed) or 'without assumptions'}: the {optimum} is "
         line += " and ".join(statements)
         return line + (f"\nno bound is proved{lacks}" if not isfinite(bound) else lacks)
+
+
+def _contradiction(assumed: tuple[str, ...]) -> str:
+    """Return what is wrong if a feasible point is better than a bound with these assumptions."""
+    if not assumed:
+        return ": the proofs of the two bounds contradict each other"
+    return f": the assumption is false: X is better than the bound {'; '.join(assumed)}"

@@ -295,7 +295,7 @@ class ConicModel:
 
     @property
     def _given_trace(self) -> str:
-        return f"{GIVEN_TRACE} {float(self._trace.traces.max()):g}"
+        return f"{GIVEN_TRACE} {self._trace.largest:g}"
 
     def _within_the_trace(self, certificate: Certificate) -> Certificate:
         return replace(certificate, how=f"{certificate.how}, {self._given_trace}")
@@ -312,7 +312,10 @@ class ConicModel:
         sense, level = self.problem.sense, self._trace.level
         reason = f"no feasible point has an objective better than {sense * level:.6g}, and it is "
         reason += "not known whether there is a feasible point"
-        certificate = replace(result.certificate, bound=sense * level)
+        certificate, proof = result.certificate, result.infeasible
+        if proof is not None:  # it excludes every feasible point below the level
+            bound = sense * level
+            certificate = replace(certificate, bound=bound, how=proof.how, failure=proof.failure)
         return replace(result, status=Status.STALLED, reason=reason, certificate=certificate)
 
     def objective(self, result: Result) -> float:
@@ -497,8 +500,8 @@ def conic_model(
     program : Program
         The program.
     trace_bound : float, optional
-        A known bound on the trace of each psd block, the sum of the nonnegative numbers and the
-        first entry of each second-order block. By default a bound is searched for and proved.
+        A known bound on the trace of each block: of a psd block, the sum of an orthant, the first
+        entry of a second-order block. By default a bound is searched for and proved.
     seed : int, optional
         The seed of the search.
     max_seconds : float, optional

@@ -28,12 +28,13 @@ class SolverAnswer:
         blocks = self.program.blocks
         if self.X is not None and len(self.X) != len(blocks):
             raise ProblemError(f"X must have {len(blocks)} blocks; got {len(self.X)}")
-        for j, (block, x) in enumerate(zip(blocks, self.X or (), strict=False)):
-            wanted = (block.n, block.n) if block.kind == "psd" else (block.n,)
-            if not isinstance(x, LowRank):
-                x = finite_array(x, f"block {j} of X")
-            if x.shape != wanted:
-                raise ProblemError(f"block {j} of X must have shape {wanted}; got {x.shape}")
+        if self.X is not None:
+            X = tuple(_checked(x, f"block {j} of X") for j, x in enumerate(self.X))
+            for j, (block, x) in enumerate(zip(blocks, X, strict=True)):
+                wanted = (block.n, block.n) if block.kind == "psd" else (block.n,)
+                if x.shape != wanted:
+                    raise ProblemError(f"block {j} of X must have shape {wanted}; got {x.shape}")
+            object.__setattr__(self, "X", X)
         if self.y is not None:
             y = finite_array(self.y, "y", ndim=1)
             if y.size != self.program.b.size:
@@ -53,7 +54,7 @@ class SolverAnswer:
             inside = owners == j
             local = self.places[inside] - program.place(j).start
             if block.kind != "psd":
-                found[inside] = np.asarray(x[j])[local]
+                found[inside] = x[j][local]
                 continue
             rows, cols = np.divmod(local, block.n)
             if isinstance(x[j], LowRank):
@@ -73,7 +74,8 @@ class SolverAnswer:
         """Yield the norm of the part of each block outside its cone."""
         for block, x in zip(self.program.blocks, self.X, strict=True):
             if isinstance(x, LowRank):
-                yield float(-np.minimum(x.weights, 0.0).sum())
+                parts = x.weights * np.einsum("ij,ij->j", x.U, x.U)
+                yield float(-np.minimum(parts, 0.0).sum())
             elif block.kind == "psd":
                 values = np.linalg.eigvalsh(0.5 * (np.asarray(x) + np.asarray(x).T))
                 yield stable_norm(np.minimum(values, 0.0))
@@ -81,6 +83,19 @@ class SolverAnswer:
                 yield stable_norm(np.minimum(np.asarray(x, dtype=np.float64), 0.0))
             else:
                 yield max(stable_norm(np.asarray(x)[1:]) - float(x[0]), 0.0)
+
+
+def _checked(x: Any, name: str) -> Any:
+    """Return a block of X of finite real numbers."""
+    if not isinstance(x, LowRank):
+        return finite_array(x, name)
+    U = finite_array(x.U, f"the factor of {name}", ndim=2)
+    weights = finite_array(x.weights, f"the vector of weights of {name}", ndim=1)
+    if weights.size != U.shape[1]:
+        raise ProblemError(
+            f"{name} must have a weight for each of its {U.shape[1]} columns; got {weights.size}"
+        )
+    return LowRank(U, weights)
 
 
 def as_blocks(program: Program, x: Array) -> tuple[Any, ...]:

@@ -19,7 +19,9 @@ from condal.linalg.points import Array
 from condal.problems.conic import phases
 from condal.problems.conic.combinations import Combination, combine, traces
 from condal.problems.conic.exact import exact_trace, identity_weights
+from condal.problems.conic.folded import Part
 from condal.problems.conic.linear import diagonal_weights
+from condal.problems.conic.program import Program
 from condal.problems.conic.rays import Ray, find_ray
 from condal.problems.conic.structure import Shape
 from condal.result import Status
@@ -57,8 +59,8 @@ class TraceBound:
         The objective level; inf if the bound holds for all feasible points.
     reached : bool
         Whether a trial found a point below the level, or there is no level.
-    given : bool
-        Whether the bound is the user's claim.
+    given : float or None
+        The bound on the trace of each block that the user claims; None if the bound is proved.
     combinations : tuple of Combination
         The combinations of rows that prove the bound, unless it was given.
     """
@@ -68,8 +70,13 @@ class TraceBound:
     exact: bool = False
     level: float = inf
     reached: bool = True
-    given: bool = False
+    given: float | None = None
     combinations: tuple[Combination, ...] = field(default=(), repr=False)
+
+    @property
+    def largest(self) -> float:
+        """The largest trace of a block, as it was given, or of a part."""
+        return float(self.traces.max()) if self.given is None else self.given
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,10 +148,12 @@ def bound_traces(
 
     Without a search, only sums of rows are tried.
     """
-    count = len(shape.maps)
+    parts, count = shape.folded.parts, len(shape.maps)
     if trace_bound is not None:
         require_positive(trace_bound, "trace_bound")
-        return TraceBound(np.full(count, float(trace_bound)), "given by the user", given=True)
+        given = float(trace_bound)
+        bounds = np.array([_given(given, shape.folded.program, part) for part in parts])
+        return TraceBound(bounds, "given by the user", given=given)
     proofs = _by_rows(shape)
     if not isinstance(proofs, list):
         return proofs
@@ -179,6 +188,12 @@ def bound_traces(
         "trace_bound= (--trace-bound at the command line), a number that the trace of a solution "
         "does not exceed"
     )
+
+
+def _given(trace: float, program: Program, part: Part) -> float:
+    """Return the bound for a part if no block has a larger trace: numbers come from many blocks."""
+    blocks = np.unique(program.owners(part.index)).size if part.kind == "orthant" else 1
+    return trace if blocks <= 1 else float(np.nextafter(blocks * trace, inf))
 
 
 def _out_of_time(shape: Shape) -> UnboundedTraceError:

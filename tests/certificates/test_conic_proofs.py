@@ -21,6 +21,8 @@ from condal.certificates.conic import (
 )
 from condal.certificates.exact import exact_residual, is_psd
 from condal.certificates.proposals import interior_point, proved_value
+from condal.conic import Block, Program, certify
+from condal.errors import ProblemError
 
 D = 2.0**-44
 
@@ -272,3 +274,14 @@ def test_residuals_are_within_their_error_and_zero_only_if_they_are(exponent):
             exact = exact_residual((M, v), t, i)
             assert abs(Fraction(float(r[i])) - exact) <= Fraction(float(error[i]))
             assert (exact == 0) == (r[i] == 0 and error[i] == 0)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_numbers_beyond_doubles_prove_nothing_and_raise_no_overflow():
+    program = Program([1.0, 2.0], [[1e150, 1.0]], [1.0], [Block("orthant", 2)])
+    with pytest.raises(ProblemError, match="beyond what double precision holds"):
+        certify(program, None, [1e160])
+    trace = Program([1.0, -1.0], [[1.0, 1.0]], [1.0], [Block("orthant", 2)])
+    assert "at least" not in certify(trace, None, [0.5], trace_bound=1e160).verdict
+    cone = Program([1.0, 0, 0], [[1.0, 1.0, 1.0]], [1.0], [Block("second-order", 3)])
+    assert "at most" not in certify(cone, [np.full(3, 1e308)], [0.5]).verdict

@@ -52,6 +52,15 @@ def test_a_row_in_other_units_does_not_make_a_bounded_problem_unbounded(seed, un
         assert problem.value == pytest.approx(value, abs=1e-3 * max(1, abs(value)))
 
 
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate", "ignore::RuntimeWarning")
+def test_rows_whose_squares_underflow_are_not_taken_for_satisfied():
+    y, z = cp.Variable(2), cp.Variable(2)
+    row = [1e-163 * cp.sum(y) <= 0, y <= 1, y >= -1]
+    assert said_of(-cp.sum(y), row).status != "optimal"  # the optimum is 0, and -2 was said
+    cone = [cp.SOC(1e-170, 1e-170 * z), z <= 1]
+    assert said_of(-cp.sum(z), cone, max_seconds=5).status != "optimal"
+
+
 def test_a_free_variable_without_rows_is_unbounded_beside_a_large_cost():
     x, z = cp.Variable(), cp.Variable()
     assert said_of(1e10 * x + z, [x >= 0, x <= 5]).status == "unbounded"

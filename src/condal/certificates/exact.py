@@ -10,15 +10,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.linalg.points import Array, Indices
+from condal.runtime.time_limit import current_limit
 
 MAX_ENTRIES = 20_000  # of a system that is reduced in fractions
 MAX_ROWS = 200
+MAX_ELIMINATION = 150_000  # rows times entries: fractions grow in an elimination
 SPLITTER = 2.0**27 + 1  # of a double of 53 bits
 MAX_FACTOR, MIN_PRODUCT = 2.0**400, 2.0**-900  # of products without under- and overflow
 
 
 def is_psd(full: Array) -> bool:
     """Whether a symmetric matrix of doubles is psd, by LDL' in fractions."""
+    if not np.isfinite(full).all():
+        return False
     S = [[Fraction(value) for value in row] for row in full.tolist()]
     n = len(S)
     left = list(range(n))
@@ -38,6 +42,8 @@ def is_psd(full: Array) -> bool:
 
 def in_second_order(v: Array) -> bool:
     """Whether |(v_2, ..., v_n)| <= v_1, by squares in fractions."""
+    if not np.isfinite(v).all():
+        return False
     head, *rest = (Fraction(value) for value in v.tolist())
     return head >= 0 and sum((value * value for value in rest), Fraction(0)) <= head * head
 
@@ -56,7 +62,7 @@ def exact_rows(M: Any, t: Array, size: Array, system: tuple[Any, Array]) -> Indi
     rows = np.flatnonzero(entries > 0)
     if rows.size == 0 or _seem_independent(sp.csr_array(M[rows])):
         return rows
-    if rows.size > MAX_ROWS or M.nnz > MAX_ENTRIES:
+    if rows.size > MAX_ROWS or M.nnz > MAX_ENTRIES or rows.size * M.nnz > MAX_ELIMINATION:
         return None
     return _reduced(M, rows, [exact_residual(system, t, int(i)) for i in rows])
 
@@ -71,6 +77,8 @@ def shortest_solution(
     M = sp.csr_array(M)
     basis: list[tuple[int, dict[int, Fraction], Fraction]] = []  # pivot column, row, right side
     for i, right in enumerate(right_sides):
+        if current_limit().is_over():
+            return None
         row, right = _without_pivots(_fractions(M, i), right, basis)
         row = {j: a for j, a in row.items() if weight[j] > 0}
         if row:
@@ -119,15 +127,18 @@ def rounded_residual(system: tuple[Any, Array], t: Array, rows: Indices) -> tupl
     r, error = np.zeros(rows.size), np.zeros(rows.size)
     for k, i in enumerate(rows.tolist()):
         place = slice(A.indptr[i], A.indptr[i + 1])
-        if safe[place].all():
-            terms = [float(t[i]), *(-high[place]).tolist(), *(-low[place]).tolist()]
-            r[k] = fsum(terms)
-            rest = fsum([*terms, -r[k]])
-            error[k] = np.nextafter(abs(rest), inf) if rest else 0.0
-        else:
-            exact = exact_residual(system, t, i)
-            r[k] = float(exact)
-            error[k] = 0.0 if Fraction(r[k]) == exact else 2 * np.spacing(abs(r[k]))
+        try:
+            if safe[place].all():
+                terms = [float(t[i]), *(-high[place]).tolist(), *(-low[place]).tolist()]
+                r[k] = fsum(terms)
+                rest = fsum([*terms, -r[k]])
+                error[k] = np.nextafter(abs(rest), inf) if rest else 0.0
+            else:
+                exact = exact_residual(system, t, i)
+                r[k] = float(exact)
+                error[k] = 0.0 if Fraction(r[k]) == exact else 2 * np.spacing(abs(r[k]))
+        except OverflowError:  # larger than any double
+            r[k], error[k] = inf, inf
     return r, error
 
 
@@ -154,6 +165,8 @@ def _reduced(M: Any, rows: Indices, right_sides: list[Fraction]) -> Indices | No
     independent: list[int] = []
     basis: list[tuple[int, dict[int, Fraction], Fraction]] = []  # pivot column, row, right side
     for i, right in zip(rows.tolist(), right_sides, strict=True):
+        if current_limit().is_over():
+            return None
         row, right = _without_pivots(_fractions(M, i), right, basis)
         if row:
             basis.append((max(row, key=lambda j: abs(row[j])), row, right))

@@ -133,12 +133,16 @@ def corrected(form: ConicForm, v: Array, *, fixed: bool = False) -> Array:
             weight[place] = np.linalg.norm(v[place]) * cone.coordinates(np.outer(some, some))
         elif not fixed:
             weight[place] = np.linalg.norm(v[place])
-    solve = _least_squares(sp.csr_array(form.A * weight[None, :]))
+    scaled = sp.csr_array(form.A * weight[None, :])
+    if not (np.isfinite(v).all() and np.isfinite(scaled.data).all()):
+        return v
+    solve = _least_squares(scaled)
     for _ in range(CORRECTIONS):
         r, _ = residual(form.b, form.A, v)
-        if not r.any():
+        moved = v + weight * solve(r)
+        if not r.any() or not np.isfinite(moved).all():
             break
-        v = v + weight * solve(r)
+        v = moved
     return v
 
 

@@ -29,6 +29,7 @@ MAX_NUMBERS = 2 * 10**7  # of a factor, which is copied some times
 MAX_DENSE_SIDE = 2000  # of an x that is stored whole
 NEGLIGIBLE = 1e-14  # of the largest eigenvalue of x: not a column of its factor
 RANK_THRESHOLD = 1e-8  # of the largest |column|^2 of R: smaller columns do not count
+MAX_WORK = 2.0  # times n^3, about a step of a method that stores x whole: one J J' at most
 ROOM = 1.2  # times the number of equations: the degrees of freedom that R must have
 EXACT = 1e-15  # the residual that is aimed at, on the normalised problem
 
@@ -61,16 +62,18 @@ class FactorRepair:
         assert isinstance(X, Spectral)
         if R is None or R.size > MAX_NUMBERS or self._surface is None:
             return None
+        from condal.methods.surface.rows import point_of_factor
+
         squares = np.einsum("ij,ij->j", R, R)
         rank = int((squares > RANK_THRESHOLD * squares.max(initial=0.0)).sum())
-        freedom = rank * len(R) - rank * (rank - 1) // 2
-        if freedom < ROOM * self._surface.rows.b.size:
-            return None  # J J' is singular, or nearly so
-        R = self._surface.rows.with_slacks(R / np.sqrt(X.trace), least=0.0)
+        freedom, rows = rank * len(R) - rank * (rank - 1) // 2, self._surface.rows
+        if freedom < ROOM * rows.b.size or rows.couplings * rank > MAX_WORK * float(X.n) ** 3:
+            return None  # J J' is nearly singular, or costs more than the solve
+        R = rows.with_slacks(R / np.sqrt(X.trace), least=0.0)
         moved = self._surface.retracted(R, tol=EXACT)
         if moved is None or not np.isfinite(moved).all():
             return None
-        return LowRank(moved[: X.n], np.full(moved.shape[1], X.trace))
+        return point_of_factor(X, moved[: X.n])
 
 
 def _factor(x: Any) -> Array | None:

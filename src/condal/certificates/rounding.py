@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 
 from condal.linalg.gradients import Gradient
@@ -11,6 +13,7 @@ from condal.linalg.points import Array
 from condal.linalg.rounding import Errors, Rounded, norm_above
 from condal.types import LinearMap, Smooth
 
+MAX_SQUARED = 1e150  # the square of a larger number may overflow
 TINY = float(np.finfo(np.float64).tiny)  # what a product may lose to underflow, with room
 MAX_ENTRYWISE_SIDE = 1000  # n up to which the rounding of A'y is bounded entry by entry
 
@@ -26,6 +29,8 @@ def errors_of(f: Smooth, u: Array, value: float, g: Array) -> Errors:
 
 def tangent_rounding(M: LinearMap, off: Errors, u: float, size: float) -> float:
     """Bound how far the tangent of f at an image of norm u may be above f where |x| <= size."""
+    if max(u, size) > MAX_SQUARED:
+        return inf
     above = off.value + 0.5 * (off.concavity * (u + size) ** 2 + off.departure * size**2)
     if off.gradient:
         # A norm may be an estimate: twice that is too small with a probability below 1e-40.

@@ -22,7 +22,7 @@ from condal.certificates.conic import Cone, ConicForm, dot
 from condal.certificates.proposals import interior_point, proved_value
 from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.svec import Layout, smat, triangle
-from condal.linalg.norms import row_squares
+from condal.linalg.norms import row_norms, stable_norm
 from condal.linalg.points import Array
 from condal.result import Result
 
@@ -172,19 +172,19 @@ class Judge:
         """
         problem = self.problem
         s = problem.b - problem.A @ x
-        norms = np.sqrt(row_squares(problem.A))
+        norms = row_norms(problem.A)
         violations = _violations(problem.layout, s)
         units = _by_block(problem.layout, np.maximum(norms, np.abs(problem.b)), np.max)
         relative = violations / np.where(units > 0, units, 1.0)
-        at_zero = float(np.linalg.norm(_violations(problem.layout, problem.b)))
-        whole = float(np.linalg.norm(violations)) / max(1.0, at_zero)
+        at_zero = float(stable_norm(_violations(problem.layout, problem.b)))
+        whole = stable_norm(violations) / max(1.0, at_zero)
         return float(max(whole, relative.max(initial=0.0)))
 
     def _price(self, pair: Pair, objective: float) -> float:
         """Return the violation of each row or block times its z, over max(1, |objective|)."""
         problem = self.problem
         violations = _violations(problem.layout, problem.b - problem.A @ pair.x)
-        prices = _by_block(problem.layout, np.abs(pair.z), np.linalg.norm)
+        prices = _by_block(problem.layout, np.abs(pair.z), stable_norm)
         return float(violations @ prices) / max(1.0, abs(objective))
 
     # ---- infeasible and unbounded --------------------------------------------------------------
@@ -298,13 +298,13 @@ def _violations(layout: Layout, v: Array) -> Array:
     plain = [np.abs(v[: layout.zero]), np.maximum(-v[layout.zero : begin], 0.0)]
     blocks = []
     for n in layout.soc:
-        head, width = float(v[begin]), float(np.linalg.norm(v[begin + 1 : begin + n]))
+        head, width = float(v[begin]), stable_norm(v[begin + 1 : begin + n])
         off = max(width - head, 0.0) / np.sqrt(2.0) if n > 1 else max(-head, 0.0)
         blocks.append(float(np.hypot(head, width)) if width < -head else off)
         begin += n
     for n in layout.psd:
         values = np.linalg.eigvalsh(smat(v[begin : begin + triangle(n)], n))
-        blocks.append(float(np.linalg.norm(np.minimum(values, 0.0))))
+        blocks.append(stable_norm(np.minimum(values, 0.0)))
         begin += triangle(n)
     return np.concatenate([*plain, np.array(blocks)])
 

@@ -95,19 +95,11 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and value is not True
 
 
-MIN_PROOF_SECONDS, MAX_PROOF_SECONDS = 0.2, 10.0  # after an interrupt; in a long solve at most
+MIN_PROOF_SECONDS, MAX_PROOF_SECONDS = 0.2, 10.0  # of the last proof; in a long solve at most
 PROOF_SHARE = 0.3  # of max_seconds, at most, is reserved for the proof,
-
-
 FINISH_SHARE = 0.5  # and at most this for what must be done in any case
-
-
 PROOF_GROWTH = 1.5  # times the last proof: the expected time of the next
-
-
 PROOF_CALLS = 20.0  # times the longest oracle call: the expected time of the first
-
-
 INTERRUPTED_SHARE = 0.05  # of the time so far, if that is more
 
 
@@ -143,14 +135,15 @@ class Budget:
         oracle call `call`, and what must be done in any case takes `finish`."""
         if self._seconds == inf:
             return inf
-        reserved = min(PROOF_SHARE * self._seconds, _expected(proof, call))
+        expected = max(MIN_PROOF_SECONDS, _expected(proof, call))
+        reserved = min(PROOF_SHARE * self._seconds, expected)
         return self.deadline - reserved - min(FINISH_SHARE * self._seconds, finish)
 
     def proof_until(self, proof: float, call: float, interrupted: bool) -> float:
-        """Return when the last proof ends: within one oracle call after the time is up, and soon
-        after an interrupt."""
+        """Return when the last proof ends: within one oracle call, or the time of a small proof,
+        after the time is up, and soon after an interrupt."""
         now = time.perf_counter()
-        limit = max(self.deadline, now) + call
+        limit = max(self.deadline, now) + max(call, MIN_PROOF_SECONDS)
         if not interrupted:
             return limit
         longest = max(MAX_PROOF_SECONDS, INTERRUPTED_SHARE * self._limit.seconds)

@@ -38,6 +38,7 @@ class Gram:
             block = (touches @ R[: rows.n]).reshape(-1, count, R.shape[1])
             products.append(np.matmul(block, block.transpose(0, 2, 1)).ravel())
         data: Any = np.bincount(place, 4 * np.concatenate(products), minlength=columns.size)
+        data = data.astype(np.float64, copy=False)  # an empty count is of integers
         side = rows.narrow.size
         squares = np.zeros(rows.b.size)
         squares[rows.bounded] = 4 * rows.slacks(R) ** 2

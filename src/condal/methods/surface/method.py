@@ -20,11 +20,10 @@ from condal.methods.surface.newton import (
     Surface,
     SurfacePoint,
     newton_step,
-    norm,
 )
 from condal.methods.surface.oracle import SlackSpectrum
 from condal.methods.surface.rank_policy import RankPolicy
-from condal.methods.surface.rows import SurfaceRows, cost_of
+from condal.methods.surface.rows import SurfaceRows, cost_of, point_of_factor
 from condal.runtime.arguments import require_positive, require_whole
 from condal.types import Keeps, Spectral, Storage
 
@@ -207,7 +206,7 @@ class _Run:
 
     def _land(self) -> None:
         """Take some steps towards the surface; the point that is shown waits for the last."""
-        before = norm(self.surface.residual(self.carry.R))
+        before = float(np.linalg.norm(self.surface.residual(self.carry.R)))
         R, size = self.surface.approached(self.carry.R, most=LANDING_STEPS)
         carry = replace(self.carry, R=R, landing=self.carry.landing + LANDING_STEPS)
         # Far away the residual falls by about as much each time.
@@ -282,10 +281,7 @@ class _Run:
     def _point(self) -> LowRank:
         X = self.problem.X
         assert isinstance(X, Spectral)
-        R = self.point.R[: X.n]
-        if not self.carry.landed:  # any point of X
-            R = R / np.linalg.norm(R)
-        return LowRank(R, np.full(R.shape[1], X.trace))
+        return point_of_factor(X, self.point.R[: X.n])
 
 
 def _warm_factor(problem: Problem, warm: Warm, random: Array) -> Array:

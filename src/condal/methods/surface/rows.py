@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.linalg.points import Array, Indices
+from condal.linalg.points import Array, Indices, LowRank
 from condal.linalg.symmetric import Symmetric
 from condal.methods.surface.equations import (
     coordinate_bounds,
@@ -36,6 +36,13 @@ MAX_ROW_COUPLINGS = 200  # the same, per row of A, for J J' to be called sparse
 MAX_ENTRIES = 2 * 10**7  # of A
 LEAST_SLACK = 0.1  # of the mean: a slack that starts near 0 stays there for long
 BLOCK_NUMBERS = 2**15  # of the gathered rows of R, which stay in the cache
+
+
+def point_of_factor(X: Spectral, R: Array) -> LowRank:
+    """Return trace R R', scaled into X: what R misses of the surface is left to the rows of A."""
+    size = float(np.linalg.norm(R))
+    R = R / (max(size, 1.0) if X.at_most else size)
+    return LowRank(R, np.full(R.shape[1], X.trace))
 
 
 @dataclass(frozen=True, eq=False)

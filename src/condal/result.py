@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from condal.certificates.certificate import Certificate
+from condal.certificates.certificate import Certificate, exact_text
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.problem import Problem
@@ -340,7 +340,7 @@ class Result:
             ("status", self.status.value),
             *([("reason", self.reason)] if self.reason else []),
             ("objective", f"{self.objective:.10g}"),
-            ("bound", f"{self.bound:.10g} ({certificate.because})"),
+            ("bound", f"{exact_text(self.bound)} ({certificate.because})"),
             ("gap", f"{self.gap:.3g}"),
             ("infeasibility", f"{self.infeasibility:.3g}"),
             ("price", f"{self.price:.3g}"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -30,6 +31,17 @@ def test_the_solution_certifies_itself(name):
     assert certificate.infeasibility <= 1e-12
     assert certificate.certified
     assert "proved by" in str(certificate)
+
+
+@pytest.mark.parametrize("bound", [4.52254248593737, -4.52254248593737, 1e-17 / 3, 2e200 / 3])
+def test_a_bound_is_shown_with_all_its_digits(bound):
+    """Whether a bound is from above or from below, its text is not on the other side."""
+    certificate = condal.Certificate(0.0, np.float64(bound), 0.0, "a proof")
+    solved = condal.solve(condal.problems.max_cut(np.ones((3, 3)) - np.eye(3)))
+    result = replace(solved, certificate=certificate)
+    shown = (str(certificate).split()[1], dict(result.rows())["bound"].split()[0])
+    assert [float(text) for text in shown] == [bound, bound]
+    assert f">{bound!r}<" in certificate._repr_html_()
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -79,7 +79,7 @@ def test_a_bound_is_reported_as_proved_and_not_as_claimed():
     assert verdict.certificate.bound >= result.objective
     shown, _, proof = claim.found.partition(", proved by ")
     assert proof
-    assert float(shown) >= verdict.certificate.bound * (1 - 1e-10)  # a maximisation
+    assert float(shown) >= verdict.certificate.bound  # a maximisation, rounded up
 
 
 HUGE = 1e170
@@ -163,11 +163,11 @@ def test_the_start_of_a_proof_of_a_strangers_dual_comes_from_the_systems_entropy
 def test_the_failure_probability_is_an_assumption_of_the_verdict(monkeypatch):
     seeds_of_proofs(monkeypatch)
     model = condal.problems.max_cut(random_graph(40, 4.0, seed=3))
-    verdict = verify(model, condal.solve(model, tol=1e-2))
+    verdict = verify(model, condal.solve(model, tol=1e-2), seed=0)
     assert verdict.proved
     assert re.match(r"proved, wrong with probability at most (5e-07|1e-06): ", verdict.headline)
     monkeypatch.undo()
-    verdict = verify(model, condal.solve(model, tol=1e-2))
+    verdict = verify(model, condal.solve(model, tol=1e-2), seed=0)
     assert verdict.headline.startswith("proved, without assumptions: ")
     assert repr(verdict).splitlines()[0] == verdict.headline
 

@@ -22,8 +22,8 @@ from condal.problems.maxcut import MaxCut
 COMMON = ["problem", "method", "why", "status", "objective", "bound", "gap", "infeasibility"]
 COMMON += [
     "price",
-    "certified",
     "bracket",
+    "certified",
     "reconstruction",
     "iterations",
     "oracle_calls",

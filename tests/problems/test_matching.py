@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import condal
+from condal.certificates.checked import rounded_text
 from condal.errors import ProblemError
 from condal.problems import graph_matching
 
@@ -62,7 +63,7 @@ def test_no_permutation_is_below_the_bound(seed):
     assert matching.disagreement == model.disagreement(matching.permutation)
     assert str(matching) == (
         f"Matching(disagreement={matching.disagreement:.10g}, "
-        f"bound={matching.bound:.10g}, vertices=6)"
+        f"bound={rounded_text(matching.bound, up=False)}, vertices=6)"
     )
 
 

@@ -144,7 +144,7 @@ def test_a_result_its_certificate_and_its_history_show_themselves():
     page = result._repr_html_()
     assert "Result of &lt;b&gt;mine&lt;/b&gt;" in page
     assert f"{result.objective:.10g}" in page
-    assert f"{result.bound:.10g}" in result.certificate._repr_html_()
+    assert f"{float(result.bound)!r}" in result.certificate._repr_html_()
     assert "History of 30 iterations" in result.history._repr_html_()
     assert "none was proved" in condal.Certificate(1.0, float("inf"), 0.0, "")._repr_html_()
 

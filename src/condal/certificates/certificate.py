@@ -113,7 +113,7 @@ class Certificate:
     def __str__(self) -> str:
         if not self.certified:
             return "no bound was proved"
-        return f"bound {self.bound:.10g} proved by {self.because}"
+        return f"bound {exact_text(self.bound)} proved by {self.because}"
 
     @property
     def because(self) -> str:
@@ -124,7 +124,7 @@ class Certificate:
     def _repr_html_(self) -> str:
         rows = [
             ("objective", f"{self.objective:.10g}"),
-            ("bound", f"{self.bound:.10g}" if self.certified else "none was proved"),
+            ("bound", exact_text(self.bound) if self.certified else "none was proved"),
             ("gap", f"{self.gap:.3g}"),
             ("infeasibility", f"{self.infeasibility:.3g}"),
             ("price", f"{self.price:.3g}"),
@@ -132,6 +132,11 @@ class Certificate:
             *((name, f"{error:.3g}") for name, error in self.dimacs.items()),
         ]
         return pairs("Certificate", rows)
+
+
+def exact_text(bound: float) -> str:
+    """Return a bound with all its digits: fewer, if rounded to the wrong side, are not proved."""
+    return repr(float(bound))
 
 
 def relative_gap(objective: float, bound: float) -> float:

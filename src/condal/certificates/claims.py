@@ -21,6 +21,7 @@ from condal.certificates.certificate import (
     relative,
     relative_price,
 )
+from condal.certificates.checked import rounded_text
 from condal.certificates.infeasibility import infeasibility_proof
 from condal.certificates.membership import is_member, price_of_distance
 from condal.certificates.tolerance import excess
@@ -189,7 +190,7 @@ class Trial:
     def _bound(self, proved: Certificate, weaker: float) -> Claim:
         short = self.sense * (self.claimed.bound - proved.bound)
         if not short <= self.bound_room:
-            best = "nothing" if not proved.certified else f"no more than {proved.bound:.10g}"
+            best = f"no more than {self._shown(proved.bound)}" if proved.certified else "nothing"
             by = f", off by {short:.3g}" if isfinite(short) else ""
             return Claim(
                 "bound", False, f"{self.claimed.bound:.10g} is claimed, y proves {best}{by}"
@@ -198,8 +199,11 @@ class Trial:
             return Claim(
                 "bound", False, f"proved, but wrong with probability at most {proved.failure:.1g}"
             )
-        text = f"{weaker:.10g}, proved by {proved.because}"
+        text = f"{self._shown(weaker)}, proved by {proved.because}"
         return Claim("bound", True, text, assumptions_of(proved))
+
+    def _shown(self, bound: float) -> str:
+        return rounded_text(bound, up=self.problem.maximise)
 
     def _dimacs(self) -> Claim:
         h, claimed = self.problem.h, self.claimed.dimacs

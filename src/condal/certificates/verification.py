@@ -10,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from condal.certificates.certificate import Certificate, EvaluatedPoint, require_tangent
+from condal.certificates.checked import rounded_text
 from condal.certificates.claims import Claim, Trial, separated
 from condal.certificates.membership import require_point
 from condal.certificates.scales import require_scales
@@ -172,7 +173,7 @@ def verify(
             trial = Trial(problem, result, EvaluatedPoint.of(problem, point), seed, certified)
             claims += trial.claims(tol)
             if isinstance(model, Rechecks) and trial.certificate is not None:
-                claims += _of_own_data(model, result, trial.certificate, tol)
+                claims += _of_own_data(model, result, trial.certificate, tol, problem.maximise)
             return Verdict(tuple(claims), trial.certificate)
     except (*MISFITS, CondalError) as error:
         text = f"x and y are not of this problem: {str(error) or type(error).__name__}"
@@ -180,14 +181,15 @@ def verify(
 
 
 def _of_own_data(
-    model: Rechecks, result: Result, proved: Certificate, tol: float | None
+    model: Rechecks, result: Result, proved: Certificate, tol: float | None, maximise: bool
 ) -> Iterator[Claim]:
     """Yield a claim if the model's own data prove less than the form that it is solved in."""
     tol = result.tol or tol or LEAST_TOL
     honest = model.rechecked(replace(result, certificate=proved, tol=tol)).bound
     if honest != proved.bound:
-        text = f"the program's own data prove {honest:.10g} instead"
-        yield Claim("bound", False, f"{proved.bound:.10g} is proved in another form; {text}")
+        text = f"the program's own data prove {rounded_text(honest, up=maximise)} instead"
+        other = rounded_text(proved.bound, up=maximise)
+        yield Claim("bound", False, f"{other} is proved in another form; {text}")
 
 
 def _infeasible(model: Problem | Model, result: Result, seed: int) -> Claim:

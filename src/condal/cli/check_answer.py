@@ -118,10 +118,13 @@ def _check_pair(model: Any, answer: str, tol: float, seed: int | None) -> Verdic
     certificate, maximise = verdict.certificate, problem_of(model).maximise
     if certificate is None:
         return verdict
-    bound = Claim("bound", certificate.certified, str(certificate).removeprefix("bound "))
+    shown = rounded_text(certificate.bound, up=maximise)
+    proved = certificate.certified
+    text = f"{shown} proved by {certificate.because}" if proved else str(certificate)
+    bound = Claim("bound", proved, text)
     *others, within = (_measured(claim) for claim in verdict.claims)
     side, optimum = ("most", "maximum") if maximise else ("least", "minimum")
-    statement = f"the {optimum} is at {side} {rounded_text(certificate.bound, up=maximise)}"
+    statement = f"the {optimum} is at {side} {shown}"
     return Verdict((*others, bound, within), certificate, statement)
 
 

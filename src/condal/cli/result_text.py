@@ -33,8 +33,8 @@ def record(result: Result, figures: dict[str, float | None]) -> dict[str, Any]:
         "gap": _finite(result.gap),
         "infeasibility": _finite(result.infeasibility),
         "price": _finite(result.price),
-        "certified": bool(result.certificate.certified),
         "bracket": bool(result.bracket),
+        "certified": bool(result.certificate.certified),
         "reconstruction": None
         if sketched is None
         else {**asdict(sketched), "image_error": _finite(sketched.image_error)},

@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
+from condal.certificates.certificate import exact_text
 from condal.cli import output_paths, result_text
 from condal.cli.application import Lines
-from condal.cli.text import number, table
+from condal.cli.text import table
 from condal.io.results.reading import load
 from condal.io.results.record import Saved
 from condal.result import Status
@@ -51,7 +52,7 @@ def _answer(saved: Saved) -> Lines:
     """Return the answer, or at least the bound."""
     result = saved.result
     bounded = result.certificate.certified and result.status is not Status.INFEASIBLE
-    return saved.answer or ([("bound", number(result.bound))] if bounded else [])
+    return saved.answer or ([("bound", exact_text(result.bound))] if bounded else [])
 
 
 def _origin(saved: Saved) -> Lines:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from condal.certificates.checked import rounded_text
 from condal.certificates.conic import Cone, ConicForm, dot
 from condal.certificates.proposals import interior_point, proved_value
 from condal.cvxpy.forms import CvxpyProblem, Pair
@@ -254,8 +255,9 @@ def _proved_ray(form: ConicForm, v: Array | None) -> Array | None:
 
 def _worded(judged: Judgement, assumption: str) -> Judgement:
     where = f" {assumption}" if assumption else ", without assumptions"
+    bound = rounded_text(judged.bound, up=False)
     text = (
-        f"proved{where}: the optimum of the cone program is at least {judged.bound:.10g}\n"
+        f"proved{where}: the optimum of the cone program is at least {bound}\n"
         f"objective {judged.objective:.10g}, gap {judged.gap:.3g}, infeasibility "
         f"{judged.infeasibility:.3g}, its price {judged.price:.3g}"
     )

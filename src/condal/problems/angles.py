@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.certificates.certificate import Certificate, certify
+from condal.certificates.checked import rounded_text
 from condal.domains.lifted import Hermitian
 from condal.errors import ProblemError
 from condal.linalg.lifting import is_complex
@@ -77,7 +78,8 @@ class Phases:
         return float(np.sqrt(np.mean(np.abs(self.aligned(w) - w) ** 2)))
 
     def __repr__(self) -> str:
-        return f"Phases(value={self.value:.10g}, bound={self.bound:.10g}, n={self.phases.size})"
+        bound = rounded_text(self.bound, up=True)
+        return f"Phases(value={self.value:.10g}, bound={bound}, n={self.phases.size})"
 
 
 @dataclass(frozen=True, eq=False)

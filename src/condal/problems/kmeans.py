@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
+from condal.certificates.checked import rounded_text
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.eigen import Automatic
@@ -60,7 +61,8 @@ class Clustering:
 
     def __repr__(self) -> str:
         sizes = preview(np.bincount(self.labels))
-        return f"Clustering(cost={self.cost:.10g}, bound={self.bound:.10g}, sizes={sizes})"
+        bound = rounded_text(self.bound, up=False)
+        return f"Clustering(cost={self.cost:.10g}, bound={bound}, sizes={sizes})"
 
 
 @dataclass(frozen=True, eq=False)

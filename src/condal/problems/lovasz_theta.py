@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 
+from condal.certificates.checked import rounded_text
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, dense
@@ -59,7 +60,8 @@ class StableSet:
 
     def __repr__(self) -> str:
         vertices = preview(self.vertices)
-        return f"StableSet(size={self.size}, bound={self.bound:.10g}, vertices={vertices})"
+        bound = rounded_text(self.bound, up=True)
+        return f"StableSet(size={self.size}, bound={bound}, vertices={vertices})"
 
 
 @dataclass(frozen=True, eq=False)

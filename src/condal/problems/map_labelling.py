@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from condal.certificates.checked import rounded_text
 from condal.domains.couplings import coupled
 from condal.domains.product import Product
 from condal.domains.vectors import Simplex, Simplices
@@ -46,10 +47,8 @@ class Labelling:
     labels: Indices
 
     def __repr__(self) -> str:
-        return (
-            f"Labelling(energy={self.energy:.10g}, bound={self.bound:.10g}, "
-            f"nodes={self.labels.size})"
-        )
+        bound = rounded_text(self.bound, up=False)
+        return f"Labelling(energy={self.energy:.10g}, bound={bound}, nodes={self.labels.size})"
 
 
 @dataclass(frozen=True, eq=False)

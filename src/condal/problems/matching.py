@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
+from condal.certificates.checked import rounded_text
 from condal.domains.birkhoff import Birkhoff
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
@@ -45,8 +46,9 @@ class Matching:
     permutation: Indices
 
     def __repr__(self) -> str:
+        bound = rounded_text(self.bound, up=False)
         return (
-            f"Matching(disagreement={self.disagreement:.10g}, bound={self.bound:.10g}, "
+            f"Matching(disagreement={self.disagreement:.10g}, bound={bound}, "
             f"vertices={self.permutation.size})"
         )
 

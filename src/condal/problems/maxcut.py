@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from condal.certificates.checked import rounded_text
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Point
@@ -43,8 +44,9 @@ class Cut:
 
     def __repr__(self) -> str:
         ones = int((self.signs > 0).sum())
+        bound = rounded_text(self.bound, up=True)
         return (
-            f"Cut(weight={self.weight:.10g}, bound={self.bound:.10g}, "
+            f"Cut(weight={self.weight:.10g}, bound={bound}, "
             f"sides=({ones}, {self.signs.size - ones}))"
         )
 

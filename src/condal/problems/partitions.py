@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from condal.certificates.checked import rounded_text
 from condal.linalg.points import Array
 from condal.problems.answers import preview
 from condal.problems.labels import agreement
@@ -52,7 +53,8 @@ class Partition:
 
     def __repr__(self) -> str:
         sizes = preview(self.sizes)
-        return f"Partition(value={self.value:.10g}, bound={self.bound:.10g}, sizes={sizes})"
+        bound = rounded_text(self.bound, up=True)
+        return f"Partition(value={self.value:.10g}, bound={bound}, sizes={sizes})"
 
 
 def weight_within(S: Any, c: Array, labels: Any) -> float:

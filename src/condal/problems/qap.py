@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import scipy.sparse as sp
 
+from condal.certificates.checked import rounded_text
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.symmetric import Symmetric
@@ -64,7 +65,8 @@ class Assignment:
 
     def __repr__(self) -> str:
         p = preview(self.permutation, 16)
-        return f"Assignment(cost={self.cost:.10g}, bound={self.bound:.10g}, permutation={p})"
+        bound = rounded_text(self.bound, up=False)
+        return f"Assignment(cost={self.cost:.10g}, bound={bound}, permutation={p})"
 
 
 @dataclass(frozen=True, eq=False)

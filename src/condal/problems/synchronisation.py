@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from condal.certificates.certificate import Certificate, certify
+from condal.certificates.checked import rounded_text
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, LowRank, Point
@@ -48,8 +49,9 @@ class Signs:
 
     def __repr__(self) -> str:
         ones = int((self.signs > 0).sum())
+        bound = rounded_text(self.bound, up=True)
         return (
-            f"Signs(value={self.value:.10g}, bound={self.bound:.10g}, positive={ones}, "
+            f"Signs(value={self.value:.10g}, bound={bound}, positive={ones}, "
             f"negative={self.signs.size - ones})"
         )
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import condal
 from condal.certificates.certificate import Certificate, relative_gap
+from condal.certificates.checked import rounded_text
 from condal.errors import ProblemError
 from condal.io.results import load, save, verify
 from condal.linalg import proof_plan
@@ -304,7 +305,7 @@ def test_a_model_says_what_is_proved_of_the_whole(cut):
     model, result = cut
     assert verify(Whole(model, result.bound), result).proved
     text = refuted(Whole(model, result.bound + 1.0), result, "bound")
-    assert f"y proves no more than {result.bound + 1:.10g}, off by 1" in text
+    assert f"y proves no more than {rounded_text(result.bound + 1, up=True)}, off by 1" in text
 
 
 def test_a_probabilistic_proof_is_made_anew(monkeypatch):

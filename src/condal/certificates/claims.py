@@ -32,6 +32,7 @@ from condal.result import Result, Status
 
 CLAIM_ROUNDING = 1e-9  # of an objective or infeasibility that another machine computed
 SUM_ROUNDING = 1e-13  # of the size of a sum: what another order of its terms changes
+PROOF_ROUNDING = 1e-14  # the same of a proof, which accounts for the worst order itself
 MEASURE_ROUNDING = 1e-6  # of an infeasibility or an error measure
 PROOF_STEPS = 0.01, 1e-4  # of the claim: what the first proof may lose, and the second
 ROUNDING_OF_GAP = 0.1  # the most of a claimed gap that counts as rounding of its bound
@@ -52,12 +53,15 @@ class Claim:
         What was found, in words.
     assuming : tuple of str
         What the statement assumes without proof, such as a given bound on the trace.
+    instead : str
+        What is proved in place of the statement, which is true up to rounding only; else "".
     """
 
     name: str
     holds: bool
     found: str
     assuming: tuple[str, ...] = ()
+    instead: str = ""
 
 
 class Trial:
@@ -81,6 +85,7 @@ class Trial:
         self.room = self._allowed(CLAIM_ROUNDING) + rounding  # of the objective
         claimed_gap = _finite(abs(self.claimed.bound - self.claimed.objective))
         self.bound_room = self._allowed(CLAIM_ROUNDING)
+        rounding = PROOF_ROUNDING * _finite(problem.objective_range)
         self.bound_room += min(rounding, ROUNDING_OF_GAP * claimed_gap)
         self.certificate: Certificate | None = None
 
@@ -198,6 +203,11 @@ class Trial:
             return Claim(
                 "bound", False, f"proved, but wrong with probability at most {proved.failure:.1g}"
             )
+        if short > 0:  # all digits: with fewer, the two may look equal
+            swap = f"in place of the claimed {float(self.claimed.bound)!r}"
+            text = f"{float(weaker)!r} is proved {swap}, by {proved.because}"
+            instead = f"the bound {float(weaker)!r} {swap}"
+            return Claim("bound", True, text, assumptions_of(proved), instead)
         text = f"{weaker:.10g}, proved by {proved.because}"
         return Claim("bound", True, text, assumptions_of(proved))
 

@@ -18,6 +18,7 @@ from condal.certificates.certificate import (
     allowed_gap,
     certificate_of,
     dimacs_errors,
+    is_bracket,
     relative,
     relative_price,
 )
@@ -34,6 +35,7 @@ CLAIM_ROUNDING = 1e-9  # of an objective or infeasibility that another machine c
 SUM_ROUNDING = 1e-13  # of the size of a sum: what another order of its terms changes
 PROOF_ROUNDING = 1e-14  # the same of a proof, which accounts for the worst order itself
 MEASURE_ROUNDING = 1e-6  # of an infeasibility or an error measure
+BRACKET_ROOM = 10.0  # times the rounding that a bracket allows, for another machine
 PROOF_STEPS = 0.01, 1e-4  # of the claim: what the first proof may lose, and the second
 ROUNDING_OF_GAP = 0.1  # the most of a claimed gap that counts as rounding of its bound
 ASSUMPTION = re.compile(r", (?=trusting |for points )")  # begins one in the words of a proof
@@ -105,6 +107,8 @@ class Trial:
         weaker = replace(proved, bound=self.sense * min(claimed, self.sense * proved.bound))
         if self.claimed.bound != -self.sense * inf:
             yield self._bound(proved, weaker.bound)
+        if self.claimed.bracket and not self._bracketed(weaker):
+            yield Claim("bracket", False, "x is not feasible up to rounding, or beyond the bound")
         if self.claimed.dimacs:
             yield self._dimacs()
         if own is not None:
@@ -210,6 +214,9 @@ class Trial:
             return Claim("bound", True, text, assumptions_of(proved), instead)
         text = f"{weaker:.10g}, proved by {proved.because}"
         return Claim("bound", True, text, assumptions_of(proved))
+
+    def _bracketed(self, proved: Certificate) -> bool:
+        return is_bracket(self.problem, self.seen, proved, times=BRACKET_ROOM)
 
     def _dimacs(self) -> Claim:
         h, claimed = self.problem.h, self.claimed.dimacs

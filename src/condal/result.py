@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from condal.certificates.certificate import Certificate, exact_text
+from condal.certificates.certificate import EXACT_INFEASIBILITY, Certificate, exact_text
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.problem import Problem
@@ -325,8 +325,10 @@ class Result:
 
     @property
     def bracket(self) -> bool:
-        """Whether the optimum lies between objective and bound: x is feasible up to rounding."""
-        return self.certificate.bracket
+        """Whether x is feasible up to rounding, and the optimum between objective and bound."""
+        proved = self.certificate
+        exact = proved.inside and proved.infeasibility <= EXACT_INFEASIBILITY  # a file may be wrong
+        return proved.certified and proved.bracket and exact
 
     @property
     def iterations(self) -> int:
@@ -344,7 +346,7 @@ class Result:
             ("gap", f"{self.gap:.3g}"),
             ("infeasibility", f"{self.infeasibility:.3g}"),
             ("price", f"{self.price:.3g}"),
-            *([("optimum", "between objective and bound")] if self.bracket else []),
+            *([("optimum", "between objective and bound, up to rounding")] if self.bracket else []),
             *([("x", str(self.reconstruction))] if self.reconstruction else []),
             ("method", self.method),
             ("iterations", f"{self.iterations}"),

@@ -82,6 +82,43 @@ def test_a_bound_is_reported_as_proved_and_not_as_claimed():
     assert float(shown) >= verdict.certificate.bound  # a maximisation, rounded up
 
 
+def linear(*costs, sense=1.0):
+    """Minimise <costs, x> over the simplex, or maximise -<costs, x>: the best cost is the least."""
+    return condal.Problem.of(
+        f=condal.Linear(sense * np.array(costs)),
+        X=condal.Simplex(len(costs)),
+        maximise=sense < 0,
+    )
+
+
+@pytest.mark.parametrize("sense", [1.0, -1.0])
+@pytest.mark.parametrize("beyond", [1e-14, 9e-10])
+def test_a_bound_beyond_the_optimum_is_not_called_true(sense, beyond):
+    problem = linear(1.0, 2.0, 3.0, sense=sense)
+    result = condal.solve(problem, tol=1e-6)
+    assert verify(problem, result).headline == "proved, without assumptions: every claim is true"
+    better = sense * (1.0 + beyond)
+    verdict = verify(
+        problem, replace(result, certificate=replace(result.certificate, bound=better))
+    )
+    proved = verdict.certificate.bound
+    assert sense * proved <= 1.0
+    text = f"every claim is true, with the bound {proved!r} in place of the claimed {better!r}"
+    assert verdict.headline == f"proved, without assumptions: {text}"
+    assert f"{proved!r} is proved in place of the claimed {better!r}, by closed form" in repr(
+        verdict
+    )
+
+
+def test_a_bound_beyond_the_rounding_of_its_proof_is_refuted():
+    problem = linear(1.0, 1e10, 1e10)
+    x = np.array([1 - 1e-12, 1e-12, 0.0])
+    result = condal.solve(problem, tol=1e-6)
+    certificate = condal.certify(problem, x, result.y)
+    forged = replace(certificate, bound=1.0 + 9e-4)
+    assert refuted(verify(problem, replace(result, x=x, tol=0.02, certificate=forged))) == {"bound"}
+
+
 HUGE = 1e170
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -133,7 +134,42 @@ def test_a_point_outside_X_is_not_a_bracket():
     x = dense(result.x)
     x[0, 1] = x[1, 0] = 1.5  # not psd, but diag x = 1
     certificate = condal.certify(model, x, result.y)
-    assert certificate.feasible
+    assert certificate.infeasibility <= 1e-12
+    assert not certificate.bracket
+
+
+def rows_of_a_simplex(rows, b, costs, *, size=1.0):
+    return condal.Problem.of(
+        f=condal.Linear(np.array(costs)),
+        X=condal.Simplex(3, size),
+        A=condal.Matrix(np.array(rows)),
+        K=condal.Equal(np.array(b)),
+    )
+
+
+@pytest.mark.parametrize("unit", [1e-13, 1e-12])
+def test_a_row_in_tiny_units_is_violated_by_more_than_its_rounding(unit):
+    rows = [[unit, 0.0, 0.0], [1.0, 1.0, 1.0]]
+    problem = rows_of_a_simplex(rows, [0.0, 1.0], [-1.0, 0.0, 0.0])  # the optimum is 0
+    certificate = condal.certify(problem, np.array([1.0, 0.0, 0.0]), np.zeros(2))
+    assert certificate.infeasibility <= 1e-12
+    assert not certificate.bracket
+    result = condal.solve(problem, tol=1e-6)
+    assert not result.bracket or result.objective >= result.bound - 1e-12
+    forged = replace(
+        result, x=np.array([1.0, 0, 0]), certificate=replace(certificate, bracket=True)
+    )
+    refuted = {claim.name for claim in condal.saved.verify(problem, forged).refuted}
+    assert "bracket" in refuted
+
+
+def test_a_violation_with_a_price_is_not_a_bracket():
+    rows = [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
+    problem = rows_of_a_simplex(rows, [0.0, 9e5], [0.0, -1e6, 0.0], size=1e6)  # the optimum is 0
+    x, y = np.array([9e5, 9e-7, 1e5 - 9e-7]), np.array([1e6 - 9.5e-7, 0.0])
+    certificate = condal.certify(problem, x, y)
+    assert certificate.infeasibility <= 1.1e-12
+    assert certificate.price > 0.8
     assert not certificate.bracket
 
 

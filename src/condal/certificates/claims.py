@@ -18,6 +18,7 @@ from condal.certificates.certificate import (
     allowed_gap,
     certificate_of,
     dimacs_errors,
+    is_bracket,
     relative,
     relative_price,
 )
@@ -33,7 +34,9 @@ from condal.result import Result, Status
 
 CLAIM_ROUNDING = 1e-9  # of an objective or infeasibility that another machine computed
 SUM_ROUNDING = 1e-13  # of the size of a sum: what another order of its terms changes
+PROOF_ROUNDING = 1e-14  # the same of a proof, which accounts for the worst order itself
 MEASURE_ROUNDING = 1e-6  # of an infeasibility or an error measure
+BRACKET_ROOM = 10.0  # times the rounding that a bracket allows, for another machine
 PROOF_STEPS = 0.01, 1e-4  # of the claim: what the first proof may lose, and the second
 ROUNDING_OF_GAP = 0.1  # the most of a claimed gap that counts as rounding of its bound
 ASSUMPTION = re.compile(r", (?=trusting |for points )")  # begins one in the words of a proof
@@ -53,12 +56,15 @@ class Claim:
         What was found, in words.
     assuming : tuple of str
         What the statement assumes without proof, such as a given bound on the trace.
+    instead : str
+        What is proved in place of the statement, which is true up to rounding only; else "".
     """
 
     name: str
     holds: bool
     found: str
     assuming: tuple[str, ...] = ()
+    instead: str = ""
 
 
 class Trial:
@@ -82,6 +88,7 @@ class Trial:
         self.room = self._allowed(CLAIM_ROUNDING) + rounding  # of the objective
         claimed_gap = _finite(abs(self.claimed.bound - self.claimed.objective))
         self.bound_room = self._allowed(CLAIM_ROUNDING)
+        rounding = PROOF_ROUNDING * _finite(problem.objective_range)
         self.bound_room += min(rounding, ROUNDING_OF_GAP * claimed_gap)
         self.certificate: Certificate | None = None
 
@@ -101,6 +108,8 @@ class Trial:
         weaker = replace(proved, bound=self.sense * min(claimed, self.sense * proved.bound))
         if self.claimed.bound != -self.sense * inf:
             yield self._bound(proved, weaker.bound)
+        if self.claimed.bracket and not self._bracketed(weaker):
+            yield Claim("bracket", False, "x is not feasible up to rounding, or beyond the bound")
         if self.claimed.dimacs:
             yield self._dimacs()
         if own is not None:
@@ -199,11 +208,19 @@ class Trial:
             return Claim(
                 "bound", False, f"proved, but wrong with probability at most {proved.failure:.1g}"
             )
+        if short > 0:  # all digits: with fewer, the two may look equal
+            swap = f"in place of the claimed {float(self.claimed.bound)!r}"
+            text = f"{float(weaker)!r} is proved {swap}, by {proved.because}"
+            instead = f"the bound {float(weaker)!r} {swap}"
+            return Claim("bound", True, text, assumptions_of(proved), instead)
         text = f"{self._shown(weaker)}, proved by {proved.because}"
         return Claim("bound", True, text, assumptions_of(proved))
 
     def _shown(self, bound: float) -> str:
         return rounded_text(bound, up=self.problem.maximise)
+
+    def _bracketed(self, proved: Certificate) -> bool:
+        return is_bracket(self.problem, self.seen, proved, times=BRACKET_ROOM)
 
     def _dimacs(self) -> Claim:
         h, claimed = self.problem.h, self.claimed.dimacs

@@ -100,7 +100,8 @@ class Verdict:
             names = ", ".join(claim.name for claim in self.refuted)
             return f"refuted: these claims are false, or x and y do not prove them: {names}"
         assumed = "; ".join(self.assumptions) or "without assumptions"
-        return f"proved, {assumed}: {self.statement}"
+        instead = [f", with {claim.instead}" for claim in self.claims if claim.instead]
+        return f"proved, {assumed}: {self.statement}{''.join(instead)}"
 
     def __repr__(self) -> str:
         width = max((len(claim.name) for claim in self.claims), default=0)

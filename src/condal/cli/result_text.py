@@ -63,15 +63,19 @@ def summary(result: Result, answer: Lines) -> Lines:
     if result.status is Status.INFEASIBLE:  # then no objective, gap or bound says anything
         rows += [("proof", _because(result.infeasible))] if result.infeasible else []
     elif result.certificate.certified:
-        nearly = "" if result.certificate.feasible else "nearly "
+        point = "point feasible up to rounding" if result.bracket else "nearly feasible point"
         rows += [
             (
                 "objective",
-                f"{number(result.objective)}, at a {nearly}feasible point of the convex problem",
+                f"{number(result.objective)}, at a {point} of the convex problem",
             ),
             ("gap", f"{result.gap:.2g}{_unit(result)}"),
             ("infeasibility", f"{result.infeasibility:.2g}, worth {_worth(result)} (its price)"),
-            *([("optimum", "between objective and bound")] if result.bracket else []),
+            *(
+                [("optimum", "between objective and bound, up to rounding")]
+                if result.bracket
+                else []
+            ),
             ("proof", result.certificate.because),
         ]
     if result.reconstruction is not None:

@@ -48,7 +48,7 @@ def _short(result: Result) -> str:
         return "No bound was proved, so the distance from the optimum is unknown."
     gap = f"The objective and the proved bound of the convex problem are {_apart(result)} apart"
     if result.bracket:
-        return f"{gap}, and x is feasible."
+        return f"{gap}, and x is feasible up to rounding."
     return (
         f"{gap}, and x violates the constraints by {result.infeasibility:.2g}, which is worth "
         f"{result.price:.2g} of the objective."
@@ -75,8 +75,9 @@ def proof(result: Result) -> list[str]:
     sentences = [f"Proved: no feasible point has an objective better than {bound}."]
     if result.bracket:
         sentences.append(
-            f"The point x satisfies the constraints and has the objective {objective}. The optimum "
-            f"of the convex problem lies between the two, which are {_apart(result)} apart."
+            f"The point x is feasible up to rounding and has the objective {objective}. "
+            "The optimum of the convex problem lies between the two, which are "
+            f"{_apart(result)} apart, up to rounding."
         )
     else:
         sentences.append(

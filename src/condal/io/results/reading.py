@@ -159,7 +159,7 @@ def _result(folder: Path, fields: Fields) -> Result:
 
 def _certificate(fields: Fields) -> Certificate:
     names = ("objective", "bound", "infeasibility", "price", "failure", "distance_to_X")
-    fields.only(*names, "inside", "gap", "how", "dimacs")
+    fields.only(*names, "inside", "bracket", "gap", "how", "dimacs")
     dimacs = fields.table("dimacs")
     numbers = [fields.number(name) for name in names]
     objective, bound, infeasibility, price, failure, distance = numbers
@@ -179,6 +179,7 @@ def _certificate(fields: Fields) -> Certificate:
         failure=failure,
         distance_to_X=distance,
         inside=fields.flag("inside"),
+        bracket=not fields.absent("bracket") and fields.flag("bracket"),
         dimacs={name: dimacs.number(name) for name in dimacs.values},
     )
 

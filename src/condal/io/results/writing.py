@@ -162,6 +162,7 @@ def _claims(result: Result) -> dict[str, Any]:
             "price": encoded(certificate.price),
             "distance_to_X": encoded(certificate.distance_to_X),
             "inside": bool(certificate.inside),
+            "bracket": bool(certificate.bracket),
             "how": certificate.how,
             "failure": encoded(certificate.failure),
             "dimacs": {name: encoded(error) for name, error in certificate.dimacs.items()},

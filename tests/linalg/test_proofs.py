@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import product
 
 import numpy as np
@@ -20,6 +21,7 @@ from condal.linalg.eigenvalue_bounds import (
 )
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
+from condal.runtime.cancellation import Deadline
 from laws import (
     ENGINES,
     SPECTRA,
@@ -436,3 +438,60 @@ def test_a_space_that_is_invariant_is_told_with_its_probability():
     proof = proofs.probabilistic(V, slack=1e-9, failure=1e-6, seed=3)
     assert "2 steps" in proof.how
     assert 1 - 1e-4 <= proof.value <= 1.0
+
+
+# Nothing that is proved is thrown away.
+
+
+def hub_laplacian(n=3000):
+    """A sparse graph with a vertex that is next to all: scaling by the diagonal proves far more
+    than the smallest eigenvalue does."""
+    rng = np.random.default_rng(0)
+    rows = np.r_[rng.integers(0, n, 6 * n), np.zeros(n - 1, int)]
+    cols = np.r_[rng.integers(0, n, 6 * n), np.arange(1, n)]
+    W = sp.csr_array(sp.coo_array((np.ones(rows.size), (rows, cols)), (n, n)))
+    W = W + W.T
+    W.setdiag(0)
+    W.eliminate_zeros()
+    degrees = np.asarray(W.sum(axis=1)).ravel()
+    return Symmetric(n, sparse=(sp.csr_array(sp.diags_array(1.5 * degrees) - W),))
+
+
+def test_a_factorisation_does_not_replace_a_better_proof_by_lanczos(monkeypatch):
+    """A bound of 5.75 that was proved gave way to 1.5, of the discs."""
+    V, proved, factored = hub_laplacian(), [], []
+    monkeypatch.setattr(proofs, "_by_lanczos", kept(proofs._by_lanczos, proved))
+    monkeypatch.setattr(proofs, "_factored", kept(proofs._factored, factored))
+    proof = bound(V, slack=1.0, enough=6.0, shares=np.full(V.n, 1 / V.n))
+    assert factored[0].value < proved[0].value < 6.0
+    assert proof.value == proved[0].value
+    assert proof.failure == proved[0].failure
+    assert proof.refuting is factored[0].refuting is not None
+
+
+def kept(prove, into):
+    def proving(*args, **options):
+        into.append(prove(*args, **options))
+        return into[-1]
+
+    return proving
+
+
+@pytest.mark.parametrize("enough", [np.inf, 0.2])
+@pytest.mark.parametrize("shares", [False, True])
+def test_with_the_time_up_the_discs_still_prove_their_bound(enough, shares):
+    W = abs(random_symmetric_sparse(3000))
+    degrees = np.asarray(W.sum(axis=1)).ravel()
+    V = Symmetric(3000, sparse=(sp.csr_array(sp.diags_array(degrees + 0.1) - W),))
+    options = {"shares": np.full(3000, 1 / 3000)} if shares else {}
+    with Deadline(until=time.perf_counter() - 1).on():
+        proof = bound(V, slack=0.1, enough=enough, **options)
+    assert proof.value == gershgorin(V).value
+    assert "no time for a better proof" in proof.how
+
+
+def random_symmetric_sparse(n):
+    rng = np.random.default_rng(0)
+    rows, cols = rng.integers(0, n, (2, 3 * n))
+    W = sp.csr_array(sp.coo_array((rng.random(3 * n), (rows, cols)), (n, n)))
+    return W + W.T

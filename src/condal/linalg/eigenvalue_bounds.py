@@ -10,11 +10,12 @@ Ritz values prove nothing: they lie above lambda_min.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from math import inf
+from math import inf, isnan
 from typing import Any
 
 import numpy as np
@@ -55,27 +56,44 @@ def smallest_eigenvalue_bound(
     discs = gershgorin(V)
     if discs is not None and discs.value >= enough:
         return discs
+    best = discs or Proof(-inf, "no proof")
+    attempts = _attempts(V, slack, failure, seed, enough, engine or Lanczos(), shares)
+    with suppress(Cancelled):  # out of time: what was proved before remains
+        for proof in attempts:
+            best = _better(proof, best)
+            if best.value >= enough:
+                break
+    if discs is not None and best.how == discs.how and seconds_left() <= 0:
+        best = replace(best, how=f"{best.how}, as there was no time for a better proof")
+    if V.operators:
+        return replace(best, how=f"{best.how}, trusting the products of the operator")
+    return best
+
+
+def _attempts(
+    V: Symmetric,
+    slack: float,
+    failure: float,
+    seed: int,
+    enough: float,
+    engine: Engine,
+    shares: Array | None,
+) -> Iterator[Proof]:
+    """Prove bounds on the smallest eigenvalue, the cheapest first."""
     scaling = None if shares is None else DiagonalScaling.of(V, shares)
     lanczos = partial(_by_lanczos, V, scaling, slack=slack, failure=failure, seed=seed)
-    steps = 0
     if np.isfinite(enough):
         scaled = (V, slack) if scaling is None else (scaling.scaled, slack / scaling.total)
         steps = few_steps(*scaled, failure, likely_flops(V))
-    proof = lanczos(enough=enough, max_steps=steps) if steps else None
-    if proof is None or proof.value < enough:
-        plan = _plan(V)
-        if plan.kind == "probabilistic" or plan.flops > FLOPS_PER_SECOND * seconds_left():
-            proof = lanczos(enough=enough)
-        else:
-            with suppress(Cancelled):  # out of time: what was proved before remains
-                factored = _factored(V, plan, slack, enough, engine or Lanczos())
-                proof = proof if factored is None else factored
-    proof = _better(proof, discs)
-    if proof is discs and seconds_left() <= 0:
-        proof = replace(proof, how=f"{proof.how}, as there was no time for a better proof")
-    if V.operators:
-        return replace(proof, how=f"{proof.how}, trusting the products of the operator")
-    return proof
+        if steps:
+            yield lanczos(enough=enough, max_steps=steps)
+    plan = _plan(V)
+    if plan.kind == "probabilistic" or plan.flops > FLOPS_PER_SECOND * seconds_left():
+        yield lanczos(enough=enough)
+    else:
+        factored = _factored(V, plan, slack, enough, engine)
+        if factored is not None:
+            yield factored
 
 
 def _factored(
@@ -248,6 +266,7 @@ def gershgorin(V: Symmetric) -> Proof | None:
     return Proof(worst - 8 * (V.n + 4) * UNIT_ROUNDOFF * float(sums.max()), "Gershgorin discs")
 
 
-def _better(a: Proof | None, b: Proof | None) -> Proof:
-    proofs = [proof for proof in (a, b) if proof is not None]
-    return max(proofs, key=lambda proof: proof.value, default=Proof(-inf, "no proof"))
+def _better(a: Proof, b: Proof) -> Proof:
+    """Return the higher bound, with the vectors that refute an even higher one."""
+    best, other = (b, a) if b.value > a.value or isnan(a.value) else (a, b)
+    return best if other.refuting is None else replace(best, refuting=other.refuting)

@@ -151,6 +151,16 @@ def test_bounds_are_passed_on_from_part_to_part():
     assert np.all(np.isinf(traces([two], 2)))
 
 
+@pytest.mark.parametrize("unknown", [np.nan, -np.inf])
+def test_a_part_of_which_nothing_is_known_bounds_no_other_part(unknown):
+    """A least eigenvalue that overflows to nan counted as 0, and a trace of 1 was claimed."""
+    found = Combination(np.ones(1), np.array([1.0, unknown]), 1.0)
+    assert not found.impossible
+    assert np.all(np.isinf(traces([found], 2)))
+    none = Combination(np.ones(1), np.array([0.0, 1.0]), 0.0)  # the unknown part is 0
+    assert np.isinf(traces([none, found], 2)[0])
+
+
 def test_a_bound_that_is_given_comes_first():
     found = bound_of(max_cut_of_the_pentagon()[0], trace_bound=17.0)
     assert found.given == 17.0

@@ -91,15 +91,16 @@ def traces(combinations: list[Combination], parts: int, level: float = inf) -> A
         for proof in combinations:
             allowance = level if proof.of_objective else 0.0
             total, size = proof.most + allowance, abs(proof.most) + abs(allowance)
-            negative = np.maximum(-proof.least, 0.0)
+            least = np.where(np.isnan(proof.least), -inf, proof.least)  # nan: nothing is known
+            negative = np.maximum(-least, 0.0)
             with np.errstate(invalid="ignore"):
                 negative_terms = np.where(negative > 0, negative * bounds, 0.0)
-            for j in np.flatnonzero(proof.least > 0):
+            for j in np.flatnonzero(least > 0):
                 others = float(np.delete(negative_terms, j).sum())
                 limit = total + others + gamma(2 * parts + 8) * (size + others)
                 if np.isfinite(limit):
                     with np.errstate(over="ignore"):  # an overflow to inf is no bound
-                        bound = max(limit, 0.0) / proof.least[j] * (1 + 1e-15)
+                        bound = max(limit, 0.0) / least[j] * (1 + 1e-15)
                     bounds[j] = min(bounds[j], float(bound))
         if np.array_equal(before, bounds):
             break

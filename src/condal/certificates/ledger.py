@@ -112,7 +112,8 @@ class ProofLedger:
         return solves(self.problem, certificate, times * self.tol)
 
     def better_of(self, a: CertifiedPoint | None, b: CertifiedPoint) -> CertifiedPoint:
-        """Return the point that solves, or the one of smaller error; b, if there is no a."""
+        """Return the point that solves, or the one of smaller error; of equal errors, that of the
+        better bound. It is b if there is no a, and if they are equally good."""
         if a is None or a.x is None:
             return b
         if b.x is None or isnan(b.certificate.objective):
@@ -120,7 +121,13 @@ class ProofLedger:
         solving = self.solves(a.certificate), self.solves(b.certificate)
         if solving[0] != solving[1]:
             return b if solving[1] else a
-        return b if b.certificate.error <= a.certificate.error else a
+        errors = a.certificate.error, b.certificate.error
+        if errors[0] != errors[1]:
+            return b if errors[1] < errors[0] else a
+        return a if self._bounds_more(a, b) else b
+
+    def _bounds_more(self, a: CertifiedPoint, b: CertifiedPoint) -> bool:
+        return bool(self.problem.sense * (a.certificate.bound - b.certificate.bound) > 0)
 
     def keep(self, point: CertifiedPoint) -> None:
         """Keep the point if it is the best so far: a run returns nothing worse."""

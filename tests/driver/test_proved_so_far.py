@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import condal
+from condal.driver.certification import Certifier
 from condal.report.notebook import drawn
 from condal.report.progress import LEGEND
 from condal.result import Status
@@ -102,3 +103,20 @@ def test_history_gap_and_progress_never_show_an_estimate_as_the_proved_gap():
     bars = drawn(history.last, 1.0)
     assert f"~{history.last.gap:.1e}" in bars
     assert "~ marks estimates" in bars
+
+
+def test_a_proposed_dual_that_proves_less_than_before_does_not_replace_a_better_proof(monkeypatch):
+    """What a proposed dual once proved may be out of reach of the time that is left."""
+    model, best = inexact(), Certifier.best
+    alone = condal.solve(model, condal.CGAL(), tol=1e-6, max_iters=30)
+
+    def with_a_proposal(self, *args):
+        ledger = self.ledger
+        ledger.proposed_bound = self.problem.sense * np.inf
+        ledger.proposed_dual = 1e3 * np.arange(self.problem.A.size)
+        return best(self, *args)
+
+    monkeypatch.setattr(Certifier, "best", with_a_proposal)
+    result = condal.solve(model, condal.CGAL(), tol=1e-6, max_iters=30)
+    assert np.isfinite(alone.certificate.error)
+    assert result.certificate.error == alone.certificate.error

@@ -135,7 +135,8 @@ class Certifier:
             proved = CertifiedPoint(point, y, unproved, ledger.last, tangent=tangent)
         if sense * (ledger.proposed_bound - proved.certificate.bound) > 0:
             with suppress(FloatingPointError, Cancelled):
-                proved = ledger.certify(point, seen, ledger.proposed_dual, allowed)
+                proposed = ledger.certify(point, seen, ledger.proposed_dual, allowed)
+                proved = ledger.better_of(proved, proposed)
         return ledger.better_of(ledger.certified, replace(proved, reconstruction=lost))
 
     def _estimates(self, state: State, row: Row) -> Estimates:

@@ -37,6 +37,7 @@ class ShardedRows:
         data = np.asarray(own.data, dtype=np.float64)
         self._mat = PETSc.Mat().createAIJ(own.shape, csr=(*arrays, data), comm=PETSc.COMM_SELF)
         self.n, self.team, self.factor = n, team, 1.0
+        self.nnz = int(own.nnz)  # of this rank
         self._from, self._to = self._mat.createVecs()
 
     @property

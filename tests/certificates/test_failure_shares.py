@@ -33,7 +33,7 @@ def asked(monkeypatch):
 
 
 def test_no_proof_takes_the_share_of_another(asked):
-    """Of twenty proofs of one run, the last has a share left, and no two have one start."""
+    """The twentieth proof of a run still has a share, and each proof has its own start."""
     problem = condal.problems.max_cut(random_graph(40, density=0.2)).problem
     ledger = ProofLedger(problem, 1e-3, 0)
     x = condal.LowRank(np.ones((40, 1)), np.ones(1))

@@ -79,7 +79,7 @@ def test_the_objective_of_a_solved_result_is_within_gap_and_price_of_the_optimum
 
 
 def test_theta_is_not_solved_by_an_infeasible_point_with_a_small_gap():
-    """Of the random graphs with degree 4, x may be infeasible by tol and 0.5% off."""
+    """On random graphs of degree 4, an x infeasible by tol may be 0.5% beyond the optimum."""
     model = condal.problems.theta(random_graph(150, 600, 0))
     problem = model.problem
     optimum = condal.solve(model, tol=1e-6).objective

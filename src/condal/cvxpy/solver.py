@@ -37,7 +37,7 @@ CITATION = """
 """
 
 
-class CONDAL(ConicSolver):  # type: ignore[misc]
+class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
     """condal as a solver of CVXPY, for linear, second-order and semidefinite cones.
 
     Options passed to `problem.solve` replace those of the solver. The `Result`, with its

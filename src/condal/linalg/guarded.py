@@ -120,7 +120,7 @@ class UserPiece:
         if isinstance(like, tuple):
             pairs = zip(self._blocks(v, len(like)), like, strict=True)
             # None, the zero of any space, may be among them.
-            return tuple(self.gradient(block, w) for block, w in pairs)  # type: ignore[misc]
+            return tuple(self.gradient(block, w) for block, w in pairs)  # type: ignore[misc]  # a recursive type
         if like is None:  # a map with no rows
             return None
         if not isinstance(like, Symmetric):

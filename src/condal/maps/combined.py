@@ -210,4 +210,4 @@ class Across(BasicMap):
 
     def adjoint(self, y: Array) -> tuple[Gradient, ...]:
         # None, the zero of any space, may be among them.
-        return tuple(m.adjoint(y) for m in self.maps)  # type: ignore[misc]
+        return tuple(m.adjoint(y) for m in self.maps)  # type: ignore[misc]  # a recursive type

@@ -32,7 +32,7 @@ class Equal(Projected):
         self.fixed = self.b
 
     @property  # not stored: on ranks it is the length of the local part
-    def size(self) -> int:  # type: ignore[override]
+    def size(self) -> int:  # type: ignore[override]  # read from b
         return int(self.b.size)
 
     @cached_property

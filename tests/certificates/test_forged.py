@@ -77,7 +77,7 @@ def test_a_bound_is_reported_as_proved_and_not_as_claimed():
     )
     claim = next(claim for claim in verdict.claims if claim.name == "bound")
     assert verdict.certificate.bound >= result.objective
-    shown, _, proof = claim.found.partition(", proved by ")
+    shown, _, proof = claim.text.partition(", proved by ")
     assert proof
     assert float(shown) >= verdict.certificate.bound  # a maximisation, rounded up
 

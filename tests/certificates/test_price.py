@@ -145,4 +145,4 @@ def test_verification_refutes_a_solved_result_whose_infeasibility_has_a_price():
     forged = replace(result, status=Status.SOLVED)
     verdict = condal.saved.verify(model, forged)
     assert [claim.name for claim in verdict.refuted] == ["solved"]
-    assert "price of infeasibility" in verdict.refuted[0].found
+    assert "price of infeasibility" in verdict.refuted[0].text

@@ -52,8 +52,8 @@ class Claim:
         What the statement is about, such as ``"bound"``.
     holds : bool
         Whether it is true.
-    found : str
-        What was found, in words.
+    text : str
+        What is proved or refuted, in words.
     assuming : tuple of str
         What the statement assumes without proof, such as a given bound on the trace.
     instead : str
@@ -62,7 +62,7 @@ class Claim:
 
     name: str
     holds: bool
-    found: str
+    text: str
     assuming: tuple[str, ...] = ()
     instead: str = ""
 
@@ -285,8 +285,8 @@ def separated(problem: Problem, result: Result, seed: int) -> Claim:
             surely = f", wrong with probability at most {failure:.1g}" if failure else ""
             text = f"A(X) is {claim.value:.3g} from K or further, by {proof.how}{surely}"
             holds = failure <= claim.failure
-            found = f"proved: {text}" if holds else f"less surely: {text}"
-            return Claim(name, holds, found, assumptions_of(replace(proof, failure=failure)))
+            judged = f"proved: {text}" if holds else f"less surely: {text}"
+            return Claim(name, holds, judged, assumptions_of(replace(proof, failure=failure)))
     text = f"proved, but by {distance:.3g}, not by the {claim.value:.3g} that is claimed"
     return Claim(name, False, text if distance else "the separator proves nothing")
 

@@ -106,7 +106,7 @@ class Verdict:
     def __repr__(self) -> str:
         width = max((len(claim.name) for claim in self.claims), default=0)
         lines = [
-            f"  {claim.name:<{width}}  {'' if claim.holds else 'REFUTED: '}{claim.found}"
+            f"  {claim.name:<{width}}  {'' if claim.holds else 'REFUTED: '}{claim.text}"
             for claim in self.claims
         ]
         return "\n".join([self.headline, *lines])
@@ -199,12 +199,12 @@ def _infeasible(model: Problem | Model, result: Result, seed: int) -> Claim:
     if not claim.holds or result.separator is None:
         return claim
     if isinstance(model, Rechecks) and model.rechecked(result).status is not result.status:
-        return replace(claim, holds=False, found="the program's own data do not prove it")
+        return replace(claim, holds=False, text="the program's own data do not prove it")
     if not isinstance(model, Separates):
         return claim
     assumed = model.separated_for(result.separator)
     if assumed is None:
-        return replace(claim, holds=False, found="proved only for points with a good objective")
+        return replace(claim, holds=False, text="proved only for points with a good objective")
     return replace(claim, assuming=(assumed, *claim.assuming)) if assumed else claim
 
 

@@ -130,7 +130,7 @@ def _check_pair(model: Any, answer: str, tol: float, seed: int | None) -> Verdic
 
 def _measured(claim: Claim) -> Claim:
     """Return a claim as a measurement: nothing was claimed."""
-    return replace(claim, found=claim.found.removesuffix(", as claimed"))
+    return replace(claim, text=claim.text.removesuffix(", as claimed"))
 
 
 def _unclaimed(model: Any, x: Any, given: GivenAnswer) -> Result:

@@ -24,7 +24,7 @@ class Finding:
     def of(cls, heading: str, verdict: Verdict) -> Finding:
         """Return the claims of a verdict and its headline."""
         rows = [
-            (claim.name, claim.found if claim.holds else f"REFUTED: {claim.found}")
+            (claim.name, claim.text if claim.holds else f"REFUTED: {claim.text}")
             for claim in verdict.claims
         ]
         return cls(heading, rows, verdict.headline, verdict.proved)

@@ -38,7 +38,7 @@ def verify_answer(
     note = (
         f"it was saved with another version of {' and '.join(other)}, which may round differently"
     )
-    return replace(claim, found=f"{claim.found}; {note}")
+    return replace(claim, text=f"{claim.text}; {note}")
 
 
 def _recompute(application: Application, model: Any, saved: Saved, chosen: Chosen) -> Claim:

@@ -86,8 +86,8 @@ def _of_proved_trace(
     for claim in verdict.claims:
         if _rests_on_trace(claim):
             kept = tuple(text for text in claim.assuming if GIVEN_TRACE not in text)
-            found = claim.found if proved else f"{claim.found}; {UNPROVED_TRACE}"
-            claim = replace(claim, holds=proved, found=found, assuming=kept)
+            text = claim.text if proved else f"{claim.text}; {UNPROVED_TRACE}"
+            claim = replace(claim, holds=proved, text=text, assuming=kept)
         claims.append(claim)
     return Verdict(tuple(claims), verdict.certificate)
 

@@ -87,7 +87,7 @@ def refuted(model, result, *names, **options):
     verdict = verify(model, result, **options)
     assert not verdict.proved
     assert {claim.name for claim in verdict.refuted} >= set(names)
-    return "; ".join(claim.found for claim in verdict.refuted)
+    return "; ".join(claim.text for claim in verdict.refuted)
 
 
 def test_what_is_true_is_proved(solved, tmp_path):
@@ -239,7 +239,7 @@ def test_infeasibility_is_proved_again(tmp_path):
     verdict = verify(problem, loaded)
     assert verdict.proved, verdict
     assert verdict.claims[0].name == "infeasible"
-    assert verdict.claims[0].found.startswith("proved: A(X) is 1 from K or further")
+    assert verdict.claims[0].text.startswith("proved: A(X) is 1 from K or further")
     for change, text in (
         ({"separator": None}, "there is no separator"),
         ({"infeasible": None}, "there is no separator"),
@@ -286,7 +286,7 @@ def test_how_surely_it_is_infeasible_is_a_claim(monkeypatch):
     assert result.infeasible.failure == 1e-6
     found = verify(apart, result).claims[0]
     assert found.holds
-    assert "wrong with probability at most" in found.found
+    assert "wrong with probability at most" in found.text
     surer = replace(result, infeasible=replace(result.infeasible, failure=0.0))
     assert "less surely" in refuted(apart, surer, "infeasible")
 

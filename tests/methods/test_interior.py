@@ -451,7 +451,7 @@ def test_where_it_does_not_apply_it_says_so_in_one_line(name):
 
 
 def test_it_ends_where_its_system_has_no_factor(monkeypatch):
-    monkeypatch.setattr("condal.methods.interior.central.dpotrf", lambda M, **_: (M, 1))
+    monkeypatch.setattr("condal.methods.interior.newton_system.dpotrf", lambda M, **_: (M, 1))
     result = condal.solve(planted_sdp().problem, InteriorPoint())
     assert result.status is condal.Status.STALLED
     assert result.x is None

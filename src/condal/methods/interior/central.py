@@ -13,22 +13,19 @@ from functools import cached_property
 from math import inf
 
 import numpy as np
-from scipy.linalg import cho_solve
-from scipy.linalg.lapack import dpotrf
 
 from condal.linalg.cone_slices import ConeSlice
 from condal.linalg.points import Array
 from condal.methods.interior.cone_point import ConePoint, Step
+from condal.methods.interior.newton_system import NewtonSystem
 from condal.methods.interior.orthant import Orthant
 from condal.methods.interior.psd import Psd
-from condal.methods.interior.schur import Schur
 from condal.methods.interior.second_order import SecondOrder
 from condal.methods.interior.standard import Cone, StandardForm, share_of
 
 MAX_REFINEMENTS = 3  # of a direction
 DIRECTION_ERROR = 1e-2  # of the residual: the accepted error of A du
 DIRECTION_ROUNDING = 1e-15  # of b: the error that rounding causes
-RIDGES = (0.0, 1e-15, 1e-13, 1e-11, 1e-9)  # on the unit diagonal, until the system has a factor
 MIN_FRACTION, MORE_FRACTION = 0.9, 0.09  # of the way to the boundary
 SHORTENING = 0.8  # of a step that rounding takes beyond the boundary
 MAX_SHORTENINGS = 8
@@ -74,7 +71,7 @@ class Path:
 
     def advanced(self) -> Path | None:
         """Return the path after one step; None where rounding prevents a step."""
-        system = _System.of(self)
+        system = NewtonSystem.of(self.places, self.form.b.size)
         if system is None:
             return None
         _, predicted = self._direction(system, 0.0, None)
@@ -90,7 +87,9 @@ class Path:
         for _ in range(MAX_SHORTENINGS):
             y = self.y + dual * dy
             pairs = zip(self.places, steps, strict=True)
-            moved = [place.moved(step, primal, dual, y) for place, step in pairs]
+            moved = [
+                place.moved(step, primal, dual, place.cone.reduced(y)) for place, step in pairs
+            ]
             inside = tuple(place for place in moved if place is not None)
             if len(inside) == len(moved):
                 return Path(self.form, inside, y)
@@ -98,7 +97,7 @@ class Path:
         return None
 
     def _direction(
-        self, system: _System, mu: float, past: Sequence[Step] | None
+        self, system: NewtonSystem, mu: float, past: Sequence[Step] | None
     ) -> tuple[Array, list[Step]]:
         """dy and the step of each cone, towards u z = mu."""
         before = past or (None,) * len(self.places)
@@ -136,47 +135,15 @@ class Path:
         return sum(place.gap_at(step, primal, dual) for place, step in pairs)
 
 
-@dataclass(frozen=True, eq=False)
-class _System:
-    """The Cholesky factor of M = A H A', scaled to a unit diagonal."""
-
-    scale: Array
-    factor: Array
-
-    @classmethod
-    def of(cls, path: Path) -> _System | None:
-        """Factor M; None if it has no factor."""
-        m = path.form.b.size
-        M = np.zeros((m, m))
-        for place in path.places:
-            place.add_to(M)
-        scale = 1.0 / np.sqrt(np.maximum(np.diagonal(M), 1e-300))
-        M *= scale[:, None] * scale
-        if not np.isfinite(M).all():
-            return None
-        for ridge in RIDGES:
-            M[np.diag_indices(m)] = 1.0 + ridge
-            factor, failed = dpotrf(M, lower=1, clean=0)
-            if not failed:
-                return cls(scale, np.asarray(factor))
-        return None
-
-    def solved(self, right: Array) -> Array:
-        """Return M^-1 right."""
-        scaled = cho_solve((self.factor, True), self.scale * right, check_finite=False)
-        return np.asarray(self.scale * scaled)
-
-
 def _first_point(cone: Cone, y: Array, mu: float) -> ConePoint:
     """The first point, with z = c - A'y, which must be inside; caps add about mu."""
     cost = cone.reduced(y)
     if cone.kind == "psd":
-        n = cone.n
-        first = Psd.of(cone, Schur.of(cone.A, n), cone.first.reshape(n, n), cost.reshape(n, n))
+        first = Psd.first(cone, cone.first, cost)
         assert first is not None
         return first
     if cone.kind == "second-order":
-        return SecondOrder(cone, cone.first, cost)
+        return SecondOrder(cone, cone.first[None], cost[None])
     capped, w = cone.cap < inf, cone.cap - cone.first
     more = np.where(capped, np.maximum(mu / np.minimum(cone.first, w), np.abs(cost)), 0.0)
     z = np.where(capped, more + np.maximum(cost, 0.0), cost)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from condal.linalg.points import Array
+from condal.methods.interior.standard import Cone
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,10 @@ class ConePoint(Protocol):
     """u inside a cone, z inside its dual."""
 
     @property
+    def cone(self) -> Cone:
+        """The cone, with its columns of the data."""
+
+    @property
     def gap(self) -> float:
         """<u, z>, and <w, v>."""
 
@@ -47,11 +52,19 @@ class ConePoint(Protocol):
 
     @property
     def point(self) -> Array:
-        """u; for a matrix, its Cholesky factor."""
+        """u; for matrices, their Cholesky factors."""
 
     @property
     def flat(self) -> Array:
         """u as a vector."""
+
+    @property
+    def dual(self) -> Array:
+        """z as a vector."""
+
+    @property
+    def depth(self) -> float:
+        """A number t with z - d in the dual cone for every d of norm at most t."""
 
     def price(self) -> float:
         """Return <cap, v>, the price of the caps in the dual objective."""
@@ -62,6 +75,9 @@ class ConePoint(Protocol):
     def aim(self, mu: float, past: Step | None) -> Aim:
         """Return the target u z = mu, with the second-order term of the predictor step, if any."""
 
+    def scaled(self, dz: Array) -> Array:
+        """Return H dz."""
+
     def step(self, aim: Aim, dz: Array) -> Step:
         """Return the step with du = r - H dz."""
 
@@ -71,5 +87,5 @@ class ConePoint(Protocol):
     def gap_at(self, step: Step, primal: float, dual: float) -> float:
         """Return the gap after steps of these lengths."""
 
-    def moved(self, step: Step, primal: float, dual: float, y: Array) -> ConePoint | None:
-        """Return the next pair, with z from y; None unless it is inside."""
+    def moved(self, step: Step, primal: float, dual: float, cost: Array | None) -> ConePoint | None:
+        """Return the next pair, with z = cost if it is given; None unless it is inside."""

@@ -25,6 +25,12 @@ class Orthant:
     z: Array
     v: Array
 
+    @classmethod
+    def first(cls, cone: Cone, u: Array, z: Array) -> Orthant | None:
+        """Return the pair of two vectors without caps; None unless both are inside."""
+        inside = min(u.min(initial=1.0), z.min(initial=1.0)) > 0
+        return cls(cone, u, np.full(u.size, inf), z, np.zeros(u.size)) if inside else None
+
     @cached_property
     def capped(self) -> Any:
         """The mask of the capped entries."""
@@ -47,6 +53,15 @@ class Orthant:
     def flat(self) -> Array:
         return self.u
 
+    @property
+    def dual(self) -> Array:
+        return self.z
+
+    @property
+    def depth(self) -> float:
+        """The least z."""
+        return float(self.z.min(initial=inf))
+
     def price(self) -> float:
         return float(self.cone.cap[self.capped] @ self.v[self.capped])
 
@@ -68,16 +83,20 @@ class Orthant:
         uz = np.full(self.u.size, mu)
         wv = np.where(self.capped, mu, 0.0)
         if past is not None:
-            assert past.v is not None
             uz -= past.u * past.z
-            wv += past.u * past.v
+            if past.v is not None:
+                wv += past.u * past.v
         return Aim(self.H * (uz / self.u - self.z - wv / self.w + self.v), uz, wv)
+
+    def scaled(self, dz: Array) -> Array:
+        """H dz."""
+        return self.H * dz
 
     def step(self, aim: Aim, dz: Array) -> Step:
         """du = r - H dz; the steps of z and v differ by dz."""
         assert aim.uz is not None
         assert aim.wv is not None
-        du = aim.r - self.H * dz
+        du = aim.r - self.scaled(dz)
         return Step(
             du,
             aim.uz / self.u - self.z - self.z / self.u * du,
@@ -85,9 +104,9 @@ class Orthant:
         )
 
     def longest(self, step: Step) -> tuple[float, float]:
-        assert step.v is not None
         primal = min(_ratio(self.u, step.u), _ratio(self.w, -step.u))
-        return primal, min(_ratio(self.z, step.z), _ratio(self.v, step.v))
+        capped = inf if step.v is None else _ratio(self.v, step.v)
+        return primal, min(_ratio(self.z, step.z), capped)
 
     def gap_at(self, step: Step, primal: float, dual: float) -> float:
         assert step.v is not None
@@ -96,14 +115,15 @@ class Orthant:
         w, v = self.w[capped] - primal * step.u[capped], self.v[capped] + dual * step.v[capped]
         return gap + float(w @ v)
 
-    def moved(self, step: Step, primal: float, dual: float, y: Array) -> Orthant | None:
-        """Move each; the larger of z and v follows from y and the smaller."""
-        assert step.v is not None
+    def moved(self, step: Step, primal: float, dual: float, cost: Array | None) -> Orthant | None:
+        """Move each; with a cost, the larger of z and v follows from it and the smaller."""
         u, w = self.u + primal * step.u, self.w - primal * step.u
-        z, v = self.z + dual * step.z, self.v + dual * step.v
-        cost = self.cone.reduced(y)
-        by_z = z >= v
-        z, v = np.where(by_z, cost + v, z), np.where(by_z, v, z - cost)
+        z, v = self.z + dual * step.z, self.v
+        if step.v is not None:
+            v = v + dual * step.v
+        if cost is not None:
+            by_z = z >= v
+            z, v = np.where(by_z, cost + v, z), np.where(by_z, v, z - cost)
         inside = min(part.min(initial=1.0) for part in (u, w, z, v[self.capped])) > 0
         return Orthant(self.cone, u, w, z, v) if inside else None
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, sqrt
+from math import inf
 
 import numpy as np
+import scipy.sparse as sp
 
 from condal.linalg.points import Array
 from condal.methods.interior.cone_point import Aim, Step
@@ -15,20 +16,26 @@ from condal.methods.interior.standard import Cone
 
 @dataclass(frozen=True, eq=False)
 class SecondOrder:
-    """u and z with |(u_2, ...)| < u_1, and the Nesterov-Todd scaling N z = N^-1 u."""
+    """Stacks of u and z with |(u_2, ...)| < u_1, and the Nesterov-Todd scalings N z = N^-1 u."""
 
     cone: Cone
     u: Array
     z: Array
 
+    @classmethod
+    def first(cls, cone: Cone, u: Array, z: Array) -> SecondOrder | None:
+        """Return the pair of two vectors; None unless both are inside."""
+        stacks = u.reshape(-1, cone.n), z.reshape(-1, cone.n)
+        return cls(cone, *stacks) if all(map(_inside, stacks)) else None
+
     @property
     def gap(self) -> float:
         """<u, z>."""
-        return float(self.u @ self.z)
+        return float(np.vdot(self.u, self.z))
 
     @property
     def degree(self) -> float:
-        return 1.0
+        return float(len(self.u))
 
     @property
     def point(self) -> Array:
@@ -36,85 +43,121 @@ class SecondOrder:
 
     @property
     def flat(self) -> Array:
-        return self.u
+        return self.u.ravel()
+
+    @property
+    def dual(self) -> Array:
+        return self.z.ravel()
+
+    @property
+    def depth(self) -> float:
+        """z_1 - |(z_2, ...)|."""
+        return float(np.min(self.z[:, 0] - np.linalg.norm(self.z[:, 1:], axis=1)))
 
     def price(self) -> float:
         return 0.0
 
     @cached_property
+    def _roots(self) -> tuple[Array, Array]:
+        """The square roots of the determinants of u and z."""
+        return np.sqrt(_determinant(self.u)), np.sqrt(_determinant(self.z))
+
+    @cached_property
     def N(self) -> Array:
         """eta (2 q q' - J)^(1/2), with q on the hyperboloid between u and J z."""
-        du, dz = sqrt(_determinant(self.u)), sqrt(_determinant(self.z))
-        u, z = self.u / du, self.z / dz
-        z[1:] *= -1.0
-        q = (u + z) / (2.0 * sqrt(0.5 * (1.0 + u[0] * z[0] - u[1:] @ z[1:])))
-        N = np.eye(q.size)
-        N[1:, 1:] += np.outer(q[1:], q[1:]) / (1.0 + q[0])
-        N[0], N[:, 0] = q, q
-        return np.asarray(sqrt(du / dz) * N)
+        du, dz = self._roots
+        u, z = self.u / du[:, None], self.z / dz[:, None]
+        z[:, 1:] *= -1.0
+        cosine = u[:, 0] * z[:, 0] - np.einsum("kj,kj->k", u[:, 1:], z[:, 1:])
+        q = (u + z) / (2.0 * np.sqrt(0.5 * (1.0 + cosine)))[:, None]
+        N = np.tile(np.eye(self.cone.n), (len(q), 1, 1))
+        N[:, 1:, 1:] += q[:, 1:, None] * q[:, None, 1:] / (1.0 + q[:, :1, None])
+        N[:, 0], N[:, :, 0] = q, q
+        return np.asarray(np.sqrt(du / dz)[:, None, None] * N)
 
     @cached_property
     def lam(self) -> Array:
         """N z."""
-        return np.asarray(self.N @ self.z)
+        return self._times(self.N, self.z)
+
+    def _times(self, N: Array, v: Array) -> Array:
+        """N v, cone by cone."""
+        return np.asarray((N @ v.reshape(-1, self.cone.n, 1))[:, :, 0])
 
     def _unscaled(self, v: Array) -> Array:
         """N^-1 v = J N J v / eta^2: N / eta leaves the form <v, J v> as it is."""
-        J = np.ones(v.size)
+        J = np.ones(self.cone.n)
         J[1:] = -1.0
-        eta_squared = sqrt(_determinant(self.u)) / sqrt(_determinant(self.z))
-        return np.asarray(J * (self.N @ (J * v)) / eta_squared)
+        du, dz = self._roots
+        return np.asarray(J * self._times(self.N, J * v) / (du / dz)[:, None])
 
     def add_to(self, M: Array) -> None:
         """A N N A'."""
-        A = self.cone.A
+        A, k = self.cone.A, len(self.u)
         rows = np.flatnonzero(np.diff(A.indptr))
-        image = A[rows] @ self.N
-        M[np.ix_(rows, rows)] += image @ image.T
+        if k == 1:
+            image = A[rows] @ self.N[0]
+            M[np.ix_(rows, rows)] += image @ image.T
+            return
+        N = sp.bsr_array((self.N, np.arange(k), np.arange(k + 1)), (A.shape[1], A.shape[1]))
+        image = sp.csr_array(A @ N)
+        M += (image @ image.T).toarray()
 
     def aim(self, mu: float, past: Step | None) -> Aim:
         """mu z^-1 - u, minus N of the second-order term of the predictor step divided by lam."""
-        target = np.zeros(self.u.size)
-        target[0] = mu
+        target = np.zeros(self.u.shape)
+        target[:, 0] = mu
         if past is not None:
-            a, b = self._unscaled(past.u), self.N @ past.z
-            target[0] -= a @ b
-            target[1:] -= a[0] * b[1:] + b[0] * a[1:]
-        lam = self.lam
+            a = self._unscaled(past.u.reshape(self.u.shape))
+            b = self._times(self.N, past.z)
+            target[:, 0] -= np.einsum("kj,kj->k", a, b)
+            target[:, 1:] -= a[:, :1] * b[:, 1:] + b[:, :1] * a[:, 1:]
+        lam, (du, dz) = self.lam, self._roots
         # det lam, which rounding may destroy if computed from lam
-        determinant = sqrt(_determinant(self.u)) * sqrt(_determinant(self.z))
-        head = (lam[0] * target[0] - lam[1:] @ target[1:]) / determinant
-        divided = np.concatenate([[head], (target[1:] - head * lam[1:]) / lam[0]])
-        return Aim(self.N @ divided - self.u)
+        inner = np.einsum("kj,kj->k", lam[:, 1:], target[:, 1:])
+        head = ((lam[:, 0] * target[:, 0] - inner) / (du * dz))[:, None]
+        divided = np.hstack([head, (target[:, 1:] - head * lam[:, 1:]) / lam[:, :1]])
+        return Aim((self._times(self.N, divided) - self.u).ravel())
+
+    def scaled(self, dz: Array) -> Array:
+        """N N dz."""
+        return self._times(self.N, self._times(self.N, dz)).ravel()
 
     def step(self, aim: Aim, dz: Array) -> Step:
         """du = r - N N dz."""
-        return Step(aim.r - self.N @ (self.N @ dz), dz)
+        return Step(aim.r - self.scaled(dz), dz)
 
     def longest(self, step: Step) -> tuple[float, float]:
-        return _until_flat(self.u, step.u), _until_flat(self.z, step.z)
+        shape = self.u.shape
+        return _until_flat(self.u, step.u.reshape(shape)), _until_flat(
+            self.z, step.z.reshape(shape)
+        )
 
     def gap_at(self, step: Step, primal: float, dual: float) -> float:
         """<u + primal du, z + dual dz>."""
-        return float((self.u + primal * step.u) @ (self.z + dual * step.z))
+        return float((self.flat + primal * step.u) @ (self.dual + dual * step.z))
 
-    def moved(self, step: Step, primal: float, dual: float, y: Array) -> SecondOrder | None:
-        u, z = self.u + primal * step.u, self.cone.reduced(y)
-        return SecondOrder(self.cone, u, z) if _inside(u) and _inside(z) else None
+    def moved(
+        self, step: Step, primal: float, dual: float, cost: Array | None
+    ) -> SecondOrder | None:
+        z = self.dual + dual * step.z if cost is None else cost
+        return SecondOrder.first(self.cone, self.flat + primal * step.u, z)
 
 
-def _determinant(u: Array) -> float:
-    width = float(np.linalg.norm(u[1:]))
-    return (float(u[0]) - width) * (float(u[0]) + width)
+def _determinant(u: Array) -> Array:
+    width = np.linalg.norm(u[:, 1:], axis=1)
+    return np.asarray((u[:, 0] - width) * (u[:, 0] + width))
 
 
 def _inside(u: Array) -> bool:
-    return bool(u[0] > 0) and _determinant(u) > 0
+    return bool(np.all(u[:, 0] > 0) and np.all(_determinant(u) > 0))
 
 
 def _until_flat(u: Array, d: Array) -> float:
-    """The largest t with u + t d in the cone."""
-    a, b = float(d[0] ** 2 - d[1:] @ d[1:]), float(u[0] * d[0] - u[1:] @ d[1:])
+    """The largest t with every u + t d in the cone."""
+    a = d[:, 0] ** 2 - np.einsum("kj,kj->k", d[:, 1:], d[:, 1:])
+    b = u[:, 0] * d[:, 0] - np.einsum("kj,kj->k", u[:, 1:], d[:, 1:])
     c = _determinant(u)  # det(u + t d) = c + 2 b t + a t^2
-    below = sqrt(max(b * b - a * c, 0.0)) - b
-    return c / below if below > 0 and b * b >= a * c else inf
+    below = np.sqrt(np.maximum(b * b - a * c, 0.0)) - b
+    ends = (below > 0) & (b * b >= a * c)
+    return float(np.min(c[ends] / below[ends], initial=inf))

@@ -97,10 +97,10 @@ class StandardForm:
             if section.kind == "orthant":
                 x[entries] *= _fitted(section, float(x[entries].sum()))
             elif section.kind == "second-order":
-                cone = next(others)
+                cone = next(others)[0]
                 x[entries] = _fitted(section, float(cone[0])) * cone
             elif section.kind == "psd":
-                factor = next(others)
+                factor = next(others)[0]
                 factor = sqrt(_fitted(section, float(np.vdot(factor, factor)))) * factor
                 x[entries] = (factor @ factor.T).ravel()
                 factors.append(factor)

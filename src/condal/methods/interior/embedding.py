@@ -1,0 +1,348 @@
+r"""The homogeneous self-dual embedding of a conic program, which needs no bound and no first point.
+
+.. math::
+
+    A u + F w = b \tau, \quad A^\top y + z = c \tau, \quad F^\top y = d \tau, \quad
+    \langle b, y \rangle - \langle c, u \rangle - \langle d, w \rangle = \kappa
+
+with u and z in the cone and its dual, and tau and kappa nonnegative. A solution with tau > 0 gives
+an optimal pair; one with kappa > 0 gives a ray: a proof that the program or its dual is infeasible.
+The path from u = z = e, tau = kappa = 1 has all residuals fall at the rate of mu. Nothing that
+comes out is a proof: the ends are proposals.
+
+References
+----------
+X. Xu, P.-F. Hung, Y. Ye. A simplified homogeneous and self-dual linear programming algorithm and
+its implementation. Annals of Operations Research 62, 1996.
+
+E. D. Andersen, C. Roos, T. Terlaky. On implementing a primal-dual interior-point method for conic
+quadratic optimization. Mathematical Programming 95, 2003.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from math import inf
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.linalg.points import Array
+from condal.methods.interior.cone_point import ConePoint, Step
+from condal.methods.interior.newton_system import NewtonSystem
+from condal.methods.interior.orthant import Orthant
+from condal.methods.interior.psd import Psd
+from condal.methods.interior.second_order import SecondOrder
+from condal.methods.interior.standard import Cone
+
+MAX_REFINEMENTS = 3  # of a direction
+DIRECTION_ERROR = 1e-2  # of the residual: the accepted error of a direction
+DIRECTION_ROUNDING = 1e-15
+MIN_FRACTION, MORE_FRACTION = 0.9, 0.09  # of the way to the boundary
+SHORTENING = 0.8  # of a step that rounding takes beyond the boundary
+MAX_SHORTENINGS = 10
+MIN_SIGMA = 1e-6
+MIN_STEP = 1e-7
+CENTRING, MAX_CENTRING_STEPS = 10.0, 8  # factor on mu, and steps towards it
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedProgram:
+    """minimise <c, u> + <d, w>, A u + F w = b, u in the cones, with b, c and d of at most 1.
+
+    `cones` hold c and A; `free` is F, or None. Gaps are relative to the objective and `unit`.
+    """
+
+    cones: tuple[Cone, ...]
+    b: Array
+    free: Any
+    d: Array
+    unit: float = 1.0
+
+    @cached_property
+    def c(self) -> Array:
+        """The costs of all cones."""
+        return np.concatenate([np.zeros(0), *(cone.c for cone in self.cones)])
+
+    @cached_property
+    def A(self) -> Any:
+        """The columns of all cones, in CSR."""
+        m = self.b.size
+        return sp.csr_array(sp.hstack([sp.csr_array((m, 0)), *(cone.A for cone in self.cones)]))
+
+    @cached_property
+    def adjoint(self) -> Any:
+        """A', in CSR."""
+        return sp.csr_array(self.A.T)
+
+    @cached_property
+    def places(self) -> tuple[slice, ...]:
+        """The place of each cone in u."""
+        ends = np.cumsum([0, *(cone.c.size for cone in self.cones)]).tolist()
+        return tuple(slice(a, b) for a, b in pairwise(ends))
+
+    def image(self, u: Array, w: Array) -> Array:
+        """A u + F w."""
+        return np.asarray(self.A @ u if self.free is None else self.A @ u + self.free @ w)
+
+    def free_adjoint(self, y: Array) -> Array:
+        """F'y."""
+        return np.zeros(0) if self.free is None else np.asarray(self.free.T @ y)
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """A point of the embedding."""
+
+    program: EmbeddedProgram
+    pairs: tuple[ConePoint, ...] = field(repr=False)
+    w: Array
+    y: Array
+    tau: float
+    kappa: float
+
+    @classmethod
+    def first(cls, program: EmbeddedProgram) -> Embedded:
+        """Return the first point: u = z = e, tau = kappa = 1."""
+        pairs = []
+        for cone in program.cones:
+            pair = _KINDS[cone.kind](cone, cone.first, cone.first.copy())
+            assert pair is not None
+            pairs.append(pair)
+        zeros = np.zeros(program.d.size), np.zeros(program.b.size)
+        return cls(program, tuple(pairs), *zeros, 1.0, 1.0)
+
+    @cached_property
+    def u(self) -> Array:
+        """The points of all cones."""
+        return np.concatenate([np.zeros(0), *(pair.flat for pair in self.pairs)])
+
+    @cached_property
+    def z(self) -> Array:
+        """The points of all dual cones."""
+        return np.concatenate([np.zeros(0), *(pair.dual for pair in self.pairs)])
+
+    @cached_property
+    def mu(self) -> float:
+        """The gap over the degree of the cones."""
+        gap = sum(pair.gap for pair in self.pairs) + self.tau * self.kappa
+        return gap / (sum(pair.degree for pair in self.pairs) + 1.0)
+
+    @cached_property
+    def _image(self) -> Array:
+        return self.program.image(self.u, self.w)
+
+    @cached_property
+    def _costs(self) -> tuple[float, float]:
+        """<c, u> + <d, w> and <b, y>."""
+        program = self.program
+        primal = float(program.c @ self.u + program.d @ self.w)
+        return primal, float(program.b @ self.y)
+
+    @cached_property
+    def _residuals(self) -> tuple[Array, Array, Array, float]:
+        """What is missing in the four equations."""
+        program, (primal, dual) = self.program, self._costs
+        return (
+            self.tau * program.b - self._image,
+            self.tau * program.c - self.z - program.adjoint @ self.y,
+            self.tau * program.d - program.free_adjoint(self.y),
+            self.kappa + primal - dual,
+        )
+
+    @property
+    def gap(self) -> float:
+        """The difference of the objectives, relative to 1 and them."""
+        primal, dual = (cost / self.tau for cost in self._costs)
+        return abs(primal - dual) / (self.program.unit + abs(primal) + abs(dual))
+
+    @cached_property
+    def error(self) -> float:
+        """The largest of the relative residuals and the gap of the pair u / tau, y / tau."""
+        program, (rows, duals, free, _) = self.program, self._residuals
+        primal = _norm(rows) / (1.0 + _norm(program.b))
+        dual = max(_norm(duals), _norm(free)) / (1.0 + _norm(program.c))
+        return max(primal / self.tau, dual / self.tau, self.gap)
+
+    @cached_property
+    def ray_errors(self) -> tuple[float, float]:
+        """|A'y + z| / <b, y> and |A u + F w| / -<c, u>, inf where a sign is wrong."""
+        primal, dual = self._costs
+        program = self.program
+        separator = direction = inf
+        if dual > 0:
+            off = _norm(program.adjoint @ self.y + self.z) + _norm(program.free_adjoint(self.y))
+            separator = off / dual
+        if primal < 0:
+            direction = _norm(self._image) / -primal
+        return separator, direction
+
+    def advanced(self) -> Embedded | None:
+        """Return the point after a predictor and a corrector; None where rounding prevents it."""
+        newton = _Newton.of(self)
+        if newton is None:
+            return None
+        predicted = newton.direction(1.0, 0.0, None)
+        reach = min(1.0, self._longest(predicted))
+        sigma = max(MIN_SIGMA, (1.0 - reach) ** 3)
+        corrected = newton.direction(1.0 - sigma, sigma * self.mu, predicted)
+        length = min(1.0, (MIN_FRACTION + MORE_FRACTION * reach) * self._longest(corrected))
+        for _ in range(MAX_SHORTENINGS):
+            moved = self._moved(corrected, length, length)
+            if moved is not None:
+                return moved if length > MIN_STEP else None
+            length *= SHORTENING
+        return None
+
+    def centred(self) -> Embedded | None:
+        """Return a point whose y / tau has its slack inside the dual cone; None if none is near.
+
+        Newton steps to a larger mu, with tau fixed, move u and z by lengths of their own. The
+        residual of the dual vanishes with the first full step of z.
+        """
+        at, mu = self, CENTRING * self.mu
+        for _ in range(MAX_CENTRING_STEPS):
+            newton = _Newton.of(at)
+            if newton is None:
+                return None
+            direction = newton.direction(1.0, mu, None, fixed=True)
+            primal, dual = (min(1.0, MIN_FRACTION * t) for t in at._lengths(direction))
+            moved = at._moved(direction, primal, dual)
+            if moved is None or dual == 1.0:
+                return moved
+            at = moved
+        return None
+
+    def _lengths(self, d: _Direction) -> tuple[float, float]:
+        """The largest steps of u and of z that stay inside."""
+        pairs = zip(self.pairs, d.steps, strict=True)
+        lengths = [pair.longest(step) for pair, step in pairs]
+        return min((u for u, _ in lengths), default=inf), min((z for _, z in lengths), default=inf)
+
+    def _longest(self, d: _Direction) -> float:
+        """The largest step that stays inside."""
+        least = min(self._lengths(d))
+        for value, change in ((self.tau, d.tau), (self.kappa, d.kappa)):
+            if change < 0:
+                least = min(least, -value / change)
+        return least
+
+    def _moved(self, d: _Direction, primal: float, dual: float) -> Embedded | None:
+        pairs = []
+        for pair, step in zip(self.pairs, d.steps, strict=True):
+            moved = pair.moved(step, primal, dual, None)
+            if moved is None:
+                return None
+            pairs.append(moved)
+        return replace(
+            self,
+            pairs=tuple(pairs),
+            w=self.w + primal * d.w,
+            y=self.y + dual * d.y,
+            tau=self.tau + dual * d.tau,
+            kappa=self.kappa + dual * d.kappa,
+        )
+
+
+_KINDS: dict[str, Callable[[Cone, Array, Array], ConePoint | None]] = {
+    "psd": Psd.first,
+    "orthant": Orthant.first,
+    "second-order": SecondOrder.first,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class _Direction:
+    """A direction from a point of the embedding."""
+
+    steps: tuple[Step, ...]
+    w: Array
+    y: Array
+    tau: float
+    kappa: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Newton:
+    r"""Directions from one point, all with the same factor.
+
+    With q = r - H rd, each direction solves M dy + F dw = rp - A q + (b + A H c) dtau and
+    F'dy = rf + d dtau; the last equation then gives dtau.
+    """
+
+    at: Embedded
+    system: NewtonSystem
+    Hc: Array
+    AHc: Array
+    H_residual: Array
+    tau_y: Array
+    tau_w: Array
+    slope: float
+
+    @classmethod
+    def of(cls, at: Embedded) -> _Newton | None:
+        """Factor the system of a point; None if it has no factor."""
+        program = at.program
+        system = NewtonSystem.of(at.pairs, program.b.size, program.free)
+        if system is None:
+            return None
+        Hc, H_residual = (_scaled(at, v) for v in (program.c, at._residuals[1]))
+        AHc = program.A @ Hc
+        y, w = system.solved_with_free(program.b + AHc, program.d)
+        slope = float((program.b - AHc) @ y + program.c @ Hc - program.d @ w)
+        slope += at.kappa / at.tau
+        return cls(at, system, Hc, AHc, H_residual, y, w, slope)
+
+    def direction(
+        self, eta: float, mu: float, past: _Direction | None, *, fixed: bool = False
+    ) -> _Direction:
+        """Return the direction that leaves 1 - eta of the residuals and aims at u z = mu.
+
+        It leaves tau and kappa as they are if they are `fixed`.
+        """
+        at, program = self.at, self.at.program
+        rows, duals, free = (eta * residual for residual in at._residuals[:3])
+        gap = eta * at._residuals[3]
+        before: Sequence[Step | None] = (None,) * len(at.pairs) if past is None else past.steps
+        aims = [pair.aim(mu, last).r for pair, last in zip(at.pairs, before, strict=True)]
+        r = np.concatenate([np.zeros(0), *aims])
+        product = mu - at.tau * at.kappa - (0.0 if past is None else past.tau * past.kappa)
+        q = r - eta * self.H_residual
+        constant = gap + float(program.c @ q) + product / at.tau
+        y, w = self.system.solved_with_free(rows - program.A @ q, free)
+        accepted = max(DIRECTION_ERROR * _norm(rows), DIRECTION_ROUNDING)
+        best, error = None, inf
+        for _ in range(1 + MAX_REFINEMENTS):
+            rise = constant - float((program.b - self.AHc) @ y) + float(program.d @ w)
+            tau = 0.0 if fixed else rise / self.slope
+            dy, dw = y + tau * self.tau_y, w + tau * self.tau_w
+            dz = duals - program.adjoint @ dy + tau * program.c
+            du = r - _scaled(at, dz)
+            missing = rows + tau * program.b - program.image(du, dw)
+            missing_free = free + tau * program.d - program.free_adjoint(dy)
+            size = max(_norm(missing), _norm(missing_free))
+            if best is not None and not size < 0.5 * error:
+                break
+            steps = tuple(Step(du[place], dz[place]) for place in program.places)
+            kappa = 0.0 if fixed else (product - at.kappa * tau) / at.tau
+            best, error = _Direction(steps, dw, dy, tau, kappa), size
+            if error <= accepted:
+                break
+            more_y, more_w = self.system.solved_with_free(missing, missing_free)
+            y, w = y + more_y, w + more_w
+        assert best is not None
+        return best
+
+
+def _scaled(at: Embedded, v: Array) -> Array:
+    """H v, cone by cone."""
+    places = zip(at.pairs, at.program.places, strict=True)
+    return np.concatenate([np.zeros(0), *(pair.scaled(v[place]) for pair, place in places)])
+
+
+def _norm(v: Array) -> float:
+    return float(np.linalg.norm(v))

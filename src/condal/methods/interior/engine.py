@@ -1,0 +1,290 @@
+"""Proposals for conic programs of moderate size: solutions, rays, and duals inside their cone.
+
+A program comes as minimise <c, x>, Ax = b, x in a product of cones. Equal cones become one stack,
+so that a program of many small matrices costs few calls. Rows are scaled to norm 1, and large or
+tiny b and c as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from math import inf, sqrt
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.linalg.points import Array, Indices
+from condal.methods.interior.embedding import Embedded, EmbeddedProgram
+from condal.methods.interior.standard import Cone
+from condal.runtime.cancellation import check_cancelled
+from condal.runtime.time_limit import current_limit
+
+ACCURACY = 1e-9  # of a solution: proofs lose some of it
+RAY_ACCURACY = 1e-9
+SMALL_TAU = 1e-3  # of kappa or 1: below it, rays are looked at
+MAX_ITERS = 120
+PATIENCE, PROGRESS = 8, 0.8  # iterations within which an error falls below this share
+WAYPOINTS = (1e-3, 1e-6)  # errors of points that are kept for duals deep inside their cone
+MIN_NATURAL_NORM = 1e-3  # of b and c: smaller ones are scaled up
+MAX_STACKED_SIDE = 40  # of matrices that are stacked: larger ones gain nothing
+
+
+class Block(Protocol):
+    """A block of x, as `condal.certificates.conic.Cone` describes it."""
+
+    @property
+    def kind(self) -> Literal["free", "orthant", "second-order", "psd"]:
+        """The kind."""
+
+    @property
+    def n(self) -> int:
+        """The side of a matrix, or the length."""
+
+    @property
+    def packed(self) -> bool:
+        """Whether a matrix is its lower triangle, scaled."""
+
+    @property
+    def length(self) -> int:
+        """The number of coordinates in x."""
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """What the engine ends with; every vector is a proposal, none is a proof.
+
+    Attributes
+    ----------
+    outcome : {"solution", "separator", "direction"}
+        Whether the ends look like a solution, a y with -A'y in the dual cone and <b, y> > 0, or a
+        ray x with Ax = 0 and <c, x> < 0.
+    x, y : ndarray
+        The pair, or the ray.
+    error : float
+        The relative error of the pair or of the ray.
+    iterations : int
+        The iterations.
+    """
+
+    outcome: Literal["solution", "separator", "direction"]
+    x: Array = field(repr=False)
+    y: Array = field(repr=False)
+    error: float
+    iterations: int
+    _scaled: _Scaled = field(repr=False)
+    _waypoints: tuple[Embedded, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def inner(self) -> tuple[Array, ...]:
+        """Multipliers y with c - A'y inside the dual cone, the best bound first."""
+        centred = (at.centred() for at in self._waypoints)
+        return tuple(self._scaled.multipliers(at) for at in centred if at is not None)
+
+
+def propose(
+    c: Array, A: Any, b: Array, cones: Sequence[Block], *, accuracy: float = ACCURACY
+) -> Proposal:
+    """Follow the central path of the embedding to a solution or a ray.
+
+    Parameters
+    ----------
+    c, b : ndarray
+        The costs and the right sides.
+    A : sparse matrix
+        One row per equation.
+    cones : sequence of Block
+        The blocks of x.
+    accuracy : float, optional
+        The relative error at which a solution is accurate enough.
+
+    Returns
+    -------
+    Proposal
+        The proposal. The limit of the call under way ends the iterations early.
+    """
+    scaled = _Scaled.of(c, A, b, cones)
+    at, progress, iterations = Embedded.first(scaled.program), _Progress(), 0
+    while True:
+        separator, direction = at.ray_errors
+        if at.tau < SMALL_TAU * max(1.0, at.kappa) and min(separator, direction) <= RAY_ACCURACY:
+            return scaled.ray(at, iterations)
+        progress.record(at)
+        if progress.error <= accuracy or progress.stalled or iterations >= MAX_ITERS:
+            break
+        if current_limit().is_over():
+            break
+        check_cancelled()
+        moved = at.advanced()
+        if moved is None:
+            break
+        at, iterations = moved, iterations + 1
+    if min(at.ray_errors) < progress.error:
+        return scaled.ray(at, iterations)
+    return scaled.solution(progress.best, progress.waypoints, iterations)
+
+
+class _Progress:
+    """The most accurate pair so far, points on the way to it, and when anything last got better."""
+
+    def __init__(self) -> None:
+        self.best: Embedded | None = None
+        self.error, self.since = inf, 0
+        self.marks = np.full(3, inf)
+        self.ways: list[Embedded] = []
+
+    def record(self, at: Embedded) -> None:
+        """Record a point."""
+        if at.error < self.error:
+            self.best, self.error = at, at.error
+            if len(self.ways) < len(WAYPOINTS) and at.error <= WAYPOINTS[len(self.ways)]:
+                self.ways.append(at)
+        values = np.array([at.error, min(at.ray_errors), at.mu])
+        better = values <= PROGRESS * self.marks
+        self.marks = np.where(better, values, self.marks)
+        self.since = 0 if better.any() else self.since + 1
+
+    @property
+    def stalled(self) -> bool:
+        """Whether nothing got better for a while."""
+        return self.since >= PATIENCE
+
+    @property
+    def waypoints(self) -> tuple[Embedded, ...]:
+        """The best point, then points on the way to it, the nearest first."""
+        assert self.best is not None
+        return (self.best, *(way for way in reversed(self.ways) if way is not self.best))
+
+
+@dataclass(frozen=True, eq=False)
+class _Scaled:
+    """The embedded program, and how its vectors are those of the program.
+
+    x is `expand` times u beside w at `free`, times the size of b; y is scaled by the rows' norms.
+    """
+
+    program: EmbeddedProgram
+    expand: Any
+    free: Indices
+    norms: Array
+    size_b: float
+    size_c: float
+
+    @classmethod
+    def of(cls, c: Array, A: Any, b: Array, cones: Sequence[Block]) -> _Scaled:
+        """Stack equal cones and scale the data."""
+        stacks, expand, free = _stacked(cones, c.size)
+        A = sp.csr_array(A)
+        norms = np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel())
+        norms[norms == 0] = 1.0
+        A = sp.csr_array((1.0 / norms)[:, None] * A)
+        b = b / norms
+        size_b, size_c = _size(b), _size(c)
+        whole, costs = sp.csc_array(A @ expand), expand.T @ c / size_c
+        parts, begin = [], 0
+        for kind, n, count in stacks:
+            one = _identity(kind, n)
+            place = slice(begin, begin + one.size * count)
+            first = np.tile(one, count)
+            cap = np.full(first.size, inf)
+            parts.append(Cone(kind, n, costs[place], sp.csr_array(whole[:, place]), first, cap))
+            begin = place.stop
+        F = sp.csr_array(sp.csc_array(A)[:, free]) if free.size else None
+        program = EmbeddedProgram(
+            tuple(parts), b / size_b, F, c[free] / size_c, min(1.0, 1.0 / (size_b * size_c))
+        )
+        return cls(program, expand, free, norms, size_b, size_c)
+
+    def _x(self, at: Embedded) -> Array:
+        x = np.asarray(self.expand @ at.u)
+        x[self.free] = at.w
+        return self.size_b * x
+
+    def multipliers(self, at: Embedded) -> Array:
+        """Return y / tau of a point, for the rows of the program."""
+        return self.size_c / at.tau * at.y / self.norms
+
+    def ray(self, at: Embedded, iterations: int) -> Proposal:
+        """Return the better ray of a point, scaled to 1."""
+        x, y = self._x(at), at.y / self.norms
+        x, y = (v / (float(np.abs(v).max(initial=0.0)) or 1.0) for v in (x, y))
+        separator, direction = at.ray_errors
+        if separator <= direction:
+            return Proposal("separator", x, y, separator, iterations, self)
+        return Proposal("direction", x, y, direction, iterations, self)
+
+    def solution(
+        self, at: Embedded | None, waypoints: tuple[Embedded, ...], iterations: int
+    ) -> Proposal:
+        """Return the pair of a point."""
+        assert at is not None
+        x, y = self._x(at) / at.tau, self.multipliers(at)
+        return Proposal("solution", x, y, at.error, iterations, self, waypoints)
+
+
+def _stacked(
+    cones: Sequence[Block], length: int
+) -> tuple[list[tuple[Any, int, int]], Any, Indices]:
+    """Return the stacks as kind, n and count, x in terms of their entries, and free coordinates."""
+    ends = np.cumsum([0, *(cone.length for cone in cones)]).tolist()
+    groups: dict[tuple[Any, ...], list[tuple[Block, Indices]]] = {}
+    free = [np.zeros(0, dtype=np.int64)]
+    for k, (cone, (begin, end)) in enumerate(zip(cones, pairwise(ends), strict=True)):
+        places = np.arange(begin, end)
+        if cone.kind == "free":
+            free.append(places)
+        elif cone.kind == "orthant" or cone.length == 1:
+            groups.setdefault(("orthant",), []).append((cone, places))
+        elif cone.kind == "psd" and cone.n > MAX_STACKED_SIDE:
+            groups[cone.kind, cone.n, k] = [(cone, places)]
+        elif cone.length:
+            groups.setdefault((cone.kind, cone.n), []).append((cone, places))
+    stacks, rows, cols, data, count = [], [], [], [], 0
+    for key, members in groups.items():
+        for cone, places in members:
+            row, col, value = _entries(cone, places) if key[0] == "psd" else _plain(places)
+            rows.append(row)
+            cols.append(count + col)
+            data.append(value)
+            count += cone.n**2 if key[0] == "psd" else cone.length
+        if key[0] == "orthant":
+            stacks.append(("orthant", sum(places.size for _, places in members), 1))
+        else:
+            stacks.append((key[0], key[1], len(members)))
+    empty = np.zeros(0, dtype=np.int64)
+    where = np.concatenate([empty, *rows]), np.concatenate([empty, *cols])
+    expand = sp.csr_array((np.concatenate([np.zeros(0), *data]), where), (length, count))
+    return stacks, expand, np.concatenate(free)
+
+
+def _plain(places: Indices) -> tuple[Indices, Indices, Array]:
+    return places, np.arange(places.size), np.ones(places.size)
+
+
+def _entries(cone: Block, places: Indices) -> tuple[Indices, Indices, Array]:
+    """The coordinates of a matrix in terms of its n^2 entries: the mean of mirror images."""
+    n = cone.n
+    if not cone.packed:
+        i, j = np.divmod(np.arange(n * n), n)
+        scale = np.ones(n * n)
+    else:
+        j, i = np.triu_indices(n)
+        scale = np.where(i == j, 1.0, sqrt(2.0))
+    rows = np.concatenate([places, places])
+    return rows, np.concatenate([i * n + j, j * n + i]), 0.5 * np.concatenate([scale, scale])
+
+
+def _size(v: Array) -> float:
+    """The size to scale by: 1 where the units look natural, since the first point is made of 1s."""
+    norm = float(np.linalg.norm(v)) or 1.0
+    return max(norm, 1.0) if norm >= MIN_NATURAL_NORM else norm
+
+
+def _identity(kind: str, n: int) -> Array:
+    """The unit of a cone."""
+    if kind == "psd":
+        return np.eye(n).ravel()
+    return np.ones(n) if kind == "orthant" else np.eye(1, n).ravel()

@@ -141,7 +141,7 @@ def test_what_no_level_decides_is_not_called_infeasible():
 def test_a_level_below_the_optimum_is_no_proof():
     given, optimum = level_program()
     model = conic_model(given)
-    low = replace(model, trace=replace(model.trace, level=optimum - 1.0))
+    low = replace(model, trace=replace(model.trace, level=optimum - 1.0, proposal=None))
     result = low.solve(tol=1e-4)
     assert result.status is Status.STALLED
     assert result.bound == optimum - 1.0

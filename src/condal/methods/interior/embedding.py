@@ -47,7 +47,7 @@ SHORTENING = 0.8  # of a step that rounding takes beyond the boundary
 MAX_SHORTENINGS = 10
 MIN_SIGMA = 1e-6
 MIN_STEP = 1e-7
-CENTRING, MAX_CENTRING_STEPS = 10.0, 8  # factor on mu, and steps towards it
+CENTRING, MAX_CENTRING_STEPS = 3.0, 8  # factor on mu, and steps towards it
 
 
 @dataclass(frozen=True, eq=False)

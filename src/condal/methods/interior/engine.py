@@ -28,7 +28,7 @@ RAY_ACCURACY = 1e-9
 SMALL_TAU = 1e-3  # of kappa or 1: below it, rays are looked at
 MAX_ITERS = 120
 PATIENCE, PROGRESS = 8, 0.8  # iterations within which an error falls below this share
-WAYPOINTS = (1e-3, 1e-6)  # errors of points that are kept for duals deep inside their cone
+WAY_ERROR = 1e-3  # of the point that is kept for multipliers deep inside the dual cone
 MIN_NATURAL_NORM = 1e-3  # of b and c: smaller ones are scaled up
 MAX_STACKED_SIDE = 40  # of matrices that are stacked: larger ones gain nothing
 
@@ -76,13 +76,13 @@ class Proposal:
     error: float
     iterations: int
     _scaled: _Scaled = field(repr=False)
-    _waypoints: tuple[Embedded, ...] = field(default=(), repr=False)
+    _way: Embedded | None = field(default=None, repr=False)
 
     @cached_property
-    def inner(self) -> tuple[Array, ...]:
-        """Multipliers y with c - A'y inside the dual cone, the best bound first."""
-        centred = (at.centred() for at in self._waypoints)
-        return tuple(self._scaled.multipliers(at) for at in centred if at is not None)
+    def deep(self) -> Array | None:
+        """Multipliers with c - A'y deep inside the dual cone; None for a ray or without any."""
+        centred = None if self._way is None else self._way.centred()
+        return None if centred is None else self._scaled.multipliers(centred)
 
 
 def propose(
@@ -124,24 +124,24 @@ def propose(
         at, iterations = moved, iterations + 1
     if min(at.ray_errors) < progress.error:
         return scaled.ray(at, iterations)
-    return scaled.solution(progress.best, progress.waypoints, iterations)
+    return scaled.solution(progress, iterations)
 
 
 class _Progress:
-    """The most accurate pair so far, points on the way to it, and when anything last got better."""
+    """The most accurate pair so far, one on the way to it, and when anything last got better."""
 
     def __init__(self) -> None:
         self.best: Embedded | None = None
+        self.way: Embedded | None = None
         self.error, self.since = inf, 0
         self.marks = np.full(3, inf)
-        self.ways: list[Embedded] = []
 
     def record(self, at: Embedded) -> None:
         """Record a point."""
         if at.error < self.error:
             self.best, self.error = at, at.error
-            if len(self.ways) < len(WAYPOINTS) and at.error <= WAYPOINTS[len(self.ways)]:
-                self.ways.append(at)
+            if self.way is None or self.way.error > WAY_ERROR:
+                self.way = at
         values = np.array([at.error, min(at.ray_errors), at.mu])
         better = values <= PROGRESS * self.marks
         self.marks = np.where(better, values, self.marks)
@@ -151,12 +151,6 @@ class _Progress:
     def stalled(self) -> bool:
         """Whether nothing got better for a while."""
         return self.since >= PATIENCE
-
-    @property
-    def waypoints(self) -> tuple[Embedded, ...]:
-        """The best point, then points on the way to it, the nearest first."""
-        assert self.best is not None
-        return (self.best, *(way for way in reversed(self.ways) if way is not self.best))
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,13 +210,12 @@ class _Scaled:
             return Proposal("separator", x, y, separator, iterations, self)
         return Proposal("direction", x, y, direction, iterations, self)
 
-    def solution(
-        self, at: Embedded | None, waypoints: tuple[Embedded, ...], iterations: int
-    ) -> Proposal:
-        """Return the pair of a point."""
+    def solution(self, progress: _Progress, iterations: int) -> Proposal:
+        """Return the best pair."""
+        at = progress.best
         assert at is not None
         x, y = self._x(at) / at.tau, self.multipliers(at)
-        return Proposal("solution", x, y, at.error, iterations, self, waypoints)
+        return Proposal("solution", x, y, at.error, iterations, self, progress.way)
 
 
 def _stacked(

@@ -18,12 +18,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
-from condal.linalg.cone_slices import ConeSlice, sections
+from condal.linalg.cone_slices import sections
 from condal.linalg.norms import gamma
 from condal.linalg.points import Array, Point
 from condal.methods.interior.assembly import bounds, standard_form
 from condal.methods.interior.central import Path
-from condal.methods.interior.schur import plan
+from condal.methods.interior.cost import step_seconds
 from condal.methods.preconditions import require_linear
 from condal.methods.state import State, Warm
 from condal.runtime.cancellation import check_cancelled
@@ -37,11 +37,6 @@ MAX_ENTRIES = 10_000_000
 MATRICES = 20  # of the size of x, at the peak
 MAX_MATRIX_SIDE = 1000
 MAX_STEP_SECONDS = 1.0
-FACTOR = 0.025  # ns: a third of a multiplication and an addition
-WRITE = 8.0  # ns per entry of the Schur complement, all operations together
-READ = 20.0  # ns per entry of A, all reads together
-PRODUCT = 1.2  # ns: about 30 products, factors and spectra of the size of x
-CALLS = 2e6  # ns per block, whatever its size
 PATIENCE = 6  # steps without progress
 NEGLIGIBLE = 1e-13  # gap or infeasibility
 PROGRESS = 0.8  # of the previous error
@@ -87,7 +82,7 @@ class InteriorPoint:
             bounds(problem.h)
         except ProblemError:
             return inf
-        return 1e-9 * _nanoseconds(sp.csr_array(A), parts)
+        return step_seconds(sp.csr_array(A), parts)
 
     def bytes(self, problem: Problem) -> int:
         """Return the size of the matrices of a step."""
@@ -191,21 +186,6 @@ class BestInteriorPoint:
         if error < self.error:
             best = replace(best, error=error, state=state, point=point)
         return best, better
-
-
-def _nanoseconds(A: Any, parts: tuple[ConeSlice, ...]) -> float:
-    """The time of the Schur complement, its factor, the products of matrices and the calls."""
-    rows, columns = A.shape[0] + len(parts), sp.csc_array(A)
-    total = FACTOR * rows**3 + WRITE * rows**2 + READ * A.nnz + CALLS
-    end = 0
-    for part in parts:
-        begin, end = end, end + part.length
-        if part.kind == "psd":
-            owner = columns.indices[columns.indptr[begin] : columns.indptr[end]]
-            counts = np.bincount(owner)
-            counts = np.sort((counts[counts > 0] + 1) // 2)
-            total += CALLS + PRODUCT * part.n**3 + plan(counts, part.n)[1]
-    return float(total)
 
 
 def _refuted(clash: Array, state: State) -> State:

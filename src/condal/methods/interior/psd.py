@@ -137,6 +137,8 @@ def _cholesky(a: Array) -> Array | None:
 
 def _longest(factor: Array, d: Array) -> float:
     """The largest t with every a + t d psd, a = factor factor'; a little less for large ones."""
+    if not np.isfinite(d).all():
+        return 0.0
     if len(d) == 1 and d.shape[1] >= MIN_LANCZOS_SIDE:
         least = _least(factor[0], d[0])
     else:

@@ -18,11 +18,13 @@ from condal.certificates.tolerance import solves
 from condal.driver.solve import resume, solve
 from condal.errors import ProblemError
 from condal.linalg.points import Array, dense
+from condal.methods.proposed import Proposed
 from condal.problem import Problem
 from condal.problems.conic.combinations import combine
 from condal.problems.conic.duals import without_bound
 from condal.problems.conic.folded import fold
 from condal.problems.conic.program import Program
+from condal.problems.conic.proposed import folded_dual, point_of, proved_bound
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.trace import (
     Search,
@@ -118,6 +120,10 @@ class ConicModel:
         if self.verdict is not None:
             return self.ended()
         limit = TimeLimit(options.get("max_seconds"))
+        if method is None and options.get("warm_start") is None:
+            result = self._proposed(**options)
+            if result is not None and result.status is Status.SOLVED:
+                return result
         result = solve(self.problem, method, **options)
         proved = self.proved(result)
         if proved.reason != UNVERIFIED or result.tol is None:
@@ -131,6 +137,33 @@ class ConicModel:
         if self._within_tol(again):
             return replace(again, status=Status.SOLVED, reason="")
         return again if again.gap < proved.gap else proved
+
+    def _proposed(self, **options: Any) -> Result | None:
+        """Return the pair of the interior-point engine with what it proves; None without one."""
+        proposal = self._trace.proposal
+        if proposal is None:
+            return None
+        sense = self.problem.sense
+        start = Result(
+            x=point_of(self.shape, proposal, self._trace.traces),
+            y=folded_dual(self.shape, proposal.y),
+            status=Status.STALLED,
+            certificate=Certificate(np.nan, -sense * inf, inf, ""),
+            history=History(),
+            seconds=0.0,
+            oracle_calls=0,
+            matvecs=0,
+        )
+        result = solve(self.problem, Proposed(), **options, warm_start=start)
+        bound = proved_bound(self.program, proposal)
+        if bound > sense * result.bound:
+            how = "the slack is in the dual cone, whatever the trace: proved on the program's data"
+            certificate = replace(result.certificate, bound=sense * bound, how=how, failure=0.0)
+            result = replace(result, certificate=certificate)
+            if self._within_tol(result):
+                result = replace(result, status=Status.SOLVED, reason="")
+            return result
+        return self.proved(result)
 
     def resume(self, checkpoint: Any, **options: Any) -> Result:
         """Resume a solve of the problem, with a bound that holds for the program itself.

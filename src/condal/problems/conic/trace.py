@@ -16,24 +16,32 @@ import numpy as np
 from condal.driver.solve import solve
 from condal.errors import ProblemError
 from condal.linalg.points import Array
+from condal.methods.interior.engine import Proposal
 from condal.problems.conic import phases
 from condal.problems.conic.combinations import Combination, combine, traces
 from condal.problems.conic.exact import exact_trace, identity_weights
 from condal.problems.conic.folded import Part
 from condal.problems.conic.linear import diagonal_weights
 from condal.problems.conic.program import Program
+from condal.problems.conic.proposed import folded_dual, level_above, proposal_for, proved_by
 from condal.problems.conic.rays import Ray, find_ray
 from condal.problems.conic.structure import Shape
+from condal.problems.conic.verified import verified_infeasible, verified_unbounded
 from condal.result import Status
 from condal.runtime.arguments import require_positive
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
 
 LEVEL_GROWTH = 30.0  # factor on the room above the lowest level, if a level is too low
 MAX_LEVELS = 8
+MAX_SINGLE_PARTS = 64  # of which each is tried alone
 MAX_SEARCH_ITERS, MIN_SEARCH_ITERS = 5_000, 200  # of each solve of a search
 MAX_SEARCH_FLOPS = 1e12  # of each solve: few iterations, if each factorises large blocks
 TRIAL_TOL = 1e-2
 MIN_TRACE, TRACE_OF_ZERO_PARTS = 1e-9, 1e-3  # relative to the largest trace
+ALONG_A_RAY = (
+    "Ax is constant along a direction inside the cone, and the objective is unbounded along it: "
+    "proved with rounding accounted for"
+)
 LEVEL_MARGIN = 0.5  # fraction of the room: a larger objective is not clearly below the level
 
 
@@ -63,6 +71,8 @@ class TraceBound:
         The bound on the trace of each block that the user claims; None if the bound is proved.
     combinations : tuple of Combination
         The combinations of rows that prove the bound, unless it was given.
+    proposal : Proposal or None
+        The pair from which the bound comes, if an interior-point method proposed it.
     """
 
     traces: Array
@@ -72,6 +82,7 @@ class TraceBound:
     reached: bool = True
     given: float | None = None
     combinations: tuple[Combination, ...] = field(default=(), repr=False)
+    proposal: Proposal | None = field(default=None, repr=False)
 
     @property
     def largest(self) -> float:
@@ -159,6 +170,12 @@ def bound_traces(
         return proofs
     if search is None:
         raise UnboundedTraceError(f"no sum of rows bounds the trace of {shape.folded.program.name}")
+    with search.time.on():
+        proposal = proposal_for(shape.folded.program)
+        answer = None if proposal is None else _by_proposal(shape, proofs, proposal)
+    answer = _by_single_parts(shape, proofs) if answer is None else answer
+    if answer is not None:
+        return answer
     search.tell("no sum of rows bounds the trace: looking for one by solving a problem")
     for of_objective in (False, True):
         if search.time.is_over():
@@ -179,15 +196,39 @@ def bound_traces(
     search.tell("nothing bounds the trace: looking for an improving ray")
     ray = find_ray(shape.folded.program, **search.limits)
     if ray is not None:
-        how = "Ax is constant along a direction inside the cone, and the objective is unbounded "
-        how += "along it: proved with rounding accounted for"
-        return Verdict(Status.UNBOUNDED, how, ray=ray)
+        return Verdict(Status.UNBOUNDED, ALONG_A_RAY, ray=ray)
     raise UnboundedTraceError(
         f"no bound on the trace of {shape.folded.program.name} was found: neither its constraints "
         "nor its objective seem to imply one, and it was not proved to be unbounded either. Give "
         "trace_bound= (--trace-bound at the command line), a number that the trace of a solution "
         "does not exceed"
     )
+
+
+def _by_proposal(
+    shape: Shape, proofs: list[Combination], proposal: Proposal
+) -> TraceBound | Verdict | None:
+    """Return what the engine's proposal proves; None if it proves nothing."""
+    program = shape.folded.program
+    if proposal.outcome == "separator":
+        if not verified_infeasible(program, proposal.y, []):
+            return None
+        how = "weighted constraints add up to a value that no point of the cone has, whatever its "
+        how += "trace: proved with rounding accounted for"
+        return Verdict(Status.INFEASIBLE, how, y=folded_dual(shape, proposal.y))
+    if proposal.outcome == "direction":
+        if not verified_unbounded(program, proposal.x):
+            return None
+        return Verdict(Status.UNBOUNDED, ALONG_A_RAY, ray=Ray(proposal.x, 0.0, inf))
+    more = [*proofs, *proved_by(shape, proposal)]
+    if len(more) == len(proofs):
+        return None
+    level = level_above(shape, proposal, more[len(proofs) :])
+    bounds = traces(more, len(shape.maps), level)
+    if not np.all(np.isfinite(bounds)):
+        return None
+    how = "constraints and objective, weighted by an interior-point method, bound it"
+    return replace(_bound(bounds, more, how), level=level, proposal=proposal)
 
 
 def _given(trace: float, program: Program, part: Part) -> float:
@@ -220,20 +261,37 @@ def _by_rows(shape: Shape) -> TraceBound | Verdict | list[Combination]:
             traces_ = np.full(count, float(total))
             return TraceBound(traces_, how, exact=count == 1, combinations=(exact,))
         proofs.append(combine(shape, y))
-    groups: list[tuple[int, ...]] = [tuple(range(count))]
-    groups += [(j,) for j in range(count)] if 1 < count <= 64 else []
-    for parts in groups:
-        if y is None or len(parts) < count:
-            weights = diagonal_weights(folded, parts)
-            if weights is not None:
-                proofs.append(combine(shape, weights))
+    else:
+        _add_diagonal(shape, proofs, tuple(range(count)))
+    return _summed(shape, proofs) or proofs
+
+
+def _by_single_parts(shape: Shape, proofs: list[Combination]) -> TraceBound | Verdict | None:
+    """Return a bound or verdict from rows that bound the traces of single parts."""
+    count = len(shape.maps)
+    if not 1 < count <= MAX_SINGLE_PARTS:
+        return None
+    for part in range(count):
+        _add_diagonal(shape, proofs, (part,))
+    return _summed(shape, proofs)
+
+
+def _add_diagonal(shape: Shape, proofs: list[Combination], parts: tuple[int, ...]) -> None:
+    """Add what rows that use only diagonals prove about the traces of some parts."""
+    weights = diagonal_weights(shape.folded, parts)
+    if weights is not None:
+        proofs.append(combine(shape, weights))
+
+
+def _summed(shape: Shape, proofs: list[Combination]) -> TraceBound | Verdict | None:
+    """Return the bound or the verdict that sums of rows prove."""
     for proof in proofs:
         if proof.impossible:
             return _impossible(proof, "by a sum of rows")
-    bound = traces(proofs, count)
+    bound = traces(proofs, len(shape.maps))
     if np.all(np.isfinite(bound)):
         return _bound(bound, proofs, "a sum of constraints bounds it")
-    return proofs
+    return None
 
 
 def _empty_row(shape: Shape) -> Combination | None:

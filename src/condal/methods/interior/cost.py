@@ -1,0 +1,48 @@
+"""The cost of a step of an interior-point method."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.methods.interior.schur import plan
+
+FACTOR = 0.025  # ns: a third of a multiplication and an addition
+WRITE = 8.0  # ns per entry of the Schur complement, all operations together
+READ = 20.0  # ns per entry of A, all reads together
+PRODUCT = 1.2  # ns: about 30 products, factors and spectra of the size of x
+CALLS = 2e6  # ns per block, whatever its size
+
+
+class Sized(Protocol):
+    """A block of x: its kind, its side, and the number of its entries in x."""
+
+    @property
+    def kind(self) -> str:
+        """The kind."""
+
+    @property
+    def n(self) -> int:
+        """The side of a matrix."""
+
+    @property
+    def length(self) -> int:
+        """The number of entries."""
+
+
+def step_seconds(A: Any, parts: Sequence[Sized]) -> float:
+    """Estimate the seconds of a step: the Schur complement and its factor, and the matrices."""
+    rows, columns = A.shape[0] + len(parts), sp.csc_array(A)
+    total = FACTOR * rows**3 + WRITE * rows**2 + READ * A.nnz + CALLS
+    end = 0
+    for part in parts:
+        begin, end = end, end + part.length
+        if part.kind == "psd":
+            owner = columns.indices[columns.indptr[begin] : columns.indptr[end]]
+            counts = np.bincount(owner)
+            counts = np.sort((counts[counts > 0] + 1) // 2)
+            total += CALLS + PRODUCT * part.n**3 + plan(counts, part.n)[1]
+    return 1e-9 * float(total)

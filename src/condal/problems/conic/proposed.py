@@ -1,0 +1,104 @@
+"""What the interior-point engine proposes for a program: a verdict, or a pair and a trace bound.
+
+The engine needs no bound. Multipliers whose slack is inside the dual cone bound the traces of all
+points below an objective level, so a proposal that comes with such multipliers gives the bound that
+a search would have to find by solving other problems.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from condal.certificates.conic import proved_lower_bound
+from condal.linalg.points import Array, LowRank, Point
+from condal.methods.interior.cost import step_seconds
+from condal.methods.interior.engine import Proposal, propose
+from condal.problems.conic.combinations import Combination, combine
+from condal.problems.conic.folded import Part
+from condal.problems.conic.program import Program
+from condal.problems.conic.structure import Shape
+from condal.problems.conic.verified import conic_form, verifiable
+
+MAX_STEP_SECONDS = 2.0
+SHARES_OF_DEEP = (0.0, 1e-10, 1e-8, 1e-6, 1e-4, 1e-3)  # in the multipliers that prove the bound
+LEVEL_ROOM = 0.1  # of the objective: the level stands at least this far above the proposed point
+
+
+def proposal_for(program: Program) -> Proposal | None:
+    """Return the engine's proposal; None for a program that is too large for it."""
+    if not verifiable(program):
+        return None
+    form = conic_form(program)
+    if step_seconds(form.A, form.cones) > MAX_STEP_SECONDS:
+        return None
+    return propose(form.c, form.A, form.b, form.cones)
+
+
+def folded_dual(shape: Shape, y: Array) -> Array:
+    """Return the multipliers w of the folded rows, with c + A'w the slack of y."""
+    folded = shape.folded
+    return np.asarray(-y[folded.rows] / folded.scale)
+
+
+def proved_by(shape: Shape, proposal: Proposal) -> list[Combination]:
+    """Return what the multipliers deep inside the dual cone prove about traces."""
+    if proposal.deep is None:
+        return []
+    return [combine(shape, folded_dual(shape, proposal.deep), of_objective=True)]
+
+
+def proved_bound(program: Program, proposal: Proposal) -> float:
+    """Return the lower bound that the program's own data prove, whatever the trace.
+
+    The proposed multipliers move towards the deep ones until their slack is in the dual cone.
+    """
+    form, y, deep = conic_form(program), proposal.y, proposal.deep
+    for share in SHARES_OF_DEEP if deep is not None else (0.0,):
+        bound = proved_lower_bound(form, y if deep is None else y + share * (deep - y))
+        if bound > -inf:
+            return bound
+    return -inf
+
+
+def level_above(shape: Shape, proposal: Proposal, proofs: list[Combination]) -> float:
+    """Return an objective level that the proposed point is clearly below."""
+    form = conic_form(shape.folded.program)
+    value = float(form.c @ proposal.x)
+    lowest = max(-proof.most for proof in proofs)
+    return value + max(value - lowest, LEVEL_ROOM * abs(value))
+
+
+def point_of(shape: Shape, proposal: Proposal, bounds: Array) -> Point:
+    """Return the proposed x as a point of the parts, none of them beyond its trace."""
+    parts = shape.folded.parts
+    points = [_part(shape.folded.program, part, proposal.x) for part in parts]
+    points = [_within(x, bound) for x, bound in zip(points, bounds, strict=True)]
+    return points[0] if len(points) == 1 else tuple(points)
+
+
+def _part(program: Program, part: Part, x: Array) -> Any:
+    if part.kind == "orthant":
+        values = np.zeros(part.n)
+        values[: part.index.size] = np.maximum(x[part.index], 0.0)
+        return values
+    block = x[program.place(part.block)]
+    if part.kind == "second-order":
+        return np.concatenate([[max(block[0], float(np.linalg.norm(block[1:])))], block[1:]])
+    n = program.blocks[part.block].n
+    full = block.reshape(n, n)[np.ix_(part.index, part.index)]
+    values, vectors = np.linalg.eigh(0.5 * (full + full.T))
+    kept = values > 0
+    return LowRank(vectors[:, kept] * np.sqrt(values[kept]), np.ones(int(kept.sum())))
+
+
+def _within(x: Any, bound: float) -> Any:
+    """The point, scaled down where rounding took it beyond its trace."""
+    if isinstance(x, LowRank):
+        total = float(np.vdot(x.U, x.U))
+        return x if total <= bound else replace(x, U=x.U * np.sqrt(bound / total))
+    total = float(x.sum())
+    return x if total <= bound else x * (bound / total)

@@ -1,0 +1,86 @@
+"""What the interior-point engine proposes for a conic program, and what is proved of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from condal.conic import Block, Program, TraceBound, Verdict, conic_model
+from condal.problems.conic.proposed import proposal_for, proved_bound
+from condal.problems.conic.verified import conic_form
+from condal.result import Status
+
+
+def lmi(n: int, m: int, seed: int, *, maximise: bool = False) -> Program:
+    """A program with interior points on both sides, whose rows bound no trace."""
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((m, n, n))
+    rows = 0.5 * (rows + rows.transpose(0, 2, 1))
+    A = np.hstack([rows.reshape(m, -1), rng.standard_normal((m, 3))])
+    x = np.concatenate([np.eye(n).ravel(), np.ones(3)])
+    c = x + A.T @ rng.standard_normal(m)
+    sign = -1.0 if maximise else 1.0
+    blocks = (Block("psd", n), Block("orthant", 3))
+    return Program(sign * c, A, A @ x, blocks, maximise=maximise)
+
+
+@pytest.mark.parametrize("maximise", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_program_without_a_trace_bound_is_solved_from_its_proposal(seed, maximise):
+    program = lmi(6, 5, seed, maximise=maximise)
+    model = conic_model(program)
+    assert isinstance(model.trace, TraceBound)
+    assert model.trace.proposal is not None
+    result = model.solve(tol=1e-7)
+    assert result.status is Status.SOLVED
+    assert result.method == "interior-point"
+    # The bound is one that the program's own data prove, with no word about the trace.
+    sense = -1.0 if maximise else 1.0
+    assert sense * result.bound <= proved_bound(program, model.trace.proposal)
+    blocks = model.blocks(result, full=True)
+    x = np.concatenate([np.asarray(block).ravel() for block in blocks])
+    np.testing.assert_allclose(program.A @ x, program.b, atol=1e-6)
+
+
+def test_the_traces_hold_for_points_below_the_level():
+    program = lmi(6, 5, 0)
+    bound = conic_model(program).trace
+    x = np.concatenate([np.eye(6).ravel(), np.ones(3)])
+    value = float(conic_form(program).c @ x)
+    assert np.isfinite(bound.level)
+    if value <= bound.level:
+        assert bound.traces[0] >= 6.0
+    # Along the segment to the proposed point, all points below the level are within the traces.
+    for share in np.linspace(0.0, 1.0, 21):
+        point = share * x + (1 - share) * bound.proposal.x
+        if conic_form(program).c @ point <= bound.level:
+            assert np.trace(point[:36].reshape(6, 6)) <= bound.traces[0]
+
+
+def test_an_infeasible_program_ends_with_its_verdict():
+    rng = np.random.default_rng(1)
+    a, b = rng.standard_normal((2, 4, 4))
+    positive = a @ a.T + np.eye(4) + b - b.T
+    positive = 0.5 * (positive + positive.T)
+    other = 0.5 * (b + b.T)
+    A = np.array([positive.ravel(), other.ravel()])
+    program = Program(np.zeros(16), A, [-1.0, 0.2], [Block("psd", 4)])
+    model = conic_model(program)
+    assert isinstance(model.trace, Verdict)
+    assert model.solve().status is Status.INFEASIBLE
+
+
+def test_an_unbounded_program_ends_with_its_verdict():
+    row = np.diag([1.0, -1.0, 0.0])
+    row[0, 2] = row[2, 0] = 0.5
+    program = Program(-np.eye(3).ravel(), row.ravel()[None], [1.0], [Block("psd", 3)])
+    model = conic_model(program)
+    assert isinstance(model.trace, Verdict)
+    assert model.solve().status is Status.UNBOUNDED
+
+
+def test_a_large_program_has_no_proposal():
+    n = 400
+    program = Program(sp.csr_array((1, n * n)), sp.csr_array((1, n * n)), [0.0], [Block("psd", n)])
+    assert proposal_for(program) is None

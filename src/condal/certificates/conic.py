@@ -47,6 +47,7 @@ TINY = float(np.finfo(np.float64).tiny)  # what underflow may lose
 WIDE = np.longdouble
 WIDE_UNIT = float(np.finfo(WIDE).eps)
 ROUND_UP = 1 + 4e-15
+SQRT2_ABOVE = 1.4142135623730952
 
 
 @dataclass(frozen=True)
@@ -54,12 +55,24 @@ class Cone:
     """A block of x: n free or nonnegative numbers, |(u_2, ..., u_n)| <= u_1, or a psd matrix.
 
     A psd matrix of side n takes n^2 numbers, row by row. If `packed` it takes n (n + 1) / 2: its
-    lower triangle column by column, with the entries off the diagonal times sqrt(2).
+    lower triangle column by column. In the dual cone the coordinates off the diagonal are
+    `doubled`, so that <x, z> is the inner product of the matrices. No coordinate is rounded.
     """
 
     kind: Literal["free", "orthant", "second-order", "psd"]
     n: int
     packed: bool = False
+    doubled: bool = False
+
+    @property
+    def dual(self) -> Cone:
+        """The cone of z with <x, z> >= 0 for all x of this one, which is not free."""
+        return replace(self, doubled=not self.doubled) if self.packed else self
+
+    @property
+    def stretch(self) -> float:
+        """The norm of a matrix over the norm of its coordinates, at most."""
+        return SQRT2_ABOVE if self.packed and not self.doubled else 1.0
 
     @property
     def length(self) -> int:
@@ -75,17 +88,18 @@ class Cone:
             return 0.5 * (full + full.T)
         cols, rows = np.triu_indices(self.n)
         full = np.zeros((self.n, self.n))
-        full[rows, cols] = np.where(rows == cols, v, v * np.sqrt(0.5))
+        full[rows, cols] = np.where(rows == cols, v, 0.5 * v) if self.doubled else v
         full[cols, rows] = full[rows, cols]
         return full
 
     def exact(self, v: Array) -> bool:
         """Whether `matrix` does not round the coordinates of a psd block."""
-        full = None if self.packed else v.reshape(self.n, self.n)
-        return full is not None and np.array_equal(full, full.T)
+        if self.packed:
+            return not self.doubled or np.array_equal(2.0 * (0.5 * v), v)
+        return np.array_equal(self.matrix(v).ravel(), v)
 
     def coordinates(self, full: Any) -> Array:
-        """Return the entries of a matrix in the order of the coordinates, none of them scaled."""
+        """Return the entries of a matrix in the order of the coordinates, none of them doubled."""
         if not self.packed:
             return np.asarray(full, dtype=np.float64).ravel()
         cols, rows = np.triu_indices(self.n)
@@ -191,7 +205,7 @@ def _dual_distance(form: ConicForm, y: Array) -> float:
         # Each z_i moves by <a_i, dy>.
         error = error + _column_norms(form.A) * off * ROUND_UP
     for cone, place in zip(form.cones, form.places, strict=True):
-        if cone.kind != "free" and not contains(cone, z[place], error[place]):
+        if cone.kind != "free" and not contains(cone.dual, z[place], error[place]):
             return inf
     return off
 
@@ -209,10 +223,11 @@ def contains(cone: Cone, v: Array, error: Array) -> bool:
     some = np.flatnonzero(np.abs(cone.matrix(v)).any(axis=1) | cone.matrix(error).any(axis=1))
     if not some.size:
         return True
-    full, off = cone.matrix(v)[np.ix_(some, some)], norm_above(error) * ROUND_UP
+    full = cone.matrix(v)[np.ix_(some, some)]
+    off = norm_above(error) * cone.stretch * ROUND_UP
     if off == 0.0 and some.size <= MAX_EXACT_SIDE and cone.exact(v):
         return is_psd(full)
-    # Halving, or the division by sqrt(2), rounds each entry.
+    # Halving may round each entry.
     off += 4 * np.finfo(float).eps * norm_above(full.ravel()) + TINY * some.size
     return bool(smallest_eigenvalue(full) >= off)
 
@@ -313,7 +328,7 @@ def _room(cone: Cone, v: Array) -> Any:
     inner = full[np.ix_(some, some)]
     depth = smallest_eigenvalue(inner) if inner.size else 0.0
     depth -= 4 * np.finfo(float).eps * norm_above(inner.ravel()) + TINY * len(full)
-    return max(depth, 0.0) * cone.coordinates(np.outer(some, some))
+    return max(depth, 0.0) / cone.stretch / ROUND_UP * cone.coordinates(np.outer(some, some))
 
 
 # ---- existence near a point ------------------------------------------------------------------

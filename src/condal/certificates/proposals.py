@@ -320,13 +320,14 @@ def _on_face(form: ConicForm, v: Array, depth: Array) -> Array:
 def _deep(form: ConicForm) -> tuple[Any, Any, list[Cone]]:
     """Return R and D with Rv - D d in the cones, as Clarabel orders them, and these cones."""
     picks: list[Any] = []
+    factors: list[Any] = []
     deepened: list[int] = []
     cones: list[Cone] = []
     count = 0
     for cone, place in zip(form.cones, form.places, strict=True):
         if cone.kind == "free" or not cone.length:
             continue
-        places = np.arange(place.start, place.stop)
+        places, factor = np.arange(place.start, place.stop), np.ones(cone.length)
         if cone.kind == "orthant":
             deepened += range(count, count + cone.n)
         elif cone.kind == "second-order":
@@ -336,12 +337,17 @@ def _deep(form: ConicForm) -> tuple[Any, Any, list[Cone]]:
             cols, rows = np.triu_indices(cone.n)
             index[cols, rows] = places
             places = np.concatenate([index[: j + 1, j] for j in range(cone.n)])
-            deepened += [count + j * (j + 3) // 2 for j in range(cone.n)]
+            diagonal = [j * (j + 3) // 2 for j in range(cone.n)]
+            deepened += [count + j for j in diagonal]
+            factor[:] = np.sqrt(0.5 if cone.doubled else 2.0)
+            factor[diagonal] = 1.0
         picks.append(places)
+        factors.append(factor)
         cones.append(cone)
         count += cone.length
     order = np.concatenate([*picks, np.zeros(0, dtype=np.int64)]).astype(np.int64)
-    R = sp.csr_array((np.ones(count), (np.arange(count), order)), (count, form.c.size))
+    scale = np.concatenate([*factors, np.zeros(0)])
+    R = sp.csr_array((scale, (np.arange(count), order)), (count, form.c.size))
     k = len(deepened)
     D = sp.csr_array((np.ones(k), (deepened, np.arange(k))), (count, k))
     return R, D, cones

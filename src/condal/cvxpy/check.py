@@ -178,7 +178,7 @@ def _duals(problem: cp.Problem, chain: Any, inverse: Any, judge: Judge) -> Array
             continue
         flat = _flat(constraint, values)
         if flat.size == place.stop - place.start:
-            z[place], known[place] = flat, True
+            z[place], known[place] = program.layout.multiplicity[place] * flat, True
     if problem.constraints and not known.any():
         return None
     missing = ~known

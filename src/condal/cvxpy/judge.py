@@ -1,6 +1,6 @@
 """The judge: verdicts about a cone program, proved on the data as CVXPY hands them over.
 
-    minimise <c, x>, Ax + s = b, s in K        and        maximise -<b, z>, A'z = -c, z in K
+    minimise <c, x>, Ax + s = b, s in K        and        maximise -<b, z>, A'z = -c, z in K*
 
 Elimination, scaling and solvers propose x, z and rays. `condal.certificates.conic` proves that
 exact vectors exist near them.
@@ -87,10 +87,11 @@ class Judge:
 
     @cached_property
     def dual(self) -> ConicForm:
-        """minimise <b, z> subject to A'z = -c, z in K and free in the rows of equations."""
+        """minimise <b, z> subject to A'z = -c, z in K* and free in the rows of equations."""
         A, b, c = self.problem.A, self.problem.b, self.problem.c
         free = Cone("free", self.problem.layout.zero)
-        return ConicForm(b, sp.csr_array(A.T), -c, (free, *_cones(self.problem.layout)))
+        cones = (cone.dual for cone in _cones(self.problem.layout))
+        return ConicForm(b, sp.csr_array(A.T), -c, (free, *cones))
 
     @cached_property
     def primal(self) -> ConicForm:
@@ -184,7 +185,8 @@ class Judge:
         """Return the violation of each row or block times its z, over max(1, |objective|)."""
         problem = self.problem
         violations = _violations(problem.layout, problem.b - problem.A @ pair.x)
-        prices = _by_block(problem.layout, np.abs(pair.z), stable_norm)
+        z = np.abs(pair.z) / np.sqrt(problem.layout.multiplicity)  # with the norms of matrices
+        prices = _by_block(problem.layout, z, stable_norm)
         return float(violations @ prices) / max(1.0, abs(objective))
 
     # ---- infeasible and unbounded --------------------------------------------------------------

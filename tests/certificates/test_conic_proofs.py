@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.conic import (
-    Cone,
-    ConicForm,
     contains,
     proved_lower_bound,
     proved_upper_bound,
     proves_feasible,
     proves_infeasible,
     proves_unbounded,
-    residual,
 )
 from condal.certificates.exact import exact_residual, is_psd
-from condal.certificates.proposals import interior_point, proved_value
+from condal.certificates.interior import interior_point
+from condal.certificates.proposals import proved_value
+from condal.certificates.residuals import residual
 from condal.conic import Block, Program, certify
 from condal.errors import ProblemError
 

@@ -12,7 +12,7 @@ from cvxpy import settings
 from scipy.sparse.linalg import lsqr
 
 from condal.certificates.checked import CheckedAnswer, rounded_text
-from condal.certificates.proposals import completed
+from condal.certificates.interior import completed
 from condal.cvxpy.judge import BEYOND_TRACE, Judge
 from condal.cvxpy.solver import CONDAL, cone_program
 from condal.cvxpy.svec import svec

@@ -18,8 +18,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.certificates.checked import rounded_text
-from condal.certificates.conic import Cone, ConicForm, dot
-from condal.certificates.proposals import interior_point, proved_value
+from condal.certificates.cones import Cone, ConicForm
+from condal.certificates.interior import interior_point
+from condal.certificates.proposals import proved_value
+from condal.certificates.residuals import dot
 from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.svec import Layout, smat, triangle
 from condal.linalg.norms import row_norms, stable_norm

@@ -14,12 +14,8 @@ import scipy.sparse as sp
 from condal.certificates.certificate import DEFAULT_FAILURE, Certificate, allowed_gap, lower_bound
 from condal.certificates.checked import CheckedAnswer, rounded_text
 from condal.certificates.claims import assumptions_of
-from condal.certificates.conic import (
-    MAX_SIDE,
-    ConicForm,
-    proved_lower_bound,
-    proves_infeasible,
-)
+from condal.certificates.cones import ConicForm
+from condal.certificates.conic import MAX_SIDE, proved_lower_bound, proves_infeasible
 from condal.certificates.proposals import proved_value
 from condal.linalg.norms import group_norms, stable_norm
 from condal.linalg.points import Array

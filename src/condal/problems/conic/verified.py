@@ -12,13 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import lsqr
 
-from condal.certificates.conic import (
-    Cone,
-    ConicForm,
-    proved_lower_bound,
-    proves_infeasible,
-    proves_unbounded,
-)
+from condal.certificates.cones import Cone, ConicForm
+from condal.certificates.conic import proved_lower_bound, proves_infeasible, proves_unbounded
 from condal.linalg.points import Array
 from condal.problems.conic.program import Program
 

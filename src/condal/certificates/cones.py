@@ -96,6 +96,38 @@ class ConicForm:
         return tuple(slice(a, b) for a, b in itertools.pairwise(ends))
 
     @cached_property
+    def dual(self) -> ConicForm:
+        """minimise -<b, y> subject to A'y + z = c, y free, z in the dual cones: minus the bound.
+
+        z is 0 where x is free, and not part of the vector (y, z).
+        """
+        m, n = self.A.shape
+        kept = np.setdiff1d(np.arange(n), self.free)
+        slack = sp.csr_array((np.ones(kept.size), (kept, np.arange(kept.size))), (n, kept.size))
+        cones = (cone.dual for cone in self.cones if cone.kind != "free")
+        return ConicForm(
+            np.concatenate([-self.b, np.zeros(kept.size)]),
+            sp.csr_array(sp.hstack([self.A.T, slack])),
+            self.c,
+            (Cone("free", m), *cones),
+        )
+
+    def dual_vector(self, y: Array) -> Array:
+        """Return (y, c - A'y), about, for `dual`."""
+        z = self.c - self.A.T @ y
+        return np.concatenate([y, np.delete(z, self.free)])
+
+    @property
+    def directions(self) -> ConicForm:
+        """minimise <c, d> subject to Ad = 0, d in the cones."""
+        return replace(self, b=np.zeros(self.b.size))
+
+    @property
+    def feasibility(self) -> ConicForm:
+        """The form without its objective."""
+        return replace(self, c=np.zeros(self.c.size))
+
+    @cached_property
     def free(self) -> Indices:
         """The free coordinates of x."""
         kinds = [np.full(cone.length, cone.kind == "free") for cone in self.cones]

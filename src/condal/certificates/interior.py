@@ -5,19 +5,24 @@ Nothing here is trusted: `conic` proves what it can about each vector.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from condal.certificates.cones import Cone, ConicForm
-from condal.certificates.proposals import corrected
+from condal.certificates.conic import is_clear
+from condal.certificates.proposals import corrected, proved_value
 from condal.linalg.points import Array
+from condal.linalg.rounding import norm_above
 from condal.runtime.time_limit import current_limit
 
 MAX_COLUMNS, MAX_PSD_SIDE = 4_000, 60  # of a form whose interior is searched for
 FACE = 1e-6  # relative to the largest depth: less is the boundary
 MAX_INTERIOR_ITERS = 100
+SLOPE = 1e-12  # of a ray, relative to its size: less may be rounding
 PENALTY = 1e3  # on the remainder of the rows, relative to the costs
 
 
@@ -28,11 +33,7 @@ def interior_point(form: ConicForm, size: float = 1.0) -> Array | None:
     Entries and rows of matrices without depth are set to 0. None if Clarabel is not installed,
     fails, or the form is large.
     """
-    sides = [cone.n for cone in form.cones if cone.kind == "psd"]
-    too_large = form.c.size > MAX_COLUMNS or max(sides, default=0) > MAX_PSD_SIDE
-    if too_large or current_limit().is_over():
-        return None
-    if any(cone.kind == "psd" and not cone.packed for cone in form.cones):
+    if not _is_small(form):
         return None
     rows, depths, cones = _deep(form)
     M, t = _unit_rows(form)
@@ -46,6 +47,44 @@ def interior_point(form: ConicForm, size: float = 1.0) -> Array | None:
         return None
     depth = rows.T @ (depths @ u[n:])  # at the coordinates that it deepens
     return corrected(form, _on_face(form, size * u[:n], depth))
+
+
+def proved_ray(form: ConicForm, v: Array | None = None) -> Array | None:
+    """Return a vector of the cones with Av = 0 and <c, v> < 0, clearly; None if none is proved.
+
+    Vectors near v are tried first. The right-hand side of the form does not matter.
+    """
+    form = form.directions
+    size = float(np.abs(form.c).max(initial=0.0))
+    if size == 0.0:
+        return None
+    falling = replace(
+        form,
+        A=sp.csr_array(sp.vstack([form.A, sp.csr_array(form.c[None] / size)])),
+        b=np.append(form.b, -1.0),
+    )
+    proposals: tuple[Callable[[ConicForm], Array | None], ...] = (interior_point, central_point)
+    for propose in (lambda _: v, *proposals):
+        candidate = propose(falling)
+        if candidate is not None:
+            value, w = proved_value(form, candidate, enough=-SLOPE * size * norm_above(candidate))
+            if is_clear(-value, form.c, w):
+                return w
+    return None
+
+
+def central_point(form: ConicForm) -> Array | None:
+    """Return a feasible point in the relative interior of the feasible set, about.
+
+    It is what Clarabel ends with if there is no objective; None as for `interior_point`.
+    """
+    if not _is_small(form):
+        return None
+    rows, _, cones = _deep(form)
+    M, t = _unit_rows(form)
+    G = sp.csc_array(sp.vstack([M, -rows]))
+    h = np.concatenate([t, np.zeros(rows.shape[0])])
+    return _clarabel(np.zeros(form.c.size), G, h, t.size, cones)
 
 
 def completed(form: ConicForm, v: Array, known: Any) -> Array:
@@ -88,6 +127,14 @@ def completed(form: ConicForm, v: Array, known: Any) -> Array:
     v = v.copy()
     v[unknown] = u[:n]
     return v
+
+
+def _is_small(form: ConicForm) -> bool:
+    """Whether there is time to search, and Clarabel takes the form."""
+    matrices = [cone for cone in form.cones if cone.kind == "psd"]
+    sides = [cone.n for cone in matrices]
+    small = form.c.size <= MAX_COLUMNS and max(sides, default=0) <= MAX_PSD_SIDE
+    return small and all(cone.packed for cone in matrices) and not current_limit().is_over()
 
 
 def _unit_rows(form: ConicForm) -> tuple[Any, Array]:

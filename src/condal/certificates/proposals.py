@@ -16,6 +16,7 @@ from scipy.sparse.linalg import splu
 
 from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.conic import proved_upper_bound
+from condal.certificates.faces import exact_value
 from condal.certificates.residuals import residual
 from condal.linalg.points import Array
 from condal.runtime.time_limit import current_limit
@@ -46,8 +47,8 @@ def proved_value(
         value = proved_upper_bound(form, w)
         best = min(best, (value, w), key=lambda pair: pair[0])
         if best[0] <= enough or current_limit().is_over():
-            break
-    return best
+            return best
+    return min(best, exact_value(form, v, enough), key=lambda pair: pair[0])
 
 
 def _on_rows(form: ConicForm, v: Array) -> Iterator[Array]:

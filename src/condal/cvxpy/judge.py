@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from condal.certificates.checked import rounded_text
 from condal.certificates.cones import Cone, ConicForm
-from condal.certificates.interior import interior_point
+from condal.certificates.interior import interior_point, proved_ray
 from condal.certificates.proposals import proved_value
 from condal.certificates.residuals import dot
 from condal.cvxpy.forms import CvxpyProblem, Pair
@@ -198,8 +198,7 @@ class Judge:
 
         Without z, a vector is searched for.
         """
-        ray = replace(self.dual, b=np.zeros(self.dual.b.size))
-        return _proved_ray(ray, z)
+        return proved_ray(self.dual, z)
 
     def unbounded(self, direction: Array | None = None, x: Array | None = None) -> bool:
         """Return whether a ray and a feasible point are proved, near those given if they are."""
@@ -209,8 +208,7 @@ class Judge:
         """Return a direction proved to lower the objective without limit from feasible points."""
         if direction is not None:
             direction = np.concatenate([direction, -(self.problem.A @ direction)[self._zero :]])
-        ray = replace(self.primal, b=np.zeros(self.primal.b.size))
-        return _proved_ray(ray, direction)
+        return proved_ray(self.primal, direction)
 
     def feasible(self, x: Array | None = None) -> bool:
         """Return whether a feasible point is proved, near x if it is given."""
@@ -218,43 +216,17 @@ class Judge:
             return self._has_point
         s = (self.problem.b - self.problem.A @ x)[self._zero :]
         v = np.concatenate([x, s])
-        proved = proved_value(self._objectiveless, v, enough=1.0)[0] < inf
+        proved = proved_value(self.primal.feasibility, v, enough=1.0)[0] < inf
         return proved or self._has_point
 
     @cached_property
     def _has_point(self) -> bool:
-        v = interior_point(self._objectiveless)
-        return v is not None and proved_value(self._objectiveless, v, enough=1.0)[0] < inf
-
-    @property
-    def _objectiveless(self) -> ConicForm:
-        return replace(self.primal, c=np.zeros(self.primal.c.size))
+        v = interior_point(self.primal.feasibility)
+        return v is not None and proved_value(self.primal.feasibility, v, enough=1.0)[0] < inf
 
     @property
     def _zero(self) -> int:
         return self.problem.layout.zero
-
-
-def _proved_ray(form: ConicForm, v: Array | None) -> Array | None:
-    """Return a vector of the cones with Av = 0 and <c, v> < 0, proved; None if there is none."""
-    candidates = [] if v is None else [v]
-    for candidate in candidates:
-        value, w = proved_value(form, candidate, enough=-1e-300)
-        if value < 0:
-            return w
-    size = float(np.abs(form.c).max(initial=0.0))
-    if size == 0.0:
-        return None
-    falling = replace(
-        form,
-        A=sp.csr_array(sp.vstack([form.A, sp.csr_array(form.c[None] / size)])),
-        b=np.append(form.b, -1.0),
-    )
-    inside = interior_point(falling)
-    if inside is None:
-        return None
-    value, w = proved_value(form, inside, enough=-1e-300)
-    return w if value < 0 else None
 
 
 def _worded(judged: Judgement, assumption: str) -> Judgement:

@@ -25,6 +25,7 @@ from condal.problems.conic.solver_answer import SolverAnswer
 from condal.problems.conic.trace import UnboundedTraceError
 from condal.problems.conic.verified import (
     conic_form,
+    packed,
     verifiable,
     verified_bound,
     verified_unbounded,
@@ -184,7 +185,7 @@ class _Check:
         """Return an upper bound on the minimum that a feasible point near X proves; inf if none."""
         if self.given.X is None or self.form is None or not verifiable(self.program):
             return inf
-        return proved_value(self.form, self.given.vector)[0]
+        return proved_value(self.form, packed(self.program, self.given.vector))[0]
 
     # ---- the bound -----------------------------------------------------------------------------
 

@@ -22,8 +22,9 @@ from condal.problems.conic.exact import exact_trace, identity_weights
 from condal.problems.conic.folded import Part
 from condal.problems.conic.linear import diagonal_weights
 from condal.problems.conic.program import Program
-from condal.problems.conic.rays import Ray, find_ray
+from condal.problems.conic.rays import Ray, find_boundary_ray, find_ray
 from condal.problems.conic.structure import Shape
+from condal.problems.conic.verified import conic_form, separator_near, verifiable
 from condal.result import Status
 from condal.runtime.arguments import require_positive
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
@@ -182,12 +183,34 @@ def bound_traces(
         how = "Ax is constant along a direction inside the cone, and the objective is unbounded "
         how += "along it: proved with rounding accounted for"
         return Verdict(Status.UNBOUNDED, how, ray=ray)
+    verdict = _on_the_boundary(shape, search)
+    if verdict is not None:
+        return verdict
     raise UnboundedTraceError(
         f"no bound on the trace of {shape.folded.program.name} was found: neither its constraints "
         "nor its objective seem to imply one, and it was not proved to be unbounded either. Give "
         "trace_bound= (--trace-bound at the command line), a number that the trace of a solution "
         "does not exceed"
     )
+
+
+def _on_the_boundary(shape: Shape, search: Search) -> Verdict | None:
+    """Return a verdict that multipliers or a ray on the boundary of their cones prove."""
+    folded, program = shape.folded, shape.folded.program
+    if not verifiable(program):
+        return None
+    separator = separator_near(conic_form(program))
+    if separator is not None:
+        y = -separator[folded.rows] / folded.scale
+        how = "weighted constraints add up to a value that no point of the cone has, whatever its "
+        how += "trace: proved with rounding accounted for"
+        return Verdict(Status.INFEASIBLE, how, y=y)
+    ray = find_boundary_ray(program, **search.limits)
+    if ray is None:
+        return None
+    how = "Ax is constant along a direction on the boundary of the cone, and the objective is "
+    how += "unbounded along it: proved with rounding accounted for"
+    return Verdict(Status.UNBOUNDED, how, ray=ray)
 
 
 def _given(trace: float, program: Program, part: Part) -> float:

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.conic import (
-    Cone,
-    ConicForm,
     contains,
     proved_lower_bound,
     proved_upper_bound,
     proves_feasible,
     proves_infeasible,
     proves_unbounded,
-    residual,
 )
 from condal.certificates.exact import exact_residual, is_psd
-from condal.certificates.proposals import interior_point, proved_value
+from condal.certificates.interior import interior_point
+from condal.certificates.proposals import proved_value
+from condal.certificates.residuals import residual
 from condal.conic import Block, Program, certify
 from condal.errors import ProblemError
 
@@ -109,11 +109,12 @@ def test_psd_blocks(packed):
     cols, rows = np.triu_indices(4)
 
     def coordinates(S):
-        if not packed:
-            return S.ravel()
-        return np.where(rows == cols, S[rows, cols], np.sqrt(2) * S[rows, cols])
+        return S[rows, cols] if packed else S.ravel()
 
-    program = form(coordinates(C), [coordinates(np.eye(4))], [1.0], ("psd", 4, packed))
+    def functional(S):
+        return np.where(rows == cols, 1.0, 2.0) * coordinates(S) if packed else S.ravel()
+
+    program = form(functional(C), [functional(np.eye(4))], [1.0], ("psd", 4, packed))
     least = np.linalg.eigvalsh(C)[0]
     assert proved_lower_bound(program, np.array([least + 1e-9])) == -np.inf
     bound = proved_lower_bound(program, np.array([least - 1e-9]))
@@ -229,7 +230,7 @@ def test_proposals_are_corrected_and_moved_inside():
     rng = np.random.default_rng(0)
     C = rng.integers(-3, 4, (n, n)).astype(float)
     C = C + C.T
-    packed = np.where(rows == cols, C[rows, cols], np.sqrt(2) * C[rows, cols])
+    packed = C[rows, cols]
     A = sp.hstack(
         [
             sp.csr_array((rows == cols)[:, None] * (rows[:, None] == np.arange(n))),

@@ -119,3 +119,17 @@ def test_the_nearest_correlation_matrix_is_never_a_wrong_optimum():
     else:
         assert problem.status in ("optimal_inaccurate", "user_limit")
     assert problem.solver_stats.extra_stats.judgement.bound <= optimum + 1e-4 * abs(optimum)
+
+
+@pytest.mark.parametrize("n", [3, 4, 6])
+def test_a_ray_on_the_boundary_of_the_psd_cone_is_proved(n):
+    X = cp.Variable((n, n), PSD=True)
+    assert said_of(-cp.trace(X), [X[0, 0] == 1, cp.sum(X) <= 3]).status == "unbounded"
+
+
+def test_a_matrix_on_the_boundary_of_the_psd_cone_is_feasible():
+    """X = ee' is the only point: a rounded sqrt(2) in the rows would exclude it."""
+    X, z = cp.Variable((2, 2), PSD=True), cp.Variable()
+    rows = [X[0, 0] == 1, X[1, 1] == 1, X[0, 1] == 1]
+    assert said_of(X[0, 1], rows).status == "optimal"
+    assert said_of(z, rows).status == "unbounded"

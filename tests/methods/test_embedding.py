@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from condal.certificates.conic import (
-    Cone,
-    ConicForm,
-    proved_lower_bound,
-    proves_infeasible,
-    proves_unbounded,
-)
+from condal.certificates.cones import Cone, ConicForm
+from condal.certificates.conic import proved_lower_bound, proves_infeasible, proves_unbounded
 from condal.methods.interior.embedding import Embedded
 from condal.methods.interior.engine import Proposal, _Scaled, propose
 from condal.runtime.time_limit import TimeLimit
@@ -47,10 +41,11 @@ def _inside(rng, cone: Cone) -> np.ndarray:
 
 
 def _coordinates(cone: Cone, full: np.ndarray) -> np.ndarray:
+    """The coordinates of a matrix of the cone."""
     if not cone.packed:
         return full.ravel()
     cols, rows = np.triu_indices(cone.n)
-    return np.where(rows == cols, 1.0, sqrt(2.0)) * full[rows, cols]
+    return full[rows, cols] * np.where((rows != cols) & cone.doubled, 2.0, 1.0)
 
 
 def _complementary(rng, cone: Cone) -> tuple[np.ndarray, np.ndarray]:
@@ -68,14 +63,14 @@ def _complementary(rng, cone: Cone) -> tuple[np.ndarray, np.ndarray]:
     r = max(1, cone.n // 2)
     X = Q[:, :r] @ np.diag(rng.uniform(1, 2, r)) @ Q[:, :r].T
     Z = Q[:, r:] @ Q[:, r:].T
-    return _coordinates(cone, X), _coordinates(cone, Z)
+    return _coordinates(cone, X), _coordinates(cone.dual, Z)
 
 
 def _rows(rng, cone: Cone, m: int) -> np.ndarray:
     if cone.kind != "psd":
         return rng.standard_normal((m, cone.length))
     each = rng.standard_normal((m, cone.n, cone.n))
-    return np.array([_coordinates(cone, a + a.T) for a in each])
+    return np.array([_coordinates(cone.dual, a + a.T) for a in each])
 
 
 def planted(cones: tuple[Cone, ...], m: int, seed: int = 0) -> Planted:
@@ -95,6 +90,7 @@ CONES = {
     "stacked second-order": tuple(Cone("second-order", 4) for _ in range(4)),
     "psd": (Cone("psd", 6),),
     "packed": (Cone("psd", 6, packed=True),),
+    "doubled": (Cone("psd", 6, packed=True, doubled=True),),
     "stacked psd": tuple(Cone("psd", 3) for _ in range(4)),
     "large psd": (Cone("psd", 70),),
     "numbers": (Cone("psd", 1), Cone("second-order", 1), Cone("orthant", 6)),
@@ -129,7 +125,7 @@ def test_its_deep_multipliers_lead_to_a_proof(kind, seed):
     cones, m = CONES[kind], 5
     A = np.hstack([_rows(rng, cone, m) for cone in cones])
     x = np.concatenate([_inside(rng, cone) for cone in cones])
-    z = np.concatenate([_inside(rng, cone) for cone in cones])
+    z = np.concatenate([_inside(rng, cone.dual) for cone in cones])
     form = ConicForm(z + A.T @ rng.standard_normal(m), sp.csr_array(A), A @ x, cones)
     proposal = proposed(form)
     optimum, y = float(form.c @ proposal.x), proposal.y
@@ -143,7 +139,7 @@ def test_an_infeasible_program_ends_with_a_separator(kind):
     """<e, x> = -1 for an e inside the dual cone."""
     rng = np.random.default_rng(3)
     cones = CONES[kind]
-    e = np.concatenate([_inside(rng, cone) for cone in cones])
+    e = np.concatenate([_inside(rng, cone.dual) for cone in cones])
     A = np.vstack([e, *(np.hstack([_rows(rng, cone, 2) for cone in cones]))])
     form = ConicForm(
         rng.standard_normal(e.size), sp.csr_array(A), np.array([-1.0, 0.3, 0.1]), cones

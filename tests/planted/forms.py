@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import condal
-from condal.certificates.conic import Cone, ConicForm
+from condal.certificates.cones import Cone, ConicForm
 from condal.problems.conic import Block as ProgramBlock
 from condal.problems.conic import Program
 from planted.cones import Block

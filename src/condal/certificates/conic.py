@@ -11,116 +11,36 @@ singular value at least :math:`s`, then some :math:`v'` with :math:`M v' = t` li
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
 from math import inf
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.exact import (
     exact_residual,
     exact_rows,
     in_second_order,
     is_psd,
-    rounded_residual,
+    row_fractions,
     shortest_solution,
 )
+from condal.certificates.residuals import TINY, column_norms, dot, powers_of_two, residual
 from condal.linalg.factorisations import dense_cholesky, sparse_factorisation
-from condal.linalg.points import Array, Indices
+from condal.linalg.points import Array
 from condal.linalg.rounding import norm_above
 from condal.linalg.symmetric import Symmetric
 
 MAX_SIDE = 2000  # of a Gram matrix or a psd block: proofs here use dense factorisations
 MAX_EXACT_SIDE = 24  # of a psd matrix that is factorised in fractions
-MAX_SMALL_TERMS = 20_000  # of a system whose residual is rounded only once throughout
 MAX_EXACT_LENGTH = 4_000  # of a second-order vector that is squared in fractions
-MAX_EXACT_TERMS = 200_000  # products that are added up without rounding
 MAX_EXACT_ROWS, MAX_EXACT_ENTRIES = 40, 1_000  # of a system that is solved in fractions
 MAX_MEAN_ENTRIES = 20  # per row of a larger Gram matrix, which is factorised as a sparse one
 SPARSE_SHIFTS = (1e-1, 1e-3, 1e-6)  # tried as its smallest eigenvalue
-TINY = float(np.finfo(np.float64).tiny)  # what underflow may lose
-# Residuals are computed in the widest format of the machine and rounded once.
-WIDE = np.longdouble
-WIDE_UNIT = float(np.finfo(WIDE).eps)
 ROUND_UP = 1 + 4e-15
-
-
-@dataclass(frozen=True)
-class Cone:
-    """A block of x: n free or nonnegative numbers, |(u_2, ..., u_n)| <= u_1, or a psd matrix.
-
-    A psd matrix of side n takes n^2 numbers, row by row. If `packed` it takes n (n + 1) / 2: its
-    lower triangle column by column, with the entries off the diagonal times sqrt(2).
-    """
-
-    kind: Literal["free", "orthant", "second-order", "psd"]
-    n: int
-    packed: bool = False
-
-    @property
-    def length(self) -> int:
-        """The number of coordinates."""
-        if self.kind != "psd":
-            return self.n
-        return self.n * (self.n + 1) // 2 if self.packed else self.n**2
-
-    def matrix(self, v: Array) -> Array:
-        """Return the symmetric matrix of the coordinates of a psd block."""
-        if not self.packed:
-            full = v.reshape(self.n, self.n)
-            return 0.5 * (full + full.T)
-        cols, rows = np.triu_indices(self.n)
-        full = np.zeros((self.n, self.n))
-        full[rows, cols] = np.where(rows == cols, v, v * np.sqrt(0.5))
-        full[cols, rows] = full[rows, cols]
-        return full
-
-    def exact(self, v: Array) -> bool:
-        """Whether `matrix` does not round the coordinates of a psd block."""
-        full = None if self.packed else v.reshape(self.n, self.n)
-        return full is not None and np.array_equal(full, full.T)
-
-    def coordinates(self, full: Any) -> Array:
-        """Return the entries of a matrix in the order of the coordinates, none of them scaled."""
-        if not self.packed:
-            return np.asarray(full, dtype=np.float64).ravel()
-        cols, rows = np.triu_indices(self.n)
-        return np.asarray(full[rows, cols], dtype=np.float64)
-
-
-@dataclass(frozen=True, eq=False)
-class ConicForm:
-    """minimise <c, x> subject to Ax = b, x in the product of the cones.
-
-    Entries of A that are stored twice are added up here, once: each proof sees the same matrix.
-    """
-
-    c: Array = field(repr=False)
-    A: Any = field(repr=False)
-    b: Array = field(repr=False)
-    cones: tuple[Cone, ...]
-
-    def __post_init__(self) -> None:
-        if self.A.format != "csr" or not self.A.has_canonical_format:
-            A = sp.csr_array(self.A, copy=True)
-            A.sum_duplicates()
-            object.__setattr__(self, "A", A)
-
-    @cached_property
-    def places(self) -> tuple[slice, ...]:
-        """Where each cone stands in x."""
-        ends = np.cumsum([0, *(cone.length for cone in self.cones)]).tolist()
-        return tuple(slice(a, b) for a, b in itertools.pairwise(ends))
-
-    @cached_property
-    def free(self) -> Indices:
-        """The free coordinates of x."""
-        kinds = [np.full(cone.length, cone.kind == "free") for cone in self.cones]
-        return np.flatnonzero(np.concatenate(kinds))
+DATA_ROUNDING = 2.0**-50  # of each entry of c and b, relative
 
 
 # ---- statements ------------------------------------------------------------------------------
@@ -156,13 +76,22 @@ def proved_upper_bound(form: ConicForm, x: Array) -> float:
 
 def proves_infeasible(form: ConicForm, y: Array) -> bool:
     r"""Whether y proves that no x is feasible: :math:`-A^\top y \in K^*` and
-    :math:`\langle b, y \rangle > 0`."""
-    return proved_lower_bound(replace(form, c=np.zeros(form.c.size)), y) > 0
+    :math:`\langle b, y \rangle > 0`, by more than the rounding of b."""
+    return is_clear(proved_lower_bound(form.feasibility, y), form.b, y)
 
 
 def proves_feasible(form: ConicForm, x: Array) -> bool:
     """Whether an exactly feasible point is proved to exist near x."""
     return proved_upper_bound(form, x) < inf
+
+
+def is_clear(value: float, data: Array, v: Array) -> bool:
+    """Whether a proved value of <data, v> is positive for any rounding of the data.
+
+    Data that were rounded to doubles state a degenerate problem only up to their last bits: a sign
+    that depends on these is no verdict about the problem that was meant.
+    """
+    return value > DATA_ROUNDING * float(np.abs(data) @ np.abs(v))
 
 
 def proves_unbounded(form: ConicForm, x: Array, d: Array) -> bool:
@@ -173,7 +102,7 @@ def proves_unbounded(form: ConicForm, x: Array, d: Array) -> bool:
 
 def falls_along(form: ConicForm, d: Array) -> bool:
     """Whether a direction of K with Ad = 0 along which the objective falls exists near d."""
-    return proved_upper_bound(replace(form, b=np.zeros(form.b.size)), d) < 0
+    return is_clear(-proved_upper_bound(form.directions, d), form.c, d)
 
 
 # ---- dual side -------------------------------------------------------------------------------
@@ -189,9 +118,9 @@ def _dual_distance(form: ConicForm, y: Array) -> float:
         if off == inf:
             return inf
         # Each z_i moves by <a_i, dy>.
-        error = error + _column_norms(form.A) * off * ROUND_UP
+        error = error + column_norms(form.A) * off * ROUND_UP
     for cone, place in zip(form.cones, form.places, strict=True):
-        if cone.kind != "free" and not contains(cone, z[place], error[place]):
+        if cone.kind != "free" and not contains(cone.dual, z[place], error[place]):
             return inf
     return off
 
@@ -209,10 +138,11 @@ def contains(cone: Cone, v: Array, error: Array) -> bool:
     some = np.flatnonzero(np.abs(cone.matrix(v)).any(axis=1) | cone.matrix(error).any(axis=1))
     if not some.size:
         return True
-    full, off = cone.matrix(v)[np.ix_(some, some)], norm_above(error) * ROUND_UP
+    full = cone.matrix(v)[np.ix_(some, some)]
+    off = norm_above(error) * cone.stretch * ROUND_UP
     if off == 0.0 and some.size <= MAX_EXACT_SIDE and cone.exact(v):
         return is_psd(full)
-    # Halving, or the division by sqrt(2), rounds each entry.
+    # Halving may round each entry.
     off += 4 * np.finfo(float).eps * norm_above(full.ravel()) + TINY * some.size
     return bool(smallest_eigenvalue(full) >= off)
 
@@ -257,7 +187,7 @@ def _primal_correction(form: ConicForm, x: Array, room: Array) -> tuple[float, A
     share, least = inf, inf
     for most in sorted({float(finite.min(initial=largest)), 1e-6 * largest, largest}):
         trial = np.zeros(x.size)
-        trial[moving] = _powers_of_two(np.minimum(room[moving], most))
+        trial[moving] = powers_of_two(np.minimum(room[moving], most))
         M = sp.csr_array(A[:, moving] * trial[moving][None, :])
         reach = _correction(M, r, error, form.b, (A, x))
         cost = reach * norm_above(form.c * trial)
@@ -274,7 +204,8 @@ def _exact_upper_bound(form: ConicForm, x: Array, room: Array) -> float:
     largest = float(np.abs(x).max(initial=0.0)) or 1.0
     right_sides = [exact_residual((A, x), form.b, i) for i in range(form.b.size)]
     try:
-        moves = shortest_solution(A, right_sides, np.minimum(room, largest))
+        rows = [row_fractions(A, i) for i in range(form.b.size)]
+        moves = shortest_solution(rows, right_sides, np.minimum(room, largest))
         if moves is None or not _stays(form, x, room, moves):
             return inf
         costs = {j: Fraction(form.c[j]) for j in np.flatnonzero(form.c).tolist()}
@@ -313,7 +244,7 @@ def _room(cone: Cone, v: Array) -> Any:
     inner = full[np.ix_(some, some)]
     depth = smallest_eigenvalue(inner) if inner.size else 0.0
     depth -= 4 * np.finfo(float).eps * norm_above(inner.ravel()) + TINY * len(full)
-    return max(depth, 0.0) * cone.coordinates(np.outer(some, some))
+    return max(depth, 0.0) / cone.stretch / ROUND_UP * cone.coordinates(np.outer(some, some))
 
 
 # ---- existence near a point ------------------------------------------------------------------
@@ -333,7 +264,7 @@ def _correction(M: Any, r: Array, error: Array, t: Array, system: tuple[Any, Arr
     if not rows.size:
         return 0.0
     M, size = sp.csr_array(M[rows]), size[rows]
-    scale = 1.0 / _powers_of_two(_column_norms(M.T))
+    scale = 1.0 / powers_of_two(column_norms(M.T))
     M = sp.csr_array(scale[:, None] * M)
     least = _smallest_singular_value(M)
     if least <= 0:
@@ -363,54 +294,3 @@ def _smallest_singular_value(M: Any) -> float:
         return 0.0
     least -= rounding * ROUND_UP
     return float(np.sqrt(least) * (1 - 1e-15)) if least > 0 else 0.0
-
-
-# ---- arithmetic ------------------------------------------------------------------------------
-
-
-def residual(t: Array, M: Any, v: Array) -> tuple[Array, Array]:
-    """Return t - M v rounded to doubles, and a bound on its error, entry by entry.
-
-    The entries of a small system, and the entries of a larger one that may be 0, are rounded once:
-    their signs are exact, and an entry that is a double has no error.
-    """
-    M = sp.csr_array(M)
-    wide = sp.csr_array((M.data.astype(WIDE), M.indices, M.indptr), M.shape)
-    residual = t.astype(WIDE) - wide @ v.astype(WIDE)
-    r = residual.astype(np.float64)
-    terms, lengths = np.abs(t) + abs(M) @ np.abs(v), np.diff(M.indptr) + 1
-    error = 1.01 * (lengths + 1) * WIDE_UNIT * terms + TINY
-    unclear = np.abs(residual) <= 4 * error
-    error += np.spacing(np.abs(r))
-    if lengths.sum() <= MAX_SMALL_TERMS:
-        unclear[:] = True
-    products = np.bincount(
-        np.repeat(np.arange(r.size), lengths - 1), (M.data != 0) & (v[M.indices] != 0), r.size
-    )
-    r, error = np.where(products == 0, t, r), np.where(products == 0, 0.0, error)
-    unclear = np.flatnonzero(unclear & (products > 0))
-    if lengths[unclear].sum() <= MAX_EXACT_TERMS:
-        r[unclear], error[unclear] = rounded_residual((M, v), t, unclear)
-    return r, error
-
-
-def dot(a: Array, v: Array) -> tuple[float, float]:
-    """Return <a, v> and a bound on its error."""
-    value = float(a.astype(WIDE) @ v.astype(WIDE))
-    terms = float(np.abs(a) @ np.abs(v))
-    return value, 1.01 * (a.size + 2) * WIDE_UNIT * terms + float(np.spacing(abs(value))) + TINY
-
-
-def _column_norms(A: Any) -> Array:
-    """Return the norm of each column, rounded up; no square under- or overflows."""
-    if not A.shape[0]:
-        return np.zeros(A.shape[1])
-    largest = _powers_of_two(abs(A).max(axis=0).toarray().ravel())
-    scaled = sp.csr_array(A * (1.0 / largest)[None, :])
-    squares = np.asarray(scaled.multiply(scaled).sum(axis=0)).ravel()
-    return np.asarray(np.sqrt(squares) * largest * (1 + 1e-12))
-
-
-def _powers_of_two(v: Array) -> Array:
-    """Return the largest power of 2 not above each number, 1 for 0."""
-    return np.where(v > 0, 2.0 ** np.floor(np.log2(np.where(v > 0, v, 1.0))), 1.0)

@@ -23,9 +23,12 @@ def is_psd(full: Array) -> bool:
     """Whether a symmetric matrix of doubles is psd, by LDL' in fractions."""
     if not np.isfinite(full).all():
         return False
-    S = [[Fraction(value) for value in row] for row in full.tolist()]
-    n = len(S)
-    left = list(range(n))
+    return is_psd_exactly([[Fraction(value) for value in row] for row in full.tolist()])
+
+
+def is_psd_exactly(S: list[list[Fraction]]) -> bool:
+    """Whether a symmetric matrix of fractions is psd; its lower triangle is overwritten."""
+    left = list(range(len(S)))
     while left:
         k = max(left, key=lambda i: S[i][i])
         pivot = S[k][k]
@@ -67,19 +70,36 @@ def exact_rows(M: Any, t: Array, size: Array, system: tuple[Any, Array]) -> Indi
     return _reduced(M, rows, [exact_residual(system, t, int(i)) for i in rows])
 
 
-def shortest_solution(
-    M: Any, right_sides: list[Fraction], weight: Array
-) -> dict[int, Fraction] | None:
-    """Return the nonzero entries of some u with M u = right sides exactly; None if there is none.
+def exact_solution(
+    rows: list[dict[int, Fraction]], right_sides: list[Fraction], start: Array, room: Array
+) -> list[Fraction] | None:
+    """Return u near `start` with rows u = right sides exactly; None if there is none.
 
-    Each row is solved for the entry of largest size times `weight`.
+    Entries without `room` stay.
     """
-    M = sp.csr_array(M)
+    u = [Fraction(value) for value in start.tolist()]
+    residuals = [
+        right - sum((a * u[k] for k, a in row.items()), Fraction(0))
+        for row, right in zip(rows, right_sides, strict=True)
+    ]
+    moves = shortest_solution([dict(row) for row in rows], residuals, room)
+    if moves is None:
+        return None
+    return [value + moves.get(k, Fraction(0)) for k, value in enumerate(u)]
+
+
+def shortest_solution(
+    rows: list[dict[int, Fraction]], right_sides: list[Fraction], weight: Array
+) -> dict[int, Fraction] | None:
+    """Return the nonzero entries of some u with rows u = right sides exactly; None if none exists.
+
+    Each row is solved for the entry of largest size times `weight`. The rows are overwritten.
+    """
     basis: list[tuple[int, dict[int, Fraction], Fraction]] = []  # pivot column, row, right side
-    for i, right in enumerate(right_sides):
+    for row, right in zip(rows, right_sides, strict=True):
         if current_limit().is_over():
             return None
-        row, right = _without_pivots(_fractions(M, i), right, basis)
+        row, right = _without_pivots(row, right, basis)
         row = {j: a for j, a in row.items() if weight[j] > 0}
         if row:
             pivot = max(row, key=lambda j: abs(float(row[j])) * weight[j])
@@ -167,7 +187,7 @@ def _reduced(M: Any, rows: Indices, right_sides: list[Fraction]) -> Indices | No
     for i, right in zip(rows.tolist(), right_sides, strict=True):
         if current_limit().is_over():
             return None
-        row, right = _without_pivots(_fractions(M, i), right, basis)
+        row, right = _without_pivots(row_fractions(M, i), right, basis)
         if row:
             basis.append((max(row, key=lambda j: abs(row[j])), row, right))
             independent.append(i)
@@ -176,7 +196,7 @@ def _reduced(M: Any, rows: Indices, right_sides: list[Fraction]) -> Indices | No
     return np.array(independent, dtype=np.intp)
 
 
-def _fractions(M: Any, i: int) -> dict[int, Fraction]:
+def row_fractions(M: Any, i: int) -> dict[int, Fraction]:
     """Return the entries of a row by column."""
     place = slice(M.indptr[i], M.indptr[i + 1])
     pairs = zip(M.indices[place].tolist(), M.data[place].tolist(), strict=True)

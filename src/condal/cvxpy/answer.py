@@ -29,9 +29,8 @@ from condal.cvxpy.recession import least_direction
 from condal.cvxpy.signs import refuting_row
 from condal.cvxpy.solving import Solved, solve_program
 from condal.errors import ProblemError
-from condal.linalg.norms import row_squares
 from condal.linalg.points import Array
-from condal.problems.conic.program import Program
+from condal.problems.conic.rays import SIZE_GUESSES, point_size
 from condal.problems.conic.trace import UnboundedTraceError
 from condal.report.progress import Progress
 from condal.result import History, Result, Row, Status
@@ -53,7 +52,6 @@ STATUSES = {
     Status.NUMERICAL_ERROR: settings.OPTIMAL_INACCURATE,
 }
 PROVED = settings.OPTIMAL, settings.INFEASIBLE, settings.UNBOUNDED
-SIZE_GUESSES = 1e2, 1e5  # sizes of a feasible point, relative to b
 FEASIBILITY_ITERATIONS = 300
 GUESS_ITERS = 2_000  # of a solve within a guessed trace
 PROOF_SHARE = 0.1  # of the time that is left, for proofs after a solve
@@ -308,7 +306,7 @@ class _Question:
         if self.options.trace_bound is not None or self.limit.is_over():
             return None
         form = Primal(self.problem)
-        size = _size(form.program)
+        size = point_size(form.program)
         for factor in SIZE_GUESSES:
             iters = min(self.options.max_iters or GUESS_ITERS, GUESS_ITERS)
             options = replace(self._left, trace_bound=factor * size, max_iters=iters)
@@ -412,7 +410,7 @@ class _Question:
         form = Primal(self.problem)
         program = form.program
         feasibility = replace(program, c=sp.csr_array(program.c.shape), offset=0.0)
-        size = _size(program)
+        size = point_size(program)
         for bound in (self.options.trace_bound, *(factor * size for factor in SIZE_GUESSES)):
             options = replace(self._left, trace_bound=bound, max_iters=FEASIBILITY_ITERATIONS)
             try:
@@ -489,13 +487,6 @@ class _Ended:
                 f"{result.infeasibility:.1g} ({result.reason or result.status.value}). {ADVICE}"
             )
         return cls(STATUSES[result.status], result)
-
-
-def _size(program: Program) -> float:
-    """Return the size of a point that satisfies some row, and at least 1."""
-    norms = np.sqrt(row_squares(program.A))
-    distances = np.abs(program.b) / np.where(norms > 0, norms, 1.0)
-    return 1.0 + float(distances.max(initial=0.0))
 
 
 def _poor(result: Result | None) -> bool:

@@ -12,7 +12,7 @@ from cvxpy import settings
 from scipy.sparse.linalg import lsqr
 
 from condal.certificates.checked import CheckedAnswer, rounded_text
-from condal.certificates.proposals import completed
+from condal.certificates.interior import completed
 from condal.cvxpy.judge import BEYOND_TRACE, Judge
 from condal.cvxpy.solver import CONDAL, cone_program
 from condal.cvxpy.svec import svec
@@ -178,7 +178,7 @@ def _duals(problem: cp.Problem, chain: Any, inverse: Any, judge: Judge) -> Array
             continue
         flat = _flat(constraint, values)
         if flat.size == place.stop - place.start:
-            z[place], known[place] = flat, True
+            z[place], known[place] = program.layout.multiplicity[place] * flat, True
     if problem.constraints and not known.any():
         return None
     missing = ~known

@@ -46,7 +46,7 @@ class CvxpyProblem:
         (x, z), layout = pair, self.layout
         s, r, value = self.b - self.A @ x, self.c + self.A.T @ z, float(self.c @ x)
         primal = max(float(np.abs(s[: layout.zero]).max(initial=0.0)), layout.outside(s))
-        dual = max(float(np.abs(r).max(initial=0.0)), layout.outside(z))
+        dual = max(float(np.abs(r).max(initial=0.0)), layout.outside(z / layout.multiplicity))
         return max(
             primal / (1.0 + float(np.abs(self.b).max(initial=0.0))),
             dual / (1.0 + float(np.abs(self.c).max(initial=0.0))),
@@ -132,7 +132,7 @@ class Primal:
 
 @dataclass(frozen=True, eq=False)
 class Dual:
-    """max -<b, z> subject to A'z = -c, z in K where s is in a cone: the program in z.
+    """max -<b, z> subject to A'z = -c, z in K* where s is in a cone: the program in z.
 
     The dual w of the equations is free and eliminated from A0'w = -(c + A1'z), with A0 the rows of
     equations and A1 the others: w = -E (c + A1'z), and M (c + A1'z) = 0 remains. The multipliers y
@@ -145,6 +145,11 @@ class Dual:
     def _split(self) -> tuple[Any, Any, Array, Array]:
         A, b, zero = self.problem.A, self.problem.b, self.problem.layout.zero
         return A[:zero], A[zero:], b[:zero], b[zero:]
+
+    @property
+    def _multiplicity(self) -> Array:
+        """z over the lower triangles of its matrices."""
+        return self.problem.layout.multiplicity[self.problem.layout.zero :]
 
     @cached_property
     def elimination(self) -> Elimination:
@@ -161,8 +166,8 @@ class Dual:
         x0 = elimination.E.T @ b0
         cost = drop_rounding(A1 @ x0 - b1, abs(A1) @ np.abs(x0) + np.abs(b1))
         return Program(
-            c=layout.spread(sp.coo_array(cost[None])),
-            A=layout.spread(elimination.M @ A1.T),
+            c=layout.spread(sp.coo_array((self._multiplicity * cost)[None])),
+            A=layout.spread(elimination.M @ A1.T * self._multiplicity[None]),
             b=-drop_rounding(elimination.M @ c, abs(elimination.M) @ np.abs(c)),
             blocks=layout.blocks,
             offset=float(c @ x0),
@@ -174,13 +179,13 @@ class Dual:
         """Return x and z from the program's x and multipliers."""
         elimination, problem = self.elimination, self.problem
         _, A1, b0, _ = self._split
-        z1 = problem.layout.gathered(blocks)
+        z1 = self._multiplicity * problem.layout.gathered(blocks)
         z = np.concatenate([-(elimination.E @ (problem.c + A1.T @ z1)), z1])
         return Pair(elimination.E.T @ b0 + elimination.M.T @ y, z)
 
     def separating(self, blocks: Array) -> Array:
         """Return z, A'z = 0 and <b, z> < 0, from a ray, which proves that no x is feasible."""
-        z1 = self.problem.layout.gathered(blocks)
+        z1 = self._multiplicity * self.problem.layout.gathered(blocks)
         return np.concatenate([-(self.elimination.E @ (self._split[1].T @ z1)), z1])
 
     def contradiction(self) -> Array:

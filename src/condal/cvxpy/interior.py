@@ -78,6 +78,7 @@ def propose(problem: CvxpyProblem, options: Options) -> Proposal:
 
     start = time.perf_counter()
     layout, order = problem.layout, _order(problem)
+    scale = np.sqrt(layout.multiplicity)[order]  # Clarabel's triangles preserve inner products
     cones: list[Any] = [clarabel.ZeroConeT(layout.zero)] if layout.zero else []
     cones += [clarabel.NonnegativeConeT(layout.nonneg)] if layout.nonneg else []
     cones += [clarabel.SecondOrderConeT(n) for n in layout.soc]
@@ -88,18 +89,18 @@ def propose(problem: CvxpyProblem, options: Options) -> Proposal:
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = ACCURACY
     if options.max_seconds is not None:
         settings.time_limit = options.max_seconds
-    A = sp.csc_matrix(problem.A[order])
+    A = sp.csc_matrix(problem.A[order] * scale[:, None])
     P = sp.csc_matrix((A.shape[1], A.shape[1]))
     try:
         solution = clarabel.DefaultSolver(
-            P, problem.c, A, problem.b[order], cones, settings
+            P, problem.c, A, scale * problem.b[order], cones, settings
         ).solve()
     except BaseException as error:  # a failure in compiled code is not an Exception
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
         return Proposal("", Pair(np.zeros(0), np.zeros(0)), 0, time.perf_counter() - start)
     x, z = np.asarray(solution.x), np.empty(order.size)
-    z[order] = solution.z
+    z[order] = scale * np.asarray(solution.z)
     finite = bool(np.isfinite(x).all() and np.isfinite(z).all())
     outcome = OUTCOMES.get(str(solution.status), "") if finite else ""
     return Proposal(outcome, Pair(x, z), solution.iterations, time.perf_counter() - start)

@@ -1,6 +1,6 @@
 """The judge: verdicts about a cone program, proved on the data as CVXPY hands them over.
 
-    minimise <c, x>, Ax + s = b, s in K        and        maximise -<b, z>, A'z = -c, z in K
+    minimise <c, x>, Ax + s = b, s in K        and        maximise -<b, z>, A'z = -c, z in K*
 
 Elimination, scaling and solvers propose x, z and rays. `condal.certificates.conic` proves that
 exact vectors exist near them.
@@ -18,8 +18,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.certificates.checked import rounded_text
-from condal.certificates.conic import Cone, ConicForm, dot
-from condal.certificates.proposals import interior_point, proved_value
+from condal.certificates.cones import Cone, ConicForm
+from condal.certificates.interior import interior_point, proved_ray
+from condal.certificates.proposals import proved_value
+from condal.certificates.residuals import dot
 from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.svec import Layout, smat, triangle
 from condal.linalg.norms import row_norms, stable_norm
@@ -87,10 +89,11 @@ class Judge:
 
     @cached_property
     def dual(self) -> ConicForm:
-        """minimise <b, z> subject to A'z = -c, z in K and free in the rows of equations."""
+        """minimise <b, z> subject to A'z = -c, z in K* and free in the rows of equations."""
         A, b, c = self.problem.A, self.problem.b, self.problem.c
         free = Cone("free", self.problem.layout.zero)
-        return ConicForm(b, sp.csr_array(A.T), -c, (free, *_cones(self.problem.layout)))
+        cones = (cone.dual for cone in _cones(self.problem.layout))
+        return ConicForm(b, sp.csr_array(A.T), -c, (free, *cones))
 
     @cached_property
     def primal(self) -> ConicForm:
@@ -184,7 +187,8 @@ class Judge:
         """Return the violation of each row or block times its z, over max(1, |objective|)."""
         problem = self.problem
         violations = _violations(problem.layout, problem.b - problem.A @ pair.x)
-        prices = _by_block(problem.layout, np.abs(pair.z), stable_norm)
+        z = np.abs(pair.z) / np.sqrt(problem.layout.multiplicity)  # with the norms of matrices
+        prices = _by_block(problem.layout, z, stable_norm)
         return float(violations @ prices) / max(1.0, abs(objective))
 
     # ---- infeasible and unbounded --------------------------------------------------------------
@@ -194,8 +198,7 @@ class Judge:
 
         Without z, a vector is searched for.
         """
-        ray = replace(self.dual, b=np.zeros(self.dual.b.size))
-        return _proved_ray(ray, z)
+        return proved_ray(self.dual, z)
 
     def unbounded(self, direction: Array | None = None, x: Array | None = None) -> bool:
         """Return whether a ray and a feasible point are proved, near those given if they are."""
@@ -205,8 +208,7 @@ class Judge:
         """Return a direction proved to lower the objective without limit from feasible points."""
         if direction is not None:
             direction = np.concatenate([direction, -(self.problem.A @ direction)[self._zero :]])
-        ray = replace(self.primal, b=np.zeros(self.primal.b.size))
-        return _proved_ray(ray, direction)
+        return proved_ray(self.primal, direction)
 
     def feasible(self, x: Array | None = None) -> bool:
         """Return whether a feasible point is proved, near x if it is given."""
@@ -214,43 +216,17 @@ class Judge:
             return self._has_point
         s = (self.problem.b - self.problem.A @ x)[self._zero :]
         v = np.concatenate([x, s])
-        proved = proved_value(self._objectiveless, v, enough=1.0)[0] < inf
+        proved = proved_value(self.primal.feasibility, v, enough=1.0)[0] < inf
         return proved or self._has_point
 
     @cached_property
     def _has_point(self) -> bool:
-        v = interior_point(self._objectiveless)
-        return v is not None and proved_value(self._objectiveless, v, enough=1.0)[0] < inf
-
-    @property
-    def _objectiveless(self) -> ConicForm:
-        return replace(self.primal, c=np.zeros(self.primal.c.size))
+        v = interior_point(self.primal.feasibility)
+        return v is not None and proved_value(self.primal.feasibility, v, enough=1.0)[0] < inf
 
     @property
     def _zero(self) -> int:
         return self.problem.layout.zero
-
-
-def _proved_ray(form: ConicForm, v: Array | None) -> Array | None:
-    """Return a vector of the cones with Av = 0 and <c, v> < 0, proved; None if there is none."""
-    candidates = [] if v is None else [v]
-    for candidate in candidates:
-        value, w = proved_value(form, candidate, enough=-1e-300)
-        if value < 0:
-            return w
-    size = float(np.abs(form.c).max(initial=0.0))
-    if size == 0.0:
-        return None
-    falling = replace(
-        form,
-        A=sp.csr_array(sp.vstack([form.A, sp.csr_array(form.c[None] / size)])),
-        b=np.append(form.b, -1.0),
-    )
-    inside = interior_point(falling)
-    if inside is None:
-        return None
-    value, w = proved_value(form, inside, enough=-1e-300)
-    return w if value < 0 else None
 
 
 def _worded(judged: Judgement, assumption: str) -> Judgement:

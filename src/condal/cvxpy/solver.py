@@ -72,7 +72,7 @@ class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
     MIP_CAPABLE = False
     SUPPORTED_CONSTRAINTS: ClassVar = [*ConicSolver.SUPPORTED_CONSTRAINTS, SOC, SvecPSD]
     PSD_TRIANGLE_KIND = TriangleKind.LOWER
-    PSD_SQRT2_SCALING = True
+    PSD_SQRT2_SCALING = False
 
     def __init__(
         self,
@@ -152,7 +152,9 @@ class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
         }
         duals: dict[Any, Any] = {}
         if solution.z is not None:
-            halves = np.split(solution.z, [inverse_data[self.DIMS].zero])
+            dims = inverse_data[self.DIMS]
+            entries = solution.z / Layout.of(dims).multiplicity
+            halves = np.split(entries, [dims.zero])
             for rows, key in zip(halves, (self.EQ_CONSTR, self.NEQ_CONSTR), strict=True):
                 duals |= get_dual_values(rows, extract_dual_value, inverse_data[key])
         if solution.x is None:

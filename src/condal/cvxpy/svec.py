@@ -1,4 +1,8 @@
-"""s = svec(S): the order of cones in CVXPY's rows and in the blocks of conic programs."""
+"""s = svec(S): the order of cones in CVXPY's rows and in the blocks of conic programs.
+
+No entry is scaled by a rounded sqrt(2): the rows are the user's numbers. The dual z of s pairs by
+<s, z> = <S, Z>, so its entries off the diagonal are twice those of Z, which is exact as well.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +24,8 @@ ZERO, CONE, PSD = 0, 1, 2  # the kinds of a row
 class Layout:
     """The rows of s: `zero` equations, `nonneg` that are >= 0, second-order cones, psd matrices.
 
-    A psd n x n matrix takes n (n + 1)/2 rows: its lower triangle column by column, off-diagonal
-    entries times sqrt 2, so that <S, T> = svec(S)' svec(T). A cone of one number is >= 0.
+    A psd n x n matrix takes n (n + 1)/2 rows: its lower triangle column by column. A cone of one
+    number is >= 0.
     """
 
     zero: int = 0
@@ -58,16 +62,27 @@ class Layout:
         """The number of rows before the psd matrices, without equations."""
         return self.nonneg + sum(self.soc)
 
-    def gathered(self, z: Array) -> Array:
-        """Return s = Pz, without equations, for the vector z of a conic program; PP' = 1."""
-        parts, begin = [z[: self.plain]], self.plain
+    @cached_property
+    def multiplicity(self) -> Array:
+        """How often each row stands in the blocks: 2 off the diagonal of a matrix, else 1."""
+        counts = np.ones(self.size)
+        begin = self.zero + self.plain
         for n in self.psd:
-            parts.append(svec(z[begin : begin + n * n].reshape(n, n)))
+            counts[begin : begin + triangle(n)] = 2.0
+            counts[begin + _start(np.arange(n), n)] = 1.0
+            begin += triangle(n)
+        return counts
+
+    def gathered(self, x: Array) -> Array:
+        """Return s, without equations, for the vector x of a conic program."""
+        parts, begin = [x[: self.plain]], self.plain
+        for n in self.psd:
+            parts.append(svec(x[begin : begin + n * n].reshape(n, n)))
             begin += n * n
         return np.concatenate(parts)
 
     def spread(self, M: Any) -> Any:
-        """Return MP for a sparse M whose columns are the rows of s without equations."""
+        """Return MP for a sparse M whose columns are the rows of s = Px without equations."""
         M = sp.coo_array(M)
         rows, cols, values = M.row, M.col.astype(np.int64), M.data
         sides = np.array(self.psd, dtype=np.int64)
@@ -79,7 +94,7 @@ class Layout:
         i, j = _entry(cols[matrix] - begins[block], n)
         off = i != j
         values, cols = values.copy(), cols.copy()
-        values[matrix] *= np.where(off, np.sqrt(0.5), 1.0)
+        values[matrix] *= np.where(off, 0.5, 1.0)
         cols[matrix] = at + j * n + i
         return sp.csr_array(
             (
@@ -113,20 +128,15 @@ def triangle(n: int) -> int:
 
 
 def svec(S: Array) -> Array:
-    """Return the lower triangle of S column by column, off-diagonal entries times sqrt 2."""
-    n = S.shape[0]
-    s = np.concatenate([S[j, j:] for j in range(n)])
-    s *= np.sqrt(2.0)
-    s[_start(np.arange(n), n)] = np.diagonal(S)
-    return s
+    """Return the lower triangle of a symmetric matrix column by column."""
+    return np.concatenate([S[j, j:] for j in range(S.shape[0])])
 
 
 def smat(s: Array, n: int) -> Array:
     """Return the symmetric n x n matrix S with s = svec(S)."""
-    half = np.zeros((n, n))
-    half[np.triu_indices(n)] = s / np.sqrt(2.0)
-    S = half + half.T
-    np.fill_diagonal(S, s[_start(np.arange(n), n)])
+    S = np.zeros((n, n))
+    cols, rows = np.triu_indices(n)
+    S[rows, cols] = S[cols, rows] = s
     return S
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -69,3 +71,41 @@ def test_contradictory_rows_are_never_unbounded():
     A = [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0]]
     program = Program([0.0, 0.0, -1.0], A, [1.0, 1 + 1e-10], [Block("orthant", 3)])
     assert said_of(program)[0] in (Status.INFEASIBLE, None)
+
+
+def with_sum(n: int) -> Program:
+    """max tr X with X_00 = 1 and 1'X1 + s = 3: falls along (0, 1, -1), which is no interior ray."""
+    A = np.zeros((2, n * n + 1))
+    A[0, 0], A[1] = 1.0, 1.0
+    c = np.append(np.eye(n).ravel(), 0.0)
+    return Program(c, A, [1.0, 3.0], [Block("psd", n), Block("orthant", 1)], maximise=True)
+
+
+BOUNDARY_RAYS = {
+    "max x22, x11 = 1": Program(
+        [0.0, 0.0, 0.0, 1.0], [[1.0, 0.0, 0.0, 0.0]], [1.0], [Block("psd", 2)], maximise=True
+    ),
+    "rank one": with_sum(3),
+    "a face of side 3": with_sum(5),
+    "an entry that is fixed": Program(
+        [-1.0, -1.0, 0.0], [[1, -1, 0], [0, 0, 1]], [0.0, 1.0], [Block("orthant", 3)]
+    ),
+    "a ray of a second-order cone": Program(
+        [-1.0, 0.0, 0.0], [[-5.0, 3.0, 4.0]], [0.0], [Block("second-order", 3)]
+    ),
+}
+
+
+@pytest.mark.parametrize("engine", ["with Clarabel", "without"])
+@pytest.mark.parametrize("name", BOUNDARY_RAYS)
+def test_a_ray_on_the_boundary_of_the_cone_is_proved(name, engine, monkeypatch):
+    if engine == "without":
+        monkeypatch.setitem(sys.modules, "clarabel", None)
+    assert said_of(BOUNDARY_RAYS[name])[0] is Status.UNBOUNDED
+
+
+def test_multipliers_on_the_boundary_of_the_dual_cone_are_proved():
+    """3 x1 + 4 x2 - 5 x0 is at most 0 on the second-order cone, and 1 is asked for."""
+    pytest.importorskip("clarabel", reason="it proposes the multipliers")
+    program = Program([-1.0, 0, 0], [[-5.0, 3, 4]], [1.0], [Block("second-order", 3)])
+    assert said_of(program)[0] is Status.INFEASIBLE

@@ -201,7 +201,7 @@ def test_verdicts_are_proved_on_the_programs_own_data(monkeypatch):
     assert conic_model(infeasible).ended().status is Status.INFEASIBLE
     assert conic_model(unbounded).ended().status is Status.UNBOUNDED
     monkeypatch.setattr(verified, "proves_infeasible", lambda form, y: False)
-    monkeypatch.setattr(verified, "proves_unbounded", lambda form, x, d: False)
+    monkeypatch.setattr(verified, "proved_ray", lambda form, v: None)
     for case, word in ((infeasible, "infeasible"), (unbounded, "unbounded")):
         with pytest.raises(UnboundedTraceError, match=f"seems to be {word}, but its own data"):
             conic_model(case)

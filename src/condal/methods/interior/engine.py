@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from math import inf, sqrt
+from math import inf
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -34,7 +34,7 @@ MAX_STACKED_SIDE = 40  # of matrices that are stacked: larger ones gain nothing
 
 
 class Block(Protocol):
-    """A block of x, as `condal.certificates.conic.Cone` describes it."""
+    """A block of x, as `condal.certificates.cones.Cone` describes it."""
 
     @property
     def kind(self) -> Literal["free", "orthant", "second-order", "psd"]:
@@ -46,7 +46,11 @@ class Block(Protocol):
 
     @property
     def packed(self) -> bool:
-        """Whether a matrix is its lower triangle, scaled."""
+        """Whether a matrix is its lower triangle, column by column."""
+
+    @property
+    def doubled(self) -> bool:
+        """Whether the entries off the diagonal of such a triangle are doubled."""
 
     @property
     def length(self) -> int:
@@ -260,14 +264,10 @@ def _plain(places: Indices) -> tuple[Indices, Indices, Array]:
 def _entries(cone: Block, places: Indices) -> tuple[Indices, Indices, Array]:
     """The coordinates of a matrix in terms of its n^2 entries: the mean of mirror images."""
     n = cone.n
-    if not cone.packed:
-        i, j = np.divmod(np.arange(n * n), n)
-        scale = np.ones(n * n)
-    else:
-        j, i = np.triu_indices(n)
-        scale = np.where(i == j, 1.0, sqrt(2.0))
-    rows = np.concatenate([places, places])
-    return rows, np.concatenate([i * n + j, j * n + i]), 0.5 * np.concatenate([scale, scale])
+    j, i = np.triu_indices(n) if cone.packed else np.divmod(np.arange(n * n), n)
+    columns = np.concatenate([i * n + j, j * n + i])
+    weights = np.where((i != j) & cone.doubled, 1.0, 0.5)
+    return np.concatenate([places, places]), columns, np.concatenate([weights, weights])
 
 
 def _size(v: Array) -> float:

@@ -14,12 +14,8 @@ import scipy.sparse as sp
 from condal.certificates.certificate import DEFAULT_FAILURE, Certificate, allowed_gap, lower_bound
 from condal.certificates.checked import CheckedAnswer, rounded_text
 from condal.certificates.claims import assumptions_of
-from condal.certificates.conic import (
-    MAX_SIDE,
-    ConicForm,
-    proved_lower_bound,
-    proves_infeasible,
-)
+from condal.certificates.cones import ConicForm
+from condal.certificates.conic import MAX_SIDE, proved_lower_bound, proves_infeasible
 from condal.certificates.proposals import proved_value
 from condal.linalg.norms import group_norms, stable_norm
 from condal.linalg.points import Array
@@ -29,6 +25,7 @@ from condal.problems.conic.solver_answer import SolverAnswer
 from condal.problems.conic.trace import UnboundedTraceError
 from condal.problems.conic.verified import (
     conic_form,
+    packed,
     verifiable,
     verified_bound,
     verified_unbounded,
@@ -188,7 +185,7 @@ class _Check:
         """Return an upper bound on the minimum that a feasible point near X proves; inf if none."""
         if self.given.X is None or self.form is None or not verifiable(self.program):
             return inf
-        return proved_value(self.form, self.given.vector)[0]
+        return proved_value(self.form, packed(self.program, self.given.vector))[0]
 
     # ---- the bound -----------------------------------------------------------------------------
 

@@ -589,4 +589,6 @@ def _proved_on(program: Program, shape: Shape, verdict: Verdict) -> bool:
         y = np.zeros(program.b.size)
         y[shape.folded.rows] = -shape.folded.scale * verdict.y
         return verified_infeasible(program, y, [])
-    return verdict.ray is not None and verified_unbounded(program, verdict.ray.x)
+    return verdict.ray is not None and verified_unbounded(
+        program, verdict.ray.x, verdict.ray.points
+    )

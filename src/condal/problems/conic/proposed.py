@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from condal.certificates.cones import Cone
 from condal.certificates.conic import proved_lower_bound
 from condal.linalg.points import Array, LowRank, Point
 from condal.methods.interior.cost import step_seconds
@@ -32,10 +33,16 @@ def proposal_for(program: Program) -> Proposal | None:
     """Return the engine's proposal; None for a program that is too large for it."""
     if not verifiable(program):
         return None
-    form = conic_form(program)
-    if step_seconds(form.A, form.cones) > MAX_STEP_SECONDS:
+    if step_seconds(program.A, program.blocks) > MAX_STEP_SECONDS:
         return None
-    return propose(form.c, form.A, form.b, form.cones)
+    cones = [Cone(block.kind, block.n) for block in program.blocks]
+    return propose(_costs(program), program.A, program.b, cones)
+
+
+def _costs(program: Program) -> Array:
+    """The costs of the program as a minimisation."""
+    c = program.c.toarray().ravel()
+    return np.asarray(-c if program.maximise else c)
 
 
 def folded_dual(shape: Shape, y: Array) -> Array:
@@ -66,8 +73,7 @@ def proved_bound(program: Program, proposal: Proposal) -> float:
 
 def level_above(shape: Shape, proposal: Proposal, proofs: list[Combination]) -> float:
     """Return an objective level that the proposed point is clearly below."""
-    form = conic_form(shape.folded.program)
-    value = float(form.c @ proposal.x)
+    value = float(_costs(shape.folded.program) @ proposal.x)
     lowest = max(-proof.most for proof in proofs)
     return value + max(value - lowest, LEVEL_ROOM * abs(value))
 

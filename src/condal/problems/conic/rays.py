@@ -1,23 +1,28 @@
-"""Proofs that a program is unbounded: a direction inside the cone that the rows do not constrain.
+"""Proofs that a program is unbounded: a direction of the cone that the rows do not constrain.
 
 Let Ax be near 0, <c, x> < 0, and x at least d inside the cone. If A has full rank, a correction of
 norm |Ax| / s, s its smallest singular value, makes Ax = 0 exactly. If the correction is shorter
 than d and leaves <c, .> negative, the corrected direction is a ray: from any solution of Ax = b,
 points far enough along the ray are feasible, and the objective is unbounded.
+
+A ray on the boundary of the cone is found as an exact vector of a face near a computed one. It
+needs a feasible point of its own.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 
+from condal.certificates.interior import proved_ray
 from condal.driver.solve import solve
 from condal.linalg.factorisations import dense_cholesky
-from condal.linalg.norms import gamma
+from condal.linalg.norms import gamma, row_squares
 from condal.linalg.points import Array, dense
 from condal.linalg.rounding import norm_above
 from condal.linalg.symmetric import Symmetric
@@ -25,24 +30,29 @@ from condal.problems.conic.folded import fold
 from condal.problems.conic.program import Block, Program, trace_of
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.unfolded import blocks_of
+from condal.problems.conic.verified import conic_form, packed, unpacked
 from condal.result import Status
 from condal.runtime.time_limit import TimeLimit
 
 MAX_DENSE_SIDE = 2000  # of the rows, and of all blocks together
 DEPTHS = (0.3, 1e-2, 1e-4)  # of the candidates inside the cone, relative to the trace
 RAY_TOL = 1e-6
+BOUNDARY_ITERS = 500  # of a solve that proposes a ray on the boundary, or a feasible point
+SIZE_GUESSES = 1e2, 1e5  # sizes of a feasible point, relative to b
 
 
 @dataclass(frozen=True, eq=False)
 class Ray:
     """A direction in the program's x along which the minimised objective falls by at least `fall`.
 
-    It is a ray up to a correction, proved to be shorter than `off`, that stays inside the cone.
+    It is a ray up to a correction, proved to be shorter than `off`, that stays inside the cone. A
+    feasible point is near one of the `points`, or far along a ray that is inside the cone.
     """
 
     x: Array = field(repr=False)
     fall: float
     off: float
+    points: tuple[Array, ...] = field(default=(), repr=False)
 
 
 def find_ray(program: Program, *, max_seconds: float | None, **limits: Any) -> Ray | None:
@@ -73,6 +83,40 @@ def find_ray(program: Program, *, max_seconds: float | None, **limits: Any) -> R
     return None
 
 
+def find_boundary_ray(program: Program, *, max_seconds: float | None, **limits: Any) -> Ray | None:
+    """Return a proved ray on the boundary of the cone; None if none was found."""
+    limit, form = TimeLimit(max_seconds), conic_form(program)
+    limits["max_iters"] = min(limits.get("max_iters") or BOUNDARY_ITERS, BOUNDARY_ITERS)
+    direction = proved_ray(form)
+    if direction is None:
+        share = limit.share(0.5).max_seconds
+        candidate = _candidate(program, 0.0, max_seconds=share, **limits)
+        if candidate is not None:
+            direction = proved_ray(form, packed(program, candidate))
+    if direction is None:
+        return None
+    x = unpacked(program, direction)
+    points = tuple(_points(program, max_seconds=limit.max_seconds, **limits))
+    return Ray(x, -float(form.c @ direction), 0.0, points)
+
+
+def _points(program: Program, *, max_seconds: float | None, **limits: Any) -> Iterator[Array]:
+    """Yield points that seem to be feasible, of larger and larger traces."""
+    limit, size = TimeLimit(max_seconds), point_size(program)
+    for trace in (factor * size for factor in SIZE_GUESSES):
+        if not limit.is_over():
+            task = replace(program, c=sp.csr_array(program.c.shape))
+            x = _solution(task, trace, exact=False, max_seconds=limit.max_seconds, **limits)
+            yield from () if x is None else (x,)
+
+
+def point_size(program: Program) -> float:
+    """Return the size of a point that satisfies some row, and at least 1."""
+    norms = np.sqrt(row_squares(program.A))
+    distances = np.abs(program.b) / np.where(norms > 0, norms, 1.0)
+    return 1.0 + float(distances.max(initial=0.0))
+
+
 def _candidate(program: Program, depth: float, **limits: Any) -> Array | None:
     """Return eps I + X of least objective that the rows do not constrain, with tr X = 1."""
     eye = np.concatenate([trace_of(block) for block in program.blocks])
@@ -85,9 +129,15 @@ def _candidate(program: Program, depth: float, **limits: Any) -> Array | None:
         program.blocks,
         name=f"a ray of {program.name}",
     )
+    x = _solution(task, 1.0, exact=True, **limits)
+    return None if x is None else x + eye
+
+
+def _solution(task: Program, trace: float, *, exact: bool, **limits: Any) -> Array | None:
+    """Return a solution of a program whose parts have at most this trace; None if there is none."""
     shape = Shape.of(fold(task))
     single = len(shape.maps) == 1
-    problem = shape.problem(np.ones(len(shape.maps)), exact=single)
+    problem = shape.problem(np.full(len(shape.maps), trace), exact=single and exact)
     result = solve(problem, tol=RAY_TOL, **limits)
     if result.status is Status.INTERRUPTED:
         raise KeyboardInterrupt  # the interrupt is meant for the whole search
@@ -97,7 +147,7 @@ def _candidate(program: Program, depth: float, **limits: Any) -> Array | None:
         A(part) for A, part in zip(shape.maps, (result.x,) if single else result.x, strict=True)
     )
     blocks = blocks_of(shape.folded, result.x, np.asarray(Ax))
-    return np.concatenate([np.asarray(dense(block)).ravel() for block in blocks]) + eye
+    return np.concatenate([np.asarray(dense(block)).ravel() for block in blocks])
 
 
 def _proved(program: Program, x: Array, least: float) -> Ray | None:

@@ -24,9 +24,15 @@ from condal.problems.conic.folded import Part
 from condal.problems.conic.linear import diagonal_weights
 from condal.problems.conic.program import Program
 from condal.problems.conic.proposed import folded_dual, level_above, proposal_for, proved_by
-from condal.problems.conic.rays import Ray, find_ray
+from condal.problems.conic.rays import Ray, find_boundary_ray, find_ray
 from condal.problems.conic.structure import Shape
-from condal.problems.conic.verified import verified_infeasible, verified_unbounded
+from condal.problems.conic.verified import (
+    conic_form,
+    separator_near,
+    verifiable,
+    verified_infeasible,
+    verified_unbounded,
+)
 from condal.result import Status
 from condal.runtime.arguments import require_positive
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
@@ -38,6 +44,10 @@ MAX_SEARCH_ITERS, MIN_SEARCH_ITERS = 5_000, 200  # of each solve of a search
 MAX_SEARCH_FLOPS = 1e12  # of each solve: few iterations, if each factorises large blocks
 TRIAL_TOL = 1e-2
 MIN_TRACE, TRACE_OF_ZERO_PARTS = 1e-9, 1e-3  # relative to the largest trace
+NO_SUCH_SUM = (
+    "weighted constraints add up to a value that no point of the cone has, whatever its trace: "
+    "proved with rounding accounted for"
+)
 ALONG_A_RAY = (
     "Ax is constant along a direction inside the cone, and the objective is unbounded along it: "
     "proved with rounding accounted for"
@@ -197,6 +207,9 @@ def bound_traces(
     ray = find_ray(shape.folded.program, **search.limits)
     if ray is not None:
         return Verdict(Status.UNBOUNDED, ALONG_A_RAY, ray=ray)
+    verdict = _on_the_boundary(shape, search)
+    if verdict is not None:
+        return verdict
     raise UnboundedTraceError(
         f"no bound on the trace of {shape.folded.program.name} was found: neither its constraints "
         "nor its objective seem to imply one, and it was not proved to be unbounded either. Give "
@@ -213,9 +226,7 @@ def _by_proposal(
     if proposal.outcome == "separator":
         if not verified_infeasible(program, proposal.y, []):
             return None
-        how = "weighted constraints add up to a value that no point of the cone has, whatever its "
-        how += "trace: proved with rounding accounted for"
-        return Verdict(Status.INFEASIBLE, how, y=folded_dual(shape, proposal.y))
+        return Verdict(Status.INFEASIBLE, NO_SUCH_SUM, y=folded_dual(shape, proposal.y))
     if proposal.outcome == "direction":
         if not verified_unbounded(program, proposal.x):
             return None
@@ -229,6 +240,22 @@ def _by_proposal(
         return None
     how = "constraints and objective, weighted by an interior-point method, bound it"
     return replace(_bound(bounds, more, how), level=level, proposal=proposal)
+
+
+def _on_the_boundary(shape: Shape, search: Search) -> Verdict | None:
+    """Return a verdict that multipliers or a ray on the boundary of their cones prove."""
+    program = shape.folded.program
+    if not verifiable(program):
+        return None
+    separator = separator_near(conic_form(program))
+    if separator is not None:
+        return Verdict(Status.INFEASIBLE, NO_SUCH_SUM, y=folded_dual(shape, separator))
+    ray = find_boundary_ray(program, **search.limits)
+    if ray is None:
+        return None
+    how = "Ax is constant along a direction on the boundary of the cone, and the objective is "
+    how += "unbounded along it: proved with rounding accounted for"
+    return Verdict(Status.UNBOUNDED, how, ray=ray)
 
 
 def _given(trace: float, program: Program, part: Part) -> float:

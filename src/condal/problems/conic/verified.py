@@ -6,19 +6,19 @@ about a program of moderate size is issued only if `condal.certificates.conic` p
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain
 from math import inf
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import lsqr
 
-from condal.certificates.conic import (
-    Cone,
-    ConicForm,
-    proved_lower_bound,
-    proves_infeasible,
-    proves_unbounded,
-)
+from condal.certificates.cones import Cone, ConicForm
+from condal.certificates.conic import proved_lower_bound, proves_feasible, proves_infeasible
+from condal.certificates.interior import interior_point, proved_ray
+from condal.certificates.proposals import proved_value
 from condal.linalg.points import Array
 from condal.problems.conic.program import Program
 
@@ -36,10 +36,46 @@ def verifiable(program: Program) -> bool:
 
 
 def conic_form(program: Program) -> ConicForm:
-    """Return the program, as a minimisation, in the form that proofs take."""
-    c = program.c.toarray().ravel()
-    cones = tuple(Cone(block.kind, block.n) for block in program.blocks)
-    return ConicForm(-c if program.maximise else c, sp.csr_array(program.A), program.b, cones)
+    """Return the program, as a minimisation, in the form that proofs take: triangles of matrices.
+
+    Its entries off the diagonals, which are twice those of the program, are not rounded.
+    """
+    fold = _triangles(program)
+    c = (program.c @ fold).toarray().ravel()
+    cones = tuple(Cone(block.kind, block.n, packed=block.kind == "psd") for block in program.blocks)
+    return ConicForm(
+        -c if program.maximise else c, sp.csr_array(program.A @ fold), program.b, cones
+    )
+
+
+def packed(program: Program, x: Array) -> Array:
+    """Return the program's x, or a direction, as a vector of its form."""
+    fold = _triangles(program)
+    return np.asarray((fold.T @ x) / np.asarray(fold.sum(axis=0)).ravel())
+
+
+def unpacked(program: Program, v: Array) -> Array:
+    """Return the program's x for a vector of its form."""
+    return np.asarray(_triangles(program) @ v)
+
+
+def _triangles(program: Program) -> Any:
+    """Return P with x = Pv: v holds the lower triangles of matrices, column by column."""
+    columns, length = [], 0
+    for block in program.blocks:
+        if block.kind == "psd":
+            cols, rows = np.triu_indices(block.n)
+            index = np.zeros((block.n, block.n), dtype=np.int64)
+            index[rows, cols] = index[cols, rows] = np.arange(rows.size)
+            columns.append(length + index.ravel())
+            length += rows.size
+        else:
+            columns.append(length + np.arange(block.n))
+            length += block.n
+    places = np.concatenate(columns)
+    return sp.csr_array(
+        (np.ones(places.size), (np.arange(places.size), places)), (places.size, length)
+    )
 
 
 def verified_bound(program: Program, y: Array, inward: list[Array], inner: list[Array]) -> float:
@@ -61,16 +97,36 @@ def verified_bound(program: Program, y: Array, inward: list[Array], inner: list[
 def verified_infeasible(program: Program, y: Array, inward: list[Array]) -> bool:
     """Return whether y, or a multiplier near it, proves that the program is infeasible."""
     form, size = conic_form(program), 1.0 + float(np.abs(y).max(initial=0.0))
-    return any(
+    shifted = any(
         proves_infeasible(form, y + shift * size * direction)
         for shift in SHIFTS
         for direction in (inward if shift else [y])
     )
+    return shifted or separator_near(form, y) is not None
 
 
-def verified_unbounded(program: Program, ray: Array) -> bool:
-    """Return whether the ray, with a feasible point far along it, proves unboundedness."""
+def separator_near(form: ConicForm, y: Array | None = None) -> Array | None:
+    """Return y near a given one that proves that the form is infeasible; None if none is found."""
+    form = form.feasibility
+    ray = proved_ray(form.dual, None if y is None else form.dual_vector(y))
+    return None if ray is None else ray[: form.b.size]
+
+
+def verified_unbounded(program: Program, ray: Array, points: Iterable[Array] = ()) -> bool:
+    """Return whether a ray near the given one, and a feasible point, prove unboundedness.
+
+    The feasible point is near one of the `points`, far along the ray, or what a search proposes.
+    """
     form, b = conic_form(program), program.b
-    x = lsqr(program.A, b, atol=1e-15, btol=1e-15)[0] if b.size else np.zeros(ray.size)
-    size = float(np.abs(x).max(initial=0.0)) / (float(np.abs(ray).max(initial=0.0)) or 1.0) or 1.0
-    return any(proves_unbounded(form, x + step * size * ray, ray) for step in STEPS)
+    direction = proved_ray(form, packed(program, ray))
+    if direction is None:
+        return False
+    x = lsqr(form.A, b, atol=1e-15, btol=1e-15)[0] if b.size else np.zeros(direction.size)
+    size = float(np.abs(x).max(initial=0.0)) / float(np.abs(direction).max()) or 1.0
+    if any(proves_feasible(form, x + step * size * direction) for step in (0.0, *STEPS)):
+        return True
+    candidates = chain([x], (packed(program, point) for point in points))
+    if any(proved_value(form.feasibility, point, enough=1.0)[0] < inf for point in candidates):
+        return True
+    inside = interior_point(form.feasibility)
+    return inside is not None and proved_value(form.feasibility, inside, enough=1.0)[0] < inf

@@ -38,6 +38,7 @@ from condal.methods.interior.orthant import Orthant
 from condal.methods.interior.psd import Psd
 from condal.methods.interior.second_order import SecondOrder
 from condal.methods.interior.standard import Cone
+from condal.runtime.time_limit import current_limit
 
 MAX_REFINEMENTS = 3  # of a direction
 DIRECTION_ERROR = 1e-2  # of the residual: the accepted error of a direction
@@ -206,7 +207,7 @@ class Embedded:
         """
         at, mu = self, CENTRING * self.mu
         for _ in range(MAX_CENTRING_STEPS):
-            newton = _Newton.of(at)
+            newton = None if current_limit().is_over() else _Newton.of(at)
             if newton is None:
                 return None
             direction = newton.direction(1.0, mu, None, fixed=True)

@@ -154,7 +154,7 @@ class ConicModel:
             oracle_calls=0,
             matvecs=0,
         )
-        result = solve(self.problem, Proposed(), **options, warm_start=start)
+        result = solve(self.problem, Proposed(), **{**options, "warm_start": start})
         bound = proved_bound(self.program, proposal)
         if bound > sense * result.bound:
             how = "the slack is in the dual cone, whatever the trace: proved on the program's data"

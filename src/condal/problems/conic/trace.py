@@ -182,8 +182,10 @@ def bound_traces(
         raise UnboundedTraceError(f"no sum of rows bounds the trace of {shape.folded.program.name}")
     with search.time.on():
         proposal = proposal_for(shape.folded.program)
-        answer = None if proposal is None else _by_proposal(shape, proofs, proposal)
-    answer = _by_single_parts(shape, proofs) if answer is None else answer
+        answer = None
+        if proposal is not None and not search.time.is_over():
+            answer = _by_proposal(shape, proofs, proposal)
+    answer = answer or _by_single_parts(shape, proofs)
     if answer is not None:
         return answer
     search.tell("no sum of rows bounds the trace: looking for one by solving a problem")

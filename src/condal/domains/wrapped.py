@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf
+from typing import ClassVar
 
 from condal.linalg.cone_slices import ConeSlice, sections
 from condal.linalg.gradients import Gradient
@@ -13,6 +14,8 @@ from condal.types import Domain, Spectral
 
 class Wrapped:
     """X itself; subclasses extend some of its members."""
+
+    guards: ClassVar[bool] = False  # it only checks what X, the user's, returns
 
     def __init__(self, X: Domain) -> None:
         self.X = X
@@ -68,3 +71,8 @@ class WrappedSpectral(Wrapped):
 
     def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:
         return self.X.project(v, guess, tol=tol)
+
+
+def unguarded(X: Domain) -> Domain:
+    """Return the domain that the user gave."""
+    return X.X if isinstance(X, Wrapped) and X.guards else X

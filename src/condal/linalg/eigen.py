@@ -6,15 +6,15 @@ A Rayleigh quotient lies above lambda_min: an answer is an estimate, never a pro
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from inspect import signature
 from math import sqrt
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from condal.linalg.lanczos import Recurrence
 from condal.linalg.limits import MAX_BASIS_BYTES, MAX_BASIS_STEPS
@@ -27,7 +27,6 @@ MAX_LOWEST_STEPS = 1000
 MAX_LOWEST_BYTES = 128 * 2**20
 MIN_LOWEST_STEPS = 200  # cheap compared with the cost of a missed eigenvalue
 TINY = float(np.finfo(np.float64).tiny)
-_EIGSH_TAKES_RNG = "rng" in signature(eigsh).parameters  # SciPy 1.17: it restarts at random
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +102,8 @@ class Arpack:
     max_restarts: int = 300
 
     def smallest(self, V: Symmetric, tol: float = 0.0, guess: Array | None = None) -> Eigenpair:
+        from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
+
         if V.n <= 2:
             return Dense().smallest(V)
         start = _start_vector(V.n) if guess is None else _with_noise(guess)
@@ -119,7 +120,7 @@ class Arpack:
 
         operator = LinearOperator(V.shape, matvec=shifted, dtype=np.float64)
         relative = min(max(tol, 0.0) / (3 * scale), 0.5)
-        seeded = {"rng": np.random.default_rng(V.n)} if _EIGSH_TAKES_RNG else {}
+        seeded = {"rng": np.random.default_rng(V.n)} if _takes_rng(eigsh) else {}
         try:
             _, vectors = eigsh(
                 operator,
@@ -282,6 +283,12 @@ def lowest(
     if order is not None:
         vectors[order] = vectors.copy()
     return values, vectors
+
+
+@cache
+def _takes_rng(eigsh: Callable[..., Any]) -> bool:
+    """Return whether this SciPy restarts at random, from 1.17 on, and takes a generator."""
+    return "rng" in signature(eigsh).parameters
 
 
 @lru_cache(maxsize=4)

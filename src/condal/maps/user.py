@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
 from condal.linalg.gradients import Gradient
 from condal.linalg.operator_norms import operator_norm
@@ -42,6 +41,8 @@ class UserMap:
 
     @cached_property
     def norm(self) -> float:
+        from scipy.sparse.linalg import LinearOperator
+
         def product(y: Any) -> Array:
             return self.A(_as_point(self.A.adjoint(np.ravel(y))))
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.eigenvalue_bounds import semidefinite
-from condal.linalg.guarded import guard_operators
+from condal.linalg.guarded_operators import guard_operators
 from condal.linalg.lanczos import Recurrence, missed_share
 from condal.linalg.norms import UNIT_ROUNDOFF, gamma, stable_norm
 from condal.linalg.points import Array

@@ -22,7 +22,7 @@ import numpy as np
 
 from condal.linalg.diagonal_scaling import DiagonalScaling
 from condal.linalg.eigen import Engine, Lanczos
-from condal.linalg.factorisations import SparseFactors, dense_cholesky, sparse_factorisation
+from condal.linalg.factorisations import dense_cholesky, sparse_factorisation
 from condal.linalg.lanczos import Recurrence, missed_share
 from condal.linalg.norms import UNIT_ROUNDOFF, gamma
 from condal.linalg.points import Array
@@ -111,6 +111,8 @@ def _factored(
     if plan.kind == "dense":
         proof, lower = dense_cholesky(explicit, enough), None
     else:
+        from condal.linalg.sparse_factors import SparseFactors
+
         factors = SparseFactors.of(explicit, enough)
         proof = None if factors is None else factors.proof()
         lower = None if factors is None or proof is not None else factors.below()

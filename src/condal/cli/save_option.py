@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -62,6 +61,8 @@ class SaveTarget:
     @property
     def message(self) -> str:
         """Where the result is, and how to verify it."""
+        import shlex
+
         command = f"condal certify {shlex.quote(self.file)} {shlex.quote(self.folder)}"
         return (
             f"Saved in {escape_terminal(self.folder)}. To verify it:\n\n"

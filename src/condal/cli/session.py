@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,13 +16,15 @@ from condal.cli.application import NO_ANSWER, Application, Chosen, Lines
 from condal.cli.options import options_to_save
 from condal.cli.save_option import SaveTarget
 from condal.cli.watching import Port, broadcast, watching
-from condal.report.pictures import Picture
 from condal.report.progress import Progress
 from condal.result import Result, Status
 from condal.runtime.cancellation import Stopper
 from condal.runtime.signals import ABORTED, SignalHandler
 from condal.runtime.text import escape_terminal
 from condal.runtime.time_limit import TimeLimit
+
+if TYPE_CHECKING:
+    from condal.report.pictures import Picture
 
 RESUMABLE = (Status.INTERRUPTED, Status.MAX_ITERS, Status.MAX_SECONDS)
 STOPPED_EARLY = "condal: interrupted before the problem was built; nothing is written"
@@ -174,6 +175,8 @@ class Session:
             if not outputs.quiet:
                 show(f"\n{self.save.message}")
         if checkpoint is not None and result.status in RESUMABLE and Path(checkpoint).exists():
+            import shlex
+
             paths = f"{shlex.quote(checkpoint)} {shlex.quote(self.file)}"
             if not outputs.quiet:
                 show(

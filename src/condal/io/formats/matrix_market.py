@@ -13,7 +13,6 @@ from condal.io.formats.adjacency import check_symmetric, from_edges, sum_entries
 from condal.io.formats.coordinate import Entries, read_entries
 from condal.io.formats.header import Layout, read_count
 from condal.io.formats.text import Source, Text, quote, read_text, suffixes_of
-from condal.io.formats.writing import triples, write_text
 from condal.io.safe_files import PathLike
 
 BANNER = b"%%matrixmarket"
@@ -70,10 +69,14 @@ def write_matrix_market(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> 
     W : sparse or dense matrix
         The adjacency matrix :math:`W = W^T`.
     """
+    from condal.io.formats.writing import write_text
+
     write_text(path, _lines(upper_triangle(W)))
 
 
 def _lines(upper: sparse.coo_array) -> Iterator[str]:
+    from condal.io.formats.writing import triples
+
     n = upper.shape[0]
     yield f"%%MatrixMarket matrix coordinate real symmetric\n{n} {n} {upper.nnz}\n"
     yield from triples(upper.col + 1, upper.row + 1, upper.data)

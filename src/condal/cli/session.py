@@ -14,7 +14,6 @@ import click
 from condal.cli import output_paths, result_text
 from condal.cli.application import NO_ANSWER, Application, Chosen, Lines
 from condal.cli.options import options_to_save
-from condal.cli.save_option import SaveTarget
 from condal.cli.watching import Port, broadcast, watching
 from condal.report.progress import Progress
 from condal.result import Result, Status
@@ -101,7 +100,13 @@ class Session:
         targets = {"--checkpoint": checkpoint, "--json": json_target, "--out": out_target}
         output_paths.check_all(targets, inputs)
         others = {**inputs, "the --json file": json_target, "the --out file": out_target}
-        self.save = SaveTarget.of(outputs.folder, file, outputs.overwrite, others)
+        self.save = None
+        if outputs.folder is not None:
+            from condal.cli.save_option import SaveTarget
+
+            self.save = SaveTarget.of(outputs.folder, file, outputs.overwrite, others)
+        elif outputs.overwrite:
+            raise click.UsageError("--overwrite needs --save DIR")
         self.stopper, self.watch = Stopper(), None
         if outputs.port is not None:
             title = f"{application.name} of {escape_terminal(Path(file).name)}"

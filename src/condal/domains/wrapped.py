@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from math import inf
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from condal.linalg.cone_slices import ConeSlice, sections
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.proof import Proof
 from condal.types import Domain, Spectral
+
+if TYPE_CHECKING:
+    from condal.linalg.cone_slices import ConeSlice
 
 
 class Wrapped:
@@ -38,6 +40,8 @@ class Wrapped:
 
     @property
     def sections(self) -> tuple[ConeSlice, ...] | None:
+        from condal.linalg.cone_slices import sections
+
         return sections(self.X)
 
     def distance(self, x: Point) -> float:

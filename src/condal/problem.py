@@ -18,7 +18,7 @@ from condal.linalg.images import zeros_of
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Stack
-from condal.maps.operator import as_map
+from condal.maps.user import as_map
 from condal.runtime.arguments import require_whole
 from condal.sets.defaults import complete_proximable
 from condal.sets.separable import Separable

@@ -4,9 +4,9 @@ from condal.maps.combined import Scaled as Scaled
 from condal.maps.combined import Stack as Stack
 from condal.maps.cost import Cost as Cost
 from condal.maps.diagonal import Diagonal as Diagonal
-from condal.maps.diagonal import RowSums as RowSums
 from condal.maps.differences import FiniteDifferences as FiniteDifferences
 from condal.maps.entries import Entries as Entries
+from condal.maps.entries import RowSums as RowSums
 from condal.maps.inner import Inner as Inner
 from condal.maps.operator import Operator as Operator
 from condal.maps.products import LeftProduct as LeftProduct

@@ -1,4 +1,4 @@
-"""Maps that read a symmetric matrix row by row: its diagonal or its row sums."""
+"""The diagonal of a symmetric matrix."""
 
 from __future__ import annotations
 
@@ -81,49 +81,3 @@ class Diagonal(BasicMap):
     def adjoint(self, y: Array) -> Symmetric:
         diagonal = np.repeat(y, 2) if self.hermitian else y
         return Symmetric(diagonal.size, diagonal=diagonal)
-
-
-@dataclass(frozen=True)
-class RowSums(BasicMap):
-    """The row sums, A x = x 1, of a symmetric n x n matrix.
-
-    Parameters
-    ----------
-    n : int
-        The side of x.
-    """
-
-    terms = 2
-
-    n: int
-
-    def __post_init__(self) -> None:
-        require_whole(self.n, "n")
-
-    @property
-    def size(self) -> int:
-        return self.n
-
-    @property
-    def norm(self) -> float:
-        """sqrt(n): A'y = (y 1' + 1 y')/2, and AA' has the largest eigenvalue n, at y = 1."""
-        return float(np.sqrt(self.n))
-
-    def row_norms(self) -> Array:
-        return np.full(self.n, np.sqrt((self.n + 1) / 2))
-
-    def as_matrix(self) -> Any:
-        """(e_i 1' + 1 e_i')/2, flattened, for each i: 2n - 1 entries each."""
-        from condal.maps.entries import Entries
-
-        sums = sp.kron(sp.eye(self.n), np.ones((1, self.n)), format="csr")
-        return sp.csr_array(sums @ Entries(self.n).as_matrix())
-
-    def __call__(self, x: Point) -> Array:
-        if isinstance(x, LowRank):
-            return x.U @ (x.weights * x.U.sum(axis=0))
-        return np.asarray(x).sum(axis=1)
-
-    def adjoint(self, y: Array) -> Symmetric:
-        """(y 1' + 1 y')/2."""
-        return Symmetric(self.n, pairs=((y, np.ones(self.n)),))

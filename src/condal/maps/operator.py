@@ -14,9 +14,7 @@ from condal.linalg.matrix_free import is_operator
 from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, Point
 from condal.maps.combined import BasicMap
-from condal.maps.user import complete_map
 from condal.runtime.arguments import refuse_complex, require_positive
-from condal.types import LinearMap
 
 MAX_NORM_PRODUCTS = 2000  # to compute the norms of the rows
 UNIT_VECTORS_PER_BLOCK = 64
@@ -103,17 +101,6 @@ class Operator(BasicMap):
             else:
                 squares += (_real(self.op.matmat(units)) ** 2).sum(axis=1)
         return np.sqrt(squares)
-
-
-def as_map(a: Any, name: str = "op") -> LinearMap:
-    """Return a map unchanged, the Operator of a LinearOperator or the Matrix of an array."""
-    if is_operator(a):  # first: its `adjoint` is of another kind
-        return Operator(a, name=name)
-    if hasattr(a, "adjoint"):
-        return complete_map(a, name)
-    from condal.maps.vectors import Matrix
-
-    return Matrix(a)
 
 
 def _real(image: Any) -> Array:

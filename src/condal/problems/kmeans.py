@@ -17,7 +17,7 @@ from condal.linalg.points import Array, LowRank, Point, dense
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
 from condal.maps.combined import Stack
-from condal.maps.diagonal import RowSums
+from condal.maps.entries import RowSums
 from condal.maps.triangle import Triangle
 from condal.problem import Problem
 from condal.problems.answers import excess, generator, point_of, preview, rounding_limit

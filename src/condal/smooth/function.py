@@ -10,7 +10,7 @@ import numpy as np
 
 from condal.errors import PieceError, ProblemError
 from condal.linalg.points import Array
-from condal.maps.operator import as_map
+from condal.maps.user import as_map
 from condal.runtime.arguments import has_member, require_members, require_positive
 from condal.types import LinearMap
 

@@ -32,7 +32,7 @@ GRAPH = """\
     saved (.npz)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Application:
     """An application, from its file to its answer.
 

@@ -21,8 +21,7 @@ import scipy.sparse as sp
 
 import builders
 import condal
-from condal import problems, storage
-from condal.linalg import eigen
+from condal import eigen, problems, storage
 from condal.problem import Problem
 from condal.problems.conic import conic_model
 from conic_programs import cone_program, level_program, several_blocks, slack_program

@@ -13,13 +13,12 @@ import numpy as np
 from condal.domains.user import complete_domain
 from condal.errors import CondalError, PieceError, ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.guarded import Products, guard_operators
+from condal.linalg.guarded import Products
 from condal.linalg.images import zeros_of
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Stack
-from condal.maps.operator import as_map
-from condal.maps.vectors import Identity
+from condal.maps.user import as_map
 from condal.runtime.arguments import require_whole
 from condal.sets.defaults import complete_proximable
 from condal.sets.separable import Separable
@@ -314,7 +313,11 @@ def _guarded(v: Gradient, part: str) -> Gradient:
     """Return v with its operators guarded: a check may multiply by them."""
     if isinstance(v, tuple):
         return tuple(_guarded(block, part) for block in v)
-    return guard_operators(v, part) if isinstance(v, Symmetric) else v
+    if not isinstance(v, Symmetric) or not v.operators:
+        return v
+    from condal.linalg.guarded_operators import guard_operators
+
+    return guard_operators(v, part)
 
 
 def _shape(v: Gradient) -> str:
@@ -357,10 +360,12 @@ def _nothing(v: Gradient) -> Gradient:
     return Symmetric(v.n) if isinstance(v, Symmetric) else np.zeros_like(v)
 
 
-def _identity(f: Smooth) -> Identity:
+def _identity(f: Smooth) -> LinearMap:
     """Return x -> x, if f acts on vectors."""
     gradient = f.M.adjoint(np.zeros(f.M.size))
     if isinstance(gradient, np.ndarray) and gradient.ndim == 1:
+        from condal.maps.vectors import Identity
+
         return Identity(gradient.size)
     raise ProblemError(
         "B can be left out only where x is a vector: for g of all entries of a symmetric matrix "

@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import nnls
 from scipy.sparse.linalg import aslinearoperator
 
+from condal import eigen
 from condal.domains import (
     Birkhoff,
     CutOrthant,
@@ -26,7 +27,6 @@ from condal.domains import (
     Spectrahedron,
 )
 from condal.errors import ProblemError
-from condal.linalg import eigen
 from condal.linalg.gradients import dot, functional
 from condal.linalg.points import LowRank, dense
 from condal.linalg.proof import Proof

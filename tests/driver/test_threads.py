@@ -17,7 +17,7 @@ import pytest
 
 import condal
 from condal.driver.pieces.guards import guarded
-from condal.linalg.eigen import _start_vector
+from condal.linalg.eigen import start_vector
 from condal.linalg.svec import svec_indices
 from known import Hidden, torus
 from locations import SOURCE
@@ -229,7 +229,7 @@ def modules():
 
 
 def test_arrays_that_all_solves_share_cannot_be_written_to():
-    shared = [*svec_indices(5), _start_vector(7)]
+    shared = [*svec_indices(5), start_vector(7)]
     for module in modules():
         shared += [value for value in vars(module).values() if isinstance(value, np.ndarray)]
     assert len(shared) > 4
@@ -237,7 +237,7 @@ def test_arrays_that_all_solves_share_cannot_be_written_to():
 
 
 def test_every_cache_that_outlives_a_solve_is_known():
-    """The arrays of `svec_indices` and `_start_vector` are read-only; a sweep's worker is a process
+    """The arrays of `svec_indices` and `start_vector` are read-only; a sweep's worker is a process
     of one thread; `engine` holds the modules of MPI."""
     cached = re.compile(r"@(?:functools\.)?(?:lru_)?cache\b[^\n]*\n(?:@[^\n]*\n)*def (\w+)")
     found = {
@@ -247,7 +247,7 @@ def test_every_cache_that_outlives_a_solve_is_known():
     }
     assert found == {
         "distributed/engine.py:engine",
-        "linalg/eigen.py:_start_vector",
+        "linalg/eigen.py:start_vector",
         "linalg/svec.py:svec_indices",
         "sweeps/processes.py:_value",
     }

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from condal import eigen
 from condal.domains import Hermitian, L1Ball, NuclearBall, Product, Simplex, Spectrahedron
-from condal.linalg import eigen
 from condal.linalg.lifting import real_point, square_point
 from condal.linalg.points import LowRank, dense
 from condal.linalg.symmetric import Symmetric

@@ -5,7 +5,7 @@ from typing import Any
 
 import builders
 from condal import domains, io, maps, methods, nonsmooth, problems, sets, smooth, storage
-from condal.linalg import eigen
+from condal.linalg import eigen, engines
 from laws.domains import DOMAINS
 from laws.functions import FUNCTIONS
 from laws.maps import MAPS
@@ -28,7 +28,14 @@ INSTANCES: dict[Any, tuple[str, list[Any], str]] = {
         [case.method for case in CASES.values()],
         "CASES in tests/method_cases.py",
     ),
-    eigen: ("smallest", ENGINES, "ENGINES in tests/laws/spectra.py"),
+    **{
+        module: (
+            "smallest",
+            [engine for engine in ENGINES if type(engine).__module__ == module.__name__],
+            "ENGINES in tests/laws/spectra.py",
+        )
+        for module in (eigen, engines)
+    },
     storage: (
         "move",
         [

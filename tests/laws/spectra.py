@@ -11,8 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from condal import storage
-from condal.linalg import eigen
+from condal import eigen, storage
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.triangles import symmetrize_lower
 from laws.spaces import random_symmetric

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from condal.lab.experiments.stand_ins import planar_union
 from condal.linalg import eigenvalue_bounds as proofs
-from condal.linalg.factorisations import SparseFactors
+from condal.linalg.sparse_factors import SparseFactors
 from condal.linalg.symmetric import Symmetric
 from laws import random_graph, torus
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from condal.linalg import eigen
+from condal import eigen
 from truth import flats, polyhedra
 from truth.applications import MATRICES
 from truth.case import Case

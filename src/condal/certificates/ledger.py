@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from math import inf, isnan, nan
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from condal.certificates.certificate import (
     certificate_and_proof,
     lower_bound,
 )
-from condal.certificates.infeasibility import Separation, infeasibility_proof
 from condal.certificates.tolerance import solves
 from condal.linalg.images import zeros_of
 from condal.linalg.points import Array, Point
@@ -32,6 +31,9 @@ from condal.linalg.work import work_done
 from condal.problem import Problem
 from condal.runtime.cancellation import Deadline
 from condal.storage.reconstruction import Reconstruction
+
+if TYPE_CHECKING:
+    from condal.certificates.infeasibility import Separation
 
 GAP_SLACK = 0.04  # of the gap: what a proof may lose
 SEED_STRIDE = 1_000_003  # between the seeds of two proofs
@@ -212,6 +214,8 @@ class ProofLedger:
         return _as_chosen(certificate), proved
 
     def _separation(self, d: Array, slack: float, number: int) -> Separation | None:
+        from condal.certificates.infeasibility import Separation, infeasibility_proof
+
         proof = infeasibility_proof(
             self.problem, d, slack=slack, failure=_share(number), seed=self._seed(number)
         )

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 import condal
-from condal.report.pictures import Picture
 from condal.result import Result, Status
 from condal.runtime.time_limit import TimeLimit
+
+if TYPE_CHECKING:
+    from condal.report.pictures import Picture
 
 Chosen: TypeAlias = Mapping[str, Any]  # values of options by name
 Lines: TypeAlias = list[tuple[str, str]]  # names and values to print
@@ -30,7 +32,7 @@ GRAPH = """\
     saved (.npz)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Application:
     """An application, from its file to its answer.
 

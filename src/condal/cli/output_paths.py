@@ -12,7 +12,6 @@ from typing import Any
 import click
 
 from condal.errors import FormatError
-from condal.io.formats.writing import write_text
 
 STDOUT = "-"
 
@@ -94,4 +93,6 @@ def _write(target: str, text: str) -> None:
     if target == STDOUT:
         click.echo(text, nl=False)
     else:
+        from condal.io.formats.writing import write_text
+
         write_text(target, [text])

@@ -92,16 +92,14 @@ def resume(
 
 
 def new_checkpoint(
-    file: str | None,
+    file: str,
     application: Application,
     model: Any,
     own: dict[str, Any],
     settings: dict[str, Any],
     say: Callable[[str], Any],
-) -> Checkpoint | None:
+) -> Checkpoint:
     """Return the checkpoint of --checkpoint, with all that `resume` needs to build the model."""
-    if file is None:
-        return None
     how = {
         "application": application.name,
         "options": options_to_save(application, model, own),

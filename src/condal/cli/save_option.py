@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-
-import click
 
 from condal.cli.output_paths import STDOUT, within
 from condal.errors import FormatError
@@ -26,17 +23,13 @@ class SaveTarget:
 
     @classmethod
     def of(
-        cls, folder: str | None, file: str, overwrite: bool, others: Mapping[str, str | None]
-    ) -> SaveTarget | None:
+        cls, folder: str, file: str, overwrite: bool, others: Mapping[str, str | None]
+    ) -> SaveTarget:
         """Return the target of --save, or refuse a folder that could not be written.
 
         `others` maps descriptions to the files that the command reads and writes; none of them may
         be in the folder.
         """
-        if folder is None:
-            if overwrite:
-                raise click.UsageError("--overwrite needs --save DIR")
-            return None
         from condal.io.formats.contents import digest_of
         from condal.io.results.folder import check_target
 
@@ -62,6 +55,8 @@ class SaveTarget:
     @property
     def message(self) -> str:
         """Where the result is, and how to verify it."""
+        import shlex
+
         command = f"condal certify {shlex.quote(self.file)} {shlex.quote(self.folder)}"
         return (
             f"Saved in {escape_terminal(self.folder)}. To verify it:\n\n"

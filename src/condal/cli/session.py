@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from condal.cli import output_paths, result_text
 from condal.cli.application import NO_ANSWER, Application, Chosen, Lines
 from condal.cli.options import options_to_save
-from condal.cli.save_option import SaveTarget
 from condal.cli.watching import Port, broadcast, watching
-from condal.report.pictures import Picture
 from condal.report.progress import Progress
 from condal.result import Result, Status
 from condal.runtime.cancellation import Stopper
 from condal.runtime.signals import ABORTED, SignalHandler
 from condal.runtime.text import escape_terminal
 from condal.runtime.time_limit import TimeLimit
+
+if TYPE_CHECKING:
+    from condal.report.pictures import Picture
 
 RESUMABLE = (Status.INTERRUPTED, Status.MAX_ITERS, Status.MAX_SECONDS)
 STOPPED_EARLY = "condal: interrupted before the problem was built; nothing is written"
@@ -100,7 +100,13 @@ class Session:
         targets = {"--checkpoint": checkpoint, "--json": json_target, "--out": out_target}
         output_paths.check_all(targets, inputs)
         others = {**inputs, "the --json file": json_target, "the --out file": out_target}
-        self.save = SaveTarget.of(outputs.folder, file, outputs.overwrite, others)
+        self.save = None
+        if outputs.folder is not None:
+            from condal.cli.save_option import SaveTarget
+
+            self.save = SaveTarget.of(outputs.folder, file, outputs.overwrite, others)
+        elif outputs.overwrite:
+            raise click.UsageError("--overwrite needs --save DIR")
         self.stopper, self.watch = Stopper(), None
         if outputs.port is not None:
             title = f"{application.name} of {escape_terminal(Path(file).name)}"
@@ -174,6 +180,8 @@ class Session:
             if not outputs.quiet:
                 show(f"\n{self.save.message}")
         if checkpoint is not None and result.status in RESUMABLE and Path(checkpoint).exists():
+            import shlex
+
             paths = f"{shlex.quote(checkpoint)} {shlex.quote(self.file)}"
             if not outputs.quiet:
                 show(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,7 +11,6 @@ from condal.cli import memory, ranks
 from condal.cli.application import ANSWER_SHARE, Application
 from condal.cli.applications import APPLICATIONS
 from condal.cli.command import ApplicationCommand, application_of
-from condal.cli.resume import new_checkpoint
 from condal.cli.session import Outputs, Session, output_options
 from condal.driver.memory import Plan, make_plan
 from condal.driver.stop import Stop
@@ -20,6 +19,9 @@ from condal.result import Result
 from condal.runtime.memory import bytes_of
 from condal.runtime.time_limit import TimeLimit
 from condal.types import Method
+
+if TYPE_CHECKING:
+    from condal.driver.checkpoint import Checkpoint
 
 METHODS = [
     registry.AUTOMATIC,
@@ -161,6 +163,11 @@ def solve(
             limit=limit,
         )
 
+    def written(model: Any, path: str) -> Checkpoint:
+        from condal.cli.resume import new_checkpoint
+
+        return new_checkpoint(path, application, model, own, settings, session.warn)
+
     def run(model: Any, **callbacks: Any) -> Result:
         return solve_model(
             application,
@@ -169,7 +176,7 @@ def solve(
             limit=limit,
             max_memory=max_memory,
             say=None if distributed else session.say,
-            checkpoint=new_checkpoint(checkpoint, application, model, own, settings, session.warn),
+            checkpoint=None if checkpoint is None else written(model, checkpoint),
             **callbacks,
         )
 

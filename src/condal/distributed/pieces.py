@@ -23,7 +23,7 @@ from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric
-from condal.maps.inner import Cost
+from condal.maps.cost import Cost
 from condal.sets.boxes import Equal
 from condal.smooth.linear import Linear
 from condal.types import Provable

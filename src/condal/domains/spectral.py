@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, eigh, eigvalsh
 
 from condal.errors import ProblemError
-from condal.linalg.cone_slices import ConeSlice
 from condal.linalg.eigen import Automatic, Engine, lowest
 from condal.linalg.eigenvalue_bounds import smallest_eigenvalue_bound
 from condal.linalg.gradients import Gradient
@@ -20,6 +19,9 @@ from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.proof import Proof
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.arguments import require_positive, require_whole
+
+if TYPE_CHECKING:
+    from condal.linalg.cone_slices import ConeSlice
 
 MIN_PARTIAL_SIDE = 64  # from which LAPACK computes a few eigenpairs faster than all
 MAX_PARTIAL = 0.15  # fraction of the eigenpairs: to compute more takes longer than to compute all
@@ -76,6 +78,8 @@ class Spectrahedron:
 
     @property
     def sections(self) -> tuple[ConeSlice, ...]:
+        from condal.linalg.cone_slices import ConeSlice
+
         return (ConeSlice("psd", self.n, self.trace, self.at_most),)
 
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> LowRank:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from math import inf
+from typing import TYPE_CHECKING, ClassVar
 
-from condal.linalg.cone_slices import ConeSlice, sections
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.proof import Proof
 from condal.types import Domain, Spectral
 
+if TYPE_CHECKING:
+    from condal.linalg.cone_slices import ConeSlice
+
 
 class Wrapped:
     """X itself; subclasses extend some of its members."""
+
+    guards: ClassVar[bool] = False  # it only checks what X, the user's, returns
 
     def __init__(self, X: Domain) -> None:
         self.X = X
@@ -35,6 +40,8 @@ class Wrapped:
 
     @property
     def sections(self) -> tuple[ConeSlice, ...] | None:
+        from condal.linalg.cone_slices import sections
+
         return sections(self.X)
 
     def distance(self, x: Point) -> float:
@@ -68,3 +75,8 @@ class WrappedSpectral(Wrapped):
 
     def project(self, v: Array, guess: Point | None = None, *, tol: float = 0.0) -> LowRank:
         return self.X.project(v, guess, tol=tol)
+
+
+def unguarded(X: Domain) -> Domain:
+    """Return the domain that the user gave."""
+    return X.X if isinstance(X, Wrapped) and X.guards else X

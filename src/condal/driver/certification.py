@@ -17,7 +17,6 @@ from condal.certificates.certificate import (
     relative_gap,
     relative_price,
 )
-from condal.certificates.infeasibility import candidates
 from condal.certificates.ledger import CertifiedPoint, ProofLedger
 from condal.certificates.repair import MAX_INFEASIBILITY, FactorRepair
 from condal.driver.scaling import Scaling
@@ -165,6 +164,8 @@ class Certifier:
 
     def _prove_infeasible(self, state: State, row: Row) -> bool:
         """Try to separate A(X) from K by a normal of K at Ax or in the best dual."""
+        from condal.certificates.infeasibility import candidates
+
         y = self.scaling.dual(state.w if self.w is None else self.w)
         rise = self.problem.sense * (row.bound - row.objective)
         excess = rise - self.problem.objective_range

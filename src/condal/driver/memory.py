@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from condal.driver.pieces.guards import unguarded
+from condal.domains.wrapped import unguarded
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
 from condal.linalg.limits import MAX_FACTOR_BYTES, basis_bytes, dense_factor_bytes

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from condal.domains.wrapped import unguarded
 from condal.driver.certification import Certifier
 from condal.driver.counting import counted
-from condal.driver.pieces.guards import unguarded
 from condal.driver.run_record import RunRecord
 from condal.driver.scaling import Recorder, normalise
 from condal.driver.stop import INACCURATE_TIMES, Budget, Stop, StopReasons

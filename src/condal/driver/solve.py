@@ -15,7 +15,6 @@ from condal.driver.pieces.guards import guarded
 from condal.driver.run import Callback, Run
 from condal.driver.run_record import RunRecord
 from condal.driver.stop import Stop
-from condal.driver.warm_start import warm_from
 from condal.errors import PieceError, ProblemError
 from condal.io.safe_files import PathLike
 from condal.methods.registry import method_of
@@ -157,6 +156,8 @@ def solve(
             )
             return _result_of(fault)
         if warm_start is not None:
+            from condal.driver.warm_start import warm_from
+
             run.start_from(warm_from(warm_start, whole, run.scaling))
         return finish(run, callback, stack)
 

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from condal.linalg.diagonal_scaling import DiagonalScaling
-from condal.linalg.eigen import Engine, Lanczos
-from condal.linalg.factorisations import SparseFactors, dense_cholesky, sparse_factorisation
+from condal.linalg.eigen import Engine
+from condal.linalg.factorisations import dense_cholesky, sparse_factorisation
 from condal.linalg.lanczos import Recurrence, missed_share
 from condal.linalg.norms import UNIT_ROUNDOFF, gamma
 from condal.linalg.points import Array
@@ -57,7 +57,11 @@ def smallest_eigenvalue_bound(
     if discs is not None and discs.value >= enough:
         return discs
     best = discs or Proof(-inf, "no proof")
-    attempts = _attempts(V, slack, failure, seed, enough, engine or Lanczos(), shares)
+    if engine is None:
+        from condal.linalg.engines import Lanczos
+
+        engine = Lanczos()
+    attempts = _attempts(V, slack, failure, seed, enough, engine, shares)
     with suppress(Cancelled):  # out of time: what was proved before remains
         for proof in attempts:
             best = _better(proof, best)
@@ -111,6 +115,8 @@ def _factored(
     if plan.kind == "dense":
         proof, lower = dense_cholesky(explicit, enough), None
     else:
+        from condal.linalg.sparse_factors import SparseFactors
+
         factors = SparseFactors.of(explicit, enough)
         proof = None if factors is None else factors.proof()
         lower = None if factors is None or proof is not None else factors.below()

@@ -15,17 +15,20 @@ Everything computed and proved for real symmetric matrices therefore holds for t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
+from condal.linalg.matrix_free import is_operator
 from condal.linalg.points import Array, LowRank, Outer, Point
 from condal.linalg.sparse import require_sound
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.arguments import finite_array, plain_array, refuse_complex
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
 
 _ONE, _I = np.eye(2), np.array([[0.0, -1.0], [1.0, 0.0]])
 _ONE.flags.writeable = _I.flags.writeable = False
@@ -61,7 +64,7 @@ def complex_vectors(U: Array) -> Any:
 
 def real_matrix(a: Any) -> Any:
     """Return the real form of a complex matrix: an array, a CSR array or a LinearOperator."""
-    if isinstance(a, LinearOperator):
+    if is_operator(a):
         return _real_operator(a)
     if sp.issparse(a):
         a = sp.csr_array(a)
@@ -70,6 +73,8 @@ def real_matrix(a: Any) -> Any:
 
 
 def _real_operator(a: LinearOperator) -> LinearOperator:
+    from scipy.sparse.linalg import LinearOperator
+
     def on_reals(product: Callable[[Any], Any]) -> Callable[[Array], Array]:
         return lambda v: real_vectors(np.asarray(product(complex_vectors(v))))
 
@@ -166,7 +171,7 @@ def lifted(C: Any) -> Symmetric:
         raise ProblemError(f"C must be a matrix, at least 1 x 1; got shape {shape}")
     refuse_complex(getattr(C, "dtype", None), "C")
     m, n = shape
-    if isinstance(C, LinearOperator):
+    if is_operator(C):
         return Symmetric(m + n, operators=(_lifted_operator(C),))
     if sp.issparse(C):
         require_sound(C, "C")
@@ -182,6 +187,8 @@ def lifted(C: Any) -> Symmetric:
 
 
 def _lifted_operator(C: LinearOperator) -> LinearOperator:
+    from scipy.sparse.linalg import LinearOperator
+
     m = C.shape[0]
 
     def image(v: Array) -> Array:

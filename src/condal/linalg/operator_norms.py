@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from condal.errors import ProblemError
-from condal.linalg.guarded import named_operator
 from condal.linalg.lanczos import Recurrence, missed_share
+from condal.linalg.matrix_free import is_operator
 from condal.linalg.norms import gamma, stable_norm
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.terms import PairTerm
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
 
 NORM_PROBES = 16  # random vectors that estimate the norm of a matrix-free operator
 LANCZOS_STEPS = 60
@@ -62,11 +64,19 @@ def operator_norm(a: Any, name: str = "op") -> float:
     """
     if min(a.shape) == 0:
         return 0.0
-    known = not isinstance(a, LinearOperator)
     short, long = sorted(a.shape)
-    if known and short <= MAX_EXACT_SIDES[0] and long <= MAX_EXACT_SIDES[1]:
+    if not is_operator(a) and short <= MAX_EXACT_SIDES[0] and long <= MAX_EXACT_SIDES[1]:
         return _exact_norm(a)
-    A: Any = aslinearoperator(a) if known else named_operator(a, name)
+    return _lanczos_norm(a, name)
+
+
+def _lanczos_norm(a: Any, name: str) -> float:
+    from scipy.sparse.linalg import aslinearoperator
+
+    from condal.linalg.guarded_operators import named_operator
+
+    A: Any = named_operator(a, name) if is_operator(a) else aslinearoperator(a)
+    long = max(a.shape)
     unit = _power_of_two_norm(A, name)
     if unit == 0:
         return 0.0

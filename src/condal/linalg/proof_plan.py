@@ -10,7 +10,6 @@ import numpy as np
 
 from condal.linalg.lanczos import Recurrence, missed_share
 from condal.linalg.limits import MAX_FACTOR_BYTES, MAX_FACTOR_FLOPS, dense_factor_bytes
-from condal.linalg.symbolic import elimination, envelope
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.work import DENSE_SPEED, PRODUCT_FLOPS
 
@@ -56,6 +55,8 @@ def _sparse_plan(pattern: Any, dense: float) -> Plan | None:
     is found at once tells where that is in vain: the factor takes less, by a factor that falls with
     the degree (measured on random, planar and geometric graphs of 10^3 to 10^5 vertices).
     """
+    from condal.linalg.symbolic import elimination, envelope
+
     n = pattern.shape[0]
     width = envelope(pattern)
     flops, degree = float(width @ width), pattern.nnz / n
@@ -73,6 +74,8 @@ def likely_flops(V: Symmetric) -> float:
     if dense_factor_bytes(V.n) <= MAX_FACTOR_BYTES and not V.operators:
         flops.append(V.n**3 / 3 / DENSE_SPEED)
     if V.factorable and V.n > MIN_SPARSE_SIDE:
+        from condal.linalg.symbolic import envelope
+
         width = envelope(V.to_sparse())
         flops.append(float(width @ width) / LIKELY_SAVINGS)
     least = min(flops, default=inf)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
-from condal.linalg.guarded import named_operator
 from condal.linalg.lifting import is_complex, real_matrix, require_finite_parts
+from condal.linalg.matrix_free import is_operator
 from condal.linalg.sparse import require_sound
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.arguments import finite_array
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
 
 
 def symmetric(C: Any, name: str = "C") -> Symmetric:
@@ -25,7 +27,7 @@ def symmetric(C: Any, name: str = "C") -> Symmetric:
         return C
     if is_complex(C):
         return _hermitian(C if hasattr(C, "dtype") else np.asarray(C), name)
-    if isinstance(C, LinearOperator):
+    if is_operator(C):
         _require_square(C.shape, name)
         _require_equal(*_asymmetry(C, name), name)
         return Symmetric(int(C.shape[0]), operators=(C,))
@@ -58,7 +60,7 @@ def _max_difference(S: Any, T: Any) -> float:
 
 def _hermitian(C: Any, name: str) -> Symmetric:
     _require_square(C.shape, name)
-    if isinstance(C, LinearOperator):
+    if is_operator(C):
         real = real_matrix(C)
         _require_equal(*_asymmetry(real, name), name, hermitian=True)
         return Symmetric(int(real.shape[0]), operators=(real,))
@@ -76,6 +78,8 @@ def _hermitian(C: Any, name: str) -> Symmetric:
 
 def _asymmetry(C: LinearOperator, name: str) -> tuple[float, float]:
     """Return |a'Cb - b'Ca| for random a and b, and the size to compare it with."""
+    from condal.linalg.guarded_operators import named_operator
+
     a, b = np.random.default_rng(0).standard_normal((2, C.shape[0]))
     guarded = named_operator(C, name)
     left, right = float(a @ guarded.matvec(b)), float(b @ guarded.matvec(a))

@@ -2,11 +2,11 @@ from condal.maps.checks import check_adjoint as check_adjoint
 from condal.maps.combined import Across as Across
 from condal.maps.combined import Scaled as Scaled
 from condal.maps.combined import Stack as Stack
+from condal.maps.cost import Cost as Cost
+from condal.maps.diagonal import Diagonal as Diagonal
 from condal.maps.differences import FiniteDifferences as FiniteDifferences
-from condal.maps.entries import Diagonal as Diagonal
 from condal.maps.entries import Entries as Entries
 from condal.maps.entries import RowSums as RowSums
-from condal.maps.inner import Cost as Cost
 from condal.maps.inner import Inner as Inner
 from condal.maps.operator import Operator as Operator
 from condal.maps.products import LeftProduct as LeftProduct

@@ -7,17 +7,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
+from condal.linalg.matrix_free import is_operator
 from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, Point
 from condal.maps.combined import BasicMap
-from condal.maps.user import complete_map
-from condal.maps.vectors import Matrix
 from condal.runtime.arguments import refuse_complex, require_positive
-from condal.types import LinearMap
 
 MAX_NORM_PRODUCTS = 2000  # to compute the norms of the rows
 UNIT_VECTORS_PER_BLOCK = 64
@@ -52,7 +49,7 @@ class Operator(BasicMap):
     name: str = field(default="op", repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.op, LinearOperator):
+        if not is_operator(self.op):
             raise ProblemError(
                 f"Operator takes a SciPy LinearOperator; got {type(self.op).__name__}: for a "
                 "matrix, dense or sparse, use condal.Matrix"
@@ -104,13 +101,6 @@ class Operator(BasicMap):
             else:
                 squares += (_real(self.op.matmat(units)) ** 2).sum(axis=1)
         return np.sqrt(squares)
-
-
-def as_map(a: Any, name: str = "op") -> LinearMap:
-    """Return a map unchanged, the Operator of a LinearOperator or the Matrix of an array."""
-    if isinstance(a, LinearOperator):  # first: its `adjoint` is of another kind
-        return Operator(a, name=name)
-    return complete_map(a, name) if hasattr(a, "adjoint") else Matrix(a)
 
 
 def _real(image: Any) -> Array:

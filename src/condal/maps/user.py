@@ -1,4 +1,4 @@
-"""A user's linear map of `size`, `__call__` and `adjoint`: defaults for what it lacks."""
+"""What a user gives for a linear map: converted, with defaults for what it lacks."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
 from condal.linalg.gradients import Gradient
+from condal.linalg.matrix_free import is_operator
 from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
@@ -42,6 +42,8 @@ class UserMap:
 
     @cached_property
     def norm(self) -> float:
+        from scipy.sparse.linalg import LinearOperator
+
         def product(y: Any) -> Array:
             return self.A(_as_point(self.A.adjoint(np.ravel(y))))
 
@@ -65,6 +67,19 @@ class UserMap:
         if has_member(self.A, "scaled"):
             return complete_map(self.A.scaled(rows), self._name)
         return Scaled(self, rows)
+
+
+def as_map(a: Any, name: str = "op") -> LinearMap:
+    """Return a map unchanged, the Operator of a LinearOperator or the Matrix of an array."""
+    if is_operator(a):  # first: its `adjoint` is of another kind
+        from condal.maps.operator import Operator
+
+        return Operator(a, name=name)
+    if hasattr(a, "adjoint"):
+        return complete_map(a, name)
+    from condal.maps.vectors import Matrix
+
+    return Matrix(a)
 
 
 def complete_map(A: MapLike, name: str) -> Any:

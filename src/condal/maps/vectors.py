@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator
 
 from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
+from condal.linalg.matrix_free import is_operator
 from condal.linalg.norms import row_norms
 from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, Point
@@ -41,7 +41,7 @@ class Matrix(BasicMap):
     a: Any
 
     def __post_init__(self) -> None:
-        if isinstance(self.a, LinearOperator):
+        if is_operator(self.a):
             raise ProblemError("Matrix takes a matrix; for a LinearOperator use condal.Operator")
         if sp.issparse(self.a):
             require_sound(self.a, "the matrix")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from condal.linalg.cone_slices import sections
 from condal.types import Method, spectral_parts
 
 if TYPE_CHECKING:
@@ -64,6 +63,7 @@ def choices(problem: Problem, *, tol: float, free_storage: bool = True) -> Itera
 
 def _conic(problem: Problem) -> list[Choice]:
     """The candidates before CGAL for vectors and products of cones."""
+    from condal.linalg.cone_slices import sections
     from condal.methods.cgal import corrective
     from condal.methods.projection.primal_dual import PrimalDual
 

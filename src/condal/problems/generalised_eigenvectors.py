@@ -14,7 +14,7 @@ from condal.linalg.eigen import Automatic
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
-from condal.maps.inner import Cost
+from condal.maps.cost import Cost
 from condal.problem import Problem
 from condal.problems.answers import point_of
 from condal.problems.factors import leading_factor

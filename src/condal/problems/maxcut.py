@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.certificates.checked import rounded_text
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Point
@@ -43,6 +42,8 @@ class Cut:
     signs: Array
 
     def __repr__(self) -> str:
+        from condal.certificates.checked import rounded_text
+
         ones = int((self.signs > 0).sum())
         bound = rounded_text(self.bound, up=True)
         return (

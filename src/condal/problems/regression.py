@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from condal.domains.vectors import L1Ball
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices, Point
-from condal.maps.operator import as_map
+from condal.maps.user import as_map
 from condal.maps.vectors import Matrix
 from condal.nonsmooth.losses import AbsoluteLoss
 from condal.problem import Problem

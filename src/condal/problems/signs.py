@@ -108,6 +108,7 @@ def flipped(
     least = GAIN_ROUNDING * float(largest(np.array([np.abs(C.data).max(initial=0.0)]))[0])
     while (most := largest(gains.max(axis=0, initial=0.0))).max() > least:
         level = np.maximum(LEVEL_SHARE * most, least)
+        lowest_level = level.min()
         tried, patience = np.flatnonzero(gains > level), ROUNDS_IN_INDEX_ORDER
         while largest(np.array([float(tried.size)]))[0]:
             if limit.is_over():
@@ -126,10 +127,13 @@ def flipped(
                 moved = np.flatnonzero(steps)
                 turned = steps[moved]
             at, counts = row_entries(back, moved // trials)
-            changed = back.indices[at].astype(np.intp) * trials + np.repeat(moved % trials, counts)
-            lost = 2 * back.data[at] * np.repeat(turned, counts) * s[changed]
+            changed = back.indices[at].astype(np.intp)
+            changed *= trials
+            changed += np.repeat(moved % trials, counts)
+            lost = back.data[at] * np.repeat(2 * turned, counts) * s[changed]
             np.subtract.at(gain, changed, lost)
             tried = np.concatenate([tried, changed])
+            tried = tried[gain[tried] > lowest_level]  # leaves few for the levels by column
             tried = np.unique(tried[gain[tried] > level[tried % trials]])
     return signs
 
@@ -140,11 +144,13 @@ def _ahead(C: Any, tried: Indices, trials: int, gain: Array, theirs: Array, orde
         return np.zeros(0, dtype=bool)
     rows = tried // trials
     at, counts = row_entries(C, rows)
+    ends = np.cumsum(counts)
     near = C.indices[at].astype(np.intp)
     other = theirs[near * trials + np.repeat(tried % trials, counts)]
     own = np.repeat(gain[tried], counts)
     behind = other > own
     same = np.flatnonzero(other == own)
-    behind[same] = order[near[same]] < np.repeat(order[rows], counts)[same]
+    owner = rows[np.searchsorted(ends, same, side="right")]
+    behind[same] = order[near[same]] < order[owner]
     # A sign with a positive gain has neighbours, so no segment is empty.
-    return ~np.logical_or.reduceat(behind, np.cumsum(counts) - counts)
+    return ~np.logical_or.reduceat(behind, ends - counts)

@@ -10,7 +10,7 @@ import numpy as np
 from condal.linalg.blocked import weighted_squares
 from condal.linalg.lifting import is_complex
 from condal.linalg.points import Array, LowRank, Point, dense
-from condal.maps.entries import Diagonal
+from condal.maps.diagonal import Diagonal
 from condal.problem import Problem
 from condal.sets.boxes import Equal
 from condal.types import Smooth

@@ -10,8 +10,7 @@ import numpy as np
 
 from condal.errors import PieceError, ProblemError
 from condal.linalg.points import Array
-from condal.maps.operator import as_map
-from condal.maps.vectors import Identity
+from condal.maps.user import as_map
 from condal.runtime.arguments import has_member, require_members, require_positive
 from condal.types import LinearMap
 
@@ -63,7 +62,7 @@ class Function:
             require_positive(L, "L")
         if (M is None) == (size is None):
             raise ProblemError("Function takes one of M, the map in phi(Mx), and size, that of x")
-        self.M: LinearMap = Identity(size) if size is not None else as_map(M, "M")
+        self.M = as_map(M, "M") if size is None else _identity(size)
         self._value, self._gradient = value, gradient
         self._L, self._weight = float(L), 1.0
 
@@ -121,6 +120,12 @@ class Function:
         twin = copy(self)
         twin._weight = self._weight * c
         return twin
+
+
+def _identity(size: int) -> LinearMap:
+    from condal.maps.vectors import Identity
+
+    return Identity(size)
 
 
 def complete_smooth(f: Any, X: Any, *maps: LinearMap | None) -> Any:

@@ -14,8 +14,7 @@ from condal.linalg.rounding import Errors
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
 from condal.maps.combined import Across
-from condal.maps.inner import Cost
-from condal.maps.vectors import Matrix
+from condal.maps.cost import Cost
 from condal.runtime.arguments import finite_array
 from condal.types import LinearMap
 
@@ -84,7 +83,11 @@ def inner_with(C: Any) -> LinearMap:
     """Return the map x -> [<C, x>]."""
     if isinstance(C, tuple):
         return Across(*(inner_with(part) for part in C))
-    return Cost(C) if isinstance(C, Symmetric) else Matrix(C)
+    if isinstance(C, Symmetric):
+        return Cost(C)
+    from condal.maps.vectors import Matrix
+
+    return Matrix(C)
 
 
 def _times(C: Any, c: float) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 
 from condal.errors import ProblemError
 from condal.linalg.eigenvalue_bounds import semidefinite
-from condal.linalg.guarded import guard_operators
+from condal.linalg.guarded_operators import guard_operators
 from condal.linalg.lanczos import Recurrence, missed_share
 from condal.linalg.norms import UNIT_ROUNDOFF, gamma, stable_norm
 from condal.linalg.points import Array
@@ -20,7 +20,7 @@ from condal.linalg.proof import Proof
 from condal.linalg.rounding import Errors
 from condal.linalg.symmetrize import symmetric
 from condal.maps.combined import Scaled, Stack
-from condal.maps.operator import as_map
+from condal.maps.user import as_map
 from condal.maps.vectors import Identity
 from condal.runtime.arguments import finite_array, refuse_complex, require_positive
 from condal.smooth.linear import checked_cost, inner_with

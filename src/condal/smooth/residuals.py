@@ -13,7 +13,7 @@ from condal.errors import ProblemError
 from condal.linalg.norms import gamma, stable_norm
 from condal.linalg.points import Array
 from condal.linalg.rounding import Errors
-from condal.maps.operator import as_map
+from condal.maps.user import as_map
 from condal.runtime.arguments import finite_array, require_positive
 from condal.types import LinearMap
 

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from condal.domains.lifted import Hermitian, NuclearBall
-from condal.domains.product import Product
 from condal.domains.wrapped import Wrapped
 from condal.errors import ProblemError
-from condal.storage.atoms import Atoms
-from condal.storage.blocks import Blocks
 from condal.storage.factored import Factored
 from condal.storage.sketch import Sketch
-from condal.storage.two_sided import TwoSidedSketch
 from condal.storage.whole import Dense, Factor
 from condal.types import Domain, Keeps, Spectral, Storage
 
@@ -56,10 +51,17 @@ def automatic(
         An empty storage.
     """
     max_bytes = DEFAULT_MAX_BYTES if max_bytes is None else max_bytes
-    if keeps in ("atoms", "atoms by block"):
-        return Atoms(by_block=keeps == "atoms by block")
     if keeps == "factor":
         return Factor()
+    if keeps in ("atoms", "atoms by block"):
+        from condal.storage.atoms import Atoms
+
+        return Atoms(by_block=keeps == "atoms by block")
+    from condal.domains.lifted import NuclearBall
+    from condal.domains.product import Product
+    from condal.storage.blocks import Blocks
+    from condal.storage.two_sided import TwoSidedSketch
+
     if isinstance(X, Product):
         share = max_bytes // len(X.parts)
         return Blocks(
@@ -93,6 +95,12 @@ def require_fit(storage: Storage, X: Domain) -> None:
     ProblemError
         If the storage is for another kind or size of points.
     """
+    if isinstance(storage, Factor):
+        return  # of any point
+    from condal.domains.lifted import Hermitian, NuclearBall
+    from condal.domains.product import Product
+    from condal.storage.two_sided import TwoSidedSketch
+
     while isinstance(X, Wrapped) and not isinstance(X, Spectral):
         X = X.X
     matrices = Factored | Sketch | TwoSidedSketch

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from condal.cli.application import GRAPH, Application, Figures, Lines, rounded, trials
 from condal.cli.quality import AtMost
 from condal.cli.text import number
 from condal.io.formats.graph_files import read_graph
 from condal.problems.maxcut import Cut, MaxCut, max_cut
-from condal.report import pictures
-from condal.report.pictures import Picture
 from condal.result import Result
+
+if TYPE_CHECKING:
+    from condal.report.pictures import Picture
 
 
 def _rows(model: MaxCut, result: Result, cut: Cut) -> Lines:
@@ -39,7 +41,9 @@ def _lines(cut: Cut) -> Iterator[str]:
 
 
 def _picture(model: MaxCut, result: Result, cut: Cut) -> Picture:
-    return pictures.graph(
+    from condal.report.pictures import graph
+
+    return graph(
         model.W,
         (cut.signs < 0).astype(int),
         ("one side", "the other side"),

@@ -16,10 +16,9 @@ from condal.distributed.reading.neighbours import metis_rows
 from condal.distributed.reading.slices import read_slice
 from condal.distributed.team import Team
 from condal.errors import FormatError
-from condal.io.formats.arrays import is_npz
 from condal.io.formats.graph_files import text_format
-from condal.io.formats.npy import MAGIC
-from condal.io.safe_files import PathLike, first_bytes
+from condal.io.formats.signatures import is_npy, is_npz
+from condal.io.safe_files import PathLike
 
 __all__ = ["GraphRows", "read_rows"]
 
@@ -85,7 +84,7 @@ def _numbered(team: Team, W: sparse.csr_array) -> GraphRows:
 def _is_archive(team: Team, name: str) -> bool:
     """Whether the file is a .npz file, for all ranks; refuse a dense array."""
     with team.together():
-        dense, archive = first_bytes(name, len(MAGIC)) == MAGIC, is_npz(name)
+        dense, archive = is_npy(name), is_npz(name)
         if dense:
             raise FormatError(
                 "holds a dense array, which only one process can read; save a sparse matrix with "

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from condal.errors import FormatError
-from condal.io.formats.arrays import is_npz, read_arrays
+from condal.io.formats.arrays import read_arrays
 from condal.io.formats.sdpa_solution import DUAL, read_factors, read_result, read_solution
+from condal.io.formats.signatures import is_npz
 from condal.io.formats.text import read_text
 from condal.io.safe_files import PathLike
 from condal.linalg.points import LowRank

@@ -14,19 +14,13 @@ from typing import Any
 
 from condal.errors import FormatError
 from condal.io.formats.npy import NUMBERS, parse
-from condal.io.safe_files import PathLike, first_bytes, most_bytes, opened
+from condal.io.formats.signatures import ZIP
+from condal.io.safe_files import PathLike, most_bytes, opened
 
-ZIP = b"PK\x03\x04"
 ZIP_END = b"PK\x05\x06"  # of the last record; an archive without members begins with it
 ZIP_END_BYTES = 22  # of that record in an archive without a comment
 MAX_MEMBERS = 64
 MAX_WORD_BYTES = 1024  # of its file, most of which is the header
-
-
-def is_npz(path: PathLike) -> bool:
-    """Whether the first bytes of a file are those of a .npz archive, not of another zip file."""
-    head = first_bytes(path, 256)
-    return head.startswith(ZIP) and b".npy" in head
 
 
 def read_array(path: PathLike, *, finite: bool = True) -> Any:

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from condal.io.formats.matrix_market import is_matrix_market, read_matrix_market
-from condal.io.formats.rudy import read_rudy
-from condal.io.formats.sparse_arrays import is_saved_array, read_sparse_array
+from condal.io.formats.signatures import is_matrix_market, is_npy, is_npz
 from condal.io.formats.text import Text, read_text, suffixes_of
 from condal.io.safe_files import PathLike
 
@@ -66,7 +64,9 @@ def read_labelled_graph(path: PathLike) -> tuple[sparse.csr_array, Any]:
     labels : ndarray
         The labels that an edge list has; 1 to n for every other format.
     """
-    if is_saved_array(path):
+    if is_npy(path) or is_npz(path):
+        from condal.io.formats.sparse_arrays import read_sparse_array
+
         return _numbered(read_sparse_array(path))
     text = read_text(path)
     kind = text_format(text)
@@ -83,7 +83,13 @@ def read_labelled_graph(path: PathLike) -> tuple[sparse.csr_array, Any]:
         from condal.io.formats.metis import read_metis
 
         return _numbered(read_metis(text))
-    return _numbered((read_rudy if kind == "rudy" else read_matrix_market)(text))
+    if kind == "matrix market":
+        from condal.io.formats.matrix_market import read_matrix_market
+
+        return _numbered(read_matrix_market(text))
+    from condal.io.formats.rudy import read_rudy
+
+    return _numbered(read_rudy(text))
 
 
 def text_format(text: Text) -> str:

@@ -12,11 +12,9 @@ from scipy import sparse
 from condal.io.formats.adjacency import check_symmetric, from_edges, sum_entries, upper_triangle
 from condal.io.formats.coordinate import Entries, read_entries
 from condal.io.formats.header import Layout, read_count
-from condal.io.formats.text import Source, Text, quote, read_text, suffixes_of
-from condal.io.formats.writing import triples, write_text
+from condal.io.formats.signatures import MATRIX_MARKET
+from condal.io.formats.text import Source, Text, quote, read_text
 from condal.io.safe_files import PathLike
-
-BANNER = b"%%matrixmarket"
 
 _WANTED = "'%%MatrixMarket matrix coordinate real|integer|pattern symmetric|general'"
 _FIELDS = ("real", "integer", "pattern")
@@ -70,19 +68,17 @@ def write_matrix_market(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> 
     W : sparse or dense matrix
         The adjacency matrix :math:`W = W^T`.
     """
+    from condal.io.formats.writing import write_text
+
     write_text(path, _lines(upper_triangle(W)))
 
 
 def _lines(upper: sparse.coo_array) -> Iterator[str]:
+    from condal.io.formats.writing import triples
+
     n = upper.shape[0]
     yield f"%%MatrixMarket matrix coordinate real symmetric\n{n} {n} {upper.nnz}\n"
     yield from triples(upper.col + 1, upper.row + 1, upper.data)
-
-
-def is_matrix_market(text: Text) -> bool:
-    """Whether the banner or the name of a file is that of the Matrix Market format."""
-    begins = text.before == 0 and text.data[: len(BANNER)].lower() == BANNER
-    return begins or ".mtx" in suffixes_of(text.path)
 
 
 def parse_rectangle(text: Text) -> tuple[tuple[int, int], Entries]:
@@ -149,7 +145,7 @@ def read_banner(text: Text) -> tuple[str, str]:
     """Return the field and the symmetry that the first line names."""
     first, _ = next(text.lines())
     words = first[:1000].decode("utf-8", "replace").lower().split()
-    if not words or words[0] != BANNER.decode():
+    if not words or words[0] != MATRIX_MARKET.decode():
         raise text.error(f"the first line must be {_WANTED}, got {quote(first)}", 1)
     for word in words[1:]:
         if word in _REFUSED:

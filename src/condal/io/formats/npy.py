@@ -11,8 +11,8 @@ import numpy as np
 from numpy.lib import format as npy_format
 
 from condal.errors import FormatError
+from condal.io.formats.signatures import NPY
 
-MAGIC = npy_format.MAGIC_PREFIX
 NUMBERS = "biufc"  # the kinds of their dtypes
 MAX_DIMENSIONS = 32  # which every NumPy supports
 MAX_SIDE = 10**18
@@ -25,7 +25,7 @@ _READERS: dict[tuple[int, int], Any] = {
     (1, 0): npy_format.read_array_header_1_0,
     (2, 0): npy_format.read_array_header_2_0,
 }
-_PREFIX_BYTES = len(MAGIC) + 2 + 4  # with the version and the length of the header
+_PREFIX_BYTES = len(NPY) + 2 + 4  # with the version and the length of the header
 _LAST_CHARACTER = 0x10FFFF  # of Unicode
 
 

@@ -7,10 +7,10 @@ import os
 import numpy as np
 
 from condal.errors import FormatError
-from condal.io.formats.arrays import is_npz, read_array
-from condal.io.formats.npy import MAGIC
+from condal.io.formats.arrays import read_array
+from condal.io.formats.signatures import is_npy, is_npz
 from condal.io.formats.table import read_table
-from condal.io.safe_files import PathLike, first_bytes
+from condal.io.safe_files import PathLike
 from condal.linalg.points import Array
 
 
@@ -34,7 +34,7 @@ def read_points(path: PathLike) -> Array:
             "array with numpy.save(path, points)",
             path=name,
         )
-    if first_bytes(path, len(MAGIC)) != MAGIC:
+    if not is_npy(path):
         return read_table(path, wanted="points, one per row").values
     array = read_array(path)
     if array.dtype.kind == "c":

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from condal.io.formats.matrix_market import is_matrix_market, parse_rectangle
+from condal.io.formats.matrix_market import parse_rectangle
+from condal.io.formats.signatures import is_matrix_market
 from condal.io.formats.table import Table, read_table
 from condal.io.formats.text import Text, read_text
 from condal.io.safe_files import PathLike

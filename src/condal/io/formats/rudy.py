@@ -12,7 +12,6 @@ from condal.io.formats.coordinate import read_entries
 from condal.io.formats.header import Layout, read_count
 from condal.io.formats.numerals import DECIMAL
 from condal.io.formats.text import Source, Text, quote, read_text
-from condal.io.formats.writing import triples, write_text
 from condal.io.safe_files import PathLike
 
 # For a list of edges without a header.
@@ -65,9 +64,13 @@ def write_rudy(path: PathLike, W: sparse.csr_array | npt.ArrayLike) -> None:
     W : sparse or dense matrix
         The adjacency matrix :math:`W = W^T`. Zeros are not written.
     """
+    from condal.io.formats.writing import write_text
+
     write_text(path, _lines(upper_triangle(W)))
 
 
 def _lines(upper: sparse.coo_array) -> Iterator[str]:
+    from condal.io.formats.writing import triples
+
     yield f"{upper.shape[0]} {upper.nnz}\n"
     yield from triples(upper.row + 1, upper.col + 1, upper.data)

@@ -11,27 +11,15 @@ from scipy import sparse
 
 from condal.errors import FormatError
 from condal.io.formats.adjacency import check_symmetric, sum_entries
-from condal.io.formats.arrays import (
-    ZIP,
-    is_npz,
-    names_of_arrays,
-    read_array,
-    read_arrays,
-    read_word,
-)
+from condal.io.formats.arrays import names_of_arrays, read_array, read_arrays, read_word
 from condal.io.formats.header import max_claim
-from condal.io.formats.npy import MAGIC
+from condal.io.formats.signatures import ZIP
 from condal.io.formats.text import Text
 from condal.io.safe_files import PathLike, first_bytes
 
 SYMMETRY_HINT = "store A + A.T"
 INDEX_ARRAYS = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}
 _SAVE = "scipy.sparse.save_npz(path, A.tocsr())"
-
-
-def is_saved_array(path: PathLike) -> bool:
-    """Whether the first bytes of a file are those of a .npz archive or a .npy array."""
-    return first_bytes(path, len(MAGIC)) == MAGIC or is_npz(path)
 
 
 def read_sparse_array(path: PathLike) -> sparse.csr_array:

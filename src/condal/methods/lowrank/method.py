@@ -23,7 +23,6 @@ from condal.linalg.symmetric import Symmetric
 from condal.methods.lagrangian import require_penalty
 from condal.methods.lowrank.factor_layout import Layout
 from condal.methods.lowrank.factored import surface_of
-from condal.methods.lowrank.initial_factor import first_atoms
 from condal.methods.lowrank.rounds import LowRankState, Rounds, max_rank
 from condal.methods.preconditions import require_blocks
 from condal.methods.state import State, Warm
@@ -126,6 +125,8 @@ class LowRankCGAL:
             factor = layout.factor(warm.x)
             R = R if factor is None else factor  # x = 0 has no factor to start from
         elif problem.f.L > 0:
+            from condal.methods.lowrank.initial_factor import first_atoms
+
             R = first_atoms(problem, layout, R)
         state = State.start(problem, None if warm is None else Warm(None, warm.y, warm.k))
         close = self.aim is not None and self.aim < FIRST_TARGET

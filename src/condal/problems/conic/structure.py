@@ -18,7 +18,7 @@ from condal.domains.vectors import Simplex
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Across, Stack
-from condal.maps.entries import Diagonal
+from condal.maps.diagonal import Diagonal
 from condal.maps.inner import Inner
 from condal.maps.quadratics import Quadratics
 from condal.maps.vectors import Matrix

@@ -14,23 +14,19 @@ from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
-from condal.driver.pieces.guards.domains import GuardedDomain, guarded_domain
-from condal.driver.pieces.guards.functions import GuardedFunction, GuardedObjective
-from condal.driver.pieces.guards.maps import GuardedMap
 from condal.errors import PieceError, ProblemError
 from condal.linalg.gradients import Gradient
-from condal.linalg.guarded import GuardedOperator, UserPiece
+from condal.linalg.guarded import UserPiece
+from condal.linalg.matrix_free import is_operator
 from condal.linalg.points import Array, Point
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Stack
-from condal.maps.diffraction import CodedDiffraction
 from condal.problem import Problem
 from condal.sets.separable import Separable
 from condal.types import Domain, LinearMap, Provable, from_user
 
-__all__ = ["guarded", "unguarded"]
+__all__ = ["guarded"]
 
 
 def guarded(problem: Problem) -> Problem:
@@ -79,11 +75,8 @@ def _guarded_rows(A: LinearMap, h: Provable) -> tuple[LinearMap, Provable]:
 
 def _guard(value: Any, letter: str) -> Any:
     """Guard a user-supplied piece, or those inside a piece of condal's."""
-    if isinstance(value, LinearOperator):
-        ours = isinstance(getattr(value, "of", None), CodedDiffraction)
-        return (
-            value if ours or isinstance(value, GuardedOperator) else GuardedOperator(value, letter)
-        )
+    if is_operator(value):
+        return _guarded_operator(value, letter)
     if isinstance(value, Symmetric):
         return value.map_operators(lambda op: _guard(op, letter))
     if isinstance(value, tuple | list):
@@ -93,12 +86,29 @@ def _guard(value: Any, letter: str) -> Any:
         return value
     if _of_condal(value):
         return _rebuilt(value, letter)
-    if hasattr(value, "lmo"):
-        return guarded_domain(value, letter)
-    if hasattr(value, "adjoint"):
-        return GuardedMap(value, letter, _guard)
-    kind = GuardedObjective if hasattr(value, "gradient") else GuardedFunction
-    return kind(value, letter, _guard)
+    return _guarded_piece(value, letter)
+
+
+def _guarded_operator(op: Any, letter: str) -> Any:
+    from condal.linalg.guarded_operators import GuardedOperator
+    from condal.maps.diffraction import CodedDiffraction
+
+    ours = isinstance(getattr(op, "of", None), CodedDiffraction)
+    return op if ours or isinstance(op, GuardedOperator) else GuardedOperator(op, letter)
+
+
+def _guarded_piece(piece: Any, letter: str) -> Any:
+    """Guard a user-supplied domain, map, objective or function."""
+    from condal.driver.pieces.guards.domains import guarded_domain
+    from condal.driver.pieces.guards.functions import GuardedFunction, GuardedObjective
+    from condal.driver.pieces.guards.maps import GuardedMap
+
+    if hasattr(piece, "lmo"):
+        return guarded_domain(piece, letter)
+    if hasattr(piece, "adjoint"):
+        return GuardedMap(piece, letter, _guard)
+    kind = GuardedObjective if hasattr(piece, "gradient") else GuardedFunction
+    return kind(piece, letter, _guard)
 
 
 def _same(new: Sequence[Any], old: Sequence[Any]) -> bool:
@@ -182,8 +192,3 @@ def _zero(problem: Problem) -> Any:
         if gradient is not None:
             return gradient
     return None
-
-
-def unguarded(X: Domain) -> Domain:
-    """Return the domain that the user gave."""
-    return X.X if isinstance(X, GuardedDomain) else X

@@ -26,6 +26,8 @@ def guarded_domain(X: Domain, letter: str) -> Domain:
 class GuardedDomain(Wrapped):
     """X, whose points and proofs are checked."""
 
+    guards = True
+
     def __init__(self, X: Domain, letter: str) -> None:
         super().__init__(X)
         names = "the oracle lmo", "the bound", "the distance", "the size"

@@ -1,0 +1,29 @@
+"""What the first bytes of a file say about its format."""
+
+from __future__ import annotations
+
+from numpy.lib.format import MAGIC_PREFIX
+
+from condal.io.formats.text import Text, suffixes_of
+from condal.io.safe_files import PathLike, first_bytes
+
+NPY = MAGIC_PREFIX
+ZIP = b"PK\x03\x04"
+MATRIX_MARKET = b"%%matrixmarket"  # in lower case
+
+
+def is_npy(path: PathLike) -> bool:
+    """Whether a file is a .npy array."""
+    return first_bytes(path, len(NPY)) == NPY
+
+
+def is_npz(path: PathLike) -> bool:
+    """Whether a file is a .npz archive, not another zip file."""
+    head = first_bytes(path, 256)
+    return head.startswith(ZIP) and b".npy" in head
+
+
+def is_matrix_market(text: Text) -> bool:
+    """Whether the banner or the name of a file is that of the Matrix Market format."""
+    begins = text.before == 0 and text.data[: len(MATRIX_MARKET)].lower() == MATRIX_MARKET
+    return begins or ".mtx" in suffixes_of(text.path)

@@ -235,12 +235,7 @@ class Problem:
 
     def gap_unit(self, objective: float) -> float:
         """Return what tol is relative to: |objective|, or at least 1 if f can reach it."""
-        return max(self._attainable, abs(objective))
-
-    @cached_property
-    def _attainable(self) -> float:
-        # |C||x| overestimates what <C, x> can be: a hundredth of it is reachable.
-        return min(1.0, 0.01 * self.objective_range) or 1.0
+        return gap_unit(objective, self.objective_range)
 
     @cached_property
     def objective_range(self) -> float:
@@ -254,6 +249,12 @@ class Problem:
                 for part, lipschitz in finite
             )
         return total
+
+
+def gap_unit(objective: float, objective_range: float) -> float:
+    """Return what tol is relative to: |objective|, or at least 1 if it is within the range."""
+    # |C||x| overestimates what <C, x> can be: a hundredth of it is reachable.
+    return max(min(1.0, 0.01 * objective_range) or 1.0, abs(objective))
 
 
 @runtime_checkable

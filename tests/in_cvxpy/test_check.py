@@ -135,3 +135,44 @@ def test_the_price_of_an_infeasible_point_is_told():
     assert answer.price > 0.05
     assert "its price" in str(answer)
     assert "is not within tol" in answer.excess(1e-3)
+
+
+def bounded_by(trace):
+    """min -x_00 with x psd and x_00 <= 4, solved, and checked with an assumed trace."""
+    X = cp.Variable((2, 2), PSD=True)
+    problem = cp.Problem(cp.Minimize(-X[0, 0]), [X[0, 0] <= 4])
+    problem.solve(solver=cp.CLARABEL)
+    return certify(problem, trace_bound=trace)
+
+
+def test_what_is_attained_is_proved_beside_the_bound():
+    problem = cones()
+    problem.solve(solver=cp.CLARABEL)
+    answer = certify(problem)
+    assert answer.attained <= answer.bound
+    assert answer.bound == pytest.approx(answer.attained, rel=1e-5)
+    assert "at least" in str(answer).splitlines()[0]
+
+
+def test_bounds_that_contradict_each_other_are_not_a_bracket(monkeypatch):
+    from condal.cvxpy import check
+
+    answer = bounded_by(None)
+    assert answer.bound <= -4 <= answer.attained
+    monkeypatch.setattr(check.Judge, "bound", lambda judge, z: -3.0)
+    contradiction = bounded_by(None)
+    assert not contradiction.proved
+    assert contradiction.bound == -np.inf
+    assert np.isnan(contradiction.attained)
+    assert "contradict each other" in str(contradiction)
+
+
+def test_a_feasible_point_refutes_an_assumed_trace(monkeypatch):
+    from condal.cvxpy import check
+
+    monkeypatch.setattr(check.Judge, "bound", lambda judge, z: -np.inf)
+    monkeypatch.setattr(check.Judge, "bound_within", lambda judge, z, trace: -1.0)
+    answer = bounded_by(1.0)
+    assert not answer.proved
+    assert answer.attained == pytest.approx(-4.0)
+    assert "better than every point within the given trace bound 1" in str(answer)

@@ -133,3 +133,45 @@ def test_a_matrix_on_the_boundary_of_the_psd_cone_is_feasible():
     rows = [X[0, 0] == 1, X[1, 1] == 1, X[0, 1] == 1]
     assert said_of(X[0, 1], rows).status == "optimal"
     assert said_of(z, rows).status == "unbounded"
+
+
+def test_infinite_right_hand_sides_state_nothing_or_the_impossible():
+    x = cp.Variable(2)
+    mixed = [x >= np.array([1.0, -np.inf]), x <= np.array([np.inf, 5.0]), x[1] >= 3]
+    for rows in (
+        [x >= 1, x <= np.inf],
+        [x >= -np.inf, x >= 1],
+        mixed,
+        [cp.norm(x) <= np.inf, *mixed],
+    ):
+        problem = said_of(cp.sum(x), rows)
+        assert problem.status == "optimal"
+        assert problem.value == pytest.approx(2.0 if rows[-1].shape else 4.0, abs=1e-3)
+        assert all(np.isfinite(row.dual_value).all() for row in rows if not isinstance(row, cp.SOC))
+    for impossible in (x >= np.inf, x <= -np.inf, x == np.inf, cp.norm(x) <= -np.inf):
+        assert said_of(cp.sum(x), [impossible, x >= 0]).status == "infeasible"
+    assert said_of(cp.sum(x), [x <= np.inf]).status == "unbounded"
+    X = cp.Variable((2, 2), PSD=True)
+    with pytest.raises(cp.SolverError, match="semidefinite constraint is infinite"):
+        said_of(cp.trace(X), [X << np.array([[np.inf, 0], [0, 1.0]])])
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1e-4, 1.0, 1e4, 1e8])
+def test_a_small_objective_is_solved_relative_to_its_own_size(unit):
+    """max-cut of a triangle, 2.25, in other units."""
+    X = cp.Variable((3, 3), PSD=True)
+    weights = np.ones((3, 3)) - np.eye(3)
+    problem = said_of(unit * cp.sum(cp.multiply(weights, X)) / 4, [cp.diag(X) == 1])
+    assert problem.status == "optimal"
+    assert problem.value == pytest.approx(-0.75 * unit, rel=1e-3)
+
+
+def test_the_time_of_a_solve_is_that_of_all_its_phases():
+    X = cp.Variable((3, 3), PSD=True)
+    start = time.perf_counter()
+    problem = said_of(X[0, 1] + cp.norm(X), [cp.trace(X) <= 3, X[0, 0] == 1])
+    wall = time.perf_counter() - start
+    seconds = problem.solver_stats.solve_time
+    compiled = problem.compilation_time or 0.0
+    assert 0.5 * (wall - compiled) <= seconds <= wall
+    assert problem.solver_stats.extra_stats.seconds == seconds

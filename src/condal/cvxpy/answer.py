@@ -70,10 +70,9 @@ ADVICE = (
 
 @dataclass(frozen=True, eq=False)
 class CvxpyAnswer:
-    """CVXPY's status, <c, x>, x, its duals z, the result behind them, and the seconds.
+    """CVXPY's status, <c, x>, x, its duals z, the result behind them, and the seconds in all.
 
-    For an infeasible problem, z proves that there is no x. `setup_seconds` are those before the
-    solve.
+    For an infeasible problem, z proves that there is no x.
     """
 
     status: str
@@ -82,7 +81,6 @@ class CvxpyAnswer:
     z: Array | None = None
     result: Result | None = None
     seconds: float = 0.0
-    setup_seconds: float = 0.0
 
 
 def answer_problem(
@@ -92,7 +90,9 @@ def answer_problem(
     limit = TimeLimit(options.max_seconds)
     with limit.on():  # for the proofs of the judge
         answer = _Question(problem, options, progress, limit).answer()
-    return replace(answer, setup_seconds=max(limit.seconds - answer.seconds, 0.0))
+    seconds = limit.seconds
+    result = None if answer.result is None else replace(answer.result, seconds=seconds)
+    return replace(answer, result=result, seconds=seconds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -437,7 +437,7 @@ class _Question:
         if status == settings.OPTIMAL:
             fields |= {"status": Status.SOLVED, "reason": ""}
         judged_result = JudgedResult(**fields, judgement=judged)
-        return CvxpyAnswer(status, value, x, z, judged_result, result.seconds)
+        return CvxpyAnswer(status, value, x, z, judged_result)
 
     def _answer_by_direction(self) -> CvxpyAnswer | None:
         """Return the answer that a direction of the cone suggests: no x, or no best x."""

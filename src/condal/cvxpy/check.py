@@ -14,11 +14,14 @@ from scipy.sparse.linalg import lsqr
 from condal.certificates.checked import CheckedAnswer, rounded_text
 from condal.certificates.interior import completed
 from condal.cvxpy.judge import BEYOND_TRACE, Judge
+from condal.cvxpy.points import cone_point
 from condal.cvxpy.solver import CONDAL, cone_program
 from condal.cvxpy.svec import svec
 from condal.errors import ProblemError
 from condal.linalg.points import Array
 
+CONTRADICTION = "the proofs of the two bounds contradict each other"
+FALSE_TRACE = "a feasible point is better than every point within the given trace bound"
 ASSUMPTION = "assuming only that CVXPY's cone program states the problem"
 
 
@@ -71,10 +74,15 @@ def certify(problem: cp.Problem, *, trace_bound: float | None = None) -> Checked
     z = _duals(problem, chain, inverse, judge)
     sense = -1.0 if isinstance(problem.objective, cp.Maximize) else 1.0
     value = nan if problem.value is None else float(problem.objective.value)
-    bound, assumed = _bound(judge, z, trace_bound)
-    bound = sense * (bound + float(inverse[-1][settings.OFFSET]))
-    if np.isfinite(bound):
-        bound = float(np.nextafter(bound, -sense * inf))  # rounding of the sum
+    lower, assumed = _bound(judge, z, trace_bound)
+    point = cone_point(problem, inverse, judge)
+    upper, flaw = inf if point is None else judge.attained(point), ""
+    if lower > upper:  # the upper bound assumes no trace
+        flaw = CONTRADICTION if assumed == ASSUMPTION else f"{FALSE_TRACE} {trace_bound:g}"
+        lower, upper = -inf, inf if assumed == ASSUMPTION else upper
+        assumed = ASSUMPTION
+    offset = float(inverse[-1][settings.OFFSET])
+    bound, attained = _to_user(lower, offset, sense, -inf), _to_user(upper, offset, sense, inf)
     answer = CheckedAnswer(
         problem.status,
         bool(np.isfinite(bound)),
@@ -83,9 +91,17 @@ def certify(problem: cp.Problem, *, trace_bound: float | None = None) -> Checked
         nan if problem.value is None else _violation(problem),
         verdict="",
         price=nan if problem.value is None else _price(problem) / max(1.0, abs(value)),
-        missing=_missing(problem, z, bound, trace_bound),
+        attained=attained if np.isfinite(attained) else nan,
+        missing=() if flaw else _missing(problem, z, bound, trace_bound),
     )
-    return replace(answer, verdict=_verdict(answer, assumed, sense))
+    return replace(answer, verdict=_verdict(answer, assumed, flaw, sense))
+
+
+def _to_user(value: float, offset: float, sense: float, side: float) -> float:
+    """Return a bound on the minimum in the user's sense, with the offset, rounded outwards."""
+    if not np.isfinite(value):
+        return sense * value
+    return float(np.nextafter(sense * (value + offset), sense * side))
 
 
 def _bound(judge: Judge, z: Array | None, trace_bound: float | None) -> tuple[float, str]:
@@ -109,12 +125,19 @@ def _missing(
     return ()
 
 
-def _verdict(answer: CheckedAnswer, assumed: str, sense: float) -> str:
-    side = "at least" if sense > 0 else "at most"
-    line = f"proved, {assumed}: the optimum is {side} {rounded_text(answer.bound, up=sense < 0)}"
+def _verdict(answer: CheckedAnswer, assumed: str, flaw: str, sense: float) -> str:
+    sides = ("at least", "at most") if sense > 0 else ("at most", "at least")
+    statements = [
+        f"{side} {rounded_text(value, up=side == 'at most')}"
+        for side, value in zip(sides, (answer.bound, answer.attained), strict=True)
+        if np.isfinite(value)
+    ]
+    line = f"proved, {assumed}: the optimum is {' and '.join(statements)}"
     if not answer.proved:
-        line = "nothing is proved: no dual near the solver's satisfies the dual constraints exactly"
-        line += f"; missing: {', '.join(answer.missing)}" if answer.missing else ""
+        lack = "no bound is proved: " if statements else "nothing is proved: "
+        lack += flaw or "no dual near the solver's satisfies the dual constraints exactly"
+        lack += f"; missing: {', '.join(answer.missing)}" if answer.missing else ""
+        line = f"{lack}\n{line}" if statements else lack
     return (
         f"{line}\nobjective {answer.objective:.10g}, gap {answer.gap:.3g}, infeasibility "
         f"{answer.infeasibility:.3g}, its price {answer.price:.3g}"

@@ -26,6 +26,7 @@ from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.svec import Layout, smat, triangle
 from condal.linalg.norms import row_norms, stable_norm
 from condal.linalg.points import Array
+from condal.problem import gap_unit
 from condal.result import Result
 
 BEYOND_TRACE = "for points within the given trace bound"
@@ -49,6 +50,8 @@ class Judgement:
         What the infeasibility is worth at the prices z, relative to the objective.
     text : str
         The verdict. Its first line states every assumption.
+    unit : float
+        What tol is relative to: smaller than max(1, |objective|) if the objective cannot reach 1.
     """
 
     objective: float = nan
@@ -56,6 +59,7 @@ class Judgement:
     infeasibility: float = nan
     price: float = nan
     text: str = ""
+    unit: float = 1.0
 
     @property
     def gap(self) -> float:
@@ -65,8 +69,9 @@ class Judgement:
 
     @property
     def error(self) -> float:
-        """The largest of the gap, the infeasibility and its price."""
-        return float(np.max([self.gap, self.infeasibility, self.price]))
+        """The largest of the gap, the infeasibility and its price, as tol measures them."""
+        scale = max(1.0, abs(self.objective)) / self.unit
+        return float(np.max([scale * self.gap, self.infeasibility, scale * self.price]))
 
     def within(self, tol: float) -> bool:
         """Return whether the gap, the infeasibility and its price are at most tol."""
@@ -118,14 +123,21 @@ class Judge:
     def _judged(self, pair: Pair, tol: float, trace_bound: float | None) -> Judgement:
         x = pair.x
         objective = dot(self.problem.c, x)[0]
-        enough = objective - tol * max(1.0, abs(objective))
+        unit = self._unit(pair, objective)
+        enough = objective - tol * unit
         bound = self.bound(pair.z, enough)
-        judged = Judgement(objective, bound, self.infeasibility(x), self._price(pair, objective))
+        price = self._price(pair, objective)
+        judged = Judgement(objective, bound, self.infeasibility(x), price, unit=unit)
         if trace_bound is not None and not judged.within(tol):
             limited = replace(judged, bound=self.bound_within(pair.z, trace_bound, enough))
             if limited.gap < judged.gap:
                 return _worded(limited, BEYOND_TRACE)
         return _worded(judged, "")
+
+    def _unit(self, pair: Pair, objective: float) -> float:
+        """Return what tol is relative to, if x and z have about the sizes of a solution."""
+        norms = [stable_norm(v) for v in (self.problem.c, pair.x, self.problem.b, pair.z)]
+        return gap_unit(objective, norms[0] * norms[1] + norms[2] * norms[3])
 
     def bound(self, z: Array, enough: float = inf) -> float:
         """Return the best lower bound that is proved near z; -inf if there is none."""
@@ -199,6 +211,10 @@ class Judge:
         Without z, a vector is searched for.
         """
         return proved_ray(self.dual, z)
+
+    def attained(self, v: Array) -> float:
+        """Return the least objective that a feasible point near (x, s) is proved to have."""
+        return proved_value(self.primal, v, lambda: interior_point(self.primal))[0]
 
     def unbounded(self, direction: Array | None = None, x: Array | None = None) -> bool:
         """Return whether a ray and a feasible point are proved, near those given if they are."""

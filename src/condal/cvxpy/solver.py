@@ -17,6 +17,7 @@ from cvxpy.utilities.psd_utils import TriangleKind
 
 from condal.cvxpy.answer import CvxpyAnswer, answer_problem
 from condal.cvxpy.forms import CvxpyProblem
+from condal.cvxpy.infinite import finite_rows
 from condal.cvxpy.options import Options
 from condal.cvxpy.svec import Layout
 from condal.errors import ProblemError
@@ -132,8 +133,8 @@ class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
         solver_cache: dict[str, Any] | None = None,
     ) -> CvxpyAnswer:
         """Return the answer to min <c, x>, Ax + s = b, s in K."""
-        problem = cone_program(data)
         try:
+            problem = cone_program(data)
             options = self.options.updated(solver_opts)
             if not verbose:
                 return answer_problem(problem, options)
@@ -146,7 +147,6 @@ class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
         result = solution.result
         attributes = {
             settings.SOLVE_TIME: solution.seconds,
-            settings.SETUP_TIME: solution.setup_seconds,
             settings.NUM_ITERS: 0 if result is None else result.iterations,
             settings.EXTRA_STATS: result,
         }
@@ -165,12 +165,14 @@ class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
 
 
 def cone_program(data: dict[str, Any]) -> CvxpyProblem:
-    """Return the cone program that CVXPY hands over."""
+    """Return the cone program that CVXPY hands over, with infinite right-hand sides resolved."""
+    layout = Layout.of(data[CONDAL.DIMS])
+    A, b = finite_rows(sp.csr_array(data[settings.A]), data[settings.B], layout)
     return CvxpyProblem(
-        sp.csr_array(data[settings.A]),
-        data[settings.B],
+        A,
+        b,
         data[settings.C],
-        Layout.of(data[CONDAL.DIMS]),
+        layout,
         _names(data[settings.PARAM_PROB]),
     )
 

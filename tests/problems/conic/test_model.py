@@ -13,6 +13,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import LowRank, dense
 from condal.linalg.proof import Proof
 from condal.problems.conic import Block, Program, conic_model
+from condal.problems.conic.verified import verified_bound
 from condal.result import Status
 from conic_programs import (
     cone_program,
@@ -218,3 +219,42 @@ def test_a_bound_that_the_programs_own_data_do_not_prove_is_not_issued(monkeypat
     assert result.status is Status.STALLED
     assert result.bound == pytest.approx(1.0 + optimum)
     assert "own data" in result.reason
+
+
+def in_a_folded_cone(cost):
+    """Numbers u with sum u = 1 whose images are in a second-order cone, which is active."""
+    B = [[0.5, 0.5, 0.5], [1.35, -0.18, 0.33], [-1.3, 1.91, -0.55]]
+    A = np.zeros((4, 6))
+    A[0, :3], A[1:, :3], A[1:, 3:] = 1.0, B, -np.eye(3)
+    c = cost * np.array([1.5, 3.0, -1.5, 0.0, 0.0, 0.0])
+    return Program(c, A, [1.0, 0, 0, 0], [Block("orthant", 3), Block("second-order", 3)])
+
+
+@pytest.mark.parametrize("cost", [1.0, 1e6, 1e12])
+@pytest.mark.parametrize("method", ["cgal", "cgal-ls", "primal-dual"])
+def test_multipliers_on_the_boundary_of_a_folded_cone_prove_a_bound(method, cost):
+    result = conic_model(in_a_folded_cone(cost)).solve(method, tol=1e-3, max_iters=3000)
+    assert result.status is Status.SOLVED
+    assert result.bound > -np.inf
+
+
+@pytest.mark.parametrize("cost", [1.0, 1e12])
+def test_a_bound_is_what_the_programs_own_data_prove(cost):
+    """The multipliers that the model returns prove it again, up to the rounding of a shift."""
+    model = conic_model(in_a_folded_cone(cost))
+    result = model.solve("cgal", tol=1e-3)
+    assert model.rechecked(result).bound == pytest.approx(result.bound, rel=1e-9)
+    proved = verified_bound(model.program, model.dual(result), *model.inner_multipliers())
+    assert result.bound <= proved + 1e-12 * cost
+
+
+def test_a_bound_from_a_level_is_proved_by_the_multipliers_of_the_result():
+    """All points below the level are excluded: the result's own y shows it."""
+    given, optimum = level_program()
+    model = conic_model(given)
+    low = replace(model.trace, level=optimum - 1.0, traces=np.ones(1))
+    model = replace(model, trace=low)
+    result = model.solve(tol=1e-5, max_iters=3000)
+    assert result.status is Status.STALLED
+    assert result.bound == optimum - 1.0
+    assert verified_bound(given, model.dual(result), *model.inner_multipliers()) >= result.bound

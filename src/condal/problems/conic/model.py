@@ -17,6 +17,7 @@ from condal.certificates.infeasibility import infeasibility_proof
 from condal.certificates.tolerance import solves
 from condal.driver.solve import resume, solve
 from condal.errors import ProblemError
+from condal.linalg.norms import row_squares, stable_norm
 from condal.linalg.points import Array, dense
 from condal.methods.proposed import Proposed
 from condal.problem import Problem
@@ -47,8 +48,8 @@ from condal.types import Method
 GAP_ROUNDING = 1e-12  # relative to the objective
 GIVEN_TRACE = "for points within the given trace bound"
 UNVERIFIED = "the program's own data prove less than tol: scale the rows, or raise tol"
-RETRY = 0.01  # of tol, if the first bound is not proved on the program's own data
-VERIFIED_SHARE = 0.1  # of tol: what the check of a bound on the program's own data may lose
+NEAR_RETRY, RETRY = 0.5, 0.01  # of tol, if the first bound is not proved on the own data
+NEAR = 2.0  # times tol: a gap that a slightly smaller tolerance closes
 DUAL_ERROR = 0.1  # distance of the multipliers from the dual cone, as a fraction of tol
 
 
@@ -130,7 +131,9 @@ class ConicModel:
             return proved
         if limit.is_over():
             return proved
-        more = {**options, "tol": RETRY * result.tol, "warm_start": result}
+        near = self._within_tol(replace(proved, tol=NEAR * result.tol))
+        retry = NEAR_RETRY if near else RETRY
+        more = {**options, "tol": retry * result.tol, "warm_start": result}
         more["max_seconds"] = limit.max_seconds
         again = self.proved(solve(self.problem, method, **more))
         again = replace(again, tol=result.tol, seconds=result.seconds + again.seconds)
@@ -227,20 +230,19 @@ class ConicModel:
         return self._verified(result)
 
     def _verified(self, result: Result) -> Result:
-        """Return the result with its bound, if the program's own data prove it up to tol / 10.
+        """Return the result with its bound, or a weaker one that the program's own data prove.
 
-        Otherwise the bound is what they do prove. A bound within a given trace is left as it is.
+        A bound within a given trace is left as it is, and so are programs that are too large.
         """
         assumed = self._trace.given and GIVEN_TRACE in result.certificate.how
-        if assumed or result.x is None or not isfinite(result.bound):
+        if assumed or not isfinite(result.bound):
             return result
         if not verifiable(self.program):
             return result
         sense = self.problem.sense
         y, inner = sense * self.dual(result), self._combinations(of_objective=True)
         bound = verified_bound(self.program, y, self._inward, inner)
-        allowed = VERIFIED_SHARE * (result.tol or 0.0) * self.problem.gap_unit(result.objective)
-        if bound >= sense * result.bound - allowed:
+        if bound >= sense * result.bound:
             return result
         certificate = replace(result.certificate, bound=sense * bound)
         return replace(result, certificate=certificate)
@@ -290,7 +292,26 @@ class ConicModel:
     def _inward(self) -> list[Array]:
         """Multipliers y of the program's rows with -A'y inside the dual cone."""
         directions = self._combinations(of_objective=False)
-        return [*directions, np.sum(directions, axis=0)] if len(directions) > 1 else directions
+        if not directions:
+            return []
+        total = np.sum(directions, axis=0)
+        into_cones = self._into_folded_cones(total)
+        return [*directions, total, *into_cones] if len(directions) > 1 else [total, *into_cones]
+
+    def _into_folded_cones(self, total: Array) -> list[Array]:
+        """Return multipliers that also move the slacks of folded cones inwards, if there are any.
+
+        The slack of a folded cone is the multipliers of its own rows, which no bound on the trace
+        moves. What the first of them adds to the other slacks, `total` outweighs.
+        """
+        folded = self.shape.folded
+        heads = [cone.start for cone in folded.cones]
+        if not heads:
+            return []
+        y = np.zeros(self.program.b.size)
+        y[folded.rows[heads]] = folded.scale[heads]
+        weight = sum(float(np.sqrt(row_squares(part.A)[heads]).sum()) for part in folded.parts)
+        return [y + 2.0**k * (1.0 + weight) * total for k in range(0, 12, 4)]
 
     def _combinations(self, *, of_objective: bool) -> list[Array]:
         """The proofs of the trace bound as multipliers of the program's rows."""
@@ -345,11 +366,26 @@ class ConicModel:
         sense, level = self.problem.sense, self._trace.level
         reason = f"no feasible point has an objective better than {sense * level:.6g}, and it is "
         reason += "not known whether there is a feasible point"
+        result = replace(result, status=Status.STALLED, reason=reason)
         certificate, proof = result.certificate, result.infeasible
-        if proof is not None:  # it excludes every feasible point below the level
-            bound = sense * level
-            certificate = replace(certificate, bound=bound, how=proof.how, failure=proof.failure)
-        return replace(result, status=Status.STALLED, reason=reason, certificate=certificate)
+        if proof is None:
+            return result
+        # It excludes every feasible point below the level.
+        bound = sense * level
+        certificate = replace(certificate, bound=bound, how=proof.how, failure=proof.failure)
+        if result.separator is None:
+            return replace(result, certificate=certificate)
+        y = self._excluding(result.separator, proof.value, level)
+        return self._verified(replace(result, certificate=certificate, y=y))
+
+    def _excluding(self, separator: Array, distance: float, level: float) -> Array:
+        """Return multipliers whose bound over points of bounded trace is at least the level.
+
+        The bound of t times a separator of norm 1 is at least t times the proved distance, less
+        what the objective can be.
+        """
+        wanted = 2.0 * (abs(level) + self.problem.objective_range)
+        return np.asarray(wanted / (distance * stable_norm(separator)) * separator)
 
     def objective(self, result: Result) -> float:
         """Return the program's objective at the result, including its offset."""

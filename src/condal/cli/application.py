@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import click
 
 import condal
+from condal.io.results.record import Saved
 from condal.report.pictures import Picture
 from condal.result import Result, Status
 from condal.runtime.time_limit import TimeLimit
@@ -48,6 +49,9 @@ class Application:
     proved : what the bound says about the answer; called only if there is a bound.
     figures : all of this for --json, with the same keys for every result, None for missing values.
     lines : the answer as lines for --out.
+    labels : a rounded answer as an integer for each vertex, point or facility, to be saved.
+    restore : the answer of a saved result from its labels. Both are None for an answer that is a
+        function of x alone.
     picture : the answer as arrays to draw (see `condal.report.pictures`), or None.
     out : what --out writes.
     options : the application's own options.
@@ -71,6 +75,8 @@ class Application:
     figures: Callable[[Any, Result, Any], Figures]
     lines: Callable[[Any], Iterable[str]]
     out: str
+    labels: Callable[[Any], Any] | None = None
+    restore: Callable[[Any, Saved], Any] | None = None
     picture: Callable[[Any, Result, Any], Picture | None] = lambda model, result, answer: None
     options: tuple[click.Option, ...] = ()
     inputs: tuple[str, ...] = ()
@@ -79,6 +85,10 @@ class Application:
     resume: Callable[..., Result] = lambda *given, **options: condal.resume(*given, **options)
     resume_command: str = "condal resume"
     suffixes: tuple[str, ...] = ()
+
+    def labels_of(self, answer: Any) -> Any:
+        """Return the answer as labels to save; None without an answer or labels."""
+        return None if answer is None or self.labels is None else self.labels(answer)
 
     def describe(self, model: Any, result: Result, answer: Any) -> Lines:
         """Return the answer and what is proved about it, as names and values."""

@@ -168,6 +168,7 @@ class Session:
             "answer": description,
             "figures": figures,
             "picture": picture,
+            "labels": application.labels_of(answer),
         }
         if self.save is not None:
             self.save.write(result, **about)

@@ -19,6 +19,7 @@ from condal.io.results.fields import Fields
 from condal.io.results.points import RECONSTRUCTION, arrays_of, point_of, reconstruction_of
 from condal.io.results.record import (
     HISTORY,
+    LABELS,
     OWNER,
     PICTURE,
     RECORD,
@@ -96,6 +97,7 @@ def load(folder: PathLike) -> Saved:
         versions=_texts(fields.table("versions")),
         created=_time(fields),
         picture=_picture(path, fields),
+        labels=_labels(path, fields),
     )
 
 
@@ -116,7 +118,7 @@ def _check_files(folder: Path, fields: Fields) -> None:
     for name in sorted(needed - set(files.values)):
         raise FormatError(f"does not name {name}, which a result has", path=fields.path)
     for name in files.values:
-        if name not in needed | {TANGENT, SEPARATOR, PICTURE}:
+        if name not in needed | {TANGENT, SEPARATOR, LABELS, PICTURE}:
             raise FormatError(
                 f"names the file {name[:60]!a}, which no result has", path=fields.path
             )
@@ -217,6 +219,18 @@ def _picture(folder: Path, fields: Fields) -> dict[str, Any]:
     if PICTURE not in fields.table("files").values:
         return {}
     return read_arrays(folder / PICTURE, kinds=NUMBERS + TEXT_DTYPE, finite=False)
+
+
+def _labels(folder: Path, fields: Fields) -> Any:
+    if LABELS not in fields.table("files").values:
+        return None
+    labels = read_array(folder / LABELS)
+    if labels.ndim != 1 or labels.dtype != np.int64:
+        raise FormatError(
+            f"holds shape {labels.shape} of {labels.dtype}; wanted a vector of int64",
+            path=str(folder / LABELS),
+        )
+    return labels
 
 
 def _file(fields: Fields) -> dict[str, str | None]:

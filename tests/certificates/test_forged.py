@@ -46,7 +46,7 @@ def wide(*, trace=1e12):
 
 
 def refuted(verdict):
-    return {claim.name for claim in verdict.refuted}
+    return {claim.name for claim in verdict.unproved}
 
 
 @pytest.mark.parametrize("outside", [0.09, 1e-3, 1e-4])

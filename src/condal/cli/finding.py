@@ -23,18 +23,15 @@ class Finding:
     @classmethod
     def of(cls, heading: str, verdict: Verdict) -> Finding:
         """Return the claims of a verdict and its headline."""
-        rows = [
-            (claim.name, claim.text if claim.holds else f"REFUTED: {claim.text}")
-            for claim in verdict.claims
-        ]
+        rows = [(claim.name, str(claim)) for claim in verdict.claims]
         return cls(heading, rows, verdict.headline, verdict.proved)
 
     @property
     def text(self) -> str:
         """The page to print, 80 columns wide."""
         rows = [(name, escape_terminal(value)) for name, value in self.rows]
-        verdict = f"{self.verdict[0].upper()}{self.verdict[1:]}".splitlines()
-        lines = [_wrapped(f"{line.rstrip('.')}.") for line in verdict]
+        sentences = (f"{line[:1].upper()}{line[1:]}" for line in self.verdict.splitlines())
+        lines = [_wrapped(f"{sentence.rstrip('.')}.") for sentence in sentences]
         return "\n".join(["", _wrapped(self.heading), "", table(rows), "", *lines])
 
 

@@ -39,7 +39,8 @@ def verify_answer(
     note = (
         f"it was saved with another version of {' and '.join(other)}, which may round differently"
     )
-    return replace(claim, text=f"{claim.text}; {note}")
+    refuted = claim.refuted and saved.labels is not None  # labels are what they are
+    return replace(claim, text=f"{claim.text}; {note}", refuted=refuted)
 
 
 def _recompute(application: Application, model: Any, saved: Saved, chosen: Chosen) -> Claim:
@@ -58,17 +59,17 @@ def _recompute(application: Application, model: Any, saved: Saved, chosen: Chose
         lines = application.describe(model, saved.result, answer)
         figures = application.figures(model, saved.result, answer)
     except CondalError as error:
-        return Claim(NAME, False, f"cannot be recomputed from {source}: {error}")
+        return Claim.false(NAME, f"cannot be recomputed from {source}: {error}")
     for key in sorted(set(figures) | set(saved.figures)):
         a, b = saved.figures.get(key), figures.get(key)
         if not _same(a, b):
-            return Claim(NAME, False, f"{key} {a} is claimed; recomputed from {source}, it is {b}")
+            return Claim.false(NAME, f"{key} {a} is claimed; recomputed from {source}, it is {b}")
     if [name for name, _ in saved.answer] != [name for name, _ in lines]:
-        return Claim(NAME, False, f"its lines differ from those recomputed from {source}")
+        return Claim.false(NAME, f"its lines differ from those recomputed from {source}")
     for (name, claimed), (_, recomputed) in zip(saved.answer, lines, strict=True):
         if not _alike(claimed, recomputed):
             text = f"{name}: {claimed!r} is claimed; recomputed from {source}, it is {recomputed!r}"
-            return Claim(NAME, False, text)
+            return Claim.false(NAME, text)
     return Claim(NAME, True, f"the same when recomputed from {source}")
 
 

@@ -20,8 +20,9 @@ from condal.errors import FormatError, ProblemError
 from condal.io.formats.contents import digest_of
 from condal.io.results.reading import load
 from condal.io.results.record import RECORD, Saved
+from condal.runtime.cancellation import check_cancelled
 from condal.runtime.text import escape_terminal
-from condal.runtime.time_limit import UNLIMITED
+from condal.runtime.time_limit import UNLIMITED, TimeLimit
 
 TRACE_BOUND = "trace_bound"  # the option of a program that is an assumption
 GIVEN_TRACE = "within the given trace bound"  # what a proof says that assumes it
@@ -39,10 +40,12 @@ def verify_folder(
     tol: float | None,
     seed: int | None,
     assume_trace: float | None,
+    limit: TimeLimit = UNLIMITED,
 ) -> Finding:
-    """Prove or refute every claim of a saved result."""
+    """Prove or refute every claim of a saved result; Cancelled if the time is up."""
     saved = load(folder)
     application, chosen = _application(saved, folder, kind, own)
+    chosen = {**chosen, "limit": limit}
     if saved.digest is not None and digest_of(problem) != saved.digest:
         raise FormatError(
             f"is not the file that {escape_terminal(folder)} is a result for: its contents differ "
@@ -52,6 +55,7 @@ def verify_folder(
     if assume_trace is not None:
         chosen = {**chosen, **assumed_trace(application, assume_trace)}
     model = application.build(problem, chosen)
+    check_cancelled()
     verdict = verify(model, saved.result, tol=tol, seed=seed)
     if assume_trace is None and any(map(_rests_on_trace, verdict.claims)):
         verdict = _of_proved_trace(verdict, application, problem, chosen)
@@ -124,7 +128,7 @@ def _application(
         raise FormatError(
             f"settings: the seed is {seed!r:.20}, not a non-negative integer", path=path
         )
-    more = {"seed": seed, "limit": UNLIMITED, "say": None}
+    more = {"seed": seed, "say": None}
     if saved.application is None:
         if kind is None:
             raise FormatError(

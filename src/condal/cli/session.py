@@ -202,7 +202,10 @@ def interpret(
             description = application.describe(model, result, answer)
         except KeyboardInterrupt:
             answer, description = None, [NO_ANSWER]
-    return replace(result, seconds=reading + result.seconds + began.seconds), answer, description
+    limit: TimeLimit = chosen["limit"]
+    # A resumed solve counts the seconds before, and the plan of a solve is made before its clock.
+    seconds = max(reading + result.seconds + began.seconds, limit.seconds)
+    return replace(result, seconds=seconds), answer, description
 
 
 def draw(application: Application, model: Any, result: Result, answer: Any) -> Picture:

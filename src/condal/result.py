@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from condal.certificates.certificate import EXACT_INFEASIBILITY, Certificate, exact_text
+from condal.certificates.checked import rounded_text
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.problem import Problem
@@ -59,6 +60,11 @@ class Status(Enum):
     def title(self) -> str:
         """A headline of a few words."""
         return _TITLES[self]
+
+    @property
+    def excludes_optimum(self) -> bool:
+        """Whether it is proved that there is no optimum: no objective or bound says anything."""
+        return self in (Status.INFEASIBLE, Status.UNBOUNDED)
 
     @property
     def command_text(self) -> str:
@@ -335,23 +341,40 @@ class Result:
         """The number of the last iteration; CGAL continues the count of a warm start."""
         return self.history.last.k if len(self.history) else 0
 
+    @property
+    def bounded_above(self) -> bool:
+        """Whether the bound is an upper bound, as for a maximisation."""
+        columns = self.history["objective"], self.history["bound"]
+        return is_upper(*columns, objective=self.objective, bound=self.bound)
+
     def rows(self) -> list[tuple[str, str]]:
         """Return names and values to print."""
-        certificate = self.certificate
         return [
             ("status", self.status.value),
             *([("reason", self.reason)] if self.reason else []),
-            ("objective", f"{self.objective:.10g}"),
-            ("bound", f"{exact_text(self.bound)} ({certificate.because})"),
-            ("gap", f"{self.gap:.3g}"),
-            ("infeasibility", f"{self.infeasibility:.3g}"),
-            ("price", f"{self.price:.3g}"),
-            *([("optimum", "between objective and bound, up to rounding")] if self.bracket else []),
+            *self._proved(),
             *([("x", str(self.reconstruction))] if self.reconstruction else []),
             ("method", self.method),
             ("iterations", f"{self.iterations}"),
             ("oracle calls", f"{self.oracle_calls} ({self.matvecs} products)"),
             ("seconds", f"{self.seconds:.2f}"),
+        ]
+
+    def _proved(self) -> list[tuple[str, str]]:
+        """Return the rows of the certificate; without an optimum, there is only a proof of that."""
+        certificate, proof = self.certificate, self.infeasible
+        if self.status.excludes_optimum:
+            return [("proof", (certificate if proof is None else proof).because)]
+        objective = f"{self.objective:.10g}"
+        if self.bracket:
+            objective = rounded_text(self.objective, up=not self.bounded_above)
+        return [
+            ("objective", objective),
+            ("bound", f"{exact_text(self.bound)} ({certificate.because})"),
+            ("gap", f"{self.gap:.3g}"),
+            ("infeasibility", f"{self.infeasibility:.3g}"),
+            ("price", f"{self.price:.3g}"),
+            *([("optimum", "between objective and bound, up to rounding")] if self.bracket else []),
         ]
 
     def plot(self, *, against: Against = "iterations") -> Figure:
@@ -384,6 +407,17 @@ class Result:
 
     def _repr_html_(self) -> str:
         return pairs(f"Result of {self.problem_name}", self.rows())
+
+
+def is_upper(objectives: Array, bounds: Array, *, objective: float, bound: float) -> bool:
+    """Return whether a bound is an upper one, by its side in the row of the largest gap.
+
+    Before x is feasible, the objective may be beyond the bound.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):  # non-finite bounds
+        apart = np.append(bounds - objectives, bound - objective)
+    apart = apart[np.isfinite(apart)]
+    return apart.size > 0 and bool(apart[np.argmax(np.abs(apart))] >= 0)
 
 
 def unbegun(problem: Problem, method: str, reason: str) -> Result:

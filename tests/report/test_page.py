@@ -138,7 +138,7 @@ def test_headings_of_one_and_of_several(shown, infeasible):
 
 def test_the_numbers_are_those_of_the_result(solved):
     text = Outline(page(solved)).text
-    assert words.number(solved.objective) in text
+    assert words.objective_of(solved) in text
     assert words.bound_of(solved) in text
     assert f"{solved.gap:.2g}" in text
     assert solved.certificate.how in text

@@ -12,7 +12,7 @@ import click
 import condal
 from condal.io.results.record import Saved
 from condal.report.pictures import Picture
-from condal.result import Result, Status
+from condal.result import Result
 from condal.runtime.time_limit import TimeLimit
 
 Chosen: TypeAlias = Mapping[str, Any]  # values of options by name
@@ -92,7 +92,7 @@ class Application:
 
     def describe(self, model: Any, result: Result, answer: Any) -> Lines:
         """Return the answer and what is proved about it, as names and values."""
-        if result.status is Status.INFEASIBLE:  # a bound on an optimum that does not exist
+        if result.status.excludes_optimum:
             return self.rows(model, result, answer)
         bounded = math.isfinite(result.bound)
         proved = self.proved(model, result, answer) if bounded else [("bound", "none was proved")]

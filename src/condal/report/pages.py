@@ -120,6 +120,7 @@ def environment() -> Environment:
     )
     made.filters.update(
         number=words.number,
+        objective=words.objective_of,
         bound=words.bound_of,
         count=words.count,
         duration=words.duration,

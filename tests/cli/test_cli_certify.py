@@ -308,6 +308,9 @@ def test_a_solve_that_was_stopped_is_proved_for_what_it_is():
     assert "solved" not in certified("max-cut")
     text = certified("max-cut", "--tol", "1e-3", code=1)
     assert "\n  tol 0.001      NOT PROVED: a gap of" in text
+    assert "\nNot proved to within tol 0.001: a gap of" in text
+    assert text.endswith("\nProved, without assumptions: every claim is true.\n")
+    assert "\n  answer         the same" in text  # what the folder claims is proved
     rewrite(lambda record: record.update(status="solved"))
     assert "\n  solved         NOT PROVED: a gap of" in certified("max-cut", code=1)
 

@@ -276,9 +276,10 @@ class Trial:
             infeasibility_room=MEASURE_ROUNDING * tol + CLAIM_ROUNDING,
         )
         if wrong:
-            return Claim(name, False, wrong)
+            return Claim(name, False, f"{wrong}; the bound is {self._shown(bound)}")
         gap = abs(bound - self.seen.objective) / self._allowed(1.0)
-        return Claim(name, True, f"a gap of {gap:.3g}, within tol {tol:g}")
+        text = f"a gap of {gap:.3g} to the bound {self._shown(bound)}, within tol {tol:g}"
+        return Claim(name, True, text)
 
 
 def separated(problem: Problem, result: Result, seed: int) -> Claim:

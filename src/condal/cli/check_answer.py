@@ -13,7 +13,7 @@ from condal.certificates.claims import Claim
 from condal.certificates.verification import MISFITS, Verdict, verify
 from condal.cli.application import Lines
 from condal.cli.applications import APPLICATIONS
-from condal.cli.finding import Finding
+from condal.cli.finding import Finding, not_within
 from condal.cli.verify_folder import assumed_trace, heading_of
 from condal.errors import CondalError, FormatError
 from condal.io.formats.answers import GivenAnswer, read_answer, read_pair
@@ -71,7 +71,7 @@ def check_answer(
     if verdict.unproved != (within,) or verdict.certificate is None:
         return finding
     others = replace(verdict, claims=verdict.claims[:-1])  # a bound is proved, but not close enough
-    return replace(finding, verdict=_not_within(tol, within.text, others.headline))
+    return replace(finding, verdict=not_within(within, others.headline))
 
 
 def _heading(problem: str, answer: str, writer: str) -> str:
@@ -90,15 +90,9 @@ def _check_program(
     excess = checked.excess(tol) if checked.status == "bounded" else ""
     solved, verdict = checked.proved and not excess, checked.verdict
     if checked.proved and excess:
-        verdict = _not_within(tol, excess, verdict)
+        verdict = not_within(Claim(f"tol {tol:g}", False, excess), verdict)
     heading = _heading(f"{PROGRAMS} of {Path(problem).name}", answer, given.writer)
     return Finding(heading, _rows(checked, tol, maximise=True), verdict, solved)
-
-
-def _not_within(tol: float, excess: str, proved: str) -> str:
-    """Return the verdict on an answer that proves a bound which is not close enough."""
-    excess = excess.removesuffix(f" is not within tol {tol:g}")
-    return f"not proved to within tol {tol:g}: {excess} is too large\n{proved}"
 
 
 def _blocks(program: Any, x: Any, path: str) -> tuple[Any, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 
+from condal.certificates.claims import Claim
 from condal.certificates.verification import Verdict
 from condal.cli.application import Lines
 from condal.cli.text import WIDTH, table
@@ -33,6 +34,12 @@ class Finding:
         sentences = (f"{line[:1].upper()}{line[1:]}" for line in self.verdict.splitlines())
         lines = [_wrapped(f"{sentence.rstrip('.')}.") for sentence in sentences]
         return "\n".join(["", _wrapped(self.heading), "", table(rows), "", *lines])
+
+
+def not_within(within: Claim, proved: str) -> str:
+    """Return the verdict on an answer that proves something, but not the claim to be within tol."""
+    excess = within.text.partition(" is not within tol")[0]
+    return f"not proved to within {within.name}: {excess} is too large\n{proved}"
 
 
 def _wrapped(line: str) -> str:

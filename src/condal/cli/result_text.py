@@ -68,7 +68,7 @@ def summary(result: Result, answer: Lines) -> Lines:
                 "objective",
                 f"{_objective(result)}, at a {point} of the convex problem",
             ),
-            ("gap", f"{result.gap:.2g}{_unit(result)}"),
+            ("gap", f"{result.gap:.2g} from objective to bound{_unit(result)}"),
             ("infeasibility", f"{result.infeasibility:.2g}, worth {_worth(result)} (its price)"),
             *(
                 [("optimum", "between objective and bound, up to rounding")]

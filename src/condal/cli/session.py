@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -26,7 +26,7 @@ from condal.runtime.text import escape_terminal
 from condal.runtime.time_limit import TimeLimit
 
 RESUMABLE = (Status.INTERRUPTED, Status.MAX_ITERS, Status.MAX_SECONDS)
-STOPPED_EARLY = "condal: interrupted before the problem was built; nothing is written"
+STOPPED_EARLY = "condal: interrupted before {what}; nothing is written"
 
 
 @dataclass(frozen=True)
@@ -129,12 +129,12 @@ class Session:
         """
         application, outputs, progress = self.application, self.outputs, self.progress
         chosen = {**own, **settings, "say": self.say, "limit": self.limit}
-        with SignalHandler(self.stopper, say=self.say, last=lambda: SystemExit(ABORTED)):
+        signals = SignalHandler(self.stopper, say=self.say, last=lambda: SystemExit(ABORTED))
+        with signals:
             try:
                 model = application.build(self.file, chosen)
             except KeyboardInterrupt:
-                click.echo(STOPPED_EARLY, err=True)
-                self.context.exit(result_text.STOPPED)
+                self._stop_early("the problem was built")
             reading = self.limit.seconds
             if progress is not None:
                 progress.__enter__()
@@ -144,6 +144,12 @@ class Session:
                 result, answer, description = interpret(
                     application, model, result, chosen, reading=reading
                 )
+                if progress is not None:
+                    progress.conclude(result)
+            except KeyboardInterrupt:
+                if not signals.came:
+                    raise
+                self._stop_early("there was a point")
             finally:
                 if progress is not None:
                     progress.__exit__()
@@ -152,6 +158,8 @@ class Session:
             if self.watch is not None:
                 with suppress(KeyboardInterrupt):  # the button was pressed at this moment
                     self.watch.settle()
+        if result.x is None and result.status is Status.INTERRUPTED:
+            self._stop_early("there was a point")
         to_stdout = output_paths.STDOUT in (outputs.json_target, outputs.out_target)
         show = partial(click.echo, err=to_stdout)
         if not outputs.quiet:
@@ -186,6 +194,11 @@ class Session:
             self.watch.finish(Saved(result, file=Path(self.file).name, **about))
         code = result_text.STOPPED if answer is None else result_text.exit_code(result)
         self.context.exit(code)
+
+    def _stop_early(self, what: str) -> NoReturn:
+        """Exit after a Ctrl-C that came before there was anything to write."""
+        click.echo(STOPPED_EARLY.format(what=what), err=True)
+        self.context.exit(result_text.STOPPED)
 
 
 def interpret(

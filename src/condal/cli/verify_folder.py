@@ -13,7 +13,7 @@ from condal.certificates.claims import Claim
 from condal.certificates.verification import Verdict, verify
 from condal.cli.application import Application, Chosen
 from condal.cli.applications import APPLICATIONS
-from condal.cli.finding import Finding
+from condal.cli.finding import Finding, not_within
 from condal.cli.options import restore_options
 from condal.cli.verify_answer import verify_answer
 from condal.errors import FormatError, ProblemError
@@ -59,10 +59,17 @@ def verify_folder(
     verdict = verify(model, saved.result, tol=tol, seed=seed)
     if assume_trace is None and any(map(_rests_on_trace, verdict.claims)):
         verdict = _of_proved_trace(verdict, application, problem, chosen)
-    if verdict.proved:
+    asked = "" if tol is None else f"tol {tol:g}"  # and not claimed by the folder
+    within = next((claim for claim in verdict.claims if claim.name == asked), None)
+    own = Verdict(tuple(claim for claim in verdict.claims if claim is not within))
+    if own.proved:
         claim = verify_answer(application, model, saved, chosen, verdict)
-        verdict = Verdict((*verdict.claims, claim), verdict.certificate)
-    return Finding.of(heading_of(application, problem, chosen), verdict)
+        own = Verdict((*own.claims, claim))
+    claims = own.claims if within is None else (*own.claims, within)
+    finding = Finding.of(heading_of(application, problem, chosen), Verdict(claims))
+    if within is None or within.holds or not own.proved:
+        return finding
+    return replace(finding, verdict=not_within(within, own.headline))
 
 
 def assumed_trace(application: Application, trace: float) -> Chosen:

@@ -10,9 +10,10 @@ import pytest
 
 from condal.certificates.certificate import Certificate
 from condal.cli import result_text
+from condal.history import History, Row
 from condal.linalg.proof import Proof
 from condal.report import figures, words
-from condal.result import History, Result, Row, Status
+from condal.result import Result, Status
 
 NUMBER = r"-?[0-9][0-9,]*\.?[0-9]*(?:e[-+]?[0-9]+)?"
 

@@ -14,11 +14,12 @@ import pytest
 import condal
 from condal.certificates.certificate import Certificate
 from condal.errors import CondalError, ProblemError
+from condal.history import History, Row
 from condal.io.results import Saved
 from condal.linalg.proof import Proof
 from condal.report import page, words, write
 from condal.report.pages import MAX_RESULTS
-from condal.result import History, Row, Status, unbegun
+from condal.result import Status, unbegun
 from condal.runtime import extras
 
 VOID = {"meta", "link", "br", "img"}

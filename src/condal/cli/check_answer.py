@@ -16,12 +16,13 @@ from condal.cli.applications import APPLICATIONS
 from condal.cli.finding import Finding, not_within
 from condal.cli.verify_folder import assumed_trace, heading_of
 from condal.errors import CondalError, FormatError
+from condal.history import History
 from condal.io.formats.answers import GivenAnswer, read_answer, read_pair
 from condal.io.formats.sdpa import read_sdpa
 from condal.problem import problem_of
 from condal.problems.conic import certify
 from condal.problems.conic.solver_answer import as_blocks
-from condal.result import History, Result, Status
+from condal.result import Result, Status
 from condal.runtime.cancellation import check_cancelled
 from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.types import from_user

@@ -13,10 +13,11 @@ import scipy.sparse as sp
 
 from condal.cli.result_text import exit_code
 from condal.driver.solve import solve
+from condal.history import Row
 from condal.problems.maxcut import Cut, MaxCut, max_cut
 from condal.report.progress import Progress
 from condal.report.words import percent
-from condal.result import Result, Row, Status
+from condal.result import Result, Status
 
 STATIONS = 2000
 NEIGHBOURS = 20.0

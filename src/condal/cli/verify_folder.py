@@ -61,15 +61,15 @@ def verify_folder(
         verdict = _of_proved_trace(verdict, application, problem, chosen)
     asked = "" if tol is None else f"tol {tol:g}"  # and not claimed by the folder
     within = next((claim for claim in verdict.claims if claim.name == asked), None)
-    own = Verdict(tuple(claim for claim in verdict.claims if claim is not within))
-    if own.proved:
+    stated = Verdict(tuple(claim for claim in verdict.claims if claim is not within))
+    if stated.proved:
         claim = verify_answer(application, model, saved, chosen, verdict)
-        own = Verdict((*own.claims, claim))
-    claims = own.claims if within is None else (*own.claims, within)
+        stated = Verdict((*stated.claims, claim))
+    claims = stated.claims if within is None else (*stated.claims, within)
     finding = Finding.of(heading_of(application, problem, chosen), Verdict(claims))
-    if within is None or within.holds or not own.proved:
+    if within is None or within.holds or not stated.proved:
         return finding
-    return replace(finding, verdict=not_within(within, own.headline))
+    return replace(finding, verdict=not_within(within, stated.headline))
 
 
 def assumed_trace(application: Application, trace: float) -> Chosen:

@@ -17,6 +17,7 @@ from hypothesis.extra import numpy as nst
 
 import condal
 from condal.errors import FormatError, ProblemError
+from condal.history import History, Row
 from condal.io.checkpoint.packing import MAX_LEVELS, pack
 from condal.io.checkpoint.unpacking import unpack
 from condal.io.container.arrays import DTYPES
@@ -24,7 +25,7 @@ from condal.linalg.points import LowRank
 from condal.methods import CGAL
 from condal.methods.rules import LineSearch
 from condal.methods.state import Warm
-from condal.result import History, Row, Status
+from condal.result import Status
 from condal.storage import Atoms, Sketch
 
 

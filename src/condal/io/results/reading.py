@@ -12,6 +12,7 @@ import numpy as np
 
 from condal.certificates.certificate import Certificate, relative_gap
 from condal.errors import FormatError
+from condal.history import History
 from condal.io.container.manifest import SEAL, STAMP, read_json, require_seal, require_version
 from condal.io.formats.arrays import read_array, read_arrays
 from condal.io.formats.npy import NUMBERS
@@ -36,7 +37,7 @@ from condal.io.results.rows import history_of
 from condal.io.safe_files import PathLike, read_whole, sha256_of, size_of
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
-from condal.result import History, Result, Status
+from condal.result import Result, Status
 
 MAX_HISTORY_BYTES = 1 << 30
 MAX_BLOCKS = 1 << 20  # arrays of a point

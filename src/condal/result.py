@@ -129,6 +129,8 @@ class Result:
     tangent : array, optional
         The u = Mx before x was made from a sketch, at which the bound takes the tangent of f; None
         if f is linear.
+    maximise : bool, optional
+        Whether the problem is a maximisation; None if it is not known.
     """
 
     x: Any
@@ -150,6 +152,7 @@ class Result:
     separator: Array | None = None
     reconstruction: Reconstruction | None = None
     tangent: Array | None = None
+    maximise: bool | None = None
 
     @property
     def objective(self) -> float:
@@ -195,8 +198,10 @@ class Result:
     @property
     def bounded_above(self) -> bool:
         """Whether the bound is an upper bound, as for a maximisation."""
+        if self.maximise is not None:
+            return self.maximise
         columns = self.history["objective"], self.history["bound"]
-        return is_upper(*columns, objective=self.objective, bound=self.bound)
+        return _is_upper(*columns, objective=self.objective, bound=self.bound)
 
     def rows(self) -> list[tuple[str, str]]:
         """Return names and values to print."""
@@ -249,7 +254,8 @@ class Result:
         from condal.report.curves.panels import Trace
 
         columns = {name: self.history[name] for name in History.columns}
-        return Trace(columns, self.objective, self.bound, self.gap, label, self.tol)
+        proved = self.objective, self.bound, self.gap
+        return Trace(columns, *proved, label, self.tol, upper=self.bounded_above)
 
     def __repr__(self) -> str:
         width = max(len(name) for name, _ in self.rows())
@@ -260,14 +266,14 @@ class Result:
         return pairs(f"Result of {self.problem_name}", self.rows())
 
 
-def is_upper(objectives: Array, bounds: Array, *, objective: float, bound: float) -> bool:
+def _is_upper(objectives: Array, bounds: Array, *, objective: float, bound: float) -> bool:
     """Return whether a bound is an upper one, by its side in the row of the largest gap.
 
     Before x is feasible, the objective may be beyond the bound.
     """
-    with np.errstate(invalid="ignore", over="ignore"):  # non-finite bounds
+    with np.errstate(invalid="ignore", over="ignore"):  # a bound before the first one is infinite
         apart = np.append(bounds - objectives, bound - objective)
-    apart = apart[np.isfinite(apart)]
+    apart = apart[~np.isnan(apart)]
     return apart.size > 0 and bool(apart[np.argmax(np.abs(apart))] >= 0)
 
 
@@ -285,4 +291,5 @@ def unbegun(problem: Problem, method: str, reason: str) -> Result:
         problem_name=problem.name,
         method=method,
         reason=reason,
+        maximise=problem.maximise,
     )

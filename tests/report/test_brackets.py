@@ -13,6 +13,7 @@ from condal.cli import result_text
 from condal.history import History, Row
 from condal.linalg.proof import Proof
 from condal.report import figures, words
+from condal.report.progress import last_line
 from condal.result import Result, Status
 
 NUMBER = r"-?[0-9][0-9,]*\.?[0-9]*(?:e[-+]?[0-9]+)?"
@@ -59,6 +60,18 @@ def test_a_printed_bracket_contains_the_true_one(pair, sense):
     for place, low, high in printed(solved(objective, bound)):
         assert sense * value(low) <= sense * objective, place
         assert high is None or sense * value(high) >= sense * bound, place
+
+
+def test_a_bound_that_an_infeasible_point_exceeds_is_rounded_to_its_own_side():
+    """The objective of an infeasible x is on the other side of the bound of a maximisation."""
+    proved = Certificate(800.0, 547.280257, 0.3, "a proof", price=0.3)
+    far = replace(solved(800.0, 547.280257), certificate=proved, maximise=True)
+    assert last_line(far).split()[2] == "547.2803"
+    assert float(words.bound_of(far)) >= far.bound
+    before = History()  # the first bounds are infinite, which tells the side of a saved result
+    nan = np.nan
+    before.append(Row(1, 800.0, np.inf, np.inf, 0, 0, 1, nan, nan, nan, 1, 1, 0.1))
+    assert replace(far, maximise=None, history=before).bounded_above
 
 
 @pytest.mark.parametrize("status", [Status.INFEASIBLE, Status.UNBOUNDED])

@@ -110,6 +110,7 @@ class RunRecord:
             cpu_seconds=self.cpu_seconds,
             reconstruction=answer.reconstruction,
             tangent=answer.tangent,
+            maximise=problem.maximise,
             **more,
         )
 

@@ -15,7 +15,6 @@ from condal.report.curves.style import COLOURS, DASHES, Against, drawing
 from condal.report.spectrum import Spectrum
 from condal.report.svg import inline
 from condal.report.words import count, number, outwards
-from condal.result import is_upper
 
 PANEL = (4.4, 2.9)  # inches
 MAX_MARKED_VALUES = 60  # of a spectrum
@@ -35,10 +34,8 @@ def of_solve(trace: Trace, name: str) -> list[Drawing]:
     """Draw objective and bound, gap and infeasibility, and the cost per iteration, twice."""
     k = trace.columns["k"]
     last = f"{count(k[-1])} iterations" if k.size else "no iterations"
-    columns, objective, bound = trace.columns, trace.objective, trace.bound
-    upper = is_upper(columns["objective"], columns["bound"], objective=objective, bound=bound)
-    # Outwards: between the two there may be the optimum.
-    ended = f"objective {outwards(objective, up=not upper)}, bound {outwards(bound, up=upper)}"
+    objective = outwards(trace.objective, up=not trace.upper)  # the optimum may be between the two
+    ended = f"objective {objective}, bound {outwards(trace.bound, up=trace.upper)}"
     return [
         _panel(
             lambda axes: panels.objective(axes, [trace], "iterations"),

@@ -325,7 +325,7 @@ SPARSE = [{"array": 0}, {"array": 1}, {"array": 2}]
         {"record": ["points.LowRank", dict(reversed(LOW_RANK.items()))]},
         {"record": ["points.LowRank", [1, 2]]},
         {"record": [["points.LowRank"], {}]},
-        {"row": ["result.Row", {"k": 1}]},
+        {"row": ["history.Row", {"k": 1}]},
         {"object": ["sketch.Sketch", {"n": 1}]},
         {"object": ["blocks.Blocks", {"parts": {"tuple": []}, "__class__": 1}]},
         {"object": ["factored.Factored", {"n": 1, "filled": "ab"}]},

@@ -44,6 +44,8 @@ from condal.errors import FormatError as FormatError
 from condal.errors import MissingExtra as MissingExtra
 from condal.errors import PieceError as PieceError
 from condal.errors import ProblemError as ProblemError
+from condal.history import History as History
+from condal.history import Row as Row
 from condal.io.formats import read_graph as read_graph
 from condal.io.results import load as load
 from condal.io.results import save as save
@@ -82,9 +84,7 @@ from condal.nonsmooth import Quantile as Quantile
 from condal.nonsmooth import total_variation as total_variation
 from condal.problem import Problem as Problem
 from condal.report.progress import Progress as Progress
-from condal.result import History as History
 from condal.result import Result as Result
-from condal.result import Row as Row
 from condal.result import Status as Status
 from condal.runtime.cancellation import Stopper as Stopper
 from condal.runtime.version import __version__ as __version__

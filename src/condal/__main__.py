@@ -29,6 +29,7 @@ def main() -> None:
 
         command_line()
     except KeyboardInterrupt:  # during the imports; the command line handles later ones
+        print("condal: interrupted", file=sys.stderr)
         sys.exit(130)
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from condal.certificates.certificate import EXACT_INFEASIBILITY, Certificate, exact_text
+from condal.certificates.checked import rounded_text
+from condal.history import History
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.problem import Problem
-from condal.runtime.markup import grid, pairs
+from condal.runtime.markup import pairs
 from condal.runtime.text import escape_terminal
 from condal.storage.reconstruction import Reconstruction
 
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
 
     from condal.report.curves.panels import Trace
     from condal.report.curves.style import Against
-
-ROWS_SHOWN = 5  # at each end of a history, in a notebook
-ESTIMATED = ("bound", "gap")  # columns of a history: estimates, marked by ~ where they are shown
-ESTIMATES = "~ marks estimates; proved is what is proved so far"
 
 
 class Status(Enum):
@@ -61,6 +58,11 @@ class Status(Enum):
         return _TITLES[self]
 
     @property
+    def excludes_optimum(self) -> bool:
+        """Whether it is proved that there is no optimum: no objective or bound says anything."""
+        return self in (Status.INFEASIBLE, Status.UNBOUNDED)
+
+    @property
     def command_text(self) -> str:
         """The text with the advice in options of the command line."""
         return _COMMAND_TEXTS.get(self, self.value)
@@ -85,151 +87,6 @@ _COMMAND_TEXTS = {
     Status.STALLED: "stalled: the method can do no more; try another --method",
     Status.NUMERICAL_ERROR: "stopped: a product was not finite; look for overflow in the weights",
 }
-
-
-class Row(NamedTuple):
-    """One iteration, in the user's units and sense.
-
-    Parameters
-    ----------
-    k : int
-        The number of the iteration.
-    objective : float
-        The objective at x_k.
-    bound : float
-        The best bound so far, estimated from the answers of the oracle: not a proved one.
-    gap : float
-        ``|bound - objective| / max(1, |objective|)``, an estimate as the bound is.
-    infeasibility : float
-        The relative infeasibility of x_k, before any repair.
-    price : float
-        The price of that infeasibility at the dual of the bound, over ``max(1, |objective|)``.
-    proved : float
-        The largest of gap, infeasibility and price of the best pair of point and dual that is
-        proved so far; inf if none is. The result of a solve is never worse.
-    lam, eta, sigma : float
-        The penalty, the step and the dual step, as in the paper; nan where a method has none.
-    oracle_calls, matvecs : int
-        The calls of the oracle and the products with a vector so far.
-    seconds : float
-        The wall time so far.
-    """
-
-    k: int
-    objective: float
-    bound: float
-    gap: float
-    infeasibility: float
-    price: float
-    proved: float
-    lam: float
-    eta: float
-    sigma: float
-    oracle_calls: int
-    matvecs: int
-    seconds: float
-
-    @property
-    def error(self) -> float:
-        """The largest of gap, infeasibility and price: tol is met by its proof, not by it."""
-        return max(self.gap, self.infeasibility, self.price)
-
-
-class History:
-    """The rows of a solve, one per iteration.
-
-    ``history["gap"]`` is a column and ``history[-1]`` a row.
-
-    Examples
-    --------
-    >>> import numpy as np, condal
-    >>> cycle = np.roll(np.eye(5), 1, axis=0)
-    >>> history = condal.solve(condal.problems.max_cut(cycle + cycle.T)).history
-    >>> len(history["gap"]) == len(history)
-    True
-    """
-
-    columns = Row._fields
-    checkpoint_fields = ("table",)
-
-    def __init__(self) -> None:
-        self._table = np.empty((16, len(self.columns)))  # numbers, as a solve may have millions
-        self._count = 0
-
-    @property
-    def table(self) -> Array:
-        """The rows as one array."""
-        return self._table[: self._count]
-
-    @table.setter
-    def table(self, rows: Array) -> None:
-        self._table, self._count = np.array(rows), len(rows)
-
-    def append(self, row: Row) -> None:
-        """Add an iteration."""
-        if self._count == len(self._table):
-            more = np.empty((max(16, self._count), len(self.columns)))
-            self._table = np.concatenate([self._table, more])
-        self._table[self._count] = row
-        self._count += 1
-
-    @property
-    def last(self) -> Row:
-        """The last row."""
-        return self[-1]
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __iter__(self) -> Iterator[Row]:
-        return map(_row, self.table)
-
-    def __getitem__(self, column: str | int) -> Any:
-        """Return a column by its name, or a row by its index."""
-        if isinstance(column, int):
-            return _row(self.table[column])
-        if column not in self.columns:
-            raise KeyError(f"no column {column!r}; there are {', '.join(self.columns)}")
-        return self.table[:, self.columns.index(column)].copy()
-
-    def to_pandas(self) -> Any:
-        """Return the rows as a pandas DataFrame, if pandas is installed."""
-        import pandas as pd
-
-        return pd.DataFrame(list(self), columns=list(self.columns))
-
-    def __repr__(self) -> str:
-        names = ", ".join(map(column_label, self.columns))
-        return f"History({len(self)} iterations; columns {names}; {ESTIMATES})"
-
-    def _repr_html_(self) -> str:
-        """Show the first and the last rows."""
-        rows, ends = list(self), ROWS_SHOWN
-        shown = [
-            [marked(name, f"{value:.6g}") for name, value in zip(self.columns, row, strict=True)]
-            for row in rows[:ends] + rows[ends:][-ends:]
-        ]
-        if len(rows) > 2 * ends:
-            shown.insert(ends, ["..."] * len(self.columns))
-        title = f"History of {len(self)} iterations; {ESTIMATES}"
-        return grid(title, list(map(column_label, self.columns)), shown)
-
-
-def column_label(name: str) -> str:
-    """Return the name of a column of a history, with ~ if it holds estimates."""
-    return f"~{name}" if name in ESTIMATED else name
-
-
-def marked(name: str, value: str) -> str:
-    """Return the text of a value in a column, with ~ if it is an estimate."""
-    return f"~{value}" if name in ESTIMATED else value
-
-
-def _row(numbers: Array) -> Row:
-    """Return the row of the numbers; counts are whole numbers."""
-    row = Row(*numbers.tolist())
-    calls, matvecs = int(row.oracle_calls), int(row.matvecs)
-    return row._replace(k=int(row.k), oracle_calls=calls, matvecs=matvecs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,6 +129,8 @@ class Result:
     tangent : array, optional
         The u = Mx before x was made from a sketch, at which the bound takes the tangent of f; None
         if f is linear.
+    maximise : bool, optional
+        Whether the problem is a maximisation; None if it is not known.
     """
 
     x: Any
@@ -293,6 +152,7 @@ class Result:
     separator: Array | None = None
     reconstruction: Reconstruction | None = None
     tangent: Array | None = None
+    maximise: bool | None = None
 
     @property
     def objective(self) -> float:
@@ -335,23 +195,42 @@ class Result:
         """The number of the last iteration; CGAL continues the count of a warm start."""
         return self.history.last.k if len(self.history) else 0
 
+    @property
+    def bounded_above(self) -> bool:
+        """Whether the bound is an upper bound, as for a maximisation."""
+        if self.maximise is not None:
+            return self.maximise
+        columns = self.history["objective"], self.history["bound"]
+        return _is_upper(*columns, objective=self.objective, bound=self.bound)
+
     def rows(self) -> list[tuple[str, str]]:
         """Return names and values to print."""
-        certificate = self.certificate
         return [
             ("status", self.status.value),
             *([("reason", self.reason)] if self.reason else []),
-            ("objective", f"{self.objective:.10g}"),
-            ("bound", f"{exact_text(self.bound)} ({certificate.because})"),
-            ("gap", f"{self.gap:.3g}"),
-            ("infeasibility", f"{self.infeasibility:.3g}"),
-            ("price", f"{self.price:.3g}"),
-            *([("optimum", "between objective and bound, up to rounding")] if self.bracket else []),
+            *self._proved(),
             *([("x", str(self.reconstruction))] if self.reconstruction else []),
             ("method", self.method),
             ("iterations", f"{self.iterations}"),
             ("oracle calls", f"{self.oracle_calls} ({self.matvecs} products)"),
             ("seconds", f"{self.seconds:.2f}"),
+        ]
+
+    def _proved(self) -> list[tuple[str, str]]:
+        """Return the rows of the certificate; without an optimum, there is only a proof of that."""
+        certificate, proof = self.certificate, self.infeasible
+        if self.status.excludes_optimum:
+            return [("proof", (certificate if proof is None else proof).because)]
+        objective = f"{self.objective:.10g}"
+        if self.bracket:
+            objective = rounded_text(self.objective, up=not self.bounded_above)
+        return [
+            ("objective", objective),
+            ("bound", f"{exact_text(self.bound)} ({certificate.because})"),
+            ("gap", f"{self.gap:.3g}"),
+            ("infeasibility", f"{self.infeasibility:.3g}"),
+            ("price", f"{self.price:.3g}"),
+            *([("optimum", "between objective and bound, up to rounding")] if self.bracket else []),
         ]
 
     def plot(self, *, against: Against = "iterations") -> Figure:
@@ -375,7 +254,8 @@ class Result:
         from condal.report.curves.panels import Trace
 
         columns = {name: self.history[name] for name in History.columns}
-        return Trace(columns, self.objective, self.bound, self.gap, label, self.tol)
+        proved = self.objective, self.bound, self.gap
+        return Trace(columns, *proved, label, self.tol, upper=self.bounded_above)
 
     def __repr__(self) -> str:
         width = max(len(name) for name, _ in self.rows())
@@ -384,6 +264,17 @@ class Result:
 
     def _repr_html_(self) -> str:
         return pairs(f"Result of {self.problem_name}", self.rows())
+
+
+def _is_upper(objectives: Array, bounds: Array, *, objective: float, bound: float) -> bool:
+    """Return whether a bound is an upper one, by its side in the row of the largest gap.
+
+    Before x is feasible, the objective may be beyond the bound.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):  # a bound before the first one is infinite
+        apart = np.append(bounds - objectives, bound - objective)
+    apart = apart[~np.isnan(apart)]
+    return apart.size > 0 and bool(apart[np.argmax(np.abs(apart))] >= 0)
 
 
 def unbegun(problem: Problem, method: str, reason: str) -> Result:
@@ -400,4 +291,5 @@ def unbegun(problem: Problem, method: str, reason: str) -> Result:
         problem_name=problem.name,
         method=method,
         reason=reason,
+        maximise=problem.maximise,
     )

@@ -11,10 +11,11 @@ import pytest
 import condal
 from condal.certificates.certificate import Certificate
 from condal.certificates.rounding import adjoint_rounding, dual_rounding
+from condal.history import History
 from condal.linalg import eigenvalue_bounds
 from condal.linalg.points import dense
 from condal.problem import problem_of
-from condal.result import History, Result, Status
+from condal.result import Result, Status
 from condal.saved import verify
 from known import planted_sdp, planted_simplex, random_graph
 
@@ -46,7 +47,7 @@ def wide(*, trace=1e12):
 
 
 def refuted(verdict):
-    return {claim.name for claim in verdict.refuted}
+    return {claim.name for claim in verdict.unproved}
 
 
 @pytest.mark.parametrize("outside", [0.09, 1e-3, 1e-4])

@@ -144,5 +144,5 @@ def test_verification_refutes_a_solved_result_whose_infeasibility_has_a_price():
     assert condal.saved.verify(model, result).proved
     forged = replace(result, status=Status.SOLVED)
     verdict = condal.saved.verify(model, forged)
-    assert [claim.name for claim in verdict.refuted] == ["solved"]
-    assert "price of infeasibility" in verdict.refuted[0].text
+    assert [claim.name for claim in verdict.unproved] == ["solved"]
+    assert "price of infeasibility" in verdict.unproved[0].text

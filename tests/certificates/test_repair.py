@@ -159,7 +159,7 @@ def test_a_row_in_tiny_units_is_violated_by_more_than_its_rounding(unit):
     forged = replace(
         result, x=np.array([1.0, 0, 0]), certificate=replace(certificate, bracket=True)
     )
-    refuted = {claim.name for claim in condal.saved.verify(problem, forged).refuted}
+    refuted = {claim.name for claim in condal.saved.verify(problem, forged).unproved}
     assert "bracket" in refuted
 
 

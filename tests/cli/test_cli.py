@@ -21,9 +21,10 @@ from condal.certificates.certificate import Certificate
 from condal.cli import demo, memory, result_text
 from condal.cli.text import number, percent, table
 from condal.driver.memory import make_plan
+from condal.history import History
 from condal.io.formats import write_rudy
 from condal.problems import max_cut
-from condal.result import History, Status
+from condal.result import Status
 from condal.runtime.memory import size
 from condal.runtime.text import escape_terminal
 from locations import DATA

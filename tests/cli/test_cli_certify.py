@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import io
 import json
+import math
 import os
 import re
 from pathlib import Path
@@ -18,7 +19,10 @@ from commands import FILES, NEEDED, enter, run
 from condal.cli.applications import APPLICATIONS
 from condal.cli.verify_answer import _alike, _same
 from condal.io.container.manifest import seal_of
+from condal.io.formats import write_rudy
 from condal.io.results import load
+from condal.runtime.time_limit import TimeLimit
+from known import random_graph
 
 # Options of each application that make another problem.
 OTHER = {
@@ -112,7 +116,8 @@ def test_every_application_is_saved_proved_and_shown(name):
     assert told.endswith(f"\nSaved in run. To verify it:\n\n  condal certify {name}.txt run\n")
     proof = certified(name)
     assert "\n  solved  " in proof
-    assert "\n  answer         the same when recomputed from x\n" in proof
+    source = "its labels" if name in ROUNDED else "x"
+    assert f"\n  answer         the same when recomputed from {source}\n" in proof
     assert_every_claim_is_true(proof)
     assert "REFUTED" not in proof
     shown = run("show", "run")
@@ -151,9 +156,12 @@ def test_numbers_that_are_not_true_are_refuted(name, claim):
 
     rewrite(change)
     text = certified(name, code=1)
-    assert re.search(rf"^  {claim} +REFUTED: ", text, re.MULTILINE)
+    word = re.search(rf"^  {claim} +(REFUTED|NOT PROVED): ", text, re.MULTILINE)
+    # A bound that y does not prove is false only if a feasible point is beyond it.
+    assert word[1] == "REFUTED" or (claim == "bound" and not result.bracket)
     assert "off by" in " ".join(text.split())
-    assert re.search(rf"^Refuted: .*{claim}", text, re.MULTILINE | re.DOTALL)
+    begin = "Refuted: these claims are false" if word[1] == "REFUTED" else "Not proved"
+    assert re.search(rf"^{begin}: .*{claim}", text, re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -164,7 +172,7 @@ def test_arrays_that_are_not_true_are_refuted(name):
     saved(name, "--quiet", "--overwrite")
     if load("run").result.y.size:
         rewrite_array("y.npy", lambda y: y + 5.0 * (1 + np.abs(y)) * (-1.0) ** np.arange(y.size))
-        assert re.search(r"^  bound +REFUTED: ", certified(name, code=1), re.MULTILINE)
+        assert re.search(r"^  bound +NOT PROVED: ", certified(name, code=1), re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -187,7 +195,7 @@ def test_answers_that_are_not_true_are_refuted():
     saved("max-cut", "--quiet")
     rewrite(lambda record: record["figures"].update(cut=5.0))
     text = " ".join(certified("max-cut", code=1).split())
-    assert "answer REFUTED: cut 5.0 is claimed; recomputed from x, it is 4.0" in text
+    assert "answer REFUTED: cut 5.0 is claimed; recomputed from its labels, it is 4.0" in text
     assert "may round differently" not in text
     rewrite(lambda record: record["versions"].update(condal="0.0.9"))
     text = " ".join(certified("max-cut", code=1).split())
@@ -197,7 +205,8 @@ def test_answers_that_are_not_true_are_refuted():
     assert "its lines differ" in certified("max-cut", code=1)
     saved("max-cut", "--quiet", "--overwrite")
     rewrite(lambda record: record["answer"].__setitem__(0, ["cut", "5, sides of 4 and 1 vertices"]))
-    assert "is claimed; recomputed from x, it is" in " ".join(certified("max-cut", code=1).split())
+    text = " ".join(certified("max-cut", code=1).split())
+    assert "is claimed; recomputed from its labels, it is" in text
     rewrite(lambda record: record.update(figures={}))
     assert "REFUTED" in certified("max-cut", code=1)
     rewrite(lambda record: record.update(answer=[]))
@@ -220,6 +229,41 @@ def test_answers_that_are_not_true_are_refuted():
 )
 def test_answers_are_compared_to_the_last_digit_that_is_shown(claimed, found, alike):
     assert _alike(claimed, found) is alike
+
+
+ROUNDED = ("max-cut", "sync", "communities", "theta", "k-means", "qap")
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [*((name, ()) for name in ROUNDED), ("theta", ("--complement",))]
+)
+def test_an_answer_whose_rounding_was_cut_short_is_proved(name, options, monkeypatch):
+    """The saved answer is checked itself: a longer rounding may find a better one."""
+    rng = np.random.default_rng(1)
+    if name == "k-means":
+        np.savetxt("k-means.txt", rng.standard_normal((40, 2)), delimiter=",")
+    elif name == "qap":
+        matrices = rng.integers(0, 9, (2, 5, 5))
+        rows = (" ".join(map(str, row)) for matrix in matrices for row in matrix)
+        Path("qap.txt").write_text("\n".join(["5", *rows]))
+    else:
+        write_rudy(f"{name}.txt", random_graph(150, 8))
+    with monkeypatch.context() as patch:
+        patch.setattr(TimeLimit, "is_over", lambda limit: limit.until < math.inf)
+        words = (f"{name}.txt", "--as", name, *NEEDED.get(name, ()), *options, "--max-iters", 8)
+        ended = run("solve", *words, "--max-seconds", 600, "--save", "run", "--quiet")
+    assert ended.exit_code in (0, 1), ended.stderr
+    assert "the same when recomputed from its labels" in certified(name)
+
+
+@pytest.mark.parametrize("name", ROUNDED)
+def test_an_answer_of_a_folder_must_be_one_of_the_problem(name):
+    saved(name, "--quiet")
+    rewrite_array("labels.npy", lambda labels: labels[:-1])
+    assert "REFUTED" in certified(name, code=1)
+    saved(name, "--quiet", "--overwrite")
+    rewrite_array("labels.npy", np.ones_like)
+    assert "REFUTED" in certified(name, code=1)
 
 
 def test_what_the_model_chose_is_kept():
@@ -262,9 +306,13 @@ def test_a_solve_that_was_stopped_is_proved_for_what_it_is():
     arguments = ("--as", "max-cut", "--method", "cgal", "--max-iters", "3", "--save", "run")
     assert run("solve", "max-cut.txt", *arguments).exit_code == 1
     assert "solved" not in certified("max-cut")
-    assert "\n  tol 0.001      REFUTED: a gap of" in certified("max-cut", "--tol", "1e-3", code=1)
+    text = certified("max-cut", "--tol", "1e-3", code=1)
+    assert "\n  tol 0.001      NOT PROVED: a gap of" in text
+    assert "\nNot proved to within tol 0.001: a gap of" in text
+    assert text.endswith("\nProved, without assumptions: every claim is true.\n")
+    assert "\n  answer         the same" in text  # what the folder claims is proved
     rewrite(lambda record: record.update(status="solved"))
-    assert "\n  solved         REFUTED: a gap of" in certified("max-cut", code=1)
+    assert "\n  solved         NOT PROVED: a gap of" in certified("max-cut", code=1)
 
 
 def test_a_result_without_a_point(monkeypatch):
@@ -447,7 +495,7 @@ def test_a_semidefinite_program_is_proved_again(kind):
     assert run("show", "run").exit_code == 0
     other = "unbounded" if kind == "infeasible" else "infeasible"
     rewrite_status(other)
-    assert "REFUTED" in certified("program", code=1)
+    assert re.search(r"(REFUTED|NOT PROVED): ", certified("program", code=1))
 
 
 def rewrite_status(status):

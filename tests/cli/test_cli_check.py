@@ -56,6 +56,7 @@ def test_a_solution_that_is_off_is_not_proved():
     Path("answer").write_text(CSDP.replace("1.4142", "1.2"))
     text = checked("small.dat-s", "answer", code=1)
     assert "tol 0.001 NOT PROVED: a gap of 0.179 is not within tol 0.001" in text
+    assert "Not proved to within tol 0.001: a gap of 0.179 is too large. Proved, without" in text
     Path("answer").write_text(CSDP.replace("2 1 2 2 2", "2 1 2 2 2.2"))
     text = checked("small.dat-s", "answer", "--tol", "0.05", code=1)
     assert "NOT PROVED: an infeasibility of 0.0894 is not within tol 0.05" in text
@@ -70,6 +71,16 @@ def test_what_is_missing_is_named():
     np.savez("answer.npz", X=np.array([[1.0, 0.5], [0.5, 0.25]]), z=np.array([0.25 - 1e-5]))
     text = checked("free.dat-s", "answer.npz", "--assume-trace", "3")
     assert "Proved, for points within the given trace bound 3: the maximum is at most 0.25" in text
+
+
+def test_a_proof_that_takes_too_long_is_not_given():
+    Path("answer").write_text(CSDP)
+    text = checked("small.dat-s", "answer", "--max-seconds", "1e-9", code=1)
+    assert text.endswith("Not proved: the time was up before the proof; raise --max-seconds.")
+    assert "Proved, without" in checked("small.dat-s", "answer", "--max-seconds", "600")
+    ended = run("certify", "small.dat-s", "answer", "--max-seconds", "0")
+    assert ended.exit_code == 2
+    assert "max_seconds must be positive" in ended.stderr
 
 
 def test_an_archive_of_x_and_y_is_proved():
@@ -93,7 +104,7 @@ def test_an_archive_answers_any_application():
     assert "as claimed" not in text
     np.savez("answer.npz", x=np.eye(5), y=result.y)
     text = checked("max-cut.txt", "answer.npz", "--as", "max-cut", code=1)
-    assert "tol 0.001 REFUTED: a gap of" in text
+    assert "tol 0.001 NOT PROVED: a gap of" in text
     for arrays, lacks in (({"y": result.y}, "a point x"), ({"x": np.eye(5)}, "a dual y")):
         np.savez("answer.npz", **arrays)
         ended = run("certify", "max-cut.txt", "answer.npz", "--as", "max-cut")

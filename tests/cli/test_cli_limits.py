@@ -85,7 +85,7 @@ def sdpa(n):
 
 COMMANDS = {
     "max-cut": lambda: (graph(50_000, 8), "--as", "max-cut"),
-    "theta": lambda: (graph(20_000, 6), "--as", "theta"),
+    "theta": lambda: (graph(100_000, 6), "--as", "theta"),
     "k-means": lambda: (table(900), "--as", "k-means", "--clusters", "3"),
     "sdp": lambda: (sdpa(60),),
 }

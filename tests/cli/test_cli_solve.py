@@ -522,6 +522,32 @@ def test_ctrl_c_while_the_model_is_made(monkeypatch):
 
 
 @pytest.mark.usefixtures("_interruptible")
+def test_ctrl_c_before_there_is_a_point(monkeypatch):
+    def make_plan(*_, **__):
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("condal.cli.solve.make_plan", make_plan)
+    ended = run("solve", "max-cut.txt", "--as", "max-cut", "--json", "r.json", "--save", "run")
+    assert (ended.exit_code, ended.stdout) == (1, "")
+    assert ended.stderr == (
+        "stopping; Ctrl-C again aborts\n"
+        "condal: interrupted before there was a point; nothing is written\n"
+    )
+    assert not Path("r.json").exists()
+    assert not Path("run").exists()
+
+
+def test_the_last_row_of_the_progress_is_the_result():
+    ended = run("solve", "max-cut.txt", "--as", "max-cut", "--json", "r.json")
+    assert ended.exit_code == 0
+    name, objective, bound, gap, _, proved, _, _ = ended.stderr.splitlines()[-1].split()
+    record = json.loads(Path("r.json").read_text())
+    assert name == "result"
+    assert float(objective) <= record["objective"] <= record["bound"] <= float(bound)
+    assert float(gap) == float(proved) == pytest.approx(record["gap"], rel=0.05)
+
+
+@pytest.mark.usefixtures("_interruptible")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_while_the_result_is_rounded(monkeypatch, number):
     def round_(*_, **__):

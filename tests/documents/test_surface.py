@@ -23,6 +23,7 @@ import pytest
 import commands
 import condal
 from condal.errors import FormatError
+from condal.history import Row
 from condal.io.results.rows import cell
 from condal.lab.experiments import data
 from condal.report.live import Watch
@@ -30,7 +31,6 @@ from condal.report.live.server import NOTHING, Server
 from condal.report.notebook import Bar
 from condal.report.pages import page
 from condal.report.section import _csv
-from condal.result import Row
 from condal.runtime.markup import escape_html, grid, pairs
 from condal.runtime.text import escape_controls, escape_terminal
 from known import torus

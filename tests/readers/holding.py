@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 import condal
+from condal.history import History
 from condal.io.formats.sdpa import SdpaProblem
 from condal.io.formats.sdpa_solution import SdpaSolution
-from condal.result import History
 
 
 def graph(W: Any) -> None:

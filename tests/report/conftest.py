@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import condal
+from condal.history import History, Row
 from condal.io.results import Saved
-from condal.result import History, Row
 from known import torus
 
 

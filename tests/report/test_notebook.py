@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 import condal
+from condal.history import History, Row
 from condal.report import notebook
 from condal.report.notebook import drawn, in_notebook
 from condal.report.progress import Progress
-from condal.result import History, Row
 from condal.runtime.markup import grid, pairs
 
 ROW = Row(7, 12044.5, 12155.8, 1e-3, 1e-6, 1e-5, 1e-2, 1.0, 0.5, 1.0, 7, 259, 0.1)

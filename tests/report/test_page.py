@@ -14,11 +14,12 @@ import pytest
 import condal
 from condal.certificates.certificate import Certificate
 from condal.errors import CondalError, ProblemError
+from condal.history import History, Row
 from condal.io.results import Saved
 from condal.linalg.proof import Proof
 from condal.report import page, words, write
 from condal.report.pages import MAX_RESULTS
-from condal.result import History, Row, Status, unbegun
+from condal.result import Status, unbegun
 from condal.runtime import extras
 
 VOID = {"meta", "link", "br", "img"}
@@ -138,7 +139,7 @@ def test_headings_of_one_and_of_several(shown, infeasible):
 
 def test_the_numbers_are_those_of_the_result(solved):
     text = Outline(page(solved)).text
-    assert words.number(solved.objective) in text
+    assert words.objective_of(solved) in text
     assert words.bound_of(solved) in text
     assert f"{solved.gap:.2g}" in text
     assert solved.certificate.how in text

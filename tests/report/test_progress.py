@@ -11,9 +11,9 @@ from itertools import pairwise
 import pytest
 
 import condal
+from condal.history import Row
 from condal.report import progress as progress_module
 from condal.report.progress import HEADER, LEGEND, Progress, clock, line
-from condal.result import Row
 
 
 def row(k: int = 1, seconds: float = 0.1, **changes: float) -> Row:

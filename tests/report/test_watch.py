@@ -25,9 +25,10 @@ from browser import Browser, needs_chromium
 from condal.cli.app import cli
 from condal.cli.watching import broadcast
 from condal.errors import CondalError
+from condal.history import Row
 from condal.report.live import Watch
 from condal.report.live.rows import COLUMNS, MAX_ROWS, Rows
-from condal.result import Row, Status
+from condal.result import Status
 from known import torus
 
 STOP = {"X-Condal": "stop"}

@@ -51,13 +51,15 @@ class Claim:
     name : str
         What the statement is about, such as ``"bound"``.
     holds : bool
-        Whether it is true.
+        Whether it is proved to be true.
     text : str
-        What is proved or refuted, in words.
+        What is proved, or what is wrong or missing, in words.
     assuming : tuple of str
         What the statement assumes without proof, such as a given bound on the trace.
     instead : str
         What is proved in place of the statement, which is true up to rounding only; else "".
+    refuted : bool
+        Whether it is proved to be false. A statement may be neither proved nor refuted.
     """
 
     name: str
@@ -65,6 +67,17 @@ class Claim:
     text: str
     assuming: tuple[str, ...] = ()
     instead: str = ""
+    refuted: bool = False
+
+    @classmethod
+    def false(cls, name: str, text: str) -> Claim:
+        """Return a statement that is proved to be false."""
+        return cls(name, False, text, refuted=True)
+
+    def __str__(self) -> str:
+        if self.holds:
+            return self.text
+        return f"{'REFUTED' if self.refuted else 'NOT PROVED'}: {self.text}"
 
 
 class Trial:
@@ -124,18 +137,18 @@ class Trial:
         distance, claimed = self.seen.distance_to_X, self.claimed.distance_to_X
         size = self.problem.X.max_norm
         if self.claimed.inside and not distance <= (EXACT_DISTANCE + CLAIM_ROUNDING) * size:
-            return Claim("point", False, f"it is {distance:.3g} from X, and claimed to be in X")
+            return Claim.false("point", f"it is {distance:.3g} from X, and claimed to be in X")
         if distance <= claimed + CLAIM_ROUNDING * size:
             inside = is_member(self.problem.X, distance)
             text = "a point of X" if inside else f"{distance:.2g} from X, as claimed"
             return Claim("point", True, text)
-        return Claim("point", False, f"it is {distance:.3g} from X, and {claimed:.3g} is claimed")
+        return Claim.false("point", f"it is {distance:.3g} from X, and {claimed:.3g} is claimed")
 
     def _objective(self) -> Claim:
         objective, claimed = self.seen.objective, self.claimed.objective
         if abs(objective - claimed) <= self.room:
             return Claim("objective", True, f"{objective:.10g}, as claimed")
-        return Claim("objective", False, _apart(claimed, objective))
+        return Claim.false("objective", _apart(claimed, objective))
 
     def _infeasibility(self) -> Claim:
         actual, claimed = self.seen.infeasibility, self.claimed.infeasibility
@@ -143,7 +156,7 @@ class Trial:
         room = CLAIM_ROUNDING + MEASURE_ROUNDING * abs(actual) + SUM_ROUNDING * _finite(image)
         if actual == claimed or abs(actual - claimed) <= room:
             return Claim("infeasibility", True, f"{actual:.3g}, as claimed")
-        return Claim("infeasibility", False, _apart(claimed, actual))
+        return Claim.false("infeasibility", _apart(claimed, actual))
 
     def _price(self) -> Claim:
         """The price of the infeasibility that is claimed, at the y that is given."""
@@ -154,7 +167,7 @@ class Trial:
         room += relative(SUM_ROUNDING * _finite(sizes), seen.objective)
         if actual == claimed or abs(actual - claimed) <= room:
             return Claim("price", True, f"{actual:.3g}, as claimed")
-        return Claim("price", False, _apart(claimed, actual))
+        return Claim.false("price", _apart(claimed, actual))
 
     def _better(self, proved: Certificate, tol: float) -> Certificate:
         """Return a certificate within tol, if y proves one; else the one that is proved."""
@@ -201,9 +214,11 @@ class Trial:
         if not short <= self.bound_room:
             best = f"no more than {self._shown(proved.bound)}" if proved.certified else "nothing"
             by = f", off by {short:.3g}" if isfinite(short) else ""
-            return Claim(
-                "bound", False, f"{self.claimed.bound:.10g} is claimed, y proves {best}{by}"
-            )
+            text = f"{self.claimed.bound:.10g} is claimed, y proves {best}{by}"
+            if self._is_beyond(proved):
+                better = f"x is feasible up to rounding, of objective {self.seen.objective:.10g}"
+                return Claim.false("bound", f"{text}; {better}")
+            return Claim("bound", False, text)
         if not proved.failure <= self.claimed.failure:
             return Claim(
                 "bound", False, f"proved, but wrong with probability at most {proved.failure:.1g}"
@@ -215,6 +230,11 @@ class Trial:
             return Claim("bound", True, text, assumptions_of(proved), instead)
         text = f"{self._shown(weaker)}, proved by {proved.because}"
         return Claim("bound", True, text, assumptions_of(proved))
+
+    def _is_beyond(self, proved: Certificate) -> bool:
+        """Return whether x is feasible and its objective better than the claimed bound allows."""
+        excess = self.sense * (self.claimed.bound - self.seen.objective)
+        return self._bracketed(proved) and excess > self.room
 
     def _shown(self, bound: float) -> str:
         return rounded_text(bound, up=self.problem.maximise)
@@ -230,9 +250,8 @@ class Trial:
         for name in sorted(set(errors) | set(claimed)):
             a, b = claimed.get(name, inf), errors.get(name, inf)
             if not abs(a - b) <= 1e-7 + MEASURE_ROUNDING * abs(b):
-                return Claim(
-                    "DIMACS errors", False, f"{name} is claimed to be {a:.3g}, and is {b:.3g}"
-                )
+                text = f"{name} is claimed to be {a:.3g}, and is {b:.3g}"
+                return Claim.false("DIMACS errors", text)
         return Claim("DIMACS errors", True, "as claimed")
 
     def _solved(self, tol: float, name: str, proved: Certificate) -> Claim:
@@ -257,9 +276,10 @@ class Trial:
             infeasibility_room=MEASURE_ROUNDING * tol + CLAIM_ROUNDING,
         )
         if wrong:
-            return Claim(name, False, wrong)
+            return Claim(name, False, f"{wrong}; the bound is {self._shown(bound)}")
         gap = abs(bound - self.seen.objective) / self._allowed(1.0)
-        return Claim(name, True, f"a gap of {gap:.3g}, within tol {tol:g}")
+        text = f"a gap of {gap:.3g} to the bound {self._shown(bound)}, within tol {tol:g}"
+        return Claim(name, True, text)
 
 
 def separated(problem: Problem, result: Result, seed: int) -> Claim:

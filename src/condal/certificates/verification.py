@@ -91,7 +91,12 @@ class Verdict:
 
     @property
     def refuted(self) -> tuple[Claim, ...]:
-        """The claims that do not hold."""
+        """The claims that are proved to be false."""
+        return tuple(claim for claim in self.claims if claim.refuted)
+
+    @property
+    def unproved(self) -> tuple[Claim, ...]:
+        """The claims that are not proved, those that are refuted among them."""
         return tuple(claim for claim in self.claims if not claim.holds)
 
     @property
@@ -103,19 +108,27 @@ class Verdict:
     def headline(self) -> str:
         """The verdict in a line, with every assumption that it rests on."""
         if not self.proved:
-            names = ", ".join(claim.name for claim in self.refuted)
-            return f"refuted: these claims are false, or x and y do not prove them: {names}"
+            return _failure(self.unproved)
         assumed = "; ".join(self.assumptions) or "without assumptions"
         instead = [f", with {claim.instead}" for claim in self.claims if claim.instead]
         return f"proved, {assumed}: {self.statement}{''.join(instead)}"
 
     def __repr__(self) -> str:
         width = max((len(claim.name) for claim in self.claims), default=0)
-        lines = [
-            f"  {claim.name:<{width}}  {'' if claim.holds else 'REFUTED: '}{claim.text}"
-            for claim in self.claims
-        ]
+        lines = [f"  {claim.name:<{width}}  {claim}" for claim in self.claims]
         return "\n".join([self.headline, *lines])
+
+
+def _failure(unproved: tuple[Claim, ...]) -> str:
+    """Return the headline of claims that are not proved."""
+    if not unproved:
+        return "not proved: nothing is claimed"
+    false = ", ".join(claim.name for claim in unproved if claim.refuted)
+    open_ = ", ".join(claim.name for claim in unproved if not claim.refuted)
+    if not false:
+        return f"not proved: x and y do not prove these claims: {open_}"
+    also = f"; x and y do not prove these claims: {open_}" if open_ else ""
+    return f"refuted: these claims are false: {false}{also}"
 
 
 def verify(
@@ -186,7 +199,7 @@ def verify(
             return Verdict(tuple(claims), trial.certificate)
     except (*MISFITS, CondalError) as error:
         text = f"x and y are not of this problem: {str(error) or type(error).__name__}"
-        return Verdict((*claims, Claim("point", False, text)))
+        return Verdict((*claims, Claim.false("point", text)))
 
 
 def _of_own_data(
@@ -232,12 +245,12 @@ def _settled(model: Any, result: Result, seed: int) -> Verdict:
     if result.status is not verdict.status:
         claimed = result.status.name.lower().replace("_", " ")
         text = f"{claimed} is claimed, and it is proved {name}: {verdict.how}"
-        return Verdict((Claim("status", False, text),))
+        return Verdict((Claim.false("status", text),))
     claims = [Claim(name, True, f"proved again: {verdict.how}")]
     if result.infeasible is not None:
         claims.append(separated(problem_of(model), result, seed))
     if result.x is not None or certificate.certified or isfinite(certificate.objective):
-        claims.append(Claim("point", False, f"there is none of a problem that is {name}"))
+        claims.append(Claim.false("point", f"there is none of a problem that is {name}"))
     return Verdict(tuple(claims))
 
 

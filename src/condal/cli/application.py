@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 import condal
-from condal.result import Result, Status
+from condal.result import Result
 from condal.runtime.time_limit import TimeLimit
 
 if TYPE_CHECKING:
+    from condal.io.results.record import Saved
     from condal.report.pictures import Picture
 
 Chosen: TypeAlias = Mapping[str, Any]  # values of options by name
@@ -50,6 +51,9 @@ class Application:
     proved : what the bound says about the answer; called only if there is a bound.
     figures : all of this for --json, with the same keys for every result, None for missing values.
     lines : the answer as lines for --out.
+    labels : a rounded answer as an integer for each vertex, point or facility, to be saved.
+    restore : the answer of a saved result from its labels. Both are None for an answer that is a
+        function of x alone.
     picture : the answer as arrays to draw (see `condal.report.pictures`), or None.
     out : what --out writes.
     options : the application's own options.
@@ -73,6 +77,8 @@ class Application:
     figures: Callable[[Any, Result, Any], Figures]
     lines: Callable[[Any], Iterable[str]]
     out: str
+    labels: Callable[[Any], Any] | None = None
+    restore: Callable[[Any, Saved], Any] | None = None
     picture: Callable[[Any, Result, Any], Picture | None] = lambda model, result, answer: None
     options: tuple[click.Option, ...] = ()
     inputs: tuple[str, ...] = ()
@@ -82,9 +88,13 @@ class Application:
     resume_command: str = "condal resume"
     suffixes: tuple[str, ...] = ()
 
+    def labels_of(self, answer: Any) -> Any:
+        """Return the answer as labels to save; None without an answer or labels."""
+        return None if answer is None or self.labels is None else self.labels(answer)
+
     def describe(self, model: Any, result: Result, answer: Any) -> Lines:
         """Return the answer and what is proved about it, as names and values."""
-        if result.status is Status.INFEASIBLE:  # a bound on an optimum that does not exist
+        if result.status.excludes_optimum:
             return self.rows(model, result, answer)
         bounded = math.isfinite(result.bound)
         proved = self.proved(model, result, answer) if bounded else [("bound", "none was proved")]

@@ -8,12 +8,15 @@ from typing import Any
 import click
 
 from condal.cli.applications import APPLICATIONS
-from condal.cli.check_answer import check_answer
+from condal.cli.check_answer import DEFAULT_TOL, check_answer
 from condal.cli.command import ApplicationCommand
+from condal.cli.finding import Finding
 from condal.cli.verify_folder import verify_folder
 from condal.driver.stop import Stop
+from condal.runtime.cancellation import Cancelled, Deadline
+from condal.runtime.time_limit import TimeLimit
 
-PROVED, REFUTED = 0, 1
+PROVED, NOT_PROVED = 0, 1
 
 
 @click.command(cls=ApplicationCommand)
@@ -44,6 +47,12 @@ PROVED, REFUTED = 0, 1
     metavar="T",
     help="Assume that no block of a solution of an SDPA program has a larger trace.",
 )
+@click.option(
+    "--max-seconds",
+    type=float,
+    metavar="S",
+    help="Stop after S seconds; what is not proved by then is not proved.",
+)
 @click.option("--quiet", is_flag=True, help="Print errors only; the exit code is the verdict.")
 @click.pass_context
 def certify(
@@ -55,6 +64,7 @@ def certify(
     tol: float | None,
     seed: int | None,
     assume_trace: float | None,
+    max_seconds: float | None,
     quiet: bool,
     **own: Any,
 ) -> None:
@@ -78,12 +88,28 @@ def certify(
       csdp theta1.dat-s theta1.sol
       condal certify theta1.dat-s theta1.sol
     """
-    if tol is not None:
-        Stop(tol)  # refuses a bad tolerance
+    Stop(DEFAULT_TOL if tol is None else tol, max_seconds=max_seconds)  # refuses bad numbers
+    limit = TimeLimit(max_seconds)
     check = check_answer if Path(answer).is_file() else verify_folder
-    finding = check(
-        problem, answer, kind=kind, own=own, tol=tol, seed=seed, assume_trace=assume_trace
-    )
+    try:
+        with limit.on(), Deadline(until=limit.until).on():
+            finding = check(
+                problem,
+                answer,
+                kind=kind,
+                own=own,
+                tol=tol,
+                seed=seed,
+                assume_trace=assume_trace,
+                limit=limit,
+            )
+    except Cancelled:
+        finding = Finding(
+            f"{Path(problem).name}, answered by {Path(answer).name}",
+            [("time", f"{limit.seconds:.2f} s, and the limit is {max_seconds:g} s")],
+            "not proved: the time was up before the proof; raise --max-seconds",
+            proved=False,
+        )
     if not quiet:
         click.echo(finding.text)
-    context.exit(PROVED if finding.proved else REFUTED)
+    context.exit(PROVED if finding.proved else NOT_PROVED)

@@ -13,16 +13,18 @@ from condal.certificates.claims import Claim
 from condal.certificates.verification import MISFITS, Verdict, verify
 from condal.cli.application import Lines
 from condal.cli.applications import APPLICATIONS
-from condal.cli.finding import Finding
+from condal.cli.finding import Finding, not_within
 from condal.cli.verify_folder import assumed_trace, heading_of
 from condal.errors import CondalError, FormatError
+from condal.history import History
 from condal.io.formats.answers import GivenAnswer, read_answer, read_pair
 from condal.io.formats.sdpa import read_sdpa
 from condal.problem import problem_of
 from condal.problems.conic import certify
 from condal.problems.conic.solver_answer import as_blocks
-from condal.result import History, Result, Status
-from condal.runtime.time_limit import UNLIMITED
+from condal.result import Result, Status
+from condal.runtime.cancellation import check_cancelled
+from condal.runtime.time_limit import UNLIMITED, TimeLimit
 from condal.types import from_user
 
 DEFAULT_TOL = 1e-3
@@ -38,8 +40,12 @@ def check_answer(
     tol: float | None,
     seed: int | None,
     assume_trace: float | None,
+    limit: TimeLimit = UNLIMITED,
 ) -> Finding:
-    """Prove or refute what a file of another solver says of a problem."""
+    """Prove or refute what a file of another solver says of a problem.
+
+    Cancelled is raised if the time is up.
+    """
     tol = DEFAULT_TOL if tol is None else tol
     if kind is None and problem.lower().removesuffix(".gz").removesuffix(".xz").endswith(
         APPLICATIONS[PROGRAMS].suffixes
@@ -57,9 +63,16 @@ def check_answer(
     application = APPLICATIONS[kind]
     if assume_trace is not None:
         assumed_trace(application, assume_trace)
-    chosen = {**own, "seed": 0, "limit": UNLIMITED, "say": None}
-    verdict = _check_pair(application.build(problem, chosen), answer, tol, seed)
-    return Finding.of(_heading(heading_of(application, problem, chosen), answer, ".npz"), verdict)
+    chosen = {**own, "seed": 0, "limit": limit, "say": None}
+    model = application.build(problem, chosen)
+    check_cancelled()
+    verdict = _check_pair(model, answer, tol, seed)
+    heading = _heading(heading_of(application, problem, chosen), answer, ".npz")
+    finding, within = Finding.of(heading, verdict), verdict.claims[-1]
+    if verdict.unproved != (within,) or verdict.certificate is None:
+        return finding
+    others = replace(verdict, claims=verdict.claims[:-1])  # a bound is proved, but not close enough
+    return replace(finding, verdict=not_within(within, others.headline))
 
 
 def _heading(problem: str, answer: str, writer: str) -> str:
@@ -71,12 +84,16 @@ def _check_program(
 ) -> Finding:
     """Check a solution of an SDPA program."""
     program = read_sdpa(problem)
+    check_cancelled()
     given = read_answer(answer, program.sizes)
     X = given.X if given.x is None else _blocks(program.program, given.x, answer)
     checked = certify(program.program, X, given.y, tol=tol, trace_bound=trace_bound, seed=seed)
-    solved = checked.proved and (checked.status != "bounded" or not checked.excess(tol))
+    excess = checked.excess(tol) if checked.status == "bounded" else ""
+    solved, verdict = checked.proved and not excess, checked.verdict
+    if checked.proved and excess:
+        verdict = not_within(Claim(f"tol {tol:g}", False, excess), verdict)
     heading = _heading(f"{PROGRAMS} of {Path(problem).name}", answer, given.writer)
-    return Finding(heading, _rows(checked, tol, maximise=True), checked.verdict, solved)
+    return Finding(heading, _rows(checked, tol, maximise=True), verdict, solved)
 
 
 def _blocks(program: Any, x: Any, path: str) -> tuple[Any, ...]:

@@ -13,9 +13,11 @@ import scipy.sparse as sp
 
 from condal.cli.result_text import exit_code
 from condal.driver.solve import solve
+from condal.history import Row
 from condal.problems.maxcut import Cut, MaxCut, max_cut
 from condal.report.progress import Progress
-from condal.result import Result, Row, Status
+from condal.report.words import percent
+from condal.result import Result, Status
 
 STATIONS = 2000
 NEIGHBOURS = 20.0
@@ -93,7 +95,7 @@ Found    A cut of weight {cut.weight:,.0f}: of the {_pairs(model):,} close pairs
     return f"""{found}\
 Proved   No cut of this graph can weigh more than {most:,}. The cut found
          has at least {share:.1f}% of the best possible weight.{early}
-Took     {result.seconds:.1f} seconds. The relaxation is solved to {100 * result.gap:.2f}%, which is
+Took     {result.seconds:.1f} seconds. The relaxation is solved to {percent(result.gap)}, which is
          also proved ({result.certificate.how}).
 """
 

@@ -53,6 +53,7 @@ class LazyGroup(click.Group):
         except click.Abort:  # click raises it for a KeyboardInterrupt
             from condal.runtime.signals import ABORTED
 
+            click.echo("condal: interrupted", err=True)
             sys.exit(ABORTED)
         except click.ClickException as error:
             _refuse(_usage(error))

@@ -8,7 +8,6 @@ from typing import Any
 
 from condal.cli.application import Lines
 from condal.cli.text import counted, number, table
-from condal.linalg.proof import Proof
 from condal.result import Result, Status
 from condal.runtime.text import escape_terminal
 
@@ -60,16 +59,16 @@ def summary(result: Result, answer: Lines) -> Lines:
     rows = [("status", result.status.command_text)]
     rows += [("reason", result.reason)] if result.reason else []
     rows += answer
-    if result.status is Status.INFEASIBLE:  # then no objective, gap or bound says anything
-        rows += [("proof", _because(result.infeasible))] if result.infeasible else []
+    if result.status.excludes_optimum:  # then no objective, gap or bound says anything
+        rows += [("proof", result.infeasible.because)] if result.infeasible else []
     elif result.certificate.certified:
         point = "point feasible up to rounding" if result.bracket else "nearly feasible point"
         rows += [
             (
                 "objective",
-                f"{number(result.objective)}, at a {point} of the convex problem",
+                f"{_objective(result)}, at a {point} of the convex problem",
             ),
-            ("gap", f"{result.gap:.2g}{_unit(result)}"),
+            ("gap", f"{result.gap:.2g} from objective to bound{_unit(result)}"),
             ("infeasibility", f"{result.infeasibility:.2g}, worth {_worth(result)} (its price)"),
             *(
                 [("optimum", "between objective and bound, up to rounding")]
@@ -93,6 +92,12 @@ def summary(result: Result, answer: Lines) -> Lines:
     ]
 
 
+def _objective(result: Result) -> str:
+    """Return the objective; if it is an end of a bracket, rounded away from the bound."""
+    up = result.bracket and not result.bounded_above
+    return number(result.objective, up=up, down=result.bracket and not up)
+
+
 def _unit(result: Result) -> str:
     """Return what a gap is relative to, in words."""
     return ", relative to the objective" if abs(result.objective) >= 1 else ", absolute"
@@ -101,11 +106,6 @@ def _unit(result: Result) -> str:
 def _worth(result: Result) -> str:
     """Return the price: a part of the objective if that is at least 1, else an amount."""
     return f"{result.price:.2g} {'of' if abs(result.objective) >= 1 else 'in'} the objective"
-
-
-def _because(proof: Proof) -> str:
-    surely = f", wrong with probability at most {proof.failure:.1g}" if proof.failure else ""
-    return proof.how + surely
 
 
 def _finite(value: float) -> float | None:

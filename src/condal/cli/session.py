@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from condal.report.pictures import Picture
 
 RESUMABLE = (Status.INTERRUPTED, Status.MAX_ITERS, Status.MAX_SECONDS)
-STOPPED_EARLY = "condal: interrupted before the problem was built; nothing is written"
+STOPPED_EARLY = "condal: interrupted before {what}; nothing is written"
 
 
 @dataclass(frozen=True)
@@ -135,12 +135,12 @@ class Session:
         """
         application, outputs, progress = self.application, self.outputs, self.progress
         chosen = {**own, **settings, "say": self.say, "limit": self.limit}
-        with SignalHandler(self.stopper, say=self.say, last=lambda: SystemExit(ABORTED)):
+        signals = SignalHandler(self.stopper, say=self.say, last=lambda: SystemExit(ABORTED))
+        with signals:
             try:
                 model = application.build(self.file, chosen)
             except KeyboardInterrupt:
-                click.echo(STOPPED_EARLY, err=True)
-                self.context.exit(result_text.STOPPED)
+                self._stop_early("the problem was built")
             reading = self.limit.seconds
             if progress is not None:
                 progress.__enter__()
@@ -150,6 +150,12 @@ class Session:
                 result, answer, description = interpret(
                     application, model, result, chosen, reading=reading
                 )
+                if progress is not None:
+                    progress.conclude(result)
+            except KeyboardInterrupt:
+                if not signals.came:
+                    raise
+                self._stop_early("there was a point")
             finally:
                 if progress is not None:
                     progress.__exit__()
@@ -158,6 +164,8 @@ class Session:
             if self.watch is not None:
                 with suppress(KeyboardInterrupt):  # the button was pressed at this moment
                     self.watch.settle()
+        if result.x is None and result.status is Status.INTERRUPTED:
+            self._stop_early("there was a point")
         to_stdout = output_paths.STDOUT in (outputs.json_target, outputs.out_target)
         show = partial(click.echo, err=to_stdout)
         if not outputs.quiet:
@@ -174,6 +182,7 @@ class Session:
             "answer": description,
             "figures": figures,
             "picture": picture,
+            "labels": application.labels_of(answer),
         }
         if self.save is not None:
             self.save.write(result, **about)
@@ -194,6 +203,11 @@ class Session:
         code = result_text.STOPPED if answer is None else result_text.exit_code(result)
         self.context.exit(code)
 
+    def _stop_early(self, what: str) -> NoReturn:
+        """Exit after a Ctrl-C that came before there was anything to write."""
+        click.echo(STOPPED_EARLY.format(what=what), err=True)
+        self.context.exit(result_text.STOPPED)
+
 
 def interpret(
     application: Application, model: Any, result: Result, chosen: Chosen, *, reading: float
@@ -209,7 +223,10 @@ def interpret(
             description = application.describe(model, result, answer)
         except KeyboardInterrupt:
             answer, description = None, [NO_ANSWER]
-    return replace(result, seconds=reading + result.seconds + began.seconds), answer, description
+    limit: TimeLimit = chosen["limit"]
+    # A resumed solve counts the seconds before, and the plan of a solve is made before its clock.
+    seconds = max(reading + result.seconds + began.seconds, limit.seconds)
+    return replace(result, seconds=seconds), answer, description
 
 
 def draw(application: Application, model: Any, result: Result, answer: Any) -> Picture:

@@ -13,7 +13,6 @@ from condal.cli.application import Lines
 from condal.cli.text import table
 from condal.io.results.reading import load
 from condal.io.results.record import Saved
-from condal.result import Status
 from condal.runtime.text import escape_terminal
 
 
@@ -51,7 +50,7 @@ def show(results: tuple[str, ...], json_target: str | None) -> None:
 def _answer(saved: Saved) -> Lines:
     """Return the answer, or at least the bound."""
     result = saved.result
-    bounded = result.certificate.certified and result.status is not Status.INFEASIBLE
+    bounded = result.certificate.certified and not result.status.excludes_optimum
     return saved.answer or ([("bound", exact_text(result.bound))] if bounded else [])
 
 

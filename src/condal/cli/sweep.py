@@ -155,6 +155,7 @@ class _Point:
             "answer": description,
             "figures": application.figures(model, result, answer),
             "picture": draw(application, model, result, answer),
+            "labels": application.labels_of(answer),
         }
 
 

@@ -1,4 +1,4 @@
-"""Check that the answer of a saved result follows from its point."""
+"""Check the answer of a saved result: its labels, or what follows from its point."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ _NUMBER = re.compile(r"[0-9](?:[0-9,]*[0-9])?(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?")
 def verify_answer(
     application: Application, model: Any, saved: Saved, chosen: Chosen, verdict: Verdict
 ) -> Claim:
-    """Return whether the figures and lines of the answer follow from x and the seed.
+    """Return whether the figures and lines of the answer are true of its labels.
 
-    What they say of the proof must be true of the proof in the verdict.
+    An answer that has no labels must follow from x and the seed. What they say of the proof must be
+    true of the proof in the verdict.
     """
     if verdict.certificate is not None:
         how = verdict.certificate.how
@@ -38,7 +39,8 @@ def verify_answer(
     note = (
         f"it was saved with another version of {' and '.join(other)}, which may round differently"
     )
-    return replace(claim, text=f"{claim.text}; {note}")
+    refuted = claim.refuted and saved.labels is not None  # labels are what they are
+    return replace(claim, text=f"{claim.text}; {note}", refuted=refuted)
 
 
 def _recompute(application: Application, model: Any, saved: Saved, chosen: Chosen) -> Claim:
@@ -47,23 +49,28 @@ def _recompute(application: Application, model: Any, saved: Saved, chosen: Chose
         return Claim(NAME, True, "none is claimed")
     if saved.result.x is None:
         return Claim(NAME, False, "there is no point to recompute it from")
+    restore = None if saved.labels is None else application.restore
+    source = "x" if restore is None else "its labels"
     try:
-        answer = application.answer(model, saved.result, chosen)
+        if restore is not None:
+            answer = restore(model, saved)
+        else:
+            answer = application.answer(model, saved.result, chosen)
         lines = application.describe(model, saved.result, answer)
         figures = application.figures(model, saved.result, answer)
     except CondalError as error:
-        return Claim(NAME, False, f"cannot be recomputed from x: {error}")
+        return Claim.false(NAME, f"cannot be recomputed from {source}: {error}")
     for key in sorted(set(figures) | set(saved.figures)):
         a, b = saved.figures.get(key), figures.get(key)
         if not _same(a, b):
-            return Claim(NAME, False, f"{key} {a} is claimed; recomputed from x, it is {b}")
+            return Claim.false(NAME, f"{key} {a} is claimed; recomputed from {source}, it is {b}")
     if [name for name, _ in saved.answer] != [name for name, _ in lines]:
-        return Claim(NAME, False, "its lines differ from those recomputed from x")
+        return Claim.false(NAME, f"its lines differ from those recomputed from {source}")
     for (name, claimed), (_, recomputed) in zip(saved.answer, lines, strict=True):
         if not _alike(claimed, recomputed):
-            text = f"{name}: {claimed!r} is claimed; recomputed from x, it is {recomputed!r}"
-            return Claim(NAME, False, text)
-    return Claim(NAME, True, "the same when recomputed from x")
+            text = f"{name}: {claimed!r} is claimed; recomputed from {source}, it is {recomputed!r}"
+            return Claim.false(NAME, text)
+    return Claim(NAME, True, f"the same when recomputed from {source}")
 
 
 def _alike(claimed: str, recomputed: str) -> bool:

@@ -13,15 +13,16 @@ from condal.certificates.claims import Claim
 from condal.certificates.verification import Verdict, verify
 from condal.cli.application import Application, Chosen
 from condal.cli.applications import APPLICATIONS
-from condal.cli.finding import Finding
+from condal.cli.finding import Finding, not_within
 from condal.cli.options import restore_options
 from condal.cli.verify_answer import verify_answer
 from condal.errors import FormatError, ProblemError
 from condal.io.formats.contents import digest_of
 from condal.io.results.reading import load
 from condal.io.results.record import RECORD, Saved
+from condal.runtime.cancellation import check_cancelled
 from condal.runtime.text import escape_terminal
-from condal.runtime.time_limit import UNLIMITED
+from condal.runtime.time_limit import UNLIMITED, TimeLimit
 
 TRACE_BOUND = "trace_bound"  # the option of a program that is an assumption
 GIVEN_TRACE = "within the given trace bound"  # what a proof says that assumes it
@@ -39,10 +40,12 @@ def verify_folder(
     tol: float | None,
     seed: int | None,
     assume_trace: float | None,
+    limit: TimeLimit = UNLIMITED,
 ) -> Finding:
-    """Prove or refute every claim of a saved result."""
+    """Prove or refute every claim of a saved result; Cancelled if the time is up."""
     saved = load(folder)
     application, chosen = _application(saved, folder, kind, own)
+    chosen = {**chosen, "limit": limit}
     if saved.digest is not None and digest_of(problem) != saved.digest:
         raise FormatError(
             f"is not the file that {escape_terminal(folder)} is a result for: its contents differ "
@@ -52,13 +55,21 @@ def verify_folder(
     if assume_trace is not None:
         chosen = {**chosen, **assumed_trace(application, assume_trace)}
     model = application.build(problem, chosen)
+    check_cancelled()
     verdict = verify(model, saved.result, tol=tol, seed=seed)
     if assume_trace is None and any(map(_rests_on_trace, verdict.claims)):
         verdict = _of_proved_trace(verdict, application, problem, chosen)
-    if verdict.proved:
+    asked = "" if tol is None else f"tol {tol:g}"  # and not claimed by the folder
+    within = next((claim for claim in verdict.claims if claim.name == asked), None)
+    stated = Verdict(tuple(claim for claim in verdict.claims if claim is not within))
+    if stated.proved:
         claim = verify_answer(application, model, saved, chosen, verdict)
-        verdict = Verdict((*verdict.claims, claim), verdict.certificate)
-    return Finding.of(heading_of(application, problem, chosen), verdict)
+        stated = Verdict((*stated.claims, claim))
+    claims = stated.claims if within is None else (*stated.claims, within)
+    finding = Finding.of(heading_of(application, problem, chosen), Verdict(claims))
+    if within is None or within.holds or not stated.proved:
+        return finding
+    return replace(finding, verdict=not_within(within, stated.headline))
 
 
 def assumed_trace(application: Application, trace: float) -> Chosen:
@@ -124,7 +135,7 @@ def _application(
         raise FormatError(
             f"settings: the seed is {seed!r:.20}, not a non-negative integer", path=path
         )
-    more = {"seed": seed, "limit": UNLIMITED, "say": None}
+    more = {"seed": seed, "say": None}
     if saved.application is None:
         if kind is None:
             raise FormatError(

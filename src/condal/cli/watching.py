@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from condal.result import Row
+from condal.history import Row
 
 if TYPE_CHECKING:
     from condal.report.live.page import Watch

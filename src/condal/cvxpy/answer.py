@@ -29,11 +29,12 @@ from condal.cvxpy.recession import least_direction
 from condal.cvxpy.signs import refuting_row
 from condal.cvxpy.solving import Solved, solve_program
 from condal.errors import ProblemError
+from condal.history import History, Row
 from condal.linalg.points import Array
 from condal.problems.conic.rays import SIZE_GUESSES, point_size
 from condal.problems.conic.trace import UnboundedTraceError
 from condal.report.progress import Progress
-from condal.result import History, Result, Row, Status
+from condal.result import Result, Status
 from condal.runtime.time_limit import TimeLimit
 
 MAX_PRIMAL_CONSTRAINTS = (

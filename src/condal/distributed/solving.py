@@ -18,13 +18,14 @@ from condal.driver.run_record import RunRecord
 from condal.driver.solve import finish, new_checkpoint, resumed_run
 from condal.driver.stop import Stop
 from condal.errors import ProblemError
+from condal.history import Row
 from condal.io.safe_files import PathLike
 from condal.methods.cgal import CGAL
 from condal.methods.choice import Choice
 from condal.methods.registry import method_of
 from condal.methods.rules import Corrective, Smoothed
 from condal.problem import Model, Problem, problem_of
-from condal.result import Result, Row
+from condal.result import Result
 from condal.runtime.arguments import require_whole
 from condal.runtime.cancellation import Stopper
 from condal.runtime.time_limit import TimeLimit

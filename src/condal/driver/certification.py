@@ -21,10 +21,11 @@ from condal.certificates.ledger import CertifiedPoint, ProofLedger
 from condal.certificates.repair import MAX_INFEASIBILITY, FactorRepair
 from condal.driver.scaling import Scaling
 from condal.driver.schedule import CLOSE_GAP, CertificationSchedule, Estimates
+from condal.history import Row
 from condal.linalg.points import Array, Point
 from condal.methods.state import State
 from condal.problem import Problem
-from condal.result import Row, Status
+from condal.result import Status
 from condal.runtime.cancellation import Cancelled
 from condal.runtime.consensus import root_value
 from condal.storage.reconstruction import reconstructed, reconstruction

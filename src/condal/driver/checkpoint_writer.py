@@ -11,13 +11,13 @@ from typing import Any
 from condal.driver.checkpoint import Checkpoint
 from condal.driver.run_record import ADVICE, RunRecord
 from condal.errors import CondalError, FormatError
+from condal.history import Row
 from condal.io.checkpoint.about import about_of, described, require_same
 from condal.io.checkpoint.file import Contents, read, write
 from condal.io.checkpoint.packing import pack
 from condal.io.container.atomic import previous, resolve_target
 from condal.io.container.lock import locked
 from condal.problem import Problem
-from condal.result import Row
 from condal.runtime.consensus import root_value
 
 DAMAGED = ".damaged"

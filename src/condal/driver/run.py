@@ -15,12 +15,13 @@ from condal.driver.run_record import RunRecord
 from condal.driver.scaling import Recorder, normalise
 from condal.driver.stop import INACCURATE_TIMES, Budget, Stop, StopReasons
 from condal.errors import PieceError
+from condal.history import Row
 from condal.linalg.eigenvalue_bounds import FLOPS_PER_SECOND
 from condal.linalg.points import Array
 from condal.linalg.work import work_done
 from condal.methods.state import State, Warm
 from condal.problem import Problem
-from condal.result import Result, Row, Status
+from condal.result import Result, Status
 from condal.runtime.cancellation import Cancelled, Deadline, Stopper
 from condal.runtime.consensus import is_distributed, root_value
 from condal.runtime.signals import SignalHandler

@@ -14,10 +14,11 @@ from condal.driver.counting import Counts
 from condal.driver.scaling import Scaling
 from condal.driver.stop import StallDetector
 from condal.errors import FormatError
+from condal.history import History
 from condal.methods.choice import Choice
 from condal.methods.state import State, Warm
 from condal.problem import Problem
-from condal.result import History, Result, Status
+from condal.result import Result, Status
 from condal.types import Storage, to_user
 
 HANDOVER = ", then "  # between the names of methods that follow each other
@@ -109,6 +110,7 @@ class RunRecord:
             cpu_seconds=self.cpu_seconds,
             reconstruction=answer.reconstruction,
             tangent=answer.tangent,
+            maximise=problem.maximise,
             **more,
         )
 

@@ -15,11 +15,11 @@ from condal.certificates.certificate import relative, relative_gap
 from condal.certificates.scales import require_scales
 from condal.driver.counting import Counts
 from condal.errors import ProblemError
+from condal.history import Row
 from condal.linalg.images import zeros_of
 from condal.linalg.points import Array
 from condal.methods.state import State
 from condal.problem import Problem
-from condal.result import Row
 
 MAX_DISTANCE = 1e30  # of K from 0, times the longest Ax: beyond it the data are wrong
 

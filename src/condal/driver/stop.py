@@ -11,9 +11,10 @@ import numpy as np
 
 from condal.certificates.certificate import allowed_gap
 from condal.errors import ProblemError
+from condal.history import Row
 from condal.methods.choice import PATIENCE
 from condal.problem import Problem
-from condal.result import Row, Status
+from condal.result import Status
 from condal.runtime.arguments import require_seconds, require_whole
 from condal.runtime.time_limit import TimeLimit
 

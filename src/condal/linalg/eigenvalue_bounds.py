@@ -91,7 +91,9 @@ def _attempts(
         steps = few_steps(*scaled, failure, likely_flops(V))
         if steps:
             yield lanczos(enough=enough, max_steps=steps)
+    check_cancelled()
     plan = _plan(V)
+    check_cancelled()
     if plan.kind == "probabilistic" or plan.flops > FLOPS_PER_SECOND * seconds_left():
         yield lanczos(enough=enough)
     else:

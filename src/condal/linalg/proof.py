@@ -20,3 +20,9 @@ class Proof:
     how: str
     failure: float = 0.0
     refuting: Array | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def because(self) -> str:
+        """The proof in words, with the probability that it is wrong."""
+        surely = f", wrong with probability at most {self.failure:.1g}" if self.failure else ""
+        return self.how + surely

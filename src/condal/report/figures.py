@@ -14,7 +14,7 @@ from condal.report.curves.panels import Trace
 from condal.report.curves.style import COLOURS, DASHES, Against, drawing
 from condal.report.spectrum import Spectrum
 from condal.report.svg import inline
-from condal.report.words import count, number
+from condal.report.words import count, number, outwards
 
 PANEL = (4.4, 2.9)  # inches
 MAX_MARKED_VALUES = 60  # of a spectrum
@@ -34,7 +34,8 @@ def of_solve(trace: Trace, name: str) -> list[Drawing]:
     """Draw objective and bound, gap and infeasibility, and the cost per iteration, twice."""
     k = trace.columns["k"]
     last = f"{count(k[-1])} iterations" if k.size else "no iterations"
-    ended = f"objective {number(trace.objective)}, bound {number(trace.bound)}"
+    objective = outwards(trace.objective, up=not trace.upper)  # the optimum may be between the two
+    ended = f"objective {objective}, bound {outwards(trace.bound, up=trace.upper)}"
     return [
         _panel(
             lambda axes: panels.objective(axes, [trace], "iterations"),

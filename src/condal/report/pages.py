@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from condal.errors import ProblemError
+from condal.history import History, column_label
 from condal.io.formats.writing import write_text
 from condal.io.results.record import Saved
 from condal.io.safe_files import PathLike
 from condal.report import figures, words
 from condal.report.curves.panels import require_matplotlib
 from condal.report.section import section, title_of
-from condal.result import History, Result, column_label
+from condal.result import Result
 from condal.runtime import extras
 from condal.runtime.text import escape_controls
 from condal.runtime.version import __version__
@@ -120,6 +121,7 @@ def environment() -> Environment:
     )
     made.filters.update(
         number=words.number,
+        objective=words.objective_of,
         bound=words.bound_of,
         count=words.count,
         duration=words.duration,

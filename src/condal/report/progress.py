@@ -7,10 +7,12 @@ import math
 import os
 import sys
 import time
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import TYPE_CHECKING, Any, TextIO
 
+from condal.history import Row
 from condal.report.notebook import Bar, in_notebook
-from condal.result import Row
+from condal.result import Result
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -61,6 +63,7 @@ class Progress:
     def _reset(self) -> None:
         self._row: Row | None = None
         self._shown: Row | None = None
+        self._last = ""
         self._next_k, self._next_seconds = 1, SECONDS_BETWEEN_ROWS
         self._began = time.perf_counter()
 
@@ -91,8 +94,16 @@ class Progress:
         elif self._live is not None:
             self._live.stop()
             self._live = None
-        elif self._row is not None and self._row is not self._shown:
-            self._print(self._row)
+        elif self._row is not None:
+            if self._row is not self._shown:
+                self._print(self._row)
+            if self._last:
+                self._write(self._last)
+
+    def conclude(self, result: Result) -> None:
+        """Show what is proved at the end as the last row; the caller leaves the context then."""
+        if result.certificate.certified and not result.status.excludes_optimum:
+            self._last = last_line(result)
 
     def note(self, text: str) -> None:
         """Print a line of text, above the live one."""
@@ -138,6 +149,8 @@ class Progress:
 
         row, elapsed = self._row, time.perf_counter() - self._began
         drawn = Text(f"{LEGEND}\n{HEADER}\n", style="dim", no_wrap=True, overflow="crop")
+        if self._last:
+            return drawn.append(self._last, style="not dim")
         if row is None:
             return drawn.append(f"{'starting':>8}{clock(elapsed):>68}")
         return drawn.append(line(row._replace(seconds=max(elapsed, row.seconds))), style="not dim")
@@ -150,6 +163,25 @@ def line(row: Row) -> str:
         f"{estimate(row.gap, '.1e'):>9} {max(row.infeasibility, row.price):>8.1e} "
         f"{proved(row):>8} {clock(row.seconds):>8}"
     )
+
+
+def last_line(result: Result) -> str:
+    """Return the proved values of a result, aligned with `HEADER`."""
+    upper, bracket = result.bounded_above, result.bracket
+    objective = _seven(result.objective, ROUND_HALF_EVEN)
+    if bracket:
+        objective = _seven(result.objective, ROUND_FLOOR if upper else ROUND_CEILING)
+    bound = _seven(result.bound, ROUND_CEILING if upper else ROUND_FLOOR)
+    error = result.certificate.error
+    return (
+        f"{'result':>8} {objective:>14} {bound:>15} {result.gap:>9.1e} "
+        f"{max(result.infeasibility, result.price):>8.1e} "
+        f"{f'{error:.1e}' if math.isfinite(error) else '-':>8} {clock(result.seconds):>8}"
+    )
+
+
+def _seven(value: float, rounding: str) -> str:
+    return f"{float(Context(prec=7, rounding=rounding).plus(Decimal(value))) + 0.0:#.7g}"
 
 
 def estimate(value: float, spec: str) -> str:

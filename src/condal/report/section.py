@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from condal.history import History, Row, marked
 from condal.io.results.record import Saved
 from condal.io.results.rows import cell
 from condal.report import figures, words
 from condal.report.figures import Drawing
 from condal.report.spectrum import spectra
-from condal.result import History, Result, Row, marked
+from condal.result import Result
 from condal.runtime.version import versions
 
 MAX_TABLE_ROWS = 40

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from math import isfinite
 
-import numpy as np
-
 from condal.result import Result, Status
 
 
@@ -71,7 +69,7 @@ def proof(result: Result) -> list[str]:
     if not certificate.certified:
         reason = f"The solve ended with: {certificate.how}."
         return ["No bound on the optimum was proved, so the gap is unknown.", reason]
-    objective, bound = number(result.objective), bound_of(result)
+    objective, bound = objective_of(result), bound_of(result)
     sentences = [f"Proved: no feasible point has an objective better than {bound}."]
     if result.bracket:
         sentences.append(
@@ -112,17 +110,20 @@ def _surely(failure: float) -> str:
 
 
 def bound_of(result: Result) -> str:
-    """Return the bound, rounded up if it is an upper bound and else down, so it remains valid.
+    """Return the bound, rounded up if it is an upper bound and else down, so it remains valid."""
+    return outwards(result.bound, up=result.bounded_above)
 
-    The row of the history with the largest gap shows which it is: before x is feasible, the
-    objective may be beyond the bound.
-    """
-    history = result.history
-    with np.errstate(invalid="ignore", over="ignore"):  # non-finite bounds
-        apart = np.append(history["bound"] - history["objective"], result.bound - result.objective)
-    apart = apart[np.isfinite(apart)]
-    upper = apart.size > 0 and apart[np.argmax(np.abs(apart))] >= 0
-    return number(result.bound, rounding=ROUND_CEILING if upper else ROUND_FLOOR)
+
+def objective_of(result: Result) -> str:
+    """Return the objective; if it is an end of a bracket, rounded away from the bound."""
+    if not result.bracket:
+        return number(result.objective)
+    return outwards(result.objective, up=not result.bounded_above)
+
+
+def outwards(value: float, *, up: bool) -> str:
+    """Return a number that is rounded up or down."""
+    return number(value, rounding=ROUND_CEILING if up else ROUND_FLOOR)
 
 
 def number(value: float, *, rounding: str = ROUND_HALF_EVEN) -> str:

@@ -106,6 +106,11 @@ class Deadline:
         late = not self.patient and time.perf_counter() >= self.until
         return "late" if late else None
 
+    def is_over(self) -> bool:
+        """Return whether the time is up, for a patient deadline, too."""
+        now = time.perf_counter()
+        return root_value(any(now >= deadline.until for deadline in self._nested()))
+
     @property
     def left(self) -> float:
         """The seconds that are left."""
@@ -146,6 +151,29 @@ def seconds_left() -> float:
     """Return the seconds until the time is up; inf without a limit."""
     deadline = _deadline.get()
     return inf if deadline is None else deadline.left
+
+
+def time_is_up() -> bool:
+    """Return whether the time of the current solve is up, for its first iteration, too.
+
+    The first iteration is never cancelled, as nothing precedes it: it looks here to be short.
+    """
+    deadline = _deadline.get()
+    return deadline is not None and deadline.is_over()
+
+
+@contextmanager
+def impatient() -> Iterator[None]:
+    """Obey the time limit even in a first iteration, which may otherwise end after it."""
+    deadline = _deadline.get()
+    if deadline is None:
+        yield
+        return
+    before, deadline.patient = deadline.patient, False
+    try:
+        yield
+    finally:
+        deadline.patient = before
 
 
 @contextmanager

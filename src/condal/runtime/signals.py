@@ -42,6 +42,11 @@ class SignalHandler:
         self._leaving, self._late = False, list[int]()
 
     @property
+    def came(self) -> bool:
+        """Whether there was a signal."""
+        return self._count > 0
+
+    @property
     def aborted(self) -> bool:
         """Whether there was a second signal."""
         return self._count > 1

@@ -10,9 +10,10 @@ from condal.driver.run import Callback
 from condal.driver.solve import solve
 from condal.driver.stop import Stop
 from condal.errors import ProblemError
+from condal.history import Row
 from condal.io.safe_files import PathLike
 from condal.problem import Model, Problem
-from condal.result import Result, Row
+from condal.result import Result
 from condal.runtime.arguments import require_whole
 from condal.runtime.memory import Bytes
 from condal.sweeps.folder import SweepFolder

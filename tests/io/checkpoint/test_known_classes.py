@@ -15,11 +15,11 @@ from bits import same
 
 import condal
 from condal import methods, storage
+from condal.history import Row
 from condal.io.checkpoint import known
 from condal.io.checkpoint.file import read, write
 from condal.linalg.points import LowRank
 from condal.methods import rules
-from condal.result import Row
 from condal.storage import Atoms, Blocks, Dense, Factor, Factored, Sketch, TwoSidedSketch
 from method_cases import CASES, built
 

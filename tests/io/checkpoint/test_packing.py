@@ -17,6 +17,7 @@ from hypothesis.extra import numpy as nst
 
 import condal
 from condal.errors import FormatError, ProblemError
+from condal.history import History, Row
 from condal.io.checkpoint.packing import MAX_LEVELS, pack
 from condal.io.checkpoint.unpacking import unpack
 from condal.io.container.arrays import DTYPES
@@ -24,7 +25,7 @@ from condal.linalg.points import LowRank
 from condal.methods import CGAL
 from condal.methods.rules import LineSearch
 from condal.methods.state import Warm
-from condal.result import History, Row, Status
+from condal.result import Status
 from condal.storage import Atoms, Sketch
 
 
@@ -324,7 +325,7 @@ SPARSE = [{"array": 0}, {"array": 1}, {"array": 2}]
         {"record": ["points.LowRank", dict(reversed(LOW_RANK.items()))]},
         {"record": ["points.LowRank", [1, 2]]},
         {"record": [["points.LowRank"], {}]},
-        {"row": ["result.Row", {"k": 1}]},
+        {"row": ["history.Row", {"k": 1}]},
         {"object": ["sketch.Sketch", {"n": 1}]},
         {"object": ["blocks.Blocks", {"parts": {"tuple": []}, "__class__": 1}]},
         {"object": ["factored.Factored", {"n": 1, "filled": "ab"}]},

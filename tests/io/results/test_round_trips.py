@@ -19,11 +19,12 @@ from hypothesis.extra import numpy as hnp
 
 import condal
 from condal.certificates.certificate import Certificate
+from condal.history import History, Row
 from condal.io.results import Saved, load, save
 from condal.io.results.rows import history_of, lines_of
 from condal.linalg.points import LowRank, Outer
 from condal.linalg.proof import Proof
-from condal.result import History, Result, Row, Status
+from condal.result import Result, Status
 from condal.storage.reconstruction import Reconstruction
 
 REALS = st.floats(width=64)

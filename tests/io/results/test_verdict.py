@@ -86,8 +86,8 @@ def claiming(result, **numbers):
 def refuted(model, result, *names, **options):
     verdict = verify(model, result, **options)
     assert not verdict.proved
-    assert {claim.name for claim in verdict.refuted} >= set(names)
-    return "; ".join(claim.text for claim in verdict.refuted)
+    assert {claim.name for claim in verdict.unproved} >= set(names)
+    return "; ".join(claim.text for claim in verdict.unproved)
 
 
 def test_what_is_true_is_proved(solved, tmp_path):
@@ -95,7 +95,7 @@ def test_what_is_true_is_proved(solved, tmp_path):
     assert result.status is Status.SOLVED
     verdict = verify(model, load(save(result, tmp_path / "run")).result)
     assert verdict.proved, verdict
-    assert verdict.refuted == ()
+    assert verdict.unproved == ()
     assert "solved" in [claim.name for claim in verdict.claims]
     assert repr(verdict).startswith("proved, without assumptions: every claim is true\n  point ")
     assert verdict.certificate is not None
@@ -103,7 +103,7 @@ def test_what_is_true_is_proved(solved, tmp_path):
     assert verify(model, result, tol=1e-2).proved
     assert "is not within tol 1e-15" in refuted(model, result, "tol 1e-15", tol=1e-15)
     # and what is claimed is true, whatever else is asked for
-    assert [claim.name for claim in verify(model, result, tol=1e-15).refuted] == ["tol 1e-15"]
+    assert [claim.name for claim in verify(model, result, tol=1e-15).unproved] == ["tol 1e-15"]
 
 
 def test_a_better_bound_than_y_proves_is_refuted(solved):

@@ -9,6 +9,7 @@ import click
 from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, rounded, trials
 from condal.cli.text import number, sizes
 from condal.io.formats.graph_files import read_graph
+from condal.io.results.record import Saved
 from condal.problems.community_detection import Communities, communities
 from condal.problems.partitions import Partition
 from condal.report import pictures
@@ -23,6 +24,11 @@ def _build(file: str, chosen: Chosen) -> Communities:
         null=chosen["expected"],
         resolution=chosen["resolution"],
     )
+
+
+def _restore(model: Communities, saved: Saved) -> Partition:
+    labels = saved.labels
+    return Partition(model.quality(labels), model.quality_bound(saved.result), labels)
 
 
 def _rows(model: Communities, result: Result, partition: Partition) -> Lines:
@@ -74,6 +80,8 @@ COMMUNITIES = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
+    labels=lambda partition: partition.labels,
+    restore=_restore,
     picture=_picture,
     out="the group of each vertex, from 1, one per line",
     options=(

@@ -11,10 +11,15 @@ from condal.cli.application import Application, Figures, Lines, rounded, trials
 from condal.cli.quality import cost_figures
 from condal.cli.text import excess, number, sizes
 from condal.io.formats.points import read_points
+from condal.io.results.record import Saved
 from condal.problems.kmeans import Clustering, KMeans, k_means
 from condal.report import pictures
 from condal.report.pictures import Picture
 from condal.result import Result
+
+
+def _restore(model: KMeans, saved: Saved) -> Clustering:
+    return Clustering(model.cost(saved.labels), saved.result.bound, saved.labels, None)
 
 
 def _rows(model: KMeans, result: Result, clustering: Clustering) -> Lines:
@@ -72,6 +77,8 @@ K_MEANS = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
+    labels=lambda clustering: clustering.labels,
+    restore=_restore,
     picture=_picture,
     out="the cluster of each point, from 1, one per line",
     options=(

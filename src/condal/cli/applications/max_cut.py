@@ -9,11 +9,16 @@ from condal.cli.application import GRAPH, Application, Figures, Lines, rounded, 
 from condal.cli.quality import AtMost
 from condal.cli.text import number
 from condal.io.formats.graph_files import read_graph
+from condal.io.results.record import Saved
 from condal.problems.maxcut import Cut, MaxCut, max_cut
 from condal.result import Result
 
 if TYPE_CHECKING:
     from condal.report.pictures import Picture
+
+
+def _restore(model: MaxCut, saved: Saved) -> Cut:
+    return Cut(model.weight(saved.labels), saved.result.bound, saved.labels)
 
 
 def _rows(model: MaxCut, result: Result, cut: Cut) -> Lines:
@@ -68,6 +73,8 @@ MAX_CUT = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
+    labels=lambda cut: cut.signs,
+    restore=_restore,
     picture=_picture,
     out="the side of each vertex, 1 or -1, one per line",
     options=(trials(100, "cuts", fewer=True),),

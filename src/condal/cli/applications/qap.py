@@ -12,6 +12,7 @@ from condal.cli.application import Application, Chosen, Figures, Lines, rounded,
 from condal.cli.quality import cost_figures
 from condal.cli.text import excess, number
 from condal.io.formats.qaplib import read_qaplib
+from condal.io.results.record import Saved
 from condal.problems.qap import Assignment, QuadraticAssignment, quadratic_assignment
 from condal.report import pictures
 from condal.report.pictures import Picture
@@ -21,6 +22,10 @@ from condal.result import Result
 def _build(file: str, chosen: Chosen) -> QuadraticAssignment:
     data = read_qaplib(file)
     return quadratic_assignment(data.A, data.B, nonnegative=chosen["nonnegative"], name="qap")
+
+
+def _restore(model: QuadraticAssignment, saved: Saved) -> Assignment:
+    return Assignment(model.cost(saved.labels), saved.result.bound, saved.labels)
 
 
 def _rows(model: QuadraticAssignment, result: Result, assignment: Assignment) -> Lines:
@@ -84,6 +89,8 @@ QAP = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
+    labels=lambda assignment: assignment.permutation,
+    restore=_restore,
     picture=_picture,
     out="the place of each facility, from 1, one per line",
     options=(

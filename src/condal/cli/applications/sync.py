@@ -9,6 +9,7 @@ from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, r
 from condal.cli.quality import AtMost
 from condal.cli.text import number
 from condal.io.formats.graph_files import read_graph
+from condal.io.results.record import Saved
 from condal.problems.synchronisation import (
     Signs,
     SignSynchronisation,
@@ -27,6 +28,10 @@ def _build(file: str, chosen: Chosen) -> SignSynchronisation:
 def _answer(model: SignSynchronisation, result: Result, chosen: Chosen) -> Signs:
     answer = rounded(model, result, chosen)
     return replace(answer, signs=answer.signs * answer.signs[0])
+
+
+def _restore(model: SignSynchronisation, saved: Saved) -> Signs:
+    return Signs(model.value(saved.labels), saved.result.bound, saved.labels)
 
 
 def _rows(model: SignSynchronisation, result: Result, answer: Signs) -> Lines:
@@ -84,6 +89,8 @@ SYNC = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
+    labels=lambda answer: answer.signs,
+    restore=_restore,
     picture=_picture,
     out="the signs, 1 or -1, one per line",
     options=(trials(50, "choices of signs", fewer=True),),

@@ -12,7 +12,9 @@ import numpy as np
 
 from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, rounded, trials
 from condal.cli.text import number
+from condal.errors import ProblemError
 from condal.io.formats.graph_files import read_labelled_graph
+from condal.io.results.record import Saved
 from condal.problem import Problem
 from condal.problems.lovasz_theta import StableSet, Theta, theta
 from condal.report import pictures
@@ -43,10 +45,11 @@ class _Task:
 
 @dataclass(frozen=True, eq=False)
 class _Answer:
-    """A stable set or a clique, and its labels; for the complement, a lower bound on the number of
-    colours."""
+    """A stable set or a clique of n vertices, and its labels; for the complement, a lower bound on
+    the number of colours."""
 
     vertices: StableSet
+    n: int
     labels: Any
     colours: int | None
 
@@ -60,14 +63,37 @@ def _build(file: str, chosen: Chosen) -> _Task:
 
 def _answer(task: _Task, result: Result, chosen: Chosen) -> _Answer:
     answer = rounded(task.model, result, chosen)
-    labels = task.labels[answer.vertices]
+    return _described(task, result, answer, quick=chosen["limit"].is_over())
+
+
+def _described(task: _Task, result: Result, answer: StableSet, *, quick: bool) -> _Answer:
+    """Add labels and colours; with `quick`, the clique alone bounds the number of colours."""
+    n, labels = task.model.n, task.labels[answer.vertices]
     if not task.complement:
-        return _Answer(answer, labels, None)
-    if chosen["limit"].is_over():
-        return _Answer(answer, labels, answer.size)
+        return _Answer(answer, n, labels, None)
+    if quick:
+        return _Answer(answer, n, labels, answer.size)
     # The vertices of a clique need different colours, and theta is a lower bound, too.
     value = float(task.model.feasible(result).sum())
-    return _Answer(answer, labels, max(answer.size, math.ceil(value * (1 - SUM_ROUNDING))))
+    return _Answer(answer, n, labels, max(answer.size, math.ceil(value * (1 - SUM_ROUNDING))))
+
+
+def _indicator(answer: _Answer) -> Any:
+    inside = np.zeros(answer.n, dtype=int)
+    inside[answer.vertices.vertices] = 1
+    return inside
+
+
+def _restore(task: _Task, saved: Saved) -> _Answer:
+    inside = saved.labels
+    if inside.shape != (task.model.n,) or not np.isin(inside, (0, 1)).all():
+        raise ProblemError(f"labels must be {task.model.n} numbers, each 0 or 1")
+    vertices = np.flatnonzero(inside)
+    if not task.model.is_stable(vertices):
+        raise ProblemError(f"the vertices are not a {task.noun}")
+    answer = StableSet(vertices.size, saved.result.bound, vertices)
+    quick = saved.figures.get("colours") == vertices.size
+    return _described(task, saved.result, answer, quick=quick)
 
 
 def _rows(task: _Task, result: Result, answer: _Answer) -> Lines:
@@ -133,6 +159,8 @@ THETA = Application(
     proved=_proved,
     figures=_figures,
     lines=_lines,
+    labels=_indicator,
+    restore=_restore,
     picture=_picture,
     out="the vertices of the stable set or clique, as numbered in FILE, one per line",
     options=(

@@ -12,6 +12,7 @@ import numpy as np
 
 from condal.certificates.certificate import Certificate, relative_gap
 from condal.errors import FormatError
+from condal.history import History
 from condal.io.container.manifest import SEAL, STAMP, read_json, require_seal, require_version
 from condal.io.formats.arrays import read_array, read_arrays
 from condal.io.formats.npy import NUMBERS
@@ -19,6 +20,7 @@ from condal.io.results.fields import Fields
 from condal.io.results.points import RECONSTRUCTION, arrays_of, point_of, reconstruction_of
 from condal.io.results.record import (
     HISTORY,
+    LABELS,
     OWNER,
     PICTURE,
     RECORD,
@@ -35,7 +37,7 @@ from condal.io.results.rows import history_of
 from condal.io.safe_files import PathLike, read_whole, sha256_of, size_of
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
-from condal.result import History, Result, Status
+from condal.result import Result, Status
 
 MAX_HISTORY_BYTES = 1 << 30
 MAX_BLOCKS = 1 << 20  # arrays of a point
@@ -96,6 +98,7 @@ def load(folder: PathLike) -> Saved:
         versions=_texts(fields.table("versions")),
         created=_time(fields),
         picture=_picture(path, fields),
+        labels=_labels(path, fields),
     )
 
 
@@ -116,7 +119,7 @@ def _check_files(folder: Path, fields: Fields) -> None:
     for name in sorted(needed - set(files.values)):
         raise FormatError(f"does not name {name}, which a result has", path=fields.path)
     for name in files.values:
-        if name not in needed | {TANGENT, SEPARATOR, PICTURE}:
+        if name not in needed | {TANGENT, SEPARATOR, LABELS, PICTURE}:
             raise FormatError(
                 f"names the file {name[:60]!a}, which no result has", path=fields.path
             )
@@ -217,6 +220,18 @@ def _picture(folder: Path, fields: Fields) -> dict[str, Any]:
     if PICTURE not in fields.table("files").values:
         return {}
     return read_arrays(folder / PICTURE, kinds=NUMBERS + TEXT_DTYPE, finite=False)
+
+
+def _labels(folder: Path, fields: Fields) -> Any:
+    if LABELS not in fields.table("files").values:
+        return None
+    labels = read_array(folder / LABELS)
+    if labels.ndim != 1 or labels.dtype != np.int64:
+        raise FormatError(
+            f"holds shape {labels.shape} of {labels.dtype}; wanted a vector of int64",
+            path=str(folder / LABELS),
+        )
+    return labels
 
 
 def _file(fields: Fields) -> dict[str, str | None]:

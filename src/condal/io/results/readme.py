@@ -6,7 +6,7 @@ import textwrap
 from typing import Any
 
 from condal.io.results.points import FORMULAS
-from condal.io.results.record import HISTORY, PICTURE, RECORD, SEPARATOR, TANGENT, X, Y
+from condal.io.results.record import HISTORY, LABELS, PICTURE, RECORD, SEPARATOR, TANGENT, X, Y
 
 LINE_WIDTH = 80
 _READ = """\
@@ -28,6 +28,7 @@ def readme(record: dict[str, Any]) -> str:
         TANGENT: "the image Mx at which the bound takes the tangent of the objective",
         SEPARATOR: "the dual that proves that no point is feasible",
         HISTORY: "a row per iteration; bound and gap are estimates; 1e999 stands for infinity",
+        LABELS: "the answer: a sign, group, place or membership for each vertex",
         PICTURE: "arrays to draw the answer from",
     }
     files = [

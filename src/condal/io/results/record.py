@@ -19,8 +19,9 @@ TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 # The files of a folder, by what they hold.
 RECORD, X, Y, HISTORY = "result.json", "x.npz", "y.npy", "history.csv"
-TANGENT, SEPARATOR, PICTURE, README = "tangent.npy", "separator.npy", "picture.npz", "README.txt"
-NAMES = (RECORD, X, Y, TANGENT, HISTORY, SEPARATOR, PICTURE, README)
+TANGENT, SEPARATOR, LABELS = "tangent.npy", "separator.npy", "labels.npy"
+PICTURE, README = "picture.npz", "README.txt"
+NAMES = (RECORD, X, Y, TANGENT, HISTORY, SEPARATOR, LABELS, PICTURE, README)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,8 @@ class Saved:
         When it was saved, in UTC, such as 2024-02-29T12:00:00Z.
     picture : dict
         Arrays to draw the answer from.
+    labels : array of int or None
+        The answer itself, if it was rounded: a sign, group, place or membership for each vertex.
     """
 
     result: Result
@@ -62,3 +65,4 @@ class Saved:
     versions: dict[str, str] = field(default_factory=dict)
     created: str = ""
     picture: dict[str, Any] = field(default_factory=dict)
+    labels: Any = None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from condal.errors import FormatError
-from condal.result import History, Row
+from condal.history import History, Row
 
 INTEGER_COLUMNS = ("k", "oracle_calls", "matvecs")
 ROWS_PER_PIECE = 1 << 12

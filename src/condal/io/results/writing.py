@@ -23,6 +23,7 @@ from condal.io.results.points import accuracy_of, arrays_of, described
 from condal.io.results.readme import readme
 from condal.io.results.record import (
     HISTORY,
+    LABELS,
     PICTURE,
     README,
     RECORD,
@@ -55,6 +56,7 @@ def save(
     answer: Iterable[tuple[str, str]] = (),
     figures: Mapping[str, float | None] | None = None,
     picture: Mapping[str, Any] | None = None,
+    labels: Any = None,
     overwrite: bool = False,
 ) -> Path:
     """Write a result to a new folder, which appears whole or not at all; `condal.load` reads it.
@@ -81,6 +83,8 @@ def save(
         What the result means, for a program.
     picture : mapping, optional
         Arrays of numbers or text to draw the answer from.
+    labels : array_like of int, optional
+        The answer itself, if it was rounded: a sign, group, place or membership for each vertex.
     overwrite : bool, optional
         Replace an earlier result; nothing else is ever overwritten.
 
@@ -135,6 +139,8 @@ def save(
         for name, vector in ((TANGENT, result.tangent), (SEPARATOR, result.separator)):
             if vector is not None:
                 _write_array(new / name, vector)
+        if labels is not None:
+            _write_array(new / LABELS, np.asarray(labels, dtype=np.int64))
         if pictures:
             _write_arrays(new / PICTURE, pictures)
         _write_text(new / HISTORY, lines_of(result.history))

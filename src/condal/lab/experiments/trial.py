@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from condal.domains.wrapped import Wrapped
 from condal.driver.scaling import normalise
 from condal.driver.solve import solve
+from condal.history import Row
 from condal.lab.experiments.contenders import CONTENDERS
 from condal.lab.experiments.curve import Curve
 from condal.lab.experiments.tune import Setting
@@ -14,7 +15,7 @@ from condal.linalg.gradients import Gradient
 from condal.linalg.points import Point
 from condal.methods.rules import Exact
 from condal.problem import Model, Problem, problem_of
-from condal.result import Result, Row, Status
+from condal.result import Result, Status
 from condal.storage import Atoms, Dense, Sketch
 from condal.types import Method, Storage
 

@@ -27,6 +27,7 @@ from condal.methods.lowrank.rounds import LowRankState, Rounds, max_rank
 from condal.methods.preconditions import require_blocks
 from condal.methods.state import State, Warm
 from condal.runtime.arguments import require_positive, require_whole
+from condal.runtime.cancellation import check_cancelled, time_is_up
 from condal.types import Keeps, Storage, spectral_parts
 
 if TYPE_CHECKING:
@@ -148,14 +149,11 @@ class LowRankCGAL:
         refuting = state.refuting
         del state, start  # they hold the first R
         for k in iterations:
+            check_cancelled()
             if refuting is not None:
                 rounds.escape(refuting)
-            if rounds.sweeping:
-                rounds.sweep(k)
-            else:
-                rounds.descend()
-            if rounds.settle():
-                rounds.end_round()
+            if not time_is_up():  # in a first iteration; then the first R is the answer
+                rounds.advance(k)
             state = rounds.state(k)
             x.load(rounds.point.x)  # last: an interrupted iteration leaves x unchanged
             refuting = yield state

@@ -28,6 +28,7 @@ from condal.methods.lowrank.lowest_eigenspace import MAX_NEW_NUMBERS, LowestEige
 from condal.methods.lowrank.trust_region import FORCING, first_radius, norm, step
 from condal.methods.projection.relaxation import FIRST_OMEGA, Sweeps, next_omega
 from condal.methods.state import State
+from condal.runtime.cancellation import time_is_up
 
 if TYPE_CHECKING:
     from condal.methods.lowrank.method import LowRankCGAL
@@ -81,7 +82,7 @@ class Rounds:
         if self.carry.radius is None:
             self.carry = replace(self.carry, radius=first_radius(self.point))
         self.sweeps = None
-        if isinstance(geometry, UnitRows) and problem.f.L == 0:
+        if isinstance(geometry, UnitRows) and problem.f.L == 0 and not time_is_up():
             V = self.point.V
             self.sweeps = Sweeps.of(V, geometry.squares) if isinstance(V, Symmetric) else None
         self.gap, self.lower = inf, -inf
@@ -91,6 +92,15 @@ class Rounds:
     def sweeping(self) -> bool:
         """Whether sweeps apply and still pay."""
         return self.sweeps is not None and self.carry.omega is not None
+
+    def advance(self, k: int) -> None:
+        """Sweep or descend; update the dual, and R at the end of a round."""
+        if self.sweeping:
+            self.sweep(k)
+        else:
+            self.descend()
+        if self.settle():
+            self.end_round()
 
     def sweep(self, k: int) -> None:
         """Sweep over the rows of R some times; cut columns now and then."""

@@ -15,6 +15,7 @@ import numpy as np
 from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array
 from condal.methods.lowrank.geometry import Geometry
+from condal.runtime.cancellation import time_is_up
 
 if TYPE_CHECKING:
     from condal.methods.lowrank.factored import FactoredLagrangian, FactorPoint
@@ -87,7 +88,7 @@ def _subproblem(
             at_edge = True
         _add(total, t, direction)
         _add(residual, t, product)
-        if at_edge or norm(residual) <= accuracy:
+        if at_edge or norm(residual) <= accuracy or time_is_up():
             break
         squared += t * (2 * cross + t * length2)
         z = geometry.tangent_scaled(R, residual, inverse)

@@ -21,7 +21,7 @@ from condal.linalg.points import Array, Indices
 from condal.linalg.sparse import row_entries
 from condal.linalg.symmetric import MIN_REORDERED_SIDE, Symmetric
 from condal.linalg.work import PRODUCT_FLOPS, add_work
-from condal.runtime.cancellation import check_cancelled
+from condal.runtime.cancellation import check_cancelled, time_is_up
 
 FIRST_OMEGA = 1.9
 MAX_OMEGA = 1.99
@@ -95,6 +95,8 @@ class Sweeps:
             check_cancelled()
             for colour, block in zip(self.rows, self.blocks[dtype], strict=True):
                 _move(unit[colour], (block @ whole).reshape(-1, unit.shape[1]), omega)
+            if time_is_up():
+                break
         out = np.empty(R.shape)
         for rows in block_slices(*R.shape):
             double = unit[rows].astype(np.float64)

@@ -51,9 +51,9 @@ def implied_trace(A: Any, b: Array, n: int) -> float | None:
     from scipy.sparse.linalg import lsqr
 
     diagonal = np.arange(n) * (n + 1)
-    columns = np.unique(A.indices)
-    if not np.isin(diagonal, columns).all():
+    if np.unique(A.indices[A.indices % (n + 1) == 0]).size < n:
         return None
+    columns = np.unique(A.indices)
     place = np.searchsorted(columns, A.indices)
     compact = sp.csr_array((A.data, place, A.indptr), shape=(A.shape[0], columns.size))
     target = np.isin(columns, diagonal).astype(np.float64)

@@ -32,7 +32,9 @@ class Gram:
     def __init__(self, rows: SurfaceRows, R: Array) -> None:
         self.rows, self.R = rows, R
         self.steps, self.failed = 0, False
+        check_cancelled()
         place, columns, pointers = rows.coupling
+        check_cancelled()
         products = [np.zeros(0)]
         for touches, count in rows.groups:
             block = (touches @ R[: rows.n]).reshape(-1, count, R.shape[1])
@@ -43,9 +45,11 @@ class Gram:
         squares = np.zeros(rows.b.size)
         squares[rows.bounded] = 4 * rows.slacks(R) ** 2
         data[rows.diagonal] += squares[rows.narrow]
+        check_cancelled()
         self.matrix = sp.csr_array((data, columns, pointers), shape=(side, side))
         self._largest = float(self.matrix.diagonal().max(initial=0.0))
         self._inverse = rows.schwarz.inverse(data, self.matrix.diagonal())
+        check_cancelled()
         self._removed = rows.removed(R)
         few = side <= MAX_DENSE_ROWS
         whole = self.matrix.toarray() - self._removed @ self._removed.T if few else None
@@ -91,6 +95,7 @@ class Gram:
         for _ in range(MAX_STEPS):
             if rz <= target:
                 return u
+            check_cancelled()
             q = self.matrix @ p
             if self._removed.size:
                 q -= self._removed @ (self._removed.T @ p)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from math import ceil, inf, sqrt
@@ -25,6 +26,7 @@ from condal.methods.surface.oracle import SlackSpectrum
 from condal.methods.surface.rank_policy import RankPolicy
 from condal.methods.surface.rows import SurfaceRows, cost_of, point_of_factor
 from condal.runtime.arguments import require_positive, require_whole
+from condal.runtime.cancellation import Cancelled, check_cancelled, impatient
 from condal.types import Keeps, Spectral, Storage
 
 if TYPE_CHECKING:
@@ -183,6 +185,10 @@ class _Run:
     def advance(self) -> None:
         """Land on the surface, or take a Newton step, and ask the oracle if it is due."""
         carry, self.gap, self.lower = self.carry, inf, -inf
+        if carry.landing == 0 and not carry.landed:
+            with suppress(Cancelled), impatient():  # the first point is shown in any case
+                self._land()
+            return
         if not carry.landed:
             self._land()
             return
@@ -206,6 +212,7 @@ class _Run:
 
     def _land(self) -> None:
         """Take some steps towards the surface; the point that is shown waits for the last."""
+        check_cancelled()
         before = float(np.linalg.norm(self.surface.residual(self.carry.R)))
         R, size = self.surface.approached(self.carry.R, most=LANDING_STEPS)
         carry = replace(self.carry, R=R, landing=self.carry.landing + LANDING_STEPS)

@@ -17,6 +17,7 @@ from condal.certificates.infeasibility import infeasibility_proof
 from condal.certificates.tolerance import solves
 from condal.driver.solve import resume, solve
 from condal.errors import ProblemError
+from condal.history import History
 from condal.linalg.norms import row_squares, stable_norm
 from condal.linalg.points import Array, dense
 from condal.methods.proposed import Proposed
@@ -41,7 +42,7 @@ from condal.problems.conic.verified import (
     verified_infeasible,
     verified_unbounded,
 )
-from condal.result import History, Result, Status
+from condal.result import Result, Status
 from condal.runtime.time_limit import TimeLimit
 from condal.types import Method
 

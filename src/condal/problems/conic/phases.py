@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from condal.domains.cones import CutOrthant
 from condal.domains.product import Product
 from condal.driver.solve import solve
+from condal.history import Row
 from condal.linalg.norms import row_squares
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
@@ -28,7 +29,7 @@ from condal.maps.vectors import Matrix
 from condal.problem import Problem
 from condal.problems.conic.exact import trace_places
 from condal.problems.conic.structure import Shape
-from condal.result import Result, Row, Status
+from condal.result import Result, Status
 from condal.sets.boxes import Box
 from condal.sets.cones import SecondOrder
 from condal.sets.separable import Separable

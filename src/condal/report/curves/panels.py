@@ -44,6 +44,7 @@ class Trace:
     gap: float
     label: str = ""
     tol: float | None = None
+    upper: bool = False  # whether the bound is an upper bound
 
     def x(self, against: Against) -> Array:
         """Return the x-coordinates of the iterations."""

@@ -9,12 +9,13 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from condal.errors import CondalError
+from condal.history import Row
 from condal.io.results.record import Saved
 from condal.report.live.rows import Rows
 from condal.report.live.server import HOST, Server
 from condal.report.pages import page, render, require
 from condal.report.words import verdict
-from condal.result import Result, Row
+from condal.result import Result
 
 EVENT_SECONDS = 1.0  # between two events
 HEARTBEAT_SECONDS = 10.0  # without news, after which an event is sent all the same

@@ -24,10 +24,12 @@ from condal.linalg.diagonal_scaling import DiagonalScaling
 from condal.linalg.eigen import Engine, Lanczos
 from condal.linalg.factorisations import SparseFactors, dense_cholesky, sparse_factorisation
 from condal.linalg.lanczos import Recurrence, missed_share
+from condal.linalg.limits import MAX_FACTOR_FLOPS
 from condal.linalg.norms import UNIT_ROUNDOFF, gamma
+from condal.linalg.partial_cholesky import PartialCholesky, partial_cholesky
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
-from condal.linalg.proof_plan import MAX_PROOF_STEPS, Plan, few_steps, likely_flops
+from condal.linalg.proof_plan import MAX_PROOF_STEPS, Plan, few_steps, likely_flops, may_fill
 from condal.linalg.proof_plan import plan_factorisation as _plan
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.cancellation import Cancelled, check_cancelled, seconds_left
@@ -84,9 +86,14 @@ def _attempts(
     lanczos = partial(_by_lanczos, V, scaling, slack=slack, failure=failure, seed=seed)
     if np.isfinite(enough):
         scaled = (V, slack) if scaling is None else (scaling.scaled, slack / scaling.total)
-        steps = few_steps(*scaled, failure, likely_flops(V))
+        flops = likely_flops(V)
+        steps = few_steps(*scaled, failure, flops)
         if steps:
             yield lanczos(enough=enough, max_steps=steps)
+        partly_dense = _partly_dense(V, slack, enough, engine) if may_fill(V, flops) else None
+        if partly_dense is not None:
+            yield partly_dense
+            return
     plan = _plan(V)
     if plan.kind == "probabilistic" or plan.flops > FLOPS_PER_SECOND * seconds_left():
         yield lanczos(enough=enough)
@@ -114,14 +121,34 @@ def _factored(
         factors = SparseFactors.of(explicit, enough)
         proof = None if factors is None else factors.proof()
         lower = None if factors is None or proof is not None else factors.below()
-    if proof is not None:
-        return proof
+    return proof or _lower(explicit, prove, lower, slack, enough, engine)
+
+
+def _partly_dense(V: Symmetric, slack: float, enough: float, engine: Engine) -> Proof | None:
+    """`_factored`, without a plan; None if the dense part is too large."""
+    max_flops = min(MAX_FACTOR_FLOPS, FLOPS_PER_SECOND * seconds_left())
+    factors = PartialCholesky.of(V, enough, max_flops)
+    if factors is None:
+        return None
+    return factors.proof() or _lower(V, partial_cholesky, factors.below(), slack, enough, engine)
+
+
+def _lower(
+    V: Symmetric,
+    prove: Any,
+    lower: tuple[Array, Array] | None,
+    slack: float,
+    enough: float,
+    engine: Engine,
+) -> Proof | None:
+    """Prove a bound below `enough`, given Ritz values and vectors of V that show that it is too
+    high, or None."""
     if lower is None:
         pair = engine.smallest(V, tol=0.5 * slack)
         lower = np.array([pair.value]), pair.vector[:, None]
     values, vectors = lower
     slack = max(slack, 4 * abs(float(values[0]) - enough))  # a coarse bound will do
-    proof = _descend(explicit, prove, float(values[0]), slack)
+    proof: Proof | None = _descend(V, prove, float(values[0]), slack)
     refuting = vectors[:, values < enough]
     return proof if proof is None or refuting.size == 0 else replace(proof, refuting=refuting)
 

@@ -21,6 +21,7 @@ SPARSE_DEGREE = 6.0  # up to this average degree
 LIKELY_SAVINGS = 10.0  # the same, as a rule
 MAX_DENSE_SAVINGS = 4.0  # flops of the envelope over dense ones: 8 means a full envelope
 BYTES_PER_ENTRY = 96  # of L: both factors, as SuperLU and as SciPy store them
+MIN_FILLED_FLOPS = 1e8  # of a sparse factorisation: below, it costs little more than its ordering
 
 MAX_PROOF_STEPS = 20_000  # of Lanczos
 MAX_LANCZOS_WORK = 0.25  # of a factorisation: what Lanczos steps may take before it
@@ -77,6 +78,11 @@ def likely_flops(V: Symmetric) -> float:
         flops.append(float(width @ width) / LIKELY_SAVINGS)
     least = min(flops, default=inf)
     return least if least <= MAX_FACTOR_FLOPS else inf
+
+
+def may_fill(V: Symmetric, flops: float) -> bool:
+    """Return whether a sparse factorisation of about so many operations may end in dense rows."""
+    return V.factorable and V.n > MIN_SPARSE_SIDE and MIN_FILLED_FLOPS <= flops < inf
 
 
 def few_steps(V: Symmetric, slack: float, failure: float, flops: float) -> int:

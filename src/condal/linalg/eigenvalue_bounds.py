@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import count
 from math import inf, isnan
 from typing import Any
 
@@ -29,7 +28,16 @@ from condal.linalg.norms import UNIT_ROUNDOFF, gamma
 from condal.linalg.partial_cholesky import PartialCholesky, partial_cholesky
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
-from condal.linalg.proof_plan import MAX_PROOF_STEPS, Plan, few_steps, likely_flops, may_fill
+from condal.linalg.proof_plan import (
+    MAX_PROOF_STEPS,
+    MIN_SPARSE_SIDE,
+    Plan,
+    few_steps,
+    likely_flops,
+    likely_steps,
+    looks,
+    may_fill,
+)
 from condal.linalg.proof_plan import plan_factorisation as _plan
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.cancellation import Cancelled, check_cancelled, seconds_left
@@ -84,10 +92,11 @@ def _attempts(
     """Prove bounds on the smallest eigenvalue, the cheapest first."""
     scaling = None if shares is None else DiagonalScaling.of(V, shares)
     lanczos = partial(_by_lanczos, V, scaling, slack=slack, failure=failure, seed=seed)
-    if np.isfinite(enough):
+    if np.isfinite(enough) and V.n > MIN_SPARSE_SIDE:
         scaled = (V, slack) if scaling is None else (scaling.scaled, slack / scaling.total)
-        flops = likely_flops(V)
-        steps = few_steps(*scaled, failure, flops)
+        flops, likely = likely_flops(V), likely_steps(*scaled, failure)
+        lanczos = partial(lanczos, likely=likely)
+        steps = few_steps(scaled[0], likely, flops)
         if steps:
             yield lanczos(enough=enough, max_steps=steps)
         partly_dense = _partly_dense(V, slack, enough, engine) if may_fill(V, flops) else None
@@ -200,6 +209,7 @@ def probabilistic(
     seed: int,
     enough: float = inf,
     max_steps: int = MAX_PROOF_STEPS,
+    likely: int | None = None,
 ) -> Proof:
     """Prove a bound by Lanczos from a fresh random start; it is wrong with probability `failure`.
 
@@ -215,7 +225,7 @@ def probabilistic(
     # The start is equally random in any order of the rows.
     V = V.reordered()[0]
     return from_random_start(
-        V, start, slack=slack, failure=failure, enough=enough, max_steps=max_steps
+        V, start, slack=slack, failure=failure, enough=enough, max_steps=max_steps, likely=likely
     )
 
 
@@ -244,12 +254,12 @@ def from_random_start(
     failure: float,
     enough: float = inf,
     max_steps: int = MAX_PROOF_STEPS,
+    likely: int | None = None,
 ) -> Proof:
-    """`probabilistic` from n standard normal numbers that V does not depend on."""
+    """`probabilistic` from n standard normal numbers that neither V nor `likely` depends on."""
     run = Recurrence(V, start / np.linalg.norm(start), keep=0)
-    steps = 32
     in_time = True
-    for look in count(1):
+    for steps, look in looks(likely):
         try:
             run.grow_to(steps)
         except Cancelled:  # fewer steps prove less
@@ -257,7 +267,7 @@ def from_random_start(
         if run.steps == 0:
             return Proof(-inf, "no time for a proof")
         least, most = root_value(run.ends())
-        # Two ends of the spectrum, and a share of 1/(2 i^2) for look i.
+        # Two ends of the spectrum, and a share of 1/(2 i^2) for look number i.
         e = missed_share(V.n * run.steps, run.steps, failure / (4 * look**2))
         spread = most - least
         off = e * spread / (1 - 2 * e) if e < 0.4 else np.inf
@@ -268,7 +278,6 @@ def from_random_start(
         done = decided or off <= slack or run.ended or not in_time
         if done or steps >= max_steps:
             break
-        steps = int(np.ceil(1.2 * steps))
     how = f"Lanczos from a random start, {run.steps} steps"
     return Proof(least - off, how, failure)
 

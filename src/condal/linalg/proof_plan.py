@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from math import inf
+from itertools import count
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,8 @@ MAX_PROOF_STEPS = 20_000  # of Lanczos
 MAX_LANCZOS_WORK = 0.25  # of a factorisation: what Lanczos steps may take before it
 LIKELY_ROOM = 16.0  # times the slack: what a proof may lose against a bound that is enough
 SPREAD_STEPS = 12  # that estimate the spread of the spectrum
-LOOKS = 16  # of a Lanczos proof at its Ritz values, as a rule
+MIN_LOOK = 32  # steps before the first look at the Ritz values
+LOOK_GROWTH = 1.1  # of the steps between two looks, from where the proof is likely on
 
 
 @dataclass(frozen=True)
@@ -82,24 +85,62 @@ def likely_flops(V: Symmetric) -> float:
 
 def may_fill(V: Symmetric, flops: float) -> bool:
     """Return whether a sparse factorisation of about so many operations may end in dense rows."""
-    return V.factorable and V.n > MIN_SPARSE_SIDE and MIN_FILLED_FLOPS <= flops < inf
+    return V.factorable and MIN_FILLED_FLOPS <= flops < inf
 
 
-def few_steps(V: Symmetric, slack: float, failure: float, flops: float) -> int:
-    """Return how many Lanczos steps to try before a factorisation; 0 if that is likely in vain.
+def likely_steps(V: Symmetric, slack: float, failure: float) -> int:
+    """Return how many Lanczos steps prove a bound that may lose LIKELY_ROOM times the slack.
 
-    They take at most a part of the work of the factorisation. The proof of a gap mostly has room to
-    lose far more than its slack.
+    The proof of a gap mostly has room to lose far more than its slack. The spread of the spectrum
+    is estimated from another start than that of the proof, on which the number does not depend.
     """
-    if V.n <= MIN_SPARSE_SIDE or not slack > 0 or flops == inf:
-        return 0
-    steps = int(MAX_LANCZOS_WORK * flops / (PRODUCT_FLOPS * (V.entries + 4 * V.n)))
-    steps = min(steps, MAX_PROOF_STEPS)
-    if steps <= SPREAD_STEPS:
-        return 0
     start = np.random.default_rng(V.n).standard_normal(V.n)
     run = Recurrence(V, start / np.linalg.norm(start), keep=0)
     run.grow_to(SPREAD_STEPS)
     least, most = run.ends()
-    missed = missed_share(V.n * steps, steps, failure / (4 * LOOKS**2))
-    return steps if missed * (most - least) <= LIKELY_ROOM * slack else 0
+    room = LIKELY_ROOM * slack
+    low, high = MIN_LOOK, MAX_PROOF_STEPS
+    while low < high:
+        steps = (low + high) // 2
+        missed = missed_share(V.n * steps, steps, failure / 4)
+        if missed * (most - least) <= (1 - 2 * missed) * room:
+            high = steps
+        else:
+            low = steps + 1
+    return high
+
+
+def few_steps(V: Symmetric, likely: int, flops: float) -> int:
+    """Return how many Lanczos steps to try before a factorisation; 0 if that is likely in vain.
+
+    They take at most a part of the work of the factorisation.
+    """
+    if flops == inf:
+        return 0
+    steps = int(MAX_LANCZOS_WORK * flops / (PRODUCT_FLOPS * (V.entries + 4 * V.n)))
+    steps = min(steps, MAX_PROOF_STEPS)
+    return steps if LOOK_GROWTH * likely <= steps else 0
+
+
+def looks(likely: int | None) -> Iterator[tuple[int, int]]:
+    """Yield after how many steps a Lanczos proof looks at its Ritz values, and a number for each
+    look: look i gets a share of the failures that falls with i^2.
+
+    The number of steps that is likely needed has the largest share. Rare looks before it mostly see
+    that the bound does not hold. Without such a number, all looks are alike.
+    """
+    if likely is None:
+        yield from zip(_growing(MIN_LOOK, 1.2), count(1), strict=False)
+        return
+    for i in count(1):
+        early = MIN_LOOK * 2 ** (i - 1)
+        if early >= likely:
+            break
+        yield early, 2 * i
+    yield from zip(_growing(likely, LOOK_GROWTH), count(1, 2), strict=False)
+
+
+def _growing(steps: int, ratio: float) -> Iterator[int]:
+    while True:
+        yield steps
+        steps = ceil(ratio * steps)

@@ -12,7 +12,7 @@ from condal.lab.experiments.stand_ins import planar_union
 from condal.linalg import eigenvalue_bounds as proofs
 from condal.linalg import partial_cholesky as partial
 from condal.linalg.partial_cholesky import PartialCholesky
-from condal.linalg.proof_plan import likely_flops, may_fill
+from condal.linalg.proof_plan import likely_factorisation
 from condal.linalg.symmetric import Symmetric
 from laws import random_graph, torus
 
@@ -129,7 +129,7 @@ def bound(V, enough):
 def test_a_matrix_that_fills_is_not_ordered(filling, monkeypatch):
     """The ordering alone takes longer than this factorisation."""
     monkeypatch.setattr(proofs, "_plan", lambda V: pytest.fail("it was planned"))
-    assert may_fill(filling, likely_flops(filling))
+    assert likely_factorisation(filling).fills
     least = proofs.Lanczos().smallest(filling, tol=1e-9).value
     proof = bound(filling, least - 1e-6)
     assert proof.how == "partly dense Cholesky factorisation"
@@ -148,5 +148,4 @@ def test_where_the_rest_is_too_large_there_is_another_proof(filling, monkeypatch
 
 
 def test_a_torus_is_ordered():
-    V = of_graph(torus(60))
-    assert not may_fill(V, likely_flops(V))
+    assert not likely_factorisation(of_graph(torus(60))).fills

@@ -33,10 +33,9 @@ from condal.linalg.proof_plan import (
     MIN_SPARSE_SIDE,
     Plan,
     few_steps,
-    likely_flops,
+    likely_factorisation,
     likely_steps,
     looks,
-    may_fill,
 )
 from condal.linalg.proof_plan import plan_factorisation as _plan
 from condal.linalg.symmetric import Symmetric
@@ -94,13 +93,14 @@ def _attempts(
     lanczos = partial(_by_lanczos, V, scaling, slack=slack, failure=failure, seed=seed)
     if np.isfinite(enough) and V.n > MIN_SPARSE_SIDE:
         scaled = (V, slack) if scaling is None else (scaling.scaled, slack / scaling.total)
-        flops, likely = likely_flops(V), likely_steps(*scaled, failure)
+        flops, fills = likely_factorisation(V)
+        likely = likely_steps(*scaled, failure)
         lanczos = partial(lanczos, likely=likely)
         steps = few_steps(scaled[0], likely, flops)
         if steps:
             yield lanczos(enough=enough, max_steps=steps)
-        partly_dense = _partly_dense(V, slack, enough, engine) if may_fill(V, flops) else None
-        if partly_dense is not None:
+        partly_dense = fills and flops < inf and _partly_dense(V, slack, enough, engine)
+        if partly_dense:
             yield partly_dense
             return
     plan = _plan(V)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 from math import ceil, inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from condal.linalg.lanczos import Recurrence, missed_share
 from condal.linalg.limits import MAX_FACTOR_BYTES, MAX_FACTOR_FLOPS, dense_factor_bytes
 from condal.linalg.symbolic import elimination, envelope
 from condal.linalg.symmetric import Symmetric
-from condal.linalg.work import DENSE_SPEED, PRODUCT_FLOPS
+from condal.linalg.work import DENSE_SPEED
 
 MIN_SPARSE_SIDE = 1000  # below, a dense proof costs less than planning another one
 MAX_OPERATOR_SIDE = 3000  # of an operator that is multiplied out
@@ -23,11 +23,12 @@ SPARSE_DEGREE = 6.0  # up to this average degree
 LIKELY_SAVINGS = 10.0  # the same, as a rule
 MAX_DENSE_SAVINGS = 4.0  # flops of the envelope over dense ones: 8 means a full envelope
 BYTES_PER_ENTRY = 96  # of L: both factors, as SuperLU and as SciPy store them
-MIN_FILLED_FLOPS = 1e8  # of a sparse factorisation: below, it costs little more than its ordering
+MIN_FILLED_FLOPS = 5e7  # of a sparse factorisation: below, it costs little more than its ordering
 
 MAX_PROOF_STEPS = 20_000  # of Lanczos
-MAX_LANCZOS_WORK = 0.25  # of a factorisation: what Lanczos steps may take before it
-LIKELY_ROOM = 16.0  # times the slack: what a proof may lose against a bound that is enough
+MAX_LANCZOS_WORK = 0.6  # of a factorisation: what Lanczos steps may take before it
+STEP_FLOPS = 2.0  # of an entry in a step, where the vectors stay in the cache
+LIKELY_ROOM = 20.0  # times the slack: what a proof may lose against a bound that is enough
 SPREAD_STEPS = 12  # that estimate the spread of the spectrum
 MIN_LOOK = 32  # steps before the first look at the Ritz values
 LOOK_GROWTH = 1.1  # of the steps between two looks, from where the proof is likely on
@@ -62,30 +63,42 @@ def _sparse_plan(pattern: Any, dense: float) -> Plan | None:
     """
     n = pattern.shape[0]
     width = envelope(pattern)
-    flops, degree = float(width @ width), pattern.nnz / n
-    savings = MAX_SAVINGS / max(1.0, degree / SPARSE_DEGREE) ** 3
-    if flops > min(savings * MAX_FACTOR_FLOPS, MAX_DENSE_SAVINGS * dense):
+    flops = float(width @ width)
+    if flops > min(_savings(pattern.nnz / n) * MAX_FACTOR_FLOPS, MAX_DENSE_SAVINGS * dense):
         return None
     cost = elimination(pattern)
     fits = BYTES_PER_ENTRY * cost.entries <= MAX_FACTOR_BYTES
     return Plan("sparse", cost.flops) if fits else None
 
 
-def likely_flops(V: Symmetric) -> float:
-    """Estimate the flops of the cheapest factorisation before anything is ordered; inf if none."""
-    flops = []
+class Likely(NamedTuple):
+    """The flops of the cheapest factorisation, estimated before anything is ordered, inf if none is
+    affordable, and whether it ends in dense rows."""
+
+    flops: float
+    fills: bool
+
+
+def likely_factorisation(V: Symmetric) -> Likely:
+    """Estimate the cheapest factorisation by the envelope."""
+    flops, fills = inf, False
     if dense_factor_bytes(V.n) <= MAX_FACTOR_BYTES and not V.operators:
-        flops.append(V.n**3 / 3 / DENSE_SPEED)
+        flops = V.n**3 / 3 / DENSE_SPEED
     if V.factorable and V.n > MIN_SPARSE_SIDE:
-        width = envelope(V.to_sparse())
-        flops.append(float(width @ width) / LIKELY_SAVINGS)
-    least = min(flops, default=inf)
-    return least if least <= MAX_FACTOR_FLOPS else inf
+        pattern = V.to_sparse()
+        width = envelope(pattern)
+        sparse = float(width @ width) / LIKELY_SAVINGS
+        fills = sparse >= MIN_FILLED_FLOPS
+        if fills:
+            savings = DENSE_SPEED * _savings(pattern.nnz / V.n)
+            sparse *= LIKELY_SAVINGS / min(MAX_SAVINGS, savings)
+        flops = min(flops, sparse)
+    return Likely(flops if flops <= MAX_FACTOR_FLOPS else inf, fills)
 
 
-def may_fill(V: Symmetric, flops: float) -> bool:
-    """Return whether a sparse factorisation of about so many operations may end in dense rows."""
-    return V.factorable and MIN_FILLED_FLOPS <= flops < inf
+def _savings(degree: float) -> float:
+    """Return the flops of the envelope over those of a factor in minimum degree order, at most."""
+    return MAX_SAVINGS / max(1.0, degree / SPARSE_DEGREE) ** 3
 
 
 def likely_steps(V: Symmetric, slack: float, failure: float) -> int:
@@ -117,7 +130,7 @@ def few_steps(V: Symmetric, likely: int, flops: float) -> int:
     """
     if flops == inf:
         return 0
-    steps = int(MAX_LANCZOS_WORK * flops / (PRODUCT_FLOPS * (V.entries + 4 * V.n)))
+    steps = int(MAX_LANCZOS_WORK * flops / (STEP_FLOPS * (V.entries + 4 * V.n)))
     steps = min(steps, MAX_PROOF_STEPS)
     return steps if LOOK_GROWTH * likely <= steps else 0
 

@@ -270,8 +270,8 @@ class Result:
     reconstruction : Reconstruction, optional
         How accurate an x is that was stored as a sketch; None for one that was stored whole.
     tangent : array, optional
-        The u = Mx before x was made from a sketch, at which the bound takes the tangent of f; None
-        if f is linear.
+        The u at which the bound takes the tangent of f, unless it is Mx: the Mx before x was made
+        from a sketch, or that of another point, whose dual proved the best bound.
     """
 
     x: Any

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from condal import Equal, Linear, Matrix, Problem, Simplex
-from condal.certificates.certificate import Certificate
+from condal import Equal, LeastSquares, Linear, Matrix, Problem, Simplex
+from condal.certificates.certificate import Certificate, EvaluatedPoint
 from condal.certificates.ledger import CertifiedPoint, ProofLedger
 
 SENSES = pytest.mark.parametrize("sense", [1, -1])
@@ -38,3 +38,42 @@ def test_of_points_of_unknown_error_one_with_a_bound_is_better(sense, price):
     assert ledger.better_of(unbounded, bounded) is bounded
     later = point(-0.6 * sense)
     assert ledger.better_of(bounded, later) is later
+
+
+@SENSES
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_best_bound_goes_with_the_best_point(sense, order):
+    """A bound holds whatever x is: -0.5 was proved, and -0.7 was kept with a better point."""
+    problem = problem_of(sense)
+    ledger = ProofLedger(problem, 1e-6, 0)
+    pairs = [([1.0, 0, 0], 1.0), ([0.5, 0.5, 0], 0.6)][::order]
+    for x, y in pairs:
+        x, y = np.array(x), np.array([y])
+        ledger.keep(ledger.certify(x, EvaluatedPoint.of(problem, x), y, 1e-6))
+    kept = ledger.certified
+    np.testing.assert_array_equal(kept.x, [0.5, 0.5, 0])
+    np.testing.assert_array_equal(kept.y, [1.0])
+    assert abs(kept.certificate.bound - -0.5 * sense) <= 1e-12
+    assert kept.certificate.error <= 1e-12
+    assert ledger.solved
+    again = ledger.proved_again(kept)
+    assert again.certificate == kept.certificate
+    assert again.minimum == kept.minimum
+
+
+def test_a_pair_keeps_the_tangent_of_its_bound():
+    """min |x - c|^2 / 2: the bound depends on where the tangent of f is taken."""
+    rng = np.random.default_rng(0)
+    f = LeastSquares(Matrix(sp.csr_array(np.eye(3))), np.array([0.5, 0.3, 0.2]))
+    A, K = Matrix(sp.csr_array(np.eye(3)[:1])), Equal(np.array([0.5]))
+    problem = Problem.of(f=f, X=Simplex(3), A=A, K=K)
+    ledger = ProofLedger(problem, 1e-9, 0)
+    for _ in range(20):
+        x, y = rng.dirichlet(np.ones(3)), rng.standard_normal(1)
+        x[0], x[1:] = 0.5, 0.5 * x[1:] / x[1:].sum()
+        ledger.keep(ledger.certify(x, EvaluatedPoint.of(problem, x), y, 1e-6))
+        kept = ledger.certified
+        seen = EvaluatedPoint.of(problem, kept.x)
+        assert kept.certificate == ledger.proved_again(kept).certificate
+        assert kept.certificate.objective == seen.objective
+        assert kept.certificate.bound <= 1e-15

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import inf
+from itertools import islice, pairwise
+from math import ceil, inf
 
 import numpy as np
 import pytest
@@ -10,8 +11,22 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import eigsh
 
 from condal.linalg import eigenvalue_bounds as proofs
-from condal.linalg.proof_plan import few_steps, likely_flops, plan_factorisation
+from condal.linalg.partial_cholesky import PartialCholesky
+from condal.linalg.proof_plan import (
+    LIKELY_ROOM,
+    LOOK_GROWTH,
+    MAX_LANCZOS_WORK,
+    MAX_PROOF_STEPS,
+    MIN_LOOK,
+    STEP_FLOPS,
+    few_steps,
+    likely_factorisation,
+    likely_steps,
+    looks,
+    plan_factorisation,
+)
 from condal.linalg.symmetric import Symmetric
+from condal.linalg.work import work_done
 from laws import random_graph, torus
 
 N = 3000
@@ -64,16 +79,60 @@ def test_a_bound_that_is_too_high_is_refuted_by_vectors(V, least):
 
 
 def test_steps_are_tried_only_for_a_part_of_the_work_of_a_factorisation(V):
-    flops = likely_flops(V)
-    steps = few_steps(V, 1.0, 1e-6, flops)
-    assert 0 < steps * 4 * V.entries <= 0.25 * flops
-    assert few_steps(V, 1e-9, 1e-6, flops) == 0
-    assert few_steps(V, 0.0, 1e-6, flops) == 0
-    assert few_steps(V, 1.0, 1e-6, inf) == 0  # Lanczos is all there is
+    flops = likely_factorisation(V).flops
+    steps = few_steps(V, likely_steps(V, 1.0, 1e-6), flops)
+    assert 0 < steps * STEP_FLOPS * V.entries <= MAX_LANCZOS_WORK * flops < flops
+    assert few_steps(V, likely_steps(V, 1e-9, 1e-6), flops) == 0
+    assert few_steps(V, likely_steps(V, 0.0, 1e-6), flops) == 0
+    assert few_steps(V, MIN_LOOK, inf) == 0  # Lanczos is all there is
+
+
+@pytest.mark.parametrize("slack", [0.3, 0.02, 1e-3])
+def test_the_likely_steps_prove_a_bound_that_may_lose_much(V, least, slack):
+    likely = likely_steps(V, slack, 1e-6)
+    options = {"slack": slack, "failure": 1e-6, "seed": 0, "likely": likely}
+    proof = proofs.probabilistic(V, enough=least - 1.1 * LIKELY_ROOM * slack, **options)
+    assert least - 1.1 * LIKELY_ROOM * slack <= proof.value <= least
+    assert int(proof.how.split()[-2]) in (likely, ceil(LOOK_GROWTH * likely))
+    assert likely < MAX_PROOF_STEPS
+    assert likely_steps(V, 0.0, 1e-6) == MAX_PROOF_STEPS
+
+
+@pytest.mark.parametrize("likely", [None, 1, MIN_LOOK, 33, 500, MAX_PROOF_STEPS])
+def test_the_shares_of_all_looks_are_at_most_the_failures(likely):
+    """No two looks have one number, so the sum of 1/(2 i^2) is below 7/8."""
+    taken = list(islice(looks(likely), 60))
+    steps, numbers = zip(*taken, strict=True)
+    assert len(set(numbers)) == len(numbers)
+    assert min(numbers) == 1
+    assert all(a < b for a, b in pairwise(steps))
+    assert likely is None or (likely, 1) in taken
+    assert steps[0] == (likely if likely == 1 else MIN_LOOK)
+
+
+def test_a_bound_that_does_not_hold_is_seen_long_before_the_likely_steps(V, least):
+    options = {"slack": 1e-3, "failure": 1e-6, "seed": 0, "likely": 10_000}
+    proof = proofs.probabilistic(V, enough=least + 0.1, **options)
+    assert proof.value <= least
+    assert int(proof.how.split()[-2]) <= 256
 
 
 def test_the_estimate_before_ordering_is_of_the_right_size(V):
-    assert likely_flops(V) <= N**3 / 24
+    assert likely_factorisation(V).flops <= N**3 / 24
     grid = Symmetric(3600, sparse=(sp.csr_array(torus(60), dtype=float),))
-    assert 0.1 <= likely_flops(grid) / plan_factorisation(grid).flops <= 30
-    assert likely_flops(Symmetric(10**5, pairs=[(np.ones(10**5), np.ones(10**5))])) == inf
+    likely = likely_factorisation(grid)
+    assert not likely.fills
+    assert 0.1 <= likely.flops / plan_factorisation(grid).flops <= 30
+    wide = Symmetric(10**5, pairs=[(np.ones(10**5), np.ones(10**5))])
+    assert likely_factorisation(wide) == (inf, False)
+
+
+@pytest.mark.parametrize(("n", "degree"), [(3000, 6), (2000, 20), (7000, 4)])
+def test_the_estimate_of_a_matrix_that_fills_is_of_the_right_size(n, degree):
+    graph = sp.csr_array(random_graph(n, degree / n, 0))
+    V = Symmetric(n, sparse=(graph,), diagonal=np.asarray(graph.sum(axis=1)) + 1.0)
+    before = work_done()
+    PartialCholesky.of(V, -1.0)
+    done, likely = work_done() - before, likely_factorisation(V)
+    assert likely.fills
+    assert 0.15 <= likely.flops / done <= 5

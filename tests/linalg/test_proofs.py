@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 from condal.linalg import eigenvalue_bounds as proofs
+from condal.linalg import partial_cholesky as partial
 from condal.linalg import proof_plan
 from condal.linalg.eigenvalue_bounds import (
     dense_cholesky,
@@ -19,6 +20,7 @@ from condal.linalg.eigenvalue_bounds import (
     smallest_eigenvalue_bound,
     sparse_factorisation,
 )
+from condal.linalg.partial_cholesky import partial_cholesky
 from condal.linalg.symmetric import Symmetric
 from condal.linalg.symmetrize import symmetric
 from condal.runtime.cancellation import Deadline
@@ -36,7 +38,16 @@ from laws import (
 
 KINDS = ["random", *SPECTRA]
 SCALES = [1.0, 1e-12, 1e12]
-FACTORISATIONS = [dense_cholesky, sparse_factorisation]
+
+
+def in_rounds(V, tau):
+    """Every row is eliminated in a round: the dense rest is empty."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partial, "ROUND_FLOPS", 0.0)
+        return partial_cholesky(V, tau)
+
+
+FACTORISATIONS = [dense_cholesky, sparse_factorisation, partial_cholesky, in_rounds]
 factorisations = pytest.mark.parametrize("prove", FACTORISATIONS)
 
 
@@ -101,7 +112,7 @@ def test_factorisations_at_any_shift_hold_exactly(prove, seed):
     """Shifts as near to the smallest eigenvalue as rounding lets them be, from both sides."""
     tried = 0
     for V in small_matrices(seed):
-        if prove is sparse_factorisation and not V.factorable:
+        if prove is not dense_cholesky and not V.factorable:
             continue
         values = np.linalg.eigvalsh(V.to_dense())
         size = np.abs(values).max() or 1.0
@@ -364,7 +375,7 @@ def test_the_gradient_is_left_alone():
     for V in forms(full):
         before = V.to_dense()
         bound(V, 1e-6)
-        for prove in FACTORISATIONS[: 1 + V.factorable]:
+        for prove in FACTORISATIONS if V.factorable else FACTORISATIONS[:1]:
             prove(V, -100.0)
         probabilistic(V, slack=1.0, failure=0.1, seed=0)
         np.testing.assert_array_equal(V.to_dense(), before)
@@ -461,7 +472,8 @@ def test_a_factorisation_does_not_replace_a_better_proof_by_lanczos(monkeypatch)
     """A bound of 5.75 that was proved gave way to 1.5, of the discs."""
     V, proved, factored = hub_laplacian(), [], []
     monkeypatch.setattr(proofs, "_by_lanczos", kept(proofs._by_lanczos, proved))
-    monkeypatch.setattr(proofs, "_factored", kept(proofs._factored, factored))
+    for name in ("_factored", "_partly_dense"):
+        monkeypatch.setattr(proofs, name, kept(getattr(proofs, name), factored))
     proof = bound(V, slack=1.0, enough=6.0, shares=np.full(V.n, 1 / V.n))
     assert factored[0].value < proved[0].value < 6.0
     assert proof.value == proved[0].value

@@ -290,6 +290,13 @@ def certificate_and_proof(
         seed=seed,
         enough=enough,
     )
+    return certificate_by(problem, seen, y, lower, proof), proof
+
+
+def certificate_by(
+    problem: Problem, seen: EvaluatedPoint, y: Array, lower: float, proof: Proof
+) -> Certificate:
+    """Return the certificate of a point by a lower bound that y and the proof prove."""
     certificate = Certificate(
         objective=seen.objective,
         bound=float(problem.sense * lower),
@@ -301,7 +308,7 @@ def certificate_and_proof(
         failure=proof.failure,
         dimacs=dimacs_errors(problem, seen, y, lower, proof),
     )
-    return replace(certificate, bracket=is_bracket(problem, seen, certificate)), proof
+    return replace(certificate, bracket=is_bracket(problem, seen, certificate))
 
 
 def is_bracket(

@@ -21,6 +21,7 @@ from condal.certificates.certificate import (
     EvaluatedPoint,
     allowed_gap,
     certificate_and_proof,
+    certificate_by,
     lower_bound,
 )
 from condal.certificates.tolerance import solves
@@ -29,7 +30,7 @@ from condal.linalg.points import Array, Point
 from condal.linalg.proof import Proof
 from condal.linalg.work import work_done
 from condal.problem import Problem
-from condal.runtime.cancellation import Deadline
+from condal.runtime.cancellation import Deadline, is_cancelled
 from condal.storage.reconstruction import Reconstruction
 
 if TYPE_CHECKING:
@@ -46,8 +47,9 @@ _Proved = TypeVar("_Proved", Certificate, Proof)
 class CertifiedPoint:
     """A point, a dual, and what the proof `proof` says of them.
 
-    Of a point that was made from a sketch, `reconstruction` says how accurate it is, and `tangent`
-    is the Mx before, at which the bound takes the tangent of f.
+    Of a point that was made from a sketch, `reconstruction` says how accurate it is. `tangent` is
+    where the bound takes the tangent of f, unless that is Mx: the Mx before the sketch, or that of
+    another point, whose bound this is. `minimum` is what is proved of the minimum over X.
     """
 
     x: Point | None
@@ -56,6 +58,7 @@ class CertifiedPoint:
     proof: ProofKey | None = None
     reconstruction: Reconstruction | None = None
     tangent: Array | None = None
+    minimum: float = nan
 
 
 class ProofLedger:
@@ -80,6 +83,7 @@ class ProofLedger:
         self.seconds = 0.0  # and how long its proof took
         self.failed_work = 0.0  # of the proofs that did not solve
         self.refuting: Array | None = None  # vectors that it gave, if it refuted its bound
+        self.in_time = True  # whether it ended before the time was up: fewer steps prove less
         self.certified: CertifiedPoint | None = None
         self.proposed_bound = -problem.sense * inf  # the best of a proposed dual
         self.proposed_dual: Array = np.zeros(0)
@@ -133,7 +137,39 @@ class ProofLedger:
 
     def keep(self, point: CertifiedPoint) -> None:
         """Keep the point if it is the best so far: a run returns nothing worse."""
-        self.certified = self.better_of(self.certified, point)
+        self.certified = self.best_pair(self.certified, point)
+
+    def best_pair(self, a: CertifiedPoint | None, b: CertifiedPoint) -> CertifiedPoint:
+        """Return the better of a and b, or the point of one with the better bound of the other: a
+        bound holds whatever x is."""
+        best = self.better_of(a, b)
+        if a is None or not (self._bounds_more(a, b) or self._bounds_more(b, a)):
+            return best
+        strong, weak = (a, b) if self._bounds_more(a, b) else (b, a)
+        if strong.x is None or weak.x is None or isnan(weak.certificate.objective):
+            return best
+        return self.better_of(self._paired(weak, strong), best)
+
+    def _paired(self, point: CertifiedPoint, other: CertifiedPoint) -> CertifiedPoint:
+        """Return the point with the dual and the bound of another one."""
+        assert point.x is not None
+        assert other.x is not None
+        problem, known, proved = self.problem, point.certificate, other.certificate
+        seen = EvaluatedPoint(
+            problem.f.M(point.x),
+            problem.A(point.x),
+            known.objective,
+            known.infeasibility,
+            known.distance_to_X,
+        )
+        proof = Proof(other.minimum, proved.how, proved.failure)
+        return replace(
+            other,
+            x=point.x,
+            certificate=certificate_by(problem, seen, other.y, problem.sense * proved.bound, proof),
+            reconstruction=point.reconstruction,
+            tangent=problem.f.M(other.x) if other.tangent is None else other.tangent,
+        )
 
     def certify(
         self,
@@ -150,11 +186,12 @@ class ProofLedger:
         self.last = gap, enough, self._next_number()
         with self.deadline.on():
             certificate, proof = self._certificate(seen, y, self.last, tangent)
+            self.in_time = not is_cancelled()
         self.refuting = proof.refuting
         self.seconds = time.perf_counter() - began
         if not self.solves(certificate):
             self.failed_work += work_done() - before
-        return CertifiedPoint(x, y, certificate, self.last, tangent=tangent)
+        return CertifiedPoint(x, y, certificate, self.last, tangent=tangent, minimum=proof.value)
 
     def certify_proposal(self, x: Point, y: Array) -> bool:
         """Return whether a proposed pair solves; keep it if it is the best pair so far, and its
@@ -178,7 +215,9 @@ class ProofLedger:
         """Prove a lower bound on the optimum of the normalised problem, from the dual w."""
         number = self._next_number()
         failure, seed = _share(number), self._seed(number)
-        return lower_bound(normalised, Mx, w, slack=slack, failure=failure, seed=seed)[0]
+        lower, _ = lower_bound(normalised, Mx, w, slack=slack, failure=failure, seed=seed)
+        self.in_time = not is_cancelled()
+        return lower
 
     def proved_again(self, point: CertifiedPoint) -> CertifiedPoint:
         """Return the point with a certificate that is proved now; without one, if it cannot be."""
@@ -186,8 +225,8 @@ class ProofLedger:
             how, bound = point.certificate.how, -self.problem.sense * inf
             return replace(point, certificate=Certificate(nan, bound, inf, how), proof=None)
         seen = EvaluatedPoint.of(self.problem, point.x)
-        certificate, _ = self._certificate(seen, point.y, point.proof, point.tangent)
-        return replace(point, certificate=certificate)
+        certificate, proof = self._certificate(seen, point.y, point.proof, point.tangent)
+        return replace(point, certificate=certificate, minimum=proof.value)
 
     def last_or_unproved(self, x: Point | None) -> CertifiedPoint:
         """Return the best certified point; else x, of which nothing is known."""

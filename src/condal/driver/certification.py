@@ -136,8 +136,8 @@ class Certifier:
         if sense * (ledger.proposed_bound - proved.certificate.bound) > 0:
             with suppress(FloatingPointError, Cancelled):
                 proposed = ledger.certify(point, seen, ledger.proposed_dual, allowed)
-                proved = ledger.better_of(proved, proposed)
-        return ledger.better_of(ledger.certified, replace(proved, reconstruction=lost))
+                proved = ledger.best_pair(proved, proposed)
+        return ledger.best_pair(ledger.certified, replace(proved, reconstruction=lost))
 
     def _estimates(self, state: State, row: Row) -> Estimates:
         missed, repairs = abs(row.objective - row.bound), self.problem.repair is not None
@@ -179,7 +179,8 @@ class Certifier:
         slack = DOUBT_SLACK * max(abs(state.value), abs(self.lower))
         u = state.Mx if self.u is None else self.u
         lower = self.ledger.lower(self.normalised, u, self.w, slack)
-        self.proved_w, self.lower = self.w, min(self.lower, lower)
+        if self.ledger.in_time:
+            self.proved_w, self.lower = self.w, min(self.lower, lower)
 
     def _prove_proposal(self, x: Storage) -> bool:
         """Try the pair that the problem proposes, if it proposes any."""
@@ -260,7 +261,8 @@ class Certifier:
         sense, y = self.problem.sense, self.scaling.dual(w)
         enough = sense * seen.objective - gap + ROOM_KEPT * room
         proved = self.ledger.certify(point, seen, y, gap, enough=enough, tangent=tangent)
-        self.proved_w = w
-        # Where the estimate was too good, the oracle being inexact, another dual takes its place.
-        self.lower = min(self.lower, sense * proved.certificate.bound * self.scaling.c)
+        if self.ledger.in_time:  # else a better bound may hold
+            self.proved_w = w
+            # If the estimate was too good, as the oracle is inexact, another dual takes its place.
+            self.lower = min(self.lower, sense * proved.certificate.bound * self.scaling.c)
         return proved

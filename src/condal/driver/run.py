@@ -324,6 +324,7 @@ class Run:
         assert record.x is not None
         try:
             reached = self.certifier.best(record.state, record.x, status)
+            reached = ledger.best_pair(record.answer, reached)
         except PieceError as fault:
             self._note_fault(fault)
             reached = ledger.last_or_unproved(record.x.point() if record.state.k > 0 else None)

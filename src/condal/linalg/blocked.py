@@ -45,6 +45,10 @@ def lerp(a: Array, b: Array, t: float) -> Array:
 
 def axpy(a: Array, d: Array, t: float) -> Array:
     """Return a + t d."""
+    if a.size <= BLOCK_LENGTH:  # most vectors: a list of one block takes as long as the sum
+        change = d * t
+        change += a
+        return change
     out = np.empty_like(a)
     for block in block_slices(a.size):
         change = np.multiply(d[block], t, out=out[block])

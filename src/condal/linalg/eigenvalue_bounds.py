@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import count
 from math import inf, isnan
 from typing import Any
 
@@ -24,10 +23,20 @@ from condal.linalg.diagonal_scaling import DiagonalScaling
 from condal.linalg.eigen import Engine
 from condal.linalg.factorisations import dense_cholesky, sparse_factorisation
 from condal.linalg.lanczos import Recurrence, missed_share
+from condal.linalg.limits import MAX_FACTOR_FLOPS
 from condal.linalg.norms import UNIT_ROUNDOFF, gamma
+from condal.linalg.partial_cholesky import PartialCholesky, partial_cholesky
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
-from condal.linalg.proof_plan import MAX_PROOF_STEPS, Plan, few_steps, likely_flops
+from condal.linalg.proof_plan import (
+    MAX_PROOF_STEPS,
+    MIN_SPARSE_SIDE,
+    Plan,
+    few_steps,
+    likely_factorisation,
+    likely_steps,
+    looks,
+)
 from condal.linalg.proof_plan import plan_factorisation as _plan
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.cancellation import Cancelled, check_cancelled, seconds_left
@@ -86,12 +95,22 @@ def _attempts(
     """Prove bounds on the smallest eigenvalue, the cheapest first."""
     scaling = None if shares is None else DiagonalScaling.of(V, shares)
     lanczos = partial(_by_lanczos, V, scaling, slack=slack, failure=failure, seed=seed)
-    if np.isfinite(enough):
+    if np.isfinite(enough) and V.n > MIN_SPARSE_SIDE:
         scaled = (V, slack) if scaling is None else (scaling.scaled, slack / scaling.total)
-        steps = few_steps(*scaled, failure, likely_flops(V))
+        flops, fills = likely_factorisation(V)
+        likely = likely_steps(*scaled, failure)
+        lanczos = partial(lanczos, likely=likely)
+        steps = few_steps(scaled[0], likely, flops)
         if steps:
             yield lanczos(enough=enough, max_steps=steps)
+<<<<<<< HEAD
     check_cancelled()
+=======
+        partly_dense = fills and flops < inf and _partly_dense(V, slack, enough, engine)
+        if partly_dense:
+            yield partly_dense
+            return
+>>>>>>> s2-c-proofs
     plan = _plan(V)
     check_cancelled()
     if plan.kind == "probabilistic" or plan.flops > FLOPS_PER_SECOND * seconds_left():
@@ -122,14 +141,34 @@ def _factored(
         factors = SparseFactors.of(explicit, enough)
         proof = None if factors is None else factors.proof()
         lower = None if factors is None or proof is not None else factors.below()
-    if proof is not None:
-        return proof
+    return proof or _lower(explicit, prove, lower, slack, enough, engine)
+
+
+def _partly_dense(V: Symmetric, slack: float, enough: float, engine: Engine) -> Proof | None:
+    """`_factored`, without a plan; None if the dense part is too large."""
+    max_flops = min(MAX_FACTOR_FLOPS, FLOPS_PER_SECOND * seconds_left())
+    factors = PartialCholesky.of(V, enough, max_flops)
+    if factors is None:
+        return None
+    return factors.proof() or _lower(V, partial_cholesky, factors.below(), slack, enough, engine)
+
+
+def _lower(
+    V: Symmetric,
+    prove: Any,
+    lower: tuple[Array, Array] | None,
+    slack: float,
+    enough: float,
+    engine: Engine,
+) -> Proof | None:
+    """Prove a bound below `enough`, given Ritz values and vectors of V that show that it is too
+    high, or None."""
     if lower is None:
         pair = engine.smallest(V, tol=0.5 * slack)
         lower = np.array([pair.value]), pair.vector[:, None]
     values, vectors = lower
     slack = max(slack, 4 * abs(float(values[0]) - enough))  # a coarse bound will do
-    proof = _descend(explicit, prove, float(values[0]), slack)
+    proof: Proof | None = _descend(V, prove, float(values[0]), slack)
     refuting = vectors[:, values < enough]
     return proof if proof is None or refuting.size == 0 else replace(proof, refuting=refuting)
 
@@ -181,6 +220,7 @@ def probabilistic(
     seed: int,
     enough: float = inf,
     max_steps: int = MAX_PROOF_STEPS,
+    likely: int | None = None,
 ) -> Proof:
     """Prove a bound by Lanczos from a fresh random start; it is wrong with probability `failure`.
 
@@ -196,7 +236,7 @@ def probabilistic(
     # The start is equally random in any order of the rows.
     V = V.reordered()[0]
     return from_random_start(
-        V, start, slack=slack, failure=failure, enough=enough, max_steps=max_steps
+        V, start, slack=slack, failure=failure, enough=enough, max_steps=max_steps, likely=likely
     )
 
 
@@ -225,12 +265,12 @@ def from_random_start(
     failure: float,
     enough: float = inf,
     max_steps: int = MAX_PROOF_STEPS,
+    likely: int | None = None,
 ) -> Proof:
-    """`probabilistic` from n standard normal numbers that V does not depend on."""
+    """`probabilistic` from n standard normal numbers that neither V nor `likely` depends on."""
     run = Recurrence(V, start / np.linalg.norm(start), keep=0)
-    steps = 32
     in_time = True
-    for look in count(1):
+    for steps, look in looks(likely):
         try:
             run.grow_to(steps)
         except Cancelled:  # fewer steps prove less
@@ -238,7 +278,7 @@ def from_random_start(
         if run.steps == 0:
             return Proof(-inf, "no time for a proof")
         least, most = root_value(run.ends())
-        # Two ends of the spectrum, and a share of 1/(2 i^2) for look i.
+        # Two ends of the spectrum, and a share of 1/(2 i^2) for look number i.
         e = missed_share(V.n * run.steps, run.steps, failure / (4 * look**2))
         spread = most - least
         off = e * spread / (1 - 2 * e) if e < 0.4 else np.inf
@@ -249,7 +289,6 @@ def from_random_start(
         done = decided or off <= slack or run.ended or not in_time
         if done or steps >= max_steps:
             break
-        steps = int(np.ceil(1.2 * steps))
     how = f"Lanczos from a random start, {run.steps} steps"
     return Proof(least - off, how, failure)
 

@@ -7,6 +7,7 @@ the extreme ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -65,8 +66,8 @@ class Recurrence:
             u = axpy(u, self._before, -self.beta[-1])
         a = float(q @ u)
         u = axpy(u, q, -a)  # not in place: an operator may return memory of its own
-        b = float(np.sqrt(u @ u))
-        if not np.isfinite(b):
+        b = sqrt(u @ u)
+        if not isfinite(b):
             raise FloatingPointError("a product with the gradient gave NaN or infinity")
         self.alpha.append(a)
         self.beta.append(b)

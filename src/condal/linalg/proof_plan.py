@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from math import inf
-from typing import Any
+from itertools import count
+from math import ceil, inf
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from condal.linalg.lanczos import Recurrence, missed_share
 from condal.linalg.limits import MAX_FACTOR_BYTES, MAX_FACTOR_FLOPS, dense_factor_bytes
 from condal.linalg.symmetric import Symmetric
-from condal.linalg.work import DENSE_SPEED, PRODUCT_FLOPS
+from condal.linalg.work import DENSE_SPEED
 
 MIN_SPARSE_SIDE = 1000  # below, a dense proof costs less than planning another one
 MAX_OPERATOR_SIDE = 3000  # of an operator that is multiplied out
@@ -20,12 +22,15 @@ SPARSE_DEGREE = 6.0  # up to this average degree
 LIKELY_SAVINGS = 10.0  # the same, as a rule
 MAX_DENSE_SAVINGS = 4.0  # flops of the envelope over dense ones: 8 means a full envelope
 BYTES_PER_ENTRY = 96  # of L: both factors, as SuperLU and as SciPy store them
+MIN_FILLED_FLOPS = 5e7  # of a sparse factorisation: below, it costs little more than its ordering
 
 MAX_PROOF_STEPS = 20_000  # of Lanczos
-MAX_LANCZOS_WORK = 0.25  # of a factorisation: what Lanczos steps may take before it
-LIKELY_ROOM = 16.0  # times the slack: what a proof may lose against a bound that is enough
+MAX_LANCZOS_WORK = 0.6  # of a factorisation: what Lanczos steps may take before it
+STEP_FLOPS = 2.0  # of an entry in a step, where the vectors stay in the cache
+LIKELY_ROOM = 20.0  # times the slack: what a proof may lose against a bound that is enough
 SPREAD_STEPS = 12  # that estimate the spread of the spectrum
-LOOKS = 16  # of a Lanczos proof at its Ritz values, as a rule
+MIN_LOOK = 32  # steps before the first look at the Ritz values
+LOOK_GROWTH = 1.1  # of the steps between two looks, from where the proof is likely on
 
 
 @dataclass(frozen=True)
@@ -59,44 +64,99 @@ def _sparse_plan(pattern: Any, dense: float) -> Plan | None:
 
     n = pattern.shape[0]
     width = envelope(pattern)
-    flops, degree = float(width @ width), pattern.nnz / n
-    savings = MAX_SAVINGS / max(1.0, degree / SPARSE_DEGREE) ** 3
-    if flops > min(savings * MAX_FACTOR_FLOPS, MAX_DENSE_SAVINGS * dense):
+    flops = float(width @ width)
+    if flops > min(_savings(pattern.nnz / n) * MAX_FACTOR_FLOPS, MAX_DENSE_SAVINGS * dense):
         return None
     cost = elimination(pattern)
     fits = BYTES_PER_ENTRY * cost.entries <= MAX_FACTOR_BYTES
     return Plan("sparse", cost.flops) if fits else None
 
 
-def likely_flops(V: Symmetric) -> float:
-    """Estimate the flops of the cheapest factorisation before anything is ordered; inf if none."""
-    flops = []
+class Likely(NamedTuple):
+    """The flops of the cheapest factorisation, estimated before anything is ordered, inf if none is
+    affordable, and whether it ends in dense rows."""
+
+    flops: float
+    fills: bool
+
+
+def likely_factorisation(V: Symmetric) -> Likely:
+    """Estimate the cheapest factorisation by the envelope."""
+    flops, fills = inf, False
     if dense_factor_bytes(V.n) <= MAX_FACTOR_BYTES and not V.operators:
-        flops.append(V.n**3 / 3 / DENSE_SPEED)
+        flops = V.n**3 / 3 / DENSE_SPEED
     if V.factorable and V.n > MIN_SPARSE_SIDE:
         from condal.linalg.symbolic import envelope
 
-        width = envelope(V.to_sparse())
-        flops.append(float(width @ width) / LIKELY_SAVINGS)
-    least = min(flops, default=inf)
-    return least if least <= MAX_FACTOR_FLOPS else inf
+        pattern = V.to_sparse()
+        width = envelope(pattern)
+        sparse = float(width @ width) / LIKELY_SAVINGS
+        fills = sparse >= MIN_FILLED_FLOPS
+        if fills:
+            savings = DENSE_SPEED * _savings(pattern.nnz / V.n)
+            sparse *= LIKELY_SAVINGS / min(MAX_SAVINGS, savings)
+        flops = min(flops, sparse)
+    return Likely(flops if flops <= MAX_FACTOR_FLOPS else inf, fills)
 
 
-def few_steps(V: Symmetric, slack: float, failure: float, flops: float) -> int:
-    """Return how many Lanczos steps to try before a factorisation; 0 if that is likely in vain.
+def _savings(degree: float) -> float:
+    """Return the flops of the envelope over those of a factor in minimum degree order, at most."""
+    return MAX_SAVINGS / max(1.0, degree / SPARSE_DEGREE) ** 3
 
-    They take at most a part of the work of the factorisation. The proof of a gap mostly has room to
-    lose far more than its slack.
+
+def likely_steps(V: Symmetric, slack: float, failure: float) -> int:
+    """Return how many Lanczos steps prove a bound that may lose LIKELY_ROOM times the slack.
+
+    The proof of a gap mostly has room to lose far more than its slack. The spread of the spectrum
+    is estimated from another start than that of the proof, on which the number does not depend.
     """
-    if V.n <= MIN_SPARSE_SIDE or not slack > 0 or flops == inf:
-        return 0
-    steps = int(MAX_LANCZOS_WORK * flops / (PRODUCT_FLOPS * (V.entries + 4 * V.n)))
-    steps = min(steps, MAX_PROOF_STEPS)
-    if steps <= SPREAD_STEPS:
-        return 0
     start = np.random.default_rng(V.n).standard_normal(V.n)
     run = Recurrence(V, start / np.linalg.norm(start), keep=0)
     run.grow_to(SPREAD_STEPS)
     least, most = run.ends()
-    missed = missed_share(V.n * steps, steps, failure / (4 * LOOKS**2))
-    return steps if missed * (most - least) <= LIKELY_ROOM * slack else 0
+    room = LIKELY_ROOM * slack
+    low, high = MIN_LOOK, MAX_PROOF_STEPS
+    while low < high:
+        steps = (low + high) // 2
+        missed = missed_share(V.n * steps, steps, failure / 4)
+        if missed * (most - least) <= (1 - 2 * missed) * room:
+            high = steps
+        else:
+            low = steps + 1
+    return high
+
+
+def few_steps(V: Symmetric, likely: int, flops: float) -> int:
+    """Return how many Lanczos steps to try before a factorisation; 0 if that is likely in vain.
+
+    They take at most a part of the work of the factorisation.
+    """
+    if flops == inf:
+        return 0
+    steps = int(MAX_LANCZOS_WORK * flops / (STEP_FLOPS * (V.entries + 4 * V.n)))
+    steps = min(steps, MAX_PROOF_STEPS)
+    return steps if LOOK_GROWTH * likely <= steps else 0
+
+
+def looks(likely: int | None) -> Iterator[tuple[int, int]]:
+    """Yield after how many steps a Lanczos proof looks at its Ritz values, and a number for each
+    look: look i gets a share of the failures that falls with i^2.
+
+    The number of steps that is likely needed has the largest share. Rare looks before it mostly see
+    that the bound does not hold. Without such a number, all looks are alike.
+    """
+    if likely is None:
+        yield from zip(_growing(MIN_LOOK, 1.2), count(1), strict=False)
+        return
+    for i in count(1):
+        early = MIN_LOOK * 2 ** (i - 1)
+        if early >= likely:
+            break
+        yield early, 2 * i
+    yield from zip(_growing(likely, LOOK_GROWTH), count(1, 2), strict=False)
+
+
+def _growing(steps: int, ratio: float) -> Iterator[int]:
+    while True:
+        yield steps
+        steps = ceil(ratio * steps)

@@ -96,7 +96,15 @@ class Symmetric:
         every += [GramTerm(a, w) for a, w in grams]
         every += map(OperatorTerm, operators)
         self.n = n
-        self.terms = combined(every)
+        self._set_terms(every)
+
+    def _set_terms(self, terms: Iterable[Term]) -> None:
+        """Set the terms, and `entries`: the stored numbers of the sparse, diagonal and dense ones,
+        or n if there are none."""
+        self.terms = combined(terms)
+        stored = [term.matrix.nnz for term in self.terms if isinstance(term, SparseTerm)]
+        full = sum(isinstance(term, DenseTerm) for term in self.terms)
+        self.entries = max(sum(stored) + full * self.n**2, self.n)
 
     def __repr__(self) -> str:
         return f"Symmetric({self.n}, {', '.join(type(term).__name__ for term in self.terms)})"
@@ -151,13 +159,6 @@ class Symmetric:
         """Whether V is sparse plus diagonal, so a sparse factorisation may be tried."""
         return all(term.is_sparse for term in self.terms)
 
-    @property
-    def entries(self) -> int:
-        """The stored numbers of the sparse, diagonal and dense terms, or n if there are none."""
-        stored = [term.matrix.nnz for term in self.terms if isinstance(term, SparseTerm)]
-        full = sum(isinstance(term, DenseTerm) for term in self.terms)
-        return max(sum(stored) + full * self.n**2, self.n)
-
     def __matmul__(self, v: Array) -> Array:
         """Return V v for a vector or a block of vectors."""
         if v.size == 0:
@@ -193,7 +194,7 @@ class Symmetric:
     def _with_terms(self, terms: Iterable[Term]) -> Symmetric:
         """Return an operator of the same class with other terms."""
         new = copy(self)
-        new.terms = combined(terms)
+        new._set_terms(terms)
         return new
 
     def quadratic(self, x: LowRank | Array) -> float:

@@ -147,6 +147,15 @@ def check_cancelled() -> None:
         deadline.check()
 
 
+def is_cancelled() -> bool:
+    """Return whether the current solve of this thread is to end."""
+    try:
+        check_cancelled()
+    except Cancelled:
+        return True
+    return False
+
+
 def seconds_left() -> float:
     """Return the seconds until the time is up; inf without a limit."""
     deadline = _deadline.get()

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
-from condal.lab.bench.peers.peer import PeerAnswer
 from condal.lab.experiments.data import find
 from condal.problem import Model, Problem
+
+if TYPE_CHECKING:
+    from condal.lab.bench.peers.peer import PeerAnswer
 
 Build = Callable[[], "Problem | Model"]
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from condal.lab.bench.peers.peer import PeerAnswer
 from condal.maps.diffraction import CodedDiffraction
 from condal.problem import Problem
 from condal.problems.completion import Completed, MatrixCompletion, matrix_completion
 from condal.problems.factors import factor_of
 from condal.problems.phases import PhaseRetrieval, Signal, phase_retrieval
+
+if TYPE_CHECKING:
+    from condal.lab.bench.peers.peer import PeerAnswer
 
 TEST_SHARE = 0.1
 MASKS = 12  # of a coded diffraction

@@ -1,8 +1,8 @@
 """Run all benchmarks in order, or those named: `python -m benchmarks oracle penalty`.
 
 Some benchmarks have options: `applications` takes `--quick` and `--only=theta,map` for some
-instances. `crossover`, `general`, `large` and `ranks` run only by name; they take `--only=theta`,
-`--only=1000`, `--only=theta-100000` and `--only=short-random`.
+instances. `crossover`, `large` and `ranks` run only by name; they take `--only=theta`,
+`--only=theta-100000` and `--only=short-random`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NAMES = (
     "proofs",
 )
 # These take hours, or need an idle machine.
-BY_NAME = ("crossover", "general", "large", "modules_visited", "ranks", "startup")
+BY_NAME = ("crossover", "large", "modules_visited", "ranks", "startup")
 
 if __name__ == "__main__":
     if {"-h", "--help"} & set(sys.argv):

@@ -16,9 +16,9 @@ import numpy as np
 import scipy.sparse as sp
 
 import condal
-from benchmarks.general import graph
 from benchmarks.record import save
 from condal.driver.scaling import normalise
+from condal.lab.bench.generated import uniform_graph
 from condal.methods import InteriorPoint, LowRankNewton, Splitting
 from condal.methods.interior.method import MAX_STEP_SECONDS
 from condal.methods.surface.rows import SurfaceRows
@@ -32,7 +32,7 @@ SECONDS = 40.0
 
 def theta(n: int, m: int) -> Problem:
     """Return theta of a random graph."""
-    return condal.problems.theta(graph(n, m)).problem
+    return condal.problems.theta(uniform_graph(n, m)).problem
 
 
 def sparse(n: int, m: int) -> Problem:

@@ -12,8 +12,9 @@ from benchmarks import programs
 from benchmarks.instance import Instance, modelled
 from benchmarks.programs import engines
 from benchmarks.record import random_graph, symmetrised
-from benchmarks.recovery import completion, movielens, phase, ratings
+from benchmarks.recovery import completion, movielens, phase
 from condal.lab.bench.generated import random_edges
+from condal.lab.bench.recovery import star_ratings
 from condal.problems import (
     communities,
     graph_matching,
@@ -179,7 +180,7 @@ Build = Callable[[], Instance]
 
 
 def _ratings(m: int, n: int, known: int) -> Build:
-    return partial(completion, partial(ratings, m, n, known), f"ratings, {m:,} x {n:,}")
+    return partial(completion, partial(star_ratings, m, n, known), f"ratings, {m:,} x {n:,}")
 
 
 INSTANCES: dict[str, Build] = {

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 
 import condal
 from condal.errors import ProblemError
-from condal.problems import completion, known_entries, matrix_completion, max_cut
-from condal.problems.completion import choose_radius
+from condal.problems import completion_tuning, known_entries, matrix_completion, max_cut
+from condal.problems.completion_tuning import with_best_radius
 from condal.problems.row_column_effects import SHRINKAGE, Effects
 from condal.problems.tuning import MAX_VALUES, Trial, best_of_growing
 
@@ -116,7 +116,7 @@ def test_the_radius_that_is_chosen_predicts_better_than_both_ends():
         return model.complete(condal.solve(model)).rmse(i, j, whole[i, j])
 
     chosen = matrix_completion(rows, cols, values, shape=whole.shape)
-    assert chosen.radius == choose_radius(replace(chosen, radius=1.0))
+    assert chosen.radius == with_best_radius(replace(chosen, radius=1.0)).radius
     error = missed(chosen.radius)
     assert error < 0.9 * missed(0.2 * chosen.radius)
     assert error < 0.9 * missed(5 * chosen.radius)
@@ -159,12 +159,12 @@ def test_what_is_tried_is_told_and_ends_in_time():
 
 def test_an_interrupted_trial_interrupts_the_choice(monkeypatch):
     _, rows, cols, values = ratings(20, 15, share=0.8, seed=4)
-    real = completion.solve
+    real = completion_tuning.solve
     monkeypatch.setattr(
-        completion, "solve", lambda *a, **k: real(*a, **{**k, "callback": lambda row: True})
+        completion_tuning, "solve", lambda *a, **k: real(*a, **{**k, "callback": lambda row: True})
     )
     with pytest.raises(KeyboardInterrupt):
-        matrix_completion(rows, cols, values)
+        matrix_completion(rows, cols, values, loss="absolute")
 
 
 def test_known_entries_of_a_matrix():

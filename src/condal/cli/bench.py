@@ -141,6 +141,7 @@ def _print(benchmark: Set, results: Results, figures: list[FigureVerdict]) -> No
         HEAD,
         NOT_MEASURED,
         RATIOS,
+        TOO_WIDE,
         figure_cells,
         heading,
         notes,
@@ -152,13 +153,14 @@ def _print(benchmark: Set, results: Results, figures: list[FigureVerdict]) -> No
     for case in results.cases:
         console.print(Text(f"\n{heading(benchmark, results, case)}", style="bold"))
         grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-        for name in HEAD:
+        kept = [at for at, name in enumerate(HEAD) if name not in TOO_WIDE]
+        for name in [HEAD[at] for at in kept]:
             ends = name in ("solver", "proved of")
             grid.add_column(name, justify="left" if ends else "right", no_wrap=True)
         for cells in rows(results, case):
-            grid.add_row(*cells)
+            grid.add_row(*(cells[at] for at in kept))
         console.print(grid)
-        for note in notes(results.of(case)):
+        for note in notes(results.of(case), benchmark.case(case).quality):
             console.print(Text(f"  {note}"))
     console.print(Text(f"\n{RATIOS}. * marks a gap above the tolerance."))
     judged_figures, rest = split_measured(figures)

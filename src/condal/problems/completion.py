@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import sqrt
@@ -12,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.domains.lifted import NuclearBall
-from condal.driver.solve import solve
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices, Outer
 from condal.linalg.sparse import require_sound
@@ -20,10 +18,10 @@ from condal.maps.entries import Entries
 from condal.nonsmooth.losses import AbsoluteLoss
 from condal.problem import Problem
 from condal.problems.answers import rectangle_of
+from condal.problems.completion_tuning import Watch, choose_delta, robust_delta, with_best_radius
 from condal.problems.inputs import array_of, describe, require_choice, require_flag
 from condal.problems.row_column_effects import Effects, Fit
-from condal.problems.tuning import Trial, best_of_growing
-from condal.result import Result, Status
+from condal.result import Result
 from condal.runtime.arguments import (
     finite_array,
     is_masked,
@@ -34,15 +32,8 @@ from condal.runtime.arguments import (
 from condal.runtime.time_limit import TimeLimit
 from condal.smooth.residuals import Huber, LeastSquares
 
-Watch: TypeAlias = Callable[[float, float], Any]
 Loss: TypeAlias = Literal["squares", "huber", "absolute"]
-HUBER_CONSTANT = 1.345  # standard deviations (Huber 1964)
-MIN_DELTA = 1e-2  # of the spread of the values; smaller is the absolute loss in effect
-DEVIATION_PER_MEDIAN = 1.4826  # of the absolute values of normal numbers
-HELD_BACK = 0.1  # fraction of the entries that chooses the radius
-FIRST_RADIUS = 0.25  # times the natural radius
 DELTA_SHARE = 0.25  # of max_seconds, at most, for delta, if the radius is chosen, too
-ROUGH_TOL = 1e-2  # tolerance of the solves that choose delta and the radius
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +115,8 @@ class MatrixCompletion:
         The threshold of Huber's loss.
     name : str, optional
         The name in results and reports.
+    rank : int, optional
+        The expected rank of a solution, at which a low-rank method begins.
     """
 
     shape: tuple[int, int]
@@ -135,6 +128,7 @@ class MatrixCompletion:
     loss: Loss = "squares"
     delta: float = 1.0
     name: str = "matrix completion"
+    rank: int | None = None
 
     @cached_property
     def problem(self) -> Problem:
@@ -142,10 +136,11 @@ class MatrixCompletion:
         known, v, weight = self._map, self.values, 1.0 / self.values.size
         X = NuclearBall(*self.shape, self.radius)
         if self.loss == "absolute":
-            return Problem.of(X=X, B=known, g=AbsoluteLoss(v, weight), name=self.name)
+            g = AbsoluteLoss(v, weight)
+            return Problem.of(X=X, B=known, g=g, name=self.name, rank=self.rank)
         huber = self.loss == "huber"
         f = Huber(known, v, self.delta, weight) if huber else LeastSquares(known, v, weight)
-        return Problem.of(f=f, X=X, name=self.name)
+        return Problem.of(f=f, X=X, name=self.name, rank=self.rank)
 
     @cached_property
     def _map(self) -> Entries:
@@ -174,6 +169,10 @@ class MatrixCompletion:
             return float(size.mean())
         near = size if self.loss == "squares" else np.minimum(size, self.delta)
         return float(np.mean(near * (size - near / 2)))
+
+    def slope(self, missed: Array) -> Array:
+        """Return the derivatives of the losses of residuals; of none for the absolute loss."""
+        return missed if self.loss == "squares" else np.clip(missed, -self.delta, self.delta)
 
     @property
     def natural_radius(self) -> float:
@@ -272,14 +271,14 @@ def matrix_completion(
     fit: Fit = "none" if not effects else "means" if loss == "squares" else "robust"
     fitted = Effects.of((m, n), i, j, v, fit)
     residual = v - fitted.entries(i, j)
-    start_delta = _delta(residual) if delta is None else delta
+    start_delta = robust_delta(residual) if delta is None else delta
     require_positive(start_delta, "delta")
     model = MatrixCompletion((m, n), i, j, residual, 1.0, fitted, loss, start_delta, name)
     if loss == "huber" and delta is None:
         rough = limit.share(DELTA_SHARE if radius is None else 1.0)
         model = replace(model, delta=choose_delta(model, radius, max_seconds=rough.max_seconds))
     if radius is None:
-        radius = choose_radius(model, seed=seed, watch=watch, max_seconds=limit.max_seconds)
+        return with_best_radius(model, seed=seed, watch=watch, max_seconds=limit.max_seconds)
     require_positive(radius, "radius")
     return replace(model, radius=float(radius))
 
@@ -325,73 +324,6 @@ def known_entries(matrix: Any) -> tuple[Indices, Indices, Array]:
     if values.size == 0:
         raise ProblemError("no entry of the matrix is known: every one is nan, or none is stored")
     return rows.astype(np.intp), cols.astype(np.intp), values
-
-
-def choose_delta(
-    model: MatrixCompletion, radius: float | None = None, *, max_seconds: float | None = None
-) -> float:
-    """Return delta from a robust deviation of the residuals of a rough completion.
-
-    The completion uses the given radius, or the natural one. delta is at most the model's, and not
-    far smaller.
-    """
-    rough = replace(model, radius=model.natural_radius if radius is None else radius)
-    result = _roughly(rough, max_seconds)
-    fitted = rough.complete(result).x.entries(model.rows, model.cols)
-    return min(model.delta, max(_delta(model.values - fitted), MIN_DELTA * model.delta))
-
-
-def _roughly(model: MatrixCompletion, max_seconds: float | None) -> Result:
-    """Return a rough solution; raise KeyboardInterrupt if it was interrupted."""
-    result = solve(model, tol=ROUGH_TOL, max_seconds=max_seconds)
-    if result.status is Status.INTERRUPTED:
-        raise KeyboardInterrupt
-    return result
-
-
-def _delta(values: Array) -> float:
-    """Return Huber's threshold for residuals that are mostly distributed like these values."""
-    return HUBER_CONSTANT * DEVIATION_PER_MEDIAN * float(np.median(np.abs(values))) or 1.0
-
-
-def choose_radius(
-    model: MatrixCompletion,
-    *,
-    seed: int = 0,
-    watch: Watch | None = None,
-    max_seconds: float | None = None,
-) -> float:
-    """Return the radius with the least mean loss on a tenth of the entries, held back.
-
-    Radii grow by a factor of sqrt(2) until predictions worsen, all known entries fit, or
-    max_seconds have passed. Each solve starts from scratch, like the solve of the model: if many
-    matrices fit, the solution depends on the start.
-    """
-    held_back = np.random.default_rng(seed).random(model.values.size) < HELD_BACK
-    if not held_back.any() or held_back.all():
-        return model.natural_radius
-    i, j = model.rows, model.cols
-    v = model.values + model.effects.entries(i, j)
-    effects = Effects.of(
-        model.shape, i[~held_back], j[~held_back], v[~held_back], model.effects.fit
-    )
-    v = v - effects.entries(i, j)
-    training = replace(
-        model, rows=i[~held_back], cols=j[~held_back], values=v[~held_back], effects=effects
-    )
-    fitted = ROUGH_TOL * training.mean_loss(training.values)
-    limit = TimeLimit(max_seconds)
-
-    def try_radius(radius: float) -> Trial:
-        trial = replace(training, radius=radius)
-        result = _roughly(trial, limit.max_seconds)
-        predicted = trial.complete(result).x.entries(i[held_back], j[held_back])
-        loss = model.mean_loss(predicted - v[held_back])
-        if watch is not None:
-            watch(radius, loss)
-        return Trial(loss, last=result.objective <= fitted or limit.is_over())
-
-    return best_of_growing(try_radius, FIRST_RADIUS * model.natural_radius)
 
 
 def _indices(given: Any, name: str) -> Indices:

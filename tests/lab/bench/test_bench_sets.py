@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from importlib.util import find_spec, module_from_spec
 
+import numpy as np
 import pytest
 
 import condal
 from condal.errors import ProblemError
 from condal.lab.bench.cases import locate
+from condal.lab.bench.generated import sparse_rows, uniform_graph
 from condal.lab.bench.job import Job
 from condal.lab.bench.measure import run_once
-from condal.lab.bench.peers import OURS, installed
+from condal.lab.bench.peers import OURS, YARDSTICKS, installed
 from condal.lab.bench.peers.peer import Limits
+from condal.lab.bench.recovery import Ratings, diffraction, noisy_entries, star_ratings
 from condal.lab.bench.run import BenchPlan, jobs
 from condal.lab.bench.sets import SETS, named
 from condal.lab.experiments.data import SOURCES
 from condal.problem import problem_of
+from condal.problems.completion import matrix_completion
 from condal.problems.conic import conic_model
 from known import DATA, needs_data
 
@@ -145,3 +149,52 @@ def test_generated_instances_stand_in_for_nothing():
     assert problem_of(case.model(None)).X.n == 10_000
     assert isinstance(SETS["theta"].case("theta-200").model(None), condal.Problem)
     assert SETS["theta"].case("theta-200").model(None).A.size == 5000
+
+
+def test_a_case_names_its_peers_and_yardsticks(tmp_path):
+    plan = BenchPlan({"SCS": "3", "Clarabel": "0", "CSDP": "6"}, tmp_path, data=tmp_path)
+    named_jobs = {}
+    for job in jobs(SETS["general"], plan):
+        named_jobs.setdefault(job.case, []).append((job.solver, job.tol))
+    assert named_jobs["theta-1000"] == [(name, 1e-6) for name in ("condal", "SCS", "CSDP", "eigh")]
+    assert named_jobs["theta-2000"] == [("condal", 1e-6), ("condal", 1e-4), ("eigh", 1e-6)]
+    assert named_jobs["ratings"] == [("condal", 1e-2), ("soft-impute", 1e-2)]
+    assert "thetaG11" not in named_jobs  # nothing stands in for a file of a library
+
+
+def test_the_time_of_ratings_includes_the_choice_of_the_radius(monkeypatch):
+    chosen_radii = []
+    monkeypatch.setattr(
+        "condal.lab.bench.recovery.matrix_completion",
+        lambda *known, **more: chosen_radii.append(1) or matrix_completion(*known, **more),
+    )
+    model = Ratings.split(*star_ratings(20, 30, 300))
+    task = OURS.prepare(model, 1e-2, Limits(60.0, 8 << 30, DATA))
+    assert chosen_radii == []
+    task.solve()
+    assert chosen_radii == [1]
+    error = model.test_error(task.answer())
+    rival = YARDSTICKS["soft-impute"].prepare(model, 1e-2, Limits(60.0, 8 << 30, DATA))
+    rival.solve()
+    assert error == pytest.approx(model.test_error(rival.answer()), rel=0.3)
+
+
+def test_a_known_signal_is_recovered():
+    model = diffraction(4)
+    task = OURS.prepare(model, 1e-6, Limits(60.0, 8 << 30, DATA))
+    task.solve()
+    assert model.signal_error(task.answer()) < 1e-2
+    assert np.abs(diffraction(4, noise=0.05).model.b - model.model.b).max() > 0
+
+
+def test_generated_rows_are_feasible():
+    problem = sparse_rows(20, 40)
+    assert (problem.A.size, problem.X.n) == (40, 20)
+    assert noisy_entries(12, 60).shape == (12, 12)
+    assert uniform_graph(50, 80).nnz == 160
+
+
+def test_ours_stops_before_its_time_is_over():
+    task = OURS.prepare(SETS["theta"].case("theta-1000").model(None), 1e-9, Limits(1.0, 1, DATA))
+    task.solve()
+    assert task.result.status is condal.Status.INTERRUPTED

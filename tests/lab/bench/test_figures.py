@@ -118,6 +118,9 @@ def test_a_row_has_ratios_of_ours_to_its():
     assert (cells["CPU s"], cells["MB"], cells["infeas."]) == ("4", "200", "2e-9")
     mine = dict(zip(HEAD, row(ours, ours, 600.0), strict=True))
     assert (mine["xCPU"], mine["gap"]) == ("", "1.2e-7")
+    assert (
+        dict(zip(HEAD, row(replace(ours, price=3e-8), ours, 600.0), strict=True))["price"] == "3e-8"
+    )
     rough = run(cpu=0.5, tol=1e-3)
     assert row(rough, ours, 600.0)[0] == "condal 1e-3"
 
@@ -134,8 +137,8 @@ def test_what_gave_no_answer_is_in_the_table():
     assert table[1][:2] == ("CSDP", "> 600")
     assert table[1][4] == "<0.01"
     assert table[2][:2] == ("Clarabel", "refused")
-    assert table[3][7:] == ("1.0e-2*", "0e0", "x, y")
-    assert table[4][7:] == ("none", "0e0", "own claim")
+    assert table[3][7:] == ("1.0e-2*", "0e0", "", "x, y")
+    assert table[4][7:] == ("none", "0e0", "", "own claim")
     assert notes(measured.of("G1")) == [
         "CSDP: time, no answer within 600 s",
         "Clarabel: refused, needs about 820 GB",
@@ -146,6 +149,31 @@ def test_what_gave_no_answer_is_in_the_table():
     assert "| CSDP | > 600 |" in text
     assert "needs about 820 GB" in text
     assert "a processor" in text
+
+
+def test_a_yardstick_is_a_unit_of_time():
+    fine, rough = run("theta-2000", cpu=30.0), run("theta-2000", cpu=12.0, tol=1e-4)
+    unit = run("theta-2000", "eigh", cpu=4.0, outcome="unproved", gap=None, certified="own claim")
+    figure = verdict("theta-2000 to 1e-04", fine, rough, unit, name="general")
+    assert (figure.value, figure.verdict, figure.remark) == (3.0, "reached", "")
+    assert verdict("theta-2000 to 1e-06", fine, rough, unit, name="general").value == 7.5
+    ours = run("theta-1000", cpu=2.0)
+    measured = [results(ours, run("theta-1000", "CSDP"), unit, fine, name="general")]
+    assert set(factors(measured)) == {"condal", "CSDP"}  # it solves nothing
+
+
+def test_a_quality_is_compared_and_noted():
+    ours = run("ratings", cpu=3.0, tol=1e-2, quality=0.85, reason="solved by lowrank")
+    its = run("ratings", "soft-impute", cpu=2.0, tol=1e-2, outcome="unproved", quality=0.86)
+    figure = verdict("ratings: test RMSE", ours, its, name="general")
+    assert figure.value == pytest.approx(0.85 / 0.86)
+    assert (figure.verdict, figure.remark) == ("reached", "0.8500 / 0.8600")
+    assert verdict("ratings: test RMSE", ours, name="general").verdict == "not measured"
+    assert verdict("ratings: CPU", ours, its, name="general").value == 1.5
+    text = page(SETS["general"], results(ours, its, name="general"), [])
+    assert "* condal to 1e-2: solved by lowrank" in text
+    assert "* condal: test RMSE 0.85\n" in text
+    assert "* soft-impute: test RMSE 0.86\n" in text
 
 
 def test_a_stand_in_is_said():

@@ -5,13 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from condal.errors import ProblemError
 from condal.io.safe_files import PathLike
 from condal.lab.experiments.data import find
 from condal.problem import Model, Problem
 
+if TYPE_CHECKING:
+    from condal.lab.bench.peers.peer import PeerAnswer
+
 Build = Callable[[], "Problem | Model"]
+
+
+@dataclass(frozen=True)
+class Quality:
+    """A property of an answer, such as its test error: `measure` takes the model and the answer."""
+
+    name: str
+    measure: Callable[[Any, PeerAnswer], float]
 
 
 @dataclass(frozen=True)
@@ -21,7 +33,8 @@ class BenchCase:
     `needs` names a file of `condal.lab.experiments.data`, and `read` makes the instance from it.
     `build` generates a stand-in, or the instance itself if it needs no file; None if there is no
     stand-in. `tols` overrides the tolerance for some peers, `also` lists further tolerances for
-    condal, `alone` excludes the peers. `optimum` is the known optimum.
+    condal. `peers` are the only peers that run, None for all; `yardsticks` always run. `optimum` is
+    the known optimum, `quality` what else is measured of an answer.
     """
 
     name: str
@@ -32,9 +45,11 @@ class BenchCase:
     read: Callable[[Path], Problem | Model] | None = None
     tols: Mapping[str, float] = field(default_factory=dict)
     also: tuple[float, ...] = ()
-    alone: bool = False
+    peers: tuple[str, ...] | None = None
+    yardsticks: tuple[str, ...] = ()
     n: int = 0
     optimum: float | None = None
+    quality: Quality | None = None
 
     def locate(self, data: PathLike | None) -> Path | None:
         """Return the path of the instance's file; None if it needs none or none is available."""

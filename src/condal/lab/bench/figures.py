@@ -6,23 +6,21 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
-from condal.lab.bench.job import BenchRun
+from condal.lab.bench.general import GENERAL, GROWING
+from condal.lab.bench.measures import (
+    Measured,
+    against_ours,
+    against_peer,
+    from_known,
+    quality_against_peer,
+    quantity_of,
+    slope,
+    solves,
+)
 from condal.lab.bench.results import Results
 from condal.lab.bench.sets import SETS
 
 FACTORED = ("LoRADS", "SDPLR", "mixing")
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A measured value with a remark, or None with the reason; `at_most` marks an upper bound."""
-
-    value: float | None
-    remark: str = ""
-    at_most: bool = False
-    failed: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,125 +68,6 @@ def judge(figure: Figure, results: Results) -> FigureVerdict:
     return FigureVerdict(figure.text, limit, value, verdict, measured.remark)
 
 
-def against_peer(case: str, peer: str) -> Callable[[Results], Measured]:
-    """Measure condal's CPU time over the peer's, or over its time limit if it ran out of time."""
-
-    def measure(results: Results) -> Measured:
-        ours, its = results.ours(case), results.peer(case, peer)
-        bad = _unsolved(ours)
-        if bad is not None:
-            return bad
-        assert ours is not None
-        assert ours.cpu is not None
-        if its is None:
-            return Measured(None, f"{peer} was not run")
-        note = _stand_in_note(ours, its)
-        if its.outcome == "time":
-            value = ours.cpu / results.limit(its)
-            return Measured(value, _join(f"{peer}: {its.reason}", note), at_most=True)
-        if its.cpu is None or not its.answered:
-            return Measured(None, _join(f"{peer} {its.outcome}: {its.reason}", note))
-        short = f"{peer} reached only {its.error:.0e}" if its.outcome == "short" else ""
-        claim = f"{peer}'s answer is not proved" if its.outcome == "unproved" else ""
-        return Measured(ours.cpu / its.cpu, _join(short, claim, note))
-
-    return measure
-
-
-def against_ours(
-    case: str, other: str, tol: float | None = None, other_tol: float | None = None
-) -> Callable[[Results], Measured]:
-    """Measure condal's CPU time over its own on another instance or to another tolerance."""
-
-    def measure(results: Results) -> Measured:
-        first, second = results.ours(case, tol), results.ours(other, other_tol)
-        for run in (first, second):
-            bad = _unsolved(run)
-            if bad is not None:
-                return bad
-        assert first is not None
-        assert second is not None
-        assert first.cpu is not None
-        assert second.cpu is not None
-        return Measured(first.cpu / second.cpu, _stand_in_note(first, second))
-
-    return measure
-
-
-def solves(*cases: str) -> Callable[[Results], Measured]:
-    """Count the instances that condal did not solve to their tolerance."""
-
-    def measure(results: Results) -> Measured:
-        runs = [run for case in cases if (run := results.ours(case)) is not None]
-        if len(runs) < len(cases):
-            return Measured(None, "not run")
-        bad = [f"{run.case}: {_why_unsolved(run)}" for run in runs if run.outcome != "solved"]
-        return Measured(float(len(bad)), _join(*bad, _stand_in_note(*runs)), failed=bool(bad))
-
-    return measure
-
-
-def from_known(results: Results) -> Measured:
-    """Measure the largest relative distance of condal's objectives from the known optima."""
-    known = {case.name: case.optimum for case in SETS[results.set].cases}
-    apart: dict[str, float] = {}
-    for name in results.cases:
-        run, optimum = results.ours(name), known[name]
-        if run is not None and run.objective is not None and optimum is not None:
-            apart[name] = abs(run.objective - optimum) / max(1.0, abs(optimum))
-    if not apart:
-        return Measured(None, "not run")
-    worst = max(apart, key=lambda name: apart[name])
-    return Measured(apart[worst], f"{worst}, of {len(apart)} instances")
-
-
-def slope(results: Results) -> Measured:
-    """Fit the slope of the logarithm of condal's CPU time against the logarithm of n."""
-    sizes = {case.name: case.n for case in SETS["growth"].cases}
-    runs = [run for case in results.cases if (run := results.ours(case)) is not None]
-    bad = [run for run in runs if run.outcome != "solved"]
-    if bad:
-        return Measured(None, f"{bad[0].case}: {_why_unsolved(bad[0])}", failed=True)
-    if len(runs) < 2:
-        return Measured(None, "fewer than two sizes were run")
-    n, cpu = [sizes[run.case] for run in runs], [run.cpu or np.nan for run in runs]
-    value = float(np.polyfit(np.log(n), np.log(cpu), 1)[0])
-    return Measured(value, f"n = {min(n):,} to {max(n):,}")
-
-
-def largest(quantity: Callable[[BenchRun], float | None]) -> Callable[[Results], Measured]:
-    """Measure a quantity of the run of n = 10^6."""
-
-    def measure(results: Results) -> Measured:
-        run = results.ours("random-1000000")
-        return _unsolved(run) or Measured(quantity(run) if run else None)
-
-    return measure
-
-
-def _unsolved(run: BenchRun | None) -> Measured | None:
-    if run is None:
-        return Measured(None, "not run")
-    if run.outcome != "solved" or run.cpu is None:
-        remark = _join(f"{run.case}: {_why_unsolved(run)}", _stand_in_note(run))
-        return Measured(None, remark, failed=True)
-    return None
-
-
-def _stand_in_note(*runs: BenchRun) -> str:
-    return "stand-in data" if any(run.stand_in for run in runs) else ""
-
-
-def _join(*remarks: str) -> str:
-    return "; ".join(remark for remark in remarks if remark)
-
-
-def _why_unsolved(run: BenchRun) -> str:
-    if run.outcome == "short":
-        return f"condal reached {run.error:.1e}, not {run.tol:.0e}"
-    return f"condal {run.outcome}: {run.reason}"
-
-
 def _ratio(group: str, case: str, limit: float, text: str = "Pymanopt") -> Figure:
     return Figure(
         group, f"{case}: CPU time, condal / {text}", limit, against_peer(case, "Pymanopt")
@@ -233,7 +112,66 @@ FIGURES: tuple[Figure, ...] = (
             ("objectives of condal, relative distance from the known optima", tol, from_known),
         )
     ),
-    Figure("growth", "slope of log CPU time against log n", 1.2, slope),
-    Figure("growth", "n = 10^6: wall-clock seconds", 600.0, largest(lambda run: run.wall)),
-    Figure("growth", "n = 10^6: bytes", 4e9, largest(lambda run: run.memory)),
+    Figure(
+        "growth",
+        "slope of log CPU time against log n",
+        1.2,
+        slope(*(case.name for case in SETS["growth"].cases)),
+    ),
+    Figure(
+        "growth",
+        "n = 10^6: wall-clock seconds",
+        600.0,
+        quantity_of("random-1000000", lambda run: run.wall),
+    ),
+    Figure("growth", "n = 10^6: bytes", 4e9, quantity_of("random-1000000", lambda run: run.memory)),
+    Figure("general", "failures of condal", 0, solves(*(case.name for case in GENERAL.cases))),
+    *(
+        Figure("general", f"{case}: CPU time, condal / CSDP", limit, against_peer(case, "CSDP"))
+        for case, limit in (
+            ("theta-1000", 0.25),
+            ("thetaG11", 0.2),
+            ("theta-G51", 0.2),
+            ("gpp500-1", 0.05),
+        )
+    ),
+    *(
+        Figure(
+            "general",
+            f"theta-2000 to {tol:.0e}: CPU time, condal / eigh",
+            limit,
+            against_peer("theta-2000", "eigh", tol),
+        )
+        for tol, limit in ((1e-4, 6.0), (1e-6, 10.0))
+    ),
+    *(
+        Figure("general", f"{case}: CPU seconds", limit, quantity_of(case, lambda run: run.cpu))
+        for case, limit in (("theta-20000", 600.0), ("completion-5000", 300.0))
+    ),
+    Figure(
+        "general",
+        "ratings: CPU time, condal / soft-impute",
+        2.0,
+        against_peer("ratings", "soft-impute"),
+    ),
+    Figure(
+        "general",
+        "ratings: test RMSE, condal / soft-impute",
+        1.0,
+        quality_against_peer("ratings", "soft-impute"),
+    ),
+    *(
+        Figure("general", f"phase-1000000: {text}", limit, quantity_of("phase-1000000", quantity))
+        for text, limit, quantity in (
+            ("wall-clock seconds", 900.0, lambda run: run.wall),
+            ("bytes", 4e9, lambda run: run.memory),
+            ("distance from the signal", 1e-2, lambda run: run.quality),
+        )
+    ),
+    Figure(
+        "general",
+        "slope of log CPU time against log n, theta",
+        1.5,
+        slope(*(f"grown-{n}" for n in GROWING)),
+    ),
 )

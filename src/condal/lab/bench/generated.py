@@ -1,15 +1,17 @@
-"""Generated instances: graphs and theta problems of any size."""
+"""Generated instances: graphs, theta problems and sparse constraints of any size."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from condal.domains import Spectrahedron
 from condal.lab.experiments.stand_ins import adjacency
+from condal.linalg.points import LowRank
 from condal.linalg.symmetric import Symmetric
-from condal.maps import Entries
+from condal.maps import Entries, Inner
 from condal.problem import Problem
 from condal.sets import Equal
 from condal.smooth import Linear
@@ -28,6 +30,43 @@ def torus(rows: int, cols: int, *, seed: int = 0) -> Any:
     j = np.concatenate([np.roll(vertex, 1, axis).ravel() for axis in (0, 1)])
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], i.size)
     return adjacency(rows * cols, (i, j), signs)
+
+
+def uniform_graph(n: int, edges: int, *, seed: int = 0) -> Any:
+    """Draw a graph with that many edges, all graphs equally likely, for the set `general`."""
+    rng, keys = np.random.default_rng(seed), np.zeros(0, dtype=np.int64)
+    while keys.size < edges:
+        pairs = rng.integers(0, n, (2, 2 * edges))
+        low, high = pairs.min(axis=0), pairs.max(axis=0)
+        keys = np.unique(np.concatenate([keys, (low * n + high)[low < high]]))
+    chosen = rng.permutation(keys)[:edges]
+    return adjacency(n, (chosen // n, chosen % n), np.ones(edges))
+
+
+def sparse_rows(n: int, p: int, *, seed: int = 0) -> Problem:
+    """Random constraints <A_i, x> = b_i of two entries each, and an indefinite sparse cost.
+
+    A point of rank 4 is feasible.
+    """
+    rng = np.random.default_rng(seed)
+    R = rng.standard_normal((n, 4)) / np.sqrt(4 * n)
+    rows, cols = rng.integers(0, n, (2, 2 * p))
+    A = Inner.from_triplets(
+        n,
+        np.repeat(np.arange(p), 2),
+        rows=rows,
+        cols=cols,
+        values=rng.standard_normal(2 * p),
+        size=p,
+    )
+    C = sp.random_array((n, n), density=8 / n, rng=rng, data_sampler=rng.standard_normal)
+    return Problem.of(
+        f=Linear(sp.csr_array(C + C.T)),
+        X=Spectrahedron(n, trace=float(np.vdot(R, R))),
+        A=A,
+        K=Equal(A(LowRank(R, np.ones(4)))),
+        name=f"sparse rows, n = {n}",
+    )
 
 
 def theta(n: int, edges: int, *, seed: int = 0) -> Problem:

@@ -56,8 +56,9 @@ class BenchRun:
 
     solved: the certified error is at most tol. short: there is an answer with a larger error.
     unproved: nothing is proved about the answer. time, refused, failed: there is no answer.
-    `outside` is the distance of the answer from X over the size of X. `repeats` lists the CPU times
-    of all runs with this outcome, `spoilt` how the other runs ended.
+    `outside` is the distance of the answer from X over the size of X, `quality` what the instance
+    measures of it. `repeats` lists the CPU times of all runs with this outcome, `spoilt` how the
+    other runs ended.
     """
 
     case: str
@@ -80,6 +81,7 @@ class BenchRun:
     spoilt: list[str] = field(default_factory=list)
     outside: float | None = None
     price: float | None = None
+    quality: float | None = None
     max_seconds: float | None = None
     versions: dict[str, str] = field(default_factory=dict)
 

@@ -23,7 +23,8 @@ def cut(path: Path) -> Model:
     return max_cut(read_graph(path))
 
 
-def _sdpa(path: Path) -> Model:
+def sdpa(path: Path) -> Model:
+    """Read a program in SDPA's format."""
     return conic_model(read_sdpa(path).program)
 
 
@@ -33,7 +34,7 @@ def _sedumi(path: Path) -> Model:
 
 def _program(name: str, kind: str, n: int, m: int, optimum: float) -> BenchCase:
     title = f"{kind}, n = {n:,}, {m:,} rows"
-    return BenchCase(name, title, TOL, None, name, _sdpa, n=n, optimum=optimum)
+    return BenchCase(name, title, TOL, None, name, sdpa, n=n, optimum=optimum)
 
 
 def _torus(name: str, n: int, optimum: float) -> BenchCase:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.lab.bench.peers import OURS, PEERS
+from condal.lab.bench.peers import OURS, PEERS, YARDSTICKS
 from condal.lab.bench.results import Results
 from condal.linalg.points import Array
 from condal.runtime import extras
@@ -44,7 +44,8 @@ def factors(results: Sequence[Results]) -> dict[str, Array]:
     times: dict[str, dict[str, float]] = {}
     for of_set in results:
         for case in of_set.cases:
-            runs = [run for run in of_set.of(case) if run.tol >= _tightest(of_set, case)]
+            judged = [run for run in of_set.of(case) if run.solver not in YARDSTICKS]
+            runs = [run for run in judged if run.tol >= _tightest(of_set, case)]
             tightest = {run.solver: run for run in sorted(runs, key=lambda run: -run.tol)}
             compared = [run for run in runs if run is tightest[run.solver]]
             if len(compared) < 2:

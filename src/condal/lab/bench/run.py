@@ -13,7 +13,7 @@ from condal.lab.bench import memory
 from condal.lab.bench.cases import BenchCase, Set
 from condal.lab.bench.job import BenchRun, Job
 from condal.lab.bench.measure import repeat_run, run_to_tolerance
-from condal.lab.bench.peers import OURS, PEERS
+from condal.lab.bench.peers import OURS, PEERS, YARDSTICKS
 from condal.lab.bench.results import (
     Results,
     all_versions,
@@ -91,7 +91,7 @@ def run_set(
 def jobs(
     benchmark: Set, plan: BenchPlan, say: Callable[[str], None] = lambda _: None
 ) -> Iterator[Job]:
-    """Yield the jobs of each instance: condal at its tolerances, then every peer.
+    """Yield the jobs of each instance: condal at its tolerances, then peers and yardsticks.
 
     An instance with neither a file nor a stand-in is left out with a message.
     """
@@ -104,9 +104,9 @@ def jobs(
         tol = case.tol if plan.tol is None else plan.tol
         also = case.also if plan.tol is None else ()
         asked = [(OURS.name, our_tol) for our_tol in (tol, *also)]
-        if not case.alone:
-            own = case.tols if plan.tol is None else {}
-            asked += [(name, own.get(name, tol)) for name in plan.peers]
+        own = case.tols if plan.tol is None else {}
+        peers = [name for name in plan.peers if case.peers is None or name in case.peers]
+        asked += [(name, own.get(name, tol)) for name in (*peers, *case.yardsticks)]
         for name, wanted in asked:
             yield Job(
                 set=benchmark.name,
@@ -138,7 +138,7 @@ def _load_or_begin(benchmark: Set, plan: BenchPlan, today: dict[str, str]) -> Re
         raise CondalError(
             f"{path} has results of another machine ({was}; this is {now}): {instead}"
         )
-    cases, solvers = {case.name for case in benchmark.cases}, {OURS.name, *PEERS}
+    cases, solvers = {case.name for case in benchmark.cases}, {OURS.name, *PEERS, *YARDSTICKS}
     for run in before.runs:
         if run.case not in cases or run.solver not in solvers:
             raise CondalError(
@@ -151,5 +151,5 @@ def _load_or_begin(benchmark: Set, plan: BenchPlan, today: dict[str, str]) -> Re
 
 def _order(benchmark: Set, run: BenchRun) -> tuple[int, int, float]:
     """Sort key: the order of the set, then of the peers."""
-    cases, solvers = [case.name for case in benchmark.cases], [OURS.name, *PEERS]
+    cases, solvers = [case.name for case in benchmark.cases], [OURS.name, *PEERS, *YARDSTICKS]
     return cases.index(run.case), solvers.index(run.solver), run.tol

@@ -11,6 +11,7 @@ from scipy.io import loadmat
 
 from condal.errors import ProblemError
 from condal.lab.bench.cases import BenchCase, Build, Set
+from condal.lab.bench.general import GENERAL
 from condal.lab.bench.generated import sparse_graph, theta, torus
 from condal.lab.bench.libraries import DIMACS, SDPLIB, cut
 from condal.lab.experiments.stand_ins import overlapping_blobs, planar_union, random_graph
@@ -54,7 +55,7 @@ def _clusters(n: int) -> BenchCase:
 
 def _growing(n: int) -> BenchCase:
     title, drawn = f"max-cut, average degree 4, n = {n:,}", partial(sparse_graph, n, degree=4.0)
-    return BenchCase(f"random-{n}", title, 1e-3, _max_cut_of(drawn), alone=True, n=n)
+    return BenchCase(f"random-{n}", title, 1e-3, _max_cut_of(drawn), peers=(), n=n)
 
 
 SETS: dict[str, Set] = {
@@ -90,6 +91,7 @@ SETS: dict[str, Set] = {
             "max-cut of random graphs, n = 10^4 to 10^6, to 1e-3, condal only",
             tuple(_growing(n) for n in (10_000, 31_623, 100_000, 316_228, 1_000_000)),
         ),
+        GENERAL,
         SDPLIB,
         DIMACS,
         Set(

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from condal.lab.bench.cases import Set
+from condal.lab.bench.cases import Quality, Set
 from condal.lab.bench.figures import FigureVerdict
 from condal.lab.bench.job import MAX_DISTANCE, BenchRun
 from condal.lab.bench.results import OURS, Results
 from condal.lab.markdown import markdown
 
-HEAD = ("solver", "CPU s", "wall s", "MB", "xCPU", "xwall", "xMB", "gap", "infeas.", "proved of")
+HEAD = (
+    *("solver", "CPU s", "wall s", "MB", "xCPU", "xwall", "xMB"),
+    *("gap", "infeas.", "price", "proved of"),
+)
+TOO_WIDE = ("xwall",)  # columns that a terminal of 80 columns has no room for
 RATIOS = "xCPU, xwall, xMB: condal's value over the solver's; values below 1 favour condal"
 NOT_MEASURED = "Figures not measured because their instances or peers were not run: {}."
 PROVED = (
-    "gap and infeas. come from condal's certificate of the solver's x and y, or of its x and a y "
-    "computed from it. A solver that returns no point has only its own claim. * marks a gap above "
-    "the tolerance."
+    "gap, infeas. and its price come from condal's certificate of the solver's x and y, or of its "
+    "x and a y computed from it. A solver that returns no point has only its own claim. * marks a "
+    "gap above the tolerance."
 )
 
 
@@ -35,7 +39,8 @@ def row(run: BenchRun, ours: BenchRun | None, limit: float) -> tuple[str, ...]:
     if not run.answered:
         word = f"> {limit:g}" if run.outcome == "time" else run.outcome
         bound = _ratio(ours.cpu if ours else None, limit) if run.outcome == "time" else ""
-        return (name, word, "", "", f"<{bound}" if bound else "", "", "", "", "", run.outcome)
+        ratio = f"<{bound}" if bound else ""
+        return (name, word, "", "", ratio, "", "", "", "", "", run.outcome)
     other = None if is_condal else ours
     return (
         name,
@@ -47,14 +52,19 @@ def row(run: BenchRun, ours: BenchRun | None, limit: float) -> tuple[str, ...]:
         _ratio(other.memory if other else None, run.memory),
         _small(run.gap) + ("*" if run.outcome == "short" else ""),
         _small(run.infeasibility, digits=0),
+        "" if run.price is None else power(run.price),
         run.certified,
     )
 
 
-def notes(runs: Iterable[BenchRun]) -> list[str]:
-    """Say why a solver gave no answer, and at which tolerance it ran."""
+def notes(runs: Iterable[BenchRun], quality: Quality | None = None) -> list[str]:
+    """Say why a solver gave no answer, at which tolerance it ran, and what else was measured."""
     lines = []
     for run in runs:
+        if run.solver == OURS and run.answered and run.reason:
+            lines.append(f"{run.solver} to {power(run.tol)}: {run.reason}")
+        if quality is not None and run.quality is not None:
+            lines.append(f"{run.solver}: {quality.name} {run.quality:.4g}")
         if not run.answered:
             lines.append(f"{run.solver}: {run.outcome}, {run.reason}")
         elif run.eps != run.tol:
@@ -88,7 +98,7 @@ def page(benchmark: Set, results: Results, figures: Sequence[FigureVerdict]) -> 
     blocks = [f"# {benchmark.name}: {benchmark.title}"]
     for case in results.cases:
         blocks += [f"## {heading(benchmark, results, case)}", markdown(HEAD, rows(results, case))]
-        blocks += [f"* {note}" for note in notes(results.of(case))]
+        blocks += [f"* {note}" for note in notes(results.of(case), benchmark.case(case).quality)]
     measured, rest = split_measured(figures)
     if measured:
         head = ("figure", "at most", "measured", "verdict")

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from condal.lab.bench import memory
+from condal.lab.bench.cases import BenchCase
 from condal.lab.bench.certified import CertifiedAnswer, certify_answer
 from condal.lab.bench.job import BenchRun, Job
 from condal.lab.bench.peers import solver
@@ -50,7 +51,7 @@ def work(job: Job) -> BenchRun:
             return BenchRun(**facts, outcome="time", reason=str(error))
         except Exception as error:  # any exception of a peer is its failure
             return BenchRun(**facts, outcome="failed", reason=_brief(error))
-        return _certified_run(facts, model, answer, answer.usage or usage)
+        return _certified_run(facts, case, model, answer, answer.usage or usage)
 
 
 def measure_solve(task: PeerTask, seconds: float) -> Usage:
@@ -65,11 +66,12 @@ def measure_solve(task: PeerTask, seconds: float) -> Usage:
 
 
 def _certified_run(
-    facts: dict[str, Any], model: Problem | Model, answer: PeerAnswer, usage: Usage
+    facts: dict[str, Any], case: BenchCase, model: Problem | Model, answer: PeerAnswer, usage: Usage
 ) -> BenchRun:
     facts |= {"cpu": usage.cpu, "wall": usage.wall, "memory": usage.memory, "repeats": [usage.cpu]}
     try:
         proved = certify_answer(model, answer, tol=facts["tol"])
+        quality = None if case.quality is None else case.quality.measure(model, answer)
     except Exception as error:  # nan, or a wrong shape
         message = f"its answer cannot be certified: {_brief(error)}"
         return BenchRun(**facts, outcome="failed", reason=message)
@@ -83,6 +85,7 @@ def _certified_run(
         infeasibility=proved.infeasibility,
         price=proved.price,
         outside=proved.outside,
+        quality=quality,
         certified=proved.basis,
         proof=proved.how,
     )

@@ -96,6 +96,7 @@ SOURCES = {
         _gset("G40", "46d50003591c2799d2669d8762668a83ad62cbc8750c3792120964a343663eb8"),
         _gset("G22", "0f4cdf85870a8394bad36dfdefabdad4fc73ad8e2234457e22dacb1fa5b7778b"),
         _gset("G43", "577bcffc5756175a4ab6613082d2ecf25d02bfda1faf3197931557481a6642d1"),
+        _gset("G51", "d5de587ea0a1b46da3b5b85ada0975bf108304fcf081f2ab1eed1d17dc7e9847"),
         _gset("G67", "9f9ee48cf7c40e50761d91addefc6a738be5d42b26139bf273d5700e012f4010"),
         _gset("G81", "fe76cb9851f0b5e793d76ba06dc8bd0c1067af70ce61eec0ef9366abe286e3e0"),
         Source(

@@ -1,15 +1,17 @@
-"""The peers. To add one, write its record and list it here."""
+"""The peers and yardsticks. To add one, write its record and list it here."""
 
 from condal.errors import ProblemError
 from condal.lab.bench.peers.clarabel import CLARABEL
 from condal.lab.bench.peers.copt import Copt
 from condal.lab.bench.peers.cvxopt import CVXOPT
+from condal.lab.bench.peers.eigh import Eigh
 from condal.lab.bench.peers.factored import Lorads, Mixing, Sdplr
 from condal.lab.bench.peers.interior import Csdp, Dsdp, Sdpa
 from condal.lab.bench.peers.ours import Ours
 from condal.lab.bench.peers.peer import Peer
 from condal.lab.bench.peers.pymanopt import Pymanopt
 from condal.lab.bench.peers.scs import SCS
+from condal.lab.bench.peers.soft_impute import SoftImputePeer
 
 OURS: Peer = Ours()
 
@@ -31,6 +33,10 @@ PEERS: dict[str, Peer] = {
 }
 
 
+# NumPy is all they need. They run only on the instances that name them.
+YARDSTICKS: dict[str, Peer] = {peer.name: peer for peer in (Eigh(), SoftImputePeer())}
+
+
 def installed() -> dict[str, str]:
     """Return the names and versions of the installed peers."""
     versions = {name: peer.version() for name, peer in PEERS.items()}
@@ -38,8 +44,8 @@ def installed() -> dict[str, str]:
 
 
 def solver(name: str) -> Peer:
-    """Return the peer of that name, or condal."""
-    return OURS if name == OURS.name else PEERS[name]
+    """Return the peer or yardstick of that name, or condal."""
+    return {OURS.name: OURS, **PEERS, **YARDSTICKS}[name]
 
 
 def chosen(names: str | None) -> dict[str, str]:

@@ -41,7 +41,8 @@ class PeerAnswer:
     """A point and a dual of the problem, if the peer returns them.
 
     `claim` is the objective it reports, in the user's sense; `message` its own status text;
-    `usage` what it used if it ran in another process; `certificate` condal's own certificate.
+    `usage` what it used if it ran in another process; `certificate` condal's own certificate;
+    `recovered` what it found instead of a point of the problem.
     """
 
     x: Point | None = None
@@ -50,6 +51,7 @@ class PeerAnswer:
     message: str = ""
     usage: Usage | None = None
     certificate: Certificate | None = None
+    recovered: Any = None
 
 
 class PeerTask(Protocol):

@@ -93,49 +93,44 @@ _COMMAND_TEXTS = {
 class Result:
     r"""An answer and what is proved of it, in the user's units and sense.
 
-        Parameters
-        ----------
-        x : array, LowRank, Outer or tuple
-            The point that `objective`, `infeasibility` and `price` refer to, repaired where the problem
-            has a repair; None if the solve ended before there was a point.
-        y : array
-            The multipliers of :math:`Ax \in K`, with the sign of :math:`f + \langle y, Ax \rangle`,
-            where f is the minimised objective.
-        status : Status
-            Why the solve ended.
-        certificate : Certificate
-            What is proved of x and y.
-        history : History
-            One row per iteration.
-        seconds, cpu_seconds, oracle_cpu_seconds : float
-            The wall time, the processor time, and the part of it spent in the oracle.
-        oracle_calls, matvecs : int
-            The calls of the oracle and the products with a vector.
-        problem_name, method : str
-            The problem, and the methods that were tried.
-        why : str
-            Which methods were tried, and why.
-        reason : str
-            What went wrong, with the status NUMERICAL_ERROR.
-        infeasible : Proof, optional
-            The proof that comes with the status INFEASIBLE.
-        separator : array, optional
-            The normal d of K behind that proof:
-            :math:`\min_X \langle A'd, \cdot \rangle > \sup_K \langle d, \cdot \rangle`.
-        tol : float, optional
-            The tolerance that was asked for.
-        reconstruction : Reconstruction, optional
-            How accurate an x is that was stored as a sketch; None for one that was stored whole.
-        tangent : array, optional
-    <<<<<<< HEAD
-            The u = Mx before x was made from a sketch, at which the bound takes the tangent of f; None
-            if f is linear.
-        maximise : bool, optional
-            Whether the problem is a maximisation; None if it is not known.
-    =======
-            The u at which the bound takes the tangent of f, unless it is Mx: the Mx before x was made
-            from a sketch, or that of another point, whose dual proved the best bound.
-    >>>>>>> s2-c-proofs
+    Parameters
+    ----------
+    x : array, LowRank, Outer or tuple
+        The point that `objective`, `infeasibility` and `price` refer to, repaired where the problem
+        has a repair; None if the solve ended before there was a point.
+    y : array
+        The multipliers of :math:`Ax \in K`, with the sign of :math:`f + \langle y, Ax \rangle`,
+        where f is the minimised objective.
+    status : Status
+        Why the solve ended.
+    certificate : Certificate
+        What is proved of x and y.
+    history : History
+        One row per iteration.
+    seconds, cpu_seconds, oracle_cpu_seconds : float
+        The wall time, the processor time, and the part of it spent in the oracle.
+    oracle_calls, matvecs : int
+        The calls of the oracle and the products with a vector.
+    problem_name, method : str
+        The problem, and the methods that were tried.
+    why : str
+        Which methods were tried, and why.
+    reason : str
+        What went wrong, with the status NUMERICAL_ERROR.
+    infeasible : Proof, optional
+        The proof that comes with the status INFEASIBLE.
+    separator : array, optional
+        The normal d of K behind that proof:
+        :math:`\min_X \langle A'd, \cdot \rangle > \sup_K \langle d, \cdot \rangle`.
+    tol : float, optional
+        The tolerance that was asked for.
+    reconstruction : Reconstruction, optional
+        How accurate an x is that was stored as a sketch; None for one that was stored whole.
+    tangent : array, optional
+        The u at which the bound takes the tangent of f, unless it is Mx: the Mx before x was made
+        from a sketch, or that of another point, whose dual proved the best bound.
+    maximise : bool, optional
+        Whether the problem is a maximisation; None if it is not known.
     """
 
     x: Any

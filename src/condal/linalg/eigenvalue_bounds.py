@@ -103,14 +103,11 @@ def _attempts(
         steps = few_steps(scaled[0], likely, flops)
         if steps:
             yield lanczos(enough=enough, max_steps=steps)
-<<<<<<< HEAD
-    check_cancelled()
-=======
         partly_dense = fills and flops < inf and _partly_dense(V, slack, enough, engine)
         if partly_dense:
             yield partly_dense
             return
->>>>>>> s2-c-proofs
+    check_cancelled()
     plan = _plan(V)
     check_cancelled()
     if plan.kind == "probabilistic" or plan.flops > FLOPS_PER_SECOND * seconds_left():

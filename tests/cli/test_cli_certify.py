@@ -24,6 +24,7 @@ from condal.io.results import load
 OTHER = {
     "theta": {"plus": True},
     "communities": {"resolution": 2.0},
+    "bisection": {"imbalance": 2},
     "k-means": {"clusters": 3},
     "qap": {"nonnegative": "costs"},
     "matrix-completion": {"radius": 10.0},

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from condal.linalg.cone_slices import sections
+from condal.linalg.square_rows import SquareRows
 from condal.types import Method, spectral_parts
 
 if TYPE_CHECKING:
@@ -204,8 +205,9 @@ def _why_not_projected(problem: Problem, n: int, method: LowRankCGAL) -> str | N
 
 def _fixes_diagonal(problem: Problem, n: int) -> bool:
     """Whether each x_ii of one matrix has an equation of its own."""
-    A = problem.A.as_matrix() if problem.h.fixed is not None else None
-    if A is None or A.shape[1] != n * n:
+    rows = SquareRows.of(problem.A) if problem.h.fixed is not None else None
+    if rows is None or rows.matrix.shape[1] != n * n:
         return False
+    A = rows.matrix
     single = A.indices[A.indptr[:-1][np.diff(A.indptr) == 1]]  # the entry of each one-entry row
     return np.unique(single[single % (n + 1) == 0]).size == n

@@ -1,7 +1,7 @@
 """A linear map as a sparse matrix and a few dense rows of rank one.
 
-A row v v' of a map of symmetric matrices has n^2 entries, and v has n. Methods that need the rows of
-A take them in this form.
+A row v v' of a map of symmetric matrices has n^2 entries, and v has n. Methods that need the rows
+of A take them in this form.
 """
 
 from __future__ import annotations

@@ -92,12 +92,16 @@ def _spectral(problem: Problem, tol: float) -> Iterator[Choice]:
         yield Choice(lowrank, why)
     else:
         on_surface = _on_surface(problem, tol) if tol < LOOSE_TOL else None
+        if on_surface is not None and on_surface.seconds < _least_seconds(problem, n, tol):
+            yield on_surface.choice  # the estimates of the others take time
         why = _why_not_projected(problem, n, lowrank)
         others += [] if why is None else [_Estimate(Choice(lowrank, why))]
     if tol < LOOSE_TOL:
         others += _projected(problem, n, tol)
     candidates = _in_order(others, on_surface)
-    if candidates and why is None and tol < LOOSE_TOL and lowrank.fits(problem):
+    if on_surface is not None and on_surface.seconds < _least_seconds(problem, n, tol):
+        candidates = [choice for choice in candidates if choice is not on_surface.choice]
+    if (candidates or on_surface) and why is None and tol < LOOSE_TOL and lowrank.fits(problem):
         candidates.append(Choice(lowrank, "a factor of x may progress where projections stall"))
     yield from candidates
 
@@ -124,6 +128,18 @@ def _in_order(others: list[_Estimate], on_surface: _Estimate | None) -> list[Cho
         if spread * on_surface.seconds < other.seconds:
             return [*before[:place], on_surface.choice, *before[place:]]
     return [*before, on_surface.choice]
+
+
+def _least_seconds(problem: Problem, n: int, tol: float) -> float:
+    """What projections or interior-point steps take at least, by n and the number of rows.
+
+    It is divided by the spread of the method on the surface, which comes first if it takes less.
+    """
+    from condal.methods.interior.method import least_step_seconds
+
+    each = SPLITTING_CALLS + SPLITTING_SQUARE * n**2 + SPLITTING_CUBE * n**3
+    interior = INTERIOR_STEPS * least_step_seconds(n, problem.A.size)
+    return min(SPLITTING_STEPS[tol < TIGHT_TOL] * each, interior) / SURFACE_SPREAD
 
 
 def _on_surface(problem: Problem, tol: float) -> _Estimate | None:

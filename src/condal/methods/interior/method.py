@@ -193,6 +193,11 @@ class BestInteriorPoint:
         return best, better
 
 
+def least_step_seconds(n: int, rows: int) -> float:
+    """What a step takes for one n x n matrix, without the entries of A."""
+    return 1e-9 * (FACTOR * float(rows) ** 3 + WRITE * float(rows) ** 2 + PRODUCT * float(n) ** 3)
+
+
 def _nanoseconds(A: Any, parts: tuple[ConeSlice, ...]) -> float:
     """The time of the Schur complement, its factor, the products of matrices and the calls."""
     rows, columns = A.shape[0] + len(parts), sp.csc_array(A)

@@ -121,14 +121,13 @@ class Gram:
         """
         assert self._diagonal is not None
         least = max(ZERO_EIGENVALUE * self._largest, TINY)
-        D = np.maximum(self._diagonal + damping, least)
+        z = b / np.maximum(self._diagonal + damping, least)
         if not self._removed.size:
-            return np.asarray(b / D)
-        F = self._removed / D[:, None]
-        core = self._cores.get(damping)
-        if core is None:
+            return np.asarray(z)
+        if damping not in self._cores:
+            D = np.maximum(self._diagonal + damping, least)
+            F = self._removed / D[:, None]
             values, vectors = np.linalg.eigh(np.eye(F.shape[1]) - self._removed.T @ F)
             large = values > ZERO_PIVOT
-            core = (vectors[:, large] / values[large]) @ vectors[:, large].T
-            self._cores[damping] = core
-        return np.asarray(b / D + F @ (core @ (F.T @ b)))
+            self._cores[damping] = F @ ((vectors[:, large] / values[large]) @ vectors[:, large].T)
+        return np.asarray(z + self._cores[damping] @ (self._removed.T @ z))

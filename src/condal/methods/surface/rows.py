@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from condal.linalg.blocked import subtract_product
 from condal.linalg.points import Array, Indices, LowRank
 from condal.linalg.square_rows import SquareRows
 from condal.linalg.symmetric import Symmetric
@@ -134,7 +135,7 @@ class SurfaceRows:
     def restrict(self, D: Array) -> None:
         """Make R orthogonal to the null vectors, in place."""
         if self.null.size:
-            D[: self.n] -= self.null @ (self.null.T @ D[: self.n])
+            subtract_product(D[: self.n], self.null, self.null.T @ D[: self.n])
 
     def with_slacks(self, R: Array, least: float = LEAST_SLACK) -> Array:
         """The vector of R and of the slacks that it leaves, each at least a share of the usual."""
@@ -185,8 +186,11 @@ class SurfaceRows:
         products = np.empty(self._pairs[0].size)
         for block, left, right in self._gathered(R, D):
             np.einsum("kr,kr->k", left, right, out=products[block])
-        for block, left, right in self._gathered(D, R):
-            products[block] += np.einsum("kr,kr->k", left, right)
+        if self._on_diagonal:
+            products *= 2.0
+        else:
+            for block, left, right in self._gathered(D, R):
+                products[block] += np.einsum("kr,kr->k", left, right)
         image = self._weights @ products
         if self.squares.size:
             left, right = self.vectors.T @ R[: self.n], self.vectors.T @ D[: self.n]
@@ -201,6 +205,12 @@ class SurfaceRows:
             return matrix
         weights = self.c * u[self.squares]
         return Symmetric(self.n, sparse=(matrix,), grams=((self.vectors.T, weights),))
+
+    def slack_matrix(self, C: Symmetric, u: Array) -> Symmetric:
+        """C - A'u, without the trace, with its sparse terms merged."""
+        A = self.adjoint(-u)
+        other = A if isinstance(A, Symmetric) else Symmetric(self.n, sparse=(A,))
+        return (C + other).merged()
 
     def adjoint_product(self, u: Array, R: Array) -> Array:
         """(A'u) R, so that J'u is twice this."""
@@ -223,6 +233,9 @@ class SurfaceRows:
     def _gathered(self, R: Array, D: Array) -> Iterator[tuple[slice, Array, Array]]:
         """Blocks of pairs (a, b) of the entries of A, with the rows R_a and D_b."""
         a, b = self._pairs
+        if self._on_diagonal and a.size == self.n:
+            yield slice(0, self.n), R[: self.n], D[: self.n]
+            return
         step = max(1, BLOCK_NUMBERS // R.shape[1])
         for begin in range(0, a.size, step):
             block = slice(begin, begin + step)
@@ -244,6 +257,11 @@ class SurfaceRows:
         """The positions a <= b of the entries of A."""
         a, b = np.divmod(self._columns, self.n)
         return a[a <= b], b[a <= b]
+
+    @cached_property
+    def _on_diagonal(self) -> bool:
+        """Whether all entries of A are on the diagonal of x."""
+        return np.array_equal(*self._pairs)
 
     @cached_property
     def _weights(self) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from condal.linalg.deflation import Deflated
+from condal.linalg.deflation import Deflated, has_outlier, without_outlier
 from condal.linalg.eigenvalue_bounds import smallest_eigenvalue_bound
 from condal.linalg.symmetric import Symmetric
 
@@ -60,3 +60,19 @@ def test_what_is_not_an_outlier_is_left_alone():
     assert Deflated.of(Symmetric(40, dense=S, grams=[(vectors, np.full(1, 1e-3))]), np.inf) is None
     assert Deflated.of(Symmetric(40, dense=S, grams=[(np.eye(40), np.ones(40))]), np.inf) is None
     assert Deflated.of(V, 1e-12) is None
+
+
+@pytest.mark.parametrize("weight", [1e4, 1e6, 1e10])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_dense_matrix_without_its_outlier(weight, seed):
+    rng = np.random.default_rng(seed)
+    S = rng.standard_normal((30, 30))
+    S = 0.5 * (S + S.T)
+    full = S + weight * np.ones((30, 30))
+    assert has_outlier(np.linalg.eigvalsh(full))
+    assert not has_outlier(np.linalg.eigvalsh(S))
+    W, loss = without_outlier(full)
+    slack = full - W + loss * np.eye(30)
+    assert np.linalg.eigvalsh(slack)[0] >= -1e-14 * weight
+    assert np.linalg.norm(W, 2) <= 2 * np.linalg.norm(S, 2)
+    assert loss <= 1e-14 * weight * 30 + np.linalg.norm(S) ** 2 / weight

@@ -23,6 +23,8 @@ from condal.linalg.terms import GramTerm, Term
 
 MAX_VECTORS = 20
 MIN_RATIO = 4.0  # of a to the norm of S: below, the terms are no outliers
+OUTLIER = 1e3  # ratio of the largest eigenvalue of a dense matrix to the others
+TINY = 1e-300
 ROUNDINGS = 16  # times n + 20, k and the unit roundoff: the relative error of what is computed
 
 
@@ -76,3 +78,30 @@ def _vectors(terms: list[Term]) -> Array:
         rows = term.a.toarray() if sp.issparse(term.a) else term.a
         columns.append((np.sqrt(term.w)[:, None] * rows).T)
     return np.hstack(columns) if columns else np.zeros((0, 0))
+
+
+def has_outlier(values: Array) -> bool:
+    """Whether the last of some ascending eigenvalues is far larger than the others."""
+    rest = float(np.abs(values[:-1]).max(initial=0.0))
+    return bool(values.size > 1 and values[-1] > OUTLIER * max(rest, TINY))
+
+
+def without_outlier(full: Array) -> tuple[Array, float]:
+    """Return W and a number with `full` >= W - number I, where W lacks the largest eigenvalue.
+
+    For any q and c, the smallest eigenvalue of
+    q c' + c q' is <q, c> - |q||c| = -|b|^2 |q|^2 / (<q, c> + |q||c|), where b is c beside q. So
+    W = full - q c' - c q' loses no more, whatever the rounding of q and c.
+    """
+    values, vectors = np.linalg.eigh(full)
+    q, n = vectors[:, -1], len(full)
+    product = full @ q
+    c = product - 0.5 * (float(q @ product) + float(values[:-1].mean())) * q
+    inner, lengths = float(q @ c), float(np.linalg.norm(q) * np.linalg.norm(c))
+    unit = 4 * (n + 20) * UNIT_ROUNDOFF
+    beside = float(np.linalg.norm(c - (inner / float(q @ q)) * q)) * (1 + unit)
+    beside += 8 * UNIT_ROUNDOFF * lengths
+    outer = np.outer(q, c)
+    W = full - (outer + outer.T)
+    formed = 4 * UNIT_ROUNDOFF * float(np.linalg.norm(full) + 2 * lengths)  # |.|_F of its rounding
+    return W, (1 + unit) * (beside**2 / (inner + lengths) + formed)

@@ -108,10 +108,11 @@ def _spectral(problem: Problem, tol: float) -> Iterator[Choice]:
 
 @dataclass(frozen=True)
 class _Estimate:
-    """A choice and the seconds it is expected to take."""
+    """A choice, the seconds it is expected to take, and up to how many times that."""
 
     choice: Choice
     seconds: float = inf
+    spread: float = 1.0
 
 
 def _in_order(others: list[_Estimate], on_surface: _Estimate | None) -> list[Choice]:
@@ -124,7 +125,7 @@ def _in_order(others: list[_Estimate], on_surface: _Estimate | None) -> list[Cho
     if on_surface is None:
         return before
     for place, other in enumerate(others):
-        spread = SURFACE_SPREAD if other.choice.why == SMALL_SYSTEM else 1.0
+        spread = on_surface.spread if other.choice.why == SMALL_SYSTEM else 1.0
         if spread * on_surface.seconds < other.seconds:
             return [*before[:place], on_surface.choice, *before[place:]]
     return [*before, on_surface.choice]
@@ -151,7 +152,9 @@ def _on_surface(problem: Problem, tol: float) -> _Estimate | None:
     if seconds == inf:
         return None
     why = "f is linear and sparse equations define a surface of factors of x"
-    return _Estimate(Choice(method, why, SURFACE_PATIENCE), seconds)
+    # Without an interior, interior-point steps stall short of a small tolerance.
+    spread = 1.0 if method.reduces(problem) else SURFACE_SPREAD
+    return _Estimate(Choice(method, why, SURFACE_PATIENCE), seconds, spread)
 
 
 def _projected(problem: Problem, n: int, tol: float) -> list[_Estimate]:

@@ -124,6 +124,11 @@ class LowRankNewton:
             return inf
         return CALLS + COUPLING_SECONDS * rows.couplings + ENTRY_SECONDS * entries
 
+    def reduces(self, problem: Problem) -> bool:
+        """Whether the problem has no interior, and the method works on a face of the psd cone."""
+        rows = SurfaceRows.of(problem)
+        return rows is not None and rows.null.size > 0
+
     def first_rank(self, rows: SurfaceRows) -> int:
         """About sqrt(2 m), the largest rank needed, but no more than memory and time allow.
 

@@ -129,6 +129,7 @@ MODELS = {
     "max_k_cut": Builder(
         lambda W: problems.max_k_cut(W, 3), {"W": GRAPH}, sparse=("W",), symmetric=("W",)
     ),
+    "bisection": Builder(problems.bisection, {"W": GRAPH}, sparse=("W",), symmetric=("W",)),
     "communities": Builder(
         problems.communities, {"graph": GRAPH}, sparse=("graph",), symmetric=("graph",)
     ),

@@ -44,6 +44,7 @@ FILES = {
     "max-cut": PENTAGON,
     "theta": PENTAGON,
     "communities": TRIANGLES,
+    "bisection": TRIANGLES,
     "sync": SIGNS,
     "k-means": POINTS,
     "qap": PLACES,

@@ -28,6 +28,7 @@ from known import random_graph
 OTHER = {
     "theta": {"plus": True},
     "communities": {"resolution": 2.0},
+    "bisection": {"imbalance": 2},
     "k-means": {"clusters": 3},
     "qap": {"nonnegative": "costs"},
     "matrix-completion": {"radius": 10.0},

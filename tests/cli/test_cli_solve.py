@@ -172,6 +172,18 @@ def test_communities_of_two_triangles():
     assert by_degrees["quality"] != record["quality"]
 
 
+def test_bisection_of_two_triangles():
+    assert record_of("bisection")["cut"] == 1.0
+    sides = answer_of("bisection")
+    assert sides == [sides[0]] * 3 + [-sides[0]] * 3
+    shown = " ".join(solved("bisection").stdout.split())
+    assert "1, sides of 3 and 3 vertices" in shown
+    assert "no cut into sides that differ by at most 0 is lighter" in shown
+    assert record_of("bisection", "--imbalance", "4")["cut"] == 1.0
+    error = refused("solve", "bisection.txt", "--as", "bisection", "--imbalance", "6")
+    assert "imbalance must be below the number of vertices, 6; got 6" in error
+
+
 def test_signs_of_exact_measurements():
     record = record_of("sync")
     assert record["agreement"] == 6.0  # a pair counts once
@@ -367,7 +379,7 @@ def test_out_may_be_stdout_and_then_nothing_else_is():
         (
             "matrix-completion",
             "--trials",
-            "max-cut or theta or communities or sync or k-means or qap",
+            "max-cut or theta or communities or bisection or sync or k-means or qap",
         ),
         ("qap", "--plus", "theta"),
         ("theta", "--groups", "communities"),

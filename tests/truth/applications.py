@@ -214,6 +214,32 @@ def k_cut(seed: int) -> Case:
     )
 
 
+def bisection(seed: int) -> Case:
+    rng = np.random.default_rng([seed, 7])
+    n = int(rng.integers(2, 9))
+    W, most = weights(rng, n), int(rng.integers(n % 2, n))
+    L = 0.25 * (np.diag(W.sum(axis=1)) - W)
+    model = problems.bisection(W, imbalance=None if rng.random() < 0.5 else most)
+    low, high = float(n % 2), float(model.imbalance) ** 2
+    signs = map(np.array, product([-1.0, 1.0], repeat=n))
+    best = min(float(s @ L @ s) for s in signs if s.sum() ** 2 <= high)
+
+    def missed(x: np.ndarray) -> float:
+        total = float(x.sum())
+        return float(np.hypot(_off_diagonal(x), max(low - total, total - high, 0.0)))
+
+    return of_square(
+        "bisection",
+        f"n = {n}, imbalance {model.imbalance}",
+        model,
+        C=L,
+        trace=float(n),
+        rules=lambda x: [*_unit_diagonal(x), cp.sum(x) >= low, cp.sum(x) <= high],
+        missed=missed,
+        upper=best + LOST * float(np.abs(L).sum()),
+    )
+
+
 def k_means(seed: int) -> Case:
     rng = np.random.default_rng([seed, 6])
     n = int(rng.integers(2, 7))
@@ -250,5 +276,6 @@ MATRICES: dict[str, Callable[[int], Case]] = {
     "angular-sync": angular_sync,
     "theta": theta,
     "k-cut": k_cut,
+    "bisection": bisection,
     "k-means": k_means,
 }

@@ -28,6 +28,7 @@ from condal.certificates.exact import (
     shortest_solution,
 )
 from condal.certificates.residuals import TINY, column_norms, dot, powers_of_two, residual
+from condal.linalg.deflation import has_outlier, without_outlier
 from condal.linalg.factorisations import dense_cholesky, sparse_factorisation
 from condal.linalg.points import Array
 from condal.linalg.rounding import norm_above
@@ -155,14 +156,18 @@ def smallest_eigenvalue(full: Array) -> float:
     if scale == 0.0:
         return 0.0
     power = 2.0 ** np.floor(np.log2(scale))  # an exact scaling: no square under- or overflows
-    full = full / power
-    estimate = float(np.linalg.eigvalsh(full)[0])
-    if not estimate > 0:
+    full, loss = full / power, 0.0
+    values = np.linalg.eigvalsh(full)
+    if has_outlier(values):
+        full, loss = without_outlier(full)
+        values = np.linalg.eigvalsh(full)
+    estimate = float(values[0])
+    if not estimate > loss:
         return -inf
     for share in (0.5, 0.1):
-        proof = dense_cholesky(Symmetric(len(full), dense=full), share * estimate)
-        if proof is not None and proof.value > 0:
-            return proof.value * power * (1 - 1e-15)
+        proof = dense_cholesky(Symmetric(len(full), dense=full), loss + share * (estimate - loss))
+        if proof is not None and proof.value > loss:
+            return (proof.value - loss) * power * (1 - 1e-15)
     return -inf
 
 

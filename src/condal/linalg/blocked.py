@@ -56,6 +56,12 @@ def axpy(a: Array, d: Array, t: float) -> Array:
     return out
 
 
+def subtract_product(out: Array, a: Array, b: Array) -> None:
+    """Subtract the product of a and b, of few columns and rows, from out."""
+    for rows in block_slices(*out.shape):
+        out[rows] -= a[rows] @ b
+
+
 def add_scaled_rows(out: Array, d: Array, v: Array) -> None:
     """Add Diag(d) v to out, for a matrix v."""
     for rows in block_slices(*v.shape):

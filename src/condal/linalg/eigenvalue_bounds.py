@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from condal.linalg.deflation import Deflated
 from condal.linalg.diagonal_scaling import DiagonalScaling
 from condal.linalg.eigen import Engine
 from condal.linalg.factorisations import dense_cholesky, sparse_factorisation
@@ -62,6 +63,18 @@ def smallest_eigenvalue_bound(
     A bound of `enough` is not improved: one factorisation there needs no estimate first. With
     `shares`, l need only be a bound on <V, x> for the psd x with these shares as their diagonal.
     """
+    deflated = Deflated.of(V, slack)
+    if deflated is not None:
+        proof = smallest_eigenvalue_bound(
+            deflated.V,
+            slack=slack,
+            failure=failure,
+            seed=seed,
+            enough=enough + deflated.loss,
+            engine=engine,
+            shares=shares,
+        )
+        return replace(proof, value=proof.value - deflated.loss)
     discs = gershgorin(V)
     if discs is not None and discs.value >= enough:
         return discs

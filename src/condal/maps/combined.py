@@ -13,6 +13,7 @@ from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
 from condal.linalg.images import BlockedMap, adjoint_onto
 from condal.linalg.points import Array, Point
+from condal.linalg.square_rows import SquareRows
 from condal.types import LinearMap
 
 
@@ -73,6 +74,11 @@ class Scaled:
         each = np.repeat(self.rows, np.diff(inner.indptr))
         return sp.csr_array((each * inner.data, inner.indices, inner.indptr), inner.shape)
 
+    def split_squares(self) -> SquareRows | None:
+        """Return the rows as a sparse matrix and vectors, as for `SplitMap`."""
+        inner = SquareRows.of(self.A)
+        return None if inner is None else inner.scaled(self.rows)
+
     def __call__(self, x: Point) -> Array:
         return self.rows * self.A(x)
 
@@ -127,6 +133,14 @@ class Stack(BasicMap):
         if not matrices or any(matrix is None for matrix in matrices):
             return None
         return sp.csr_array(sp.vstack(matrices, format="csr"))
+
+    def split_squares(self) -> SquareRows | None:
+        """Return the rows as a sparse matrix and vectors, as for `SplitMap`."""
+        every = [(m.size, SquareRows.of(m)) for m in self.maps]
+        parts = [part for size, part in every if size or part is not None]
+        if not parts or any(part is None for part in parts):
+            return None
+        return SquareRows.stacked([part for part in parts if part is not None])
 
     def __call__(self, x: Point) -> Array:
         image = np.empty(self.size)

@@ -25,6 +25,7 @@ from condal.linalg.norms import row_norms
 from condal.linalg.operator_norms import operator_norm
 from condal.linalg.points import Array, LowRank, Point
 from condal.linalg.sparse import require_sound, stored_matrix
+from condal.linalg.square_rows import SquareRows
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import BasicMap
 from condal.maps.diffraction import CodedDiffraction
@@ -35,6 +36,8 @@ MAX_BLOCK_COLUMNS = 32  # of a product with a matrix-free a,
 MAX_BLOCK_NUMBERS = 2**24  # and numbers of its image (but at least one column)
 MAX_EXACT_NORM_ROWS = 400  # up to here |A| is computed from all inner products of rows
 MAX_MATRIX_ENTRIES = 1.5e7  # of the matrices a_i a_i', multiplied out: 12 or 16 bytes each
+MIN_SQUARE_ENTRIES = 32  # of an a_i that is kept as a vector, not multiplied out,
+MAX_SQUARES = 64  # if there are no more of these
 ENTRIES_PER_BLOCK = 2**17  # computed together, from indices of several times their size
 
 
@@ -140,7 +143,7 @@ class Quadratics(BasicMap):
         """scale_i a_i a_i', flattened; None for a matrix-free a or if these do not fit."""
         if self._hidden:
             return None
-        counts = np.diff(self.a.indptr) if sp.issparse(self.a) else np.count_nonzero(self.a, axis=1)
+        counts = self._row_entries
         ends = np.concatenate([[0], np.cumsum(counts.astype(np.float64) ** 2)])
         if ends[-1] > MAX_MATRIX_ENTRIES:
             return None
@@ -160,6 +163,29 @@ class Quadratics(BasicMap):
             values[block] = scaled[left] * a.data[right]
         rows = sp.csr_array((values, places, ends.astype(kind)), shape=(len(counts), self.n**2))
         return rows if self.each == 1 else sp.csr_array(rows[::2] + rows[1::2])
+
+    def split_squares(self) -> SquareRows | None:
+        """Return a few dense a_i as vectors and the others multiplied out, as for `SplitMap`."""
+        if not self._hidden and self.each == 1:
+            dense = np.flatnonzero(self._row_entries >= MIN_SQUARE_ENTRIES)
+            if 0 < dense.size <= MAX_SQUARES:
+                kept = self.scale.copy()
+                kept[dense] = 0.0
+                a = sp.csr_array(self.a)
+                rest = Quadratics(sp.diags_array((kept != 0.0).astype(np.float64)) @ a, kept)
+                matrix = rest.as_matrix()
+                vectors = a[dense].toarray().T
+                if matrix is not None:
+                    return SquareRows(matrix, dense, self.scale[dense], vectors)
+        matrix = self.as_matrix()
+        return None if matrix is None else SquareRows.without_squares(matrix)
+
+    @property
+    def _row_entries(self) -> Any:
+        """The number of entries of each row of a, which is not hidden."""
+        if sp.issparse(self.a):
+            return np.diff(self.a.indptr)
+        return np.count_nonzero(self.a, axis=1)
 
     def __call__(self, x: Point) -> Array:
         if self._hidden and not isinstance(x, LowRank):

@@ -91,22 +91,27 @@ def _spectral(problem: Problem, tol: float) -> Iterator[Choice]:
         yield Choice(lowrank, why)
     else:
         on_surface = _on_surface(problem, tol) if tol < LOOSE_TOL else None
+        if on_surface is not None and on_surface.seconds < _least_seconds(problem, n, tol):
+            yield on_surface.choice  # the estimates of the others take time
         why = _why_not_projected(problem, n, lowrank)
         others += [] if why is None else [_Estimate(Choice(lowrank, why))]
     if tol < LOOSE_TOL:
         others += _projected(problem, n, tol)
     candidates = _in_order(others, on_surface)
-    if candidates and why is None and tol < LOOSE_TOL and lowrank.fits(problem):
+    if on_surface is not None and on_surface.seconds < _least_seconds(problem, n, tol):
+        candidates = [choice for choice in candidates if choice is not on_surface.choice]
+    if (candidates or on_surface) and why is None and tol < LOOSE_TOL and lowrank.fits(problem):
         candidates.append(Choice(lowrank, "a factor of x may progress where projections stall"))
     yield from candidates
 
 
 @dataclass(frozen=True)
 class _Estimate:
-    """A choice and the seconds it is expected to take."""
+    """A choice, the seconds it is expected to take, and up to how many times that."""
 
     choice: Choice
     seconds: float = inf
+    spread: float = 1.0
 
 
 def _in_order(others: list[_Estimate], on_surface: _Estimate | None) -> list[Choice]:
@@ -119,10 +124,22 @@ def _in_order(others: list[_Estimate], on_surface: _Estimate | None) -> list[Cho
     if on_surface is None:
         return before
     for place, other in enumerate(others):
-        spread = SURFACE_SPREAD if other.choice.why == SMALL_SYSTEM else 1.0
+        spread = on_surface.spread if other.choice.why == SMALL_SYSTEM else 1.0
         if spread * on_surface.seconds < other.seconds:
             return [*before[:place], on_surface.choice, *before[place:]]
     return [*before, on_surface.choice]
+
+
+def _least_seconds(problem: Problem, n: int, tol: float) -> float:
+    """What projections or interior-point steps take at least, by n and the number of rows.
+
+    It is divided by the spread of the method on the surface, which comes first if it takes less.
+    """
+    from condal.methods.interior.cost import least_step_seconds
+
+    each = SPLITTING_CALLS + SPLITTING_SQUARE * n**2 + SPLITTING_CUBE * n**3
+    interior = INTERIOR_STEPS * least_step_seconds(n, problem.A.size)
+    return min(SPLITTING_STEPS[tol < TIGHT_TOL] * each, interior) / SURFACE_SPREAD
 
 
 def _on_surface(problem: Problem, tol: float) -> _Estimate | None:
@@ -134,7 +151,9 @@ def _on_surface(problem: Problem, tol: float) -> _Estimate | None:
     if seconds == inf:
         return None
     why = "f is linear and sparse equations define a surface of factors of x"
-    return _Estimate(Choice(method, why, SURFACE_PATIENCE), seconds)
+    # Without an interior, interior-point steps stall short of a small tolerance.
+    spread = 1.0 if method.reduces(problem) else SURFACE_SPREAD
+    return _Estimate(Choice(method, why, SURFACE_PATIENCE), seconds, spread)
 
 
 def _projected(problem: Problem, n: int, tol: float) -> list[_Estimate]:
@@ -204,8 +223,11 @@ def _why_not_projected(problem: Problem, n: int, method: LowRankCGAL) -> str | N
 
 def _fixes_diagonal(problem: Problem, n: int) -> bool:
     """Whether each x_ii of one matrix has an equation of its own."""
-    A = problem.A.as_matrix() if problem.h.fixed is not None else None
-    if A is None or A.shape[1] != n * n:
+    from condal.linalg.square_rows import SquareRows
+
+    rows = SquareRows.of(problem.A) if problem.h.fixed is not None else None
+    if rows is None or rows.matrix.shape[1] != n * n:
         return False
+    A = rows.matrix
     single = A.indices[A.indptr[:-1][np.diff(A.indptr) == 1]]  # the entry of each one-entry row
     return np.unique(single[single % (n + 1) == 0]).size == n

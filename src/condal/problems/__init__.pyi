@@ -1,6 +1,9 @@
 from condal.problems.angles import AngularSynchronisation as AngularSynchronisation
 from condal.problems.angles import Phases as Phases
 from condal.problems.angles import angular_synchronisation as angular_synchronisation
+from condal.problems.bisection import BalancedCut as BalancedCut
+from condal.problems.bisection import Bisection as Bisection
+from condal.problems.bisection import bisection as bisection
 from condal.problems.community_detection import Communities as Communities
 from condal.problems.community_detection import communities as communities
 from condal.problems.completion import Completed as Completed

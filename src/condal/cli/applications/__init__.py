@@ -37,6 +37,7 @@ APPLICATIONS = _Applications(
     "max-cut",
     "theta",
     "communities",
+    "bisection",
     "sync",
     "k-means",
     "qap",

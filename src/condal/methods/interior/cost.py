@@ -46,3 +46,8 @@ def step_seconds(A: Any, parts: Sequence[Sized]) -> float:
             counts = np.sort((counts[counts > 0] + 1) // 2)
             total += CALLS + PRODUCT * part.n**3 + plan(counts, part.n)[1]
     return 1e-9 * float(total)
+
+
+def least_step_seconds(n: int, rows: int) -> float:
+    """Return what a step takes at least for one n x n matrix, without the entries of A."""
+    return 1e-9 * (FACTOR * float(rows) ** 3 + WRITE * float(rows) ** 2 + PRODUCT * float(n) ** 3)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
+from condal.linalg.square_rows import SquareRows
 from condal.types import Proximable
 
 SQUARE = 1e-12  # relative error of a row v v'
@@ -61,12 +62,25 @@ def implied_trace(A: Any, b: Array, n: int) -> float | None:
     return float(b @ u) if residual <= IMPLIED * np.sqrt(n) else None
 
 
-def null_vectors(A: Any, rows: Indices, n: int) -> tuple[Indices, Array, float]:
+def null_vectors(A: SquareRows, rows: Indices, n: int) -> tuple[Indices, Array, float]:
     """The rows among the given ones that are squares v v', and an orthonormal basis of the v.
 
     The number is the smallest eigenvalue of the sum of the v v' on the span of the v. An equation
     <v v', x> = 0 leaves x without an interior: it means x v = 0.
     """
+    found, vectors = _squares_in(A.matrix, rows, n)
+    positive = np.isin(A.squares, rows) & (A.c > 0)
+    found += A.squares[positive].tolist()
+    vectors += list((A.vectors[:, positive] * np.sqrt(A.c[positive])).T)
+    if not found or len(found) > MAX_NULL_VECTORS:
+        return np.zeros(0, dtype=np.int64), np.zeros((n, 0)), 1.0
+    axes, sizes, _ = np.linalg.svd(np.array(vectors).T, full_matrices=False)
+    large = sizes > DEPENDENT * sizes[0]
+    return np.array(found), axes[:, large], float(sizes[large].min() ** 2)
+
+
+def _squares_in(A: Any, rows: Indices, n: int) -> tuple[list[int], list[Array]]:
+    """The rows of a sparse A among the given ones that are squares v v', and the v."""
     found, vectors = [], []
     diagonal = A.indices % (n + 1) == 0
     owner = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
@@ -84,8 +98,4 @@ def null_vectors(A: Any, rows: Indices, n: int) -> tuple[Indices, Array, float]:
         if np.abs(v[a] * v[b] - data).max() <= SQUARE * np.abs(data).max():
             found.append(int(i))
             vectors.append(v)
-    if not found or len(found) > MAX_NULL_VECTORS:
-        return np.zeros(0, dtype=np.int64), np.zeros((n, 0)), 1.0
-    axes, sizes, _ = np.linalg.svd(np.array(vectors).T, full_matrices=False)
-    large = sizes > DEPENDENT * sizes[0]
-    return np.array(found), axes[:, large], float(sizes[large].min() ** 2)
+    return found, vectors

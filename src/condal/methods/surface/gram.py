@@ -25,8 +25,8 @@ class Gram:
     """J J' at R: sparse for the narrow rows, bordered by the wide ones.
 
     Equations are solved by conjugate gradients, preconditioned by blocks (by a spectral
-    decomposition for few rows), and by elimination of the border. `failed` is True once an
-    equation was not solved.
+    decomposition for few rows, directly if the narrow rows share no row of x), and by elimination
+    of the border. `failed` is True once an equation was not solved.
     """
 
     def __init__(self, rows: SurfaceRows, R: Array) -> None:
@@ -54,6 +54,8 @@ class Gram:
         few = side <= MAX_DENSE_ROWS
         whole = self.matrix.toarray() - self._removed @ self._removed.T if few else None
         self._spectrum = None if whole is None else np.linalg.eigh(whole)
+        self._diagonal = self.matrix.diagonal() if columns.size == side else None
+        self._cores: dict[float, Array] = {}
         wide = rows.wide_products(R)
         self._order = np.concatenate([rows.narrow, rows.wide, np.arange(rows.size, rows.b.size)])
         images = [2 * rows.along(R, W)[self._order] for W in wide]
@@ -88,6 +90,8 @@ class Gram:
             large = values > ZERO_EIGENVALUE * self._largest
             scaled = (vectors.T @ b)[large] / (values[large] + damping)
             return np.asarray(vectors[:, large] @ scaled)
+        if self._diagonal is not None:
+            return self._by_elimination(b, damping)
         u, r = np.zeros(b.size), b.copy()
         z = self._inverse @ r
         rz = float(r @ z)
@@ -114,3 +118,21 @@ class Gram:
             p += z
         self.failed = self.failed or rz > 1e-6 * first
         return u
+
+    def _by_elimination(self, b: Array, damping: float) -> Array:
+        """The solution where J J' of the narrow rows is diagonal but for what is removed.
+
+        With D the diagonal and B B' the rest, (D - B B')^-1 = D^-1 + F (I - B'F)^-1 F', F = D^-1 B.
+        """
+        assert self._diagonal is not None
+        least = max(ZERO_EIGENVALUE * self._largest, TINY)
+        z = b / np.maximum(self._diagonal + damping, least)
+        if not self._removed.size:
+            return np.asarray(z)
+        if damping not in self._cores:
+            D = np.maximum(self._diagonal + damping, least)
+            F = self._removed / D[:, None]
+            values, vectors = np.linalg.eigh(np.eye(F.shape[1]) - self._removed.T @ F)
+            large = values > ZERO_PIVOT
+            self._cores[damping] = F @ ((vectors[:, large] / values[large]) @ vectors[:, large].T)
+        return np.asarray(z + self._cores[damping] @ (self._removed.T @ z))

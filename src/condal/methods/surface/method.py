@@ -126,11 +126,19 @@ class LowRankNewton:
             return inf
         return CALLS + COUPLING_SECONDS * rows.couplings + ENTRY_SECONDS * entries
 
+    def reduces(self, problem: Problem) -> bool:
+        """Whether the problem has no interior, and the method works on a face of the psd cone."""
+        rows = SurfaceRows.of(problem)
+        return rows is not None and rows.null.size > 0
+
     def first_rank(self, rows: SurfaceRows) -> int:
-        """About sqrt(2 m), the largest rank needed, but no more than memory and time allow."""
+        """About sqrt(2 m), the largest rank needed, but no more than memory and time allow.
+
+        Fewer columns do where no two rows share a row of x, as for diag x = b.
+        """
         n, m = rows.n, rows.b.size
         needed = ceil(ROOM * m / n) + 1
-        usual = min(ceil(sqrt(2 * m)), ceil(20 * n**0.2))
+        usual = min(ceil(sqrt(2 * m)), ceil((20 if rows.couplings > m else 5) * n**0.2))
         return min(n, self.rank or max(needed, usual))
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:

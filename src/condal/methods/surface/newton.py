@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, sqrt
-from typing import Any
 
 import numpy as np
 
@@ -155,14 +154,14 @@ class SurfacePoint:
         return self.near + self.gram.solve(rows.along(self.R, rest), MULTIPLIER_TOL, DAMPING)
 
     @cached_property
-    def _weighted(self) -> Any:
-        return self.surface.rows.adjoint(self.multiplier)
+    def _matrix(self) -> Symmetric:
+        return self.surface.rows.slack_matrix(self.surface.C, self.multiplier)
 
     def slack(self, D: Array) -> Array:
         """S D = (C - A'y) D; S is diagonal for the slacks."""
         rows = self.surface.rows
-        product = self.surface.cost(D)
-        product[: rows.n] -= self._weighted @ D[: rows.n]
+        product = np.zeros(D.shape)
+        product[: rows.n] = self._matrix @ D[: rows.n]
         if rows.traced:
             product[: rows.n] -= self.multiplier[-1] * D[: rows.n]
         rows.slacks(product)[:] = self.slack_values * rows.slacks(D)

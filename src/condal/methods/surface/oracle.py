@@ -51,10 +51,10 @@ class SlackSpectrum:
         axes, roots, _ = np.linalg.svd(R[: rows.n], full_matrices=False)
         w = problem.h.dual_point(-rows.folded(point.multiplier))
         shift = float(point.multiplier[-1]) if rows.traced else 0.0
-        weighted, C = rows.adjoint(rows.unfolded(-w)), point.surface.C
+        S = rows.slack_matrix(point.surface.C, rows.unfolded(-w))
 
         def slack(D: Array) -> Array:
-            return np.asarray(C @ D - weighted @ D - shift * D)
+            return np.asarray(S @ D - shift * D)
 
         known = np.hstack([axes, rows.null])
         lift = np.abs(point.value) + np.abs(point.multiplier).max(initial=0.0)

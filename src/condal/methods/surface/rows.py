@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from condal.linalg.blocked import subtract_product
 from condal.linalg.points import Array, Indices, LowRank
+from condal.linalg.square_rows import SquareRows
 from condal.linalg.symmetric import Symmetric
 from condal.methods.surface.equations import (
     coordinate_bounds,
@@ -55,7 +57,8 @@ class SurfaceRows:
     `origin` has the rows of A of the equations, and `count` is the number of rows of A. Equations
     <v v', x> = 0 are left out: R is orthogonal to the columns of `null`, an orthonormal basis of
     the v, `vanishing` has their rows of A, and `spanned` is the smallest eigenvalue of the sum of
-    the v v' on their span.
+    the v v' on their span. The equations `squares` have the rows c_k v_k v_k' with the columns v_k
+    of `vectors`; their rows of `matrix` are empty.
 
     A vector is an array with the columns of R: R on top, and below it the slacks, row by row.
     """
@@ -70,6 +73,9 @@ class SurfaceRows:
     null: Array
     vanishing: Indices
     spanned: float
+    squares: Indices
+    c: Array
+    vectors: Array
 
     @classmethod
     def of(cls, problem: Problem) -> SurfaceRows | None:
@@ -80,22 +86,30 @@ class SurfaceRows:
         bounds = coordinate_bounds(problem.h)
         if bounds is None or problem.A.size == 0:
             return None
-        A = problem.A.as_matrix()
-        if A is None or A.shape[1] != X.n**2 or A.nnz > MAX_ENTRIES:
+        split = SquareRows.of(problem.A)
+        if split is None or split.matrix.shape[1] != X.n**2 or split.matrix.nnz > MAX_ENTRIES:
             return None
-        A = sp.csr_array(A * X.trace)
+        split = split.scaled(np.full(problem.A.size, X.trace))
+        A = split.matrix
         A.sum_duplicates()
         A.eliminate_zeros()
         origin, b, signs = equations(*bounds)
-        vanishing, null, spanned = null_vectors(A, origin[(signs == 0) & (b == 0)], X.n)
+        vanishing, null, spanned = null_vectors(split, origin[(signs == 0) & (b == 0)], X.n)
         kept = ~np.isin(origin, vanishing)
         origin, b, signs = origin[kept], b[kept], signs[kept]
         implied = implied_trace(A[origin[signs == 0]], b[signs == 0], X.n)
         count, A = A.shape[0], A if np.array_equal(origin, np.arange(A.shape[0])) else A[origin]
-        if implied is not None and (abs(implied - 1.0) <= 1e-9 or (X.at_most and implied < 1.0)):
-            return cls(X.n, A, b, False, signs, origin, count, null, vanishing, spanned)
-        signs = np.append(signs, float(X.at_most))
-        return cls(X.n, A, np.append(b, 1.0), True, signs, origin, count, null, vanishing, spanned)
+        traced = implied is None or not (
+            abs(implied - 1.0) <= 1e-9 or (X.at_most and implied < 1.0)
+        )
+        if traced:
+            b, signs = np.append(b, 1.0), np.append(signs, float(X.at_most))
+        squares = np.flatnonzero(np.isin(origin, split.squares))
+        which = np.searchsorted(split.squares, origin[squares])
+        c, vectors = split.c[which], split.vectors[:, which]
+        return cls(
+            X.n, A, b, traced, signs, origin, count, null, vanishing, spanned, squares, c, vectors
+        )
 
     @cached_property
     def bounded(self) -> Indices:
@@ -121,7 +135,7 @@ class SurfaceRows:
     def restrict(self, D: Array) -> None:
         """Make R orthogonal to the null vectors, in place."""
         if self.null.size:
-            D[: self.n] -= self.null @ (self.null.T @ D[: self.n])
+            subtract_product(D[: self.n], self.null, self.null.T @ D[: self.n])
 
     def with_slacks(self, R: Array, least: float = LEAST_SLACK) -> Array:
         """The vector of R and of the slacks that it leaves, each at least a share of the usual."""
@@ -162,21 +176,41 @@ class SurfaceRows:
         products = np.empty(self._pairs[0].size)
         for block, left, right in self._gathered(R, R):
             np.einsum("kr,kr->k", left, right, out=products[block])
-        return self._completed(self._weights @ products, R, R)
+        image = self._weights @ products
+        if self.squares.size:
+            image[self.squares] += self.c * np.sum((self.vectors.T @ R[: self.n]) ** 2, axis=1)
+        return self._completed(image, R, R)
 
     def along(self, R: Array, D: Array) -> Array:
         """J D = A(R D' + D R'), with twice the products of the slacks."""
         products = np.empty(self._pairs[0].size)
         for block, left, right in self._gathered(R, D):
             np.einsum("kr,kr->k", left, right, out=products[block])
-        for block, left, right in self._gathered(D, R):
-            products[block] += np.einsum("kr,kr->k", left, right)
-        return self._completed(self._weights @ products, R, D, 2.0)
+        if self._on_diagonal:
+            products *= 2.0
+        else:
+            for block, left, right in self._gathered(D, R):
+                products[block] += np.einsum("kr,kr->k", left, right)
+        image = self._weights @ products
+        if self.squares.size:
+            left, right = self.vectors.T @ R[: self.n], self.vectors.T @ D[: self.n]
+            image[self.squares] += 2 * self.c * np.sum(left * right, axis=1)
+        return self._completed(image, R, D, 2.0)
 
     def adjoint(self, u: Array) -> Any:
-        """A'u as a CSR array, without the trace."""
+        """A'u, without the trace, for products: a CSR array unless there are squares."""
         data = self._spread @ u[: self.size]
-        return sp.csr_array((data, *self._pattern), shape=(self.n, self.n))
+        matrix = sp.csr_array((data, *self._pattern), shape=(self.n, self.n))
+        if not self.squares.size:
+            return matrix
+        weights = self.c * u[self.squares]
+        return Symmetric(self.n, sparse=(matrix,), grams=((self.vectors.T, weights),))
+
+    def slack_matrix(self, C: Symmetric, u: Array) -> Symmetric:
+        """C - A'u, without the trace, with its sparse terms merged."""
+        A = self.adjoint(-u)
+        other = A if isinstance(A, Symmetric) else Symmetric(self.n, sparse=(A,))
+        return (C + other).merged()
 
     def adjoint_product(self, u: Array, R: Array) -> Array:
         """(A'u) R, so that J'u is twice this."""
@@ -199,6 +233,9 @@ class SurfaceRows:
     def _gathered(self, R: Array, D: Array) -> Iterator[tuple[slice, Array, Array]]:
         """Blocks of pairs (a, b) of the entries of A, with the rows R_a and D_b."""
         a, b = self._pairs
+        if self._on_diagonal and a.size == self.n:
+            yield slice(0, self.n), R[: self.n], D[: self.n]
+            return
         step = max(1, BLOCK_NUMBERS // R.shape[1])
         for begin in range(0, a.size, step):
             block = slice(begin, begin + step)
@@ -220,6 +257,11 @@ class SurfaceRows:
         """The positions a <= b of the entries of A."""
         a, b = np.divmod(self._columns, self.n)
         return a[a <= b], b[a <= b]
+
+    @cached_property
+    def _on_diagonal(self) -> bool:
+        """Whether all entries of A are on the diagonal of x."""
+        return np.array_equal(*self._pairs)
 
     @cached_property
     def _weights(self) -> Any:
@@ -252,7 +294,9 @@ class SurfaceRows:
     def wide(self) -> Indices:
         """The i of the A_i with entries in many rows of x."""
         counts = np.bincount(self._touches[0], minlength=self.size)
-        return np.flatnonzero(counts > max(MIN_WIDE, WIDE_SHARE * self.n))
+        wide = counts > max(MIN_WIDE, WIDE_SHARE * self.n)
+        wide[self.squares] = True
+        return np.flatnonzero(wide)
 
     @cached_property
     def narrow(self) -> Indices:
@@ -357,17 +401,25 @@ class SurfaceRows:
         products = []
         for i in [*self.wide, *([self.size] if self.traced else [])]:
             product, unit = np.zeros(R.shape), np.zeros(self.b.size)
-            product[: self.n] = self._single(int(i)) @ R[: self.n] if i < self.size else R[: self.n]
+            product[: self.n] = self._row_product(int(i), R[: self.n])
             unit[i] = 1.0
             self.slacks(product)[:] = (self.signs * unit)[self.bounded] * self.slacks(R)
             self.restrict(product)
             products.append(product)
         return products
 
-    def _single(self, i: int) -> Any:
+    def _row_product(self, i: int, R: Array) -> Array:
+        """A_i R; R itself for the trace."""
+        if i == self.size:
+            return R
+        square = np.flatnonzero(self.squares == i)
+        if square.size:
+            v = self.vectors[:, square]
+            return np.asarray(self.c[square] * v @ (v.T @ R))
         entries = self.matrix[[i]].tocoo()
         a, b = np.divmod(entries.col.astype(np.int64), self.n)
-        return sp.csr_array((entries.data, (a, b)), shape=(self.n, self.n))
+        single = sp.csr_array((entries.data, (a, b)), shape=(self.n, self.n))
+        return np.asarray(single @ R)
 
 
 def cost_of(problem: Problem) -> Symmetric:

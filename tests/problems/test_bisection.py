@@ -1,0 +1,127 @@
+"""Bisection: its bound, its face, its rounding."""
+
+from __future__ import annotations
+
+import itertools
+
+import cvxpy as cp
+import networkx as nx
+import numpy as np
+import pytest
+
+import condal
+from condal.problems import bisection
+from condal.problems.balanced import improve_balanced, median_split
+from known import random_graph
+
+
+def lightest(model):
+    signs = (np.array((1, *rest)) for rest in itertools.product((-1, 1), repeat=model.n - 1))
+    return min(model.weight(s) for s in signs if abs(s.sum()) <= model.imbalance)
+
+
+def by_cvxpy(model):
+    n, W, rules = model.n, model.W.toarray(), []
+    if model.imbalance:
+        x = cp.Variable((n, n), PSD=True)
+        rules = [cp.sum(x) >= n % 2, cp.sum(x) <= model.imbalance**2]
+    else:  # x e = 0: without this face, the program has no interior
+        complement = np.linalg.qr(np.eye(n)[:, 1:] - 1 / n)[0]
+        x = complement @ cp.Variable((n - 1, n - 1), PSD=True) @ complement.T
+    rules.append(cp.diag(x) == 1)
+    return cp.Problem(cp.Minimize(cp.sum(cp.multiply(W, 1 - x)) / 4), rules).solve("CLARABEL")
+
+
+@pytest.mark.parametrize(("n", "imbalance"), [(12, 0), (13, 1), (12, 4), (13, 5)])
+def test_an_independent_solver_agrees(n, imbalance):
+    model = bisection(random_graph(n, 5.0, n), imbalance=imbalance)
+    value = by_cvxpy(model)
+    result = condal.solve(model, tol=1e-4)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(value, rel=1e-3)
+    assert result.bound <= value * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n", [7, 8])
+@pytest.mark.parametrize("more", [0, 2])
+def test_cuts_lie_above_the_bound_and_small_graphs_are_cut_best(n, more, seed):
+    rng = np.random.default_rng(seed)
+    W = np.triu(rng.integers(-1, 5, (n, n)) * (rng.random((n, n)) < 0.7), 1).astype(float)
+    model = bisection(W + W.T, imbalance=n % 2 + more)
+    result = condal.solve(model)
+    cut = model.round(result)
+    best = lightest(model)
+    assert cut.weight == pytest.approx(best)
+    assert cut.weight == pytest.approx(model.weight(cut.signs))
+    assert abs(cut.signs.sum()) <= model.imbalance
+    assert result.bound <= best + 1e-9
+    assert model.excess(cut.signs, result) >= 0
+
+
+def test_the_solution_is_on_the_face_of_the_constraint():
+    model = bisection(random_graph(60, 6.0))
+    result = condal.solve(model, "newton", tol=1e-6)
+    assert result.status is condal.Status.SOLVED
+    x = np.asarray(result.x)
+    assert np.abs(x.sum(axis=1)).max() <= 1e-8
+    assert result.price <= 1e-8
+
+
+def test_the_imbalance_has_the_parity_of_the_number_of_vertices():
+    even, odd = nx.cycle_graph(6), nx.cycle_graph(7)
+    assert [bisection(even, imbalance=k).imbalance for k in (None, 0, 1, 2, 5)] == [0, 0, 0, 2, 4]
+    assert [bisection(odd, imbalance=k).imbalance for k in (None, 1, 2, 3, 6)] == [1, 1, 1, 3, 5]
+
+
+def test_planted_halves_are_found():
+    rng = np.random.default_rng(1)
+    planted = np.repeat([1.0, -1.0], 40)
+    likely = np.where(np.equal.outer(planted, planted), 0.4, 0.05)
+    W = np.triu(rng.random((80, 80)) < likely, 1).astype(float)
+    model = bisection(W + W.T)
+    cut = model.round(condal.solve(model), trials=10)
+    assert abs(planted @ cut.signs) == 80
+    assert repr(cut).startswith(f"BalancedCut(weight={model.weight(planted):g}, bound=")
+
+
+@pytest.mark.parametrize("n", [1, 2, 9, 10])
+def test_a_median_split_is_balanced_and_monotone(n):
+    values = np.random.default_rng(n).standard_normal(n)
+    signs = median_split(values)
+    assert signs.sum() == n % 2
+    assert values[signs > 0].min() >= values[signs < 0].max(initial=-np.inf)
+    assert median_split(np.zeros(n)).sum() == n % 2
+
+
+@pytest.mark.parametrize("imbalance", [0, 6])
+def test_moves_decrease_the_cut_and_keep_the_balance(imbalance):
+    model = bisection(random_graph(200, 6.0), imbalance=imbalance)
+    start = median_split(np.random.default_rng(0).standard_normal(200))
+    signs = improve_balanced(model.W, start, imbalance)
+    assert set(np.unique(signs)) == {-1.0, 1.0}
+    assert abs(signs.sum()) <= imbalance
+    assert model.weight(signs) < 0.8 * model.weight(start)
+    assert np.array_equal(improve_balanced(model.W, signs, imbalance), signs)
+
+
+def test_a_time_limit_leaves_a_balanced_cut():
+    model = bisection(random_graph(100, 6.0))
+    cut = model.round(condal.solve(model), max_seconds=1e-6)
+    assert cut.signs.sum() == 0
+    assert cut.weight >= cut.bound
+
+
+@pytest.mark.parametrize(
+    ("W", "imbalance", "text"),
+    [
+        (np.zeros((4, 4)), None, "the graph has no edges"),
+        (nx.cycle_graph(5), 0, "imbalance must be at least 1 for 5 vertices, an odd number"),
+        (nx.cycle_graph(4), 4, "imbalance must be below the number of vertices, 4; got 4"),
+        (nx.cycle_graph(4), -1, "imbalance must be a whole number, at least 0; got -1"),
+        (nx.cycle_graph(4), 1.5, "imbalance must be a whole number"),
+    ],
+)
+def test_what_is_refused(W, imbalance, text):
+    with pytest.raises(condal.ProblemError, match=text):
+        bisection(W, imbalance=imbalance)

@@ -16,8 +16,9 @@ from condal.methods import LowRankNewton
 from condal.methods.surface import gram as gram_module
 from condal.methods.surface import newton
 from condal.methods.surface.equations import equations, null_vectors
-from condal.methods.surface.gram import Gram
-from condal.methods.surface.newton import Surface, SurfacePoint, newton_step
+from condal.methods.surface.manifold import Surface
+from condal.methods.surface.newton import SurfacePoint, newton_step
+from condal.methods.surface.relaxation import Relaxation
 from condal.methods.surface.rows import SurfaceRows, cost_of
 from condal.problems.conic.model import conic_model
 from known import PLANTED, needs_data, random_graph
@@ -74,19 +75,25 @@ def problem_of(kind: str) -> condal.Problem:
 KINDS = ["theta", "sparse", "wide", "at most", "bounds", "box", "partition", "halves", "balanced"]
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=[*KINDS, "relaxed theta", "relaxed wide", "relaxed bounds"])
 def surface(request) -> Surface:
-    problem = problem_of(request.param)
+    problem = problem_of(request.param.removeprefix("relaxed "))
     rows = SurfaceRows.of(problem)
     assert rows is not None
     assert rows.solvable
-    return Surface(rows, cost_of(problem))
+    relaxation = None
+    if request.param.startswith("relaxed"):
+        anchor = 0.1 * np.random.default_rng(5).standard_normal(rows.b.size)
+        relaxation = Relaxation(0.05, anchor, 1e-3)
+    return Surface(rows, cost_of(problem), relaxation)
 
 
 def on(surface: Surface, rank: int = 9) -> SurfacePoint:
     """A point of the surface."""
     R = np.random.default_rng(3).standard_normal((surface.rows.n, rank))
-    moved = surface.retracted(surface.rows.with_slacks(R / np.linalg.norm(R)))
+    with_slacks = surface.rows.with_slacks(R / np.linalg.norm(R))
+    slacks = surface.rows.slacks(with_slacks)
+    moved = surface.retracted(surface.joined(with_slacks[: surface.rows.n], slacks))
     assert moved is not None
     return SurfacePoint(surface, moved, np.zeros(surface.rows.b.size))
 
@@ -102,7 +109,7 @@ def jacobian(surface: Surface, R: np.ndarray) -> np.ndarray:
     units = np.eye(R.size).reshape(-1, *R.shape)
     for unit in units:
         surface.rows.restrict(unit)
-    return np.array([surface.rows.along(R, unit) for unit in units]).T
+    return np.array([surface.along(R, unit) for unit in units]).T
 
 
 def test_images_are_those_of_the_maps():
@@ -138,28 +145,28 @@ def test_elimination_solves_what_a_spectral_decomposition_does(damping, monkeypa
     surface = Surface(rows, cost_of(problem_of("halves")))
     R = on(surface).R
     z = np.random.default_rng(0).standard_normal(rows.b.size)
-    known = Gram(rows, R).solve(z, 1e-13, damping)
+    known = gram_module.Gram(rows, R).solve(z, 1e-13, damping)
     monkeypatch.setattr(gram_module, "MAX_DENSE_ROWS", 0)
-    gram = Gram(rows, R)
+    gram = gram_module.Gram(rows, R)
     assert np.allclose(gram.solve(z, 1e-13, damping), known, rtol=1e-9)
     assert gram.steps == 0
 
 
 def test_the_jacobian_is_the_derivative_and_has_its_adjoint(surface):
     rng, point = np.random.default_rng(0), on(surface)
-    D, rows = direction(surface, point.R), surface.rows
-    slope = (rows.values(point.R + 1e-6 * D) - rows.values(point.R - 1e-6 * D)) / 2e-6
-    assert np.allclose(slope, rows.along(point.R, D), atol=1e-7)
-    u = rng.standard_normal(rows.b.size)
-    adjoint = 2 * rows.adjoint_product(u, point.R)
-    assert u @ rows.along(point.R, D) == pytest.approx(np.vdot(adjoint, D))
+    D = direction(surface, point.R)
+    slope = surface.residual(point.R + 1e-6 * D) - surface.residual(point.R - 1e-6 * D)
+    assert np.allclose(slope / 2e-6, surface.along(point.R, D), atol=1e-7)
+    u = rng.standard_normal(surface.rows.b.size)
+    adjoint = 2 * surface.adjoint_product(u, point.R)
+    assert u @ surface.along(point.R, D) == pytest.approx(np.vdot(adjoint, D))
 
 
 def test_gram_solves_the_dense_equations(surface):
     point = on(surface)
     J = jacobian(surface, point.R)
     z = J @ np.random.default_rng(0).standard_normal(J.shape[1])
-    gram = Gram(surface.rows, point.R)
+    gram = surface.gram(point.R)
     narrow = surface.rows.narrow
     whole = gram.matrix.toarray() - gram._removed @ gram._removed.T
     assert np.allclose(whole, (J @ J.T)[np.ix_(narrow, narrow)], atol=1e-13)
@@ -173,14 +180,14 @@ def test_the_projection_is_idempotent_and_tangent(surface):
     V = direction(surface, point.R)
     P = point.tangent(V, 1e-13)
     assert np.allclose(point.tangent(P, 1e-13), P, atol=1e-9)
-    assert np.allclose(surface.rows.along(point.R, P), 0.0, atol=1e-9)
+    assert np.allclose(surface.along(point.R, P), 0.0, atol=1e-9)
     assert np.vdot(V - P, P) == pytest.approx(0.0, abs=1e-8)
 
 
 def test_the_multiplier_is_that_of_least_squares(surface):
     point = on(surface)
     J = jacobian(surface, point.R)
-    wanted = np.linalg.lstsq(J.T, 2 * surface.cost(point.R).ravel(), rcond=None)[0]
+    wanted = np.linalg.lstsq(J.T, 2 * surface.half_gradient(point.R).ravel(), rcond=None)[0]
     scale = np.abs(wanted).max()
     assert np.allclose(point.multiplier, wanted, atol=1e-4 * scale)
     far = SurfacePoint(surface, point.R, 10 * np.ones(wanted.size))
@@ -197,10 +204,10 @@ def test_gradient_and_hessian_are_derivatives_on_the_surface(surface, monkeypatc
     def value(t: float) -> float:
         R = surface.retracted(point.R + t * D)
         assert R is not None
-        return float(np.vdot(surface.cost(R), R))
+        return surface.value(R)
 
     t = 1e-4
-    middle = float(np.vdot(surface.cost(point.R), point.R))
+    middle = surface.value(point.R)
     slope = (value(t) - value(-t)) / (2 * t)
     bend = (value(t) - 2 * middle + value(-t)) / t**2
     assert slope == pytest.approx(float(np.vdot(point.gradient, D)), abs=1e-5)
@@ -218,7 +225,7 @@ def test_the_length_of_a_landing_step_is_the_best_one(surface):
     R = 1.5 * on(surface).R
     residual = surface.residual(R)
     for scale in (0.1, 1.0, 10.0):
-        D = -scale * surface.rows.adjoint_product(residual, R)
+        D = -scale * surface.adjoint_product(residual, R)
         length = surface._best_length(residual, R, D)
         sizes = [np.linalg.norm(surface.residual(R + t * D)) for t in np.linspace(0.01, 1, 100)]
         best = np.linalg.norm(surface.residual(R + length * D))
@@ -234,7 +241,7 @@ def test_landings_from_far_away_reach_the_surface(surface):
 
 def test_accepted_steps_lower_the_priced_objective(surface):
     point, radius = on(surface), 0.3
-    for _ in range(12):
+    for _ in range(12 if surface.relaxation is None else 30):
         step = newton_step(point, radius)
         if step.accepted:
             rounding = 1e-9 * abs(point.value)
@@ -244,6 +251,38 @@ def test_accepted_steps_lower_the_priced_objective(surface):
             assert step.radius <= radius
         point, radius = step.point, step.radius
     assert point.residual < 1e-3
+
+
+def test_a_relaxation_makes_a_proximal_step_of_the_multiplier():
+    problem = problem_of("theta")
+    rows = SurfaceRows.of(problem)
+    anchor = 0.1 * np.random.default_rng(5).standard_normal(rows.b.size)
+    point, radius = on(Surface(rows, cost_of(problem), Relaxation(0.05, anchor, 1e-3))), 0.3
+    for _ in range(40):
+        step = newton_step(point, radius)
+        point, radius = step.point, step.radius
+    assert point.residual < 1e-7
+    moved = (point.multiplier - anchor)[: rows.size]
+    missing = -point.surface.infeasibility(point.R)[: rows.size]
+    assert np.allclose(missing, 0.05**2 * moved, atol=1e-8)
+
+
+def test_a_round_without_much_effect_halves_the_relaxation_down_to_a_limit():
+    relaxation = Relaxation.of(np.array([4.0, 1.0, 1.0]), np.zeros(3))
+    first = relaxation.size
+    assert relaxation.next_round(np.ones(3), 1.0).size == first
+    for _ in range(20):
+        relaxation = relaxation.next_round(np.ones(3), 1.0)
+    assert relaxation.size == pytest.approx(1e-3 * first)
+    assert relaxation.next_round(np.ones(3), 0.1).size == relaxation.size
+
+
+def test_theta_with_many_multipliers_is_proved():
+    """Two leaves of a vertex make two dependent rows: few of the multipliers make S psd."""
+    model = condal.problems.theta(random_graph(300, 3.0, seed=0))
+    result = condal.solve(model, LowRankNewton(aim=1e-6), tol=1e-6, max_iters=80)
+    assert result.status is Status.SOLVED
+    assert result.history[-1].k < 80
 
 
 def test_a_trace_that_the_rows_fix_is_no_row_of_its_own():

@@ -22,7 +22,7 @@ from condal.problem import Problem
 from condal.types import Lifted, Spectral
 
 if TYPE_CHECKING:
-    from condal.methods.surface.newton import Surface
+    from condal.methods.surface.manifold import Surface
 
 MAX_INFEASIBILITY = 0.1  # relative: from further away, the nearest point is not worth the search
 MAX_NUMBERS = 2 * 10**7  # of a factor, which is copied some times
@@ -50,7 +50,7 @@ class FactorRepair:
     @cached_property
     def _surface(self) -> Surface | None:
         """The surface, if equations with J J' can be solved; made when it is needed first."""
-        from condal.methods.surface.newton import Surface
+        from condal.methods.surface.manifold import Surface
         from condal.methods.surface.rows import SurfaceRows, cost_of
 
         rows = SurfaceRows.of(self.problem)

@@ -15,7 +15,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.maps.combined import Stack
-from condal.maps.entries import Diagonal
+from condal.maps.diagonal import Diagonal
 from condal.maps.quadratics import Quadratics
 from condal.problem import Problem
 from condal.problems.answers import excess, generator, point_of, rounding_limit, trials_of

@@ -37,8 +37,10 @@ CLASSES = {  # by the paths of their modules
     "condal.methods.rules": "Balanced Classical Const Corrective Decr Exact Fixed FractionOfGap "
     "Given Harmonic LineSearch Never Smoothed Whole",
     "condal.methods.state": "State Warm",
-    "condal.methods.surface.method": "LowRankNewton SurfaceState",
+    "condal.methods.surface.method": "LowRankNewton",
     "condal.methods.surface.rank_policy": "RankPolicy",
+    "condal.methods.surface.relaxation": "Relaxation",
+    "condal.methods.surface.run": "SurfaceState",
     "condal.history": "History Row",
     "condal.result": "Status",
     "condal.storage.atoms": "Atoms",

@@ -12,6 +12,7 @@ from condal.methods.surface.rows import SurfaceRows
 from condal.runtime.cancellation import check_cancelled
 
 MAX_STEPS = 600  # of conjugate gradients
+SLOW_STEPS = 200  # of one solution: J J' is then ill-conditioned
 MAX_DENSE_ROWS = (
     200  # up to here a spectral decomposition is cheap, and safe where J J' is singular
 )
@@ -22,16 +23,17 @@ TINY = 1e-300
 
 
 class Gram:
-    """J J' at R: sparse for the narrow rows, bordered by the wide ones.
+    """J J' + shift I at R, without the shift for the trace: sparse, bordered by the wide rows.
 
     Equations are solved by conjugate gradients, preconditioned by blocks (by a spectral
     decomposition for few rows, directly if the narrow rows share no row of x), and by elimination
-    of the border. `failed` is True once an equation was not solved.
+    of the border. `slow` is True once a solution took many steps, `failed` once an equation was
+    not solved.
     """
 
-    def __init__(self, rows: SurfaceRows, R: Array) -> None:
+    def __init__(self, rows: SurfaceRows, R: Array, shift: float = 0.0) -> None:
         self.rows, self.R = rows, R
-        self.steps, self.failed = 0, False
+        self.steps, self.slow, self.failed = 0, False, False
         check_cancelled()
         place, columns, pointers = rows.coupling
         check_cancelled()
@@ -42,8 +44,8 @@ class Gram:
         data: Any = np.bincount(place, 4 * np.concatenate(products), minlength=columns.size)
         data = data.astype(np.float64, copy=False)  # an empty count is of integers
         side = rows.narrow.size
-        squares = np.zeros(rows.b.size)
-        squares[rows.bounded] = 4 * rows.slacks(R) ** 2
+        squares = np.full(rows.b.size, shift)
+        squares[rows.bounded] += 4 * rows.slacks(R) ** 2
         data[rows.diagonal] += squares[rows.narrow]
         check_cancelled()
         self.matrix = sp.csr_array((data, columns, pointers), shape=(side, side))
@@ -61,12 +63,18 @@ class Gram:
         images = [2 * rows.along(R, W)[self._order] for W in wide]
         border = np.array(images).reshape(len(wide), rows.b.size).T
         self._border, corner = border[:side], border[side:]
+        corner[: rows.wide.size, : rows.wide.size] += shift * np.eye(rows.wide.size)
         solved = [self._conjugate(column, TIGHT) for column in self._border.T]
         self._solved = np.array(solved).reshape(len(wide), side).T
         schur = corner - self._border.T @ self._solved
         values, vectors = np.linalg.eigh(0.5 * (schur + schur.T))
         large = values > ZERO_PIVOT * max(float(np.abs(corner).max(initial=0.0)), TINY)
         self._schur = (vectors[:, large] / values[large]) @ vectors[:, large].T
+
+    @property
+    def diagonal(self) -> Array:
+        """The diagonal of J J' of the narrow rows, or [1] if there are none."""
+        return np.asarray(self.matrix.diagonal()) if self.matrix.shape[0] else np.ones(1)
 
     def solve(self, z: Array, tol: float, damping: float = 0.0) -> Array:
         """Solve J J' u = z to a relative residual of tol.
@@ -96,7 +104,8 @@ class Gram:
         z = self._inverse @ r
         rz = float(r @ z)
         target, first, p = tol * tol * rz, rz, z.copy()
-        for _ in range(MAX_STEPS):
+        for k in range(MAX_STEPS):
+            self.slow = self.slow or k > SLOW_STEPS
             if rz <= target:
                 return u
             check_cancelled()

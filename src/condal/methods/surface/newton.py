@@ -17,108 +17,18 @@ import numpy as np
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.methods.surface.gram import Gram
-from condal.methods.surface.rows import SurfaceRows
+from condal.methods.surface.manifold import FEASIBLE, Surface, dot, norm
 
 MULTIPLIER_TOL = 1e-9  # relative residual of the equations of the multiplier
 DAMPING = 1e-6  # of the largest entry of J J': rows far below it keep their multiplier
 TANGENT_TOL = 1e-5  # of those of a projection onto the tangent space
-RETRACTION_TOL = 1e-3
 MAX_INNER_STEPS = 200
 PATH_RADII = 4  # radii, each a quarter of the one before, at which a step is kept
-MAX_RETRACTIONS = 20  # Gauss-Newton steps
-CHECK_EVERY = 10  # of these: whether those that are left may suffice
 FORCING, LEAST_FORCING = 0.1, 1e-2  # of the gradient: the residual of a subproblem
 SUPERLINEAR = 100.0  # ratio of the forcing term to the residual near a solution
-SLOW_CHORD = 0.02  # ratio of residuals above which J J' is formed again
-FEASIBLE = 1e-13  # |A(R R') - b| on the surface
-CLEARLY_FEASIBLE = 1e-9  # a larger residual of a retraction means that it failed
 PRICE_SHARE = 1e-3  # of the predicted gain: the price of the infeasibility that a step may leave
 ACCEPTED_RATIO = 0.05
 ROUNDING = 1e-14
-
-
-def dot(a: Array, b: Array) -> float:
-    """<a, b>."""
-    return float(np.einsum("ij,ij->", a, b))
-
-
-def norm(a: Array) -> float:
-    """|a|."""
-    return sqrt(dot(a, a))
-
-
-@dataclass(frozen=True, eq=False)
-class Surface:
-    """The objective <C, R R'> on the surface of some rows."""
-
-    rows: SurfaceRows
-    C: Symmetric
-
-    def cost(self, D: Array) -> Array:
-        """C D, with 0 for the slacks."""
-        product, n = np.zeros(D.shape), self.rows.n
-        product[:n] = self.C @ D[:n]
-        self.rows.restrict(product)
-        return product
-
-    def residual(self, R: Array) -> Array:
-        """A(R R') - b."""
-        return self.rows.values(R) - self.rows.b
-
-    def retracted(
-        self,
-        R: Array,
-        gram: Gram | None = None,
-        tol: float = FEASIBLE,
-        most: int = MAX_RETRACTIONS,
-    ) -> Array | None:
-        """R moved to the surface; None if at most `most` Gauss-Newton steps do not lead there.
-
-        The first steps use `gram`, the J J' of a point nearby, for as long as they converge fast.
-        """
-        R, size = self.approached(R, gram, tol, most)
-        return R if size <= max(tol, CLEARLY_FEASIBLE) else None
-
-    def approached(
-        self,
-        R: Array,
-        gram: Gram | None = None,
-        tol: float = FEASIBLE,
-        most: int = MAX_RETRACTIONS,
-    ) -> tuple[Array, float]:
-        """R moved towards the surface by at most `most` Gauss-Newton steps, and |A(R R') - b|."""
-        residual = self.residual(R)
-        size = mark = float(np.linalg.norm(residual))
-        for k in range(most):
-            if size <= tol:
-                break
-            if k and k % CHECK_EVERY == 0:  # far away the residual falls by about as much each time
-                if (most - k) * (mark - size) < CHECK_EVERY * size:
-                    break
-                mark = size
-            fresh = gram is None
-            gram = Gram(self.rows, R) if gram is None else gram
-            D = -2 * self.rows.adjoint_product(gram.solve(residual, RETRACTION_TOL), gram.R)
-            moved = R + (self._best_length(residual, R, D) if fresh else 1.0) * D
-            change = self.residual(moved)
-            new = float(np.linalg.norm(change))
-            if new < size:
-                R, residual = moved, change
-            elif fresh:
-                break
-            gram = None if new > SLOW_CHORD * size else gram
-            size = min(new, size)
-        return R, size
-
-    def _best_length(self, residual: Array, R: Array, D: Array) -> float:
-        """The t in (0, 1] of the smallest |A((R + tD)(R + tD)') - b|, which is quadratic in t."""
-        slope, bend = self.rows.along(R, D), self.rows.values(D)
-        powers = np.array([bend, slope, residual])
-        products = powers @ powers.T
-        quartic = np.array([np.trace(products[::-1], k) for k in (-2, -1, 0, 1, 2)])
-        roots = np.roots(np.polyder(quartic))
-        lengths = np.append(roots.real[(roots.real > 0) & (roots.real < 1)], 1.0)
-        return float(lengths[np.argmin(np.polyval(quartic, lengths))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,23 +45,25 @@ class SurfacePoint:
     @cached_property
     def gram(self) -> Gram:
         """J J' at R."""
-        return Gram(self.surface.rows, self.R)
+        return self.surface.gram(self.R)
 
     @cached_property
-    def _cost(self) -> Array:
-        return self.surface.cost(self.R)
+    def _half_gradient(self) -> Array:
+        return self.surface.half_gradient(self.R)
 
     @cached_property
     def value(self) -> float:
         """<C, R R'>."""
-        return dot(self._cost, self.R)
+        n = self.surface.rows.n
+        return dot(self._half_gradient[:n], self.R[:n])
 
     @cached_property
     def multiplier(self) -> Array:
         """y with J (2 (C - A'y) R) = 0."""
-        rows = self.surface.rows
-        rest = 2 * (self._cost - rows.adjoint_product(self.near, self.R))
-        return self.near + self.gram.solve(rows.along(self.R, rest), MULTIPLIER_TOL, DAMPING)
+        surface = self.surface
+        rest = 2 * (self._half_gradient - surface.adjoint_product(self.near, self.R))
+        damping = DAMPING if surface.relaxation is None else 0.0
+        return self.near + self.gram.solve(surface.along(self.R, rest), MULTIPLIER_TOL, damping)
 
     @cached_property
     def _matrix(self) -> Symmetric:
@@ -177,13 +89,13 @@ class SurfacePoint:
     @cached_property
     def gradient(self) -> Array:
         """2 S R."""
-        return self.tangent(2 * self.slack(self.R), MULTIPLIER_TOL)
+        half = self._half_gradient - self.surface.adjoint_product(self.multiplier, self.R)
+        return self.tangent(2 * half, MULTIPLIER_TOL)
 
     def tangent(self, V: Array, tol: float) -> Array:
         """V - J'(J J')^-1 J V."""
-        rows = self.surface.rows
-        u = self.gram.solve(rows.along(self.R, V), tol)
-        return V - 2 * rows.adjoint_product(u, self.R)
+        u = self.gram.solve(self.surface.along(self.R, V), tol)
+        return V - 2 * self.surface.adjoint_product(u, self.R)
 
     def hessian(self, D: Array) -> Array:
         """The tangent part of 2 S D."""
@@ -195,9 +107,13 @@ class SurfacePoint:
         return norm(self.gradient) / max(abs(self.value), 1e-3)
 
     def priced(self, R: Array) -> float:
-        """<C, R R'> with the infeasibility of R at the price y."""
-        infeasibility = self.surface.residual(R)
-        return dot(self.surface.cost(R), R) - float(self.multiplier @ infeasibility)
+        """The objective with what R misses of the surface at the price y."""
+        return self.surface.value(R) - float(self.multiplier @ self.surface.residual(R))
+
+    @cached_property
+    def price(self) -> float:
+        """<y, A(R R') - b>, slacks included."""
+        return float(self.multiplier @ self.surface.infeasibility(self.R))
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,7 +74,7 @@ class SlackSpectrum:
             least = min(least, 0.0)
         constant = problem.f.value(np.zeros(problem.f.M.size))
         lower = constant + least - problem.h.conjugate(w)
-        gap = point.priced(R) + constant - lower
+        gap = point.value - point.price + constant - lower
         return cls(
             values[:count],
             basis @ turned[:, :count],

@@ -299,7 +299,8 @@ def test_a_percentage_is_never_less_than_it_is(share, text):
     [(1.0, 1 + 1e-12, "1.000000001"), (1.0, 1 - 1e-12, "0.9999999999")],
 )
 def test_a_bound_is_rounded_to_stay_one(solved, objective, bound, text):
-    result = replace(solved, history=History(), certificate=Certificate(objective, bound, 0.0, "a"))
+    certificate = Certificate(objective, bound, 0.0, "a")
+    result = replace(solved, history=History(), certificate=certificate, maximise=None)
     assert words.bound_of(result) == text
 
 
@@ -307,5 +308,6 @@ def test_a_bound_that_the_objective_has_passed_is_still_rounded_its_own_way(solv
     """An infeasible iterate may be better than the bound; the history tells which way it bounds."""
     history = History()
     history.append(Row(1, 0.0, 9.0, 9.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1, 1, 0.1))
-    result = replace(solved, history=history, certificate=Certificate(2.0, 1 + 1e-12, 0.1, "a"))
+    certificate = Certificate(2.0, 1 + 1e-12, 0.1, "a")
+    result = replace(solved, history=history, certificate=certificate, maximise=None)
     assert words.bound_of(result) == "1.000000001"

@@ -51,7 +51,7 @@ PROVED, NOT_PROVED = 0, 1
     "--max-seconds",
     type=float,
     metavar="S",
-    help="Stop after S seconds; what is not proved by then is not proved.",
+    help="Stop after S seconds; a proof that is not complete by then does not count.",
 )
 @click.option("--quiet", is_flag=True, help="Print errors only; the exit code is the verdict.")
 @click.pass_context

@@ -48,7 +48,8 @@ def _cases() -> Iterator[Case]:
 
 
 def measure(name: str, tol: float, build: Callable[[], Problem | Model]) -> dict[str, Any]:
-    """Solve one problem; `proofs` is the CPU time of its proofs, `share` their part of all."""
+    """Solve one problem; `proofs` is the CPU time of its proofs, `share` their part of all, and
+    `estimate` the gap that was estimated where the proof was tried."""
     problem, seconds = problem_of(build()), []
     certify = ProofLedger.certify
 
@@ -71,6 +72,7 @@ def measure(name: str, tol: float, build: Callable[[], Problem | Model]) -> dict
         "tol": tol,
         "status": result.status.name,
         "gap": result.gap,
+        "estimate": result.history.last.gap,
         "seconds": total,
         "proofs": sum(seconds),
         "tried": len(seconds),

@@ -104,6 +104,21 @@ def test_a_complete_factorisation_gives_no_direction(name):
     assert PartialCholesky.of(V, least_of(V) - 0.1).below() is None
 
 
+@pytest.mark.parametrize("scale", [2.0**-480, 2.0**480])
+@pytest.mark.parametrize("above", [-1e-3, 1e-6, 0.1])
+def test_large_and_small_numbers_are_factorised_alike(scale, above, monkeypatch):
+    """At 1e147, LAPACK found no Ritz vectors."""
+    monkeypatch.setattr(partial, "ROUND_FLOPS", 1.0)
+    V = MATRICES["signed graph"]()
+    tau = least_of(V) + above
+    factors, scaled = PartialCholesky.of(V, tau), PartialCholesky.of(V.scaled(scale), scale * tau)
+    assert (factors.failed is None) == (scaled.failed is None) == (above < 0)
+    if above < 0:
+        assert scaled.proof().value == pytest.approx(scale * factors.proof().value, rel=1e-14)
+    else:
+        np.testing.assert_allclose(scaled.below()[0], scale * factors.below()[0], rtol=1e-9)
+
+
 def test_a_matrix_that_is_not_symmetric_is_not_factorised():
     full = np.eye(4)
     full[0, 1] = 1e-300

@@ -8,6 +8,7 @@ This needs no ordering in advance, and the trace alone bounds its rounding, so n
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import frexp
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,12 +120,15 @@ class PartialCholesky:
         size = np.linalg.norm(u)
         if not 0 < size < np.inf:
             return None
-        run = Recurrence(self.V.merged(), u / size, keep=RITZ_STEPS)
+        # Squares of large or small numbers leave the range of LAPACK; powers of 2 round nothing.
+        unit = 2.0 ** -frexp(float(self.V.absolute_diag().max()) + abs(self.tau))[1]
+        V = self.V.merged().scaled(unit)
+        run = Recurrence(V, u / size, keep=RITZ_STEPS)
         run.grow_to(RITZ_STEPS)
         basis = np.linalg.qr(run.kept_vectors(MAX_RITZ_VECTORS))[0]
-        values, turned = np.linalg.eigh(basis.T @ (self.V @ basis))
-        low = values < self.tau
-        return (values[low], basis @ turned[:, low]) if low.any() else None
+        values, turned = np.linalg.eigh(basis.T @ (V @ basis))
+        low = values < unit * self.tau
+        return (values[low] / unit, basis @ turned[:, low]) if low.any() else None
 
 
 def partial_cholesky(V: Symmetric, tau: float) -> Proof | None:

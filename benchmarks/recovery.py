@@ -16,6 +16,7 @@ from benchmarks.record import DATA
 from benchmarks.rivals import wirtinger_flow
 from condal.lab.bench.peers.soft_impute import soft_impute
 from condal.lab.bench.recovery import Ratings, diffraction
+from condal.maps.diffraction import CodedDiffraction
 from condal.problems.completion import matrix_completion
 from condal.problems.phases import Signal, phase_retrieval
 
@@ -25,7 +26,7 @@ RATINGS = DATA / "movielens" / "ml-latest-small_ratings.csv.xz"
 def phase(side: int) -> Instance:
     """A random complex image seen through 12 random octanary masks, without noise."""
     n, known = side * side, diffraction(side)
-    u, b, a = known.truth, known.model.b, known.model.A.a.of
+    u, b, a = known.truth, known.model.b, CodedDiffraction(known.masks)
 
     def ours(tol: float, max_seconds: float | None = None) -> tuple[Any, Any]:
         model = phase_retrieval(b, masks=a.masks)
@@ -39,7 +40,7 @@ def phase(side: int) -> Instance:
         return {"error": Signal(np.asarray(x), 0.0).error(u)}
 
     def lifted(cp: Any) -> Any:
-        return programs.lifted_signal(a, b, phase_retrieval(b, masks=a.masks).trace)(cp)
+        return programs.lifted_signal(a, b, known.model.trace / float(a.frame.min()))(cp)
 
     rivals = {"Wirtinger flow": lambda eps: wirtinger_flow(a, b, u), **engines(lifted, "SCS")}
     title = f"phase retrieval, n = {n:,}"

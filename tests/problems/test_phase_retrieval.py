@@ -201,3 +201,17 @@ def test_the_trace_never_excludes_the_signal():
 def test_measurements_of_nothing_are_refused():
     with pytest.raises(ProblemError, match="a is 0: its measurements say nothing"):
         condal.problems.phase_retrieval(np.ones(3), np.zeros((3, 2)))
+
+
+def test_pixels_that_are_measured_unequally_are_scaled():
+    rng = np.random.default_rng(0)
+    masks = rng.choice([0.2, 3.0], (10, 6, 5)) * rng.choice([1, -1, 1j, -1j], (10, 6, 5))
+    u = rng.standard_normal(30) + 1j * rng.standard_normal(30)
+    b = np.abs(condal.CodedDiffraction(masks).matvec(u)) ** 2
+    model = phase_retrieval(b, masks=masks)
+    np.testing.assert_allclose(model.A.a.of.frame, 1.0)
+    energy = float(np.sum(np.abs(model.scale * u) ** 2))
+    assert energy <= model.trace <= 1.06 * energy  # all of the intensity is in s u
+    assert model.residual(u) < 1e-12
+    assert model.signal(condal.solve(model, tol=1e-7)).error(u) < 1e-2
+    assert phase_retrieval(b, masks=masks, trace=99.0).scale is None

@@ -71,7 +71,8 @@ class PhaseRetrieval:
     A signal u with :math:`|(a u)_i|^2 = b_i` is the point :math:`u u^*` of objective 0. The rank is
     not bounded, so the problem is convex; measurements that determine the signal mostly determine
     the point as well. x is complex Hermitian, or real symmetric if `a` is real, for real signals.
-    `phase_retrieval` builds the model.
+    With a `scale` s, x is the point of s u instead, and a is divided by s. `phase_retrieval` builds
+    the model.
 
     Parameters
     ----------
@@ -80,11 +81,13 @@ class PhaseRetrieval:
     b : ndarray
         The intensities.
     trace : float
-        A bound on :math:`\|u\|^2`.
+        A bound on :math:`\|u\|^2`, or on :math:`\|s u\|^2`.
     name : str, optional
         The name in results and reports.
     shape : tuple of int, optional
         The shape of the image, if the signal is one.
+    scale : ndarray, optional
+        The factors s of the values of the signal.
 
     References
     ----------
@@ -98,6 +101,7 @@ class PhaseRetrieval:
     trace: float
     name: str = "phase retrieval"
     shape: tuple[int, int] | None = None
+    scale: Array | None = field(default=None, repr=False)
 
     @property
     def n(self) -> int:
@@ -128,16 +132,21 @@ class PhaseRetrieval:
         Signal
             The signal and its residual.
         """
-        x = point_of(result, self.n)
+        values = self.leading(point_of(result, self.n))
+        return Signal(values, self.residual(values))
+
+    def leading(self, x: Any) -> Any:
+        """Return the signal of the leading eigenpair of a point."""
         U, roots, _ = np.linalg.svd(factor_of(x), full_matrices=False)
         values = U[:, 0] * roots[0]
-        return Signal(values, self.residual(values))
+        return values if self.scale is None else values / self.scale
 
     def residual(self, values: Any) -> float:
         """Return | |a u|^2 - b | / |b| for a signal u."""
         u = np.asarray(values).ravel()
         if u.shape != (self.n,):
             raise ProblemError(f"a signal has {self.n} values here; got shape {u.shape}")
+        u = u if self.scale is None else self.scale * u
         both = real_vectors(u[:, None]) if self.A.each == 2 else np.column_stack([u.real, u.imag])
         image = self.A(LowRank(both, np.ones(both.shape[1])))
         return float(np.linalg.norm(image - self.b) / np.linalg.norm(self.b))
@@ -164,7 +173,8 @@ def phase_retrieval(
         The masks of coded diffraction, instead of a: the intensities are those of the unitary 2-D
         Fourier transforms of masks * image.
     trace : float, optional
-        A bound on :math:`\|u\|^2`; by default it is derived from the intensities.
+        A bound on :math:`\|u\|^2`; by default it is derived from the intensities, and the values
+        of an image are scaled such that all pixels are measured alike.
     name : str, optional
         The name in results and reports.
 
@@ -191,7 +201,9 @@ def phase_retrieval(
     """
     if (a is None) == (masks is None):
         raise ProblemError("give the measurements either as the matrix a= or as masks=")
-    A = Quadratics(CodedDiffraction(masks) if a is None else a)
+    scale = _pixel_scale(masks) if a is None and trace is None else None
+    stack = masks if scale is None else np.asarray(masks) / scale.reshape(np.shape(masks)[-2:])
+    A = Quadratics(CodedDiffraction(stack) if a is None else a)
     b = finite_array(intensities, "intensities")
     if masks is not None and b.ndim == 3 and b.shape != np.shape(masks):
         raise ProblemError(
@@ -212,7 +224,18 @@ def phase_retrieval(
         trace = _trace(A, b)
     require_positive(trace, "trace")
     shape = None if masks is None else (int(np.shape(masks)[-2]), int(np.shape(masks)[-1]))
-    return PhaseRetrieval(A, b, float(trace), name, shape)
+    return PhaseRetrieval(A, b, float(trace), name, shape, scale)
+
+
+def _pixel_scale(masks: Any) -> Array | None:
+    """Return the square roots of the sums of squares of the masks, None if a pixel is not measured.
+
+    The lowest eigenvector of the gradient at x = 0 is near the signal if all pixels are measured
+    alike; otherwise, on large images, it is near the pixel that is measured most.
+    """
+    frame = CodedDiffraction(masks).frame.ravel()
+    least = MIN_FRAME_EIGENVALUE * float(frame.mean())
+    return np.sqrt(frame) if frame.min() >= least > 0 else None
 
 
 def _trace(A: Quadratics, b: Array) -> float:

@@ -11,7 +11,6 @@ import numpy as np
 from condal.maps.diffraction import CodedDiffraction
 from condal.problem import Problem
 from condal.problems.completion import Completed, MatrixCompletion, matrix_completion
-from condal.problems.factors import factor_of
 from condal.problems.phases import PhaseRetrieval, Signal, phase_retrieval
 
 if TYPE_CHECKING:
@@ -62,6 +61,7 @@ class KnownSignal:
     """A phase retrieval whose signal is known."""
 
     model: PhaseRetrieval
+    masks: Any = field(repr=False)
     truth: Any = field(repr=False)
 
     @property
@@ -70,8 +70,7 @@ class KnownSignal:
 
     def signal_error(self, answer: PeerAnswer) -> float:
         """Return the relative distance of the leading eigenvector of x from the signal."""
-        U, roots, _ = np.linalg.svd(factor_of(cast(Any, answer.x)), full_matrices=False)
-        return Signal(U[:, 0] * roots[0], 0.0).error(self.truth)
+        return Signal(self.model.leading(answer.x), 0.0).error(self.truth)
 
 
 def star_ratings(m: int, n: int, known: int, rank: int = 10) -> tuple[Any, ...]:
@@ -116,4 +115,4 @@ def diffraction(side: int, noise: float = 0.0) -> KnownSignal:
     b = np.abs(CodedDiffraction(masks).matvec(u)) ** 2
     if noise:
         b = np.maximum(0.0, b * (1 + noise * rng.standard_normal(b.size)))
-    return KnownSignal(phase_retrieval(b, masks=masks), u)
+    return KnownSignal(phase_retrieval(b, masks=masks), masks, u)

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from condal.linalg.points import Array
+from condal.linalg.points import Array, LowRank
+from condal.linalg.symmetric import Symmetric
 from condal.methods.lagrangian import zero_of
 from condal.methods.lowrank.factor_layout import Layout
+from condal.types import Spectral
 
 if TYPE_CHECKING:
     from condal.problem import Problem
 
 RANDOM_PART = 1e-2  # of R, beside the eigenvectors
+FIRST_TOL = 1e-2  # the error of the first eigenvalue, relative to the size of the gradient
 TINY = 1e-300
 
 
@@ -31,7 +34,8 @@ def first_atoms(problem: Problem, layout: Layout, R: Array) -> Array:
     R = RANDOM_PART / sqrt(R.size) * R
     for block, v in zip(layout.blocks, layout.parts(V), strict=True):
         X = block.X
-        values, vectors = X.lowest(v, R.shape[1], 0.01 * f.variation(X.max_norm) / X.max_norm)
+        tol = FIRST_TOL * f.variation(X.max_norm) / X.max_norm
+        values, vectors = X.lowest(v, R.shape[1], tol) if R.shape[1] > 1 else _single(X, v, tol)
         falling = np.maximum(-values, 0.0)
         R[block.rows, : values.size] += vectors * np.sqrt(falling / max(falling.sum(), TINY))
         R[block.every] *= sqrt(X.trace)
@@ -42,3 +46,17 @@ def first_atoms(problem: Problem, layout: Layout, R: Array) -> Array:
             slack = 1.0 - float(np.vdot(R[block.rows], R[block.rows])) / block.X.trace
             R[block.every.stop - 1, 0] = sqrt(max(slack, RANDOM_PART) * block.X.trace)
     return R
+
+
+def _single(X: Spectral, v: Symmetric, tol: float) -> tuple[Array, Array]:
+    """Return the lowest eigenvector of v from the oracle, and its value.
+
+    All of R depends on it. `lowest` combines it from the steps that it keeps in memory, few of them
+    where n is large, and a bound on the variation of f may be far above the size of v.
+    """
+    start = np.random.default_rng(X.n).standard_normal((X.n, 1))
+    size = float(np.linalg.norm(v @ start) / np.linalg.norm(start))
+    atom = X.lmo(v, X.trace * min(tol, FIRST_TOL * size))
+    assert isinstance(atom, LowRank)
+    vector = atom.U[:, :1]
+    return np.array([float(vector[:, 0] @ (v @ vector)[:, 0])]), vector

@@ -34,6 +34,8 @@ from condal.problems.conic.trace import (
 )
 from condal.problems.conic.unfolded import blocks_of
 from condal.problems.conic.verified import (
+    conic_form,
+    separator_near,
     verifiable,
     verified_bound,
     verified_infeasible,
@@ -44,6 +46,7 @@ from condal.runtime.time_limit import TimeLimit
 from condal.types import Method
 
 GAP_ROUNDING = 1e-12  # relative to the objective
+ANY_TRACE = "the proof holds whatever the trace"
 GIVEN_TRACE = "for points within the given trace bound"
 UNVERIFIED = "the program's own data prove less than tol: scale the rows, or raise tol"
 NEAR_RETRY, RETRY = 0.5, 0.01  # of tol, if the first bound is not proved on the own data
@@ -310,7 +313,7 @@ class ConicModel:
         """
         if not self._trace.given and self._trace.level == inf:
             return ""
-        if combine(self.shape, d).impossible:
+        if combine(self.shape, d).impossible or self._separator_near(d) is not None:
             return ""
         return self._given_trace if self._trace.given else None
 
@@ -325,8 +328,12 @@ class ConicModel:
         """Keep a proof of infeasibility only if it does not assume a trace."""
         if not self._trace.given and self._trace.level == inf:
             return result
-        if result.separator is not None and combine(self.shape, result.separator).impossible:
-            return replace(result, reason="the proof holds whatever the trace")
+        if result.separator is not None:
+            if combine(self.shape, result.separator).impossible:
+                return replace(result, reason=ANY_TRACE)
+            separator = self._separator_near(result.separator)
+            if separator is not None:
+                return replace(result, reason=ANY_TRACE, separator=separator)
         if self._trace.given:
             reason = f"it is proved {GIVEN_TRACE} only: try a larger one"
             return replace(result, reason=reason)
@@ -344,6 +351,15 @@ class ConicModel:
             return replace(result, certificate=certificate)
         y = self._excluding(result.separator, proof.value, level)
         return self._verified(replace(result, certificate=certificate, y=y))
+
+    def _separator_near(self, d: Array) -> Array | None:
+        """Return a separator near d that the program's own data prove, whatever the trace."""
+        if not verifiable(self.program):
+            return None
+        folded, y = self.shape.folded, np.zeros(self.program.b.size)
+        y[folded.rows] = -folded.scale * d
+        proved = separator_near(conic_form(self.program), y)
+        return None if proved is None else -proved[folded.rows] / folded.scale
 
     def _excluding(self, separator: Array, distance: float, level: float) -> Array:
         """Return multipliers whose bound over points of bounded trace is at least the level.

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from math import inf, nan
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from cvxpy import settings
 
-from condal.certificates.certificate import Certificate
 from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal
 from condal.cvxpy.interior import (
     DIRECTION,
@@ -23,14 +20,22 @@ from condal.cvxpy.interior import (
     propose,
     tiny,
 )
-from condal.cvxpy.judge import Judge, JudgedResult, Judgement
+from condal.cvxpy.judgement import JudgedResult, Judgement
 from condal.cvxpy.options import Options
 from condal.cvxpy.recession import least_direction
 from condal.cvxpy.signs import refuting_row
 from condal.cvxpy.solving import Solved, solve_program
+from condal.cvxpy.verdicts import (
+    POOR_ERROR,
+    PROVED,
+    CvxpyAnswer,
+    Ended,
+    Verdicts,
+    no_result,
+    poor,
+)
 from condal.errors import ProblemError
-from condal.history import History, Row
-from condal.linalg.points import Array
+from condal.history import Row
 from condal.problems.conic.rays import SIZE_GUESSES, point_size
 from condal.problems.conic.trace import UnboundedTraceError
 from condal.report.progress import Progress
@@ -41,47 +46,12 @@ MAX_PRIMAL_CONSTRAINTS = (
     100  # up to which the primal is solved first; the dual's bound is from above
 )
 DUAL_ADVANTAGE = 4  # solve the dual first if the primal has this many times its constraints
-STATUSES = {
-    Status.SOLVED: settings.OPTIMAL,
-    Status.INFEASIBLE: settings.INFEASIBLE,
-    Status.UNBOUNDED: settings.UNBOUNDED,
-    Status.MAX_ITERS: settings.USER_LIMIT,
-    Status.MAX_SECONDS: settings.USER_LIMIT,
-    Status.INTERRUPTED: settings.USER_LIMIT,
-    Status.INACCURATE: settings.OPTIMAL_INACCURATE,
-    Status.STALLED: settings.OPTIMAL_INACCURATE,
-    Status.NUMERICAL_ERROR: settings.OPTIMAL_INACCURATE,
-}
-PROVED = settings.OPTIMAL, settings.INFEASIBLE, settings.UNBOUNDED
-FEASIBILITY_ITERATIONS = 300
 GUESS_ITERS = 2_000  # of a solve within a guessed trace
-PROOF_SHARE = 0.1  # of the time that is left, for proofs after a solve
-POOR_ERROR = 0.1  # a larger gap or infeasibility is not an answer
-NO_ANSWER = "the solve ended without an answer"
 OUT_OF_TIME = (
     "the time limit was reached before there was an answer: raise max_seconds, or pass "
     "trace_bound=, a number that, at a solution, no trace of a psd matrix, no bound of a norm, and "
     "no sum of the slacks of inequalities exceeds, which saves the search for one"
 )
-ADVICE = (
-    "The problem may have no solution, or none that is attained; otherwise bounds on its variables "
-    "or a trace_bound= may help"
-)
-
-
-@dataclass(frozen=True, eq=False)
-class CvxpyAnswer:
-    """CVXPY's status, <c, x>, x, its duals z, the result behind them, and the seconds in all.
-
-    For an infeasible problem, z proves that there is no x.
-    """
-
-    status: str
-    value: float = nan
-    x: Array | None = None
-    z: Array | None = None
-    result: Result | None = None
-    seconds: float = 0.0
 
 
 def answer_problem(
@@ -97,18 +67,10 @@ def answer_problem(
 
 
 @dataclass(frozen=True, eq=False)
-class _Question:
-    """A CVXPY problem, the options, the progress display, and the time for all attempts."""
+class _Question(Verdicts):
+    """The ways to an answer of a CVXPY problem."""
 
-    problem: CvxpyProblem
-    options: Options
-    progress: Progress | None
-    limit: TimeLimit
     answered: dict[Any, CvxpyAnswer] = field(default_factory=dict)
-
-    @cached_property
-    def judge(self) -> Judge:
-        return Judge(self.problem)
 
     def answer(self) -> CvxpyAnswer:
         if not self.problem.layout.blocks:
@@ -176,7 +138,7 @@ class _Question:
         result = _interior_result(status, judged, proposal)
         if self.progress is not None:
             self.progress(result.history.last)
-        return self._ended(_Ended(status, result), status, judged, x=x, z=z)
+        return self._ended(Ended(status, result), status, judged, x=x, z=z)
 
     def _within_rows(self) -> CvxpyAnswer | None:
         """Answer by a solve within a trace that a sum of rows bounds; None if none does."""
@@ -188,7 +150,7 @@ class _Question:
         """Answer by a solve within a trace that is searched for, or by a direction."""
         faults: list[ProblemError] = []
         answers = self._attempts(faults, search=True)
-        if answers and (answers[-1].status in PROVED or not _poor(answers[-1].result)):
+        if answers and (answers[-1].status in PROVED or not poor(answers[-1].result)):
             return answers[-1]
         proved = self._proved_without_solution() or (self._by_guess() if answers else None)
         if proved is not None:
@@ -221,16 +183,10 @@ class _Question:
                 continue
             answer = self.answered[attempt]
             answers.append(answer)
-            good = answer.status in PROVED or not _poor(answer.result)
+            good = answer.status in PROVED or not poor(answer.result)
             if good or answer.status == settings.USER_LIMIT:  # the limit holds for all attempts
                 break
         return answers
-
-    @property
-    def _left(self) -> Options:
-        """The options, with the time that is left for a solve."""
-        left = self.limit.share(1 - PROOF_SHARE)
-        return replace(self.options, max_seconds=left.max_seconds)
 
     def _of_equations(self) -> CvxpyAnswer:
         """Answer a problem without cones, for which the elimination proposes all there is."""
@@ -242,7 +198,7 @@ class _Question:
         pair = form.pair(np.zeros(0), np.zeros(0))
         if form.elimination.ray is not None and self.judge.unbounded(form.elimination.ray, pair.x):
             return self._unbounded_answer()
-        return self._with_pair(_Ended(settings.OPTIMAL), pair)
+        return self._with_pair(Ended(settings.OPTIMAL), pair)
 
     def _by_primal(self, *, search: bool) -> CvxpyAnswer:
         """Answer by the program in s."""
@@ -259,7 +215,7 @@ class _Question:
         solution = solve_program(
             form.program, self._left, self.progress, self._excess(pair), search=search
         )
-        ended = _Ended.of(solution.result)
+        ended = Ended.of(solution.result)
         if solution.result.status is Status.INFEASIBLE:
             return self._infeasible_answer(ended, form.separating(-solution.separator))
         if solution.result.status is Status.UNBOUNDED:
@@ -271,7 +227,7 @@ class _Question:
         """Answer a program in s without rows: s = 0 is optimal, or the objective is unbounded."""
         program = form.program
         answer = self._with_pair(
-            _Ended(settings.OPTIMAL), form.pair(np.zeros(program.c.shape[1]), np.zeros(0))
+            Ended(settings.OPTIMAL), form.pair(np.zeros(program.c.shape[1]), np.zeros(0))
         )
         if answer.status == settings.OPTIMAL:
             return answer
@@ -294,7 +250,7 @@ class _Question:
         solution = solve_program(
             form.program, self._left, self.progress, self._excess(pair), search=search
         )
-        ended = _Ended.of(solution.result)
+        ended = Ended.of(solution.result)
         if solution.result.status is Status.UNBOUNDED:
             z = None if solution.ray is None else form.separating(solution.ray)
             return self._infeasible_answer(ended, z)
@@ -318,127 +274,9 @@ class _Question:
                 continue
             judged = self.judge.judge(pair, self.options.tol)
             if judged.within(self.options.tol):
-                ended = _Ended(settings.OPTIMAL, solution.result)
+                ended = Ended(settings.OPTIMAL, solution.result)
                 return self._ended(ended, settings.OPTIMAL, judged, x=pair.x, z=pair.z)
         return None
-
-    # ---- verdicts ----------------------------------------------------------------------------
-
-    def _excess(self, pair: Callable[[Solved], Pair]) -> Callable[[Solved], float]:
-        """Return how many times tol the judged gap of a solution is."""
-
-        def excess(solution: Solved) -> float:
-            judged = self.judge.judge(pair(solution), self.options.tol, self.options.trace_bound)
-            return judged.error / self.options.tol
-
-        return excess
-
-    def _with_pair(self, ended: _Ended, pair: Pair) -> CvxpyAnswer:
-        """Return the answer with x and z: optimal if that is proved, else inaccurate.
-
-        If a method that can do no more leaves x and z far from a solution, ProblemError is raised.
-        """
-        judged = self.judge.judge(pair, self.options.tol, self.options.trace_bound)
-        status = ended.status
-        if judged.within(self.options.tol):
-            status = settings.OPTIMAL
-        elif status in (settings.OPTIMAL, settings.OPTIMAL_INACCURATE):
-            proved = self._proved_without_solution()
-            if proved is not None:
-                return proved
-            status = settings.OPTIMAL_INACCURATE
-            error = self.problem.error(pair)
-            if error > POOR_ERROR:
-                raise ProblemError(
-                    f"{NO_ANSWER}: x and its duals have an error of {error:.1g}. {ADVICE}"
-                )
-        elif self.problem.error(pair) <= self.options.tol:
-            status = settings.OPTIMAL_INACCURATE
-        return self._ended(ended, status, judged, x=pair.x, z=pair.z)
-
-    def _proved_without_solution(self) -> CvxpyAnswer | None:
-        """Return the answer if the problem is proved to be infeasible or unbounded."""
-        z = self.judge.refutation()
-        if z is not None:
-            return self._refuted(z)
-        return self._unbounded_answer() if self.judge.unbounded() else None
-
-    def _refuted(self, z: Array, ended: _Ended | None = None) -> CvxpyAnswer | None:
-        """Return the answer if a z near this one proves that no x is feasible."""
-        proof = self.judge.refutation(z)
-        if proof is None:
-            return None
-        judged = Judgement(text="proved, without assumptions: no x is feasible")
-        return self._ended(ended or _Ended(), settings.INFEASIBLE, judged, z=proof)
-
-    def _infeasible_answer(self, ended: _Ended, z: Array | None) -> CvxpyAnswer:
-        """Return the answer to a problem that a solver calls infeasible."""
-        proved = None if z is None else self._refuted(z, ended)
-        proved = proved or self._proved_without_solution()
-        if proved is not None:
-            return proved
-        judged = Judgement(text="no x seems to be feasible, but this is not proved")
-        return self._ended(ended, settings.INFEASIBLE_INACCURATE, judged, z=z)
-
-    def _unbounded_answer(self, ended: _Ended | None = None) -> CvxpyAnswer:
-        judged = Judgement(text="proved, without assumptions: the objective is unbounded")
-        return self._ended(ended or _Ended(), settings.UNBOUNDED, judged)
-
-    def _if_feasible(
-        self, direction: Array | None = None, ended: _Ended | None = None
-    ) -> CvxpyAnswer:
-        """Return the answer to a problem that is unbounded if some x is feasible."""
-        z = self.judge.refutation()
-        refuted = None if z is None else self._refuted(z, ended)
-        if refuted is not None:
-            return refuted
-        falls = self.judge.ray(direction) is not None
-        x = None if self.judge.feasible() else self._feasible_x()
-        feasible = self.judge.feasible(x)
-        if feasible and falls:
-            return self._unbounded_answer(ended)
-        off = 0.0 if feasible else inf if x is None else self.judge.infeasibility(x)
-        near = off <= self.options.tol
-        status = settings.UNBOUNDED_INACCURATE if near else settings.INFEASIBLE_OR_UNBOUNDED
-        text = f"{'an' if falls else 'no'} improving ray is proved; "
-        text += (
-            "a feasible point is proved" if feasible else f"the best x is infeasible by {off:.3g}"
-        )
-        return self._ended(ended or _Ended(), status, Judgement(infeasibility=off, text=text))
-
-    def _feasible_x(self) -> Array | None:
-        """Return a point that a solve without the objective proposes; None if it finds none."""
-        form = Primal(self.problem)
-        program = form.program
-        feasibility = replace(program, c=sp.csr_array(program.c.shape), offset=0.0)
-        size = point_size(program)
-        for bound in (self.options.trace_bound, *(factor * size for factor in SIZE_GUESSES)):
-            options = replace(self._left, trace_bound=bound, max_iters=FEASIBILITY_ITERATIONS)
-            try:
-                solution = solve_program(feasibility, options)
-            except ProblemError:
-                continue
-            if solution.result.status is Status.SOLVED:
-                return form.pair(solution.blocks, solution.dual).x
-        return None
-
-    def _ended(
-        self,
-        ended: _Ended,
-        status: str,
-        judged: Judgement,
-        x: Array | None = None,
-        z: Array | None = None,
-    ) -> CvxpyAnswer:
-        value = nan if x is None else judged.objective
-        result = ended.result or _no_result(status, judged)
-        reason = result.reason if status in PROVED else "; ".join(judged.text.splitlines())
-        fields = {name: getattr(result, name) for name in Result.__dataclass_fields__}
-        fields["reason"] = reason
-        if status == settings.OPTIMAL:
-            fields |= {"status": Status.SOLVED, "reason": ""}
-        judged_result = JudgedResult(**fields, judgement=judged)
-        return CvxpyAnswer(status, value, x, z, judged_result)
 
     def _answer_by_direction(self) -> CvxpyAnswer | None:
         """Return the answer that a direction of the cone suggests: no x, or no best x."""
@@ -447,14 +285,14 @@ class _Question:
         form = Dual(self.problem)
         direction = least_direction(form.program, self._left)
         if direction is not None and direction.falls:
-            return self._infeasible_answer(_Ended(), form.separating(direction.x))
+            return self._infeasible_answer(Ended(), form.separating(direction.x))
         if self.limit.is_over():
             return None
         direction = least_direction(Primal(self.problem).program, self._left)
         falls = direction is not None and direction.falls
         text = "the objective seems to be unbounded along a direction, which is not proved"
         judged = Judgement(text=text)
-        return self._ended(_Ended(), settings.UNBOUNDED_INACCURATE, judged) if falls else None
+        return self._ended(Ended(), settings.UNBOUNDED_INACCURATE, judged) if falls else None
 
     def _unbounded_message(self) -> str:
         """Return an error text that names the unbounded variables and the remedies."""
@@ -470,33 +308,6 @@ class _Question:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Ended:
-    """The status that a solve proposes, and its result."""
-
-    status: str = ""
-    result: Result | None = None
-
-    @classmethod
-    def of(cls, result: Result) -> _Ended:
-        """Return the proposal of a result; raise ProblemError if there is none."""
-        exhausted = result.status in (Status.INACCURATE, Status.STALLED, Status.NUMERICAL_ERROR)
-        without_point = result.status in (Status.INFEASIBLE, Status.UNBOUNDED)
-        if not without_point and (result.x is None or (exhausted and _poor(result))):
-            raise ProblemError(
-                f"{NO_ANSWER}, at a gap of {result.gap:.1g} and infeasible by "
-                f"{result.infeasibility:.1g} ({result.reason or result.status.value}). {ADVICE}"
-            )
-        return cls(STATUSES[result.status], result)
-
-
-def _poor(result: Result | None) -> bool:
-    """Return whether a point is too inaccurate to be an answer."""
-    if result is None:
-        return True
-    return not (result.gap <= POOR_ERROR and result.infeasibility <= POOR_ERROR)
-
-
 def _error(answer: CvxpyAnswer) -> float:
     """Return the largest of the gap, the infeasibility and its price, as judged; inf for none."""
     if answer.x is None or not isinstance(answer.result, JudgedResult):
@@ -507,33 +318,9 @@ def _error(answer: CvxpyAnswer) -> float:
 
 def _interior_result(status: str, judged: Judgement, proposal: Proposal) -> Result:
     """Return the result of a solve by the interior-point method: one row of history, its last."""
-    result = replace(_no_result(status, judged), method="Clarabel", seconds=proposal.seconds)
+    result = replace(no_result(status, judged), method="Clarabel", seconds=proposal.seconds)
     row: dict[str, Any] = dict.fromkeys(Row._fields, nan)
     row |= {"k": proposal.iterations, "oracle_calls": 0, "matvecs": 0, "seconds": proposal.seconds}
     row |= {name: getattr(judged, name) for name in ("objective", "bound", "gap", "infeasibility")}
     result.history.append(Row(**row))
     return replace(result, y=proposal.pair.z)
-
-
-def _no_result(status: str, judged: Judgement) -> Result:
-    """Return the result of an answer without a solve."""
-    ends = {
-        settings.OPTIMAL: Status.SOLVED,
-        settings.INFEASIBLE: Status.INFEASIBLE,
-        settings.UNBOUNDED: Status.UNBOUNDED,
-    }
-    how = judged.text.partition("\n")[0]
-    return Result(
-        x=None,
-        y=np.zeros(0),
-        status=ends.get(status, Status.INACCURATE),
-        certificate=Certificate(
-            judged.objective, judged.bound, judged.infeasibility, how, price=judged.price
-        ),
-        history=History(),
-        seconds=0.0,
-        oracle_calls=0,
-        matvecs=0,
-        problem_name="CVXPY problem",
-        method="elimination",
-    )

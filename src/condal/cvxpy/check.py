@@ -13,7 +13,8 @@ from scipy.sparse.linalg import lsqr
 
 from condal.certificates.checked import CheckedAnswer, rounded_text
 from condal.certificates.interior import completed
-from condal.cvxpy.judge import BEYOND_TRACE, Judge
+from condal.cvxpy.judge import Judge
+from condal.cvxpy.judgement import BEYOND_TRACE
 from condal.cvxpy.points import cone_point
 from condal.cvxpy.solver import CONDAL, cone_program
 from condal.cvxpy.svec import svec

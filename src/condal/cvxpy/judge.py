@@ -11,78 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf, nan
+from math import inf
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from condal.certificates.checked import rounded_text
 from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.interior import interior_point, proved_ray
 from condal.certificates.proposals import proved_value
 from condal.certificates.residuals import dot
 from condal.cvxpy.forms import CvxpyProblem, Pair
+from condal.cvxpy.judgement import BEYOND_TRACE, Judgement, worded
 from condal.cvxpy.svec import Layout, smat, triangle
 from condal.linalg.norms import row_norms, stable_norm
 from condal.linalg.points import Array
 from condal.problem import gap_unit
-from condal.result import Result
-
-BEYOND_TRACE = "for points within the given trace bound"
-
-
-@dataclass(frozen=True)
-class Judgement:
-    r"""What is proved about an answer.
-
-    Attributes
-    ----------
-    objective : float
-        The objective :math:`\langle c, x \rangle` of the cone program at x.
-    bound : float
-        A proved lower bound on its optimum; -inf if none is proved.
-    gap : float
-        :math:`|\text{bound} - \text{objective}| / \max(1, |\text{objective}|)`.
-    infeasibility : float
-        The distance of :math:`b - Ax` from the cones, relative to the data.
-    price : float
-        What the infeasibility is worth at the prices z, relative to the objective.
-    text : str
-        The verdict. Its first line states every assumption.
-    unit : float
-        What tol is relative to: smaller than max(1, |objective|) if the objective cannot reach 1.
-    """
-
-    objective: float = nan
-    bound: float = -inf
-    infeasibility: float = nan
-    price: float = nan
-    text: str = ""
-    unit: float = 1.0
-
-    @property
-    def gap(self) -> float:
-        if not np.isfinite(self.bound):
-            return inf
-        return abs(self.bound - self.objective) / max(1.0, abs(self.objective))
-
-    @property
-    def error(self) -> float:
-        """The largest of the gap, the infeasibility and its price, as tol measures them."""
-        scale = max(1.0, abs(self.objective)) / self.unit
-        return float(np.max([scale * self.gap, self.infeasibility, scale * self.price]))
-
-    def within(self, tol: float) -> bool:
-        """Return whether the gap, the infeasibility and its price are at most tol."""
-        return self.error <= tol
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class JudgedResult(Result):
-    """The result of the solve behind an answer, and what is proved about the answer."""
-
-    judgement: Judgement = field(default_factory=Judgement)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +75,8 @@ class Judge:
         if trace_bound is not None and not judged.within(tol):
             limited = replace(judged, bound=self.bound_within(pair.z, trace_bound, enough))
             if limited.gap < judged.gap:
-                return _worded(limited, BEYOND_TRACE)
-        return _worded(judged, "")
+                return worded(limited, BEYOND_TRACE)
+        return worded(judged, "")
 
     def _unit(self, pair: Pair, objective: float) -> float:
         """Return what tol is relative to, if x and z have about the sizes of a solution."""
@@ -243,22 +187,6 @@ class Judge:
     @property
     def _zero(self) -> int:
         return self.problem.layout.zero
-
-
-def _worded(judged: Judgement, assumption: str) -> Judgement:
-    where = f" {assumption}" if assumption else ", without assumptions"
-    bound = rounded_text(judged.bound, up=False)
-    text = (
-        f"proved{where}: the optimum of the cone program is at least {bound}\n"
-        f"objective {judged.objective:.10g}, gap {judged.gap:.3g}, infeasibility "
-        f"{judged.infeasibility:.3g}, its price {judged.price:.3g}"
-    )
-    if not np.isfinite(judged.bound):
-        text = (
-            "no lower bound is proved\n"
-            f"objective {judged.objective:.10g}, infeasibility {judged.infeasibility:.3g}"
-        )
-    return replace(judged, text=text)
 
 
 def _cones(layout: Layout) -> tuple[Cone, ...]:

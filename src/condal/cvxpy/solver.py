@@ -15,11 +15,12 @@ from cvxpy.reductions.solvers.solver import expand_cones
 from cvxpy.reductions.solvers.utilities import extract_dual_value, get_dual_values
 from cvxpy.utilities.psd_utils import TriangleKind
 
-from condal.cvxpy.answer import CvxpyAnswer, answer_problem
+from condal.cvxpy.answer import answer_problem
 from condal.cvxpy.forms import CvxpyProblem
 from condal.cvxpy.infinite import finite_rows
 from condal.cvxpy.options import Options
 from condal.cvxpy.svec import Layout
+from condal.cvxpy.verdicts import CvxpyAnswer
 from condal.errors import ProblemError
 from condal.report.progress import Progress
 from condal.types import Method

@@ -109,3 +109,19 @@ def test_multipliers_on_the_boundary_of_the_dual_cone_are_proved():
     pytest.importorskip("clarabel", reason="it proposes the multipliers")
     program = Program([-1.0, 0, 0], [[-5.0, 3, 4]], [1.0], [Block("second-order", 3)])
     assert said_of(program)[0] is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_planted_separator_on_the_boundary_is_found(seed):
+    """-A'y is psd of low rank for y = 1, and <b, y> = 1: small integers."""
+    pytest.importorskip("clarabel", reason="it proposes the multipliers")
+    rng = np.random.default_rng(seed)
+    n, m, rank = 2 + seed % 3, 1 + seed % 2, 1 + seed % 2
+    A = rng.integers(-2, 3, (m, n, n)).astype(float)
+    A += A.transpose(0, 2, 1)
+    H, G = rng.integers(-2, 3, (2, n, rank)).astype(float)
+    A[0] = -(H @ H.T) - A[1:].sum(axis=0)
+    b = np.array([float(np.sum(a * (G @ G.T))) for a in A])
+    b[0] = 1.0 - b[1:].sum()
+    c = rng.integers(-1, 2) * np.eye(n).ravel()
+    assert said_of(Program(c, A.reshape(m, -1), b, [Block("psd", n)]))[0] is Status.INFEASIBLE

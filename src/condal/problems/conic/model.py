@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from math import inf, isfinite
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from condal.certificates.certificate import Certificate
 from condal.certificates.infeasibility import infeasibility_proof
@@ -18,27 +16,23 @@ from condal.certificates.tolerance import solves
 from condal.driver.solve import resume, solve
 from condal.errors import ProblemError
 from condal.history import History
-from condal.linalg.norms import row_squares, stable_norm
-from condal.linalg.points import Array, dense
+from condal.linalg.points import Array
 from condal.methods.proposed import Proposed
-from condal.problem import Problem
 from condal.problems.conic.combinations import combine
-from condal.problems.conic.duals import without_bound
 from condal.problems.conic.folded import fold
+from condal.problems.conic.interpretation import GIVEN_TRACE
+from condal.problems.conic.own_data import OwnDataProofs
 from condal.problems.conic.program import Program
 from condal.problems.conic.proposed import folded_dual, point_of, proved_bound
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.trace import (
     Search,
-    TraceBound,
     UnboundedTraceError,
     Verdict,
     bound_traces,
 )
-from condal.problems.conic.unfolded import blocks_of
 from condal.problems.conic.verified import (
     verifiable,
-    verified_bound,
     verified_infeasible,
     verified_unbounded,
 )
@@ -47,15 +41,14 @@ from condal.runtime.time_limit import TimeLimit
 from condal.types import Method
 
 GAP_ROUNDING = 1e-12  # relative to the objective
-GIVEN_TRACE = "for points within the given trace bound"
+ANY_TRACE = "the proof holds whatever the trace"
 UNVERIFIED = "the program's own data prove less than tol: scale the rows, or raise tol"
 NEAR_RETRY, RETRY = 0.5, 0.01  # of tol, if the first bound is not proved on the own data
 NEAR = 2.0  # times tol: a gap that a slightly smaller tolerance closes
-DUAL_ERROR = 0.1  # distance of the multipliers from the dual cone, as a fraction of tol
 
 
 @dataclass(frozen=True, eq=False)
-class ConicModel:
+class ConicModel(OwnDataProofs):
     """A conic program over points of bounded trace, or a proof that none is needed.
 
     `conic_model` builds the model.
@@ -72,37 +65,6 @@ class ConicModel:
     seconds : float
         The time of the search for the bound.
     """
-
-    program: Program
-    shape: Shape = field(repr=False)
-    trace: TraceBound | Verdict
-    seconds: float = 0.0
-
-    @property
-    def name(self) -> str:
-        """The name of the program."""
-        return self.program.name
-
-    @property
-    def verdict(self) -> Verdict | None:
-        """The proof found before any solve; None if there is none."""
-        return self.trace if isinstance(self.trace, Verdict) else None
-
-    @property
-    def _trace(self) -> TraceBound:
-        """The bound on the traces, if there is no verdict."""
-        assert isinstance(self.trace, TraceBound)
-        return self.trace
-
-    @cached_property
-    def problem(self) -> Problem:
-        """The problem over parts of bounded trace, without the program's offset.
-
-        With a verdict, the traces are at most 1, for which it holds as for any other bound.
-        """
-        if isinstance(self.trace, Verdict):
-            return self.shape.problem(np.ones(len(self.shape.maps)))
-        return self.shape.problem(self.trace.traces, exact=self.trace.exact)
 
     def solve(self, method: Method | str | None = None, **options: Any) -> Result:
         """Solve the problem, with a bound that holds for the program itself.
@@ -148,9 +110,10 @@ class ConicModel:
         if proposal is None:
             return None
         sense = self.problem.sense
+        bound, y = proved_bound(self.program, proposal)
         start = Result(
             x=point_of(self.shape, proposal, self._trace.traces),
-            y=folded_dual(self.shape, proposal.y),
+            y=folded_dual(self.shape, y),
             status=Status.STALLED,
             certificate=Certificate(np.nan, -sense * inf, inf, ""),
             history=History(),
@@ -159,7 +122,6 @@ class ConicModel:
             matvecs=0,
         )
         result = solve(self.problem, Proposed(), **{**options, "warm_start": start})
-        bound = proved_bound(self.program, proposal)
         if bound > sense * result.bound:
             how = "the slack is in the dual cone, whatever the trace: proved on the program's data"
             certificate = replace(result.certificate, bound=sense * bound, how=how, failure=0.0)
@@ -213,117 +175,6 @@ class ConicModel:
             return replace(proved, status=Status.STALLED, reason=reason)
         return proved
 
-    def rechecked(self, result: Result) -> Result:
-        """Return a result with the bound and the status that the program's own data prove.
-
-        Parameters
-        ----------
-        result : Result
-            A result whose certificate is proved for `problem`.
-
-        Returns
-        -------
-        Result
-            The result, as it is if the data prove it.
-        """
-        if result.status is Status.INFEASIBLE:
-            return self._verified_infeasible(result)
-        return self._verified(result)
-
-    def _verified(self, result: Result) -> Result:
-        """Return the result with its bound, or a weaker one that the program's own data prove.
-
-        A bound within a given trace is left as it is, and so are programs that are too large.
-        """
-        assumed = self._trace.given and GIVEN_TRACE in result.certificate.how
-        if assumed or not isfinite(result.bound):
-            return result
-        if not verifiable(self.program):
-            return result
-        sense = self.problem.sense
-        y, inner = sense * self.dual(result), self._combinations(of_objective=True)
-        bound = verified_bound(self.program, y, self._inward, inner)
-        if bound >= sense * result.bound:
-            return result
-        certificate = replace(result.certificate, bound=sense * bound)
-        return replace(result, certificate=certificate)
-
-    def _verified_infeasible(self, result: Result) -> Result:
-        """Return the result; without its verdict, if the program's own data do not prove it."""
-        if result.status is not Status.INFEASIBLE or self._trace.given:
-            return result
-        if not verifiable(self.program):
-            return result
-        if result.separator is not None:
-            y = -self.separator(result)
-            if verified_infeasible(self.program, y, self._inward):
-                return result
-        reason = "no point seems to be feasible, but the program's own data do not prove it"
-        return replace(result, status=Status.STALLED, reason=reason)
-
-    def inner_multipliers(self) -> tuple[list[Array], list[Array]]:
-        """Return multipliers that move others into the dual cone.
-
-        Returns
-        -------
-        tuple of lists of ndarray
-            Directions y with -A'y inside the dual cone, and points y with c - A'y in it, for the
-            program as a minimisation.
-        """
-        return self._inward, self._combinations(of_objective=True)
-
-    def folded_multipliers(self, y: Array) -> Array:
-        """Return the multipliers of `problem` for multipliers of the program's rows.
-
-        Parameters
-        ----------
-        y : ndarray
-            One number per row of the program, as `dual` returns them.
-
-        Returns
-        -------
-        ndarray
-            One number per row of `problem`.
-        """
-        folded = self.shape.folded
-        w = y[folded.rows] / folded.scale
-        return np.asarray(w if self.program.maximise else -w)
-
-    @property
-    def _inward(self) -> list[Array]:
-        """Multipliers y of the program's rows with -A'y inside the dual cone."""
-        directions = self._combinations(of_objective=False)
-        if not directions:
-            return []
-        total = np.sum(directions, axis=0)
-        into_cones = self._into_folded_cones(total)
-        return [*directions, total, *into_cones] if len(directions) > 1 else [total, *into_cones]
-
-    def _into_folded_cones(self, total: Array) -> list[Array]:
-        """Return multipliers that also move the slacks of folded cones inwards, if there are any.
-
-        The slack of a folded cone is the multipliers of its own rows, which no bound on the trace
-        moves. What the first of them adds to the other slacks, `total` outweighs.
-        """
-        folded = self.shape.folded
-        heads = [cone.start for cone in folded.cones]
-        if not heads:
-            return []
-        y = np.zeros(self.program.b.size)
-        y[folded.rows[heads]] = folded.scale[heads]
-        weight = sum(float(np.sqrt(row_squares(part.A)[heads]).sum()) for part in folded.parts)
-        return [y + 2.0**k * (1.0 + weight) * total for k in range(0, 12, 4)]
-
-    def _combinations(self, *, of_objective: bool) -> list[Array]:
-        """The proofs of the trace bound as multipliers of the program's rows."""
-        folded, multipliers = self.shape.folded, []
-        for proof in self._trace.combinations:
-            if proof.of_objective is of_objective and proof.least.max() > 0:
-                y = np.zeros(self.program.b.size)
-                y[folded.rows] = -folded.scale * proof.y
-                multipliers.append(y if of_objective else y / proof.least.max())
-        return multipliers
-
     def _within_tol(self, result: Result) -> bool:
         """Return whether the result solves to tol, with the bound that holds for the program."""
         return solves(self.problem, result.certificate, result.tol or 0.0)
@@ -344,7 +195,7 @@ class ConicModel:
         """
         if not self._trace.given and self._trace.level == inf:
             return ""
-        if combine(self.shape, d).impossible:
+        if combine(self.shape, d).impossible or self._separator_near(d) is not None:
             return ""
         return self._given_trace if self._trace.given else None
 
@@ -359,8 +210,12 @@ class ConicModel:
         """Keep a proof of infeasibility only if it does not assume a trace."""
         if not self._trace.given and self._trace.level == inf:
             return result
-        if result.separator is not None and combine(self.shape, result.separator).impossible:
-            return replace(result, reason="the proof holds whatever the trace")
+        if result.separator is not None:
+            if combine(self.shape, result.separator).impossible:
+                return replace(result, reason=ANY_TRACE)
+            separator = self._separator_near(result.separator)
+            if separator is not None:
+                return replace(result, reason=ANY_TRACE, separator=separator)
         if self._trace.given:
             reason = f"it is proved {GIVEN_TRACE} only: try a larger one"
             return replace(result, reason=reason)
@@ -378,141 +233,6 @@ class ConicModel:
             return replace(result, certificate=certificate)
         y = self._excluding(result.separator, proof.value, level)
         return self._verified(replace(result, certificate=certificate, y=y))
-
-    def _excluding(self, separator: Array, distance: float, level: float) -> Array:
-        """Return multipliers whose bound over points of bounded trace is at least the level.
-
-        The bound of t times a separator of norm 1 is at least t times the proved distance, less
-        what the objective can be.
-        """
-        wanted = 2.0 * (abs(level) + self.problem.objective_range)
-        return np.asarray(wanted / (distance * stable_norm(separator)) * separator)
-
-    def objective(self, result: Result) -> float:
-        """Return the program's objective at the result, including its offset."""
-        return result.objective + self.program.offset
-
-    def bound(self, result: Result) -> float:
-        """Return the proved bound on the program's optimum, including its offset."""
-        total = result.bound + self.program.offset
-        if not self.program.offset:
-            return total
-        return float(np.nextafter(total, -self.problem.sense * inf))  # rounding of the sum
-
-    def assumes_trace(self, result: Result) -> bool:
-        """Return whether the bound holds only for points within the given trace."""
-        return GIVEN_TRACE in result.certificate.how
-
-    def blocks(self, result: Result, *, full: bool = False) -> tuple[Any, ...]:
-        """Return x, block by block.
-
-        Parameters
-        ----------
-        result : Result
-            A result of `solve`.
-        full : bool, optional
-            Whether psd blocks are expanded to arrays.
-
-        Returns
-        -------
-        tuple
-            LowRank or n x n arrays for psd blocks, vectors for the others.
-
-        Raises
-        ------
-        ProblemError
-            If the result has no point.
-        """
-        if result.x is None:
-            raise ProblemError("the result has no point: the solve ended too early")
-        Ax = self.problem.A(result.x)
-        blocks = blocks_of(self.shape.folded, result.x, Ax)
-        return tuple(np.asarray(dense(block)) for block in blocks) if full else blocks
-
-    def dual(self, result: Result) -> Array:
-        r"""Return the dual y, one number per row: the derivative of the optimum by b.
-
-        :math:`\langle b, y \rangle` is near the bound, and :math:`c - A^T y` (:math:`A^T y - c` for
-        a maximisation) is in the dual cone up to rounding. Rows that bound the trace take the place
-        of the multiplier of the trace. If the trace was given, y is returned as it is.
-
-        Parameters
-        ----------
-        result : Result
-            A result of `solve`.
-
-        Returns
-        -------
-        ndarray
-            y.
-        """
-        w = result.y
-        if isinstance(self.trace, TraceBound):
-            error = DUAL_ERROR * (result.tol or 0.0) * max(1.0, abs(result.objective))
-            proved = self.problem.sense * result.bound + self.problem.h.conjugate(w)
-            w = without_bound(self.shape, self.trace, w, error=error, proved=proved)
-        return self._of_rows(w)
-
-    def separator(self, result: Result) -> Array:
-        r"""Return y that proves that the program is infeasible.
-
-        :math:`A^T y` is in the dual cone and :math:`\langle b, y \rangle < 0`, up to rounding.
-
-        Parameters
-        ----------
-        result : Result
-            A result of `solve` with the status INFEASIBLE.
-
-        Returns
-        -------
-        ndarray
-            y.
-
-        Raises
-        ------
-        ProblemError
-            If the result has no proof of infeasibility.
-        """
-        if result.separator is None:
-            raise ProblemError("the result has no proof that the program is infeasible")
-        w = result.separator
-        if isinstance(self.trace, TraceBound):
-            w = without_bound(self.shape, self.trace, w, objective=False)
-        return self._of_rows(w) if self.program.maximise else -self._of_rows(w)
-
-    def _of_rows(self, w: Array) -> Array:
-        """Return the multipliers of the program's rows from those of the folded rows."""
-        folded, y = self.shape.folded, np.zeros(self.program.b.size)
-        y[folded.rows] = folded.scale * (w if self.program.maximise else -w)
-        return y
-
-    def slack(self, result: Result) -> tuple[Any, ...]:
-        """Return the slack c - A'y (A'y - c for a maximisation), block by block.
-
-        Parameters
-        ----------
-        result : Result
-            A result of `solve`.
-
-        Returns
-        -------
-        tuple
-            Sparse matrices for psd blocks, vectors for the others.
-        """
-        program = self.program
-        z = program.c - sp.csr_array(self.dual(result)[None]) @ program.A
-        z = sp.coo_array(-z if program.maximise else z)
-        slacks: list[Any] = []
-        for j, block in enumerate(program.blocks):
-            place = program.place(j)
-            inside = (z.col >= place.start) & (z.col < place.stop)
-            places, values = z.col[inside].astype(np.int64) - place.start, z.data[inside]
-            if block.kind == "psd":
-                rows, cols = np.divmod(places, block.n)
-                slacks.append(sp.csr_array((values, (rows, cols)), (block.n, block.n)))
-            else:
-                slacks.append(np.bincount(places, values, block.n))
-        return tuple(slacks)
 
     def certified(self, certificate: Certificate, y: Array) -> Certificate:
         """Return the certificate without assumptions: a level, or a given trace."""

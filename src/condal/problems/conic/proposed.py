@@ -58,17 +58,19 @@ def proved_by(shape: Shape, proposal: Proposal) -> list[Combination]:
     return [combine(shape, folded_dual(shape, proposal.deep), of_objective=True)]
 
 
-def proved_bound(program: Program, proposal: Proposal) -> float:
-    """Return the lower bound that the program's own data prove, whatever the trace.
+def proved_bound(program: Program, proposal: Proposal) -> tuple[float, Array]:
+    """Return the lower bound that the program's own data prove, whatever the trace, and its y.
 
-    The proposed multipliers move towards the deep ones until their slack is in the dual cone.
+    The proposed multipliers move towards the deep ones until their slack is in the dual cone. The
+    bound is -inf if it never is.
     """
-    form, y, deep = conic_form(program), proposal.y, proposal.deep
+    form, deep = conic_form(program), proposal.deep
     for share in SHARES_OF_DEEP if deep is not None else (0.0,):
-        bound = proved_lower_bound(form, y if deep is None else y + share * (deep - y))
+        y = proposal.y if deep is None else proposal.y + share * (deep - proposal.y)
+        bound = proved_lower_bound(form, y)
         if bound > -inf:
-            return bound
-    return -inf
+            return bound, y
+    return -inf, proposal.y
 
 
 def level_above(shape: Shape, proposal: Proposal, proofs: list[Combination]) -> float:

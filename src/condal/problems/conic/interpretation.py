@@ -1,0 +1,203 @@
+"""What a result of a conic program's problem says about the program: blocks, duals, slacks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import inf
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.errors import ProblemError
+from condal.linalg.points import Array, dense
+from condal.problem import Problem
+from condal.problems.conic.duals import without_bound
+from condal.problems.conic.program import Program
+from condal.problems.conic.structure import Shape
+from condal.problems.conic.trace import TraceBound, Verdict
+from condal.problems.conic.unfolded import blocks_of
+from condal.result import Result
+
+GIVEN_TRACE = "for points within the given trace bound"
+DUAL_ERROR = 0.1  # distance of the multipliers from the dual cone, as a fraction of tol
+
+
+@dataclass(frozen=True, eq=False)
+class Interpretation:
+    """A program, its parts and the bound on their traces, and the problem over such parts."""
+
+    program: Program
+    shape: Shape = field(repr=False)
+    trace: TraceBound | Verdict
+    seconds: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """The name of the program."""
+        return self.program.name
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The proof found before any solve; None if there is none."""
+        return self.trace if isinstance(self.trace, Verdict) else None
+
+    @property
+    def _trace(self) -> TraceBound:
+        """The bound on the traces, if there is no verdict."""
+        assert isinstance(self.trace, TraceBound)
+        return self.trace
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The problem over parts of bounded trace, without the program's offset.
+
+        With a verdict, the traces are at most 1, for which it holds as for any other bound.
+        """
+        if isinstance(self.trace, Verdict):
+            return self.shape.problem(np.ones(len(self.shape.maps)))
+        return self.shape.problem(self.trace.traces, exact=self.trace.exact)
+
+    def objective(self, result: Result) -> float:
+        """Return the program's objective at the result, including its offset."""
+        return result.objective + self.program.offset
+
+    def bound(self, result: Result) -> float:
+        """Return the proved bound on the program's optimum, including its offset."""
+        total = result.bound + self.program.offset
+        if not self.program.offset:
+            return total
+        return float(np.nextafter(total, -self.problem.sense * inf))  # rounding of the sum
+
+    def assumes_trace(self, result: Result) -> bool:
+        """Return whether the bound holds only for points within the given trace."""
+        return GIVEN_TRACE in result.certificate.how
+
+    def blocks(self, result: Result, *, full: bool = False) -> tuple[Any, ...]:
+        """Return x, block by block.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `solve`.
+        full : bool, optional
+            Whether psd blocks are expanded to arrays.
+
+        Returns
+        -------
+        tuple
+            LowRank or n x n arrays for psd blocks, vectors for the others.
+
+        Raises
+        ------
+        ProblemError
+            If the result has no point.
+        """
+        if result.x is None:
+            raise ProblemError("the result has no point: the solve ended too early")
+        Ax = self.problem.A(result.x)
+        blocks = blocks_of(self.shape.folded, result.x, Ax)
+        return tuple(np.asarray(dense(block)) for block in blocks) if full else blocks
+
+    def dual(self, result: Result) -> Array:
+        r"""Return the dual y, one number per row: the derivative of the optimum by b.
+
+        :math:`\langle b, y \rangle` is near the bound, and :math:`c - A^T y` (:math:`A^T y - c` for
+        a maximisation) is in the dual cone up to rounding. Rows that bound the trace take the place
+        of the multiplier of the trace. If the trace was given, y is returned as it is.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `solve`.
+
+        Returns
+        -------
+        ndarray
+            y.
+        """
+        w = result.y
+        if isinstance(self.trace, TraceBound):
+            error = DUAL_ERROR * (result.tol or 0.0) * max(1.0, abs(result.objective))
+            proved = self.problem.sense * result.bound + self.problem.h.conjugate(w)
+            w = without_bound(self.shape, self.trace, w, error=error, proved=proved)
+        return self._of_rows(w)
+
+    def separator(self, result: Result) -> Array:
+        r"""Return y that proves that the program is infeasible.
+
+        :math:`A^T y` is in the dual cone and :math:`\langle b, y \rangle < 0`, up to rounding.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `solve` with the status INFEASIBLE.
+
+        Returns
+        -------
+        ndarray
+            y.
+
+        Raises
+        ------
+        ProblemError
+            If the result has no proof of infeasibility.
+        """
+        if result.separator is None:
+            raise ProblemError("the result has no proof that the program is infeasible")
+        w = result.separator
+        if isinstance(self.trace, TraceBound):
+            w = without_bound(self.shape, self.trace, w, objective=False)
+        return self._of_rows(w) if self.program.maximise else -self._of_rows(w)
+
+    def folded_multipliers(self, y: Array) -> Array:
+        """Return the multipliers of `problem` for multipliers of the program's rows.
+
+        Parameters
+        ----------
+        y : ndarray
+            One number per row of the program, as `dual` returns them.
+
+        Returns
+        -------
+        ndarray
+            One number per row of `problem`.
+        """
+        folded = self.shape.folded
+        w = y[folded.rows] / folded.scale
+        return np.asarray(w if self.program.maximise else -w)
+
+    def _of_rows(self, w: Array) -> Array:
+        """Return the multipliers of the program's rows from those of the folded rows."""
+        folded, y = self.shape.folded, np.zeros(self.program.b.size)
+        y[folded.rows] = folded.scale * (w if self.program.maximise else -w)
+        return y
+
+    def slack(self, result: Result) -> tuple[Any, ...]:
+        """Return the slack c - A'y (A'y - c for a maximisation), block by block.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `solve`.
+
+        Returns
+        -------
+        tuple
+            Sparse matrices for psd blocks, vectors for the others.
+        """
+        program = self.program
+        z = program.c - sp.csr_array(self.dual(result)[None]) @ program.A
+        z = sp.coo_array(-z if program.maximise else z)
+        slacks: list[Any] = []
+        for j, block in enumerate(program.blocks):
+            place = program.place(j)
+            inside = (z.col >= place.start) & (z.col < place.stop)
+            places, values = z.col[inside].astype(np.int64) - place.start, z.data[inside]
+            if block.kind == "psd":
+                rows, cols = np.divmod(places, block.n)
+                slacks.append(sp.csr_array((values, (rows, cols)), (block.n, block.n)))
+            else:
+                slacks.append(np.bincount(places, values, block.n))
+        return tuple(slacks)

@@ -1,0 +1,136 @@
+"""Bounds and verdicts of a solve, as far as the program's own data prove them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isfinite
+
+import numpy as np
+
+from condal.linalg.norms import row_squares, stable_norm
+from condal.linalg.points import Array
+from condal.problems.conic.interpretation import GIVEN_TRACE, Interpretation
+from condal.problems.conic.verified import (
+    conic_form,
+    separator_near,
+    verifiable,
+    verified_bound,
+    verified_infeasible,
+)
+from condal.result import Result, Status
+
+
+class OwnDataProofs(Interpretation):
+    """Proofs on the program as it was given; programs that are too large rest on their parts."""
+
+    def rechecked(self, result: Result) -> Result:
+        """Return a result with the bound and the status that the program's own data prove.
+
+        Parameters
+        ----------
+        result : Result
+            A result whose certificate is proved for `problem`.
+
+        Returns
+        -------
+        Result
+            The result, as it is if the data prove it.
+        """
+        if result.status is Status.INFEASIBLE:
+            return self._verified_infeasible(result)
+        return self._verified(result)
+
+    def _verified(self, result: Result) -> Result:
+        """Return the result with its bound, or a weaker one that the program's own data prove.
+
+        A bound within a given trace is left as it is, and so are programs that are too large.
+        """
+        assumed = self._trace.given and GIVEN_TRACE in result.certificate.how
+        if assumed or not isfinite(result.bound):
+            return result
+        if not verifiable(self.program):
+            return result
+        sense = self.problem.sense
+        y, inner = sense * self.dual(result), self._combinations(of_objective=True)
+        bound = verified_bound(self.program, y, self._inward, inner)
+        if bound >= sense * result.bound:
+            return result
+        certificate = replace(result.certificate, bound=sense * bound)
+        return replace(result, certificate=certificate)
+
+    def _verified_infeasible(self, result: Result) -> Result:
+        """Return the result; without its verdict, if the program's own data do not prove it."""
+        if result.status is not Status.INFEASIBLE or self._trace.given:
+            return result
+        if not verifiable(self.program):
+            return result
+        if result.separator is not None:
+            y = -self.separator(result)
+            if verified_infeasible(self.program, y, self._inward):
+                return result
+        reason = "no point seems to be feasible, but the program's own data do not prove it"
+        return replace(result, status=Status.STALLED, reason=reason)
+
+    def inner_multipliers(self) -> tuple[list[Array], list[Array]]:
+        """Return multipliers that move others into the dual cone.
+
+        Returns
+        -------
+        tuple of lists of ndarray
+            Directions y with -A'y inside the dual cone, and points y with c - A'y in it, for the
+            program as a minimisation.
+        """
+        return self._inward, self._combinations(of_objective=True)
+
+    @property
+    def _inward(self) -> list[Array]:
+        """Multipliers y of the program's rows with -A'y inside the dual cone."""
+        directions = self._combinations(of_objective=False)
+        if not directions:
+            return []
+        total = np.sum(directions, axis=0)
+        into_cones = self._into_folded_cones(total)
+        return [*directions, total, *into_cones] if len(directions) > 1 else [total, *into_cones]
+
+    def _into_folded_cones(self, total: Array) -> list[Array]:
+        """Return multipliers that also move the slacks of folded cones inwards, if there are any.
+
+        The slack of a folded cone is the multipliers of its own rows, which no bound on the trace
+        moves. What the first of them adds to the other slacks, `total` outweighs.
+        """
+        folded = self.shape.folded
+        heads = [cone.start for cone in folded.cones]
+        if not heads:
+            return []
+        y = np.zeros(self.program.b.size)
+        y[folded.rows[heads]] = folded.scale[heads]
+        weight = sum(float(np.sqrt(row_squares(part.A)[heads]).sum()) for part in folded.parts)
+        return [y + 2.0**k * (1.0 + weight) * total for k in range(0, 12, 4)]
+
+    def _combinations(self, *, of_objective: bool) -> list[Array]:
+        """The proofs of the trace bound as multipliers of the program's rows."""
+        folded, multipliers = self.shape.folded, []
+        for proof in self._trace.combinations:
+            if proof.of_objective is of_objective and proof.least.max() > 0:
+                y = np.zeros(self.program.b.size)
+                y[folded.rows] = -folded.scale * proof.y
+                multipliers.append(y if of_objective else y / proof.least.max())
+        return multipliers
+
+    def _separator_near(self, d: Array) -> Array | None:
+        """Return a separator near d that the program's own data prove, whatever the trace."""
+        if not verifiable(self.program):
+            return None
+        folded, y = self.shape.folded, np.zeros(self.program.b.size)
+        y[folded.rows] = -folded.scale * d
+        proved = separator_near(conic_form(self.program), y)
+        return None if proved is None else -proved[folded.rows] / folded.scale
+
+    def _excluding(self, separator: Array, distance: float, level: float) -> Array:
+        """Return multipliers whose bound over points of bounded trace is at least the level.
+
+        The bound of t times a separator of norm 1 is at least t times the proved distance, less
+        what the objective can be.
+        """
+        wanted = 2.0 * (abs(level) + self.problem.objective_range)
+        return np.asarray(wanted / (distance * stable_norm(separator)) * separator)

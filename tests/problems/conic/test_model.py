@@ -252,7 +252,7 @@ def test_a_bound_from_a_level_is_proved_by_the_multipliers_of_the_result():
     """All points below the level are excluded: the result's own y shows it."""
     given, optimum = level_program()
     model = conic_model(given)
-    low = replace(model.trace, level=optimum - 1.0, traces=np.ones(1))
+    low = replace(model.trace, level=optimum - 1.0, traces=np.ones(1), proposal=None)
     model = replace(model, trace=low)
     result = model.solve(tol=1e-5, max_iters=3000)
     assert result.status is Status.STALLED

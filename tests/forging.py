@@ -23,6 +23,11 @@ def rewrite(folder, change):
     for name, claim in record["files"].items():
         data = (Path(folder) / name).read_bytes()
         claim.update(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
+    seal(path, record)
+
+
+def seal(path, record):
+    """Write a record with the seal that fits it."""
     path.write_text(json.dumps({**record, "seal": seal_of(record)}))
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
 import json
 import math
 import os
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +18,11 @@ import condal
 from commands import FILES, NEEDED, enter, run
 from condal.cli.applications import APPLICATIONS
 from condal.cli.verify_answer import _alike, _same
-from condal.io.container.manifest import seal_of
 from condal.io.formats import write_rudy
 from condal.io.results import load
 from condal.runtime.time_limit import TimeLimit
+from forging import reseal, seal
+from forging import rewrite as rewrite_in
 from known import random_graph
 
 # Options of each application that make another problem.
@@ -35,6 +36,8 @@ OTHER = {
     "phase-retrieval": {"trace": 1.0},
     "sdp": {"trace_bound": 0.1},
 }
+# In the folder of the saved result.
+rewrite, rewrite_array = partial(rewrite_in, "run"), partial(reseal, "run")
 
 
 @pytest.fixture(autouse=True)
@@ -66,38 +69,6 @@ def refused(*arguments):
     assert re.fullmatch(r"condal: error: [^\n]+\n", ended.stderr)
     assert sorted(Path().rglob("*")) == before
     return ended.stderr
-
-
-def rewrite(change, folder="run"):
-    """Change the record of a result, and make its hashes right again."""
-    path = Path(folder) / "result.json"
-    record = json.loads(path.read_text())
-    change(record)
-    certificate = record["certificate"]
-    gap = abs(certificate["bound"] - certificate["objective"])
-    certificate["gap"] = gap / max(1.0, abs(certificate["objective"]))
-    for name, claim in record["files"].items():
-        data = (Path(folder) / name).read_bytes()
-        claim.update(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
-    seal(path, record)
-
-
-def seal(path, record):
-    path.write_text(json.dumps({**record, "seal": seal_of(record)}))
-
-
-def rewrite_array(name, change, folder="run"):
-    """Change an array of a result, as rewrite does."""
-    path = Path(folder) / name
-    if name.endswith(".npy"):
-        np.save(path, change(np.load(path)))
-    else:
-        with np.load(path) as archive:
-            arrays = {key: archive[key] for key in archive}
-        key = sorted(arrays)[-1]
-        arrays[key] = change(arrays[key])
-        np.savez(path, **arrays)
-    rewrite(lambda record: None, folder)
 
 
 def assert_every_claim_is_true(proof):

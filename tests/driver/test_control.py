@@ -565,7 +565,8 @@ def test_what_is_announced_in_total_is_within_max_memory(n, method):
             plan = make_plan(problem, method, None, tol=1e-3, max_memory=limit)
         except ProblemError as error:
             assert limit < needed
-            assert f"and max_memory is {limit / 1e6:,.2f} MB" in str(error)  # noqa: PT017
+            message = str(error)
+            assert f"and max_memory is {limit / 1e6:,.2f} MB" in message
             continue
         for choice in plan.tried:
             one = Plan((choice,), plan.max_bytes)

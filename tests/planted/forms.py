@@ -131,16 +131,12 @@ def point_of_program(planted: Planted, v: np.ndarray, *, ray: bool = False) -> l
     for block, place in zip(planted.blocks, planted.places, strict=True):
         part = v[place]
         if block.kind == "psd":
-            full = np.zeros((block.n, block.n))
-            for (i, j), value in zip(block.pairs, part, strict=True):
-                full[i, j] = full[j, i] = value
-            part = full
+            part = _matrix(block, part)
         elif block.kind == "free":
             part = np.concatenate([np.maximum(part, 0.0), np.maximum(-part, 0.0)])
         blocks.append(part)
-    loose = planted.loose
-    if loose.any():
-        blocks.append((0.0 if ray else planted.b[loose]) - planted.A[loose] @ v)
+    if planted.loose.any():
+        blocks.append(_slack(planted, v, ray=ray))
     return blocks
 
 
@@ -150,14 +146,23 @@ def point_of_form(planted: Planted, v: np.ndarray, *, ray: bool = False) -> np.n
     for block, place in zip(planted.blocks, planted.places, strict=True):
         part = v[place]
         if block.kind == "psd":
-            full = np.zeros((block.n, block.n))
-            for (i, j), value in zip(block.pairs, part, strict=True):
-                full[i, j] = full[j, i] = value
-            part = full.ravel()
+            part = _matrix(block, part).ravel()
         parts.append(part)
+    return np.concatenate([*parts, _slack(planted, v, ray=ray)])
+
+
+def _matrix(block: Block, part: np.ndarray) -> np.ndarray:
+    """Return the symmetric matrix with these entries at the pairs of a psd block."""
+    full = np.zeros((block.n, block.n))
+    for (i, j), value in zip(block.pairs, part, strict=True):
+        full[i, j] = full[j, i] = value
+    return full
+
+
+def _slack(planted: Planted, v: np.ndarray, *, ray: bool) -> np.ndarray:
+    """Return the slack of the inequalities at a point v, or along a ray."""
     loose = planted.loose
-    slack = (0.0 if ray else planted.b[loose]) - planted.A[loose] @ v
-    return np.concatenate([*parts, slack])
+    return (0.0 if ray else planted.b[loose]) - planted.A[loose] @ v
 
 
 # ---- files ---------------------------------------------------------------------------------------

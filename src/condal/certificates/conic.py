@@ -227,10 +227,10 @@ def smallest_eigenvalue(full: Array) -> float:
         return 0.0
     power = 2.0 ** np.floor(np.log2(scale))  # an exact scaling: no square under- or overflows
     full, loss = full / power, 0.0
-    values = np.linalg.eigvalsh(full)
+    values: Array = np.asarray(np.linalg.eigvalsh(full))
     if has_outlier(values):
         full, loss = without_outlier(full)
-        values = np.linalg.eigvalsh(full)
+        values = np.asarray(np.linalg.eigvalsh(full))
     estimate = float(values[0])
     if not estimate > loss:
         return -inf

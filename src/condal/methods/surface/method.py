@@ -37,6 +37,7 @@ LEAST_RADIUS = 1e-9
 LOOK_RESIDUAL = 1e-4  # below this residual each step is followed by a look at the oracle
 LOOK_EVERY = 6  # accepted steps
 MAX_IDLE_LOOKS = 25  # looks in which the gap halves, or the method ends
+LEAST_VALUE = 1e-5  # of a normalised objective, for gaps: smaller ones count as 0
 ORACLE_SHARE = 0.1  # of the residual: the accuracy of the oracle
 ROOM = 1.3  # n r over the number of rows, at least
 MAX_BYTES = 2 * 2**30  # of the vectors of the method
@@ -233,7 +234,7 @@ class _Run:
     def _look(self, stuck: bool) -> None:
         """Bound the optimum, then cut and grow R."""
         point, carry = self.point, self.carry
-        unit = max(abs(point.value), 1e-3)
+        unit = max(abs(point.value), LEAST_VALUE)
         tol = ORACLE_SHARE * min(point.residual, 1e-2) * unit
         if self.method.aim is not None:
             tol = max(tol, 0.05 * self.method.aim * unit)

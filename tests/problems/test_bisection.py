@@ -125,3 +125,20 @@ def test_a_time_limit_leaves_a_balanced_cut():
 def test_what_is_refused(W, imbalance, text):
     with pytest.raises(condal.ProblemError, match=text):
         bisection(W, imbalance=imbalance)
+
+
+@pytest.mark.parametrize("method", ["splitting", "lowrank"])
+def test_points_of_other_methods_are_repaired(method):
+    result = condal.solve(bisection(random_graph(60, 6.0)), method, tol=1e-3)
+    assert result.status is condal.Status.SOLVED
+    assert result.bracket
+    assert np.abs(np.asarray(result.x).sum(axis=1)).max() <= 1e-8
+
+
+def test_a_mesh_with_a_light_cut_is_solved():
+    """Its objective is a ten-thousandth of the largest one over X: gaps are relative to it."""
+    model = bisection(nx.grid_2d_graph(40, 10))
+    result = condal.solve(model, tol=1e-3)
+    assert result.status is condal.Status.SOLVED
+    assert result.method == "newton"
+    assert result.bound <= model.round(result, trials=20).weight <= 12

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from condal.problem import Problem
 
 WANTED = 12  # eigenvectors
-LEAST_COST = 1e-7  # of |S v|: the cost of an equation <v v', x> = 0
+LEAST_COST = 3e-8  # of |S v|: the cost of an equation <v v', x> = 0
 TINY = 1e-300
 
 
@@ -97,7 +97,7 @@ def _vanishing(
     no better, because the rounding of S grows with it.
     """
     size = float(np.linalg.norm(slack(rows.null)))
-    cost = max(4 * tol, LEAST_COST * size, TINY)
+    cost = max(tol, LEAST_COST * size, TINY)
     return (size**2 / cost + size + abs(least)) / rows.spanned, cost
 
 

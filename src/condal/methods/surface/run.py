@@ -30,6 +30,7 @@ LOOK_RESIDUAL = 1e-4  # below this residual each step is followed by a look at t
 LOOK_EVERY = 6  # accepted steps
 MAX_IDLE_LOOKS = 25  # looks in which the gap halves, or the method ends
 DEGENERATE_LOOKS = 2  # the same, or the multipliers of least squares are taken to be the wrong ones
+LEAST_VALUE = 1e-5  # of a normalised objective, for gaps: smaller ones count as 0
 ORACLE_SHARE = 0.1  # of the residual: the accuracy of the oracle
 RELAXED_RADIUS = 0.1  # of a trust region after a relaxation, at least
 
@@ -128,7 +129,7 @@ class SurfaceRun:
 
     @property
     def _unit(self) -> float:
-        return max(abs(self.point.value), 1e-3)
+        return max(abs(self.point.value), LEAST_VALUE)
 
     def _look(self, stuck: bool) -> None:
         """Bound the optimum, then cut and grow R, and relax the surface where this is needed."""

@@ -277,12 +277,15 @@ def test_a_round_without_much_effect_halves_the_relaxation_down_to_a_limit():
     assert relaxation.next_round(np.ones(3), 0.1).size == relaxation.size
 
 
-def test_theta_with_many_multipliers_is_proved():
+def test_theta_with_many_multipliers_is_proved_also_by_a_resumed_run(tmp_path):
     """Two leaves of a vertex make two dependent rows: few of the multipliers make S psd."""
-    model = condal.problems.theta(random_graph(300, 3.0, seed=0))
-    result = condal.solve(model, LowRankNewton(aim=1e-6), tol=1e-6, max_iters=80)
+    model, method = condal.problems.theta(random_graph(300, 3.0, seed=0)), LowRankNewton(aim=1e-6)
+    result = condal.solve(model, method, tol=1e-6, max_iters=80)
     assert result.status is Status.SOLVED
-    assert result.history[-1].k < 80
+    path, early = tmp_path / "checkpoint", len(result.history) - 3
+    condal.solve(model, method, tol=1e-6, max_iters=early, checkpoint=path)
+    resumed = condal.resume(path, model, max_iters=80)
+    assert (resumed.objective, resumed.bound) == (result.objective, result.bound)
 
 
 def test_a_trace_that_the_rows_fix_is_no_row_of_its_own():

@@ -8,6 +8,7 @@ import runpy
 import sys
 import tomllib
 import warnings
+from collections import defaultdict
 
 import pytest
 
@@ -68,12 +69,15 @@ def tables(path):
 
 
 def measured():
-    """CPU seconds by instance and solver, as the tables of `condal bench` have them."""
-    found = {}
+    """CPU seconds by instance and solver, as the tables of `condal bench` have them.
+
+    Several sets may have an instance of the same name, to other tolerances.
+    """
+    found = defaultdict(set)
     for path in (ROOT / "benchmarks" / "results").glob("bench-*.md"):
         for heading, cells in tables(path):
-            found[heading.partition(":")[0], cells[0]] = cells[1]
-    return found
+            found[heading.partition(":")[0], cells[0]].add(cells[1])
+    return dict(found)
 
 
 def test_the_comparison_quotes_what_was_measured():
@@ -83,7 +87,7 @@ def test_the_comparison_quotes_what_was_measured():
             solvers = cells[1:]
         elif (cells[0], "condal") in times:
             for solver, quoted in zip(solvers, cells[1:], strict=True):
-                assert times[cells[0], solver] == quoted, (cells[0], solver)
+                assert quoted in times[cells[0], solver], (cells[0], solver)
                 seen += 1
     assert seen > 50
 

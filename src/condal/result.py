@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from condal.certificates.certificate import EXACT_INFEASIBILITY, Certificate, exact_text
+from condal.certificates.certificate import Certificate, exact_text
+from condal.certificates.measures import EXACT_INFEASIBILITY
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.problem import Problem

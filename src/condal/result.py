@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condal.certificates.certificate import EXACT_INFEASIBILITY, Certificate, exact_text
+from condal.certificates.certificate import Certificate, exact_text
 from condal.certificates.checked import rounded_text
+from condal.certificates.measures import EXACT_INFEASIBILITY
 from condal.history import History
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof

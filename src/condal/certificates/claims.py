@@ -12,18 +12,16 @@ import numpy as np
 from condal.certificates.certificate import (
     DEFAULT_FAILURE,
     DEFAULT_SLACK,
-    EXACT_DISTANCE,
     Certificate,
     EvaluatedPoint,
     allowed_gap,
     certificate_of,
-    dimacs_errors,
-    is_bracket,
     relative,
     relative_price,
 )
 from condal.certificates.checked import rounded_text
 from condal.certificates.infeasibility import infeasibility_proof
+from condal.certificates.measures import EXACT_DISTANCE, dimacs_errors, is_bracket
 from condal.certificates.membership import is_member, price_of_distance
 from condal.certificates.tolerance import excess
 from condal.linalg.norms import stable_norm

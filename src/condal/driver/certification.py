@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from condal.certificates.certificate import (
-    EXACT_INFEASIBILITY,
     Certificate,
     EvaluatedPoint,
     allowed_gap,
@@ -18,6 +17,7 @@ from condal.certificates.certificate import (
     relative_price,
 )
 from condal.certificates.ledger import CertifiedPoint, ProofLedger
+from condal.certificates.measures import EXACT_INFEASIBILITY
 from condal.certificates.repair import MAX_INFEASIBILITY, FactorRepair
 from condal.driver.scaling import Scaling
 from condal.driver.schedule import CLOSE_GAP, CertificationSchedule, Estimates

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, NamedTuple
 
-from condal.certificates.certificate import EXACT_INFEASIBILITY
+from condal.certificates.measures import EXACT_INFEASIBILITY
 
 FEASIBILITY_MARGIN = 1.05  # times tol: a larger infeasibility or price is not worth a proof
 NEAR_GAP = 1.5  # times the requested gap: a larger estimate is not worth a look at the point

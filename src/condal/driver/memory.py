@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -134,10 +134,11 @@ class LazyChoices:
 
 @dataclass(frozen=True)
 class Plan:
-    """The methods that a solve tries in turn, and how many bytes x may take."""
+    """The methods that a solve tries in turn, how many bytes x may take, and who chose them."""
 
     tried: Iterable[Choice]
     max_bytes: int
+    by_user: bool = False
 
     @property
     def method(self) -> Method:
@@ -165,7 +166,8 @@ def make_plan(
         tried = choices(problem, tol=tol, free_storage=storage is None)
     else:
         tried = iter([Choice(method, "it was asked for")])
-    return require_memory(problem, LazyChoices(tried), storage, max_memory)
+    plan = require_memory(problem, LazyChoices(tried), storage, max_memory)
+    return replace(plan, by_user=method is not None)
 
 
 def require_memory(

@@ -9,7 +9,6 @@ from typing import Any
 import click
 import numpy as np
 
-import condal
 from condal.cli.application import BUILD_SHARE, Application, Chosen, Figures, Lines
 from condal.cli.text import counted, number
 from condal.io.formats.sdpa import read_sdpa
@@ -43,9 +42,7 @@ def _build(file: str, chosen: Chosen) -> ConicModel:
 
 
 def _solve(model: ConicModel, method: Method | None = None, **options: Any) -> Result:
-    if model.verdict is not None:
-        return model.ended()
-    return model.proved(condal.solve(model, method, **options))
+    return model.solve(method, **options)
 
 
 def _resume(checkpoint: Any, model: ConicModel, **options: Any) -> Result:

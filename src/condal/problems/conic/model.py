@@ -13,6 +13,7 @@ import numpy as np
 from condal.certificates.certificate import Certificate
 from condal.certificates.infeasibility import infeasibility_proof
 from condal.certificates.tolerance import solves
+from condal.driver.memory import Plan
 from condal.driver.solve import resume, solve
 from condal.errors import ProblemError
 from condal.history import History
@@ -66,12 +67,12 @@ class ConicModel(OwnDataProofs):
         The time of the search for the bound.
     """
 
-    def solve(self, method: Method | str | None = None, **options: Any) -> Result:
+    def solve(self, method: Method | Plan | str | None = None, **options: Any) -> Result:
         """Solve the problem, with a bound that holds for the program itself.
 
         Parameters
         ----------
-        method : Method or str, optional
+        method : Method, Plan or str, optional
             The method; chosen by default.
         **options
             Options of `condal.solve`.
@@ -84,7 +85,8 @@ class ConicModel(OwnDataProofs):
         if self.verdict is not None:
             return self.ended()
         limit = TimeLimit(options.get("max_seconds"))
-        if method is None and options.get("warm_start") is None:
+        chosen = method is not None and not (isinstance(method, Plan) and not method.by_user)
+        if not chosen and options.get("warm_start") is None and options.get("storage") is None:
             result = self._proposed(**options)
             if result is not None and result.status is Status.SOLVED:
                 return result
@@ -121,7 +123,8 @@ class ConicModel(OwnDataProofs):
             oracle_calls=0,
             matvecs=0,
         )
-        result = solve(self.problem, Proposed(), **{**options, "warm_start": start})
+        options = {**options, "warm_start": start, "checkpoint": None}  # a resume has no proposal
+        result = solve(self.problem, Proposed(), **options)
         if bound > sense * result.bound:
             how = "the slack is in the dual cone, whatever the trace: proved on the program's data"
             certificate = replace(result.certificate, bound=sense * bound, how=how, failure=0.0)

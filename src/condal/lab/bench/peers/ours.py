@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from functools import partial
 
 import condal
 from condal.lab.bench.peers.peer import Limits, PeerAnswer
@@ -31,9 +32,8 @@ class OursTask:
         model = self.model
         fresh = conic_model(model.program) if isinstance(model, ConicModel) else model
         end = time.process_time() + SHARE_OF_TIME * self.seconds
-        self.result = condal.solve(
-            fresh, tol=self.tol, callback=lambda row: time.process_time() >= end
-        )
+        solve = fresh.solve if isinstance(fresh, ConicModel) else partial(condal.solve, fresh)
+        self.result = solve(tol=self.tol, callback=lambda row: time.process_time() >= end)
 
     def answer(self) -> PeerAnswer:
         assert self.result is not None

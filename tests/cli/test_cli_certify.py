@@ -112,7 +112,8 @@ def test_the_options_that_are_kept_make_the_very_same_problem(name):
     if name not in OTHER:
         return
     rewrite(lambda record: record["options"].update(OTHER[name]))
-    assert "REFUTED" in certified(name, code=1)
+    text = certified(name, code=1)
+    assert "REFUTED" in text or "NOT PROVED" in text
 
 
 @pytest.mark.parametrize("name", FILES)

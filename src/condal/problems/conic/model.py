@@ -10,21 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from condal.certificates.certificate import Certificate
+from condal.certificates.certificate import Certificate, EvaluatedPoint
 from condal.certificates.infeasibility import infeasibility_proof
+from condal.certificates.measures import dimacs_errors
 from condal.certificates.tolerance import solves
 from condal.driver.memory import Plan
 from condal.driver.solve import resume, solve
 from condal.errors import ProblemError
 from condal.history import History
 from condal.linalg.points import Array
+from condal.linalg.proof import Proof
 from condal.methods.proposed import Proposed
 from condal.problems.conic.combinations import combine
 from condal.problems.conic.folded import fold
 from condal.problems.conic.interpretation import GIVEN_TRACE
 from condal.problems.conic.own_data import OwnDataProofs
 from condal.problems.conic.program import Program
-from condal.problems.conic.proposed import folded_dual, point_of, proved_bound
+from condal.problems.conic.proposed import folded_dual, point_of, proving_dual
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.trace import (
     Search,
@@ -39,10 +41,11 @@ from condal.problems.conic.verified import (
 )
 from condal.result import Result, Status
 from condal.runtime.time_limit import TimeLimit
-from condal.types import Method
+from condal.types import Method, from_user
 
 GAP_ROUNDING = 1e-12  # relative to the objective
 ANY_TRACE = "the proof holds whatever the trace"
+ON_OWN_DATA = "the slack is in the dual cone, so it holds whatever the trace: proved on own data"
 UNVERIFIED = "the program's own data prove less than tol: scale the rows, or raise tol"
 NEAR_RETRY, RETRY = 0.5, 0.01  # of tol, if the first bound is not proved on the own data
 NEAR = 2.0  # times tol: a gap that a slightly smaller tolerance closes
@@ -111,28 +114,21 @@ class ConicModel(OwnDataProofs):
         proposal = self._trace.proposal
         if proposal is None:
             return None
-        sense = self.problem.sense
-        bound, y = proved_bound(self.program, proposal)
         start = Result(
             x=point_of(self.shape, proposal, self._trace.traces),
-            y=folded_dual(self.shape, y),
+            y=folded_dual(self.shape, proving_dual(self.program, proposal)),
             status=Status.STALLED,
-            certificate=Certificate(np.nan, -sense * inf, inf, ""),
+            certificate=Certificate(np.nan, -self.problem.sense * inf, inf, ""),
             history=History(),
             seconds=0.0,
             oracle_calls=0,
             matvecs=0,
         )
         options = {**options, "warm_start": start, "checkpoint": None}  # a resume has no proposal
-        result = solve(self.problem, Proposed(), **options)
-        if bound > sense * result.bound:
-            how = "the slack is in the dual cone, whatever the trace: proved on the program's data"
-            certificate = replace(result.certificate, bound=sense * bound, how=how, failure=0.0)
-            result = replace(result, certificate=certificate)
-            if self._within_tol(result):
-                result = replace(result, status=Status.SOLVED, reason="")
-            return result
-        return self.proved(result)
+        result = self.proved(solve(self.problem, Proposed(), **options))
+        if self._within_tol(result):
+            return replace(result, status=Status.SOLVED, reason="")
+        return result
 
     def resume(self, checkpoint: Any, **options: Any) -> Result:
         """Resume a solve of the problem, with a bound that holds for the program itself.
@@ -167,7 +163,7 @@ class ConicModel(OwnDataProofs):
         proved = replace(result, certificate=self.certified(result.certificate, result.y))
         if result.status is Status.INFEASIBLE:
             return self._verified_infeasible(self._of_any_trace(proved))
-        claimed, proved = proved.bound, self._verified(proved)
+        claimed, proved = proved.bound, self._measured(result, self._verified(proved))
         if result.status is Status.SOLVED and not self._within_tol(proved):
             if self._trace.given:  # a bound for any trace would be a little worse than tol
                 return replace(result, certificate=self._within_the_trace(result.certificate))
@@ -177,6 +173,17 @@ class ConicModel(OwnDataProofs):
                 reason = UNVERIFIED
             return replace(proved, status=Status.STALLED, reason=reason)
         return proved
+
+    def _measured(self, before: Result, result: Result) -> Result:
+        """Return the result with the DIMACS errors of its bound, if that is another one."""
+        certificate, problem = result.certificate, self.problem
+        if result.bound == before.bound or result.x is None or not certificate.dimacs:
+            return result
+        seen = EvaluatedPoint.of(problem, from_user(problem.X, result.x))
+        lower = problem.sense * result.bound
+        proof = Proof(lower + problem.h.conjugate(result.y), certificate.how)
+        errors = dimacs_errors(problem, seen, result.y, lower, proof)
+        return replace(result, certificate=replace(certificate, dimacs=errors))
 
     def _within_tol(self, result: Result) -> bool:
         """Return whether the result solves to tol, with the bound that holds for the program."""
@@ -239,7 +246,9 @@ class ConicModel(OwnDataProofs):
 
     def certified(self, certificate: Certificate, y: Array) -> Certificate:
         """Return the certificate without assumptions: a level, or a given trace."""
-        sense = self.problem.sense
+        sense, own = self.problem.sense, self.own_bound(y)
+        if own > sense * certificate.bound:
+            return replace(certificate, bound=sense * own, how=ON_OWN_DATA, failure=0.0)
         if self._trace.given and isfinite(certificate.bound):
             combination = combine(self.shape, y, of_objective=True)
             proved = replace(certificate, bound=-sense * combination.most)

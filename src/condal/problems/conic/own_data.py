@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import isfinite
+from math import inf, isfinite
 
 import numpy as np
 
+from condal.certificates.conic import proved_lower_bound
 from condal.linalg.norms import row_squares, stable_norm
 from condal.linalg.points import Array
 from condal.problems.conic.interpretation import GIVEN_TRACE, Interpretation
@@ -51,12 +52,31 @@ class OwnDataProofs(Interpretation):
         if not verifiable(self.program):
             return result
         sense = self.problem.sense
+        if self.own_bound(result.y) >= sense * result.bound:
+            return result
         y, inner = sense * self.dual(result), self._combinations(of_objective=True)
         bound = verified_bound(self.program, y, self._inward, inner)
         if bound >= sense * result.bound:
             return result
         certificate = replace(result.certificate, bound=sense * bound)
         return replace(result, certificate=certificate)
+
+    def own_bound(self, w: Array) -> float:
+        """Return the bound on the minimised objective that w proves as it is; -inf if none.
+
+        Parameters
+        ----------
+        w : ndarray
+            Multipliers of `problem`.
+
+        Returns
+        -------
+        float
+            The bound that the program's own data prove, whatever the trace.
+        """
+        if not verifiable(self.program):
+            return -inf
+        return proved_lower_bound(conic_form(self.program), self.problem.sense * self._of_rows(w))
 
     def _verified_infeasible(self, result: Result) -> Result:
         """Return the result; without its verdict, if the program's own data do not prove it."""

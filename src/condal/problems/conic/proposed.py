@@ -58,19 +58,20 @@ def proved_by(shape: Shape, proposal: Proposal) -> list[Combination]:
     return [combine(shape, folded_dual(shape, proposal.deep), of_objective=True)]
 
 
-def proved_bound(program: Program, proposal: Proposal) -> tuple[float, Array]:
-    """Return the lower bound that the program's own data prove, whatever the trace, and its y.
+def proving_dual(program: Program, proposal: Proposal) -> Array:
+    """Return the multipliers nearest to the proposed ones that prove a bound, whatever the trace.
 
-    The proposed multipliers move towards the deep ones until their slack is in the dual cone. The
-    bound is -inf if it never is.
+    The proposed multipliers move towards the deep ones until their slack is in the dual cone. They
+    are returned as they are if it never is.
     """
     form, deep = conic_form(program), proposal.deep
-    for share in SHARES_OF_DEEP if deep is not None else (0.0,):
-        y = proposal.y if deep is None else proposal.y + share * (deep - proposal.y)
-        bound = proved_lower_bound(form, y)
-        if bound > -inf:
-            return bound, y
-    return -inf, proposal.y
+    if deep is None:
+        return proposal.y
+    for share in SHARES_OF_DEEP:
+        y = np.asarray(proposal.y + share * (deep - proposal.y))
+        if proved_lower_bound(form, y) > -inf:
+            return y
+    return proposal.y
 
 
 def level_above(shape: Shape, proposal: Proposal, proofs: list[Combination]) -> float:

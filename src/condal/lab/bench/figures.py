@@ -135,6 +135,12 @@ FIGURES: tuple[Figure, ...] = (
             ("gpp500-1", 0.05),
         )
     ),
+    Figure(
+        "general",
+        "bisection-G1: CPU time, condal / its max-cut",
+        3.0,
+        against_ours("bisection-G1", "cut-G1"),
+    ),
     *(
         Figure(
             "general",

@@ -12,7 +12,7 @@ from condal.lab.bench.libraries import cut, sdpa
 from condal.lab.bench.recovery import Ratings, diffraction, noisy_entries, star_ratings
 from condal.lab.experiments.stand_ins import planar_union, random_graph
 from condal.problem import Model
-from condal.problems import max_cut, max_k_cut, theta
+from condal.problems import bisection, max_cut, max_k_cut, theta
 
 INTERIOR = ("SCS", "CSDP", "LoRADS", "SDPLR")
 FACTORED = ("LoRADS", "SDPLR")
@@ -47,6 +47,18 @@ def _theta_of_stand_in() -> Model:
 
 def _cut_of_stand_in() -> Model:
     return max_cut(random_graph(800))
+
+
+def _bisection_of_file(path: Path) -> Model:
+    return bisection(read_graph(path))
+
+
+def _bisection_of_stand_in() -> Model:
+    return bisection(random_graph(800))
+
+
+def _bisection_of_random(n: int) -> Model:
+    return bisection(sparse_graph(n, degree=10.0))
 
 
 def _three_cut(n: int) -> BenchCase:
@@ -113,7 +125,25 @@ GENERAL = Set(
             n=500,
             optimum=-25.320543879075787,
         ),
-        BenchCase("cut-G1", "max-cut of G1", 1e-3, _cut_of_stand_in, "G1", cut, peers=(), n=800),
+        BenchCase("cut-G1", "max-cut of G1", 1e-6, _cut_of_stand_in, "G1", cut, peers=(), n=800),
+        BenchCase(
+            "bisection-G1",
+            "bisection of G1",
+            1e-6,
+            _bisection_of_stand_in,
+            "G1",
+            _bisection_of_file,
+            peers=(),
+            n=800,
+        ),
+        BenchCase(
+            "bisection-20000",
+            "bisection of a random graph, degree 10, n = 20,000",
+            1e-3,
+            partial(_bisection_of_random, 20_000),
+            peers=(),
+            n=20_000,
+        ),
         BenchCase(
             "inner-5000",
             "sparse equations, n = 5,000, 25,000 rows",

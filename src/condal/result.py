@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condal.certificates.certificate import Certificate, exact_text
-from condal.certificates.checked import rounded_text
 from condal.certificates.measures import EXACT_INFEASIBILITY
 from condal.history import History
 from condal.linalg.points import Array
@@ -224,6 +223,8 @@ class Result:
             return [("proof", (certificate if proof is None else proof).because)]
         objective = f"{self.objective:.10g}"
         if self.bracket:
+            from condal.certificates.checked import rounded_text
+
             objective = rounded_text(self.objective, up=not self.bounded_above)
         return [
             ("objective", objective),

@@ -99,6 +99,7 @@ def test_the_keys_are_the_same_where_there_is_no_answer(name, monkeypatch):
         return true(model, condal.CGAL(), **{**options, "callback": stop, "max_iters": 1})
 
     monkeypatch.setattr(condal, "solve", nothing)
+    monkeypatch.setattr("condal.problems.conic.model.solve", nothing)
     ended = run(
         "solve", f"{name}.txt", "--as", name, *NEEDED.get(name, ()), "--json", "-", "--quiet"
     )

@@ -162,11 +162,11 @@ EXTRAS = {
     "pooch": ("lab/experiments/data.py",),
     "cvxpy": ("cvxpy/",),
     "sklearn": ("sklearn/",),
-    "pandas": ("result.py", "sweeps/table.py"),
+    "pandas": ("history.py", "sweeps/table.py"),
     "distributed": ("sweeps/cluster.py",),
     "networkx": ("problems/graphs.py",),
     **dict.fromkeys(("coptpy", "cvxopt", "pymanopt", "scs"), ("lab/bench/peers/",)),
-    "clarabel": ("certificates/proposals.py", "cvxpy/interior.py", "lab/bench/peers/"),
+    "clarabel": ("certificates/interior.py", "cvxpy/interior.py", "lab/bench/peers/"),
 }
 
 

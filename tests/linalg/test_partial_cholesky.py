@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from condal.lab.experiments.stand_ins import planar_union
 from condal.linalg import eigenvalue_bounds as proofs
 from condal.linalg import partial_cholesky as partial
+from condal.linalg.engines import Lanczos
 from condal.linalg.partial_cholesky import PartialCholesky
 from condal.linalg.proof_plan import likely_factorisation
 from condal.linalg.symmetric import Symmetric
@@ -145,7 +146,7 @@ def test_a_matrix_that_fills_is_not_ordered(filling, monkeypatch):
     """The ordering alone takes longer than this factorisation."""
     monkeypatch.setattr(proofs, "_plan", lambda V: pytest.fail("it was planned"))
     assert likely_factorisation(filling).fills
-    least = proofs.Lanczos().smallest(filling, tol=1e-9).value
+    least = Lanczos().smallest(filling, tol=1e-9).value
     proof = bound(filling, least - 1e-6)
     assert proof.how == "partly dense Cholesky factorisation"
     assert proof.failure == 0.0
@@ -158,7 +159,7 @@ def test_a_matrix_that_fills_is_not_ordered(filling, monkeypatch):
 
 def test_where_the_rest_is_too_large_there_is_another_proof(filling, monkeypatch):
     monkeypatch.setattr(PartialCholesky, "of", lambda *_: None)
-    least = proofs.Lanczos().smallest(filling, tol=1e-9).value
+    least = Lanczos().smallest(filling, tol=1e-9).value
     assert least - 1.1e-6 <= bound(filling, least - 1e-6).value <= least
 
 

@@ -26,7 +26,6 @@ from condal.linalg.factorisations import dense_cholesky, sparse_factorisation
 from condal.linalg.lanczos import Recurrence, missed_share
 from condal.linalg.limits import MAX_FACTOR_FLOPS
 from condal.linalg.norms import UNIT_ROUNDOFF, gamma
-from condal.linalg.partial_cholesky import PartialCholesky, partial_cholesky
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.linalg.proof_plan import (
@@ -156,6 +155,8 @@ def _factored(
 
 def _partly_dense(V: Symmetric, slack: float, enough: float, engine: Engine) -> Proof | None:
     """`_factored`, without a plan; None if the dense part is too large."""
+    from condal.linalg.partial_cholesky import PartialCholesky, partial_cholesky
+
     max_flops = min(MAX_FACTOR_FLOPS, FLOPS_PER_SECOND * seconds_left())
     factors = PartialCholesky.of(V, enough, max_flops)
     if factors is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,8 +13,10 @@ from condal.errors import ProblemError
 from condal.linalg.gradients import Gradient
 from condal.linalg.images import BlockedMap, adjoint_onto
 from condal.linalg.points import Array, Point
-from condal.linalg.square_rows import SquareRows
 from condal.types import LinearMap
+
+if TYPE_CHECKING:
+    from condal.linalg.square_rows import SquareRows
 
 
 class BasicMap:
@@ -76,6 +78,8 @@ class Scaled:
 
     def split_squares(self) -> SquareRows | None:
         """Return the rows as a sparse matrix and vectors, as for `SplitMap`."""
+        from condal.linalg.square_rows import SquareRows
+
         inner = SquareRows.of(self.A)
         return None if inner is None else inner.scaled(self.rows)
 
@@ -136,6 +140,8 @@ class Stack(BasicMap):
 
     def split_squares(self) -> SquareRows | None:
         """Return the rows as a sparse matrix and vectors, as for `SplitMap`."""
+        from condal.linalg.square_rows import SquareRows
+
         every = [(m.size, SquareRows.of(m)) for m in self.maps]
         parts = [part for size, part in every if size or part is not None]
         if not parts or any(part is None for part in parts):

@@ -1,9 +1,6 @@
 from condal.problems.angles import AngularSynchronisation as AngularSynchronisation
 from condal.problems.angles import Phases as Phases
 from condal.problems.angles import angular_synchronisation as angular_synchronisation
-from condal.problems.bisection import BalancedCut as BalancedCut
-from condal.problems.bisection import Bisection as Bisection
-from condal.problems.bisection import bisection as bisection
 from condal.problems.community_detection import Communities as Communities
 from condal.problems.community_detection import communities as communities
 from condal.problems.completion import Completed as Completed
@@ -17,6 +14,9 @@ from condal.problems.generalised_eigenvectors import (
 from condal.problems.generalised_eigenvectors import (
     generalised_eigenvector as generalised_eigenvector,
 )
+from condal.problems.graph_bisection import BalancedCut as BalancedCut
+from condal.problems.graph_bisection import Bisection as Bisection
+from condal.problems.graph_bisection import bisection as bisection
 from condal.problems.kcut import MaxKCut as MaxKCut
 from condal.problems.kcut import max_k_cut as max_k_cut
 from condal.problems.kmeans import Clustering as Clustering

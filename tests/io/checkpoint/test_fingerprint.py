@@ -139,6 +139,7 @@ def problems(t: float) -> dict[str, Callable[[], Any]]:
         "generalised_eigenvector": lambda: made.generalised_eigenvector(
             S @ S.T, np.eye(5), 1.0 + t
         ),
+        "bisection": lambda: made.bisection(W),
         "graph_matching": lambda: made.graph_matching(W, np.roll(W, 1)),
         "k_means": lambda: made.k_means(X, 2),
         "l1_regression": lambda: made.l1_regression(X, y, radius=1.0),

@@ -11,7 +11,7 @@ import condal
 from condal.lab.bench.certified import certify_answer, make_feasible, recover_dual
 from condal.lab.bench.generated import torus
 from condal.lab.bench.peers.ours import Ours
-from condal.lab.bench.peers.peer import PeerAnswer
+from condal.lab.bench.peers.peer import Limits, PeerAnswer
 from known import PLANTED
 
 TOL = 1e-6
@@ -123,7 +123,7 @@ def test_a_claim_is_marked_as_one():
 
 
 def test_ours_brings_its_own_certificate(tmp_path):
-    task = Ours().prepare(CUT, 1e-4, None)
+    task = Ours().prepare(CUT, 1e-4, Limits(60.0, 8 << 30, tmp_path))
     task.solve()
     certified = certify_answer(CUT, task.answer(), tol=1e-4)
     assert certified.basis == "x, y"

@@ -11,7 +11,7 @@ import numpy as np
 from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, rounded, trials
 from condal.cli.text import excess, number
 from condal.io.formats.graph_files import read_graph
-from condal.problems.bisection import BalancedCut, Bisection, bisection
+from condal.problems.graph_bisection import BalancedCut, Bisection, bisection
 from condal.report import pictures
 from condal.report.pictures import Picture
 from condal.result import Result

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
 from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, rounded, trials
 from condal.cli.text import number, sizes
 from condal.io.formats.graph_files import read_graph
-from condal.io.results.record import Saved
 from condal.problems.community_detection import Communities, communities
 from condal.problems.partitions import Partition
 from condal.report import pictures
 from condal.report.pictures import Picture
 from condal.result import Result
+
+if TYPE_CHECKING:
+    from condal.io.results.record import Saved
 
 
 def _build(file: str, chosen: Chosen) -> Communities:

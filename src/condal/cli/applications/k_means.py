@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -11,11 +12,13 @@ from condal.cli.application import Application, Figures, Lines, rounded, trials
 from condal.cli.quality import cost_figures
 from condal.cli.text import excess, number, sizes
 from condal.io.formats.points import read_points
-from condal.io.results.record import Saved
 from condal.problems.kmeans import Clustering, KMeans, k_means
 from condal.report import pictures
 from condal.report.pictures import Picture
 from condal.result import Result
+
+if TYPE_CHECKING:
+    from condal.io.results.record import Saved
 
 
 def _restore(model: KMeans, saved: Saved) -> Clustering:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -12,11 +13,13 @@ from condal.cli.application import Application, Chosen, Figures, Lines, rounded,
 from condal.cli.quality import cost_figures
 from condal.cli.text import excess, number
 from condal.io.formats.qaplib import read_qaplib
-from condal.io.results.record import Saved
 from condal.problems.qap import Assignment, QuadraticAssignment, quadratic_assignment
 from condal.report import pictures
 from condal.report.pictures import Picture
 from condal.result import Result
+
+if TYPE_CHECKING:
+    from condal.io.results.record import Saved
 
 
 def _build(file: str, chosen: Chosen) -> QuadraticAssignment:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, rounded, trials
 from condal.cli.quality import AtMost
 from condal.cli.text import number
 from condal.io.formats.graph_files import read_graph
-from condal.io.results.record import Saved
 from condal.problems.synchronisation import (
     Signs,
     SignSynchronisation,
@@ -18,6 +18,9 @@ from condal.problems.synchronisation import (
 from condal.report import pictures
 from condal.report.pictures import Picture
 from condal.result import Result
+
+if TYPE_CHECKING:
+    from condal.io.results.record import Saved
 
 
 def _build(file: str, chosen: Chosen) -> SignSynchronisation:

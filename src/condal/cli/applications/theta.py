@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -14,12 +14,14 @@ from condal.cli.application import GRAPH, Application, Chosen, Figures, Lines, r
 from condal.cli.text import number
 from condal.errors import ProblemError
 from condal.io.formats.graph_files import read_labelled_graph
-from condal.io.results.record import Saved
 from condal.problem import Problem
 from condal.problems.lovasz_theta import StableSet, Theta, theta
 from condal.report import pictures
 from condal.report.pictures import Picture
 from condal.result import Result
+
+if TYPE_CHECKING:
+    from condal.io.results.record import Saved
 
 SUM_ROUNDING = 1e-9  # relative error of a sum of n^2 numbers, before it is rounded up
 

@@ -74,6 +74,8 @@ class SurfacePoint:
         rows = self.surface.rows
         product = np.zeros(D.shape)
         product[: rows.n] = self._matrix @ D[: rows.n]
+        if self.surface.relaxation is not None:
+            self.surface.errors(product)[:] = 0.5 * self.surface.errors(D)
         if rows.traced:
             product[: rows.n] -= self.multiplier[-1] * D[: rows.n]
         rows.slacks(product)[:] = self.slack_values * rows.slacks(D)

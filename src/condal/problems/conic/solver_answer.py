@@ -12,7 +12,7 @@ import numpy as np
 from condal.errors import ProblemError
 from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array, LowRank
-from condal.problems.conic.program import Program
+from condal.problems.conic.program import MAX_ENTRY, Program
 from condal.runtime.arguments import finite_array
 
 
@@ -39,6 +39,12 @@ class SolverAnswer:
             y = finite_array(self.y, "y", ndim=1)
             if y.size != self.program.b.size:
                 raise ProblemError(f"y must have {self.program.b.size} numbers; got {y.size}")
+            largest = float(np.abs(y).max(initial=0.0))
+            if largest > MAX_ENTRY:
+                raise ProblemError(
+                    f"y has numbers of up to {largest:.3g}, beyond what double precision holds the "
+                    "squares of: scale the rows"
+                )
             object.__setattr__(self, "y", y)
 
     @cached_property

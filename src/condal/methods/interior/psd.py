@@ -46,8 +46,9 @@ class Psd:
     @cached_property
     def W(self) -> Array:
         """The inverses of Z."""
-        if len(self.Z) > 1:
-            return _symmetric(np.asarray(np.linalg.inv(self.Z), dtype=np.float64))
+        if len(self.Z) > 1:  # the factors have positive diagonals, so they have inverses
+            inverse = np.linalg.inv(self.G)
+            return np.asarray(inverse.swapaxes(1, 2) @ inverse, dtype=np.float64)
         lower = np.tril(dpotri(self.G[0], lower=1)[0])
         return np.asarray((lower + np.tril(lower, -1).T)[None])
 
@@ -143,7 +144,10 @@ def _longest(factor: Array, d: Array) -> float:
         least = _least(factor[0], d[0])
     else:
         inverse = np.linalg.inv(factor)
-        least = float(np.linalg.eigvalsh(inverse @ d @ inverse.swapaxes(1, 2)).min())
+        scaled = inverse @ d @ inverse.swapaxes(1, 2)
+        if not np.isfinite(scaled).all():
+            return 0.0
+        least = float(np.linalg.eigvalsh(scaled).min())
     return inf if least >= 0 else -1.0 / least
 
 

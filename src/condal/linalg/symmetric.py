@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from copy import copy
+from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -96,15 +97,7 @@ class Symmetric:
         every += [GramTerm(a, w) for a, w in grams]
         every += map(OperatorTerm, operators)
         self.n = n
-        self._set_terms(every)
-
-    def _set_terms(self, terms: Iterable[Term]) -> None:
-        """Set the terms, and `entries`: the stored numbers of the sparse, diagonal and dense ones,
-        or n if there are none."""
-        self.terms = combined(terms)
-        stored = [term.matrix.nnz for term in self.terms if isinstance(term, SparseTerm)]
-        full = sum(isinstance(term, DenseTerm) for term in self.terms)
-        self.entries = max(sum(stored) + full * self.n**2, self.n)
+        self.terms = combined(every)
 
     def __repr__(self) -> str:
         return f"Symmetric({self.n}, {', '.join(type(term).__name__ for term in self.terms)})"
@@ -159,6 +152,13 @@ class Symmetric:
         """Whether V is sparse plus diagonal, so a sparse factorisation may be tried."""
         return all(term.is_sparse for term in self.terms)
 
+    @cached_property
+    def entries(self) -> int:
+        """The stored numbers of the sparse, diagonal and dense terms, or n if there are none."""
+        stored = [term.matrix.nnz for term in self.terms if isinstance(term, SparseTerm)]
+        full = sum(isinstance(term, DenseTerm) for term in self.terms)
+        return max(sum(stored) + full * self.n**2, self.n)
+
     def __matmul__(self, v: Array) -> Array:
         """Return V v for a vector or a block of vectors."""
         if v.size == 0:
@@ -194,7 +194,8 @@ class Symmetric:
     def _with_terms(self, terms: Iterable[Term]) -> Symmetric:
         """Return an operator of the same class with other terms."""
         new = copy(self)
-        new._set_terms(terms)
+        new.terms = combined(terms)
+        new.__dict__.pop("entries", None)  # of the terms before
         return new
 
     def quadratic(self, x: LowRank | Array) -> float:

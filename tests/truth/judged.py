@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import condal
+from condal.certificates.verification import verify
 from condal.problem import problem_of
 from condal.result import Result, Status
 from truth.case import Case
@@ -102,7 +103,11 @@ def with_numpy(findings: Findings, case: Case, problem: Any, result: Result) -> 
 
 
 def with_certify(findings: Findings, problem: Any, result: Result, tol: float) -> None:
-    """`certify` proves as much from x and y alone."""
+    """`certify` proves as much from x and y alone, unless the bound takes another tangent of f."""
+    if result.tangent is not None:
+        overstated = [claim for claim in verify(problem, result).unproved if claim.name == "bound"]
+        findings.ask(not overstated, f"x, y and the tangent do not prove it: {overstated}")
+        return
     again = condal.certify(problem, result.x, result.y)
     sense = problem.sense
     unit = problem.gap_unit(result.objective)

@@ -286,6 +286,20 @@ def test_residuals_are_within_their_error_and_zero_only_if_they_are(exponent):
             assert (exact == 0) == (r[i] == 0 and error[i] == 0)
 
 
+def test_an_engine_that_gives_up_in_compiled_code_proposes_nothing(monkeypatch):
+    class Panic(BaseException):
+        """What compiled code raises: no Exception."""
+
+    def give_up(*_):
+        raise Panic
+
+    clarabel = pytest.importorskip("clarabel")
+    form = ConicForm(np.ones(2), sp.csr_array([[1.0, 1.0]]), np.ones(1), (Cone("orthant", 2),))
+    assert interior_point(form) is not None
+    monkeypatch.setattr(clarabel, "DefaultSolver", give_up)
+    assert interior_point(form) is None
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_numbers_beyond_doubles_prove_nothing_and_raise_no_overflow():
     program = Program([1.0, 2.0], [[1e150, 1.0]], [1.0], [Block("orthant", 2)])

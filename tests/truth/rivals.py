@@ -40,6 +40,11 @@ class Said:
 UNKNOWN = Said("unknown")
 
 
+def is_panic(error: BaseException) -> bool:
+    """Whether an error comes from compiled code that gave up: such a class is no Exception."""
+    return type(error).__name__ == "PanicException"
+
+
 def clarabel_says(asked: Asked) -> Said:
     """By CVXPY and Clarabel. With z in the dual cone, and residuals r of the equations and q of the
     dual ones, the optimum is at least d - |q| |x*| and at most p + |z*| |r|."""
@@ -52,8 +57,10 @@ def clarabel_says(asked: Asked) -> Said:
             data, chain, inverse = problem.get_problem_data(cp.CLARABEL, solver_opts=options)
             solution = chain.solve_via_data(problem, data, False, False, options)
             problem.unpack_results(solution, chain, inverse)
-        except cp.error.SolverError:
-            return UNKNOWN
+        except BaseException as error:  # a failure in compiled code is not an Exception
+            if isinstance(error, cp.error.SolverError) or is_panic(error):
+                return UNKNOWN
+            raise
     status = SAID.get(str(solution.status), "unknown")
     if status != "solved":
         return Said(status)

@@ -163,7 +163,9 @@ def _clarabel(q: Array, G: Any, h: Array, equations: int, cones: list[Cone]) -> 
     P = sp.csc_matrix((q.size, q.size))
     try:
         solution = clarabel.DefaultSolver(P, q, sp.csc_matrix(G), h, blocks, settings).solve()
-    except Exception:  # a proposal only: any failure of the engine means none
+    except BaseException as error:  # a failure in compiled code is not an Exception
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            raise
         return None
     u = np.asarray(solution.x)
     return u if "Solved" in str(solution.status) and np.isfinite(u).all() else None

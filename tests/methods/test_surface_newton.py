@@ -80,7 +80,7 @@ def surface(request) -> Surface:
     problem = problem_of(request.param.removeprefix("relaxed "))
     rows = SurfaceRows.of(problem)
     assert rows is not None
-    assert rows.solvable
+    assert rows.coupling.solvable
     relaxation = None
     if request.param.startswith("relaxed"):
         anchor = 0.1 * np.random.default_rng(5).standard_normal(rows.b.size)
@@ -167,7 +167,7 @@ def test_gram_solves_the_dense_equations(surface):
     J = jacobian(surface, point.R)
     z = J @ np.random.default_rng(0).standard_normal(J.shape[1])
     gram = surface.gram(point.R)
-    narrow = surface.rows.narrow
+    narrow = surface.rows.coupling.narrow
     whole = gram.matrix.toarray() - gram._removed @ gram._removed.T
     assert np.allclose(whole, (J @ J.T)[np.ix_(narrow, narrow)], atol=1e-13)
     u = gram.solve(z, 1e-13)

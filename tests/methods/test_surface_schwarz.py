@@ -28,7 +28,7 @@ def rows_of(edges: list[tuple[int, int]], n: int) -> SurfaceRows:
 
 
 def blocks_of(rows: SurfaceRows) -> set[tuple[int, ...]]:
-    members = schwarz._members(rows.touched)
+    members = schwarz._members(rows.coupling.touched)
     return {tuple(sorted(map(int, block))) for group in members for block in group}
 
 

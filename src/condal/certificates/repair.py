@@ -54,7 +54,9 @@ class FactorRepair:
         from condal.methods.surface.rows import SurfaceRows, cost_of
 
         rows = SurfaceRows.of(self.problem)
-        return None if rows is None or not rows.sparse else Surface(rows, cost_of(self.problem))
+        if rows is None or not rows.coupling.sparse:
+            return None
+        return Surface(rows, cost_of(self.problem))
 
     def __call__(self, x: Point) -> Point | None:
         """Return a feasible point near x, up to rounding; None if none was found."""
@@ -67,7 +69,8 @@ class FactorRepair:
         squares = np.einsum("ij,ij->j", R, R)
         rank = int((squares > RANK_THRESHOLD * squares.max(initial=0.0)).sum())
         freedom, rows = rank * len(R) - rank * (rank - 1) // 2, self._surface.rows
-        if freedom < ROOM * rows.b.size or rows.couplings * rank > MAX_WORK * float(X.n) ** 3:
+        work = rows.coupling.pairs * rank
+        if freedom < ROOM * rows.b.size or work > MAX_WORK * float(X.n) ** 3:
             return None  # J J' is nearly singular, or costs more than the solve
         R = rows.with_slacks(R / np.sqrt(X.trace), least=0.0)
         moved = self._surface.retracted(R, tol=EXACT)

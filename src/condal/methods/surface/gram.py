@@ -32,38 +32,40 @@ class Gram:
     """
 
     def __init__(self, rows: SurfaceRows, R: Array, shift: float = 0.0) -> None:
-        self.rows, self.R = rows, R
+        self.rows, self.R, coupling = rows, R, rows.coupling
         self.steps, self.slow, self.failed = 0, False, False
         check_cancelled()
-        place, columns, pointers = rows.coupling
+        place, columns, pointers = coupling.pattern
         check_cancelled()
         products = [np.zeros(0)]
-        for touches, count in rows.groups:
+        for touches, count in coupling.groups:
             block = (touches @ R[: rows.n]).reshape(-1, count, R.shape[1])
             products.append(np.matmul(block, block.transpose(0, 2, 1)).ravel())
         data: Any = np.bincount(place, 4 * np.concatenate(products), minlength=columns.size)
         data = data.astype(np.float64, copy=False)  # an empty count is of integers
-        side = rows.narrow.size
+        side = coupling.narrow.size
         squares = np.full(rows.b.size, shift)
         squares[rows.bounded] += 4 * rows.slacks(R) ** 2
-        data[rows.diagonal] += squares[rows.narrow]
+        data[coupling.diagonal] += squares[coupling.narrow]
         check_cancelled()
         self.matrix = sp.csr_array((data, columns, pointers), shape=(side, side))
         self._largest = float(self.matrix.diagonal().max(initial=0.0))
-        self._inverse = rows.schwarz.inverse(data, self.matrix.diagonal())
+        self._inverse = coupling.schwarz.inverse(data, self.matrix.diagonal())
         check_cancelled()
-        self._removed = rows.removed(R)
+        self._removed = coupling.removed(R)
         few = side <= MAX_DENSE_ROWS
         whole = self.matrix.toarray() - self._removed @ self._removed.T if few else None
         self._spectrum = None if whole is None else np.linalg.eigh(whole)
         self._diagonal = self.matrix.diagonal() if columns.size == side else None
         self._cores: dict[float, Array] = {}
         wide = rows.wide_products(R)
-        self._order = np.concatenate([rows.narrow, rows.wide, np.arange(rows.size, rows.b.size)])
+        last = np.arange(rows.size, rows.b.size)
+        self._order = np.concatenate([coupling.narrow, coupling.wide, last])
         images = [2 * rows.along(R, W)[self._order] for W in wide]
         border = np.array(images).reshape(len(wide), rows.b.size).T
         self._border, corner = border[:side], border[side:]
-        corner[: rows.wide.size, : rows.wide.size] += shift * np.eye(rows.wide.size)
+        count = coupling.wide.size
+        corner[:count, :count] += shift * np.eye(count)
         solved = [self._conjugate(column, TIGHT) for column in self._border.T]
         self._solved = np.array(solved).reshape(len(wide), side).T
         schur = corner - self._border.T @ self._solved
@@ -82,7 +84,7 @@ class Gram:
         `damping`, relative to the largest diagonal entry, is added to the diagonal of the narrow
         rows: rows that almost vanish at R then get a small u.
         """
-        side = self.rows.narrow.size
+        side = self.rows.coupling.narrow.size
         ordered = z[self._order]
         a = self._conjugate(ordered[:side], tol, damping * self._largest)
         t = self._schur @ (ordered[side:] - self._border.T @ a)

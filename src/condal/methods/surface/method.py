@@ -84,14 +84,14 @@ class LowRankNewton:
         vectors do not fit.
         """
         rows = SurfaceRows.of(problem)
-        if rows is None or not rows.sparse:
+        if rows is None or not rows.coupling.sparse:
             return inf
         rank = self.first_rank(rows)
         entries = rows.height(rank) * rank
         room = entries - rank * (rank - 1) // 2
         if room <= rows.b.size or VECTORS * 8 * entries > MAX_BYTES:
             return inf
-        return CALLS + COUPLING_SECONDS * rows.couplings + ENTRY_SECONDS * entries
+        return CALLS + COUPLING_SECONDS * rows.coupling.pairs + ENTRY_SECONDS * entries
 
     def reduces(self, problem: Problem) -> bool:
         """Whether the problem has no interior, and the method works on a face of the psd cone."""
@@ -105,7 +105,7 @@ class LowRankNewton:
         """
         n, m = rows.n, rows.b.size
         needed = ceil(ROOM * m / n) + 1
-        usual = min(ceil(sqrt(2 * m)), ceil((20 if rows.couplings > m else 5) * n**0.2))
+        usual = min(ceil(sqrt(2 * m)), ceil((20 if rows.coupling.pairs > m else 5) * n**0.2))
         return min(n, self.rank or max(needed, usual))
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
@@ -113,7 +113,7 @@ class LowRankNewton:
         require_spectral(problem, "Newton's method")
         require_linear(problem, "Newton's method")
         rows = SurfaceRows.of(problem)
-        if rows is None or not rows.solvable:
+        if rows is None or not rows.coupling.solvable:
             raise ProblemError(
                 "Newton's method needs bounds on sparse rows: got others; use condal.CGAL()"
             )

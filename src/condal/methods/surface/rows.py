@@ -18,26 +18,20 @@ from condal.linalg.blocked import subtract_product
 from condal.linalg.points import Array, Indices, LowRank
 from condal.linalg.square_rows import SquareRows
 from condal.linalg.symmetric import Symmetric
+from condal.methods.surface.coupling import BLOCK_NUMBERS, Coupling
 from condal.methods.surface.equations import (
     coordinate_bounds,
     equations,
     implied_trace,
     null_vectors,
 )
-from condal.methods.surface.schwarz import Schwarz
 from condal.types import Lifted, Spectral
 
 if TYPE_CHECKING:
     from condal.problem import Problem
 
-MAX_WIDE_ROWS = 40  # each has a dense column of J J'
-WIDE_SHARE = 0.25  # of the rows of x: an A_i with entries in more of them is wide
-MIN_WIDE = 16  # an A_i with entries in fewer rows of x is never wide
-MAX_COUPLINGS = 3 * 10**7  # pairs of rows of A that share a row of x
-MAX_ROW_COUPLINGS = 200  # the same, per row of A, for J J' to be called sparse
 MAX_ENTRIES = 2 * 10**7  # of A
 LEAST_SLACK = 0.1  # of the mean: a slack that starts near 0 stays there for long
-BLOCK_NUMBERS = 2**15  # of the gathered rows of R, which stay in the cache
 
 
 def point_of_factor(X: Spectral, R: Array) -> LowRank:
@@ -112,6 +106,11 @@ class SurfaceRows:
         )
 
     @cached_property
+    def coupling(self) -> Coupling:
+        """How the rows couple in J J'."""
+        return Coupling(self.n, self.matrix, self.squares, self.null)
+
+    @cached_property
     def bounded(self) -> Indices:
         """The equations with a slack."""
         return np.flatnonzero(self.signs)
@@ -160,16 +159,6 @@ class SurfaceRows:
     def size(self) -> int:
         """The number of equations without the trace."""
         return int(self.matrix.shape[0])
-
-    @property
-    def solvable(self) -> bool:
-        """Whether J J' can be formed."""
-        return self.wide.size <= MAX_WIDE_ROWS and self.couplings <= MAX_COUPLINGS
-
-    @property
-    def sparse(self) -> bool:
-        """Whether J J' is sparse but for a few rows, so that products with it are cheap."""
-        return self.solvable and self.couplings <= MAX_ROW_COUPLINGS * self.size
 
     def values(self, R: Array) -> Array:
         """A(R R'), with the squares of the slacks."""
@@ -281,125 +270,10 @@ class SurfaceRows:
     def _spread(self) -> Any:
         return sp.csr_array(self._compact.T)
 
-    @cached_property
-    def _touches(self) -> tuple[Indices, Indices, Any]:
-        """(i, a) for each row a of x with entries of A_i, and the sparse map of R to (A_i R)_a."""
-        coo = self.matrix.tocoo()
-        a, b = np.divmod(coo.col.astype(np.int64), self.n)
-        keys, place = np.unique(coo.row.astype(np.int64) * self.n + a, return_inverse=True)
-        rows = sp.csr_array((coo.data, (place, b)), shape=(keys.size, self.n))
-        return keys // self.n, keys % self.n, rows
-
-    @cached_property
-    def wide(self) -> Indices:
-        """The i of the A_i with entries in many rows of x."""
-        counts = np.bincount(self._touches[0], minlength=self.size)
-        wide = counts > max(MIN_WIDE, WIDE_SHARE * self.n)
-        wide[self.squares] = True
-        return np.flatnonzero(wide)
-
-    @cached_property
-    def narrow(self) -> Indices:
-        """The other i."""
-        return np.setdiff1d(np.arange(self.size), self.wide)
-
-    @cached_property
-    def _narrow_touches(self) -> Indices:
-        """The touches of narrow A_i, sorted by the number of touches of their row of x."""
-        i, a, _ = self._touches
-        chosen = np.flatnonzero(~np.isin(i, self.wide))
-        counts = np.bincount(a[chosen], minlength=self.n)
-        return chosen[np.lexsort((a[chosen], counts[a[chosen]]))]
-
-    @cached_property
-    def couplings(self) -> float:
-        """The pairs of narrow rows that share a row of x, counted once for each such row."""
-        counts = np.bincount(self._touches[1][self._narrow_touches], minlength=self.n)
-        return float(counts.astype(np.float64) @ counts)
-
-    @cached_property
-    def groups(self) -> list[tuple[Any, int]]:
-        """Maps of R to the rows (A_i R)_a, grouped so that each a has the same number of them."""
-        _, a, rows = self._touches
-        order = self._narrow_touches
-        counts = np.bincount(a[order], minlength=self.n)[a[order]]
-        starts = np.flatnonzero(np.diff(counts, prepend=0))
-        ends = [*starts[1:], order.size][: starts.size]  # none if all rows are wide
-        groups: list[tuple[Any, int]] = []
-        for start, end in zip(starts, ends, strict=True):
-            count = int(counts[start])
-            step = max(1, BLOCK_NUMBERS // (32 * count)) * count
-            blocks = (slice(k, min(k + step, int(end))) for k in range(int(start), int(end), step))
-            groups.extend((rows[order[block]], count) for block in blocks)
-        return groups
-
-    @cached_property
-    def coupling(self) -> tuple[Any, Any, Any]:
-        """Where the products of the groups go: places in the data of J J', and its pattern.
-
-        J J' of the narrow rows is a CSR array with these column indices and row pointers.
-        """
-        i, _, _ = self._touches
-        position = np.empty(self.size, dtype=np.int64)
-        position[self.narrow] = np.arange(self.narrow.size)
-        order, begin, keys = position[i[self._narrow_touches]], 0, []
-        for rows, count in self.groups:
-            block = order[begin : begin + rows.shape[0]].reshape(-1, count)
-            keys.append((block[:, :, None] * self.narrow.size + block[:, None, :]).ravel())
-            begin += rows.shape[0]
-        diagonal = np.arange(self.narrow.size) * (self.narrow.size + 1)  # for rows without entries
-        every = np.concatenate([*keys, diagonal])
-        unique, place = np.unique(every, return_inverse=True)
-        row, column = np.divmod(unique, max(1, self.narrow.size))
-        counts = np.bincount(row, minlength=self.narrow.size)
-        pointers = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-        place = place[: every.size - diagonal.size].astype(np.int32)
-        return place, column.astype(np.int32), pointers
-
-    @cached_property
-    def touched(self) -> Any:
-        """The rows of x that each narrow row touches, as a CSR array of ones."""
-        i, a, _ = self._touches
-        chosen = self._narrow_touches
-        place = np.searchsorted(self.narrow, i[chosen])
-        shape = (self.narrow.size, self.n)
-        return sp.csr_array((np.ones(chosen.size), (place, a[chosen])), shape=shape)
-
-    @cached_property
-    def schwarz(self) -> Schwarz:
-        """The preconditioner of J J' of the narrow rows."""
-        return Schwarz.of(self)
-
-    @cached_property
-    def diagonal(self) -> Indices:
-        """The places of the diagonal in the data of J J' of the narrow rows."""
-        _, columns, pointers = self.coupling
-        owner = np.repeat(np.arange(self.narrow.size), np.diff(pointers))
-        return np.flatnonzero(columns == owner)
-
-    def removed(self, R: Array) -> Array:
-        """B with B B' = what `restrict` takes from J J' of the narrow rows."""
-        if not self.null.size:
-            return np.zeros((self.narrow.size, 0))
-        return np.hstack([2 * (along @ R[: self.n]) for along in self._null_rows])
-
-    @cached_property
-    def _null_rows(self) -> list[Any]:
-        """The rows v'A_i of the narrow i, for each null vector v."""
-        i, a, rows = self._touches
-        chosen = self._narrow_touches
-        place = np.searchsorted(self.narrow, i[chosen])
-        shape = (self.narrow.size, chosen.size)
-        return [
-            sp.csr_array((v[a[chosen]], (place, np.arange(chosen.size))), shape=shape)
-            @ rows[chosen]
-            for v in self.null.T
-        ]
-
     def wide_products(self, R: Array) -> list[Array]:
         """Half of J' for the wide i and the trace."""
         products = []
-        for i in [*self.wide, *([self.size] if self.traced else [])]:
+        for i in [*self.coupling.wide, *([self.size] if self.traced else [])]:
             product, unit = np.zeros(R.shape), np.zeros(self.b.size)
             product[: self.n] = self._row_product(int(i), R[: self.n])
             unit[i] = 1.0

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from condal.linalg.points import Array, Indices
 
 if TYPE_CHECKING:
-    from condal.methods.surface.rows import SurfaceRows
+    from condal.methods.surface.coupling import Coupling
 
 MAX_BLOCK = 100  # rows of A in a block; the inverse of a larger one is that of its diagonal
 MAX_GROWTH = 3  # of a block, by the rows that do not touch its row of x
@@ -41,14 +41,14 @@ class Schwarz:
     pointers: Any
 
     @classmethod
-    def of(cls, rows: SurfaceRows) -> Schwarz:
-        """Return the blocks of some rows."""
-        _, columns, pointers = rows.coupling
-        side = rows.narrow.size
+    def of(cls, coupling: Coupling) -> Schwarz:
+        """Return the blocks of coupled rows."""
+        _, columns, pointers = coupling.pattern
+        side = coupling.narrow.size
         owners = np.repeat(np.arange(side, dtype=np.int64), np.diff(pointers))
         entries = owners * side + columns  # ascending
         sources, keys = [], []
-        for members in _members(rows.touched):
+        for members in _members(coupling.touched):
             pairs = members[:, :, None] * side + members[:, None, :]
             place = np.minimum(np.searchsorted(entries, pairs), entries.size - 1)
             sources.append(np.where(entries[place] == pairs, place, entries.size))

@@ -37,7 +37,7 @@ from condal.cvxpy.verdicts import (
 from condal.errors import ProblemError
 from condal.history import Row
 from condal.problems.conic.rays import SIZE_GUESSES, point_size
-from condal.problems.conic.trace import UnboundedTraceError
+from condal.problems.conic.trace_bound import UnboundedTraceError
 from condal.report.progress import Progress
 from condal.result import Result, Status
 from condal.runtime.time_limit import TimeLimit

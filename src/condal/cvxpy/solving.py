@@ -13,7 +13,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.problems.conic.model import ConicModel, conic_model
 from condal.problems.conic.program import Program
-from condal.problems.conic.trace import TraceBound, UnboundedTraceError
+from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError
 from condal.report.progress import Progress
 from condal.result import Result, Status
 from condal.runtime.time_limit import TimeLimit

@@ -197,7 +197,7 @@ def test_verdicts_are_proved_on_the_programs_own_data(monkeypatch):
     """What the program's own data do not prove is not issued, whatever the search for a bound
     says."""
     from condal.problems.conic import verified
-    from condal.problems.conic.trace import UnboundedTraceError
+    from condal.problems.conic.trace_bound import UnboundedTraceError
 
     infeasible = Program([0.0], [[1.0]], [-1.0], [Block("orthant", 1)])
     unbounded = Program([-1.0, 0.0], [[1.0, -1.0]], [0.0], [Block("orthant", 2)])

@@ -22,7 +22,7 @@ from condal.linalg.points import Array
 from condal.problems.conic.model import ConicModel, conic_model
 from condal.problems.conic.program import Program
 from condal.problems.conic.solver_answer import SolverAnswer
-from condal.problems.conic.trace import UnboundedTraceError
+from condal.problems.conic.trace_bound import UnboundedTraceError
 from condal.problems.conic.verified import (
     conic_form,
     packed,

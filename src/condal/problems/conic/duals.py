@@ -21,7 +21,7 @@ from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.problems.conic.folded import Part
 from condal.problems.conic.structure import Shape
-from condal.problems.conic.trace import TraceBound
+from condal.problems.conic.trace_bound import TraceBound
 
 EIGENVALUE_ACCURACY = 1e-9  # relative to the slack's size
 MAX_DENSE_SIDE = 300  # up to which all eigenvalues are computed

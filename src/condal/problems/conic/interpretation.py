@@ -16,7 +16,7 @@ from condal.problem import Problem
 from condal.problems.conic.duals import without_bound
 from condal.problems.conic.program import Program
 from condal.problems.conic.structure import Shape
-from condal.problems.conic.trace import TraceBound, Verdict
+from condal.problems.conic.trace_bound import TraceBound, Verdict
 from condal.problems.conic.unfolded import blocks_of
 from condal.result import Result
 

@@ -28,12 +28,8 @@ from condal.problems.conic.own_data import OwnDataProofs
 from condal.problems.conic.program import Program
 from condal.problems.conic.proposed import folded_dual, point_of, proving_dual
 from condal.problems.conic.structure import Shape
-from condal.problems.conic.trace import (
-    Search,
-    UnboundedTraceError,
-    Verdict,
-    bound_traces,
-)
+from condal.problems.conic.trace import Search, bound_traces
+from condal.problems.conic.trace_bound import UnboundedTraceError, Verdict
 from condal.problems.conic.verified import (
     verifiable,
     verified_infeasible,

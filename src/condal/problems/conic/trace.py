@@ -7,14 +7,13 @@ phase one; phase one with the objective as a row, which bounds points up to an o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
 import numpy as np
 
 from condal.driver.solve import solve
-from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.methods.interior.engine import Proposal
 from condal.problems.conic import phases
@@ -26,6 +25,7 @@ from condal.problems.conic.program import Program
 from condal.problems.conic.proposed import folded_dual, level_above, proposal_for, proved_by
 from condal.problems.conic.rays import Ray, find_boundary_ray, find_ray
 from condal.problems.conic.structure import Shape
+from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError, Verdict
 from condal.problems.conic.verified import (
     conic_form,
     separator_near,
@@ -53,73 +53,6 @@ ALONG_A_RAY = (
     "proved with rounding accounted for"
 )
 LEVEL_MARGIN = 0.5  # fraction of the room: a larger objective is not clearly below the level
-
-
-class UnboundedTraceError(ProblemError):
-    """No bound on the trace of a program's solutions was found."""
-
-
-@dataclass(frozen=True, eq=False)
-class TraceBound:
-    """A bound on the traces of the parts of every feasible x.
-
-    With a finite `level`, it holds for points whose (minimised) objective is at most the level.
-
-    Attributes
-    ----------
-    traces : ndarray
-        The bound for each part.
-    how : str
-        How the bound was found.
-    exact : bool
-        Whether the only part has exactly this trace.
-    level : float
-        The objective level; inf if the bound holds for all feasible points.
-    reached : bool
-        Whether a trial found a point below the level, or there is no level.
-    given : float or None
-        The bound on the trace of each block that the user claims; None if the bound is proved.
-    combinations : tuple of Combination
-        The combinations of rows that prove the bound, unless it was given.
-    proposal : Proposal or None
-        The pair from which the bound comes, if an interior-point method proposed it.
-    """
-
-    traces: Array
-    how: str
-    exact: bool = False
-    level: float = inf
-    reached: bool = True
-    given: float | None = None
-    combinations: tuple[Combination, ...] = field(default=(), repr=False)
-    proposal: Proposal | None = field(default=None, repr=False)
-
-    @property
-    def largest(self) -> float:
-        """The largest trace of a block, as it was given, or of a part."""
-        return float(self.traces.max()) if self.given is None else self.given
-
-
-@dataclass(frozen=True, eq=False)
-class Verdict:
-    """What is proved about a program before it is solved: it is infeasible or unbounded.
-
-    Attributes
-    ----------
-    status : Status
-        INFEASIBLE or UNBOUNDED.
-    how : str
-        How this was proved.
-    y : ndarray or None
-        The weights of the rows that prove infeasibility.
-    ray : Ray or None
-        The direction that proves unboundedness.
-    """
-
-    status: Status
-    how: str
-    y: Array | None = field(default=None, repr=False)
-    ray: Ray | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

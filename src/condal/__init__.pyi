@@ -18,6 +18,8 @@ from condal import types as types
 from condal import watch as watch
 from condal.certificates.certificate import Certificate as Certificate
 from condal.certificates.certificate import certify as certify
+from condal.certificates.history import History as History
+from condal.certificates.history import Row as Row
 from condal.domains import Birkhoff as Birkhoff
 from condal.domains import CutCone as CutCone
 from condal.domains import CutOrthant as CutOrthant
@@ -44,8 +46,6 @@ from condal.errors import FormatError as FormatError
 from condal.errors import MissingExtra as MissingExtra
 from condal.errors import PieceError as PieceError
 from condal.errors import ProblemError as ProblemError
-from condal.history import History as History
-from condal.history import Row as Row
 from condal.io.formats import read_graph as read_graph
 from condal.io.results import load as load
 from condal.io.results import save as save

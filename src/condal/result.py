@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condal.certificates.certificate import Certificate, exact_text
+from condal.certificates.history import History
 from condal.certificates.measures import EXACT_INFEASIBILITY
-from condal.history import History
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.problem import Problem

@@ -18,10 +18,10 @@ import scipy.sparse as sp
 import condal
 from commands import run, signalled
 from condal.certificates.certificate import Certificate
+from condal.certificates.history import History
 from condal.cli import demo, memory, result_text
 from condal.cli.text import number, percent, table
 from condal.driver.memory import make_plan
-from condal.history import History
 from condal.io.formats import write_rudy
 from condal.problems import max_cut
 from condal.result import Status

@@ -162,7 +162,7 @@ EXTRAS = {
     "pooch": ("lab/experiments/data.py",),
     "cvxpy": ("cvxpy/",),
     "sklearn": ("sklearn/",),
-    "pandas": ("history.py", "sweeps/table.py"),
+    "pandas": ("certificates/history.py", "sweeps/table.py"),
     "distributed": ("sweeps/cluster.py",),
     "networkx": ("problems/graphs.py",),
     **dict.fromkeys(("coptpy", "cvxopt", "pymanopt", "scs"), ("lab/bench/peers/",)),

@@ -22,8 +22,8 @@ import pytest
 
 import commands
 import condal
+from condal.certificates.history import Row
 from condal.errors import FormatError
-from condal.history import Row
 from condal.io.results.rows import cell
 from condal.lab.experiments import data
 from condal.report.live import Watch

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import condal
-from condal.history import History
+from condal.certificates.history import History
 from condal.io.formats.sdpa import SdpaProblem
 from condal.io.formats.sdpa_solution import SdpaSolution
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import condal
-from condal.history import History, Row
+from condal.certificates.history import History, Row
 from condal.io.results import Saved
 from known import torus
 

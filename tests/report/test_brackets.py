@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from condal.certificates.certificate import Certificate
+from condal.certificates.history import History, Row
 from condal.cli import result_text
-from condal.history import History, Row
 from condal.linalg.proof import Proof
 from condal.report import figures, words
 from condal.report.progress import last_line

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 import condal
-from condal.history import History, Row
+from condal.certificates.history import History, Row
 from condal.report import notebook
 from condal.report.notebook import drawn, in_notebook
 from condal.report.progress import Progress

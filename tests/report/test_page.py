@@ -13,8 +13,8 @@ import pytest
 
 import condal
 from condal.certificates.certificate import Certificate
+from condal.certificates.history import History, Row
 from condal.errors import CondalError, ProblemError
-from condal.history import History, Row
 from condal.io.results import Saved
 from condal.linalg.proof import Proof
 from condal.report import page, words, write

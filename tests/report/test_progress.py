@@ -11,7 +11,7 @@ from itertools import pairwise
 import pytest
 
 import condal
-from condal.history import Row
+from condal.certificates.history import Row
 from condal.report import progress as progress_module
 from condal.report.progress import HEADER, LEGEND, Progress, clock, line
 

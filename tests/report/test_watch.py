@@ -22,10 +22,10 @@ from click.testing import CliRunner
 
 import condal
 from browser import Browser, needs_chromium
+from condal.certificates.history import Row
 from condal.cli.app import cli
 from condal.cli.watching import broadcast
 from condal.errors import CondalError
-from condal.history import Row
 from condal.report.live import Watch
 from condal.report.live.rows import COLUMNS, MAX_ROWS, Rows
 from condal.result import Status

@@ -10,13 +10,13 @@ from typing import Any
 from condal.certificates.certificate import Certificate, EvaluatedPoint
 from condal.certificates.checked import CheckedAnswer, rounded_text
 from condal.certificates.claims import Claim
+from condal.certificates.history import History
 from condal.certificates.verification import MISFITS, Verdict, verify
 from condal.cli.application import Lines
 from condal.cli.applications import APPLICATIONS
 from condal.cli.finding import Finding, not_within
 from condal.cli.verify_folder import assumed_trace, heading_of
 from condal.errors import CondalError, FormatError
-from condal.history import History
 from condal.io.formats.answers import GivenAnswer, read_answer, read_pair
 from condal.io.formats.sdpa import read_sdpa
 from condal.problem import problem_of

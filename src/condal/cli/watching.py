@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from condal.history import Row
+from condal.certificates.history import Row
 
 if TYPE_CHECKING:
     from condal.report.live.page import Watch

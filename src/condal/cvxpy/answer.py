@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from cvxpy import settings
 
+from condal.certificates.history import Row
 from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal
 from condal.cvxpy.interior import (
     DIRECTION,
@@ -35,7 +36,6 @@ from condal.cvxpy.verdicts import (
     poor,
 )
 from condal.errors import ProblemError
-from condal.history import Row
 from condal.problems.conic.rays import SIZE_GUESSES, point_size
 from condal.problems.conic.trace_bound import UnboundedTraceError
 from condal.report.progress import Progress

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from condal.certificates.history import Row
 from condal.distributed.checkpoint_writer import DistributedCheckpointWriter
 from condal.distributed.pieces import DistributedSpectrahedron
 from condal.distributed.sketch import DistributedSketch
@@ -18,7 +19,6 @@ from condal.driver.run_record import RunRecord
 from condal.driver.solve import finish, new_checkpoint, resumed_run
 from condal.driver.stop import Stop
 from condal.errors import ProblemError
-from condal.history import Row
 from condal.io.safe_files import PathLike
 from condal.methods.cgal import CGAL
 from condal.methods.choice import Choice

@@ -16,12 +16,12 @@ from condal.certificates.certificate import (
     relative_gap,
     relative_price,
 )
+from condal.certificates.history import Row
 from condal.certificates.ledger import CertifiedPoint, ProofLedger
 from condal.certificates.measures import EXACT_INFEASIBILITY
 from condal.certificates.repair import MAX_INFEASIBILITY, FactorRepair
 from condal.driver.scaling import Scaling
 from condal.driver.schedule import CLOSE_GAP, CertificationSchedule, Estimates
-from condal.history import Row
 from condal.linalg.points import Array, Point
 from condal.methods.state import State
 from condal.problem import Problem

@@ -8,10 +8,10 @@ import warnings
 from contextlib import AbstractContextManager, suppress
 from typing import Any
 
+from condal.certificates.history import Row
 from condal.driver.checkpoint import Checkpoint
 from condal.driver.run_record import ADVICE, RunRecord
 from condal.errors import CondalError, FormatError
-from condal.history import Row
 from condal.io.checkpoint.about import about_of, described, require_same
 from condal.io.checkpoint.file import Contents, read, write
 from condal.io.checkpoint.packing import pack

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from condal.certificates.history import Row
 from condal.domains.wrapped import unguarded
 from condal.driver.certification import Certifier
 from condal.driver.counting import counted
@@ -15,7 +16,6 @@ from condal.driver.run_record import RunRecord
 from condal.driver.scaling import Recorder, normalise
 from condal.driver.stop import INACCURATE_TIMES, Budget, Stop, StopReasons
 from condal.errors import PieceError
-from condal.history import Row
 from condal.linalg.eigenvalue_bounds import FLOPS_PER_SECOND
 from condal.linalg.points import Array
 from condal.linalg.work import work_done

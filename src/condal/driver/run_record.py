@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from condal.certificates.history import History
 from condal.certificates.ledger import CertifiedPoint
 from condal.driver.counting import Counts
 from condal.driver.scaling import Scaling
 from condal.driver.stop import StallDetector
 from condal.errors import FormatError
-from condal.history import History
 from condal.methods.choice import Choice
 from condal.methods.state import State, Warm
 from condal.problem import Problem

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from condal.certificates.certificate import relative, relative_gap
+from condal.certificates.history import Row
 from condal.certificates.scales import require_scales
 from condal.driver.counting import Counts
 from condal.errors import ProblemError
-from condal.history import Row
 from condal.linalg.images import zeros_of
 from condal.linalg.points import Array
 from condal.methods.state import State

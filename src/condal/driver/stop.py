@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from condal.certificates.certificate import allowed_gap
+from condal.certificates.history import Row
 from condal.errors import ProblemError
-from condal.history import Row
 from condal.methods.choice import PATIENCE
 from condal.problem import Problem
 from condal.result import Status

@@ -9,7 +9,7 @@ import sys
 import time
 from typing import Any
 
-from condal.history import ESTIMATES, Row, marked
+from condal.certificates.history import ESTIMATES, Row, marked
 from condal.runtime.markup import escape_html
 
 SECONDS_BETWEEN_UPDATES = 0.2

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from condal.certificates.history import History, column_label
 from condal.errors import ProblemError
-from condal.history import History, column_label
 from condal.io.formats.writing import write_text
 from condal.io.results.record import Saved
 from condal.io.safe_files import PathLike

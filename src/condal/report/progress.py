@@ -10,7 +10,7 @@ import time
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import TYPE_CHECKING, Any, TextIO
 
-from condal.history import Row
+from condal.certificates.history import Row
 from condal.report.notebook import Bar, in_notebook
 from condal.result import Result
 

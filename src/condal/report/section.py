@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from condal.history import History, Row, marked
+from condal.certificates.history import History, Row, marked
 from condal.io.results.record import Saved
 from condal.io.results.rows import cell
 from condal.report import figures, words

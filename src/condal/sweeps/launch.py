@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from condal.certificates.history import Row
 from condal.driver.run import Callback
 from condal.driver.solve import solve
 from condal.driver.stop import Stop
 from condal.errors import ProblemError
-from condal.history import Row
 from condal.io.safe_files import PathLike
 from condal.problem import Model, Problem
 from condal.result import Result

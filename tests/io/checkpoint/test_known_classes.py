@@ -15,7 +15,7 @@ from bits import same
 
 import condal
 from condal import methods, storage
-from condal.history import Row
+from condal.certificates.history import Row
 from condal.io.checkpoint import known
 from condal.io.checkpoint.file import read, write
 from condal.linalg.points import LowRank

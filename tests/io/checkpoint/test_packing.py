@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as nst
 
 import condal
+from condal.certificates.history import History, Row
 from condal.errors import FormatError, ProblemError
-from condal.history import History, Row
 from condal.io.checkpoint.packing import MAX_LEVELS, pack
 from condal.io.checkpoint.unpacking import unpack
 from condal.io.container.arrays import DTYPES

@@ -19,7 +19,7 @@ from hypothesis.extra import numpy as hnp
 
 import condal
 from condal.certificates.certificate import Certificate
-from condal.history import History, Row
+from condal.certificates.history import History, Row
 from condal.io.results import Saved, load, save
 from condal.io.results.rows import history_of, lines_of
 from condal.linalg.points import LowRank, Outer

@@ -41,7 +41,7 @@ CLASSES = {  # by the paths of their modules
     "condal.methods.surface.rank_policy": "RankPolicy",
     "condal.methods.surface.relaxation": "Relaxation",
     "condal.methods.surface.run": "SurfaceState",
-    "condal.history": "History Row",
+    "condal.certificates.history": "History Row",
     "condal.result": "Status",
     "condal.storage.atoms": "Atoms",
     "condal.storage.blocks": "Blocks",

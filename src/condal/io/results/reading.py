@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from condal.certificates.certificate import Certificate, relative_gap
+from condal.certificates.history import History
 from condal.errors import FormatError
-from condal.history import History
 from condal.io.container.manifest import SEAL, STAMP, read_json, require_seal, require_version
 from condal.io.formats.arrays import read_array, read_arrays
 from condal.io.formats.npy import NUMBERS

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from condal.certificates.history import History, Row
 from condal.errors import FormatError
-from condal.history import History, Row
 
 INTEGER_COLUMNS = ("k", "oracle_calls", "matvecs")
 ROWS_PER_PIECE = 1 << 12

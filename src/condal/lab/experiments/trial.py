@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 
+from condal.certificates.history import Row
 from condal.domains.wrapped import Wrapped
 from condal.driver.scaling import normalise
 from condal.driver.solve import solve
-from condal.history import Row
 from condal.lab.experiments.contenders import CONTENDERS
 from condal.lab.experiments.curve import Curve
 from condal.lab.experiments.tune import Setting

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from condal.certificates.certificate import Certificate, EvaluatedPoint
+from condal.certificates.history import History
 from condal.certificates.infeasibility import infeasibility_proof
 from condal.certificates.measures import dimacs_errors
 from condal.certificates.tolerance import solves
 from condal.driver.memory import Plan
 from condal.driver.solve import resume, solve
 from condal.errors import ProblemError
-from condal.history import History
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
 from condal.methods.proposed import Proposed

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from condal.certificates.history import Row
 from condal.domains.cones import CutOrthant
 from condal.domains.product import Product
 from condal.driver.solve import solve
-from condal.history import Row
 from condal.linalg.norms import row_squares
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric

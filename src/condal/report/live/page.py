@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Generator
 from typing import Any
 
+from condal.certificates.history import Row
 from condal.errors import CondalError
-from condal.history import Row
 from condal.io.results.record import Saved
 from condal.report.live.rows import Rows
 from condal.report.live.server import HOST, Server

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
-from condal.history import Row
+from condal.certificates.history import Row
 
 MAX_ROWS = 400
 COLUMNS = (

@@ -293,7 +293,7 @@ def test_an_engine_that_gives_up_in_compiled_code_proposes_nothing(monkeypatch):
     def give_up(*_):
         raise Panic
 
-    clarabel = pytest.importorskip("clarabel")
+    clarabel = pytest.importorskip("clarabel", reason="it is the engine that gives up")
     form = ConicForm(np.ones(2), sp.csr_array([[1.0, 1.0]]), np.ones(1), (Cone("orthant", 2),))
     assert interior_point(form) is not None
     monkeypatch.setattr(clarabel, "DefaultSolver", give_up)

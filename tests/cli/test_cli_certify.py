@@ -112,8 +112,9 @@ def test_the_options_that_are_kept_make_the_very_same_problem(name):
     if name not in OTHER:
         return
     rewrite(lambda record: record["options"].update(OTHER[name]))
-    text = certified(name, code=1)
-    assert "REFUTED" in text or "NOT PROVED" in text
+    # A bisection with another imbalance has the same x, and its bound is only not proved.
+    wanted = "NOT PROVED" if name == "bisection" else "REFUTED"
+    assert wanted in certified(name, code=1)
 
 
 @pytest.mark.parametrize("name", FILES)

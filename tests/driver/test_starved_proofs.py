@@ -15,7 +15,7 @@ from condal.runtime.cancellation import Deadline, Stopper
 
 @pytest.fixture
 def certifier():
-    """Of max-cut, at the optimal dual; discs prove little."""
+    """Return a certifier of max-cut at the optimal dual, where discs prove little."""
     half = np.triu(np.random.default_rng(0).random((100, 100)) < 0.1, 1)
     model = condal.problems.max_cut((half + half.T).astype(float))
     result = condal.solve(model, tol=1e-4)

@@ -107,13 +107,12 @@ def with_certify(findings: Findings, problem: Any, result: Result, tol: float) -
     if result.tangent is not None:
         overstated = [claim for claim in verify(problem, result).unproved if claim.name == "bound"]
         findings.ask(not overstated, f"x, y and the tangent do not prove it: {overstated}")
-        return
     again = condal.certify(problem, result.x, result.y)
     sense = problem.sense
     unit = problem.gap_unit(result.objective)
     aim = tol * unit
     lost = sense * (result.bound - again.bound)
-    if np.isfinite(result.bound):
+    if np.isfinite(result.bound) and result.tangent is None:
         room = 0.1 * max(aim, abs(result.bound - result.objective)) + 2 * PROOF * unit
         findings.ask(
             lost <= room + ROUNDING * problem.objective_range, f"certify has {again.bound!r}"

@@ -140,7 +140,7 @@ def test_what_no_level_decides_is_not_called_infeasible():
 
 
 def test_a_level_below_the_optimum_is_no_proof(monkeypatch):
-    """Of a program that is too large for proofs on its own data."""
+    """The program counts as too large for proofs on its own data."""
     monkeypatch.setattr("condal.problems.conic.own_data.verifiable", lambda program: False)
     given, optimum = level_program()
     model = conic_model(given)

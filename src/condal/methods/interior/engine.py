@@ -184,9 +184,8 @@ class _Scaled:
         whole, costs = sp.csc_array(A @ expand), expand.T @ c / size_c
         parts, begin = [], 0
         for kind, n, count in stacks:
-            one = _identity(kind, n)
-            place = slice(begin, begin + one.size * count)
-            first = np.tile(one, count)
+            first = np.tile(_identity(kind, n), count)
+            place = slice(begin, begin + first.size)
             cap = np.full(first.size, inf)
             parts.append(Cone(kind, n, costs[place], sp.csr_array(whole[:, place]), first, cap))
             begin = place.stop

@@ -135,11 +135,14 @@ FIGURES: tuple[Figure, ...] = (
             ("gpp500-1", 0.05),
         )
     ),
-    Figure(
-        "general",
-        "bisection-G1: CPU time, condal / its max-cut",
-        3.0,
-        against_ours("bisection-G1", "cut-G1"),
+    *(
+        Figure(
+            "general",
+            f"bisection-G1 to {tol:.0e}: CPU time, condal / its max-cut",
+            3.0,
+            against_ours("bisection-G1", "cut-G1", tol, tol),
+        )
+        for tol in (1e-3, 1e-6)
     ),
     *(
         Figure(

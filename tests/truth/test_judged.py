@@ -122,6 +122,8 @@ def test_a_problem_that_is_infeasible():
     assert judge(case, result, UNKNOWN, TOL).wrong == []
     claimed = replace(result, status=Status.SOLVED, infeasible=None, separator=None)
     assert "SOLVED, but it is infeasible" in wrong(case, claimed)
+    near = replace(claimed, certificate=replace(claimed.certificate, infeasibility=1e-3))
+    assert "is least" in wrong(case, near)
     stopped = replace(claimed, status=Status.MAX_ITERS)
     assert judge(case, stopped, UNKNOWN, TOL).short == ["not proved infeasible"]
 

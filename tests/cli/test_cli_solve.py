@@ -179,7 +179,7 @@ def test_bisection_of_two_triangles():
     assert sides == [sides[0]] * 3 + [-sides[0]] * 3
     shown = " ".join(solved("bisection").stdout.split())
     assert "1, sides of 3 and 3 vertices" in shown
-    assert "no cut into sides that differ by at most 0 is lighter" in shown
+    assert "no cut into halves is lighter" in shown
     assert record_of("bisection", "--imbalance", "4")["cut"] == 1.0
     error = refused("solve", "bisection.txt", "--as", "bisection", "--imbalance", "6")
     assert "imbalance must be below the number of vertices, 6; got 6" in error

@@ -28,12 +28,10 @@ def _rows(model: Bisection, result: Result, cut: BalancedCut) -> Lines:
 
 
 def _proved(model: Bisection, result: Result, cut: BalancedCut) -> Lines:
-    bound = number(result.bound, down=True)
+    bound, apart = number(result.bound, down=True), model.imbalance
+    sides = f"sides that differ by at most {apart}" if apart else "halves"
     return [
-        (
-            "bound",
-            f"{bound}, no cut into sides that differ by at most {model.imbalance} is lighter",
-        ),
+        ("bound", f"{bound}, no cut into {sides} is lighter"),
         ("quality", excess(_excess(model, result, cut), "cut")),
     ]
 

@@ -38,7 +38,7 @@ class SolverAnswer:
         if self.y is not None:
             y = finite_array(self.y, "y", ndim=1)
             if y.size != self.program.b.size:
-                raise ProblemError(f"y must have {self.program.b.size} numbers; got {y.size}")
+                raise ProblemError(f"y must have size {self.program.b.size}; got {y.size}")
             largest = float(np.abs(y).max(initial=0.0))
             if largest > MAX_ENTRY:
                 raise ProblemError(

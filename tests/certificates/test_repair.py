@@ -54,10 +54,25 @@ def random_equations(seed, at_most):
     )
 
 
+def fixed_diagonal(at_most):
+    """diag x = d, with the trace that d has, or room for a larger one."""
+    rng = np.random.default_rng(2)
+    n, d = 25, rng.random(25) + 0.1
+    C = rng.standard_normal((n, n))
+    return condal.Problem.of(
+        f=condal.Linear(C + C.T),
+        X=condal.Spectrahedron(n, float(d.sum()) + at_most, at_most=at_most),
+        A=condal.Diagonal(n),
+        K=condal.Equal(d),
+    )
+
+
 PROBLEMS = {
     "theta": lambda: condal.problems.theta(random_graph(60, 200, 0)).problem,
     "equations": lambda: random_equations(0, False),
     "equations, bounded trace": lambda: random_equations(1, True),
+    "diagonal": lambda: fixed_diagonal(False),
+    "diagonal, bounded trace": lambda: fixed_diagonal(True),
 }
 
 

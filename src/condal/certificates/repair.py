@@ -7,7 +7,8 @@ rows, the factor of x = R R' moves to the surface A(R R') = b by Gauss-Newton st
     R <- R - J'(J J')^-1 (A(R R') - b),    J D = A(R D' + D R').
 
 Each is a least-squares correction of the factor: x stays psd, and its objective changes by about
-the price of the infeasibility. A shift towards an interior point would cost far more.
+the price of the infeasibility. A shift towards an interior point would cost far more. For
+diag x = d, to scale the rows of R is enough.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condal.linalg.points import Array, LowRank, Point, dense
+from condal.linalg.prescribed_diagonal import with_diagonal
 from condal.problem import Problem
 from condal.types import Lifted, Spectral
 
@@ -58,8 +60,20 @@ class FactorRepair:
             return None
         return Surface(rows, cost_of(self.problem))
 
+    @cached_property
+    def _diagonal(self) -> Array | None:
+        """The diagonal of every feasible x; None if there is none, or no such x is in X."""
+        d, X = self.problem.fixed_diagonal, self.problem.X
+        assert isinstance(X, Spectral)
+        if d is None or (d < 0).any():
+            return None
+        excess = float(d.sum()) / X.trace - 1.0
+        return d if (excess <= EXACT if X.at_most else abs(excess) <= EXACT * d.size) else None
+
     def __call__(self, x: Point) -> Point | None:
         """Return a feasible point near x, up to rounding; None if none was found."""
+        if self._diagonal is not None:
+            return with_diagonal(x, self._diagonal)
         X, R = self.problem.X, _factor(x)
         assert isinstance(X, Spectral)
         if R is None or R.size > MAX_NUMBERS or self._surface is None:

@@ -13,6 +13,8 @@ from condal.methods.projection.composite import _Trial
 from condal.problems import max_k_cut
 from condal.problems.conic import Block, Program, conic_model
 from condal.result import Status
+from condal.saved import verify
+from truth.families import FAMILIES
 
 POINTS = {
     "Permutahedron": lambda: condal.Permutahedron([0.0, 0.0]),
@@ -109,3 +111,11 @@ def test_a_second_order_cone_of_which_rounding_leaves_no_inside():
     b = [3.00000762939453125, 2.0, -2.0, -3.0, -3.0]
     program = Program(np.ones(2), sp.csr_array(rows), np.array(b), (Block("second-order", 2),))
     assert conic_model(program).solve().status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("seed", [20261199, 20261220])
+def test_a_gap_below_the_slack_of_a_first_proof_is_proved_again(seed):
+    """A proof that may lose 1e-8 of the unit does not show a bound that lost less."""
+    model = FAMILIES["bisection"](seed).model
+    result = condal.solve(model, tol=1e-8, max_iters=500)
+    assert [claim.text for claim in verify(model, result).unproved] == []

@@ -36,6 +36,7 @@ PROOF_ROUNDING = 1e-14  # the same of a proof, which accounts for the worst orde
 MEASURE_ROUNDING = 1e-6  # of an infeasibility or an error measure
 BRACKET_ROOM = 10.0  # times the rounding that a bracket allows, for another machine
 PROOF_STEPS = 0.01, 1e-4  # of the claim: what the first proof may lose, and the second
+LEAST_SLACKS = DEFAULT_SLACK, CLAIM_ROUNDING  # relative: they may lose as much in any case
 ROUNDING_OF_GAP = 0.1  # the most of a claimed gap that counts as rounding of its bound
 ASSUMPTION = re.compile(r", (?=trusting |for points )")  # begins one in the words of a proof
 
@@ -184,13 +185,14 @@ class Trial:
         missed = abs(self.sense * self.seen.objective - aim) if isfinite(aim) else unit
         best: Certificate | None = None
         failure = 0.0  # of the best of several proofs: the sum of theirs
-        for i, (step, enough) in enumerate(zip(PROOF_STEPS, (aim, inf), strict=True)):
+        steps = zip(PROOF_STEPS, LEAST_SLACKS, (aim, inf), strict=True)
+        for i, (step, least, enough) in enumerate(steps):
             proved = certificate_of(
                 self.problem,
                 self.seen,
                 self.result.y,
                 tangent=self.result.tangent,
-                slack=max(DEFAULT_SLACK * unit, step * missed),
+                slack=max(least * unit, step * missed),
                 failure=_share(self.claimed.failure),
                 seed=seed + i,
                 enough=enough,

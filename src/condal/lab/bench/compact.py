@@ -114,6 +114,11 @@ def notes(benchmark: Set, results: Results) -> list[str]:
         if name in wanted and name not in results.versions
     ]
     for run in results.runs:
+        if run.quality is not None:
+            share = f"{run.quality:.2g}"
+            lines.append(
+                f"{run.case}: {run.solver} takes {share} of the first solve for a later one"
+            )
         if run.outcome in ("wrong", "short"):
             off = "" if run.error != run.error else f", off by {run.error:.1e}"
             lines.append(f"{run.case}: {run.solver} says {run.reason}{off}")

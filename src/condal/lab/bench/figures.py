@@ -203,6 +203,12 @@ FIGURES: tuple[Figure, ...] = (
     ),
     Figure(
         "conic",
+        "re-solve: CPU time of a later solve / the first",
+        0.3,
+        quantity_of("re-solve", lambda run: run.quality),
+    ),
+    Figure(
+        "conic",
         "correlation-400: CPU time, condal / SCS",
         1.5,
         against_peer("correlation-400", "SCS"),

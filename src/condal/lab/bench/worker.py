@@ -103,6 +103,7 @@ def _judged_run(facts: dict[str, Any], truth: Truth, answer: PeerAnswer) -> Benc
         gap=found.distance(truth) if optimal else None,
         infeasibility=found.violation if optimal else None,
         setup=found.setup,
+        quality=found.later_share,
         certified="known answer",
     )
 

@@ -12,6 +12,7 @@ from condal.io.formats.sdpa import SdpaProblem, read_sdpa
 from condal.lab.bench.cases import BenchCase, Set
 from condal.lab.bench.conic import decisions, estimation, families, systems
 from condal.lab.bench.conic.question import Truth
+from condal.lab.bench.conic.resolve import ResolveQuestion
 from condal.lab.bench.conic.startup import CvxpyStart, FileStart
 from condal.lab.bench.conic.through_cvxpy import CvxpyQuestion
 from condal.lab.bench.conic.through_file import FileQuestion
@@ -47,7 +48,21 @@ TRUTHS = {
     "infd1": Truth("infeasible"),
     "infp1": Truth("unbounded"),
 }
-MAX_SIDE = 1000  # of the instances of `sdplib` and `dimacs` that are small enough for all peers
+KINDS = {
+    "arch": "topology of an arch",
+    "control": "control",
+    "hinf": "H-infinity control",
+    "truss": "truss topology",
+    "buck": "truss with a buckling constraint",
+    "mater": "free material design",
+    "shmup": "free material design with a vibration constraint",
+    "trto": "truss topology, single load",
+    "vibra": "truss with a vibration constraint",
+    "infd": "no feasible X",
+    "infp": "no bound",
+}
+MAX_SIDE = 1000  # of the instances of `sdplib` and `dimacs` that are small enough for CSDP
+MAX_PEER_SIDE = 150  # SCS and Clarabel take minutes and gigabytes above it
 
 
 def _read_sdpa(truth: Truth, path: Path) -> FileQuestion:
@@ -58,10 +73,12 @@ def _read_sedumi(truth: Truth, path: Path) -> FileQuestion:
     return FileQuestion(read_sedumi(path), truth)
 
 
-def _file(name: str, truth: Truth, title: str = "", *, sedumi: bool = False) -> BenchCase:
+def _file(
+    name: str, truth: Truth, title: str = "", *, n: int = 0, sedumi: bool = False
+) -> BenchCase:
     read = partial(_read_sedumi if sedumi else _read_sdpa, truth)
     known = truth.optimum if truth.status == "optimal" else None
-    title = title or truth.status
+    title = title or KINDS[name.rstrip("0123456789-")]
     return BenchCase(
         name,
         title,
@@ -69,7 +86,8 @@ def _file(name: str, truth: Truth, title: str = "", *, sedumi: bool = False) -> 
         None,
         name,
         read,
-        peers=IN_FILES,
+        peers=IN_FILES if n <= MAX_PEER_SIDE else BY_CSDP,
+        n=n,
         optimum=known,
         group=FILES,
         rivals=("CSDP",),
@@ -78,14 +96,12 @@ def _file(name: str, truth: Truth, title: str = "", *, sedumi: bool = False) -> 
 
 def _library() -> list[BenchCase]:
     """The programs of `sdplib` and `dimacs` that the peers can solve in seconds."""
-    cases = [case for case in SDPLIB.cases if case.n <= MAX_SIDE]
+    small = [case for case in SDPLIB.cases if case.n <= MAX_SIDE]
     hamming = [case for case in DIMACS.cases if case.name == "hamming_7_5_6"]
     return [
-        *(_file(case.name, Truth(optimum=case.optimum or 0.0), case.title) for case in cases),
-        *(
-            _file(case.name, Truth(optimum=case.optimum or 0.0), case.title, sedumi=True)
-            for case in hamming
-        ),
+        _file(case.name, Truth(optimum=case.optimum or 0.0), case.title, n=case.n, sedumi=sedumi)
+        for cases, sedumi in ((small, False), (hamming, True))
+        for case in cases
     ]
 
 
@@ -219,6 +235,14 @@ CONIC = Set(
         ),
         *map(_everyday, PROBLEMS),
         _correlation(400, 19234.34166),
+        BenchCase(
+            "re-solve",
+            "a parametrised portfolio, solved 51 times, with CVXPY's own work",
+            TOL,
+            ResolveQuestion,
+            peers=IN_CVXPY,
+            group=LARGE,
+        ),
         *(_file(name, truth) for name, truth in TRUTHS.items()),
         *_library(),
         *(case for family in TITLES for case in _family(family)),

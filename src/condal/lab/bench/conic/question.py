@@ -28,13 +28,15 @@ class ConicAnswer:
     """What a solver says: its status, one of `VERDICTS` or its own word, and its value.
 
     `violation` is the largest violation of a constraint by its point, relative to the larger of 1
-    and the point; `setup` the CPU seconds before the solve, such as CVXPY's compilation.
+    and the point; `setup` the CPU seconds before the solve, such as CVXPY's compilation;
+    `later_share` the time of a later solve with new data over the time of the first.
     """
 
     status: str
     value: float = float("nan")
     violation: float = 0.0
     setup: float | None = None
+    later_share: float | None = None
 
     def distance(self, truth: Truth) -> float:
         """Return the distance of the value from the optimum, relative to the larger of 1 and it."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from condal.lab.bench.conic.question import ConicAnswer, Truth
 from condal.lab.bench.peers.peer import Limits, PeerAnswer, Refusal
+from condal.runtime import extras
 
 Build = Callable[[], tuple[Any, float]]
 
@@ -72,6 +73,7 @@ class CvxpyTask:
 
 def solver_of(name: str, tol: float) -> tuple[Any, dict[str, Any]]:
     """Return the solver as CVXPY takes it, and its options for a tolerance."""
+    extras.require("cvxpy", what="the problem is written in CVXPY", extra="bench")
     import cvxpy as cp
 
     from condal.cvxpy.solver import CONDAL

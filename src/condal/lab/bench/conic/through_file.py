@@ -123,9 +123,10 @@ def sdpa_of(program: Program) -> SdpaProblem:
     local = entries.col - program.offsets[owner]
     rows, cols = np.where(psd, local // sides, local), np.where(psd, local % sides, local)
     upper = rows <= cols
-    columns = tuple(column[upper] for column in (entries.row, owner, rows, cols, entries.data))
+    matrices, blocks, i, j = (column[upper] for column in (entries.row, owner, rows, cols))
     sizes = tuple(block.n if block.kind == "psd" else -block.n for block in program.blocks)
-    return SdpaProblem(program.b, sizes, *columns, program.name)
+    values = entries.data[upper]
+    return SdpaProblem(program.b, sizes, matrices, blocks, i, j, values, program.name)
 
 
 PYTHON_PEERS: dict[str, Callable[[Program, float], Callable[[], ConeAnswer]]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +24,7 @@ from condal.lab.bench.conic.instances import (
     member,
 )
 from condal.lab.bench.conic.question import ConicAnswer, Question, Truth, judge
+from condal.lab.bench.conic.resolve import ResolveQuestion
 from condal.lab.bench.conic.through_cvxpy import CvxpyQuestion, violation
 from condal.lab.bench.conic.through_file import FileQuestion, sdpa_of
 from condal.lab.bench.figures import verdicts
@@ -34,6 +36,7 @@ from condal.lab.bench.peers.programs import clarabel_task, scs_task
 from condal.lab.bench.results import Results
 from condal.lab.bench.sets import SETS
 from condal.lab.bench.table import page
+from condal.lab.bench.worker import measure_solve
 from condal.problems.conic.program import Block, Program
 from known import DATA, needs_data
 
@@ -262,3 +265,41 @@ def test_a_wrong_answer_misses_its_figure():
     assert found[f"{EVERYDAY}: wrong answers"].verdict == "missed"
     assert found[f"{EVERYDAY}: wrong answers"].remark == "design"
     assert found[f"{FILES}: wrong answers"].verdict == "not measured"
+
+
+# ---- the time ------------------------------------------------------------------------------------
+
+
+def test_a_batch_is_measured_by_its_mean():
+    class Spinning:
+        calls = 0
+
+        def solve(self):
+            Spinning.calls += 1
+            end = time.process_time() + 0.02
+            while time.process_time() < end:
+                pass
+
+    used = measure_solve(Spinning(), 60.0, times=5)
+    assert Spinning.calls == 5
+    assert 0.015 < used.cpu < 0.06
+
+
+@pytest.mark.skipif("CSDP" not in installed(), reason="CSDP is not installed")
+def test_a_program_is_charged_for_its_own_process(tmp_path):
+    problem, truth = member("hinf", 0)
+    task = FileQuestion(problem.program, truth).prepare(
+        "CSDP", 1e-4, Limits(60.0, 8 << 30, tmp_path)
+    )
+    used = measure_solve(task, 60.0, times=3)
+    assert task.usage is not None
+    assert used.cpu < 1.0
+
+
+def test_later_solves_are_compared_with_the_first():
+    task = ResolveQuestion().prepare("condal", 1e-4, Limits(60.0, 8 << 30, DATA))
+    task.solve()
+    answer = task.answer().recovered
+    assert len(task.seconds) == 51
+    assert judge(ResolveQuestion().truth, answer, 1e-4) == "solved"
+    assert answer.later_share == pytest.approx(np.mean(task.seconds[1:]) / task.seconds[0])

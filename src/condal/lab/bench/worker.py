@@ -23,6 +23,7 @@ from condal.lab.bench.certified import CertifiedAnswer, certify_answer
 from condal.lab.bench.conic.question import ConicAnswer, Question, Truth, judge
 from condal.lab.bench.job import BenchRun, Job
 from condal.lab.bench.peers import solver
+from condal.lab.bench.peers.files import ProgramTask
 from condal.lab.bench.peers.peer import (
     Limits,
     PeerAnswer,
@@ -34,7 +35,8 @@ from condal.lab.bench.peers.peer import (
 from condal.lab.bench.sets import SETS
 from condal.problem import Model, Problem
 
-REPEATS, SHORT_SECONDS = 3, 2.0  # of a question in one process, and the CPU time of a short solve
+SHORT_SECONDS = 2.0  # of CPU time: shorter solves of a question are repeated
+BATCH_SECONDS, MAX_TIMES, REPEATS = 0.3, 300, 3  # of a batch of solves, and batches in a process
 
 
 def work(job: Job) -> BenchRun:
@@ -62,15 +64,20 @@ def work(job: Job) -> BenchRun:
 def _solve(
     job: Job, model: Problem | Model | Question, limits: Limits
 ) -> tuple[PeerAnswer, list[Usage]]:
-    """Solve the instance; a short solve of a question, which is often one of ms, is repeated."""
-    usages: list[Usage] = []
-    while not usages or (
-        isinstance(model, Question) and len(usages) < REPEATS and usages[0].cpu < SHORT_SECONDS
-    ):
-        task = _prepare(job, model, limits)
-        usage = measure_solve(task, job.seconds)
-        answer = task.answer()
-        usages.append(answer.usage or usage)
+    """Solve the instance; a short solve of a question is repeated.
+
+    CPU clocks are too coarse for the milliseconds that a question takes, so batches are timed.
+    """
+    task = _prepare(job, model, limits)
+    usage = measure_solve(task, job.seconds)
+    answer = task.answer()
+    first = answer.usage or usage
+    if not isinstance(model, Question) or first.cpu >= SHORT_SECONDS:
+        return answer, [first]
+    times = min(max(round(BATCH_SECONDS / max(first.wall, 1e-4)), 1), MAX_TIMES)
+    usages = [first] if times == 1 else []
+    while len(usages) < REPEATS:
+        usages.append(measure_solve(_prepare(job, model, limits), job.seconds, times))
     return answer, usages
 
 
@@ -80,15 +87,17 @@ def _prepare(job: Job, model: Problem | Model | Question, limits: Limits) -> Pee
     return solver(job.solver).prepare(model, job.eps, limits)
 
 
-def measure_solve(task: PeerTask, seconds: float) -> Usage:
-    """Measure what the solve uses; SIGPROF ends this process when its CPU time is over."""
+def measure_solve(task: PeerTask, seconds: float, times: int = 1) -> Usage:
+    """Measure a solve, the mean of `times`; SIGPROF ends this process when its CPU time is over."""
     memory.begin()
     signal.setitimer(signal.ITIMER_PROF, seconds)
-    began, cpu = time.perf_counter(), time.process_time()
-    task.solve()
-    used = Usage(time.process_time() - cpu, time.perf_counter() - began, memory.peak())
+    began, cpu, programs = time.perf_counter(), time.process_time(), []
+    for _ in range(times):
+        task.solve()
+        programs += [task.usage.cpu] if isinstance(task, ProgramTask) and task.usage else []
+    used, wall = time.process_time() - cpu, time.perf_counter() - began
     signal.setitimer(signal.ITIMER_PROF, 0)
-    return used
+    return Usage((sum(programs) if programs else used) / times, wall / times, memory.peak())
 
 
 def _judged_run(facts: dict[str, Any], truth: Truth, answer: PeerAnswer) -> BenchRun:

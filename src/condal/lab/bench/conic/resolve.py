@@ -35,8 +35,8 @@ class ResolveQuestion:
         return Truth(optimum=OPTIMUM)
 
     def prepare(self, solver: str, tol: float, limits: Limits) -> ResolveTask:
+        warm_up(solver, tol)
         named, options = solver_of(solver, tol)
-        warm_up(named, options)
         return ResolveTask(*portfolio(), named, options)
 
 

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -30,8 +30,8 @@ class CvxpyQuestion:
 
     def prepare(self, solver: str, tol: float, limits: Limits) -> CvxpyTask:
         """Compile a fresh problem for the solver, after it solved a tiny one of the same cones."""
+        warm_up(solver, tol)
         named, options = solver_of(solver, tol)
-        warm_up(named, options)
         return CvxpyTask(self.build()[0], named, options)
 
 
@@ -88,8 +88,10 @@ def solver_of(name: str, tol: float) -> tuple[Any, dict[str, Any]]:
     raise Refusal("is not among the solvers of CVXPY that are compared")
 
 
-def warm_up(solver: Any, options: dict[str, Any]) -> None:
+@cache
+def warm_up(name: str, tol: float) -> None:
     """Solve tiny problems of every kind, so that no import falls into the time of a solve."""
+    solver, options = solver_of(name, tol)
     import cvxpy as cp
 
     x, X = cp.Variable(2), cp.Variable((2, 2), PSD=True)

@@ -101,8 +101,14 @@ def _cell(results: Results, run: BenchRun | None) -> str:
         return f"> {results.limit(run):g}"
     word = WORDS[run.outcome]
     said = f" ({run.reason})" if word == "no verdict" and run.reason else ""
-    spent = "" if run.cpu is None else f"{run.cpu:.3f} " if run.cpu < 1 else f"{run.cpu:.3g} "
-    return spent + ("right" if word == "right" else f"**{word}**{said}")
+    return _seconds(run.cpu) + ("right" if word == "right" else f"**{word}**{said}")
+
+
+def _seconds(cpu: float | None) -> str:
+    """Return two digits of a time of milliseconds, three of others, and a blank."""
+    if cpu is None:
+        return ""
+    return f"{cpu:.2g} " if cpu < 0.01 else f"{cpu:.3f} " if cpu < 1 else f"{cpu:.3g} "
 
 
 def notes(benchmark: Set, results: Results) -> list[str]:

@@ -94,10 +94,14 @@ def measure_solve(task: PeerTask, seconds: float, times: int = 1) -> Usage:
     began, cpu, programs = time.perf_counter(), time.process_time(), []
     for _ in range(times):
         task.solve()
-        programs += [task.usage.cpu] if isinstance(task, ProgramTask) and task.usage else []
+        if isinstance(task, ProgramTask) and task.usage is not None:
+            programs.append(task.usage)  # it ran in a process of its own
     used, wall = time.process_time() - cpu, time.perf_counter() - began
     signal.setitimer(signal.ITIMER_PROF, 0)
-    return Usage((sum(programs) if programs else used) / times, wall / times, memory.peak())
+    if programs:
+        total = sum(usage.cpu for usage in programs)
+        return Usage(total / times, wall / times, max(usage.memory for usage in programs))
+    return Usage(used / times, wall / times, memory.peak())
 
 
 def _judged_run(facts: dict[str, Any], truth: Truth, answer: PeerAnswer) -> BenchRun:

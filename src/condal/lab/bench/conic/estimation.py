@@ -106,7 +106,7 @@ def sparse_pca() -> tuple[Any, float]:
 
 
 def boolean_least_squares() -> tuple[Any, float]:
-    """The relaxation of min |Ax - b|^2 over x in {-1, 1}^24."""
+    """The relaxation of least squares over x in {-1, 1}^24."""
     import cvxpy as cp
 
     rng = np.random.default_rng(7)

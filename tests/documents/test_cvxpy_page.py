@@ -40,4 +40,4 @@ def test_every_option_is_on_the_page():
     from condal.cvxpy.options import Options
 
     for option in fields(Options):
-        assert f"`{option.name}`" in PAGE, option.name
+        assert f"`{option.name}" in PAGE, option.name

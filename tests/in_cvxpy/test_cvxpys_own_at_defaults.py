@@ -73,7 +73,7 @@ LEFT_OUT = {
     "TestNonOptimal.test_assume_psd": "wants the breakdown of a solver on a nonconvex problem",
     "TestDcp.test_quad_over_lin": "wants an error of OSQP, a solver of quadratic programs only",
 }
-SOLVER_OPTIONS = ("enforce_dpp", "ignore_dpp", "canon_backend", "warm_start")
+SOLVER_OPTIONS = ("enforce_dpp", "ignore_dpp", "canon_backend", "warm_start", "use_quad_obj")
 OTHER_REDUCTIONS = ("gp", "qcp", "requires_grad")  # these go to the solver that the test names
 
 

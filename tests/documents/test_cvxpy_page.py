@@ -15,9 +15,7 @@ BENCH = (ROOT / "benchmarks" / "results" / "bench-conic.md").read_text()
 
 def included():
     """The part of the benchmark's page between the marks that the page names."""
-    begin, end = (
-        re.search(rf':{mark}: "(.*)"', PAGE)[1] for mark in ("start-after", "end-before")
-    )
+    begin, end = (re.search(rf':{mark}: "(.*)"', PAGE)[1] for mark in ("start-after", "end-before"))
     assert BENCH.count(begin) == BENCH.count(end) == 1
     return BENCH.partition(begin)[2].partition(end)[0]
 

@@ -113,12 +113,12 @@ bench-peers: .venv/installed
 # The long forms of the tests, on 2 cores, with a table at the end: planted problems with exact truth
 # through every door, thousands of problems against other solvers, kills, files of any bytes.
 # `make soak SECONDS=3600`; `make soak SUITES=planted COUNT=100000 CORES=1 SEED=500` for one suite,
-# for as many problems, and for others than before.
+# for as many problems, and for others than before; DOORS=conic for conic programs only.
 SUITES ?=
 CORES ?= 2
 soak: .venv/installed
 	PYTHONPATH=tests SOAK_SECONDS=$(SECONDS) SOAK_MINUTES=$(SOAK_MINUTES) SOAK_COUNT=$(COUNT) \
-	  SOAK_SEED=$(SEED) SOAK_PROCESSES=$(CORES) $(BIN)/python -m soak $(SUITES)
+	  SOAK_SEED=$(SEED) SOAK_DOORS='$(DOORS)' SOAK_PROCESSES=$(CORES) $(BIN)/python -m soak $(SUITES)
 
 # Every reader under Atheris, out of CI, each for its share of the seconds; what it learns stays in
 # fuzz/corpus, and what a reader does wrong in fuzz/wrong.

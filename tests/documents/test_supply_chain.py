@@ -160,7 +160,7 @@ EXTRAS = {
     "jinja2": ("report/",),
     "matplotlib": ("lab/", "report/", "result.py"),
     "pooch": ("lab/experiments/data.py",),
-    "cvxpy": ("cvxpy/",),
+    "cvxpy": ("cvxpy/", "lab/bench/conic/"),
     "sklearn": ("sklearn/",),
     "pandas": ("certificates/history.py", "sweeps/table.py"),
     "distributed": ("sweeps/cluster.py",),

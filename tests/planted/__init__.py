@@ -5,4 +5,6 @@
 exact judgement of an answer, `doors` the ways into condal, and `trial` runs one problem:
 
     PYTHONPATH=tests python -m planted DOOR SEED [COUNT]     reports on one problem, or on COUNT.
+
+DOOR may be a group of doors, `conic` or `all`, or several of both, separated by semicolons.
 """

@@ -11,12 +11,14 @@ USAGE = "python -m planted DOOR SEED [COUNT]"
 
 
 def main(door: str, first: int, count: int) -> None:
-    from planted.doors import DOORS
+    from planted.doors import chosen
     from planted.trial import attempt
 
-    if door not in (*DOORS, "all"):
-        sys.exit(f"{USAGE}, of the doors {', '.join(DOORS)}, all")
-    for name in DOORS if door == "all" else [door]:
+    try:
+        names = chosen(door)
+    except ValueError as error:
+        sys.exit(f"{USAGE}: {error}")
+    for name in names:
         said: Counter[str] = Counter()
         began, slowest = time.perf_counter(), (0.0, 0)
         for seed in range(first, first + count):

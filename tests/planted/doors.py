@@ -367,6 +367,21 @@ DOORS: dict[str, Door] = {
     "CVXPY, Clarabel": Door(_checked("CLARABEL"), ANY),
     "CVXPY, SCS": Door(_checked("SCS"), ANY),
 }
+GROUPS = {
+    "all": tuple(DOORS),
+    "conic": ("Program", "SDPA", "SeDuMi", "condal solve", "CVXPY"),  # conic programs, solved
+}
+
+
+def chosen(names: str) -> list[str]:
+    """Return the doors of a list like "conic" or "Program; SDPA": doors and groups, by ;."""
+    words = [word.strip() for word in names.split(";") if word.strip()]
+    unknown = [word for word in words if word not in DOORS and word not in GROUPS]
+    if unknown:
+        known = "; ".join((*GROUPS, *DOORS))
+        raise ValueError(f"there is no door {', '.join(map(repr, unknown))}; there are {known}")
+    listed = [door for word in words or ["all"] for door in GROUPS.get(word, (word,))]
+    return list(dict.fromkeys(listed))
 
 
 @cache

@@ -11,7 +11,7 @@ import pytest
 from condal.io.formats import read_sdpa, read_sedumi
 from planted import forms, trial
 from planted.cones import Block
-from planted.doors import DOORS, Findings, there
+from planted.doors import DOORS, Findings, chosen, there
 from planted.judging import Answer, faults, is_far, norm
 from planted.planting import STATUSES, Profile, plant
 from planted.problem import exact
@@ -211,3 +211,20 @@ def test_the_suite_counts_by_door(monkeypatch):
     assert (row.tried, row.judged, row.solved, row.short, row.wrong) == (3, 2, 1, 1, 1)
     assert row.resume == 7
     assert "-m planted 'proofs' 1" in row.faults[0]
+
+
+def test_doors_are_chosen_by_name_or_group():
+    assert chosen("") == chosen("all") == list(DOORS)
+    assert chosen("conic") == ["Program", "SDPA", "SeDuMi", "condal solve", "CVXPY"]
+    assert chosen("CVXPY, SCS; conic; SDPA")[:2] == ["CVXPY, SCS", "Program"]
+    assert len(chosen("CVXPY, SCS; conic; SDPA")) == 6
+    with pytest.raises(ValueError, match="there is no door 'cones'; there are all; conic; Problem"):
+        chosen("cones")
+
+
+def test_the_suite_takes_the_chosen_doors(monkeypatch):
+    from soak import plantings
+
+    monkeypatch.setattr(plantings, "CHOSEN", "SDPA; Program")
+    tasks = plantings._tasks(0)
+    assert [next(tasks).door for _ in range(3)] == ["SDPA", "Program", "SDPA"]

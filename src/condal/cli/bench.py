@@ -15,6 +15,8 @@ from condal.report.progress import clock
 from condal.runtime.text import escape_terminal
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from condal.lab.bench.cases import Set
     from condal.lab.bench.figures import FigureVerdict
     from condal.lab.bench.job import BenchRun
@@ -150,7 +152,9 @@ def _print(benchmark: Set, results: Results, figures: list[FigureVerdict]) -> No
     )
 
     console = Console(width=WIDTH, highlight=False, markup=False, emoji=False)
-    for case in results.cases:
+    if benchmark.compact:
+        _print_summary(console, benchmark, results)
+    for case in () if benchmark.compact else results.cases:
         console.print(Text(f"\n{heading(benchmark, results, case)}", style="bold"))
         grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
         kept = [at for at, name in enumerate(HEAD) if name not in TOO_WIDE]
@@ -162,7 +166,8 @@ def _print(benchmark: Set, results: Results, figures: list[FigureVerdict]) -> No
         console.print(grid)
         for note in notes(results.of(case), benchmark.case(case).quality):
             console.print(Text(f"  {note}"))
-    console.print(Text(f"\n{RATIOS}. * marks a gap above the tolerance."))
+    if not benchmark.compact:
+        console.print(Text(f"\n{RATIOS}. * marks a gap above the tolerance."))
     judged_figures, rest = split_measured(figures)
     if judged_figures:
         grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
@@ -174,6 +179,23 @@ def _print(benchmark: Set, results: Results, figures: list[FigureVerdict]) -> No
         console.print(grid)
     if rest:
         console.print(Text(f"\n{NOT_MEASURED.format(rest)}"))
+
+
+def _print_summary(console: Console, benchmark: Set, results: Results) -> None:
+    """Print the verdicts of each solver by group; the file has a row per instance."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from condal.lab.bench.compact import SUMMARY, summary
+
+    grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for name in SUMMARY:
+        grid.add_column(name, justify="left" if name in ("group", "solver") else "right")
+    for cells in summary(benchmark, results):
+        grid.add_row(*cells)
+    console.print(grid)
+    console.print(Text("\nx: condal's CPU time over the best rival's; below 1 favours condal"))
 
 
 def _say(line: str) -> None:

@@ -13,9 +13,10 @@ from condal.lab.experiments.data import find
 from condal.problem import Model, Problem
 
 if TYPE_CHECKING:
+    from condal.lab.bench.conic.question import Question
     from condal.lab.bench.peers.peer import PeerAnswer
 
-Build = Callable[[], "Problem | Model"]
+Build = Callable[[], "Problem | Model | Question"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,9 @@ class BenchCase:
     `build` generates a stand-in, or the instance itself if it needs no file; None if there is no
     stand-in. `tols` overrides the tolerance for some peers, `also` lists further tolerances for
     condal. `peers` are the only peers that run, None for all; `yardsticks` always run. `optimum` is
-    the known optimum, `quality` what else is measured of an answer.
+    the known optimum, `quality` what else is measured of an answer, `group` the heading that the
+    instance stands under on a compact page, `rivals` the peers whose best time it is compared with
+    there, all by default.
     """
 
     name: str
@@ -42,7 +45,7 @@ class BenchCase:
     tol: float
     build: Build | None
     needs: str | None = None
-    read: Callable[[Path], Problem | Model] | None = None
+    read: Callable[[Path], Problem | Model | Question] | None = None
     tols: Mapping[str, float] = field(default_factory=dict)
     also: tuple[float, ...] = ()
     peers: tuple[str, ...] | None = None
@@ -50,12 +53,14 @@ class BenchCase:
     n: int = 0
     optimum: float | None = None
     quality: Quality | None = None
+    group: str = ""
+    rivals: tuple[str, ...] = ()
 
     def locate(self, data: PathLike | None) -> Path | None:
         """Return the path of the instance's file; None if it needs none or none is available."""
         return None if self.needs is None else locate(self.needs, data)
 
-    def model(self, path: Path | None) -> Problem | Model:
+    def model(self, path: Path | None) -> Problem | Model | Question:
         """Read the instance from its file, or generate it."""
         if path is not None and self.read is not None:
             return self.read(path)
@@ -74,11 +79,15 @@ class BenchCase:
 
 @dataclass(frozen=True)
 class Set:
-    """A set of instances that are run together."""
+    """A set of instances that are run together.
+
+    A `compact` set has many small ones: its page has a row per instance, grouped, and a summary.
+    """
 
     name: str
     title: str
     cases: tuple[BenchCase, ...]
+    compact: bool = False
 
     def case(self, name: str) -> BenchCase:
         """Return the instance of that name, in upper or lower case."""

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from statistics import median
 from typing import Any
 
+from condal.lab.bench.conic.instances import EVERYDAY, FILES, TITLES, family_group
 from condal.lab.bench.general import GENERAL, GROWING
 from condal.lab.bench.measures import (
     Measured,
     against_ours,
     against_peer,
     from_known,
+    group_count,
+    group_ratio,
     quality_against_peer,
     quantity_of,
     slope,
@@ -21,6 +25,10 @@ from condal.lab.bench.results import Results
 from condal.lab.bench.sets import SETS
 
 FACTORED = ("LoRADS", "SDPLR", "mixing")
+CONIC_GROUPS = (  # with the largest median and worst ratio
+    (EVERYDAY, 1.0, 10.0),
+    *((group, 1.5, 10.0) for group in (FILES, *map(family_group, TITLES))),
+)
 
 
 @dataclass(frozen=True)
@@ -183,4 +191,27 @@ FIGURES: tuple[Figure, ...] = (
         1.5,
         slope(*(f"grown-{n}" for n in GROWING)),
     ),
+    *(
+        Figure("conic", f"{group}: {text}", limit, measure)
+        for group, median_limit, worst_limit in CONIC_GROUPS
+        for text, limit, measure in (
+            ("wrong answers", 0.0, group_count(group, "wrong")),
+            ("answers not right", 0.0, group_count(group, "wrong", "short", "no verdict")),
+            ("median CPU time, condal / best rival", median_limit, group_ratio(group, median)),
+            ("worst CPU time, condal / best rival", worst_limit, group_ratio(group, max)),
+        )
+    ),
+    Figure(
+        "conic",
+        "re-solve: CPU time of a later solve / the first",
+        0.3,
+        quantity_of("re-solve", lambda run: run.quality),
+    ),
+    Figure(
+        "conic",
+        "correlation-400: CPU time, condal / SCS",
+        1.5,
+        against_peer("correlation-400", "SCS"),
+    ),
+    Figure("conic", "correlation: CPU time, condal / SCS", 1.5, against_peer("correlation", "SCS")),
 )

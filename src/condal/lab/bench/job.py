@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-Outcome = Literal["solved", "short", "unproved", "time", "refused", "failed"]
+Outcome = Literal["solved", "short", "unproved", "wrong", "time", "refused", "failed"]
 Key = tuple[str, str, float]
 
 MAX_DISTANCE = 1e-6  # from X, over the size of X: a point farther away solves nothing
@@ -55,10 +55,11 @@ class BenchRun:
     """The outcome of a job.
 
     solved: the certified error is at most tol. short: there is an answer with a larger error.
-    unproved: nothing is proved about the answer. time, refused, failed: there is no answer.
+    unproved: nothing is proved about the answer. wrong: it contradicts what is known about the
+    instance. time, refused, failed: there is no answer.
     `outside` is the distance of the answer from X over the size of X, `quality` what the instance
     measures of it. `repeats` lists the CPU times of all runs with this outcome, `spoilt` how the
-    other runs ended.
+    other runs ended. `setup` is the CPU time before the solve, where an instance counts it.
     """
 
     case: str
@@ -82,6 +83,7 @@ class BenchRun:
     outside: float | None = None
     price: float | None = None
     quality: float | None = None
+    setup: float | None = None
     max_seconds: float | None = None
     versions: dict[str, str] = field(default_factory=dict)
 
@@ -105,7 +107,7 @@ class BenchRun:
     @property
     def answered(self) -> bool:
         """Whether there is an answer, and therefore a time."""
-        return self.outcome in ("solved", "short", "unproved")
+        return self.outcome in ("solved", "short", "unproved", "wrong")
 
     def record(self) -> dict[str, Any]:
         """Return the fields for JSON, with None for numbers that are not finite."""

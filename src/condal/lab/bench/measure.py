@@ -21,7 +21,7 @@ from condal.sweeps.processes import ONE_THREAD
 SHORT_SECONDS = 5.0  # of CPU time: shorter runs are repeated
 TIGHTENINGS = (2, 5, 10, 100)  # divide the tolerance of a peer that falls short, in turn
 WALL_PER_CPU = 10  # wall time over CPU time, for a busy machine and the certificate
-BEST_FIRST = ("solved", "short", "unproved")
+BEST_FIRST = ("solved", "short", "unproved", "wrong")
 LOG_CHARACTERS = 300  # quoted from the output of a process that crashed
 
 

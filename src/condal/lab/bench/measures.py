@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from condal.lab.bench import compact
 from condal.lab.bench.job import BenchRun
 from condal.lab.bench.peers import YARDSTICKS
 from condal.lab.bench.results import Results
@@ -141,6 +142,34 @@ def quality_against_peer(case: str, peer: str) -> Callable[[Results], Measured]:
         if its is None or not its.quality or ours.quality is None:
             return Measured(None, f"{peer} was not run")
         return Measured(ours.quality / its.quality, f"{ours.quality:.4f} / {its.quality:.4f}")
+
+    return measure
+
+
+def group_ratio(group: str, of: Callable[[list[float]], float]) -> Callable[[Results], Measured]:
+    """Measure a statistic of the ratios of a group: condal's CPU time over the best rival's."""
+
+    def measure(results: Results) -> Measured:
+        benchmark = SETS[results.set]
+        cases = compact.groups(benchmark, results).get(group, [])
+        values = compact.ratios(benchmark, results, cases)
+        if not values:
+            return Measured(None, "not run")
+        return Measured(of(values), f"{len(values)} of {len(cases)} instances")
+
+    return measure
+
+
+def group_count(group: str, *words: str) -> Callable[[Results], Measured]:
+    """Count the answers of condal in a group whose verdict is one of these words."""
+
+    def measure(results: Results) -> Measured:
+        cases = compact.groups(SETS[results.set], results).get(group, [])
+        runs = [run for case in cases if (run := results.ours(case)) is not None]
+        if not runs:
+            return Measured(None, "not run")
+        bad = [run.case for run in runs if compact.WORDS[run.outcome] in words]
+        return Measured(float(len(bad)), ", ".join(bad), failed=bool(bad))
 
     return measure
 

@@ -11,6 +11,7 @@ from scipy.io import loadmat
 
 from condal.errors import ProblemError
 from condal.lab.bench.cases import BenchCase, Build, Set
+from condal.lab.bench.conic.instances import CONIC
 from condal.lab.bench.general import GENERAL
 from condal.lab.bench.generated import sparse_graph, theta, torus
 from condal.lab.bench.libraries import DIMACS, SDPLIB, cut
@@ -94,6 +95,7 @@ SETS: dict[str, Set] = {
         GENERAL,
         SDPLIB,
         DIMACS,
+        CONIC,
         Set(
             "quick",
             "small generated instances, in a minute",

@@ -57,12 +57,12 @@ class StandardForm:
         Entries off the diagonal are multiplied by sqrt(2), which preserves inner products.
         """
         A = sp.coo_array(self.rows)
-        inside, places, scale = _places(self.n, A.col, upper=upper)
+        inside, places, scale = triangle_places(self.n, A.col, upper=upper)
         shape = (self.n * (self.n + 1) // 2, self.m)
         scaled = sp.csc_array((scale * A.data[inside], (places, A.row[inside])), shape=shape)
         C = sp.coo_array(self.C)
         flat = C.row.astype(np.int64) * self.n + C.col
-        inside, places, scale = _places(self.n, flat, upper=upper)
+        inside, places, scale = triangle_places(self.n, flat, upper=upper)
         cost = np.zeros(shape[0])
         cost[places] = scale * C.data[inside]
         return scaled, cost
@@ -126,7 +126,7 @@ def _sorted(n: int, C: Any, rows: Any, low: Array, high: Array, p: int) -> Stand
     return StandardForm(n, C, scaled, b, equal.size, owners, signs, p)
 
 
-def _places(n: int, flat: Any, *, upper: bool) -> tuple[Any, Any, Array]:
+def triangle_places(n: int, flat: Any, *, upper: bool) -> tuple[Any, Any, Array]:
     """Return which entries lie in the triangle, their places there, and factors 1 or sqrt(2)."""
     i, j = flat // n, flat % n
     inside = i <= j if upper else i >= j

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from condal.lab.bench import compact
 from condal.lab.bench.cases import Quality, Set
 from condal.lab.bench.figures import FigureVerdict
 from condal.lab.bench.job import MAX_DISTANCE, BenchRun
@@ -96,9 +97,7 @@ def figure_cells(verdict: FigureVerdict) -> tuple[str, str, str, str]:
 def page(benchmark: Set, results: Results, figures: Sequence[FigureVerdict]) -> str:
     """Return the page of a set in Markdown: tables, figures, machine and versions."""
     blocks = [f"# {benchmark.name}: {benchmark.title}"]
-    for case in results.cases:
-        blocks += [f"## {heading(benchmark, results, case)}", markdown(HEAD, rows(results, case))]
-        blocks += [f"* {note}" for note in notes(results.of(case), benchmark.case(case).quality)]
+    blocks += _compact(benchmark, results) if benchmark.compact else _by_case(benchmark, results)
     measured, rest = split_measured(figures)
     if measured:
         head = ("figure", "at most", "measured", "verdict")
@@ -109,8 +108,27 @@ def page(benchmark: Set, results: Results, figures: Sequence[FigureVerdict]) -> 
     versions = ", ".join(f"{name} {value}" for name, value in results.versions.items())
     limits = sorted({results.limit(run) for run in results.runs} or {results.max_seconds})
     limit = f"The limit per run was {' or '.join(f'{each:g}' for each in limits)} s of CPU time."
-    blocks += ["## How", f"{RATIOS}. {PROVED} {limit}", f"Machine: {machine}.", f"{versions}."]
+    how = compact.HOW if benchmark.compact else f"{RATIOS}. {PROVED}"
+    blocks += ["## How", f"{how} {limit}", f"Machine: {machine}.", f"{versions}."]
     return "\n\n".join(blocks) + "\n"
+
+
+def _by_case(benchmark: Set, results: Results) -> list[str]:
+    """Return a table per instance, with its notes."""
+    blocks = []
+    for case in results.cases:
+        blocks += [f"## {heading(benchmark, results, case)}", markdown(HEAD, rows(results, case))]
+        blocks += [f"* {note}" for note in notes(results.of(case), benchmark.case(case).quality)]
+    return blocks
+
+
+def _compact(benchmark: Set, results: Results) -> list[str]:
+    """Return the summary, a table per group, and the notes of all runs."""
+    blocks = ["## Summary", markdown(compact.SUMMARY, compact.summary(benchmark, results))]
+    for group, cases in compact.groups(benchmark, results).items():
+        blocks += [f"## {group}", markdown(*compact.group_table(benchmark, results, cases))]
+    lines = compact.notes(benchmark, results)
+    return [*blocks, "## Notes", "\n".join(f"* {line}" for line in lines)] if lines else blocks
 
 
 def seconds(value: float | None) -> str:

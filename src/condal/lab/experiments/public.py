@@ -65,6 +65,12 @@ def _sdplib(name: str, checksum: str) -> Source:
     return Source(name, f"sdplib/{name}.dat-s", checksum, (home,))
 
 
+def _sparse_sdp(name: str, checksum: str) -> Source:
+    commit = "e3e5b2dc462ae0f4e9093f31829b0d1a89c4e6ab"
+    home = f"https://raw.githubusercontent.com/vsdp/SPARSE_SDP/{commit}/data/{name}.dat-s.gz"
+    return Source(name, f"sparse_sdp/{name}.dat-s", checksum, (home,))
+
+
 def _dimacs(file: str, checksum: str) -> Source:
     commit, text = "a1a14d10e2e75c7243440bdf140db27d8db6b1ce", ".dat" in file
     folder = "TORUS" if text else "HAMMING"
@@ -127,6 +133,20 @@ SOURCES = {
         _sdplib("qap5", "7dcd0d58c741b3f9e59bb3c3e67e8e8dc7fcb6f3895cd56713713f422df472c7"),
         _sdplib("qap7", "c471bde0cc2e2169d445477fd6b68d91e2280101065b03ec5c1862090adc9046"),
         _sdplib("qpG11", "afda525309a6803ec72633b59d18eacc9629eb9b1b87c1d3ce114b1c17d0ad83"),
+        _sdplib("arch0", "78daa2bac1f66ac4443cadfbde4b0efd8a772d7b10107d0b0a706808c35c4aa3"),
+        _sdplib("control1", "e568ca02d818814e4f55999ea97cfee2eba3fdd0cb809f6e14f6c80fa1a9b53b"),
+        _sdplib("control2", "09cd8450837ea114eb938f6e6b7f885d79291677e7a69e62d5c44dff419ac028"),
+        _sdplib("control3", "a9b755d384c0311d2ad7d5fa8e35de87d86f1bbee26adfc1da17186d0c882f30"),
+        _sdplib("hinf1", "9bf25ede40d8714c7767be8e0307ab7c7fae6e8b5caabeb6c91e3bd32bab1c03"),
+        _sdplib("infd1", "60cd2aeeb91bad5aa8013d9383189e6bf08c86755351388231aff03cd2229b3a"),
+        _sdplib("infp1", "ac2a258012839d06e988eed8f8a3189110884f6bb3560e7093169a97b38d8d41"),
+        _sdplib("truss1", "6ed8282832000d2e74d223cb42dc0af65af522aaa63fc24444aaf9e7f3255859"),
+        _sdplib("truss5", "6d79ee8b18ed3af9a2df09bda373e5361fcb6409aa9d692115785e3bd2597be4"),
+        _sparse_sdp("buck1", "1830e062bd79624500d6c5036a8626635afbd1327466b4498e55aac0695cdc2f"),
+        _sparse_sdp("mater-1", "4c32d0d1dd2b78d50e3c0a6dc45a484423179db7da862ca40a2ea6a9429459cd"),
+        _sparse_sdp("shmup1", "cc71d7ad2e8b820ecc1308dff9db13dd82759a37d551ee6f79322673ccabffeb"),
+        _sparse_sdp("trto1", "43c3b048b6f83d07254d94ea22f2a1b6a90233f1831381da83a85fedd0bb5119"),
+        _sparse_sdp("vibra1", "dcce429dff2f21e6d65546d7a46e31627ba1cd946ffc023f15928e0083199c2b"),
         *(_dimacs(file, checksum) for file, checksum in DIMACS_FILES.items()),
     )
 }

@@ -35,15 +35,20 @@ class Csdp:
 
     def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> ProgramTask:
         form = _write_problem(model, limits, matrices=15)
-        # pinftol and dinftol are the tolerances of infeasibility certificates.
-        values = {"axtol": tol, "atytol": tol, "objtol": tol, "pinftol": 1e8, "dinftol": 1e8}
-        values |= {"maxiter": 100, "minstepfrac": 0.9, "maxstepfrac": 0.97, "minstepp": 1e-8}
-        values |= {"minstepd": 1e-8, "usexzgap": 1, "tweakgap": 0, "affine": 0, "printlevel": 1}
-        values |= {"perturbobj": 1, "fastmode": 0}
-        lines = "".join(f"{name}={value:g}\n" for name, value in values.items())
-        (limits.folder / "param.csdp").write_text(lines, encoding="ascii")
         read = _reader(form, read_solution, "Success", "Failure", "Declaring")
-        return ProgramTask(["csdp", PROBLEM, SOLUTION], limits, read)
+        return ProgramTask(csdp_command(limits.folder, tol), limits, read)
+
+
+def csdp_command(folder: Path, tol: float) -> list[str]:
+    """Write the parameters of CSDP for tolerances tol and return the command."""
+    # pinftol and dinftol are the tolerances of infeasibility certificates.
+    values = {"axtol": tol, "atytol": tol, "objtol": tol, "pinftol": 1e8, "dinftol": 1e8}
+    values |= {"maxiter": 100, "minstepfrac": 0.9, "maxstepfrac": 0.97, "minstepp": 1e-8}
+    values |= {"minstepd": 1e-8, "usexzgap": 1, "tweakgap": 0, "affine": 0, "printlevel": 1}
+    values |= {"perturbobj": 1, "fastmode": 0}
+    lines = "".join(f"{name}={value:g}\n" for name, value in values.items())
+    (folder / "param.csdp").write_text(lines, encoding="ascii")
+    return ["csdp", PROBLEM, SOLUTION]
 
 
 @dataclass(frozen=True)
@@ -59,13 +64,21 @@ class Sdpa:
 
     def prepare(self, model: Problem | Model, tol: float, limits: Limits) -> ProgramTask:
         form = _write_problem(model, limits, matrices=14)
-        digits = "%+.16e"
-        values = (100, tol, 1e2, 2.0, -1e5, 1e5, 0.1, 0.2, 0.9, tol, digits, "NOPRINT", digits)
-        # SDPA skips lines unless a word follows each value.
-        lines = "".join(f"{value} value\n" for value in (*values, "%+10.16e"))
-        (limits.folder / "param.sdpa").write_text(lines, encoding="ascii")
-        files = ["-ds", PROBLEM, "-o", SOLUTION, "-p", "param.sdpa", "-numThreads", "1"]
-        return ProgramTask(["sdpa", *files], limits, _reader(form, read_result, "phase.value"))
+        command = sdpa_command(limits.folder, tol)
+        return ProgramTask(command, limits, _reader(form, read_result, "phase.value"))
+
+
+def sdpa_command(folder: Path, tol: float) -> list[str]:
+    """Write the parameters of SDPA for tolerances tol and return the command."""
+    digits = "%+.16e"
+    values = (100, tol, 1e2, 2.0, -1e5, 1e5, 0.1, 0.2, 0.9, tol, digits, "NOPRINT", digits)
+    # SDPA skips lines unless a word follows each value.
+    lines = "".join(f"{value} value\n" for value in (*values, "%+10.16e"))
+    (folder / "param.sdpa").write_text(lines, encoding="ascii")
+    return [
+        *("sdpa", "-ds", PROBLEM, "-o", SOLUTION, "-p", "param.sdpa"),
+        *("-numThreads", "1"),
+    ]
 
 
 @dataclass(frozen=True)

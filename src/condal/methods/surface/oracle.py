@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 WANTED = 12  # eigenvectors
 LEAST_COST = 3e-8  # of |S v|: the cost of an equation <v v', x> = 0
 TINY = 1e-300
+FIRST_DAMPING, MAX_DAMPING = 1e-3, 0.1  # of a regularised multiplier
+MAX_DAMPING_CHANGE = 10.0
+DAMPINGS = 3  # that are tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,24 +43,17 @@ class SlackSpectrum:
     w: Array
 
     @classmethod
-    def of(cls, problem: Problem, point: SurfacePoint, tol: float) -> SlackSpectrum:
-        """Compute them, the smallest to an accuracy of tol.
+    def of(cls, problem: Problem, point: SurfacePoint, y: Array, tol: float) -> SlackSpectrum:
+        """Compute them for a multiplier y, the smallest to an accuracy of tol.
 
         Range(R) is almost a null space of S: the search is on its complement, and a Rayleigh-Ritz
         step on both together follows.
         """
-        X, rows, R = problem.X, point.surface.rows, point.R
+        X, rows, (axes, roots) = problem.X, point.surface.rows, point.axes
         assert isinstance(X, Spectral)
-        axes, roots, _ = np.linalg.svd(R[: rows.n], full_matrices=False)
-        w = problem.h.dual_point(-rows.folded(point.multiplier))
-        shift = float(point.multiplier[-1]) if rows.traced else 0.0
-        S = rows.slack_matrix(point.surface.C, rows.unfolded(-w))
-
-        def slack(D: Array) -> Array:
-            return np.asarray(S @ D - shift * D)
-
+        w, shift, slack = _slack(problem, point, y)
         known = np.hstack([axes, rows.null])
-        lift = np.abs(point.value) + np.abs(point.multiplier).max(initial=0.0)
+        lift = np.abs(point.value) + np.abs(y).max(initial=0.0)
         lowest = _lowest_beside(X, slack, known, float(lift), tol)
         basis = np.linalg.qr(np.hstack([axes, lowest]))[0]
         projected = basis.T @ slack(basis)
@@ -74,7 +70,7 @@ class SlackSpectrum:
             least = min(least, 0.0)
         constant = problem.f.value(np.zeros(problem.f.M.size))
         lower = constant + least - problem.h.conjugate(w)
-        gap = point.value - point.price + constant - lower
+        gap = point.value - point.price_of(y) + constant - lower
         return cls(
             values[:count],
             basis @ turned[:, :count],
@@ -85,6 +81,38 @@ class SlackSpectrum:
             lower,
             w,
         )
+
+
+def _slack(
+    problem: Problem, point: SurfacePoint, y: Array
+) -> tuple[Array, float, Callable[[Array], Array]]:
+    """The dual w of a multiplier y, the multiplier of the trace, and the products with S."""
+    rows = point.surface.rows
+    w = problem.h.dual_point(-rows.folded(y))
+    shift = float(y[-1]) if rows.traced else 0.0
+    S = rows.slack_matrix(point.surface.C, rows.unfolded(-w))
+
+    def slack(D: Array) -> Array:
+        return np.asarray(S @ D - shift * D)
+
+    return w, shift, slack
+
+
+def regularised(problem: Problem, point: SurfacePoint, bias: float) -> Array:
+    """Return a regularised multiplier, for which u'Su >= -bias, about, in the range of R.
+
+    The least u'Su is about proportional to the damping.
+    """
+    damping = FIRST_DAMPING
+    for _ in range(DAMPINGS):
+        y = point.regularised(damping)
+        axes, (_, _, slack) = point.axes[0], _slack(problem, point, y)
+        inside = axes.T @ slack(axes)
+        least = -float(np.linalg.eigvalsh(0.5 * (inside + inside.T))[0])
+        if 0.5 * bias <= least <= 1.5 * bias:
+            break
+        damping = min(MAX_DAMPING, damping * min(bias / max(least, TINY), MAX_DAMPING_CHANGE))
+    return y
 
 
 def _vanishing(

@@ -29,7 +29,7 @@ class Gram:
     Equations are solved by conjugate gradients, preconditioned by blocks (by a spectral
     decomposition for few rows, directly if the narrow rows share no row of x), and by elimination
     of the border, whose residual is tol. `slow` is True once a solution took many steps, `failed`
-    once an equation was not solved.
+    once an equation was not solved; those with a damping that matters do not count.
     """
 
     def __init__(self, rows: SurfaceRows, R: Array, shift: float = 0.0, tol: float = TIGHT) -> None:
@@ -52,6 +52,7 @@ class Gram:
         self.matrix = sp.csr_array((data, columns, pointers), shape=(side, side))
         self._largest = float(self.matrix.diagonal().max(initial=0.0))
         self._inverse = coupling.schwarz.inverse(data, self.matrix.diagonal())
+        self._damped: tuple[float, Any] = 0.0, self._inverse
         check_cancelled()
         self._removed = coupling.removed(R)
         few = side <= MAX_DENSE_ROWS
@@ -122,13 +123,15 @@ class Gram:
             return np.asarray(vectors[:, large] @ scaled)
         if self._diagonal is not None:
             return self._by_elimination(b, damping)
+        damped = damping > SMALL_DAMPING * self._largest
+        inverse = self._damped_inverse(damping) if damped else self._inverse
         u, r = np.zeros(b.size), b.copy()
-        z = self._inverse @ r
+        z = inverse @ r
         rz = float(r @ z)
         scale = max(rz, unit * unit)
         target, p = tol * tol * scale, z.copy()
         for k in range(MAX_STEPS):
-            self.slow = self.slow or k > SLOW_STEPS
+            self.slow = self.slow or (k > SLOW_STEPS and not damped)
             if rz <= target:
                 return u
             check_cancelled()
@@ -144,12 +147,21 @@ class Gram:
             t = rz / curvature
             u += t * p
             r -= t * q
-            z = self._inverse @ r
+            z = inverse @ r
             rz, before = float(r @ z), rz
             p *= rz / before
             p += z
-        self.failed = self.failed or rz > 1e-6 * scale
+        self.failed = self.failed or (rz > 1e-6 * scale and not damped)
         return u
+
+    def _damped_inverse(self, damping: float) -> Any:
+        """The preconditioner of J J' + damping I of the narrow rows."""
+        if self._damped[0] != damping:
+            coupling, data = self.rows.coupling, self.matrix.data.copy()
+            data[coupling.diagonal] += damping
+            inverse = coupling.schwarz.inverse(data, self.matrix.diagonal() + damping)
+            self._damped = damping, inverse
+        return self._damped[1]
 
     def _by_elimination(self, b: Array, damping: float) -> Array:
         """The solution where J J' of the narrow rows is diagonal but for what is removed.

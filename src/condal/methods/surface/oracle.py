@@ -30,7 +30,8 @@ class SlackSpectrum:
     """The smallest eigenvalues of S, their vectors, and the bound that they give.
 
     S is that of the dual w: the multipliers without the signs that K forbids. `axes`, `squares` and
-    `curvatures` are the eigenvectors u of R R', their eigenvalues, and u'Su.
+    `curvatures` are the eigenvectors u of R R', their eigenvalues, and u'Su. `y` has the multipliers
+    with the signs.
     """
 
     values: Array
@@ -41,6 +42,7 @@ class SlackSpectrum:
     gap: float
     lower: float
     w: Array
+    y: Array
 
     @classmethod
     def of(cls, problem: Problem, point: SurfacePoint, y: Array, tol: float) -> SlackSpectrum:
@@ -51,7 +53,7 @@ class SlackSpectrum:
         """
         X, rows, (axes, roots) = problem.X, point.surface.rows, point.axes
         assert isinstance(X, Spectral)
-        w, shift, slack = _slack(problem, point, y)
+        w, shift, slack = slack_of(problem, point, y)
         known = np.hstack([axes, rows.null])
         lift = np.abs(point.value) + np.abs(y).max(initial=0.0)
         lowest = _lowest_beside(X, slack, known, float(lift), tol)
@@ -61,15 +63,13 @@ class SlackSpectrum:
         count = min(WANTED, values.size)
         curvatures = np.einsum("ij,ij->j", axes, slack(axes))
 
-        least = float(values[0]) + shift - tol
+        least = float(values[0]) - tol
         if rows.null.size:
             multiple, cost = _vanishing(rows, slack, float(values[0]), tol)
             w, least = w.copy(), least - cost
             w[rows.vanishing] = multiple
-        if X.at_most:
-            least = min(least, 0.0)
         constant = problem.f.value(np.zeros(problem.f.M.size))
-        lower = constant + least - problem.h.conjugate(w)
+        lower = constant + dual_value(problem, w, shift, least)
         gap = point.value - point.price_of(y) + constant - lower
         return cls(
             values[:count],
@@ -80,13 +80,14 @@ class SlackSpectrum:
             gap,
             lower,
             w,
+            y,
         )
 
 
-def _slack(
+def slack_of(
     problem: Problem, point: SurfacePoint, y: Array
 ) -> tuple[Array, float, Callable[[Array], Array]]:
-    """The dual w of a multiplier y, the multiplier of the trace, and the products with S."""
+    """Return the dual w of multipliers y, the one of the trace, and the products with S."""
     rows = point.surface.rows
     w = problem.h.dual_point(-rows.folded(y))
     shift = float(y[-1]) if rows.traced else 0.0
@@ -98,6 +99,14 @@ def _slack(
     return w, shift, slack
 
 
+def dual_value(problem: Problem, w: Array, shift: float, least: float) -> float:
+    """Return the dual objective, without the constant of f, for a smallest eigenvalue of S."""
+    X = problem.X
+    assert isinstance(X, Spectral)
+    lowest = min(shift + least, 0.0) if X.at_most else shift + least
+    return lowest - problem.h.conjugate(w)
+
+
 def regularised(problem: Problem, point: SurfacePoint, bias: float) -> Array:
     """Return a regularised multiplier, for which u'Su >= -bias, about, in the range of R.
 
@@ -106,7 +115,7 @@ def regularised(problem: Problem, point: SurfacePoint, bias: float) -> Array:
     damping = FIRST_DAMPING
     for _ in range(DAMPINGS):
         y = point.regularised(damping)
-        axes, (_, _, slack) = point.axes[0], _slack(problem, point, y)
+        axes, (_, _, slack) = point.axes[0], slack_of(problem, point, y)
         inside = axes.T @ slack(axes)
         least = -float(np.linalg.eigvalsh(0.5 * (inside + inside.T))[0])
         if 0.5 * bias <= least <= 1.5 * bias:

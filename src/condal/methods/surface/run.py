@@ -11,6 +11,7 @@ import numpy as np
 
 from condal.linalg.points import Array, LowRank
 from condal.methods.state import State
+from condal.methods.surface.dual_step import dual_step
 from condal.methods.surface.manifold import CLEARLY_FEASIBLE, FEASIBLE, Surface
 from condal.methods.surface.newton import SurfacePoint, newton_step
 from condal.methods.surface.oracle import SlackSpectrum, regularised
@@ -33,6 +34,8 @@ MAX_IDLE_LOOKS = 25  # looks in which the gap halves, or the method ends
 DEGENERATE_LOOKS = 2  # the same, or the multipliers of least squares are taken to be the wrong ones
 LEAST_VALUE = 1e-5  # of a normalised objective, for gaps: smaller ones count as 0
 ORACLE_SHARE = 0.1  # of the residual: the accuracy of the oracle
+MAX_DUAL_STEPS = 4
+USEFUL_DUAL_STEP = 0.7  # of the gap: what a step of the multipliers promises, at most
 BIAS = 0.25  # of the residual, or of the gap that is asked for: of regularised multipliers
 RELAXED_RADIUS = 0.1  # of a trust region after a relaxation, at least
 
@@ -94,7 +97,7 @@ class SurfaceRun:
         due = step.accepted and (self._settled(carry.gap) or self._ill_conditioned)
         if due or stuck or steps >= LOOK_EVERY:
             self._look(stuck)
-        elif step.accepted and self._promising:
+        elif step.accepted and self._promising and carry.relaxation is None:
             self._peek()
 
     def _land(self) -> None:
@@ -129,8 +132,8 @@ class SurfaceRun:
 
     @property
     def _promising(self) -> bool:
-        """Whether regularised multipliers may prove what is asked for."""
-        return self.carry.relaxation is None and self.point.residual <= PEEK_RESIDUAL * self.aim
+        """Whether other multipliers may prove what is asked for."""
+        return self.point.residual <= PEEK_RESIDUAL * self.aim
 
     @property
     def _ill_conditioned(self) -> bool:
@@ -192,19 +195,34 @@ class SurfaceRun:
         """
         point, unit, aim = self.point, self._unit, self.aim
         explained = max(point.residual, 0.5 * aim) * unit
+        tol = max(ORACLE_SHARE * min(point.residual, 1e-2), 0.05 * aim) * unit
         spectra: list[SlackSpectrum] = []
         for regular in (self.carry.regular, not self.carry.regular):
             if regular and self.carry.relaxation is not None:
                 continue
             bias = BIAS * max(point.residual, aim) * unit
             y = regularised(self.problem, point, bias) if regular else point.multiplier
-            tol = max(ORACLE_SHARE * min(point.residual, 1e-2), 0.05 * aim) * unit
             spectra.append(SlackSpectrum.of(self.problem, point, y, tol))
             if spectra[-1].gap <= explained:
                 break
         if len(spectra) == 2 and spectra[1].gap < spectra[0].gap:
             self.carry = replace(self.carry, regular=not self.carry.regular)
-        return min(spectra, key=lambda spectrum: spectrum.gap)
+        return self._raised(min(spectra, key=lambda spectrum: spectrum.gap), tol)
+
+    def _raised(self, spectrum: SlackSpectrum, tol: float) -> SlackSpectrum:
+        """The spectrum after steps of the multipliers, where they may prove what is asked for."""
+        goal = 0.5 * self.aim * self._unit
+        for _ in range(MAX_DUAL_STEPS if self._promising else 0):
+            if spectrum.gap <= goal:
+                break
+            y, promised = dual_step(self.problem, self.point, spectrum)
+            if promised > max(USEFUL_DUAL_STEP * spectrum.gap, goal):
+                break
+            other = SlackSpectrum.of(self.problem, self.point, y, tol)
+            if other.gap >= spectrum.gap:
+                break
+            spectrum = other
+        return spectrum
 
     def _reached(self, gap: float) -> bool:
         """Whether the point is as good as was asked for."""

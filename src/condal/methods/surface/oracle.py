@@ -30,8 +30,8 @@ class SlackSpectrum:
     """The smallest eigenvalues of S, their vectors, and the bound that they give.
 
     S is that of the dual w: the multipliers without the signs that K forbids. `axes`, `squares` and
-    `curvatures` are the eigenvectors u of R R', their eigenvalues, and u'Su. `y` has the multipliers
-    with the signs.
+    `curvatures` are the eigenvectors u of R R', their eigenvalues, and u'Su. `y` has the
+    multipliers with these signs.
     """
 
     values: Array

@@ -78,6 +78,14 @@ def test_a_gap_is_tried_where_the_estimates_are_near(changes, due):
     assert CertificationSchedule().due(NEAR._replace(**changes))[0].gap is due
 
 
+def test_a_gap_with_twice_the_room_is_tried_at_once():
+    schedule = CertificationSchedule().after_proof(10, room=0.2)
+    assert not schedule.due(NEAR._replace(k=11, missed=0.7 * TOL))[0].gap
+    attempts, after = schedule.due(NEAR._replace(k=11, missed=0.6 * TOL))
+    assert attempts.gap
+    assert not after.due(NEAR._replace(k=11, missed=0.6 * TOL))[0].gap
+
+
 def test_a_look_without_a_proof_comes_again_after_a_percent():
     schedule = replace(CertificationSchedule(), next_look=1)
     _, after = schedule.due(NEAR._replace(k=1000))

@@ -18,6 +18,7 @@ from condal.methods.surface import newton
 from condal.methods.surface.equations import equations, null_vectors
 from condal.methods.surface.manifold import Surface
 from condal.methods.surface.newton import SurfacePoint, newton_step
+from condal.methods.surface.oracle import regularised
 from condal.methods.surface.relaxation import Relaxation
 from condal.methods.surface.rows import SurfaceRows, cost_of
 from condal.problems.conic.model import conic_model
@@ -175,6 +176,33 @@ def test_gram_solves_the_dense_equations(surface):
     assert not gram.failed
 
 
+@pytest.mark.parametrize("max_dense", [0, 200])
+def test_a_border_is_eliminated_at_any_damping_also_off_the_surface(
+    surface, max_dense, monkeypatch
+):
+    monkeypatch.setattr(gram_module, "MAX_DENSE_ROWS", max_dense)
+    R = on(surface).R + 0.02 * direction(surface, on(surface).R)
+    J, gram, narrow = jacobian(surface, R), surface.gram(R), surface.rows.coupling.narrow
+    for damping in (1e-3, 1e-2):
+        z = J @ np.random.default_rng(0).standard_normal(J.shape[1])
+        u = gram.solve(z, 1e-13, damping)
+        image = J @ (J.T @ u)
+        image[narrow] += damping * gram.diagonal.max() * u[narrow]
+        assert np.allclose(image, z, atol=1e-8 * np.linalg.norm(z))
+
+
+def test_a_column_that_vanishes_on_the_surface_takes_no_steps(monkeypatch):
+    """<A_i R, R> = b_i = 0 for the rows of theta, on the surface: the trace is no border there."""
+    monkeypatch.setattr(gram_module, "MAX_DENSE_ROWS", 0)
+    problem = problem_of("theta")
+    surface = Surface(SurfaceRows.of(problem), cost_of(problem))
+    gram = surface.gram(on(surface).R)
+    z = np.zeros(surface.rows.b.size)
+    z[-1] = 1.0
+    assert gram.solve(z, 1e-9)[-1] == pytest.approx(0.25)
+    assert gram.steps == 0
+
+
 def test_the_projection_is_idempotent_and_tangent(surface):
     point = on(surface)
     V = direction(surface, point.R)
@@ -192,6 +220,35 @@ def test_the_multiplier_is_that_of_least_squares(surface):
     assert np.allclose(point.multiplier, wanted, atol=1e-4 * scale)
     far = SurfacePoint(surface, point.R, 10 * np.ones(wanted.size))
     assert np.allclose(far.multiplier, wanted, atol=1e-3 * max(scale, 10))
+
+
+def test_a_regularised_multiplier_is_that_of_damped_least_squares(surface, monkeypatch):
+    monkeypatch.setattr(newton, "REGULARISED_TOL", 1e-13)
+    point, damping = on(surface), 1e-2
+    J, narrow = jacobian(surface, point.R), surface.rows.coupling.narrow
+    y = point.regularised(damping)
+    image = J @ (J.T @ y)
+    image[narrow] += damping * point.gram.diagonal.max() * y[narrow]
+    wanted = J @ (2 * surface.half_gradient(point.R).ravel())
+    assert np.allclose(image, wanted, atol=1e-8 * np.linalg.norm(wanted))
+
+
+@pytest.mark.parametrize("kind", ["theta", "sparse", "bounds", "halves"])
+@pytest.mark.parametrize("bias", [1e-2, 1e-4])
+def test_the_bias_of_a_regularised_multiplier_is_as_asked_for(kind, bias):
+    problem = problem_of(kind)
+    surface = Surface(SurfaceRows.of(problem), cost_of(problem))
+    point, radius = on(surface), 0.3
+    for _ in range(12):
+        step = newton_step(point, radius)
+        point, radius = step.point, step.radius
+    y = regularised(problem, point, bias)
+    moved = SurfacePoint(surface, point.R, point.near)
+    moved.__dict__["multiplier"] = y
+    axes = np.zeros((len(point.R), point.axes[0].shape[1]))
+    axes[: surface.rows.n] = point.axes[0]
+    inside = axes.T @ moved.slack(axes)
+    assert np.linalg.eigvalsh(0.5 * (inside + inside.T))[0] >= -2 * bias
 
 
 def test_gradient_and_hessian_are_derivatives_on_the_surface(surface, monkeypatch):
@@ -219,6 +276,18 @@ def test_a_retraction_lands_on_the_surface(surface):
     D = direction(surface, point.R, seed=1)
     R = surface.retracted(point.R + 0.1 * D / np.linalg.norm(D), point.gram)
     assert np.linalg.norm(surface.residual(R)) <= 1e-12
+
+
+def test_a_retraction_longer_than_the_way_is_refused(surface):
+    point = on(surface)
+    D = point.tangent(direction(surface, point.R), 1e-12)
+    for length in (1e-3, 1e-2, 0.1, 1.0, 10.0):
+        moved = point.R + length * D
+        u = point.gram.solve(surface.residual(moved), 1e-12)
+        back = np.linalg.norm(2 * surface.adjoint_product(u, point.R))
+        reached = surface.retracted(moved, point.gram)
+        assert reached is not None or back > 0.3 * np.linalg.norm(length * D)
+        assert reached is None or back <= 1.01 * np.linalg.norm(length * D)
 
 
 def test_the_length_of_a_landing_step_is_the_best_one(surface):

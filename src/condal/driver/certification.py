@@ -204,7 +204,7 @@ class Certifier:
             return False
         if self.factor_repair is not None and seen.infeasibility > self.tol:
             return False
-        self.schedule = self.schedule.after_proof(state.k)
+        self.schedule = self.schedule.after_proof(state.k, 1.0 - missed / allowed)
         if self.unprovable:
             self.seems_solved = True
             return False

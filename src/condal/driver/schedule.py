@@ -16,6 +16,7 @@ STUCK_RATIO = 0.7  # infeasibility over that of half as many iterations: no prog
 LOOK_GROWTH = 0.01  # of k: iterations between two looks at a point
 PROOF_GROWTH = 0.05  # of k: iterations between two proofs of a gap,
 MIN_PROOF_SPACING = 4  # and at least this many
+ROOM_GROWTH = 2.0  # since the last proof: a gap with so much more room is not kept waiting
 MAX_FAILED_WORK = 0.5  # of the work of the method: proofs that fail take no more of it
 
 
@@ -61,6 +62,11 @@ class Estimates(NamedTuple):
         return self.repairs or (near and self.price <= FEASIBILITY_MARGIN * self.allowed)
 
     @property
+    def room(self) -> float:
+        """What a proof may lose, of the requested gap."""
+        return 1.0 - self.missed / self.allowed
+
+    @property
     def hopeless(self) -> bool:
         """Whether a look at the point cannot help: nothing is to be repaired, and the gap is too
         large."""
@@ -87,9 +93,10 @@ class CertificationSchedule:
     """The first iteration at which each kind of proof may be tried.
 
     A proof costs more than an iteration. The gap is proved when the free estimates are near the
-    tolerance, at most every 5% more iterations. The other proofs are tried at doubling k: of
-    infeasibility when the infeasibility does not fall or the bound rises above all that can be
-    reached, of the bound when it passes the objective, and of a proposed pair.
+    tolerance, at most every 5% more iterations, or as soon as the room for the proof has doubled.
+    The other proofs are tried at doubling k: of infeasibility when the infeasibility does not fall
+    or the bound rises above all that can be reached, of the bound when it passes the objective, and
+    of a proposed pair.
     """
 
     next_look: int = 1
@@ -99,6 +106,7 @@ class CertificationSchedule:
     next_rise: int = 1
     last_infeasibility: float = inf
     last_proof: int = 0
+    last_room: float = inf
 
     def due(self, seen: Estimates) -> tuple[Attempts, CertificationSchedule]:
         """Return the proofs to try now, and the schedule after them."""
@@ -117,8 +125,10 @@ class CertificationSchedule:
         proposal = k >= self.next_proposal
         if proposal:
             changes["next_proposal"] = 2 * k
-        gap = k >= self.next_look and seen.nearly_solved
+        roomy = seen.room >= ROOM_GROWTH * max(self.last_room, 1.0 - CLOSE_GAP)
+        gap = seen.nearly_solved and (roomy or k >= self.next_look)
         if gap:
+            changes["last_room"] = seen.room
             changes["next_look"] = _after_proof(k) if seen.costly else k + 1 + int(LOOK_GROWTH * k)
         attempts = Attempts(infeasible, bound, proposal, gap and not seen.hopeless)
         return attempts, replace(self, **changes) if changes else self
@@ -128,9 +138,9 @@ class CertificationSchedule:
         that of the method (0 if it is not counted). It may be at twice the k of the last."""
         return method == 0 or failed <= MAX_FAILED_WORK * method or k >= 2 * self.last_proof
 
-    def after_proof(self, k: int) -> CertificationSchedule:
-        """Return the schedule after a proof of the gap at iteration k."""
-        return replace(self, next_look=_after_proof(k), last_proof=k)
+    def after_proof(self, k: int, room: float = inf) -> CertificationSchedule:
+        """Return the schedule after a proof of the gap at iteration k, with this room."""
+        return replace(self, next_look=_after_proof(k), last_proof=k, last_room=room)
 
 
 def _after_proof(k: int) -> int:

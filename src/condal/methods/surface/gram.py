@@ -17,7 +17,8 @@ MAX_DENSE_ROWS = (
     200  # up to here a spectral decomposition is cheap, and safe where J J' is singular
 )
 ZERO_EIGENVALUE = 1e-14  # of the largest
-TIGHT = 1e-12  # relative residual of the border
+TIGHT = 1e-12  # residual of the border, relative to its corner, unless told otherwise
+SMALL_DAMPING = 1e-5  # a smaller one changes the border too little to matter
 ZERO_PIVOT = 1e-12  # of the largest: smaller ones belong to dependent rows
 TINY = 1e-300
 
@@ -27,11 +28,11 @@ class Gram:
 
     Equations are solved by conjugate gradients, preconditioned by blocks (by a spectral
     decomposition for few rows, directly if the narrow rows share no row of x), and by elimination
-    of the border. `slow` is True once a solution took many steps, `failed` once an equation was
-    not solved.
+    of the border, whose residual is tol. `slow` is True once a solution took many steps, `failed`
+    once an equation was not solved; those with a damping that matters do not count.
     """
 
-    def __init__(self, rows: SurfaceRows, R: Array, shift: float = 0.0) -> None:
+    def __init__(self, rows: SurfaceRows, R: Array, shift: float = 0.0, tol: float = TIGHT) -> None:
         self.rows, self.R, coupling = rows, R, rows.coupling
         self.steps, self.slow, self.failed = 0, False, False
         check_cancelled()
@@ -51,6 +52,7 @@ class Gram:
         self.matrix = sp.csr_array((data, columns, pointers), shape=(side, side))
         self._largest = float(self.matrix.diagonal().max(initial=0.0))
         self._inverse = coupling.schwarz.inverse(data, self.matrix.diagonal())
+        self._damped: tuple[float, Any] = 0.0, self._inverse
         check_cancelled()
         self._removed = coupling.removed(R)
         few = side <= MAX_DENSE_ROWS
@@ -66,12 +68,8 @@ class Gram:
         self._border, corner = border[:side], border[side:]
         count = coupling.wide.size
         corner[:count, :count] += shift * np.eye(count)
-        solved = [self._conjugate(column, TIGHT) for column in self._border.T]
-        self._solved = np.array(solved).reshape(len(wide), side).T
-        schur = corner - self._border.T @ self._solved
-        values, vectors = np.linalg.eigh(0.5 * (schur + schur.T))
-        large = values > ZERO_PIVOT * max(float(np.abs(corner).max(initial=0.0)), TINY)
-        self._schur = (vectors[:, large] / values[large]) @ vectors[:, large].T
+        self._corner, self._tol = corner, tol
+        self._eliminated: dict[float, tuple[Array, Array]] = {}
 
     @property
     def diagonal(self) -> Array:
@@ -84,16 +82,39 @@ class Gram:
         `damping`, relative to the largest diagonal entry, is added to the diagonal of the narrow
         rows: rows that almost vanish at R then get a small u.
         """
-        side = self.rows.coupling.narrow.size
+        side, absolute = self.rows.coupling.narrow.size, damping * self._largest
+        solved, schur = self._elimination(absolute if damping > SMALL_DAMPING else 0.0)
         ordered = z[self._order]
-        a = self._conjugate(ordered[:side], tol, damping * self._largest)
-        t = self._schur @ (ordered[side:] - self._border.T @ a)
+        a = self._conjugate(ordered[:side], tol, absolute)
+        t = schur @ (ordered[side:] - self._border.T @ a)
         u = np.empty(z.size)
-        u[self._order] = np.concatenate([a - self._solved @ t, t])
+        u[self._order] = np.concatenate([a - solved @ t, t])
         return u
 
-    def _conjugate(self, b: Array, tol: float, damping: float = 0.0) -> Array:
-        """The solution for the narrow rows; the best one found if conjugate gradients break."""
+    def _elimination(self, damping: float) -> tuple[Array, Array]:
+        """The solutions for the columns of the border, and the inverse of its Schur complement."""
+        if damping in self._eliminated:
+            return self._eliminated[damping]
+        corner, wide = self._corner, self._border.shape[1]
+        # The corner sets the scale: a column that almost vanishes does not matter.
+        units = np.sqrt(np.maximum(corner.diagonal(), 0.0)).tolist()
+        solutions = [
+            self._conjugate(column, self._tol, damping, unit)
+            for column, unit in zip(self._border.T, units, strict=True)
+        ]
+        solved = np.array(solutions).reshape(wide, self._border.shape[0]).T
+        schur = corner - self._border.T @ solved
+        values, vectors = np.linalg.eigh(0.5 * (schur + schur.T))
+        large = values > ZERO_PIVOT * max(float(np.abs(corner).max(initial=0.0)), TINY)
+        inverse = (vectors[:, large] / values[large]) @ vectors[:, large].T
+        self._eliminated[damping] = solved, inverse
+        return solved, inverse
+
+    def _conjugate(self, b: Array, tol: float, damping: float = 0.0, unit: float = 0.0) -> Array:
+        """The solution for the narrow rows; the best one found if conjugate gradients break.
+
+        tol is relative to `unit` or to b, whichever is larger in the norm of the inverse.
+        """
         check_cancelled()
         if self._spectrum is not None:
             values, vectors = self._spectrum
@@ -102,12 +123,15 @@ class Gram:
             return np.asarray(vectors[:, large] @ scaled)
         if self._diagonal is not None:
             return self._by_elimination(b, damping)
+        damped = damping > SMALL_DAMPING * self._largest
+        inverse = self._damped_inverse(damping) if damped else self._inverse
         u, r = np.zeros(b.size), b.copy()
-        z = self._inverse @ r
+        z = inverse @ r
         rz = float(r @ z)
-        target, first, p = tol * tol * rz, rz, z.copy()
+        scale = max(rz, unit * unit)
+        target, p = tol * tol * scale, z.copy()
         for k in range(MAX_STEPS):
-            self.slow = self.slow or k > SLOW_STEPS
+            self.slow = self.slow or (k > SLOW_STEPS and not damped)
             if rz <= target:
                 return u
             check_cancelled()
@@ -123,12 +147,21 @@ class Gram:
             t = rz / curvature
             u += t * p
             r -= t * q
-            z = self._inverse @ r
+            z = inverse @ r
             rz, before = float(r @ z), rz
             p *= rz / before
             p += z
-        self.failed = self.failed or rz > 1e-6 * first
+        self.failed = self.failed or (rz > 1e-6 * scale and not damped)
         return u
+
+    def _damped_inverse(self, damping: float) -> Any:
+        """The preconditioner of J J' + damping I of the narrow rows."""
+        if self._damped[0] != damping:
+            coupling, data = self.rows.coupling, self.matrix.data.copy()
+            data[coupling.diagonal] += damping
+            inverse = coupling.schwarz.inverse(data, self.matrix.diagonal() + damping)
+            self._damped = damping, inverse
+        return self._damped[1]
 
     def _by_elimination(self, b: Array, damping: float) -> Array:
         """The solution where J J' of the narrow rows is diagonal but for what is removed.

@@ -7,17 +7,18 @@ singular, and each R has a point of the surface.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
-from condal.methods.surface.gram import Gram
+from condal.methods.surface.gram import TIGHT, Gram
 from condal.methods.surface.relaxation import Relaxation
 from condal.methods.surface.rows import SurfaceRows
 
 RETRACTION_TOL = 1e-3  # relative residual of the equations of a step back
+BORDER_TOL = 1e-5  # the same, of the border
 MAX_RETRACTIONS = 20  # Gauss-Newton steps
 CHECK_EVERY = 10  # of these: whether those that are left may suffice
 SLOW_CHORD = 0.02  # ratio of residuals above which J J' is formed again
@@ -74,9 +75,10 @@ class Surface:
             self.errors(product)[:] = 0.5 * self.relaxation.size * u[: self.rows.size]
         return product
 
-    def gram(self, R: Array) -> Gram:
-        """J J' at R."""
-        return Gram(self.rows, R, 0.0 if self.relaxation is None else self.relaxation.size**2)
+    def gram(self, R: Array, tol: float = TIGHT) -> Gram:
+        """J J' at R, whose border has a residual of tol."""
+        shift = 0.0 if self.relaxation is None else self.relaxation.size**2
+        return Gram(self.rows, R, shift, tol)
 
     def cost(self, D: Array) -> Array:
         """Half of the Hessian of the objective times D: C D, 0 for slacks, e / 2 for errors."""
@@ -123,7 +125,9 @@ class Surface:
     ) -> Array | None:
         """R moved to the surface; None if at most `most` Gauss-Newton steps do not lead there.
 
-        The first steps use `gram`, the J J' of a point nearby, for as long as they converge fast.
+        The first steps use `gram`, the J J' of a point of the surface nearby, for as long as they
+        converge fast. None as well if the first of them is longer than the way from that point: the
+        surface bends too much on the way for a tangent to tell anything.
         """
         R, size = self.approached(R, gram, tol, most)
         return R if size <= max(tol, CLEARLY_FEASIBLE) else None
@@ -138,6 +142,7 @@ class Surface:
         """R moved towards the surface by at most `most` Gauss-Newton steps, and |A(R R') - b|."""
         residual = self.residual(R)
         size = mark = float(np.linalg.norm(residual))
+        reach = inf if gram is None else norm(R - gram.R)
         for k in range(most):
             if size <= tol:
                 break
@@ -146,8 +151,11 @@ class Surface:
                     break
                 mark = size
             fresh = gram is None
-            gram = self.gram(R) if gram is None else gram
+            gram = self.gram(R, BORDER_TOL) if gram is None else gram
             D = -2 * self.adjoint_product(gram.solve(residual, RETRACTION_TOL), gram.R)
+            if norm(D) > reach:
+                break
+            reach = inf
             moved = R + (self._best_length(residual, R, D) if fresh else 1.0) * D
             change = self.residual(moved)
             new = float(np.linalg.norm(change))

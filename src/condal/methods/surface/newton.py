@@ -20,6 +20,7 @@ from condal.methods.surface.gram import Gram
 from condal.methods.surface.manifold import FEASIBLE, Surface, dot, norm
 
 MULTIPLIER_TOL = 1e-9  # relative residual of the equations of the multiplier
+REGULARISED_TOL = 1e-6  # the same, of a regularised one
 DAMPING = 1e-6  # of the largest entry of J J': rows far below it keep their multiplier
 TANGENT_TOL = 1e-5  # of those of a projection onto the tangent space
 MAX_INNER_STEPS = 200
@@ -64,6 +65,21 @@ class SurfacePoint:
         rest = 2 * (self._half_gradient - surface.adjoint_product(self.near, self.R))
         damping = DAMPING if surface.relaxation is None else 0.0
         return self.near + self.gram.solve(surface.along(self.R, rest), MULTIPLIER_TOL, damping)
+
+    def regularised(self, damping: float) -> Array:
+        """The y of the smallest |2 (C - A'y) R|^2 + damping |y|^2, up to the scale of J J'.
+
+        Rows that R hardly determines have a small y here. That of `multiplier` amplifies the
+        gradient in them, and may make S far less psd than the gradient is large.
+        """
+        image = self.surface.along(self.R, 2 * self._half_gradient)
+        return self.gram.solve(image, REGULARISED_TOL, damping)
+
+    @cached_property
+    def axes(self) -> tuple[Array, Array]:
+        """The eigenvectors of R R' for its nonzero eigenvalues, and the roots of these."""
+        axes, roots, _ = np.linalg.svd(self.R[: self.surface.rows.n], full_matrices=False)
+        return axes, roots
 
     @cached_property
     def _matrix(self) -> Symmetric:
@@ -115,7 +131,11 @@ class SurfacePoint:
     @cached_property
     def price(self) -> float:
         """<y, A(R R') - b>, slacks included."""
-        return float(self.multiplier @ self.surface.infeasibility(self.R))
+        return self.price_of(self.multiplier)
+
+    def price_of(self, y: Array) -> float:
+        """The same for any y."""
+        return float(y @ self.surface.infeasibility(self.R))
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 WANTED = 12  # eigenvectors
 LEAST_COST = 3e-8  # of |S v|: the cost of an equation <v v', x> = 0
 TINY = 1e-300
+FIRST_DAMPING, MAX_DAMPING = 1e-3, 0.1  # of a regularised multiplier
+MAX_DAMPING_CHANGE = 10.0
+DAMPINGS = 3  # that are tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +30,8 @@ class SlackSpectrum:
     """The smallest eigenvalues of S, their vectors, and the bound that they give.
 
     S is that of the dual w: the multipliers without the signs that K forbids. `axes`, `squares` and
-    `curvatures` are the eigenvectors u of R R', their eigenvalues, and u'Su.
+    `curvatures` are the eigenvectors u of R R', their eigenvalues, and u'Su. `y` has the
+    multipliers with these signs.
     """
 
     values: Array
@@ -38,26 +42,20 @@ class SlackSpectrum:
     gap: float
     lower: float
     w: Array
+    y: Array
 
     @classmethod
-    def of(cls, problem: Problem, point: SurfacePoint, tol: float) -> SlackSpectrum:
-        """Compute them, the smallest to an accuracy of tol.
+    def of(cls, problem: Problem, point: SurfacePoint, y: Array, tol: float) -> SlackSpectrum:
+        """Compute them for a multiplier y, the smallest to an accuracy of tol.
 
         Range(R) is almost a null space of S: the search is on its complement, and a Rayleigh-Ritz
         step on both together follows.
         """
-        X, rows, R = problem.X, point.surface.rows, point.R
+        X, rows, (axes, roots) = problem.X, point.surface.rows, point.axes
         assert isinstance(X, Spectral)
-        axes, roots, _ = np.linalg.svd(R[: rows.n], full_matrices=False)
-        w = problem.h.dual_point(-rows.folded(point.multiplier))
-        shift = float(point.multiplier[-1]) if rows.traced else 0.0
-        S = rows.slack_matrix(point.surface.C, rows.unfolded(-w))
-
-        def slack(D: Array) -> Array:
-            return np.asarray(S @ D - shift * D)
-
+        w, shift, slack = slack_of(problem, point, y)
         known = np.hstack([axes, rows.null])
-        lift = np.abs(point.value) + np.abs(point.multiplier).max(initial=0.0)
+        lift = np.abs(point.value) + np.abs(y).max(initial=0.0)
         lowest = _lowest_beside(X, slack, known, float(lift), tol)
         basis = np.linalg.qr(np.hstack([axes, lowest]))[0]
         projected = basis.T @ slack(basis)
@@ -65,16 +63,14 @@ class SlackSpectrum:
         count = min(WANTED, values.size)
         curvatures = np.einsum("ij,ij->j", axes, slack(axes))
 
-        least = float(values[0]) + shift - tol
+        least = float(values[0]) - tol
         if rows.null.size:
             multiple, cost = _vanishing(rows, slack, float(values[0]), tol)
             w, least = w.copy(), least - cost
             w[rows.vanishing] = multiple
-        if X.at_most:
-            least = min(least, 0.0)
         constant = problem.f.value(np.zeros(problem.f.M.size))
-        lower = constant + least - problem.h.conjugate(w)
-        gap = point.value - point.price + constant - lower
+        lower = constant + dual_value(problem, w, shift, least)
+        gap = point.value - point.price_of(y) + constant - lower
         return cls(
             values[:count],
             basis @ turned[:, :count],
@@ -84,7 +80,48 @@ class SlackSpectrum:
             gap,
             lower,
             w,
+            y,
         )
+
+
+def slack_of(
+    problem: Problem, point: SurfacePoint, y: Array
+) -> tuple[Array, float, Callable[[Array], Array]]:
+    """Return the dual w of multipliers y, the one of the trace, and the products with S."""
+    rows = point.surface.rows
+    w = problem.h.dual_point(-rows.folded(y))
+    shift = float(y[-1]) if rows.traced else 0.0
+    S = rows.slack_matrix(point.surface.C, rows.unfolded(-w))
+
+    def slack(D: Array) -> Array:
+        return np.asarray(S @ D - shift * D)
+
+    return w, shift, slack
+
+
+def dual_value(problem: Problem, w: Array, shift: float, least: float) -> float:
+    """Return the dual objective, without the constant of f, for a smallest eigenvalue of S."""
+    X = problem.X
+    assert isinstance(X, Spectral)
+    lowest = min(shift + least, 0.0) if X.at_most else shift + least
+    return lowest - problem.h.conjugate(w)
+
+
+def regularised(problem: Problem, point: SurfacePoint, bias: float) -> Array:
+    """Return a regularised multiplier, for which u'Su >= -bias, about, in the range of R.
+
+    The least u'Su is about proportional to the damping.
+    """
+    damping = FIRST_DAMPING
+    for _ in range(DAMPINGS):
+        y = point.regularised(damping)
+        axes, (_, _, slack) = point.axes[0], slack_of(problem, point, y)
+        inside = axes.T @ slack(axes)
+        least = -float(np.linalg.eigvalsh(0.5 * (inside + inside.T))[0])
+        if 0.5 * bias <= least <= 1.5 * bias:
+            break
+        damping = min(MAX_DAMPING, damping * min(bias / max(least, TINY), MAX_DAMPING_CHANGE))
+    return y
 
 
 def _vanishing(

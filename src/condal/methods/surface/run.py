@@ -11,9 +11,10 @@ import numpy as np
 
 from condal.linalg.points import Array, LowRank
 from condal.methods.state import State
+from condal.methods.surface.dual_step import dual_step
 from condal.methods.surface.manifold import CLEARLY_FEASIBLE, FEASIBLE, Surface
 from condal.methods.surface.newton import SurfacePoint, newton_step
-from condal.methods.surface.oracle import SlackSpectrum
+from condal.methods.surface.oracle import SlackSpectrum, regularised
 from condal.methods.surface.rank_policy import RankPolicy
 from condal.methods.surface.relaxation import Relaxation
 from condal.methods.surface.rows import point_of_factor
@@ -27,11 +28,15 @@ MAX_LANDING_STEPS = 30  # from the first point, which may be far from the surfac
 LANDING_STEPS = 5  # and of these, in one iteration
 LEAST_RADIUS = 1e-9
 LOOK_RESIDUAL = 1e-4  # below this residual each step is followed by a look at the oracle
+PEEK_RESIDUAL = 3.0  # times the gap that is asked for: the same, of a look that changes nothing
 LOOK_EVERY = 6  # accepted steps
 MAX_IDLE_LOOKS = 25  # looks in which the gap halves, or the method ends
 DEGENERATE_LOOKS = 2  # the same, or the multipliers of least squares are taken to be the wrong ones
 LEAST_VALUE = 1e-5  # of a normalised objective, for gaps: smaller ones count as 0
 ORACLE_SHARE = 0.1  # of the residual: the accuracy of the oracle
+MAX_DUAL_STEPS = 4
+USEFUL_DUAL_STEP = 0.7  # of the gap: what a step of the multipliers promises, at most
+BIAS = 0.25  # of the residual, or of the gap that is asked for: of regularised multipliers
 RELAXED_RADIUS = 0.1  # of a trust region after a relaxation, at least
 
 
@@ -52,6 +57,7 @@ class SurfaceState:
     landed: bool = False  # whether R is on the surface
     landing: int = 0  # the Gauss-Newton steps towards it so far
     relaxation: Relaxation | None = None
+    regular: bool = False  # whether regularised multipliers gave the better bound
     reason: str = ""  # why the method ended
 
 
@@ -91,6 +97,8 @@ class SurfaceRun:
         due = step.accepted and (self._settled(carry.gap) or self._ill_conditioned)
         if due or stuck or steps >= LOOK_EVERY:
             self._look(stuck)
+        elif step.accepted and self._promising and carry.relaxation is None:
+            self._peek()
 
     def _land(self) -> None:
         """Take some steps towards the surface; the point that is shown waits for the last.
@@ -123,6 +131,11 @@ class SurfaceRun:
         return relaxation.round_ends(residual, self.point.price / self._unit, gap, self.aim)
 
     @property
+    def _promising(self) -> bool:
+        """Whether other multipliers may prove what is asked for."""
+        return self.point.residual <= PEEK_RESIDUAL * self.aim
+
+    @property
     def _ill_conditioned(self) -> bool:
         """Whether the rows are nearly dependent, and no relaxation mends that."""
         return self.carry.relaxation is None and self.point.gram.slow
@@ -134,8 +147,7 @@ class SurfaceRun:
     def _look(self, stuck: bool) -> None:
         """Bound the optimum, then cut and grow R, and relax the surface where this is needed."""
         point, unit = self.point, self._unit
-        tol = max(ORACLE_SHARE * min(point.residual, 1e-2), 0.05 * self.aim) * unit
-        spectrum = SlackSpectrum.of(self.problem, point, tol)
+        spectrum = self._spectrum()
         self.gap, self.lower, self.w = spectrum.gap, spectrum.lower, spectrum.w
         gap, error = spectrum.gap / unit, max(spectrum.gap, abs(point.price)) / unit
         best, age = self.carry.best
@@ -169,6 +181,48 @@ class SurfaceRun:
         radius = max(self.carry.radius, sqrt(max(gap, 0.0))) if grown else self.carry.radius
         reason = "" if grown else carry.reason
         self.carry = replace(self.carry, radius=radius, policy=policy, reason=reason)
+
+    def _peek(self) -> None:
+        """Bound the optimum, and change nothing."""
+        spectrum = self._spectrum()
+        self.gap, self.lower, self.w = spectrum.gap, spectrum.lower, spectrum.w
+
+    def _spectrum(self) -> SlackSpectrum:
+        """The spectrum of S for the multipliers of least squares or for regularised ones.
+
+        The kind that did better before comes first. The other one is tried where the gap is larger
+        than the residual explains.
+        """
+        point, unit, aim = self.point, self._unit, self.aim
+        explained = max(point.residual, 0.5 * aim) * unit
+        tol = max(ORACLE_SHARE * min(point.residual, 1e-2), 0.05 * aim) * unit
+        spectra: list[SlackSpectrum] = []
+        for regular in (self.carry.regular, not self.carry.regular):
+            if regular and self.carry.relaxation is not None:
+                continue
+            bias = BIAS * max(point.residual, aim) * unit
+            y = regularised(self.problem, point, bias) if regular else point.multiplier
+            spectra.append(SlackSpectrum.of(self.problem, point, y, tol))
+            if spectra[-1].gap <= explained:
+                break
+        if len(spectra) == 2 and spectra[1].gap < spectra[0].gap:
+            self.carry = replace(self.carry, regular=not self.carry.regular)
+        return self._raised(min(spectra, key=lambda spectrum: spectrum.gap), tol)
+
+    def _raised(self, spectrum: SlackSpectrum, tol: float) -> SlackSpectrum:
+        """The spectrum after steps of the multipliers, where they may prove what is asked for."""
+        goal = 0.5 * self.aim * self._unit
+        for _ in range(MAX_DUAL_STEPS if self._promising else 0):
+            if spectrum.gap <= goal:
+                break
+            y, promised = dual_step(self.problem, self.point, spectrum)
+            if promised > max(USEFUL_DUAL_STEP * spectrum.gap, goal):
+                break
+            other = SlackSpectrum.of(self.problem, self.point, y, tol)
+            if other.gap >= spectrum.gap:
+                break
+            spectrum = other
+        return spectrum
 
     def _reached(self, gap: float) -> bool:
         """Whether the point is as good as was asked for."""

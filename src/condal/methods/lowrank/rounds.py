@@ -19,6 +19,7 @@ from condal.linalg.symmetric import Symmetric
 from condal.methods.lowrank.factored import (
     FactoredLagrangian,
     FactorPoint,
+    least_scale_of,
     residual_of,
     scale_of,
     surface_of,
@@ -76,7 +77,13 @@ class Rounds:
         self.carry: LowRankState = state.carry
         self.y, self.w, self.s = state.y, state.w, state.s
         function = FactoredLagrangian(
-            problem, geometry, self.rows is not None, layout, state.y, self.carry.lam
+            problem,
+            geometry,
+            self.rows is not None,
+            layout,
+            state.y,
+            self.carry.lam,
+            least_scale_of(problem),
         )
         self.point = function.at(self.carry.R)
         if self.carry.radius is None:

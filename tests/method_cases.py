@@ -17,6 +17,7 @@ from condal.methods import (
     GDMM,
     IAL,
     UPD,
+    AcceleratedGradient,
     InteriorPoint,
     LowRankCGAL,
     LowRankNewton,
@@ -56,6 +57,18 @@ def smooth_sdp(n: int = 10, seed: int = 0) -> Known:
     problem = condal.Problem.of(
         f=condal.LeastSquares(E, E(x)), X=condal.Spectrahedron(n, trace=3.0)
     )
+    return Known(problem, x, np.zeros(0), 0.0)
+
+
+def seen_sdp(n: int = 30, seed: int = 0) -> Known:
+    """min 1/2 |E(x) - E(x*)|^2 over the spectrahedron, E half of the entries: the optimum is 0."""
+    rng = np.random.default_rng(seed)
+    R = np.linalg.qr(rng.standard_normal((n, 2)))[0]
+    x = 1.5 * R @ R.T
+    rows, cols = np.nonzero(np.triu(rng.random((n, n)) < 0.5))
+    E = condal.Entries(n, rows, cols)
+    f = condal.LeastSquares(E, E(x))
+    problem = condal.Problem.of(f=f, X=condal.Spectrahedron(n, trace=3.0))
     return Known(problem, x, np.zeros(0), 0.0)
 
 
@@ -155,6 +168,7 @@ CASES = {
     "lowrank at most": Case(LowRankCGAL(), PLANTED["sdp-at-most"], 9, 1e-5, 1e-5),
     "lowrank curved": Case(LowRankCGAL(), smooth_sdp, 3, 1e-5, 0.0),
     "lowrank rows": Case(LowRankCGAL(), unit_diagonal, 4, 1e-6, 1e-9),
+    "accelerated": Case(AcceleratedGradient(), seen_sdp, 6, 1e-6, 0.0),
     "newton": Case(LowRankNewton(), sdp, 0, 1e-6, 1e-9),
     "newton at most": Case(LowRankNewton(), PLANTED["sdp-at-most"], 0, 1e-6, 1e-9),
     "newton rows": Case(LowRankNewton(), unit_diagonal, 0, 1e-6, 1e-9),

@@ -123,14 +123,16 @@ def test_curved_objectives_go_to_projections_of_small_matrices_and_factors_of_la
     E = condal.Entries(6)
     curved = condal.Problem.of(f=condal.LeastSquares(E, E(np.eye(6))), X=condal.Spectrahedron(6))
     assert names(curved) == ["primal-dual", "lowrank", "cgal-ls"]
-    assert names(replace(curved, rank=1)) == ["lowrank", "primal-dual", "cgal-ls"]
+    every = ["lowrank", "accelerated", "lowrank", "primal-dual", "cgal-ls"]
+    assert names(replace(curved, rank=1)) == every
+    assert names(replace(curved, rank=2)) == every[1:]
     seen = condal.Entries.rectangular((3, 4), [0, 1], [2, 3])
     ball = condal.Problem.of(f=condal.LeastSquares(seen, np.ones(2)), X=condal.NuclearBall(3, 4))
     assert names(ball) == ["primal-dual", "lowrank", "cgal-ls"]
     seen = condal.Entries.rectangular((300, 400), [0, 1], [2, 3])
     f = condal.LeastSquares(seen, np.ones(2))
     large = condal.Problem.of(f=f, X=condal.NuclearBall(300, 400))
-    assert names(large) == ["lowrank", "cgal-ls"]
+    assert names(large) == ["accelerated", "lowrank", "cgal-ls"]
 
 
 def test_hermitian_and_several_matrices_are_as_real_ones_and_one():

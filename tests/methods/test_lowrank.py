@@ -11,7 +11,7 @@ from condal.linalg.eigen import lowest
 from condal.linalg.points import symmetric_product
 from condal.linalg.symmetrize import symmetric
 from condal.methods import LowRankCGAL
-from condal.methods.lowrank.factored import FactoredLagrangian, surface_of
+from condal.methods.lowrank.factored import FactoredLagrangian, least_scale_of, surface_of
 from condal.methods.lowrank.geometry import Sphere, UnitRows
 from condal.methods.lowrank.trust_region import first_radius, step
 from known import DATA, PLANTED, needs_data, random_graph, torus
@@ -270,6 +270,22 @@ def test_new_columns_are_given_time_to_leave_a_saddle():
         result = condal.solve(model, LowRankCGAL(rank=rank), tol=1e-6, max_iters=400)
         assert result.status is condal.Status.SOLVED
         assert result.x.rank <= 36  # sqrt(2 n) + 2
+
+
+def test_residuals_are_relative_to_what_a_curved_objective_can_lose():
+    """A loose bound on the trace overestimates the range of f, and makes it small when scaled."""
+    u, a = rng.standard_normal(40), rng.standard_normal((240, 40))
+    for trace in (100.0, 1e4):
+        model = condal.problems.phase_retrieval((a @ u) ** 2, a, trace=trace)
+        normalised, _ = normalise(model.problem)
+        at_zero = normalised.f.value(np.zeros(normalised.f.M.size))
+        assert least_scale_of(normalised) <= at_zero
+        result = condal.solve(model, LowRankCGAL(), tol=1e-3)
+        assert result.status is condal.Status.SOLVED
+        assert result.x.rank == 1
+        assert model.signal(result).error(u) < 1e-2
+    linear, _ = normalise(PLANTED["sdp-equal"]().problem)
+    assert least_scale_of(linear) == 1e-3
 
 
 def test_without_constraints_it_finds_an_eigenvector():

@@ -32,17 +32,12 @@ class Pattern:
     def of(cls, n: int, rows: Any, cols: Any) -> Pattern:
         """Return the pattern that splits y_k between (rows_k, cols_k) and (cols_k, rows_k)."""
         both = np.concatenate([rows, cols]), np.concatenate([cols, rows])
-        slots, where = np.unique(both[0] * n + both[1], return_inverse=True)
-        p = rows.size
-        halves = sp.coo_array(
-            (np.full(2 * p, 0.5), (where.ravel(), np.tile(np.arange(p), 2))), shape=(slots.size, p)
-        )
-        indptr = np.searchsorted(slots, np.arange(n + 1) * n)
-        small = np.int32 if max(slots.size, n) < 2**31 else np.int64
-        places = (slots % n).astype(small), indptr.astype(small)
-        blank = sp.csr_array((np.zeros(slots.size), *places), shape=(n, n))
-        blank.has_canonical_format = True  # so that sums need not check
-        return cls(blank, sp.csr_array(halves))
+        blank, sums = summed_places((n, n), *both)
+        each = np.full(sums.nnz, 0.5), sums.indices % max(rows.size, 1), sums.indptr
+        spread = sp.csr_array(each, shape=(blank.nnz, rows.size))
+        if blank.nnz < sums.nnz:
+            spread.sum_duplicates()  # the halves of a diagonal entry
+        return cls(blank, spread)
 
     @property
     def terms(self) -> int:
@@ -72,6 +67,29 @@ class Pattern:
             filled.data = np.take(y, which, mode="clip")
             filled.data *= factor
         return filled
+
+
+def summed_places(shape: tuple[int, int], rows: Any, cols: Any) -> tuple[Any, Any]:
+    """Return a CSR array of zeros at the places given, and the sums that make its data.
+
+    The sums are a CSR array of ones: times a vector with a number per place, they are the data, in
+    which repeated places add up.
+    """
+    count = rows.size
+    small = np.int32 if max(count, *shape) < 2**31 else np.int64
+    places, order = (rows.astype(small), cols.astype(small)), np.arange(count, dtype=small)
+    blank = sp.csr_array((np.ones(count), places), shape=shape)
+    if blank.nnz == count:  # no place is repeated: sorting by counting suffices
+        order = sp.csr_array((order, places), shape=shape).data
+        ends = np.arange(count + 1, dtype=small)
+    else:
+        keys = rows * shape[1] + cols
+        order = np.argsort(keys, kind="stable").astype(small)
+        ends = np.searchsorted(keys[order], np.append(np.unique(keys), np.iinfo(np.int64).max))
+    blank.data[:] = 0.0
+    blank.has_canonical_format = True  # so that sums need not check
+    sums = sp.csr_array((np.ones(count), order, ends), shape=(blank.nnz, count))
+    return blank, sums
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,3 +1,4 @@
+from condal.methods.accelerated.method import AcceleratedGradient as AcceleratedGradient
 from condal.methods.cgal import CGAL as CGAL
 from condal.methods.cgal import corrective as corrective
 from condal.methods.cgal import fwal as fwal

@@ -88,6 +88,7 @@ def _spectral(problem: Problem, tol: float) -> Iterator[Choice]:
     lowrank, others, on_surface = LowRankCGAL(aim=tol), [], None
     why = _why_low_rank(problem, n, lowrank)
     if why is not None:  # the others are seldom needed, and take time to import
+        yield from _curved(problem, tol) if problem.f.L > 0 else ()
         yield Choice(lowrank, why)
     else:
         on_surface = _on_surface(problem, tol) if tol < LOOSE_TOL else None
@@ -103,6 +104,20 @@ def _spectral(problem: Problem, tol: float) -> Iterator[Choice]:
     if (candidates or on_surface) and why is None and tol < LOOSE_TOL and lowrank.fits(problem):
         candidates.append(Choice(lowrank, "a factor of x may progress where projections stall"))
     yield from candidates
+
+
+def _curved(problem: Problem, tol: float) -> Iterator[Choice]:
+    """The candidates before the augmented Lagrangian over factors, for a curved f."""
+    from condal.methods.accelerated.method import AcceleratedGradient
+    from condal.methods.lowrank.method import LowRankCGAL
+
+    method = AcceleratedGradient()
+    if not method.suits(problem):
+        return
+    if problem.rank == 1:
+        single = LowRankCGAL(aim=tol, fixed_rank=True)
+        yield Choice(single, "f is smooth in a factor of x, and a solution of rank 1 is expected")
+    yield Choice(method, "f is curved and projections onto X have a low rank")
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,7 @@ METHODS: dict[str, NamedMethod] = {
     "cgal-ls": NamedMethod("cgal.CGAL", {"eta": "LineSearch"}, distributed=True),
     "cgal-fc": NamedMethod("cgal.corrective"),
     "lowrank": NamedMethod("lowrank.method.LowRankCGAL"),
+    "accelerated": NamedMethod("accelerated.method.AcceleratedGradient"),
     "newton": NamedMethod("surface.method.LowRankNewton"),
     "splitting": NamedMethod("projection.splitting.Splitting"),
     "interior-point": NamedMethod("interior.method.InteriorPoint"),

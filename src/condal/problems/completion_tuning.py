@@ -64,6 +64,7 @@ def with_best_radius(
     Radii grow by a factor of sqrt(2) until predictions worsen, all known entries fit, or
     max_seconds have passed. The model also gets the rank of the best fit.
     """
+    limit = TimeLimit(max_seconds)
     held_back = np.random.default_rng(seed).random(model.values.size) < HELD_BACK
     if not held_back.any() or held_back.all():
         return replace(model, radius=model.natural_radius)
@@ -73,7 +74,7 @@ def with_best_radius(
     effects = Effects.of(model.shape, i[known], j[known], v[known], effects.fit)
     v = v - effects.entries(i, j)
     training = replace(model, rows=i[known], cols=j[known], values=v[known], effects=effects)
-    fitted, limit = ROUGH_TOL * training.mean_loss(training.values), TimeLimit(max_seconds)
+    fitted = ROUGH_TOL * training.mean_loss(training.values)
     fit, ranks = _rough_fits(training, limit), {}
 
     def try_radius(radius: float) -> Trial:

@@ -11,10 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
 from condal.linalg.points import Array, Indices, LowRank, Outer
-from condal.maps.pattern import PairEntries
+from condal.maps.pattern import PairEntries, summed_places
 from condal.runtime.time_limit import TimeLimit
 
 SPARE = 6  # singular vectors beyond the rank of the fit
@@ -51,11 +50,9 @@ class NuclearFits:
     ) -> None:
         m, n = shape
         self.shape, self.values, self.loss, self.slope = shape, values, loss, slope
-        places, self.slots = np.unique(rows * n + cols, return_inverse=True)
+        self.change, self.sums = summed_places(shape, rows, cols)
         # An entry given k times has k times the curvature.
-        self.step = 1.0 / float(np.bincount(self.slots).max())
-        indptr = np.searchsorted(places, np.arange(m + 1) * n)
-        self.change = sp.csr_array((np.zeros(places.size), places % n, indptr), shape=shape)
+        self.step = 1.0 / float(np.diff(self.sums.indptr).max())
         self.entries = PairEntries(m + n, rows, cols + m)
         self.rng = np.random.default_rng(0)
         self.basis = self._random(n)
@@ -84,8 +81,7 @@ class NuclearFits:
     def _projected(self, x: Fit, old: Fit, beta: float, radius: float) -> Fit:
         """Project z = y - step * gradient(y) onto the ball, for y = x + beta (x - old)."""
         known = x.known + beta * (x.known - old.known)
-        slopes = np.bincount(self.slots, self.slope(known - self.values))
-        self.change.data[:] = -self.step * slopes
+        self.change.data[:] = -self.step * (self.sums @ self.slope(known - self.values))
         left = np.hstack([(1 + beta) * x.x.weights * x.x.U, -beta * old.x.weights * old.x.U])
         right = np.hstack([x.x.V, old.x.V])
         Q = np.linalg.qr(left @ (right.T @ self.basis) + self.change @ self.basis)[0]

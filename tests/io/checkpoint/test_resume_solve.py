@@ -268,7 +268,18 @@ class AtEachStop(Stopper):
 
 
 @pytest.mark.parametrize(
-    "name", ["cgal", "corrective", "aupd", "lowrank", "splitting", "primal-dual", "cgs", "ial"]
+    "name",
+    [
+        "cgal",
+        "corrective",
+        "aupd",
+        "lowrank",
+        "accelerated",
+        "splitting",
+        "primal-dual",
+        "cgs",
+        "ial",
+    ],
 )
 def test_a_stop_at_any_product_leaves_a_checkpoint_that_goes_on(name, tmp_path):
     """Wherever an iteration is given up, x is that of the state before it."""

@@ -21,6 +21,8 @@ CLASSES = {  # by the paths of their modules
     "condal.driver.stop": "StallDetector",
     "condal.linalg.points": "LowRank Outer",
     "condal.linalg.proof": "Proof",
+    "condal.methods.accelerated.method": "AcceleratedGradient",
+    "condal.methods.accelerated.step": "AcceleratedState",
     "condal.methods.cgal": "CGAL CGALState",
     "condal.methods.choice": "Choice",
     "condal.methods.classic.cgs": "CGS CGSState",

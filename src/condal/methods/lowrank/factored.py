@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from condal.problem import Problem
 
 MAX_LAM = 1e10  # a larger penalty changes nothing but rounding
+LEAST_SCALE = 1e-3  # of the range of the normalised objective, which is about 1
 PROBE = 1e-7  # relative step of the differences that estimate derivatives
 
 
@@ -53,7 +54,10 @@ class FactorPoint:
 
 @dataclass(frozen=True, eq=False)
 class FactoredLagrangian:
-    """R -> L_lam(R R', y) / 2 on a surface; `eliminated` if the surface implies Ax = b."""
+    """R -> L_lam(R R', y) / 2 on a surface; `eliminated` if the surface implies Ax = b.
+
+    `least_scale` is the smallest size of the objective that residuals are relative to.
+    """
 
     problem: Problem
     geometry: Geometry
@@ -61,6 +65,7 @@ class FactoredLagrangian:
     layout: Layout
     y: Array
     lam: float
+    least_scale: float = LEAST_SCALE
 
     def at(self, R: Array) -> FactorPoint:
         """Return the value and derivatives at R."""
@@ -137,7 +142,18 @@ def surface_of(problem: Problem) -> tuple[Geometry, Array | None, Layout]:
 
 def scale_of(point: FactorPoint) -> float:
     """Return the size of the objective, at most about 1 for a normalised problem."""
-    return max(abs(2 * point.value), 1e-3)
+    return max(abs(2 * point.value), point.function.least_scale)
+
+
+def least_scale_of(problem: Problem) -> float:
+    """Return the smallest size of the objective that residuals are relative to.
+
+    A curved f is normalised by a bound on its range, which may be far above it where x is large:
+    its value at x = 0 tells.
+    """
+    f = problem.f
+    at_zero = abs(f.value(np.zeros(f.M.size))) if f.L > 0 and problem.A.size == 0 else 0.0
+    return min(at_zero, LEAST_SCALE) or LEAST_SCALE
 
 
 def residual_of(point: FactorPoint) -> float:

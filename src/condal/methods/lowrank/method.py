@@ -59,6 +59,8 @@ class LowRankCGAL:
         The seed of the first R.
     aim : float or None
         The relative gap that is asked for, if known: rounds then end where this gap is expected.
+    fixed_rank : bool
+        Whether to end where a solution needs more columns, instead of adding them.
 
     References
     ----------
@@ -82,6 +84,7 @@ class LowRankCGAL:
     lam: float = 1.0
     seed: int = 0
     aim: float | None = None
+    fixed_rank: bool = False
 
     def __post_init__(self) -> None:
         if self.rank is not None:

@@ -19,6 +19,7 @@ from condal.linalg.symmetric import Symmetric
 from condal.methods.lowrank.factored import (
     FactoredLagrangian,
     FactorPoint,
+    least_scale_of,
     residual_of,
     scale_of,
     surface_of,
@@ -38,6 +39,7 @@ CUT_RESIDUAL = 1e-3  # residual below which columns may be cut
 CUT_EVERY = 10  # iterations of sweeps
 CUT = 1e-3  # of the largest eigenvalue of x: smaller ones do not belong to the solution
 SIGNIFICANT = 1.0  # ratio of the promised descent to the residual from which R grows
+LACKING = 3.0  # the same ratio, from which a fixed rank is too small
 FRUITLESS = 0.01  # of the promised descent: less means that new columns did not help
 FRESH_STEPS = 4
 SETTLED = 1e-2  # of the target: a residual that new columns reach and no saddle does
@@ -76,7 +78,13 @@ class Rounds:
         self.carry: LowRankState = state.carry
         self.y, self.w, self.s = state.y, state.w, state.s
         function = FactoredLagrangian(
-            problem, geometry, self.rows is not None, layout, state.y, self.carry.lam
+            problem,
+            geometry,
+            self.rows is not None,
+            layout,
+            state.y,
+            self.carry.lam,
+            least_scale_of(problem),
         )
         self.point = function.at(self.carry.R)
         if self.carry.radius is None:
@@ -148,6 +156,8 @@ class Rounds:
             lam *= PENALTY_FACTOR
         promised = lowest.promised / scale
         grows = promised > SIGNIFICANT * residual and self._can_grow()
+        lacking = self.method.fixed_rank and promised > LACKING * residual and grows
+        grows = grows and not self.method.fixed_rank
         if grows:
             R = self._grown(point.R, lowest.vectors, promised)
             target = max(residual, promised / 10)
@@ -169,7 +179,7 @@ class Rounds:
             hoped=(self.point.value, 0.5 * promised * scale_of(self.point)) if grows else None,
             omega=carry.omega,
         )
-        self.last = self.last and not grows and function.settled(self.point)
+        self.last = lacking or (self.last and not grows and function.settled(self.point))
 
     def escape(self, refuting: Array) -> None:
         """Grow R along vectors of a failed proof, where the slack is negative on them.
@@ -185,7 +195,8 @@ class Rounds:
         values, turned = np.linalg.eigh(refuting.T @ image)
         negative = values < 0
         promised = max(-float(values[0]), 0.0) * norm(point.R) ** 2 / scale_of(point)
-        if promised > SIGNIFICANT * residual_of(point) and self._can_grow():
+        grows = promised > SIGNIFICANT * residual_of(point) and self._can_grow()
+        if grows and not self.method.fixed_rank:
             self._grow(refuting @ turned[:, negative], promised)
 
     def _grow(self, vectors: Array, promised: float) -> None:

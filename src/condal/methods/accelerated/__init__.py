@@ -1,0 +1,1 @@
+"""Accelerated projected gradients over matrices of low rank."""

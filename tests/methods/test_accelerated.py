@@ -1,0 +1,184 @@
+"""Accelerated projected gradients: projections in a subspace, a falling objective, known optima."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pytest
+
+import condal
+from condal.driver.scaling import normalise
+from condal.linalg.points import LowRank
+from condal.linalg.symmetrize import symmetric
+from condal.methods import AcceleratedGradient, LowRankCGAL, PrimalDual
+from condal.methods.accelerated.ritz import RitzSpace, clipped, extended, orthonormal
+from condal.storage import Factor
+
+rng = np.random.default_rng(11)
+
+
+def completion(m=40, n=50, known=600, radius=80.0):
+    places = rng.permutation(m * n)[:known]
+    truth = rng.standard_normal((m, 3)) @ rng.standard_normal((3, n))
+    noisy = truth.ravel()[places] + 0.3 * rng.standard_normal(known)
+    E = condal.Entries.rectangular((m, n), places // n, places % n)
+    return condal.Problem.of(condal.LeastSquares(E, noisy), condal.NuclearBall(m, n, radius))
+
+
+def phases(n=12):
+    u = rng.standard_normal(n) + 1j * rng.standard_normal(n)
+    a = rng.standard_normal((8 * n, n)) + 1j * rng.standard_normal((8 * n, n))
+    b = np.abs(a @ u) ** 2 * (1 + 0.05 * rng.standard_normal(8 * n))
+    return condal.problems.phase_retrieval(b, a).problem
+
+
+def fixed_trace(n=30):
+    C = rng.standard_normal((n, n))
+    E = condal.Entries(n)
+    return condal.Problem.of(condal.LeastSquares(E, E(C @ C.T)), condal.Spectrahedron(n, 20.0))
+
+
+def rates(n=20):
+    """Counts of a Poisson law: the curvature of f varies over X."""
+    a = rng.standard_normal((100, n))
+    u = rng.standard_normal(n)
+    A = condal.Quadratics(a)
+    f = condal.Poisson(A, rng.poisson((a @ u) ** 2), 0.5)
+    return condal.Problem.of(f, condal.Spectrahedron(n, 40.0, at_most=True))
+
+
+PROBLEMS = {
+    "completion": completion(),
+    "phases": phases(),
+    "fixed trace": fixed_trace(),
+    "rates": rates(),
+}
+problems = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+
+
+@pytest.mark.parametrize("at_most", [False, True])
+@pytest.mark.parametrize("trace", [0.5, 5.0, 500.0])
+def test_the_projection_in_the_whole_space_is_that_of_the_domain(trace, at_most):
+    n, L = 8, 0.7
+    V, (U, w) = rng.standard_normal((n, n)), (rng.standard_normal((n, 3)), rng.standard_normal(3))
+    y, X = LowRank(U, w), condal.Spectrahedron(n, trace, at_most)
+    V = V + V.T
+    space = RitzSpace.of(orthonormal(rng.standard_normal((n, n))), y, symmetric(V, "V"))
+    new = space.projected(L, X)
+    exact = X.project(np.asarray(y) - V / L)
+    np.testing.assert_allclose(np.asarray(new.x), np.asarray(exact), atol=1e-9 * trace)
+    distance2 = float(np.linalg.norm(np.asarray(new.x) - np.asarray(y)) ** 2)
+    assert new.distance2 == pytest.approx(distance2)
+
+
+def test_the_projection_in_a_subspace_is_the_best_point_there():
+    """<V, x> + L/2 |x - y|^2 over X and the span, by its optimality condition."""
+    n, L, B = 9, 2.0, np.linalg.qr(rng.standard_normal((9, 4)))[0]
+    V, y = rng.standard_normal((n, n)), LowRank(B[:, :1], np.array([2.0]))
+    V, X = V + V.T, condal.Spectrahedron(n, 3.0)
+    x = np.asarray(RitzSpace.of(B, y, symmetric(V, "V")).projected(L, X).x)
+    slope = B.T @ (V + L * (x - np.asarray(y))) @ B
+    assert float(np.vdot(slope, B.T @ x @ B)) == pytest.approx(3.0 * np.linalg.eigvalsh(slope)[0])
+
+
+def test_weights_sum_to_the_trace_or_less():
+    values = np.array([3.0, 1.0, 0.5, -2.0])
+    weights, threshold = clipped(values, 2.0, at_most=True)
+    np.testing.assert_allclose(weights, [2.0])
+    assert threshold == pytest.approx(1.0)
+    weights, threshold = clipped(values, 9.0, at_most=True)
+    np.testing.assert_allclose(weights, values[:3])
+    assert threshold == 0.0
+    assert clipped(values, 9.0, at_most=False)[0].sum() == pytest.approx(9.0)
+    assert clipped(-np.ones(3), 1.0, at_most=True)[0].size == 0
+
+
+def test_columns_are_orthonormal_to_rounding_whatever_the_basis():
+    basis = rng.standard_normal((50, 6)) * np.geomspace(1, 1e-12, 6)
+    basis = np.hstack([basis, basis[:, :2] + 1e-3 * rng.standard_normal((50, 2)), basis[:, :1]])
+    B = orthonormal(basis)
+    assert B.shape == (50, 8)
+    np.testing.assert_allclose(B.T @ B, np.eye(8), atol=1e-13)
+    np.testing.assert_allclose(B @ (B.T @ basis), basis, atol=1e-7)
+
+
+def test_an_extended_span_holds_the_first_columns_exactly():
+    U = np.linalg.qr(rng.standard_normal((50, 4)))[0]
+    near = U + 1e-9 * rng.standard_normal((50, 4))
+    for basis in (near, np.hstack([near, rng.standard_normal((50, 3))]), np.zeros((50, 0))):
+        B = extended(U, basis)
+        np.testing.assert_allclose(B.T @ B, np.eye(B.shape[1]), atol=1e-13)
+        np.testing.assert_array_equal(B[:, :4], U)
+        np.testing.assert_allclose(B @ (B.T @ basis), basis, atol=1e-5)
+
+
+@problems
+def test_the_objective_never_rises_and_x_stays_in_the_domain(problem):
+    normalised, _ = normalise(problem)
+    x, last = Factor(), np.inf
+    for state in islice(AcceleratedGradient().iterates(normalised, x), 80):
+        assert state.value <= last + 1e-13 * abs(state.value)
+        assert normalised.X.distance(x.point()) <= 1e-12 * normalised.X.trace
+        np.testing.assert_allclose(normalised.f.M(x.point()), state.Mx, atol=1e-9)
+        last = state.value
+
+
+@problems
+def test_it_reaches_a_small_gap_and_agrees_with_dense_projections(problem):
+    result = condal.solve(problem, AcceleratedGradient(), tol=1e-6)
+    assert result.status is condal.Status.SOLVED
+    dense = condal.solve(problem, PrimalDual(), tol=1e-6)
+    assert result.objective == pytest.approx(dense.objective, abs=3e-6 * max(1, dense.objective))
+
+
+def test_a_solution_of_zero_is_found():
+    E = condal.Entries(30)
+    f = condal.LeastSquares(E, E(-np.eye(30)))
+    problem = condal.Problem.of(f, condal.Spectrahedron(30, 2.0, at_most=True))
+    result = condal.solve(problem, AcceleratedGradient(), tol=1e-6)
+    assert result.status is condal.Status.SOLVED
+    assert result.objective == pytest.approx(15.0)
+
+
+def test_a_warm_start_keeps_its_point():
+    problem = PROBLEMS["completion"]
+    first = condal.solve(problem, AcceleratedGradient(), tol=1e-3)
+    again = condal.solve(problem, AcceleratedGradient(), tol=1e-5, warm_start=first)
+    assert again.status is condal.Status.SOLVED
+    assert all(row.objective <= first.objective + 1e-12 for row in again.history)
+
+
+def test_refuting_vectors_join_the_subspace():
+    normalised, _ = normalise(PROBLEMS["completion"])
+    states = AcceleratedGradient().iterates(normalised, Factor())
+    width = next(states).carry.basis.shape[1]
+    more = np.linalg.qr(rng.standard_normal((normalised.X.n, 30)))[0]
+    state = replace(next(states), refuting=more)
+    (resumed,) = islice(AcceleratedGradient().iterates(normalised, Factor(), state), 1)
+    assert resumed.carry.columns > state.carry.columns + 2 * width
+
+
+def test_a_fixed_rank_ends_where_more_columns_are_needed():
+    """The default then goes on with projected gradients, whose rank adapts."""
+    problem = PROBLEMS["phases"]
+    method = LowRankCGAL(aim=1e-5, fixed_rank=True)
+    single = condal.solve(problem, method, tol=1e-5, max_iters=500)
+    assert single.status in (condal.Status.STALLED, condal.Status.INACCURATE)
+    assert single.x.rank == 1
+    result = condal.solve(problem, tol=1e-5)
+    assert result.status is condal.Status.SOLVED
+    assert result.method == "lowrank, then accelerated"
+
+
+def test_the_time_limit_leaves_a_point():
+    for problem in PROBLEMS.values():
+        result = condal.solve(problem, AcceleratedGradient(), tol=1e-9, max_seconds=1e-6)
+        assert result.status is condal.Status.MAX_SECONDS
+        assert np.isfinite(result.objective)
+
+
+def test_parameters_are_checked():
+    with pytest.raises(condal.ProblemError, match="rank must be a whole number"):
+        AcceleratedGradient(rank=0)

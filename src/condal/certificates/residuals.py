@@ -44,6 +44,22 @@ def residual(t: Array, M: Any, v: Array) -> tuple[Array, Array]:
     return r, error
 
 
+def wide_residual(t: Array, M: Any, v: Array) -> tuple[Array, Array]:
+    """Return t - M v for M in CSR, computed in the widest format, and a bound on its error.
+
+    Signs of entries near 0 are not exact, as those of `residual` are.
+    """
+    lengths = np.diff(M.indptr)
+    owner = np.repeat(np.arange(t.size), lengths)
+    products = M.data.astype(WIDE) * v[M.indices]
+    sums = np.zeros(t.size + 1, dtype=WIDE)
+    np.add.at(sums, owner, products)
+    r = (t - sums[:-1]).astype(np.float64)
+    terms = np.abs(t) + np.bincount(owner, np.abs(products).astype(np.float64), t.size)
+    error = (lengths + 2) * (1.01 * WIDE_UNIT * terms + TINY) + np.spacing(np.abs(r))
+    return r, np.where(lengths == 0, 0.0, error)
+
+
 def dot(a: Array, v: Array) -> tuple[float, float]:
     """Return <a, v> and a bound on its error."""
     value = float(a.astype(WIDE) @ v.astype(WIDE))

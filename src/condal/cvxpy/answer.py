@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import inf, nan
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from cvxpy import settings
 
 from condal.certificates.history import Row
+from condal.certificates.row_space import RowSpace
+from condal.cvxpy.embedded import EmbeddedEngine
 from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal
 from condal.cvxpy.interior import (
     DIRECTION,
     SEPARATOR,
     SOLUTION,
+    ClarabelEngine,
     Proposal,
-    affordable,
-    propose,
-    tiny,
+    accuracies,
 )
 from condal.cvxpy.judgement import JudgedResult, Judgement
 from condal.cvxpy.options import Options
+from condal.cvxpy.quadratic import cone_rows, with_cone
 from condal.cvxpy.recession import least_direction
 from condal.cvxpy.signs import refuting_row
 from condal.cvxpy.solving import Solved, solve_program
@@ -46,6 +50,7 @@ MAX_PRIMAL_CONSTRAINTS = (
     100  # up to which the primal is solved first; the dual's bound is from above
 )
 DUAL_ADVANTAGE = 4  # solve the dual first if the primal has this many times its constraints
+TINY_STEP, QUICK_STEP, MAX_STEP_SECONDS = 1e-3, 0.02, 2.0  # seconds of an interior-point iteration
 GUESS_ITERS = 2_000  # of a solve within a guessed trace
 OUT_OF_TIME = (
     "the time limit was reached before there was an answer: raise max_seconds, or pass "
@@ -60,10 +65,29 @@ def answer_problem(
     """Return the answer to a CVXPY problem; raise ProblemError if nothing bounds the trace."""
     limit = TimeLimit(options.max_seconds)
     with limit.on():  # for the proofs of the judge
-        answer = _Question(problem, options, progress, limit).answer()
+        answer = _answer(problem, options, progress, limit)
     seconds = limit.seconds
     result = None if answer.result is None else replace(answer.result, seconds=seconds)
     return replace(answer, result=result, seconds=seconds)
+
+
+def _answer(
+    problem: CvxpyProblem, options: Options, progress: Progress | None, limit: TimeLimit
+) -> CvxpyAnswer:
+    if problem.P is None:
+        return _Question(problem, options, progress, limit).answer()
+    if options.method is None and options.trace_bound is None:
+        answer = _Question(problem, options, progress, limit).by_interior_point()
+        if answer is not None and answer.status in PROVED:
+            return answer
+    linear = with_cone(problem)
+    answer = _Question(linear, options, progress, limit).answer()
+    rows = cone_rows(linear)
+    return replace(
+        answer,
+        x=None if answer.x is None else answer.x[:-1],
+        z=None if answer.z is None else np.delete(answer.z, rows),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +99,6 @@ class _Question(Verdicts):
     def answer(self) -> CvxpyAnswer:
         if not self.problem.layout.blocks:
             return self._of_equations()
-        refuted = self._refuted_by_elimination()
-        if refuted is not None:
-            return refuted
         unproved: list[CvxpyAnswer] = []
         for route in self._routes():
             try:
@@ -101,14 +122,31 @@ class _Question(Verdicts):
         smallest problems. An interior-point method needs no such bound, which only a solve may
         find.
         """
+        later = [self._refuted_by_elimination, self._by_search]
         if self.options.method is not None or self.options.trace_bound is not None:
-            return [self._by_search]
-        routes = [self._within_rows, self._by_interior_point]
-        if not affordable(self.problem):
-            routes.pop()
-        elif tiny(self.problem):
-            routes.reverse()
-        return [*routes, self._by_search]
+            return later
+        later.insert(1, self._within_rows)
+        if self._engine.step_seconds <= QUICK_STEP:
+            later.insert(0 if self._has_independent_equations else 1, self.by_interior_point)
+            return later
+        if self._engine.step_seconds <= MAX_STEP_SECONDS:
+            later.insert(2, self.by_interior_point)
+        return later
+
+    @property
+    def _has_independent_equations(self) -> bool:
+        """Whether no equations contradict each other, because each has a variable of its own."""
+        zero = self.problem.layout.zero
+        return zero == 0 or RowSpace(sp.csr_array(self.problem.A[:zero])).triangular
+
+    @cached_property
+    def _engine(self) -> ClarabelEngine | EmbeddedEngine:
+        """The interior-point method with the cheaper iteration."""
+        clarabel = ClarabelEngine(self.problem)
+        if clarabel.step_seconds <= TINY_STEP or self.problem.P is not None:
+            return clarabel
+        embedded = EmbeddedEngine(self.problem)
+        return embedded if embedded.step_seconds < clarabel.step_seconds else clarabel
 
     def _refuted_by_elimination(self) -> CvxpyAnswer | None:
         """Return the answer if a contradiction that the elimination finds is proved."""
@@ -122,9 +160,18 @@ class _Question(Verdicts):
         refuted = (self._refuted(z) for z in proposals)
         return next((answer for answer in refuted if answer is not None), None)
 
-    def _by_interior_point(self) -> CvxpyAnswer | None:
+    def by_interior_point(self) -> CvxpyAnswer | None:
         """Answer by an interior-point method; None if it ends with nothing of use."""
-        proposal = propose(self.problem, self._left)
+        answer = None
+        for accuracy in accuracies(self.options.tol):
+            if answer is None or not self.limit.is_over():
+                answer = self._by_proposal(self._engine.propose(self._left, accuracy)) or answer
+            if answer is not None and answer.status in PROVED:
+                break
+        return answer
+
+    def _by_proposal(self, proposal: Proposal) -> CvxpyAnswer | None:
+        """Answer by what an interior-point method proposes; None if that is of no use."""
         x, z = proposal.pair
         if proposal.outcome == SEPARATOR:
             return self._refuted(z)
@@ -132,10 +179,10 @@ class _Question(Verdicts):
             return self._unbounded_answer() if self.judge.unbounded(x) else None
         if proposal.outcome != SOLUTION or self.problem.error(proposal.pair) > POOR_ERROR:
             return None
-        judged = self.judge.judge(proposal.pair, self.options.tol)
+        judged = self.judge.judge(proposal.pair, self.options.tol, inner=proposal.inner)
         proved = judged.within(self.options.tol)
         status = settings.OPTIMAL if proved else settings.OPTIMAL_INACCURATE
-        result = _interior_result(status, judged, proposal)
+        result = _interior_result(status, judged, proposal, self._engine)
         if self.progress is not None:
             self.progress(result.history.last)
         return self._ended(Ended(status, result), status, judged, x=x, z=z)
@@ -316,9 +363,18 @@ def _error(answer: CvxpyAnswer) -> float:
     return inf if np.isnan(error) else error
 
 
-def _interior_result(status: str, judged: Judgement, proposal: Proposal) -> Result:
+def _interior_result(
+    status: str,
+    judged: Judgement,
+    proposal: Proposal,
+    engine: ClarabelEngine | EmbeddedEngine,
+) -> Result:
     """Return the result of a solve by the interior-point method: one row of history, its last."""
-    result = replace(no_result(status, judged), method="Clarabel", seconds=proposal.seconds)
+    result = replace(
+        no_result(status, judged),
+        method=engine.name,
+        seconds=proposal.seconds,
+    )
     row: dict[str, Any] = dict.fromkeys(Row._fields, nan)
     row |= {"k": proposal.iterations, "oracle_calls": 0, "matvecs": 0, "seconds": proposal.seconds}
     row |= {name: getattr(judged, name) for name in ("objective", "bound", "gap", "infeasibility")}

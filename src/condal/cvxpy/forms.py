@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from condal.certificates.residuals import dot
 from condal.cvxpy.elimination import Elimination, drop_rounding, eliminate
 from condal.cvxpy.svec import ZERO, Layout
 from condal.linalg.points import Array
@@ -24,9 +25,10 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CvxpyProblem:
-    """min <c, x> subject to Ax + s = b, s in K, with the rows of K in the order of `layout`.
+    """min <c, x> + 1/2 <x, Px> subject to Ax + s = b, s in K, with rows in the order of `layout`.
 
-    `names` holds the first column and the name of each of the user's variables.
+    P is None for a linear objective. `names` holds the first column and the name of each of the
+    user's variables.
     """
 
     A: Any = field(repr=False)
@@ -34,6 +36,15 @@ class CvxpyProblem:
     c: Array = field(repr=False)
     layout: Layout
     names: tuple[tuple[int, str], ...] = field(default=(), repr=False)
+    P: Any = field(default=None, repr=False)
+
+    def value(self, x: Array) -> float:
+        """Return the objective."""
+        return dot(self.c, x)[0] + (0.0 if self.P is None else 0.5 * dot(self.P @ x, x)[0])
+
+    def gradient(self, x: Array) -> Array:
+        """Return the gradient of the objective."""
+        return self.c if self.P is None else np.asarray(self.c + self.P @ x)
 
     @property
     def fewest(self) -> tuple[int, int]:
@@ -44,13 +55,14 @@ class CvxpyProblem:
     def error(self, pair: Pair) -> float:
         """Return the error of x and z: the largest of both infeasibilities and the gap."""
         (x, z), layout = pair, self.layout
-        s, r, value = self.b - self.A @ x, self.c + self.A.T @ z, float(self.c @ x)
+        s, r, value = self.b - self.A @ x, self.gradient(x) + self.A.T @ z, self.value(x)
+        curved = 0.0 if self.P is None else float(x @ (self.P @ x))
         primal = max(float(np.abs(s[: layout.zero]).max(initial=0.0)), layout.outside(s))
         dual = max(float(np.abs(r).max(initial=0.0)), layout.outside(z / layout.multiplicity))
         return max(
             primal / (1.0 + float(np.abs(self.b).max(initial=0.0))),
             dual / (1.0 + float(np.abs(self.c).max(initial=0.0))),
-            abs(value + float(self.b @ z)) / (1.0 + abs(value)),
+            abs(value + 0.5 * curved + float(self.b @ z)) / (1.0 + abs(value)),
         )
 
     def moved(self, x: Array) -> list[str]:

@@ -102,6 +102,9 @@ class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
     def name(self) -> str:
         return "CONDAL"
 
+    def supports_quad_obj(self) -> bool:
+        return True
+
     def import_solver(self) -> None:
         """Do nothing: the solver is installed."""
 
@@ -110,10 +113,9 @@ class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
 
     def can_solve(self, problem_form: Any) -> bool:
         """Return True; raise SolverError naming the cones that are not supported."""
-        cones, supported = (
-            set(problem_form.cones(quad_obj=False)),
-            frozenset(self.SUPPORTED_CONSTRAINTS),
-        )
+        quadratic = problem_form.has_quadratic_objective()
+        cones = set(problem_form.cones(quad_obj=quadratic))
+        supported = frozenset(self.SUPPORTED_CONSTRAINTS)
         expand_cones(cones, supported)
         others = sorted({CONE_NAMES.get(cone, cone.__name__) for cone in cones - supported})
         if others:
@@ -133,7 +135,7 @@ class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
         solver_opts: dict[str, Any],
         solver_cache: dict[str, Any] | None = None,
     ) -> CvxpyAnswer:
-        """Return the answer to min <c, x>, Ax + s = b, s in K."""
+        """Return the answer to min <c, x> + 1/2 <x, Px>, Ax + s = b, s in K."""
         try:
             problem = cone_program(data)
             options = self.options.updated(solver_opts)
@@ -175,7 +177,18 @@ def cone_program(data: dict[str, Any]) -> CvxpyProblem:
         data[settings.C],
         layout,
         _names(data[settings.PARAM_PROB]),
+        _curvature(data.get(settings.P)),
     )
+
+
+def _curvature(P: Any) -> Any:
+    """Return P, symmetric and in canonical CSR; None if the objective is linear."""
+    if P is None or P.nnz == 0:
+        return None
+    P = sp.csr_array(P)
+    P = sp.csr_array(0.5 * (P + P.T))
+    P.eliminate_zeros()
+    return P if P.nnz else None
 
 
 def _names(program: Any) -> tuple[tuple[int, str], ...]:

@@ -25,6 +25,7 @@ from condal.cvxpy.interior import (
     accuracies,
 )
 from condal.cvxpy.judgement import JudgedResult, Judgement
+from condal.cvxpy.nearest import NearestMatrix
 from condal.cvxpy.options import Options
 from condal.cvxpy.quadratic import cone_rows, with_cone
 from condal.cvxpy.recession import least_direction
@@ -58,6 +59,8 @@ OUT_OF_TIME = (
     "no sum of the slacks of inequalities exceeds, which saves the search for one"
 )
 
+Engine = ClarabelEngine | EmbeddedEngine | NearestMatrix
+
 
 def answer_problem(
     problem: CvxpyProblem, options: Options, progress: Progress | None = None
@@ -77,9 +80,11 @@ def _answer(
     if problem.P is None:
         return _Question(problem, options, progress, limit).answer()
     if options.method is None and options.trace_bound is None:
-        answer = _Question(problem, options, progress, limit).by_interior_point()
-        if answer is not None and answer.status in PROVED:
-            return answer
+        question = _Question(problem, options, progress, limit)
+        if question.engine.step_seconds <= MAX_STEP_SECONDS:
+            answer = question.by_interior_point()
+            if answer is not None and answer.status in PROVED:
+                return answer
     linear = with_cone(problem)
     answer = _Question(linear, options, progress, limit).answer()
     rows = cone_rows(linear)
@@ -126,10 +131,10 @@ class _Question(Verdicts):
         if self.options.method is not None or self.options.trace_bound is not None:
             return later
         later.insert(1, self._within_rows)
-        if self._engine.step_seconds <= QUICK_STEP:
+        if self.engine.step_seconds <= QUICK_STEP:
             later.insert(0 if self._has_independent_equations else 1, self.by_interior_point)
             return later
-        if self._engine.step_seconds <= MAX_STEP_SECONDS:
+        if self.engine.step_seconds <= MAX_STEP_SECONDS:
             later.insert(2, self.by_interior_point)
         return later
 
@@ -140,10 +145,12 @@ class _Question(Verdicts):
         return zero == 0 or RowSpace(sp.csr_array(self.problem.A[:zero])).triangular
 
     @cached_property
-    def _engine(self) -> ClarabelEngine | EmbeddedEngine:
+    def engine(self) -> Engine:
         """The interior-point method with the cheaper iteration."""
         clarabel = ClarabelEngine(self.problem)
-        if clarabel.step_seconds <= TINY_STEP or self.problem.P is not None:
+        if self.problem.P is not None:
+            return NearestMatrix.of(self.problem) or clarabel
+        if clarabel.step_seconds <= TINY_STEP:
             return clarabel
         embedded = EmbeddedEngine(self.problem)
         return embedded if embedded.step_seconds < clarabel.step_seconds else clarabel
@@ -163,14 +170,16 @@ class _Question(Verdicts):
     def by_interior_point(self) -> CvxpyAnswer | None:
         """Answer by an interior-point method; None if it ends with nothing of use."""
         answer = None
-        for accuracy in accuracies(self.options.tol):
+        *rough, last = accuracies(self.options.tol)
+        for accuracy in (*rough, last):
             if answer is None or not self.limit.is_over():
-                answer = self._by_proposal(self._engine.propose(self._left, accuracy)) or answer
+                proposal = self.engine.propose(self._left, accuracy)
+                answer = self._by_proposal(proposal, quick=accuracy > last) or answer
             if answer is not None and answer.status in PROVED:
                 break
         return answer
 
-    def _by_proposal(self, proposal: Proposal) -> CvxpyAnswer | None:
+    def _by_proposal(self, proposal: Proposal, *, quick: bool) -> CvxpyAnswer | None:
         """Answer by what an interior-point method proposes; None if that is of no use."""
         x, z = proposal.pair
         if proposal.outcome == SEPARATOR:
@@ -179,10 +188,12 @@ class _Question(Verdicts):
             return self._unbounded_answer() if self.judge.unbounded(x) else None
         if proposal.outcome != SOLUTION or self.problem.error(proposal.pair) > POOR_ERROR:
             return None
-        judged = self.judge.judge(proposal.pair, self.options.tol, inner=proposal.inner)
+        judged = self.judge.judge(
+            proposal.pair, self.options.tol, inner=proposal.inner, quick=quick
+        )
         proved = judged.within(self.options.tol)
         status = settings.OPTIMAL if proved else settings.OPTIMAL_INACCURATE
-        result = _interior_result(status, judged, proposal, self._engine)
+        result = _interior_result(status, judged, proposal, self.engine)
         if self.progress is not None:
             self.progress(result.history.last)
         return self._ended(Ended(status, result), status, judged, x=x, z=z)
@@ -367,7 +378,7 @@ def _interior_result(
     status: str,
     judged: Judgement,
     proposal: Proposal,
-    engine: ClarabelEngine | EmbeddedEngine,
+    engine: Engine,
 ) -> Result:
     """Return the result of a solve by the interior-point method: one row of history, its last."""
     result = replace(

@@ -57,7 +57,7 @@ class EmbeddedEngine:
             return self._ray(ended, seconds)
         pair = form.pair(ended.x, ended.y)
         deep = ended.deep if isinstance(form, Primal) else None
-        inner = None if deep is None else form.pair(ended.x, deep).z
+        inner = None if deep is None else form.pair(ended.x, deep)
         return Proposal(SOLUTION, pair, ended.iterations, time.perf_counter() - start, inner)
 
     def _ray(self, ended: engine.Proposal, seconds: float) -> Proposal:

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.options import Options
 from condal.cvxpy.svec import triangle
-from condal.linalg.points import Array, Indices
+from condal.linalg.points import Indices
 
 CUBE, SQUARE, ENTRY, ROW = 0.02, 40.0, 20.0, 100.0  # ns per iteration: psd rows, entries of A, rows
 MAX_ITERATIONS = 200
@@ -50,15 +50,15 @@ class Proposal:
         The iterations of the engine.
     seconds : float
         The wall time.
-    inner : ndarray or None
-        A z deep inside its cone, if the engine knows one.
+    inner : Pair or None
+        A z deep inside its cone and the x of its tangent, if the engine knows them.
     """
 
     outcome: str
     pair: Pair
     iterations: int
     seconds: float
-    inner: Array | None = None
+    inner: Pair | None = None
 
 
 def accuracies(tol: float) -> list[float]:

@@ -106,27 +106,30 @@ class Judge:
         pair: Pair,
         tol: float,
         trace_bound: float | None = None,
-        inner: Array | None = None,
+        inner: Pair | None = None,
+        *,
+        quick: bool = False,
     ) -> Judgement:
         """Return what is proved about x and z; the last judgement is remembered.
 
-        `inner` is a z deep inside its cone, if one is known.
+        `inner` is a z deep inside its cone with the x of its tangent, if they are known. A `quick`
+        judgement tries only a proof inside the cones.
         """
-        key = pair.x.tobytes(), pair.z.tobytes(), tol, trace_bound
+        key = pair.x.tobytes(), pair.z.tobytes(), tol, trace_bound, quick
         if key not in self.last:
             self.last.clear()
-            self.last[key] = self._judged(pair, tol, trace_bound, inner)
+            self.last[key] = self._judged(pair, tol, trace_bound, inner, quick)
         return self.last[key]
 
     def _judged(
-        self, pair: Pair, tol: float, trace_bound: float | None, inner: Array | None
+        self, pair: Pair, tol: float, trace_bound: float | None, inner: Pair | None, quick: bool
     ) -> Judgement:
         x = pair.x
         objective = self.problem.value(x)
         unit = self._unit(pair, objective)
         enough = objective - tol * unit
         bound = self._deep_bound(pair, tol * unit, inner)
-        if bound < enough:
+        if bound < enough and not quick:
             bound = max(bound, self.bound(pair.z, enough, x))
         violations = self._violations(x)
         price = self._price(pair.z, violations, objective)
@@ -155,7 +158,7 @@ class Judge:
             z = np.concatenate([x[self._curved], z])
         return -proved_value(self.dual, z, lambda: self._inner_dual, -enough)[0]
 
-    def _deep_bound(self, pair: Pair, allowed: float, inner: Array | None = None) -> float:
+    def _deep_bound(self, pair: Pair, allowed: float, inner: Pair | None = None) -> float:
         """Return the bound that is proved inside the cone, near z; it loses less than `allowed`.
 
         z moves towards `inner`, or to about the central point whose gap is a share of `allowed`.
@@ -164,8 +167,9 @@ class Judge:
             return -inf
         x, z, form, share = pair.x, pair.z, self.dual, LIFT * allowed
         if inner is not None:
-            loss = float(self.problem.b @ (inner - z))
-            z = z + min(1.0, share / loss if loss > 0 else 1.0) * (inner - z)
+            loss = self._dual_value(pair) - self._dual_value(inner)
+            part = min(1.0, share / loss if loss > 0 else 1.0)
+            x, z = x + part * (inner.x - x), z + part * (inner.z - z)
         if self.problem.P is not None:
             z = np.concatenate([x[self._curved], z])
         if inner is None:
@@ -173,6 +177,11 @@ class Judge:
             s = np.concatenate([np.zeros(z.size - s.size), s])
             z = lifted(form, z, s, share / max(self.problem.layout.degree, 1))
         return -inner_value(form, z)[0]
+
+    def _dual_value(self, pair: Pair) -> float:
+        """Return the objective of the dual, about."""
+        problem = self.problem
+        return problem.value(pair.x) - float(problem.gradient(pair.x) @ pair.x + problem.b @ pair.z)
 
     @cached_property
     def convex(self) -> bool:

@@ -8,9 +8,10 @@ import pytest
 import scipy.sparse as sp
 
 from condal.cvxpy import CONDAL
+from condal.cvxpy.curvature import is_convex
 from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.judge import Judge
-from condal.cvxpy.quadratic import cone_rows, is_convex, with_cone
+from condal.cvxpy.quadratic import cone_rows, with_cone
 from condal.cvxpy.svec import Layout
 from condal.errors import ProblemError
 

@@ -96,6 +96,7 @@ class ConicForm:
     b: Array = field(repr=False)
     cones: tuple[Cone, ...]
     P: Any = field(default=None, repr=False)
+    known_rows: RowSpace | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.A.format != "csr" or not self.A.has_canonical_format:
@@ -105,13 +106,15 @@ class ConicForm:
 
     @cached_property
     def row_space(self) -> RowSpace:
-        """The rows of A."""
+        """The rows of A: `known_rows` if they are the rows of this A."""
+        if self.known_rows is not None and self.known_rows.A is self.A:
+            return self.known_rows
         return RowSpace(self.A)
 
     @cached_property
-    def columns(self) -> Any:
-        """A in CSC."""
-        return sp.csc_array(self.A)
+    def curvature(self) -> RowSpace:
+        """The rows of P."""
+        return RowSpace(self.P)
 
     @cached_property
     def places(self) -> tuple[slice, ...]:

@@ -28,7 +28,8 @@ from condal.certificates.exact import (
     shortest_solution,
 )
 from condal.certificates.objective import objective_above
-from condal.certificates.residuals import TINY, column_norms, dot, powers_of_two, residual
+from condal.certificates.residuals import column_norms, dot, powers_of_two, residual
+from condal.certificates.row_space import TINY
 from condal.linalg.deflation import has_outlier, without_outlier
 from condal.linalg.factorisations import dense_cholesky, sparse_factorisation
 from condal.linalg.points import Array

@@ -13,8 +13,7 @@ import numpy as np
 from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.local_metric import LocalMetric
 from condal.certificates.objective import objective_above
-from condal.certificates.residuals import TINY, wide_residual
-from condal.certificates.row_space import ROUND_UP
+from condal.certificates.row_space import ROUND_UP, TINY
 from condal.linalg.factorisations import dense_cholesky
 from condal.linalg.norms import UNIT_ROUNDOFF
 from condal.linalg.points import Array
@@ -24,6 +23,7 @@ from condal.linalg.symmetric import Symmetric
 MAX_STEPS = 4
 LENGTHS = 1.0, 0.6, 0.3, 0.1
 MAX_REFINEMENTS, PROGRESS = 6, 0.3
+ROUNDED = 1e3  # times the error of a residual: less is small enough
 OWN_SHARE = 0.1  # of its room that a coordinate may take in a step along one column per row
 DEPTH_SHARE = 0.5  # of the depth that is proved
 
@@ -65,7 +65,7 @@ def _value(form: ConicForm, v: Array) -> float:
     room = _rooms(form, v)
     if room is None:
         return inf
-    r, error = wide_residual(form.b, form.A, v)
+    r, error = form.row_space.residual(form.b, v)
     reach = form.row_space.reach(np.abs(r) + error) * ROUND_UP
     if not reach < inf:
         return inf
@@ -80,7 +80,7 @@ def _onto_rows(form: ConicForm, v: Array) -> Array | None:
     room = _rooms(form, v)
     if room is None:
         return None
-    r = wide_residual(form.b, form.A, v)[0]
+    r = form.row_space.residual(form.b, v)[0]
     if form.row_space.triangular:
         step = form.row_space.step(r)
         if (np.abs(step) < OWN_SHARE * room).all():
@@ -94,17 +94,20 @@ def _onto_rows(form: ConicForm, v: Array) -> Array | None:
         if length is None:
             return None
         v = v + length * step
-        r = wide_residual(form.b, form.A, v)[0]
         if length == 1.0:
-            return _refined(form, metric, v, r)
+            return _refined(form, metric, v)
+        r = form.row_space.residual(form.b, v)[0]
     return None
 
 
-def _refined(form: ConicForm, metric: LocalMetric, v: Array, r: Array) -> Array:
-    """Return v after further steps as long as they reduce its residual r."""
+def _refined(form: ConicForm, metric: LocalMetric, v: Array) -> Array:
+    """Return v after further steps as long as they reduce its residual."""
+    r, error = form.row_space.residual(form.b, v)
     for _ in range(MAX_REFINEMENTS):
+        if np.linalg.norm(r) <= ROUNDED * np.linalg.norm(error):
+            break
         moved = v + metric.step(r)
-        rest = wide_residual(form.b, form.A, moved)[0]
+        rest, error = form.row_space.residual(form.b, moved)
         if not np.linalg.norm(rest) < PROGRESS * np.linalg.norm(r):
             break
         v, r = moved, rest

@@ -18,6 +18,7 @@ from condal.certificates.cones import Cone, ConicForm
 from condal.linalg.points import Array, Indices
 
 MAX_FLOPS = 3e9  # of the Gram matrix and its factor
+DENSE = 0.1  # share of nonzeros above which products are dense
 RIDGE = 1e-15  # of the unit diagonal
 FREE_WEIGHT = 1.0  # of free coordinates, times the largest of the others
 
@@ -74,7 +75,7 @@ class LocalMetric:
         """Return the shortest u with Mu = r, about."""
         form = self.form
         y = self.scale * cho_solve((self.factor, True), self.scale * r, check_finite=False)
-        pulled = np.asarray(form.A.T @ y)
+        pulled = np.asarray(form.row_space.adjoint @ y)
         u = self.diagonal * pulled
         for cone, place in zip(form.cones, form.places, strict=True):
             if cone.kind == "second-order":
@@ -100,9 +101,8 @@ class _Matrix:
         n = cone.n
         values, vectors = eigh(cone.matrix(v))
         root = vectors * np.sqrt(np.maximum(values, 0.0))
-        part = form.columns[:, place.start : place.stop]
-        rows = np.unique(part.indices)
-        S = _matrices(cone.dual if cone.packed else cone, part.tocsr()[rows].toarray())
+        rows, part = _dense_rows(form, place)
+        S = _matrices(cone.dual if cone.packed else cone, part)
         images = np.matmul(np.matmul(root.T, S), root)
         return cls(cone, place, rows, root, images.reshape(rows.size, n * n))
 
@@ -114,6 +114,17 @@ class _Matrix:
         inner = (self.images.T @ y[self.rows]).reshape(n, n)
         full = self.root @ inner @ self.root.T
         return self.cone.vector(0.5 * (full + full.T))
+
+
+def _dense_rows(form: ConicForm, place: slice) -> tuple[Indices, Array]:
+    """Return the rows with entries in a block, and these entries."""
+    C = form.row_space.columns
+    begin, end = C.indptr[place.start], C.indptr[place.stop]
+    rows, index = np.unique(C.indices[begin:end], return_inverse=True)
+    entries = np.zeros((rows.size, place.stop - place.start))
+    lengths = np.diff(C.indptr[place.start : place.stop + 1])
+    entries[index, np.repeat(np.arange(lengths.size), lengths)] = C.data[begin:end]
+    return rows, entries
 
 
 def _matrices(cone: Cone, entries: Array) -> Array:
@@ -134,21 +145,25 @@ def _matrices(cone: Cone, entries: Array) -> Array:
 def _gram(form: ConicForm, diagonal: Array, vectors: Array) -> Array:
     """Return M D M' plus the products of the vectors of second-order blocks."""
     A = form.A
-    scaled = sp.csr_array((A.data * diagonal[A.indices], A.indices, A.indptr), A.shape)
-    gram = np.asarray((scaled @ A.T).toarray())
-    blocks = [
+    if A.nnz > DENSE * A.shape[0] * A.shape[1]:
+        dense = A.toarray()
+        gram = (dense * diagonal) @ dense.T
+    else:
+        scaled = sp.csr_array((A.data * diagonal[A.indices], A.indices, A.indptr), A.shape)
+        gram = (scaled @ form.row_space.adjoint).toarray()
+    places = [
         place
         for cone, place in zip(form.cones, form.places, strict=True)
         if cone.kind == "second-order"
     ]
-    if blocks:
-        count = [place.stop - place.start for place in blocks]
-        at = np.concatenate([np.arange(place.start, place.stop) for place in blocks])
-        owner = np.repeat(np.arange(len(blocks)), count)
-        V = form.A @ sp.csr_array((vectors[at], (at, owner)), (A.shape[1], len(blocks)))
+    if places:
+        count = [place.stop - place.start for place in places]
+        at = np.concatenate([np.arange(place.start, place.stop) for place in places])
+        owner = np.repeat(np.arange(len(places)), count)
+        V = A @ sp.csr_array((vectors[at], (at, owner)), (A.shape[1], len(places)))
         V = V.toarray()
         gram += V @ V.T
-    return gram
+    return np.asarray(gram)
 
 
 def _flops(form: ConicForm) -> float:

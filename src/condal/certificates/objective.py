@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 
 from condal.certificates.cones import ConicForm
-from condal.certificates.residuals import dot, wide_residual
+from condal.certificates.residuals import dot
 from condal.linalg.points import Array
 from condal.linalg.rounding import norm_above
 
@@ -19,7 +19,7 @@ def objective_above(form: ConicForm, x: Array, weight: Array, reach: float) -> f
     value, error = dot(form.c, x)
     moved = norm_above(form.c * weight) * reach
     if form.P is not None:
-        product, off = wide_residual(np.zeros(x.size), form.P, x)  # -Px
+        product, off = form.curvature.residual(np.zeros(x.size), x)  # -Px
         half, half_error = dot(-0.5 * product, x)
         value += half
         error += half_error + norm_above(x) * norm_above(off) + abs(value) * 1e-15

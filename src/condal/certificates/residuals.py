@@ -8,14 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.certificates.exact import rounded_residual
+from condal.certificates.row_space import TINY, WIDE, WIDE_UNIT
 from condal.linalg.points import Array
 
 MAX_SMALL_TERMS = 20_000  # of a system whose residual is rounded only once throughout
 MAX_EXACT_TERMS = 200_000  # products that are added up without rounding
-TINY = float(np.finfo(np.float64).tiny)  # what underflow may lose
-# Residuals are computed in the widest format of the machine and rounded once.
-WIDE = np.longdouble
-WIDE_UNIT = float(np.finfo(WIDE).eps)
 
 
 def residual(t: Array, M: Any, v: Array) -> tuple[Array, Array]:
@@ -42,22 +39,6 @@ def residual(t: Array, M: Any, v: Array) -> tuple[Array, Array]:
     if lengths[unclear].sum() <= MAX_EXACT_TERMS:
         r[unclear], error[unclear] = rounded_residual((M, v), t, unclear)
     return r, error
-
-
-def wide_residual(t: Array, M: Any, v: Array) -> tuple[Array, Array]:
-    """Return t - M v for M in CSR, computed in the widest format, and a bound on its error.
-
-    Signs of entries near 0 are not exact, as those of `residual` are.
-    """
-    lengths = np.diff(M.indptr)
-    owner = np.repeat(np.arange(t.size), lengths)
-    products = M.data.astype(WIDE) * v[M.indices]
-    sums = np.zeros(t.size + 1, dtype=WIDE)
-    np.add.at(sums, owner, products)
-    r = (t - sums[:-1]).astype(np.float64)
-    terms = np.abs(t) + np.bincount(owner, np.abs(products).astype(np.float64), t.size)
-    error = (lengths + 2) * (1.01 * WIDE_UNIT * terms + TINY) + np.spacing(np.abs(r))
-    return r, np.where(lengths == 0, 0.0, error)
 
 
 def dot(a: Array, v: Array) -> tuple[float, float]:

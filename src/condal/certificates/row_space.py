@@ -28,6 +28,10 @@ ROUND_UP = 1 + 4e-15
 RIDGE = 1e-14  # of the unit diagonal
 INVERSE_ITERATIONS = 3
 EIGENVALUE_SHARES = (0.3, 0.01)  # of the estimate, tried as the least eigenvalue
+# Residuals are computed in the widest format of the machine and rounded once.
+WIDE = np.longdouble
+WIDE_UNIT = float(np.finfo(WIDE).eps)
+TINY = float(np.finfo(np.float64).tiny)  # what underflow may lose
 DENSE = 0.1  # share of nonzeros above which products are dense
 
 
@@ -39,6 +43,11 @@ class _Level:
     columns: Indices
     pivots: Array
     matrix: Any
+
+    @cached_property
+    def sizes(self) -> tuple[Any, Array]:
+        """The absolute values of the matrix, and the norms of its rows."""
+        return abs(self.matrix), row_norms(self.matrix)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +61,21 @@ class RowSpace:
     A: Any = field(repr=False)
 
     @cached_property
+    def columns(self) -> Any:
+        """A in CSC."""
+        return sp.csc_array(self.A)
+
+    @cached_property
+    def adjoint(self) -> Any:
+        """A'."""
+        return self.A.T
+
+    @cached_property
     def _peeled(self) -> tuple[tuple[_Level, ...], Indices]:
         """The levels, and the rows of the core."""
         A = self.A
         lengths = np.diff(A.indptr)
         owner = np.repeat(np.arange(A.shape[0]), lengths)
-        order = np.argsort(np.abs(A.data), kind="stable")
         remaining, levels = (A.data != 0), []
         left = np.bincount(owner[remaining], minlength=A.shape[0]) > 0
         for _ in range(MAX_LEVELS):
@@ -66,7 +84,8 @@ class RowSpace:
             if not single.any():
                 break
             own = np.full(A.shape[0], -1)
-            places = order[single[order]]
+            places = np.flatnonzero(single)
+            places = places[np.argsort(np.abs(A.data[places]), kind="stable")]
             own[owner[places]] = places  # the last one written is the largest
             rows = np.flatnonzero(own >= 0)
             places = own[rows]
@@ -74,6 +93,35 @@ class RowSpace:
             left[rows] = False
             remaining &= left[owner]
         return tuple(levels), np.flatnonzero(left)
+
+    @cached_property
+    def _zero_rows(self) -> Indices:
+        """The rows that are neither in a level nor in the core: all their entries are 0."""
+        levels, core = self._peeled
+        used = np.concatenate([core, *(level.rows for level in levels)])
+        return np.setdiff1d(np.arange(self.A.shape[0]), used)
+
+    def residual(self, t: Array, v: Array) -> tuple[Array, Array]:
+        """Return t - Av, computed in the widest format, and a bound on its error.
+
+        Signs of entries near 0 are not exact.
+        """
+        data, filled, starts, lengths = self._wide
+        products = data * v[self.A.indices]
+        sums, terms = np.zeros(t.size, dtype=WIDE), np.abs(t)
+        if filled.size:
+            sums[filled] = np.add.reduceat(products, starts)
+            terms[filled] += np.add.reduceat(np.abs(products).astype(np.float64), starts)
+        r = (t - sums).astype(np.float64)
+        error = (lengths + 2) * (1.01 * WIDE_UNIT * terms + TINY) + np.spacing(np.abs(r))
+        return r, np.where(lengths == 0, 0.0, error)
+
+    @cached_property
+    def _wide(self) -> tuple[Any, Indices, Indices, Indices]:
+        """The entries in the widest format, the rows with entries, their starts, and lengths."""
+        lengths = np.diff(self.A.indptr)
+        filled = np.flatnonzero(lengths)
+        return self.A.data.astype(WIDE), filled, self.A.indptr[filled], lengths
 
     @property
     def triangular(self) -> bool:
@@ -100,11 +148,7 @@ class RowSpace:
         if not size.any():
             return 0.0
         levels, core = self._peeled
-        empty = np.ones(size.size, dtype=bool)
-        empty[core] = False
-        for level in levels:
-            empty[level.rows] = False
-        if size[empty].any():
+        if size[self._zero_rows].any():
             return inf
         first = 0.0
         if core.size:
@@ -114,8 +158,8 @@ class RowSpace:
             return inf
         u: Array = np.zeros(self.A.shape[1])
         for level in reversed(levels):
-            matrix = abs(level.matrix)
-            right = size[level.rows] + matrix @ u + first * row_norms(matrix)
+            matrix, norms = level.sizes
+            right = size[level.rows] + matrix @ u + first * norms
             # Each sum is rounded by at most its length times the unit.
             u[level.columns] = right / np.abs(level.pivots) * (1 + 1e-9)
         return (first + norm_above(u)) * ROUND_UP
@@ -124,7 +168,8 @@ class RowSpace:
     def _least(self) -> tuple[float, Array]:
         """A lower bound on the least singular value of the core times a scale, and the scale."""
         core = self._peeled[1]
-        unit, scale = _unit(sp.csr_array(self.A[core]))
+        whole = core.size == self.A.shape[0]
+        unit, scale = _unit(self.A if whole else sp.csr_array(self.A[core]))
         if core.size > min(MAX_ROWS, self.A.shape[1]):
             return 0.0, scale
         # Each entry of M M' is rounded by at most (k + 1) u |M||M|', and |M|_F^2 bounds the norm.

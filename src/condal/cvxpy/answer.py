@@ -4,62 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from math import inf, nan
+from math import inf
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from cvxpy import settings
 
-from condal.certificates.history import Row
-from condal.certificates.row_space import RowSpace
-from condal.cvxpy.embedded import EmbeddedEngine
+from condal.cvxpy.engines import EngineAnswers
 from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal
-from condal.cvxpy.interior import (
-    DIRECTION,
-    SEPARATOR,
-    SOLUTION,
-    ClarabelEngine,
-    Proposal,
-    accuracies,
-)
 from condal.cvxpy.judgement import JudgedResult, Judgement
-from condal.cvxpy.nearest import NearestMatrix
 from condal.cvxpy.options import Options
 from condal.cvxpy.quadratic import cone_rows, with_cone
 from condal.cvxpy.recession import least_direction
 from condal.cvxpy.signs import refuting_row
 from condal.cvxpy.solving import Solved, solve_program
 from condal.cvxpy.verdicts import (
-    POOR_ERROR,
     PROVED,
     CvxpyAnswer,
     Ended,
-    Verdicts,
-    no_result,
     poor,
 )
 from condal.errors import ProblemError
 from condal.problems.conic.rays import SIZE_GUESSES, point_size
 from condal.problems.conic.trace_bound import UnboundedTraceError
 from condal.report.progress import Progress
-from condal.result import Result, Status
+from condal.result import Status
 from condal.runtime.time_limit import TimeLimit
 
 MAX_PRIMAL_CONSTRAINTS = (
     100  # up to which the primal is solved first; the dual's bound is from above
 )
 DUAL_ADVANTAGE = 4  # solve the dual first if the primal has this many times its constraints
-TINY_STEP, QUICK_STEP, MAX_STEP_SECONDS = 1e-3, 0.02, 2.0  # seconds of an interior-point iteration
+QUICK_STEP = 0.02  # seconds of an interior-point iteration
 GUESS_ITERS = 2_000  # of a solve within a guessed trace
 OUT_OF_TIME = (
     "the time limit was reached before there was an answer: raise max_seconds, or pass "
     "trace_bound=, a number that, at a solution, no trace of a psd matrix, no bound of a norm, and "
     "no sum of the slacks of inequalities exceeds, which saves the search for one"
 )
-
-Engine = ClarabelEngine | EmbeddedEngine | NearestMatrix
 
 
 def answer_problem(
@@ -79,24 +61,30 @@ def _answer(
 ) -> CvxpyAnswer:
     if problem.P is None:
         return _Question(problem, options, progress, limit).answer()
+    native = None
     if options.method is None and options.trace_bound is None:
-        question = _Question(problem, options, progress, limit)
-        if question.engine.step_seconds <= MAX_STEP_SECONDS:
-            answer = question.by_interior_point()
-            if answer is not None and answer.status in PROVED:
-                return answer
+        native = EngineAnswers(problem, options, progress, limit).by_engines()
+        if native is not None and (native.status in PROVED or limit.is_over()):
+            return native
     linear = with_cone(problem)
-    answer = _Question(linear, options, progress, limit).answer()
-    rows = cone_rows(linear)
-    return replace(
+    try:
+        answer = _Question(linear, options, progress, limit).answer()
+    except ProblemError:
+        if native is None:
+            raise
+        return native
+    stated = replace(
         answer,
         x=None if answer.x is None else answer.x[:-1],
-        z=None if answer.z is None else np.delete(answer.z, rows),
+        z=None if answer.z is None else np.delete(answer.z, cone_rows(linear)),
     )
+    if native is None or stated.status in PROVED:
+        return stated
+    return min(stated, native, key=_error)
 
 
 @dataclass(frozen=True, eq=False)
-class _Question(Verdicts):
+class _Question(EngineAnswers):
     """The ways to an answer of a CVXPY problem."""
 
     answered: dict[Any, CvxpyAnswer] = field(default_factory=dict)
@@ -123,37 +111,20 @@ class _Question(Verdicts):
     def _routes(self) -> list[Callable[[], CvxpyAnswer | None]]:
         """The ways to an answer, cheapest first.
 
-        Within a trace that rows bound, the methods of this library are fastest, except on the
-        smallest problems. An interior-point method needs no such bound, which only a solve may
-        find.
+        Interior-point methods need no bound on the trace and come first where an iteration is
+        quick. Within a trace that rows bound, the first-order methods are faster on large
+        problems. Only a solve may find another bound, so that comes last.
         """
         later = [self._refuted_by_elimination, self._by_search]
         if self.options.method is not None or self.options.trace_bound is not None:
             return later
         later.insert(1, self._within_rows)
-        if self.engine.step_seconds <= QUICK_STEP:
-            later.insert(0 if self._has_independent_equations else 1, self.by_interior_point)
-            return later
-        if self.engine.step_seconds <= MAX_STEP_SECONDS:
-            later.insert(2, self.by_interior_point)
+        if self.step_seconds <= QUICK_STEP:
+            safe = self.problem.structure.has_independent_equations
+            later.insert(0 if safe else 1, self.by_engines)
+        else:
+            later.insert(2, self.by_engines)
         return later
-
-    @property
-    def _has_independent_equations(self) -> bool:
-        """Whether no equations contradict each other, because each has a variable of its own."""
-        zero = self.problem.layout.zero
-        return zero == 0 or RowSpace(sp.csr_array(self.problem.A[:zero])).triangular
-
-    @cached_property
-    def engine(self) -> Engine:
-        """The interior-point method with the cheaper iteration."""
-        clarabel = ClarabelEngine(self.problem)
-        if self.problem.P is not None:
-            return NearestMatrix.of(self.problem) or clarabel
-        if clarabel.step_seconds <= TINY_STEP:
-            return clarabel
-        embedded = EmbeddedEngine(self.problem)
-        return embedded if embedded.step_seconds < clarabel.step_seconds else clarabel
 
     def _refuted_by_elimination(self) -> CvxpyAnswer | None:
         """Return the answer if a contradiction that the elimination finds is proved."""
@@ -166,37 +137,6 @@ class _Question(Verdicts):
             proposals.append(form.separating(-refuting))
         refuted = (self._refuted(z) for z in proposals)
         return next((answer for answer in refuted if answer is not None), None)
-
-    def by_interior_point(self) -> CvxpyAnswer | None:
-        """Answer by an interior-point method; None if it ends with nothing of use."""
-        answer = None
-        *rough, last = accuracies(self.options.tol)
-        for accuracy in (*rough, last):
-            if answer is None or not self.limit.is_over():
-                proposal = self.engine.propose(self._left, accuracy)
-                answer = self._by_proposal(proposal, quick=accuracy > last) or answer
-            if answer is not None and answer.status in PROVED:
-                break
-        return answer
-
-    def _by_proposal(self, proposal: Proposal, *, quick: bool) -> CvxpyAnswer | None:
-        """Answer by what an interior-point method proposes; None if that is of no use."""
-        x, z = proposal.pair
-        if proposal.outcome == SEPARATOR:
-            return self._refuted(z)
-        if proposal.outcome == DIRECTION:
-            return self._unbounded_answer() if self.judge.unbounded(x) else None
-        if proposal.outcome != SOLUTION or self.problem.error(proposal.pair) > POOR_ERROR:
-            return None
-        judged = self.judge.judge(
-            proposal.pair, self.options.tol, inner=proposal.inner, quick=quick
-        )
-        proved = judged.within(self.options.tol)
-        status = settings.OPTIMAL if proved else settings.OPTIMAL_INACCURATE
-        result = _interior_result(status, judged, proposal, self.engine)
-        if self.progress is not None:
-            self.progress(result.history.last)
-        return self._ended(Ended(status, result), status, judged, x=x, z=z)
 
     def _within_rows(self) -> CvxpyAnswer | None:
         """Answer by a solve within a trace that a sum of rows bounds; None if none does."""
@@ -372,22 +312,3 @@ def _error(answer: CvxpyAnswer) -> float:
         return inf
     error = answer.result.judgement.error
     return inf if np.isnan(error) else error
-
-
-def _interior_result(
-    status: str,
-    judged: Judgement,
-    proposal: Proposal,
-    engine: Engine,
-) -> Result:
-    """Return the result of a solve by the interior-point method: one row of history, its last."""
-    result = replace(
-        no_result(status, judged),
-        method=engine.name,
-        seconds=proposal.seconds,
-    )
-    row: dict[str, Any] = dict.fromkeys(Row._fields, nan)
-    row |= {"k": proposal.iterations, "oracle_calls": 0, "matvecs": 0, "seconds": proposal.seconds}
-    row |= {name: getattr(judged, name) for name in ("objective", "bound", "gap", "infeasibility")}
-    result.history.append(Row(**row))
-    return replace(result, y=proposal.pair.z)

@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.certificates.residuals import dot
-from condal.cvxpy.elimination import Elimination, drop_rounding, eliminate
-from condal.cvxpy.svec import ZERO, Layout
+from condal.cvxpy.elimination import Elimination, drop_rounding
+from condal.cvxpy.structure import Structure
+from condal.cvxpy.svec import Layout
 from condal.linalg.points import Array
 from condal.problems.conic.program import Program
 
@@ -37,6 +38,12 @@ class CvxpyProblem:
     layout: Layout
     names: tuple[tuple[int, str], ...] = field(default=(), repr=False)
     P: Any = field(default=None, repr=False)
+    known: Structure | None = field(default=None, repr=False)
+
+    @cached_property
+    def structure(self) -> Structure:
+        """What depends on A, P and the cones: `known` from another solve if it is given."""
+        return self.known or Structure(self.A, self.layout, self.P)
 
     def value(self, x: Array) -> float:
         """Return the objective."""
@@ -85,8 +92,7 @@ class Primal:
 
     @cached_property
     def elimination(self) -> Elimination:
-        problem = self.problem
-        return eliminate(problem.A, problem.b, problem.c, problem.layout.kinds)
+        return self.problem.structure.eliminate(self.problem.b, self.problem.c)
 
     @cached_property
     def _constraining(self) -> Any:
@@ -166,9 +172,7 @@ class Dual:
     @cached_property
     def elimination(self) -> Elimination:
         """w = -E (c + A1'z); a ray of it proves that the equations contradict each other."""
-        A0, _, b0, _ = self._split
-        n = self.problem.c.size
-        return eliminate(A0.T, np.zeros(n), b0, np.full(n, ZERO + 1))
+        return self.problem.structure.eliminate_dual(self.problem.b)
 
     @cached_property
     def program(self) -> Program:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,11 @@ import scipy.sparse as sp
 
 from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.options import Options
-from condal.cvxpy.svec import triangle
+from condal.cvxpy.svec import Layout, triangle
 from condal.linalg.points import Indices
 
 CUBE, SQUARE, ENTRY, ROW = 0.02, 40.0, 20.0, 100.0  # ns per iteration: psd rows, entries of A, rows
 MAX_ITERATIONS = 200
-ACCURACIES = 1e-2, 1e-5  # of a proposal, in tol: proofs lose some of it
-MIN_ACCURACY = 1e-9
 MAX_RESIDUAL = 1e-7  # of a proposal: a step onto the rows must not leave the cones
 SOLUTION, SEPARATOR, DIRECTION = "solution", "separator", "direction"
 OUTCOMES = {
@@ -61,11 +59,6 @@ class Proposal:
     inner: Pair | None = None
 
 
-def accuracies(tol: float) -> list[float]:
-    """Return the accuracies to ask for, one after the other."""
-    return sorted({max(share * tol, MIN_ACCURACY) for share in ACCURACIES}, reverse=True)
-
-
 @dataclass(frozen=True, eq=False)
 class ClarabelEngine:
     """Clarabel for one problem."""
@@ -87,10 +80,10 @@ class ClarabelEngine:
 
     def propose(self, options: Options, accuracy: float) -> Proposal:
         """Return what Clarabel proposes."""
-        return propose(self.problem, options, accuracy)
+        return _propose(self.problem, options, accuracy)
 
 
-def propose(problem: CvxpyProblem, options: Options, accuracy: float = MIN_ACCURACY) -> Proposal:
+def _propose(problem: CvxpyProblem, options: Options, accuracy: float) -> Proposal:
     """Return what Clarabel proposes for min <c, x> + 1/2 <x, Px>, Ax + s = b, s in K."""
     import clarabel
 
@@ -107,16 +100,12 @@ def propose(problem: CvxpyProblem, options: Options, accuracy: float = MIN_ACCUR
     settings.tol_feas = min(accuracy, MAX_RESIDUAL)
     if options.max_seconds is not None:
         settings.time_limit = options.max_seconds
-    A, b, n = sp.csc_array(problem.A), problem.b, problem.c.size
+    (A, P), b = _matrices(problem), problem.b
     if layout.psd:
-        order, scale = _order(problem), np.sqrt(layout.multiplicity)
-        place = np.argsort(order)
-        rows = (A.data * scale[A.indices], place[A.indices], A.indptr)
-        A, b = sp.csc_array(rows, A.shape), (scale * b)[order]
-        A.sort_indices()
-    P = sp.csc_matrix((n, n)) if problem.P is None else sp.triu(problem.P, format="csc")
+        order, scale = _order(layout), np.sqrt(layout.multiplicity)
+        b = (scale * b)[order]
     try:
-        solver = clarabel.DefaultSolver(P, problem.c, sp.csc_matrix(A), b, cones, settings)
+        solver = clarabel.DefaultSolver(P, problem.c, A, b, cones, settings)
         solution = solver.solve()
     except BaseException as error:  # a failure in compiled code is not an Exception
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
@@ -124,15 +113,30 @@ def propose(problem: CvxpyProblem, options: Options, accuracy: float = MIN_ACCUR
         return Proposal("", Pair(np.zeros(0), np.zeros(0)), 0, time.perf_counter() - start)
     x, z = np.asarray(solution.x), np.asarray(solution.z)
     if layout.psd:
-        z = scale * z[place]
+        z = scale * z[np.argsort(order)]
     finite = bool(np.isfinite(x).all() and np.isfinite(z).all())
     outcome = OUTCOMES.get(str(solution.status), "") if finite else ""
     return Proposal(outcome, Pair(x, z), solution.iterations, time.perf_counter() - start)
 
 
-def _order(problem: CvxpyProblem) -> Indices:
+def _matrices(problem: CvxpyProblem) -> tuple[Any, Any]:
+    """Return A and P as Clarabel takes them; solves of one structure share them."""
+    kept = problem.structure.kept
+    if "Clarabel" not in kept:
+        A, n, layout = sp.csc_matrix(problem.A), problem.c.size, problem.layout
+        if layout.psd:
+            place, scale = np.argsort(_order(layout)), np.sqrt(layout.multiplicity)
+            rows = (A.data * scale[A.indices], place[A.indices], A.indptr)
+            A = sp.csc_matrix(rows, A.shape)
+            A.sort_indices()
+        P = sp.csc_matrix((n, n)) if problem.P is None else sp.triu(problem.P, format="csc")
+        kept["Clarabel"] = A, sp.csc_matrix(P)
+    return kept["Clarabel"]
+
+
+@lru_cache(maxsize=16)
+def _order(layout: Layout) -> Indices:
     """Return the rows in Clarabel's order: upper triangles of psd blocks column by column."""
-    layout = problem.layout
     begin = layout.zero + layout.plain
     parts = [np.arange(begin)]
     for n in layout.psd:

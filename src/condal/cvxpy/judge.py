@@ -26,10 +26,9 @@ from condal.certificates.interior import interior_point, proved_ray
 from condal.certificates.proposals import proved_value
 from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.judgement import BEYOND_TRACE, Judgement, worded
-from condal.cvxpy.quadratic import is_convex
 from condal.cvxpy.svec import Layout, smat, triangle
-from condal.linalg.norms import row_norms, stable_norm
-from condal.linalg.points import Array, Indices
+from condal.linalg.norms import stable_norm
+from condal.linalg.points import Array
 from condal.problem import gap_unit
 
 LIFT = 0.2  # of the allowed gap that a bound may lose to a proof inside the cones
@@ -48,31 +47,26 @@ class Judge:
 
         With P, x stands before z where P has entries.
         """
-        P, form = self.problem.P, self._separators
-        if P is None:
+        form, structure = self._separators, self.problem.structure
+        if self.problem.P is None:
             return form
-        J, m = self._curved, self.problem.b.size
-        inner = sp.csr_array(sp.block_diag([P[J][:, J], sp.csr_array((m, m))]))
+        rows, count = structure.dual_rows, structure.curved.size
         return ConicForm(
-            np.concatenate([np.zeros(J.size), form.c]),
-            sp.csr_array(sp.hstack([P[:, J], form.A])),
+            np.concatenate([np.zeros(count), form.c]),
+            rows.A,
             form.b,
-            (Cone("free", J.size), *form.cones),
-            inner,
+            (Cone("free", count), *form.cones),
+            structure.dual_curvature,
+            rows,
         )
 
     @cached_property
     def _separators(self) -> ConicForm:
         """The dual without P, whose rays separate."""
-        A, b, c = self.problem.A, self.problem.b, self.problem.c
-        free = Cone("free", self.problem.layout.zero)
-        cones = (cone.dual for cone in _cones(self.problem.layout))
-        return ConicForm(b, sp.csr_array(A.T), -c, (free, *cones))
-
-    @cached_property
-    def _curved(self) -> Indices:
-        """The columns where P has entries."""
-        return np.unique(self.problem.P.indices)
+        problem, rows = self.problem, self.problem.structure.separators
+        free = Cone("free", problem.layout.zero)
+        cones = (cone.dual for cone in _cones(problem.layout))
+        return ConicForm(problem.b, rows.A, -problem.c, (free, *cones), None, rows)
 
     @cached_property
     def primal(self) -> ConicForm:
@@ -153,9 +147,9 @@ class Judge:
         """
         if self.problem.P is not None:
             assert x is not None
-            if not self.convex:
+            if not self.problem.structure.convex:
                 return -inf
-            z = np.concatenate([x[self._curved], z])
+            z = np.concatenate([x[self.problem.structure.curved], z])
         return -proved_value(self.dual, z, lambda: self._inner_dual, -enough)[0]
 
     def _deep_bound(self, pair: Pair, allowed: float, inner: Pair | None = None) -> float:
@@ -163,7 +157,7 @@ class Judge:
 
         z moves towards `inner`, or to about the central point whose gap is a share of `allowed`.
         """
-        if self.problem.P is not None and not self.convex:
+        if self.problem.P is not None and not self.problem.structure.convex:
             return -inf
         x, z, form, share = pair.x, pair.z, self.dual, LIFT * allowed
         if inner is not None:
@@ -171,7 +165,7 @@ class Judge:
             part = min(1.0, share / loss if loss > 0 else 1.0)
             x, z = x + part * (inner.x - x), z + part * (inner.z - z)
         if self.problem.P is not None:
-            z = np.concatenate([x[self._curved], z])
+            z = np.concatenate([x[self.problem.structure.curved], z])
         if inner is None:
             s = self.problem.b - self.problem.A @ x
             s = np.concatenate([np.zeros(z.size - s.size), s])
@@ -182,11 +176,6 @@ class Judge:
         """Return the objective of the dual, about."""
         problem = self.problem
         return problem.value(pair.x) - float(problem.gradient(pair.x) @ pair.x + problem.b @ pair.z)
-
-    @cached_property
-    def convex(self) -> bool:
-        """Whether the objective is proved convex."""
-        return is_convex(self.problem.P)
 
     @cached_property
     def _inner_dual(self) -> Array | None:
@@ -246,7 +235,7 @@ class Judge:
     def _units(self) -> tuple[Array, float]:
         """The size of each row or block, and the distance of b from K."""
         problem = self.problem
-        sizes = np.maximum(row_norms(problem.A), np.abs(problem.b))
+        sizes = np.maximum(problem.structure.row_norms, np.abs(problem.b))
         at_zero = float(stable_norm(_violations(problem.layout, problem.b)))
         return _by_block(problem.layout, sizes, np.max), at_zero
 
@@ -263,7 +252,20 @@ class Judge:
 
         Without z, a vector is searched for.
         """
-        return proved_ray(self._separators, z)
+        problem, kept = self.problem, self.problem.structure.separating_rows
+        zero, end = problem.layout.zero, problem.layout.zero + problem.layout.nonneg
+        equations, inequalities = np.searchsorted(kept, [zero, end])
+        layout = replace(problem.layout, zero=int(equations), nonneg=int(inequalities - equations))
+        A = sp.csr_array(problem.A[kept].T)
+        A = sp.csr_array(A[np.diff(A.indptr) > 0])
+        cones = (Cone("free", layout.zero), *(cone.dual for cone in _cones(layout)))
+        form = ConicForm(problem.b[kept], A, np.zeros(A.shape[0]), cones)
+        ray = proved_ray(form, None if z is None else z[kept])
+        if ray is None:
+            return None
+        full: Array = np.zeros(problem.b.size)
+        full[kept] = ray
+        return full
 
     def attained(self, v: Array) -> float:
         """Return the least objective that a feasible point near (x, s) is proved to have."""

@@ -24,6 +24,7 @@ from condal.methods.nearest import NearestPoint, nearest_psd
 MIN_SIDE = 20  # below it, other engines are as fast
 UNIFORM = 1e-12  # relative: the weights of all entries are the same
 STEP = 2e-9  # seconds of an iteration, per cube of the side
+MAX_ERROR = 100.0  # times the accuracy: a larger error is not a solution
 DEPTH = 1e-2  # of a z inside its cone, times tol and relative to the largest entry of z
 
 
@@ -116,7 +117,13 @@ class NearestMatrix:
         """Return the solution that the Newton method proposes."""
         start = time.perf_counter()
         n, b = self.problem.layout.psd[0], self.problem.b[self._others]
-        point, iterations = nearest_psd(smat(self.centre, n), self._rows, b, accuracy)
+        kept = self.problem.structure.kept
+        first = kept.get(self.name) if options.warm_start else None
+        point, iterations = nearest_psd(smat(self.centre, n), self._rows, b, accuracy, first)
+        kept[self.name] = point.y
+        if point.error > MAX_ERROR * accuracy:  # the equations may contradict each other
+            nothing = Pair(np.zeros(self.problem.c.size), np.zeros(self.problem.b.size))
+            return Proposal("", nothing, iterations, time.perf_counter() - start)
         x, Z = self._x(point.X), self.weight * point.complement
         depth = DEPTH * options.tol * float(np.abs(Z).max(initial=1.0))
         deeper = np.eye(n) * depth

@@ -69,6 +69,11 @@ class NearestPoint:
         """b - A(X)."""
         return np.asarray(self.b - self.rows @ self.X.ravel())
 
+    @property
+    def error(self) -> float:
+        """The residual, relative to 1 + |b|."""
+        return float(np.linalg.norm(self.residual) / (1.0 + np.linalg.norm(self.b)))
+
     @cached_property
     def dual(self) -> float:
         """The negative dual objective, 1/2 |X(y)|^2 - <b, y>."""
@@ -122,7 +127,9 @@ class NearestPoint:
         return np.maximum(diagonal, 1e-3) * size
 
 
-def nearest_psd(C: Array, rows: Any, b: Array, accuracy: float) -> tuple[NearestPoint, int]:
+def nearest_psd(
+    C: Array, rows: Any, b: Array, accuracy: float, start: Array | None = None
+) -> tuple[NearestPoint, int]:
     """Return the point near enough to the solution, and the iterations.
 
     Parameters
@@ -135,6 +142,8 @@ def nearest_psd(C: Array, rows: Any, b: Array, accuracy: float) -> tuple[Nearest
         Their right sides.
     accuracy : float
         The residual to reach, relative to 1 + |b|.
+    start : ndarray of shape (m,), optional
+        The first y; 0 by default.
 
     Returns
     -------
@@ -143,11 +152,10 @@ def nearest_psd(C: Array, rows: Any, b: Array, accuracy: float) -> tuple[Nearest
     iterations : int
         The Newton steps.
     """
-    at = NearestPoint(C, rows, b, np.zeros(b.size))
-    target = accuracy * (1.0 + float(np.linalg.norm(b)))
+    at = NearestPoint(C, rows, b, np.zeros(b.size) if start is None else start)
     for k in range(MAX_ITERS):
         check_cancelled()
-        if np.linalg.norm(at.residual) <= target or current_limit().is_over():
+        if at.error <= accuracy or current_limit().is_over():
             return at, k
         direction = at.newton_direction()
         slope, length = float(at.residual @ direction), 1.0

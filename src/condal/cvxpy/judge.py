@@ -31,6 +31,7 @@ from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.problem import gap_unit
 
+ROUNDED_ZERO = 1e-18  # relative to the data: smaller objectives count as 0
 LIFT = 0.2  # of the allowed gap that a bound may lose to a proof inside the cones
 
 
@@ -138,7 +139,10 @@ class Judge:
         """Return what tol is relative to, if x and z have about the sizes of a solution."""
         slope = self.problem.gradient(pair.x)
         norms = [stable_norm(v) for v in (slope, pair.x, self.problem.b, pair.z)]
-        return gap_unit(objective, norms[0] * norms[1] + norms[2] * norms[3])
+        reach = norms[0] * norms[1] + norms[2] * norms[3]
+        if reach <= ROUNDED_ZERO * (norms[0] + norms[2]):  # a solution of 0, rounded
+            return 1.0
+        return gap_unit(objective, reach)
 
     def bound(self, z: Array, enough: float = inf, x: Array | None = None) -> float:
         """Return the best lower bound that is proved near z; -inf if there is none.

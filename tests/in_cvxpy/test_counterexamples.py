@@ -167,7 +167,7 @@ def test_a_small_objective_is_solved_relative_to_its_own_size(unit):
 
 
 def test_the_time_of_a_solve_is_that_of_all_its_phases():
-    X = cp.Variable((3, 3), PSD=True)
+    X = cp.Variable((25, 25), PSD=True)
     start = time.perf_counter()
     problem = said_of(X[0, 1] + cp.norm(X), [cp.trace(X) <= 3, X[0, 0] == 1])
     wall = time.perf_counter() - start

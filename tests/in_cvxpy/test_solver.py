@@ -13,6 +13,9 @@ cp = pytest.importorskip("cvxpy", minversion="1.9", reason="the plug-in needs CV
 
 import condal
 from condal.cvxpy import CONDAL
+from condal.cvxpy.embedded import EmbeddedEngine
+from condal.cvxpy.forms import Dual
+from condal.cvxpy.solver import cone_program
 from condal.problems import max_cut
 from known import random_graph
 
@@ -25,7 +28,7 @@ def cut_problem(W):
 
 def test_max_cut_is_the_librarys_own():
     """The same method, and the same answer: the structure of the problem was recovered."""
-    W = random_graph(60, 6.0)
+    W = random_graph(300, 6.0)
     problem, ours = cut_problem(W.toarray()), condal.solve(max_cut(W), tol=1e-4)
     problem.solve(solver=CONDAL(tol=1e-4))
     result = problem.solver_stats.extra_stats
@@ -109,7 +112,9 @@ def test_hermitian_matrices():
 def test_the_dual_is_solved_where_it_is_smaller():
     """171 entries of an 18 x 18 matrix, and 4 variables."""
     problem = largest_eigenvalue(18)
-    problem.solve(solver=CONDAL())
+    engine = EmbeddedEngine(cone_program(problem.get_problem_data(CONDAL())[0]))
+    assert isinstance(engine.form, Dual)
+    problem.solve(solver=CONDAL(method="interior-point"))
     result = problem.solver_stats.extra_stats
     assert result.problem_name == "CVXPY problem, dual"
     assert result.objective <= problem.value + 1e-3

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
+from condal.certificates.row_space import RowSpace
 from condal.linalg.points import Array, Indices
 
 SQRT2_ABOVE = 1.4142135623730952  # the least double above the square root of 2
+
+
+@lru_cache(maxsize=64)
+def _triangle(n: int) -> tuple[Indices, Indices]:
+    """The columns and rows of the lower triangle, column by column."""
+    return np.triu_indices(n)
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,7 @@ class Cone:
         if not self.packed:
             full = v.reshape(self.n, self.n)
             return 0.5 * (full + full.T)
-        cols, rows = np.triu_indices(self.n)
+        cols, rows = _triangle(self.n)
         full = np.zeros((self.n, self.n))
         full[rows, cols] = np.where(rows == cols, v, 0.5 * v) if self.doubled else v
         full[cols, rows] = full[rows, cols]
@@ -67,27 +74,47 @@ class Cone:
         """Return the entries of a matrix in the order of the coordinates, none of them doubled."""
         if not self.packed:
             return np.asarray(full, dtype=np.float64).ravel()
-        cols, rows = np.triu_indices(self.n)
+        cols, rows = _triangle(self.n)
         return np.asarray(full[rows, cols], dtype=np.float64)
+
+    def vector(self, full: Array) -> Array:
+        """Return the coordinates of a symmetric matrix, doubled if those of the block are."""
+        v = self.coordinates(full)
+        return v * (2.0 - self.coordinates(np.eye(self.n))) if self.doubled else v
 
 
 @dataclass(frozen=True, eq=False)
 class ConicForm:
-    """minimise <c, x> subject to Ax = b, x in the product of the cones.
+    """minimise <c, x> + 1/2 <x, Px> subject to Ax = b, x in the product of the cones.
 
-    Entries of A that are stored twice are added up here, once: each proof sees the same matrix.
+    P, in CSR, is None without a quadratic term. Entries of A that are stored twice are added up
+    here, once: each proof sees the same matrix.
     """
 
     c: Array = field(repr=False)
     A: Any = field(repr=False)
     b: Array = field(repr=False)
     cones: tuple[Cone, ...]
+    P: Any = field(default=None, repr=False)
+    known_rows: RowSpace | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.A.format != "csr" or not self.A.has_canonical_format:
             A = sp.csr_array(self.A, copy=True)
             A.sum_duplicates()
             object.__setattr__(self, "A", A)
+
+    @cached_property
+    def row_space(self) -> RowSpace:
+        """The rows of A: `known_rows` if they are the rows of this A."""
+        if self.known_rows is not None and self.known_rows.A is self.A:
+            return self.known_rows
+        return RowSpace(self.A)
+
+    @cached_property
+    def curvature(self) -> RowSpace:
+        """The rows of P."""
+        return RowSpace(self.P)
 
     @cached_property
     def places(self) -> tuple[slice, ...]:
@@ -119,13 +146,13 @@ class ConicForm:
 
     @property
     def directions(self) -> ConicForm:
-        """minimise <c, d> subject to Ad = 0, d in the cones."""
-        return replace(self, b=np.zeros(self.b.size))
+        """minimise <c, d> subject to Ad = 0, d in the cones, without the quadratic term."""
+        return replace(self, b=np.zeros(self.b.size), P=None)
 
     @property
     def feasibility(self) -> ConicForm:
         """The form without its objective."""
-        return replace(self, c=np.zeros(self.c.size))
+        return replace(self, c=np.zeros(self.c.size), P=None)
 
     @cached_property
     def free(self) -> Indices:

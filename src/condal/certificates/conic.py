@@ -27,7 +27,9 @@ from condal.certificates.exact import (
     row_fractions,
     shortest_solution,
 )
-from condal.certificates.residuals import TINY, column_norms, dot, powers_of_two, residual
+from condal.certificates.objective import objective_above
+from condal.certificates.residuals import column_norms, dot, powers_of_two, residual
+from condal.certificates.row_space import TINY
 from condal.linalg.deflation import has_outlier, without_outlier
 from condal.linalg.factorisations import dense_cholesky, sparse_factorisation
 from condal.linalg.points import Array
@@ -70,9 +72,7 @@ def proved_upper_bound(form: ConicForm, x: Array) -> float:
     share, weight = _primal_correction(form, x, room)
     if share == inf:
         return _exact_upper_bound(form, x, room)
-    value, error = dot(form.c, x)
-    moved = norm_above(form.c * weight) * share * ROUND_UP
-    return float(np.nextafter(value + error + moved, inf))
+    return objective_above(form, x, weight, share)
 
 
 def proves_infeasible(form: ConicForm, y: Array) -> bool:
@@ -204,7 +204,7 @@ def _primal_correction(form: ConicForm, x: Array, room: Array) -> tuple[float, A
 def _exact_upper_bound(form: ConicForm, x: Array, room: Array) -> float:
     """Return the objective of x after a correction that is computed in fractions; inf if none."""
     A = sp.csr_array(form.A)
-    if A.shape[0] > MAX_EXACT_ROWS or A.nnz > MAX_EXACT_ENTRIES:
+    if form.P is not None or A.shape[0] > MAX_EXACT_ROWS or A.nnz > MAX_EXACT_ENTRIES:
         return inf
     largest = float(np.abs(x).max(initial=0.0)) or 1.0
     right_sides = [exact_residual((A, x), form.b, i) for i in range(form.b.size)]

@@ -41,7 +41,7 @@ def exact_value(form: ConicForm, v: Array, enough: float = -inf) -> tuple[float,
     point is found. No more faces are tried once the objective is `enough`.
     """
     best = inf, v
-    if not _is_small(form) or not np.isfinite(v).all():
+    if form.P is not None or not _is_small(form) or not np.isfinite(v).all():
         return best
     seen: set[tuple[Any, ...]] = set()
     for share in SHARES:

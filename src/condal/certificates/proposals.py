@@ -17,6 +17,7 @@ from scipy.sparse.linalg import splu
 from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.conic import proved_upper_bound
 from condal.certificates.faces import exact_value
+from condal.certificates.inner import inner_value
 from condal.certificates.residuals import residual
 from condal.linalg.points import Array
 from condal.runtime.time_limit import current_limit
@@ -42,7 +43,9 @@ def proved_value(
     `inner` returns a point inside the cones that satisfies the rows; it is called if nothing else
     is `enough`. When the time is up, no more vectors are tried.
     """
-    best = inf, v
+    best = inner_value(form, v)
+    if best[0] <= enough:
+        return best
     for w in chain(_on_rows(form, v), _simple(form, v), _towards(form, v, inner)):
         value = proved_upper_bound(form, w)
         best = min(best, (value, w), key=lambda pair: pair[0])

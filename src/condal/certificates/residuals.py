@@ -8,14 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.certificates.exact import rounded_residual
+from condal.certificates.row_space import TINY, WIDE, WIDE_UNIT
 from condal.linalg.points import Array
 
 MAX_SMALL_TERMS = 20_000  # of a system whose residual is rounded only once throughout
 MAX_EXACT_TERMS = 200_000  # products that are added up without rounding
-TINY = float(np.finfo(np.float64).tiny)  # what underflow may lose
-# Residuals are computed in the widest format of the machine and rounded once.
-WIDE = np.longdouble
-WIDE_UNIT = float(np.finfo(WIDE).eps)
 
 
 def residual(t: Array, M: Any, v: Array) -> tuple[Array, Array]:

@@ -4,48 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from math import inf, nan
+from math import inf
 from typing import Any
 
 import numpy as np
 from cvxpy import settings
 
-from condal.certificates.history import Row
+from condal.cvxpy.engines import EngineAnswers
 from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal
-from condal.cvxpy.interior import (
-    DIRECTION,
-    SEPARATOR,
-    SOLUTION,
-    Proposal,
-    affordable,
-    propose,
-    tiny,
-)
 from condal.cvxpy.judgement import JudgedResult, Judgement
 from condal.cvxpy.options import Options
+from condal.cvxpy.quadratic import cone_rows, with_cone
 from condal.cvxpy.recession import least_direction
 from condal.cvxpy.signs import refuting_row
 from condal.cvxpy.solving import Solved, solve_program
 from condal.cvxpy.verdicts import (
-    POOR_ERROR,
     PROVED,
     CvxpyAnswer,
     Ended,
-    Verdicts,
-    no_result,
     poor,
 )
 from condal.errors import ProblemError
 from condal.problems.conic.rays import SIZE_GUESSES, point_size
 from condal.problems.conic.trace_bound import UnboundedTraceError
 from condal.report.progress import Progress
-from condal.result import Result, Status
+from condal.result import Status
 from condal.runtime.time_limit import TimeLimit
 
 MAX_PRIMAL_CONSTRAINTS = (
     100  # up to which the primal is solved first; the dual's bound is from above
 )
 DUAL_ADVANTAGE = 4  # solve the dual first if the primal has this many times its constraints
+QUICK_STEP = 0.02  # seconds of an interior-point iteration
 GUESS_ITERS = 2_000  # of a solve within a guessed trace
 OUT_OF_TIME = (
     "the time limit was reached before there was an answer: raise max_seconds, or pass "
@@ -60,14 +50,41 @@ def answer_problem(
     """Return the answer to a CVXPY problem; raise ProblemError if nothing bounds the trace."""
     limit = TimeLimit(options.max_seconds)
     with limit.on():  # for the proofs of the judge
-        answer = _Question(problem, options, progress, limit).answer()
+        answer = _answer(problem, options, progress, limit)
     seconds = limit.seconds
     result = None if answer.result is None else replace(answer.result, seconds=seconds)
     return replace(answer, result=result, seconds=seconds)
 
 
+def _answer(
+    problem: CvxpyProblem, options: Options, progress: Progress | None, limit: TimeLimit
+) -> CvxpyAnswer:
+    if problem.P is None:
+        return _Question(problem, options, progress, limit).answer()
+    native = None
+    if options.method is None and options.trace_bound is None:
+        native = EngineAnswers(problem, options, progress, limit).by_engines()
+        if native is not None and (native.status in PROVED or limit.is_over()):
+            return native
+    linear = with_cone(problem)
+    try:
+        answer = _Question(linear, options, progress, limit).answer()
+    except ProblemError:
+        if native is None:
+            raise
+        return native
+    stated = replace(
+        answer,
+        x=None if answer.x is None else answer.x[:-1],
+        z=None if answer.z is None else np.delete(answer.z, cone_rows(linear)),
+    )
+    if native is None or stated.status in PROVED:
+        return stated
+    return min(stated, native, key=_error)
+
+
 @dataclass(frozen=True, eq=False)
-class _Question(Verdicts):
+class _Question(EngineAnswers):
     """The ways to an answer of a CVXPY problem."""
 
     answered: dict[Any, CvxpyAnswer] = field(default_factory=dict)
@@ -75,9 +92,6 @@ class _Question(Verdicts):
     def answer(self) -> CvxpyAnswer:
         if not self.problem.layout.blocks:
             return self._of_equations()
-        refuted = self._refuted_by_elimination()
-        if refuted is not None:
-            return refuted
         unproved: list[CvxpyAnswer] = []
         for route in self._routes():
             try:
@@ -97,18 +111,20 @@ class _Question(Verdicts):
     def _routes(self) -> list[Callable[[], CvxpyAnswer | None]]:
         """The ways to an answer, cheapest first.
 
-        Within a trace that rows bound, the methods of this library are fastest, except on the
-        smallest problems. An interior-point method needs no such bound, which only a solve may
-        find.
+        Interior-point methods need no bound on the trace and come first where an iteration is
+        quick. Within a trace that rows bound, the first-order methods are faster on large
+        problems. Only a solve may find another bound, so that comes last.
         """
+        later = [self._refuted_by_elimination, self._by_search]
         if self.options.method is not None or self.options.trace_bound is not None:
-            return [self._by_search]
-        routes = [self._within_rows, self._by_interior_point]
-        if not affordable(self.problem):
-            routes.pop()
-        elif tiny(self.problem):
-            routes.reverse()
-        return [*routes, self._by_search]
+            return later
+        later.insert(1, self._within_rows)
+        if self.step_seconds <= QUICK_STEP:
+            safe = self.problem.structure.has_independent_equations
+            later.insert(0 if safe else 1, self.by_engines)
+        else:
+            later.insert(2, self.by_engines)
+        return later
 
     def _refuted_by_elimination(self) -> CvxpyAnswer | None:
         """Return the answer if a contradiction that the elimination finds is proved."""
@@ -121,24 +137,6 @@ class _Question(Verdicts):
             proposals.append(form.separating(-refuting))
         refuted = (self._refuted(z) for z in proposals)
         return next((answer for answer in refuted if answer is not None), None)
-
-    def _by_interior_point(self) -> CvxpyAnswer | None:
-        """Answer by an interior-point method; None if it ends with nothing of use."""
-        proposal = propose(self.problem, self._left)
-        x, z = proposal.pair
-        if proposal.outcome == SEPARATOR:
-            return self._refuted(z)
-        if proposal.outcome == DIRECTION:
-            return self._unbounded_answer() if self.judge.unbounded(x) else None
-        if proposal.outcome != SOLUTION or self.problem.error(proposal.pair) > POOR_ERROR:
-            return None
-        judged = self.judge.judge(proposal.pair, self.options.tol)
-        proved = judged.within(self.options.tol)
-        status = settings.OPTIMAL if proved else settings.OPTIMAL_INACCURATE
-        result = _interior_result(status, judged, proposal)
-        if self.progress is not None:
-            self.progress(result.history.last)
-        return self._ended(Ended(status, result), status, judged, x=x, z=z)
 
     def _within_rows(self) -> CvxpyAnswer | None:
         """Answer by a solve within a trace that a sum of rows bounds; None if none does."""
@@ -314,13 +312,3 @@ def _error(answer: CvxpyAnswer) -> float:
         return inf
     error = answer.result.judgement.error
     return inf if np.isnan(error) else error
-
-
-def _interior_result(status: str, judged: Judgement, proposal: Proposal) -> Result:
-    """Return the result of a solve by the interior-point method: one row of history, its last."""
-    result = replace(no_result(status, judged), method="Clarabel", seconds=proposal.seconds)
-    row: dict[str, Any] = dict.fromkeys(Row._fields, nan)
-    row |= {"k": proposal.iterations, "oracle_calls": 0, "matvecs": 0, "seconds": proposal.seconds}
-    row |= {name: getattr(judged, name) for name in ("objective", "bound", "gap", "infeasibility")}
-    result.history.append(Row(**row))
-    return replace(result, y=proposal.pair.z)

@@ -68,7 +68,7 @@ def certify(problem: cp.Problem, *, trace_bound: float | None = None) -> Checked
     """
     if problem.status is None:
         raise ProblemError("certify takes a solved problem: call problem.solve(...) first")
-    data, chain, inverse = problem.get_problem_data(CONDAL())
+    data, chain, inverse = problem.get_problem_data(CONDAL(), solver_opts={"use_quad_obj": False})
     judge = Judge(cone_program(data))
     if problem.status in settings.INF_OR_UNB:
         return _without_optimum(problem, judge, _duals(problem, chain, inverse, judge))

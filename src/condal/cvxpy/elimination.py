@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,8 @@ class Elimination:
     M has a row for each of `rest`, the rows outside the basis: s_i - A_i E s = b_i - A_i p. `ray`
     is a direction that no row sees and along which the objective falls, or None. `contradictions`
     are the remaining rows that state 0 = g with g nonzero. Both may be rounding: they propose
-    verdicts, which the judge proves or not.
+    verdicts, which the judge proves or not. If s determines x, it is `unique`: no objective has a
+    ray.
     """
 
     p: Array = field(repr=False)
@@ -46,6 +47,13 @@ class Elimination:
     g: Array = field(repr=False)
     ray: Array | None = field(repr=False)
     contradictions: Indices = field(repr=False)
+    unique: bool = False
+
+    def with_right_side(self, A: Any, b: Array) -> Elimination:
+        """Return the elimination of the same A with another b, where x is `unique`."""
+        p = np.asarray(self.E @ b)
+        g, contradictions = _right_side(A, b, p, self.rest, self.M)
+        return replace(self, p=p, g=g, contradictions=contradictions)
 
 
 def eliminate(A: Any, b: Array, c: Array, kinds: Indices) -> Elimination:
@@ -68,9 +76,7 @@ def eliminate(A: Any, b: Array, c: Array, kinds: Indices) -> Elimination:
     M = sp.csr_array((np.ones(cone_rows.size), (cone_rows, rest[cone_rows])), shape=M.shape) - M
     M.data[kinds[M.indices] == ZERO] = 0.0
     M.eliminate_zeros()
-    terms = np.abs(b[rest]) + abs(rest_rows) @ np.abs(cover.p)
-    g = drop_rounding(b[rest] - rest_rows @ cover.p, terms)
-    contradicts = (np.diff(M.indptr) == 0) & (np.abs(g) > MAX_INCONSISTENCY * terms)
+    g, contradictions = _right_side(cover.A, b, cover.p, rest, M)
     large = np.linalg.norm(cover.ray) > MIN_RAY * np.linalg.norm(c)
     return Elimination(
         p=cover.p,
@@ -80,8 +86,18 @@ def eliminate(A: Any, b: Array, c: Array, kinds: Indices) -> Elimination:
         M=M,
         g=g,
         ray=cover.ray if large else None,
-        contradictions=rest[contradicts],
+        contradictions=contradictions,
+        unique=cover.unique,
     )
+
+
+def _right_side(A: Any, b: Array, p: Array, rest: Indices, M: Any) -> tuple[Array, Indices]:
+    """Return g, and the remaining rows that contradict it."""
+    rows = A[rest]
+    terms = np.abs(b[rest]) + abs(rows) @ np.abs(p)
+    g = drop_rounding(b[rest] - rows @ p, terms)
+    contradicts = (np.diff(M.indptr) == 0) & (np.abs(g) > MAX_INCONSISTENCY * terms)
+    return g, rest[contradicts]
 
 
 class _Cover:
@@ -100,6 +116,7 @@ class _Cover:
         m, n = self.A.shape
         self.E, self.p, self.ray = sp.csr_array((n, m)), np.zeros(n), np.zeros(n)
         self.covered, self.used = np.zeros(n, dtype=bool), np.zeros(m, dtype=bool)
+        self.unique = True  # as long as rows determine the columns that they cover
         self.T: Any = self.A
         self.L: Any = None
         self.left = np.diff(self.A.indptr)  # uncovered entries per row of T
@@ -189,11 +206,13 @@ class _Cover:
         seen_by = np.diff(T.indptr)
         unseen = np.flatnonzero(~self.covered & (seen_by == 0))
         self.ray[unseen] = -self.c[unseen]
+        self.unique &= not unseen.size
         alone = self.left > 0
         alone[T.indices[np.repeat(seen_by, seen_by) > 1]] = False
         rows = np.flatnonzero(alone)
         if rows.size == 0:
             return
+        self.unique = False
         owner, cols, values = self._entries(rows)
         squares = np.bincount(owner, values**2, rows.size)
         along = np.bincount(owner, values * self.c[cols], rows.size) / squares
@@ -210,6 +229,7 @@ class _Cover:
             inverses.append((cols, piece.rows, piece.inverse))
         if not inverses:
             return
+        self.unique = False
         S = self._sparse(
             np.concatenate([np.repeat(cols, rows.size) for cols, rows, _ in inverses]),
             np.concatenate([np.tile(rows, cols.size) for cols, rows, _ in inverses]),

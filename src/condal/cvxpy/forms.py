@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from condal.cvxpy.elimination import Elimination, drop_rounding, eliminate
-from condal.cvxpy.svec import ZERO, Layout
+from condal.certificates.residuals import dot
+from condal.cvxpy.elimination import Elimination, drop_rounding
+from condal.cvxpy.structure import Structure
+from condal.cvxpy.svec import Layout
 from condal.linalg.points import Array
 from condal.problems.conic.program import Program
 
@@ -24,9 +26,10 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CvxpyProblem:
-    """min <c, x> subject to Ax + s = b, s in K, with the rows of K in the order of `layout`.
+    """min <c, x> + 1/2 <x, Px> subject to Ax + s = b, s in K, with rows in the order of `layout`.
 
-    `names` holds the first column and the name of each of the user's variables.
+    P is None for a linear objective. `names` holds the first column and the name of each of the
+    user's variables.
     """
 
     A: Any = field(repr=False)
@@ -34,6 +37,21 @@ class CvxpyProblem:
     c: Array = field(repr=False)
     layout: Layout
     names: tuple[tuple[int, str], ...] = field(default=(), repr=False)
+    P: Any = field(default=None, repr=False)
+    known: Structure | None = field(default=None, repr=False)
+
+    @cached_property
+    def structure(self) -> Structure:
+        """What depends on A, P and the cones: `known` from another solve if it is given."""
+        return self.known or Structure(self.A, self.layout, self.P)
+
+    def value(self, x: Array) -> float:
+        """Return the objective."""
+        return dot(self.c, x)[0] + (0.0 if self.P is None else 0.5 * dot(self.P @ x, x)[0])
+
+    def gradient(self, x: Array) -> Array:
+        """Return the gradient of the objective."""
+        return self.c if self.P is None else np.asarray(self.c + self.P @ x)
 
     @property
     def fewest(self) -> tuple[int, int]:
@@ -44,13 +62,14 @@ class CvxpyProblem:
     def error(self, pair: Pair) -> float:
         """Return the error of x and z: the largest of both infeasibilities and the gap."""
         (x, z), layout = pair, self.layout
-        s, r, value = self.b - self.A @ x, self.c + self.A.T @ z, float(self.c @ x)
+        s, r, value = self.b - self.A @ x, self.gradient(x) + self.A.T @ z, self.value(x)
+        curved = 0.0 if self.P is None else float(x @ (self.P @ x))
         primal = max(float(np.abs(s[: layout.zero]).max(initial=0.0)), layout.outside(s))
         dual = max(float(np.abs(r).max(initial=0.0)), layout.outside(z / layout.multiplicity))
         return max(
             primal / (1.0 + float(np.abs(self.b).max(initial=0.0))),
             dual / (1.0 + float(np.abs(self.c).max(initial=0.0))),
-            abs(value + float(self.b @ z)) / (1.0 + abs(value)),
+            abs(value + 0.5 * curved + float(self.b @ z)) / (1.0 + abs(value)),
         )
 
     def moved(self, x: Array) -> list[str]:
@@ -73,8 +92,7 @@ class Primal:
 
     @cached_property
     def elimination(self) -> Elimination:
-        problem = self.problem
-        return eliminate(problem.A, problem.b, problem.c, problem.layout.kinds)
+        return self.problem.structure.eliminate(self.problem.b, self.problem.c)
 
     @cached_property
     def _constraining(self) -> Any:
@@ -154,9 +172,7 @@ class Dual:
     @cached_property
     def elimination(self) -> Elimination:
         """w = -E (c + A1'z); a ray of it proves that the equations contradict each other."""
-        A0, _, b0, _ = self._split
-        n = self.problem.c.size
-        return eliminate(A0.T, np.zeros(n), b0, np.full(n, ZERO + 1))
+        return self.problem.structure.eliminate_dual(self.problem.b)
 
     @cached_property
     def program(self) -> Program:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,12 @@ import scipy.sparse as sp
 
 from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.options import Options
-from condal.cvxpy.svec import triangle
+from condal.cvxpy.svec import Layout, triangle
 from condal.linalg.points import Indices
 
-MAX_FACTOR_FLOPS = 1e10  # of the psd blocks, for each iteration; first-order methods win above
-MAX_ENTRIES = 2_000_000  # of A
-TINY_FLOPS, TINY_ENTRIES = 1e6, 5_000  # of problems that are solved in milliseconds
+CUBE, SQUARE, ENTRY, ROW = 0.02, 40.0, 20.0, 100.0  # ns per iteration: psd rows, entries of A, rows
 MAX_ITERATIONS = 200
-ACCURACY = 1e-9  # of a proposal: proofs lose some of it
+MAX_RESIDUAL = 1e-7  # of a proposal: a step onto the rows must not leave the cones
 SOLUTION, SEPARATOR, DIRECTION = "solution", "separator", "direction"
 OUTCOMES = {
     "Solved": SOLUTION,
@@ -49,36 +48,47 @@ class Proposal:
         The iterations of the engine.
     seconds : float
         The wall time.
+    inner : Pair or None
+        A z deep inside its cone and the x of its tangent, if the engine knows them.
     """
 
     outcome: str
     pair: Pair
     iterations: int
     seconds: float
+    inner: Pair | None = None
 
 
-def affordable(problem: CvxpyProblem) -> bool:
-    """Return whether an interior-point method is the right engine for a problem of this size."""
-    return _flops(problem) <= MAX_FACTOR_FLOPS and problem.A.nnz <= MAX_ENTRIES
+@dataclass(frozen=True, eq=False)
+class ClarabelEngine:
+    """Clarabel for one problem."""
+
+    problem: CvxpyProblem
+
+    @property
+    def name(self) -> str:
+        """The name of the method."""
+        return "Clarabel"
+
+    @cached_property
+    def step_seconds(self) -> float:
+        """About the seconds of an iteration."""
+        A, layout = self.problem.A, self.problem.layout
+        sides = np.array([triangle(n) for n in layout.psd], dtype=np.float64)
+        psd = float((CUBE * sides**3 + SQUARE * sides**2).sum())
+        return 1e-9 * (psd + ENTRY * A.nnz + ROW * A.shape[0])
+
+    def propose(self, options: Options, accuracy: float) -> Proposal:
+        """Return what Clarabel proposes."""
+        return _propose(self.problem, options, accuracy)
 
 
-def tiny(problem: CvxpyProblem) -> bool:
-    """Return whether an interior-point method takes milliseconds."""
-    return _flops(problem) <= TINY_FLOPS and problem.A.nnz <= TINY_ENTRIES
-
-
-def _flops(problem: CvxpyProblem) -> float:
-    """Return about the flops of the psd blocks in one factorisation."""
-    return sum(float(triangle(n)) ** 3 for n in problem.layout.psd)
-
-
-def propose(problem: CvxpyProblem, options: Options) -> Proposal:
-    """Return what Clarabel proposes for min <c, x>, Ax + s = b, s in K."""
+def _propose(problem: CvxpyProblem, options: Options, accuracy: float) -> Proposal:
+    """Return what Clarabel proposes for min <c, x> + 1/2 <x, Px>, Ax + s = b, s in K."""
     import clarabel
 
     start = time.perf_counter()
-    layout, order = problem.layout, _order(problem)
-    scale = np.sqrt(layout.multiplicity)[order]  # Clarabel's triangles preserve inner products
+    layout = problem.layout
     cones: list[Any] = [clarabel.ZeroConeT(layout.zero)] if layout.zero else []
     cones += [clarabel.NonnegativeConeT(layout.nonneg)] if layout.nonneg else []
     cones += [clarabel.SecondOrderConeT(n) for n in layout.soc]
@@ -86,29 +96,47 @@ def propose(problem: CvxpyProblem, options: Options) -> Proposal:
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_iter = min(options.max_iters or MAX_ITERATIONS, MAX_ITERATIONS)
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = ACCURACY
+    settings.tol_gap_abs = settings.tol_gap_rel = accuracy
+    settings.tol_feas = min(accuracy, MAX_RESIDUAL)
     if options.max_seconds is not None:
         settings.time_limit = options.max_seconds
-    A = sp.csc_matrix(problem.A[order] * scale[:, None])
-    P = sp.csc_matrix((A.shape[1], A.shape[1]))
+    (A, P), b = _matrices(problem), problem.b
+    if layout.psd:
+        order, scale = _order(layout), np.sqrt(layout.multiplicity)
+        b = (scale * b)[order]
     try:
-        solution = clarabel.DefaultSolver(
-            P, problem.c, A, scale * problem.b[order], cones, settings
-        ).solve()
+        solver = clarabel.DefaultSolver(P, problem.c, A, b, cones, settings)
+        solution = solver.solve()
     except BaseException as error:  # a failure in compiled code is not an Exception
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
         return Proposal("", Pair(np.zeros(0), np.zeros(0)), 0, time.perf_counter() - start)
-    x, z = np.asarray(solution.x), np.empty(order.size)
-    z[order] = scale * np.asarray(solution.z)
+    x, z = np.asarray(solution.x), np.asarray(solution.z)
+    if layout.psd:
+        z = scale * z[np.argsort(order)]
     finite = bool(np.isfinite(x).all() and np.isfinite(z).all())
     outcome = OUTCOMES.get(str(solution.status), "") if finite else ""
     return Proposal(outcome, Pair(x, z), solution.iterations, time.perf_counter() - start)
 
 
-def _order(problem: CvxpyProblem) -> Indices:
+def _matrices(problem: CvxpyProblem) -> tuple[Any, Any]:
+    """Return A and P as Clarabel takes them; solves of one structure share them."""
+    kept = problem.structure.kept
+    if "Clarabel" not in kept:
+        A, n, layout = sp.csc_matrix(problem.A), problem.c.size, problem.layout
+        if layout.psd:
+            place, scale = np.argsort(_order(layout)), np.sqrt(layout.multiplicity)
+            rows = (A.data * scale[A.indices], place[A.indices], A.indptr)
+            A = sp.csc_matrix(rows, A.shape)
+            A.sort_indices()
+        P = sp.csc_matrix((n, n)) if problem.P is None else sp.triu(problem.P, format="csc")
+        kept["Clarabel"] = A, sp.csc_matrix(P)
+    return kept["Clarabel"]
+
+
+@lru_cache(maxsize=16)
+def _order(layout: Layout) -> Indices:
     """Return the rows in Clarabel's order: upper triangles of psd blocks column by column."""
-    layout = problem.layout
     begin = layout.zero + layout.plain
     parts = [np.arange(begin)]
     for n in layout.psd:

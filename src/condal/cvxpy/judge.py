@@ -2,6 +2,9 @@
 
     minimise <c, x>, Ax + s = b, s in K        and        maximise -<b, z>, A'z = -c, z in K*
 
+A convex quadratic term 1/2 <x, Px> is bounded by its tangent at any x: the dual is then to maximise
+-<b, z> - 1/2 <x, Px>, Px + A'z = -c, and x is part of its vector where P has entries.
+
 Elimination, scaling and solvers propose x, z and rays. `condal.certificates.conic` proves that
 exact vectors exist near them.
 """
@@ -18,15 +21,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.certificates.cones import Cone, ConicForm
+from condal.certificates.inner import inner_value, lifted
 from condal.certificates.interior import interior_point, proved_ray
 from condal.certificates.proposals import proved_value
-from condal.certificates.residuals import dot
 from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.judgement import BEYOND_TRACE, Judgement, worded
 from condal.cvxpy.svec import Layout, smat, triangle
-from condal.linalg.norms import row_norms, stable_norm
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.problem import gap_unit
+
+ROUNDED_ZERO = 1e-18  # relative to the data: smaller objectives count as 0
+LIFT = 0.2  # of the allowed gap that a bound may lose to a proof inside the cones
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +44,30 @@ class Judge:
 
     @cached_property
     def dual(self) -> ConicForm:
-        """minimise <b, z> subject to A'z = -c, z in K* and free in the rows of equations."""
-        A, b, c = self.problem.A, self.problem.b, self.problem.c
-        free = Cone("free", self.problem.layout.zero)
-        cones = (cone.dual for cone in _cones(self.problem.layout))
-        return ConicForm(b, sp.csr_array(A.T), -c, (free, *cones))
+        """minimise <b, z> subject to A'z = -c, z in K* and free in the rows of equations.
+
+        With P, x stands before z where P has entries.
+        """
+        form, structure = self._separators, self.problem.structure
+        if self.problem.P is None:
+            return form
+        rows, count = structure.dual_rows, structure.curved.size
+        return ConicForm(
+            np.concatenate([np.zeros(count), form.c]),
+            rows.A,
+            form.b,
+            (Cone("free", count), *form.cones),
+            structure.dual_curvature,
+            rows,
+        )
+
+    @cached_property
+    def _separators(self) -> ConicForm:
+        """The dual without P, whose rays separate."""
+        problem, rows = self.problem, self.problem.structure.separators
+        free = Cone("free", problem.layout.zero)
+        cones = (cone.dual for cone in _cones(problem.layout))
+        return ConicForm(problem.b, rows.A, -problem.c, (free, *cones), None, rows)
 
     @cached_property
     def primal(self) -> ConicForm:
@@ -52,26 +77,58 @@ class Judge:
         slack = sp.eye_array(m, m - layout.zero, k=-layout.zero, format="csr")
         c = np.concatenate([self.problem.c, np.zeros(m - layout.zero)])
         A = sp.csr_array(sp.hstack([A, slack])) if m > layout.zero else sp.csr_array(A)
-        return ConicForm(c, A, self.problem.b, (Cone("free", n), *_cones(layout)))
+        P, k = self.problem.P, A.shape[1] - n
+        P = None if P is None else sp.csr_array(sp.block_diag([P, sp.csr_array((k, k))]))
+        return ConicForm(c, A, self.problem.b, (Cone("free", n), *_cones(layout)), P)
+
+    @cached_property
+    def _rays(self) -> ConicForm:
+        """The primal with rows Px = 0: along a ray the objective is linear."""
+        form, P = self.primal, self.problem.P
+        if P is None:
+            return form
+        P = P[np.diff(P.indptr) > 0]
+        A = sp.vstack(
+            [form.A, sp.hstack([P, sp.csr_array((P.shape[0], form.c.size - P.shape[1]))])]
+        )
+        b = np.concatenate([form.b, np.zeros(P.shape[0])])
+        return replace(form, A=sp.csr_array(A), b=b, P=None)
 
     # ---- optimal -----------------------------------------------------------------------------
 
-    def judge(self, pair: Pair, tol: float, trace_bound: float | None = None) -> Judgement:
-        """Return what is proved about x and z; the last judgement is remembered."""
-        key = pair.x.tobytes(), pair.z.tobytes(), tol, trace_bound
+    def judge(
+        self,
+        pair: Pair,
+        tol: float,
+        trace_bound: float | None = None,
+        inner: Pair | None = None,
+        *,
+        quick: bool = False,
+    ) -> Judgement:
+        """Return what is proved about x and z; the last judgement is remembered.
+
+        `inner` is a z deep inside its cone with the x of its tangent, if they are known. A `quick`
+        judgement tries only a proof inside the cones.
+        """
+        key = pair.x.tobytes(), pair.z.tobytes(), tol, trace_bound, quick
         if key not in self.last:
             self.last.clear()
-            self.last[key] = self._judged(pair, tol, trace_bound)
+            self.last[key] = self._judged(pair, tol, trace_bound, inner, quick)
         return self.last[key]
 
-    def _judged(self, pair: Pair, tol: float, trace_bound: float | None) -> Judgement:
+    def _judged(
+        self, pair: Pair, tol: float, trace_bound: float | None, inner: Pair | None, quick: bool
+    ) -> Judgement:
         x = pair.x
-        objective = dot(self.problem.c, x)[0]
+        objective = self.problem.value(x)
         unit = self._unit(pair, objective)
         enough = objective - tol * unit
-        bound = self.bound(pair.z, enough)
-        price = self._price(pair, objective)
-        judged = Judgement(objective, bound, self.infeasibility(x), price, unit=unit)
+        bound = self._deep_bound(pair, tol * unit, inner)
+        if bound < enough and not quick:
+            bound = max(bound, self.bound(pair.z, enough, x))
+        violations = self._violations(x)
+        price = self._price(pair.z, violations, objective)
+        judged = Judgement(objective, bound, self._relative(violations), price, unit=unit)
         if trace_bound is not None and not judged.within(tol):
             limited = replace(judged, bound=self.bound_within(pair.z, trace_bound, enough))
             if limited.gap < judged.gap:
@@ -80,12 +137,49 @@ class Judge:
 
     def _unit(self, pair: Pair, objective: float) -> float:
         """Return what tol is relative to, if x and z have about the sizes of a solution."""
-        norms = [stable_norm(v) for v in (self.problem.c, pair.x, self.problem.b, pair.z)]
-        return gap_unit(objective, norms[0] * norms[1] + norms[2] * norms[3])
+        slope = self.problem.gradient(pair.x)
+        norms = [stable_norm(v) for v in (slope, pair.x, self.problem.b, pair.z)]
+        reach = norms[0] * norms[1] + norms[2] * norms[3]
+        if reach <= ROUNDED_ZERO * (norms[0] + norms[2]):  # a solution of 0, rounded
+            return 1.0
+        return gap_unit(objective, reach)
 
-    def bound(self, z: Array, enough: float = inf) -> float:
-        """Return the best lower bound that is proved near z; -inf if there is none."""
+    def bound(self, z: Array, enough: float = inf, x: Array | None = None) -> float:
+        """Return the best lower bound that is proved near z; -inf if there is none.
+
+        With P, x is where the tangent of the objective touches it.
+        """
+        if self.problem.P is not None:
+            assert x is not None
+            if not self.problem.structure.convex:
+                return -inf
+            z = np.concatenate([x[self.problem.structure.curved], z])
         return -proved_value(self.dual, z, lambda: self._inner_dual, -enough)[0]
+
+    def _deep_bound(self, pair: Pair, allowed: float, inner: Pair | None = None) -> float:
+        """Return the bound that is proved inside the cone, near z; it loses less than `allowed`.
+
+        z moves towards `inner`, or to about the central point whose gap is a share of `allowed`.
+        """
+        if self.problem.P is not None and not self.problem.structure.convex:
+            return -inf
+        x, z, form, share = pair.x, pair.z, self.dual, LIFT * allowed
+        if inner is not None:
+            loss = self._dual_value(pair) - self._dual_value(inner)
+            part = min(1.0, share / loss if loss > 0 else 1.0)
+            x, z = x + part * (inner.x - x), z + part * (inner.z - z)
+        if self.problem.P is not None:
+            z = np.concatenate([x[self.problem.structure.curved], z])
+        if inner is None:
+            s = self.problem.b - self.problem.A @ x
+            s = np.concatenate([np.zeros(z.size - s.size), s])
+            z = lifted(form, z, s, share / max(self.problem.layout.degree, 1))
+        return -inner_value(form, z)[0]
+
+    def _dual_value(self, pair: Pair) -> float:
+        """Return the objective of the dual, about."""
+        problem = self.problem
+        return problem.value(pair.x) - float(problem.gradient(pair.x) @ pair.x + problem.b @ pair.z)
 
     @cached_property
     def _inner_dual(self) -> Array | None:
@@ -129,22 +223,30 @@ class Judge:
         It is the larger of two numbers: the distance over max(1, the distance of b from K), and the
         largest violation of a row or block over the norm of its coefficients and its b.
         """
-        problem = self.problem
-        s = problem.b - problem.A @ x
-        norms = row_norms(problem.A)
-        violations = _violations(problem.layout, s)
-        units = _by_block(problem.layout, np.maximum(norms, np.abs(problem.b)), np.max)
+        return self._relative(self._violations(x))
+
+    def _violations(self, x: Array) -> Array:
+        """Return the distance of b - Ax from each equation, inequality and block."""
+        return _violations(self.problem.layout, self.problem.b - self.problem.A @ x)
+
+    def _relative(self, violations: Array) -> float:
+        units, at_zero = self._units
         relative = violations / np.where(units > 0, units, 1.0)
-        at_zero = float(stable_norm(_violations(problem.layout, problem.b)))
         whole = stable_norm(violations) / max(1.0, at_zero)
         return float(max(whole, relative.max(initial=0.0)))
 
-    def _price(self, pair: Pair, objective: float) -> float:
-        """Return the violation of each row or block times its z, over max(1, |objective|)."""
+    @cached_property
+    def _units(self) -> tuple[Array, float]:
+        """The size of each row or block, and the distance of b from K."""
         problem = self.problem
-        violations = _violations(problem.layout, problem.b - problem.A @ pair.x)
-        z = np.abs(pair.z) / np.sqrt(problem.layout.multiplicity)  # with the norms of matrices
-        prices = _by_block(problem.layout, z, stable_norm)
+        sizes = np.maximum(problem.structure.row_norms, np.abs(problem.b))
+        at_zero = float(stable_norm(_violations(problem.layout, problem.b)))
+        return _by_block(problem.layout, sizes, np.max), at_zero
+
+    def _price(self, z: Array, violations: Array, objective: float) -> float:
+        """Return the violation of each row or block times its z, over max(1, |objective|)."""
+        layout = self.problem.layout
+        prices = _by_block(layout, np.abs(z) / np.sqrt(layout.multiplicity), stable_norm)
         return float(violations @ prices) / max(1.0, abs(objective))
 
     # ---- infeasible and unbounded --------------------------------------------------------------
@@ -154,7 +256,20 @@ class Judge:
 
         Without z, a vector is searched for.
         """
-        return proved_ray(self.dual, z)
+        problem, kept = self.problem, self.problem.structure.separating_rows
+        zero, end = problem.layout.zero, problem.layout.zero + problem.layout.nonneg
+        equations, inequalities = np.searchsorted(kept, [zero, end])
+        layout = replace(problem.layout, zero=int(equations), nonneg=int(inequalities - equations))
+        A = sp.csr_array(problem.A[kept].T)
+        A = sp.csr_array(A[np.diff(A.indptr) > 0])
+        cones = (Cone("free", layout.zero), *(cone.dual for cone in _cones(layout)))
+        form = ConicForm(problem.b[kept], A, np.zeros(A.shape[0]), cones)
+        ray = proved_ray(form, None if z is None else z[kept])
+        if ray is None:
+            return None
+        full: Array = np.zeros(problem.b.size)
+        full[kept] = ray
+        return full
 
     def attained(self, v: Array) -> float:
         """Return the least objective that a feasible point near (x, s) is proved to have."""
@@ -168,7 +283,7 @@ class Judge:
         """Return a direction proved to lower the objective without limit from feasible points."""
         if direction is not None:
             direction = np.concatenate([direction, -(self.problem.A @ direction)[self._zero :]])
-        return proved_ray(self.primal, direction)
+        return proved_ray(self._rays, direction)
 
     def feasible(self, x: Array | None = None) -> bool:
         """Return whether a feasible point is proved, near x if it is given."""

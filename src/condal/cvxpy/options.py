@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from cvxpy.error import SolverError
@@ -28,6 +28,7 @@ class Options:
     max_seconds: float | None = None
     method: Method | str | None = None
     seed: int = 0
+    warm_start: bool = field(default=False, compare=False)  # CVXPY passes it with each solve
 
     def __post_init__(self) -> None:
         Stop(self.tol, self.max_iters, self.max_seconds)
@@ -38,7 +39,7 @@ class Options:
     def updated(self, given: Mapping[str, Any]) -> Options:
         """Return the options with those passed to `problem.solve`."""
         changes = {name: value for name, value in given.items() if name not in CVXPY_OPTIONS}
-        known = [field.name for field in fields(self)]
+        known = [each.name for each in fields(self) if each.name != "warm_start"]
         unknown = [name for name in changes if name not in known]
         if unknown:
             raise SolverError(

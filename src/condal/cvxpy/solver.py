@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,12 +20,14 @@ from condal.cvxpy.answer import answer_problem
 from condal.cvxpy.forms import CvxpyProblem
 from condal.cvxpy.infinite import finite_rows
 from condal.cvxpy.options import Options
+from condal.cvxpy.structure import Structure
 from condal.cvxpy.svec import Layout
 from condal.cvxpy.verdicts import CvxpyAnswer
 from condal.errors import ProblemError
 from condal.report.progress import Progress
 from condal.types import Method
 
+KEY = "CONDAL"  # of the cache that CVXPY keeps for a problem
 CONE_NAMES = {ExpCone: "exponential", PowCone3D: "power", PowConeND: "power"}
 
 CITATION = """
@@ -102,6 +105,9 @@ class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
     def name(self) -> str:
         return "CONDAL"
 
+    def supports_quad_obj(self) -> bool:
+        return True
+
     def import_solver(self) -> None:
         """Do nothing: the solver is installed."""
 
@@ -110,10 +116,9 @@ class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
 
     def can_solve(self, problem_form: Any) -> bool:
         """Return True; raise SolverError naming the cones that are not supported."""
-        cones, supported = (
-            set(problem_form.cones(quad_obj=False)),
-            frozenset(self.SUPPORTED_CONSTRAINTS),
-        )
+        quadratic = problem_form.has_quadratic_objective()
+        cones = set(problem_form.cones(quad_obj=quadratic))
+        supported = frozenset(self.SUPPORTED_CONSTRAINTS)
         expand_cones(cones, supported)
         others = sorted({CONE_NAMES.get(cone, cone.__name__) for cone in cones - supported})
         if others:
@@ -133,10 +138,12 @@ class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
         solver_opts: dict[str, Any],
         solver_cache: dict[str, Any] | None = None,
     ) -> CvxpyAnswer:
-        """Return the answer to min <c, x>, Ax + s = b, s in K."""
+        """Return the answer to min <c, x> + 1/2 <x, Px>, Ax + s = b, s in K."""
         try:
-            problem = cone_program(data)
-            options = self.options.updated(solver_opts)
+            problem = cone_program(data, None if solver_cache is None else solver_cache.get(KEY))
+            if solver_cache is not None:
+                solver_cache[KEY] = problem.structure
+            options = replace(self.options.updated(solver_opts), warm_start=warm_start)
             if not verbose:
                 return answer_problem(problem, options)
             with Progress() as progress:
@@ -165,17 +172,27 @@ class CONDAL(ConicSolver):  # type: ignore[misc]  # CVXPY has no types
         return Solution(solution.status, value, x, duals, attributes)
 
 
-def cone_program(data: dict[str, Any]) -> CvxpyProblem:
-    """Return the cone program that CVXPY hands over, with infinite right-hand sides resolved."""
+def cone_program(data: dict[str, Any], known: Structure | None = None) -> CvxpyProblem:
+    """Return the cone program that CVXPY hands over, with infinite right-hand sides resolved.
+
+    It shares the structure of an earlier solve if the coefficients are the same.
+    """
     layout = Layout.of(data[CONDAL.DIMS])
     A, b = finite_rows(sp.csr_array(data[settings.A]), data[settings.B], layout)
-    return CvxpyProblem(
-        A,
-        b,
-        data[settings.C],
-        layout,
-        _names(data[settings.PARAM_PROB]),
-    )
+    P, names = _curvature(data.get(settings.P)), _names(data[settings.PARAM_PROB])
+    if known is not None and known.matches(A, layout, P):
+        return CvxpyProblem(known.A, b, data[settings.C], layout, names, known.P, known)
+    return CvxpyProblem(A, b, data[settings.C], layout, names, P)
+
+
+def _curvature(P: Any) -> Any:
+    """Return P, symmetric and in canonical CSR; None if the objective is linear."""
+    if P is None or P.nnz == 0:
+        return None
+    P = sp.csr_array(P)
+    P = sp.csr_array(0.5 * (P + P.T))
+    P.eliminate_zeros()
+    return P if P.nnz else None
 
 
 def _names(program: Any) -> tuple[tuple[int, str], ...]:

@@ -58,6 +58,11 @@ class Layout:
         return np.repeat([ZERO, CONE, PSD], counts)
 
     @property
+    def degree(self) -> int:
+        """The degree of the barrier: the gap of a central point over its mu."""
+        return self.nonneg + len(self.soc) + sum(self.psd)
+
+    @property
     def plain(self) -> int:
         """The number of rows before the psd matrices, without equations."""
         return self.nonneg + sum(self.soc)

@@ -15,6 +15,7 @@ WRITE = 8.0  # ns per entry of the Schur complement, all operations together
 READ = 20.0  # ns per entry of A, all reads together
 PRODUCT = 1.2  # ns: about 30 products, factors and spectra of the size of x
 CALLS = 2e6  # ns per block, whatever its size
+STACK_CALLS = 4e5  # ns per stack of equal blocks
 
 
 class Sized(Protocol):
@@ -35,8 +36,20 @@ class Sized(Protocol):
 
 def step_seconds(A: Any, parts: Sequence[Sized]) -> float:
     """Estimate the seconds of a step: the Schur complement and its factor, and the matrices."""
+    matrices = sum(part.kind == "psd" for part in parts)
+    return arithmetic_seconds(A, parts) + 1e-9 * CALLS * (1 + matrices)
+
+
+def stacked_step_seconds(A: Any, parts: Sequence[Sized]) -> float:
+    """Estimate the seconds of a step in which equal matrices are one stack."""
+    stacks = len({part.n for part in parts if part.kind == "psd"})
+    return arithmetic_seconds(A, parts) + 1e-9 * STACK_CALLS * (2 + stacks)
+
+
+def arithmetic_seconds(A: Any, parts: Sequence[Sized]) -> float:
+    """Estimate the seconds of the arithmetic of a step, without its calls."""
     rows, columns = A.shape[0] + len(parts), sp.csc_array(A)
-    total = FACTOR * rows**3 + WRITE * rows**2 + READ * A.nnz + CALLS
+    total = FACTOR * rows**3 + WRITE * rows**2 + READ * A.nnz
     end = 0
     for part in parts:
         begin, end = end, end + part.length
@@ -44,7 +57,7 @@ def step_seconds(A: Any, parts: Sequence[Sized]) -> float:
             owner = columns.indices[columns.indptr[begin] : columns.indptr[end]]
             counts = np.bincount(owner)
             counts = np.sort((counts[counts > 0] + 1) // 2)
-            total += CALLS + PRODUCT * part.n**3 + plan(counts, part.n)[1]
+            total += PRODUCT * part.n**3 + plan(counts, part.n)[1]
     return 1e-9 * float(total)
 
 

@@ -1,0 +1,106 @@
+"""Answers by engines that need no bound on the trace: the engine, and what its proposal proves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import nan
+from typing import Any
+
+from cvxpy import settings
+
+from condal.certificates.history import Row
+from condal.cvxpy.embedded import EmbeddedEngine
+from condal.cvxpy.interior import DIRECTION, SEPARATOR, SOLUTION, ClarabelEngine, Proposal
+from condal.cvxpy.judgement import Judgement
+from condal.cvxpy.nearest import NearestMatrix
+from condal.cvxpy.verdicts import POOR_ERROR, PROVED, CvxpyAnswer, Ended, Verdicts, no_result
+from condal.result import Result
+
+TINY_STEP, MAX_STEP = 1e-3, 2.0  # seconds of an iteration
+ACCURACIES = 0.05, 1e-5  # of a proposal, in tol: proofs lose some of it
+MIN_ACCURACY = 1e-9
+
+Engine = ClarabelEngine | EmbeddedEngine | NearestMatrix
+
+
+def accuracies(tol: float) -> list[float]:
+    """Return the accuracies to ask for, one after the other."""
+    return sorted({max(share * tol, MIN_ACCURACY) for share in ACCURACIES}, reverse=True)
+
+
+@dataclass(frozen=True, eq=False)
+class EngineAnswers(Verdicts):
+    """The answers to a CVXPY problem that engines propose."""
+
+    @cached_property
+    def engines(self) -> list[Engine]:
+        """The engines to try, one after the other."""
+        clarabel = ClarabelEngine(self.problem)
+        if self.problem.P is not None:
+            nearest = NearestMatrix.of(self.problem)
+            return [clarabel] if nearest is None else [nearest, clarabel]
+        if clarabel.step_seconds <= TINY_STEP:
+            return [clarabel]
+        embedded = EmbeddedEngine(self.problem)
+        return [embedded if embedded.step_seconds < clarabel.step_seconds else clarabel]
+
+    @property
+    def step_seconds(self) -> float:
+        """About the seconds of an iteration of the first engine."""
+        return self.engines[0].step_seconds
+
+    def by_engines(self) -> CvxpyAnswer | None:
+        """Return the first answer that is proved, or the last one; None if there is none."""
+        answer = None
+        for engine in self.engines:
+            if engine.step_seconds <= MAX_STEP and not (answer and self.limit.is_over()):
+                answer = self._by_engine(engine) or answer
+            if answer is not None and answer.status in PROVED:
+                break
+        return answer
+
+    def _by_engine(self, engine: Engine) -> CvxpyAnswer | None:
+        """Answer by an engine, first roughly and then accurately."""
+        answer = None
+        *rough, last = accuracies(self.options.tol)
+        for accuracy in (*rough, last):
+            if answer is None or not self.limit.is_over():
+                proposal = engine.propose(self._left, accuracy)
+                answer = self._by_proposal(engine, proposal, quick=accuracy > last) or answer
+            if answer is not None and answer.status in PROVED:
+                break
+        return answer
+
+    def _by_proposal(
+        self, engine: Engine, proposal: Proposal, *, quick: bool
+    ) -> CvxpyAnswer | None:
+        """Answer by what an engine proposes; None if that is of no use."""
+        x, z = proposal.pair
+        if proposal.outcome == SEPARATOR:
+            return self._refuted(z)
+        if proposal.outcome == DIRECTION:
+            return self._unbounded_answer() if self.judge.unbounded(x) else None
+        if proposal.outcome != SOLUTION:
+            return None
+        judged = self.judge.judge(
+            proposal.pair, self.options.tol, inner=proposal.inner, quick=quick
+        )
+        proved = judged.within(self.options.tol)
+        if not proved and self.problem.error(proposal.pair) > POOR_ERROR:
+            return None
+        status = settings.OPTIMAL if proved else settings.OPTIMAL_INACCURATE
+        result = _result(status, judged, proposal, engine.name)
+        if self.progress is not None:
+            self.progress(result.history.last)
+        return self._ended(Ended(status, result), status, judged, x=x, z=z)
+
+
+def _result(status: str, judged: Judgement, proposal: Proposal, method: str) -> Result:
+    """Return the result of a solve by an engine: one row of history, its last."""
+    result = replace(no_result(status, judged), method=method, seconds=proposal.seconds)
+    row: dict[str, Any] = dict.fromkeys(Row._fields, nan)
+    row |= {"k": proposal.iterations, "oracle_calls": 0, "matvecs": 0, "seconds": proposal.seconds}
+    row |= {name: getattr(judged, name) for name in ("objective", "bound", "gap", "infeasibility")}
+    result.history.append(Row(**row))
+    return replace(result, y=proposal.pair.z)

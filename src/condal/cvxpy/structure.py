@@ -1,0 +1,130 @@
+"""What depends on A, P and the cones of a CVXPY problem alone.
+
+Solves of a parametrised problem with the same coefficients share it: neither the elimination nor
+the parts of a proof that concern the rows are computed twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from condal.certificates.row_space import RowSpace
+from condal.cvxpy.curvature import is_convex
+from condal.cvxpy.elimination import Elimination, eliminate
+from condal.cvxpy.svec import ZERO, Layout
+from condal.linalg.norms import row_norms
+from condal.linalg.points import Array, Indices
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """The coefficients A and P, the cones, and what was computed from them."""
+
+    A: Any = field(repr=False)
+    layout: Layout
+    P: Any = field(default=None, repr=False)
+    kept: dict[str, Any] = field(default_factory=dict, repr=False)  # by engines
+    _eliminations: dict[str, Elimination] = field(default_factory=dict, repr=False)
+
+    def matches(self, A: Any, layout: Layout, P: Any) -> bool:
+        """Return whether this is the structure of other data."""
+        return self.layout == layout and _equal(self.A, A) and _equal(self.P, P)
+
+    @cached_property
+    def separators(self) -> RowSpace:
+        """The rows A'."""
+        return RowSpace(_canonical(self.A.T))
+
+    @cached_property
+    def separating_rows(self) -> Indices:
+        """The rows whose z may be nonzero where A'z = 0.
+
+        A variable with one entry forces the z of its row to be 0. Rows of second-order cones and
+        matrices stay.
+        """
+        A = self.A
+        owner = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+        kept = np.ones(A.shape[0], dtype=bool)
+        plain = np.arange(A.shape[0]) < self.layout.zero + self.layout.nonneg
+        while True:
+            remaining = kept[owner] & (A.data != 0)
+            counts = np.bincount(A.indices[remaining], minlength=A.shape[1])
+            single = remaining & (counts[A.indices] == 1) & plain[owner]
+            if not single.any():
+                return np.flatnonzero(kept)
+            kept[owner[single]] = False
+
+    @cached_property
+    def dual_rows(self) -> RowSpace:
+        """The rows [P, A'] of the dual, P without empty columns."""
+        if self.P is None:
+            return self.separators
+        return RowSpace(_canonical(sp.hstack([self.P[:, self.curved], self.separators.A])))
+
+    @cached_property
+    def curved(self) -> Indices:
+        """The columns where P has entries."""
+        return np.unique(self.P.indices)
+
+    @cached_property
+    def dual_curvature(self) -> Any:
+        """P on the vector of the dual; None without P."""
+        if self.P is None:
+            return None
+        P, m = self.P[self.curved][:, self.curved], self.A.shape[0]
+        return sp.csr_array(sp.block_diag([P, sp.csr_array((m, m))]))
+
+    @cached_property
+    def convex(self) -> bool:
+        """Whether the objective is proved convex."""
+        return is_convex(self.P)
+
+    @cached_property
+    def row_norms(self) -> Array:
+        """The norms of the rows of A."""
+        return row_norms(self.A)
+
+    @cached_property
+    def has_independent_equations(self) -> bool:
+        """Whether no equations contradict each other: each has a variable of its own."""
+        zero = self.layout.zero
+        return zero == 0 or RowSpace(_canonical(self.A[:zero])).triangular
+
+    def eliminate(self, b: Array, c: Array) -> Elimination:
+        """Return x in terms of s."""
+        return self._elimination("x", self.A, b, c, self.layout.kinds)
+
+    def eliminate_dual(self, b: Array) -> Elimination:
+        """Return the duals of the equations in terms of the others."""
+        n, zero = self.A.shape[1], self.layout.zero
+        kinds = np.full(n, ZERO + 1)
+        return self._elimination("w", self.A[:zero].T, np.zeros(n), b[:zero], kinds)
+
+    def _elimination(self, name: str, A: Any, b: Array, c: Array, kinds: Indices) -> Elimination:
+        known = self._eliminations.get(name)
+        if known is not None and known.unique:
+            return known.with_right_side(sp.csr_array(A), b)
+        self._eliminations[name] = eliminate(A, b, c, kinds)
+        return self._eliminations[name]
+
+
+def _canonical(A: Any) -> Any:
+    A = sp.csr_array(A)
+    if not A.has_canonical_format:
+        A = A.copy()
+        A.sum_duplicates()
+    return A
+
+
+def _equal(A: Any, B: Any) -> bool:
+    """Return whether two matrices in CSR have the same entries in the same places."""
+    if A is None or B is None:
+        return A is B
+    return A.shape == B.shape and all(
+        np.array_equal(getattr(A, name), getattr(B, name)) for name in ("indptr", "indices", "data")
+    )

@@ -1,0 +1,132 @@
+"""Quadratic objectives reach the solver as they are, and the judge proves them with P."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from condal.cvxpy import CONDAL
+from condal.cvxpy.curvature import is_convex
+from condal.cvxpy.forms import CvxpyProblem, Pair
+from condal.cvxpy.judge import Judge
+from condal.cvxpy.quadratic import cone_rows, with_cone
+from condal.cvxpy.svec import Layout
+from condal.errors import ProblemError
+
+
+def _portfolio(n: int = 12, seed: int = 0) -> cp.Problem:
+    rng = np.random.default_rng(seed)
+    root = rng.standard_normal((n, n))
+    w = cp.Variable(n)
+    risk = cp.quad_form(w, cp.psd_wrap(root @ root.T))
+    return cp.Problem(cp.Minimize(risk - rng.random(n) @ w), [cp.sum(w) == 1, w >= 0])
+
+
+def _parabola(P: list[list[float]], q: list[float]) -> CvxpyProblem:
+    """minimise 1/2 <x, Px> + <q, x>, x >= 0."""
+    n = len(q)
+    return CvxpyProblem(
+        -sp.eye_array(n, format="csr"),
+        np.zeros(n),
+        np.array(q),
+        Layout(nonneg=n),
+        P=sp.csr_array(np.array(P)),
+    )
+
+
+def test_cvxpy_hands_the_quadratic_objective_over():
+    data, _, _ = _portfolio().get_problem_data(CONDAL())
+    assert data["P"].nnz
+    assert not data["dims"].soc
+
+
+@pytest.mark.parametrize("use_quad_obj", [True, False])
+def test_both_statements_have_the_same_answer(use_quad_obj):
+    problem, other = _portfolio(), _portfolio()
+    other.solve(solver=cp.CLARABEL)
+    problem.solve(solver=CONDAL(), use_quad_obj=use_quad_obj)
+    assert problem.status == "optimal"
+    assert problem.value == pytest.approx(other.value, abs=1e-4 * max(1.0, abs(other.value)))
+    judged = problem.solver_stats.extra_stats.judgement
+    assert judged.bound <= other.value + 1e-7
+
+
+def test_a_tangent_proves_a_bound_that_holds_everywhere():
+    """1/2 |x|^2 - x_1 + x_2 over x >= 0 has its minimum -1/2 at (1, 0)."""
+    judge = Judge(_parabola([[1.0, 0.0], [0.0, 1.0]], [-1.0, 1.0]))
+    for x in ([1.0, 0.0], [0.5, 0.1], [3.0, 0.0]):
+        z = np.maximum(judge.problem.gradient(np.array(x)), 0.0)
+        bound = judge.bound(z, x=np.array(x))
+        assert bound <= -0.5
+    assert judge.bound(np.array([0.0, 1.0]), x=np.array([1.0, 0.0])) == pytest.approx(-0.5)
+
+
+def test_a_quadratic_that_is_not_convex_proves_nothing():
+    judge = Judge(_parabola([[1.0, 0.0], [0.0, -1e-3]], [0.0, 0.0]))
+    assert judge.bound(np.zeros(2), x=np.zeros(2)) == -np.inf
+    assert judge.judge(Pair(np.zeros(2), np.zeros(2)), 1e-4).bound == -np.inf
+    with pytest.raises(ProblemError, match="not convex"):
+        with_cone(judge.problem)
+
+
+def test_convexity_is_proved_block_by_block():
+    eye = np.eye(2)
+    assert is_convex(None)
+    assert is_convex(sp.csr_array(np.diag([0.0, 1.0])))
+    assert is_convex(sp.csr_array(sp.block_diag([[[0.0]], [[2.0, 1.0], [1.0, 2.0]]])))
+    assert not is_convex(sp.csr_array(np.ones((2, 2)) - 1e-3 * eye))
+    assert not is_convex(sp.csr_array(np.diag([-1e-300, 1.0])))
+
+
+def test_a_singular_form_is_stated_by_its_cone():
+    """(x_1 + x_2)^2 has a P whose smallest eigenvalue is 0, which no factorisation proves."""
+    problem = _parabola([[2.0, 2.0], [2.0, 2.0]], [0.0, 0.0])
+    linear = with_cone(problem)
+    rows = cone_rows(linear)
+    assert linear.P is None
+    assert linear.layout.soc == (rows.stop - rows.start,)
+    x = np.array([1.0, 2.0])
+    s = linear.b - linear.A @ np.append(x, problem.value(x))
+    assert s[rows][0] == pytest.approx(np.linalg.norm(s[rows][1:]))
+    w = cp.Variable(2)
+    asked = cp.Problem(cp.Minimize(cp.quad_form(w, np.ones((2, 2)))), [w[0] >= 1, w[1] >= 2])
+    asked.solve(solver=CONDAL())
+    assert asked.status == "optimal"
+    assert asked.value == pytest.approx(9.0, abs=1e-3)
+    assert [c.dual_value for c in asked.constraints] == pytest.approx([6.0, 6.0], abs=1e-2)
+
+
+def test_an_unbounded_quadratic_program_is_unbounded():
+    x = cp.Variable(2)
+    problem = cp.Problem(cp.Minimize(cp.square(x[0]) - x[1]), [x[1] >= 0])
+    problem.solve(solver=CONDAL())
+    assert problem.status == "unbounded"
+
+
+def test_an_infeasible_quadratic_program_is_infeasible():
+    x = cp.Variable(2)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), [x >= 1, cp.sum(x) <= 1])
+    problem.solve(solver=CONDAL())
+    assert problem.status == "infeasible"
+
+
+def test_a_problem_with_a_ray_of_zero_curvature_is_not_unbounded_beyond_it():
+    """x_1^2 - x_1: the ray along x_1 has curvature, so the objective is bounded."""
+    x = cp.Variable(2)
+    problem = cp.Problem(cp.Minimize(cp.square(x[0]) - x[0] + x[1]), [x >= 0])
+    problem.solve(solver=CONDAL())
+    assert problem.status == "optimal"
+    assert problem.value == pytest.approx(-0.25, abs=1e-4)
+
+
+def test_unconstrained_least_squares_is_proved():
+    rng = np.random.default_rng(1)
+    A, b = rng.standard_normal((12, 5)), rng.standard_normal(12)
+    x = cp.Variable(5)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(A @ x - b)))
+    problem.solve(solver=CONDAL())
+    least = np.linalg.lstsq(A, b, rcond=None)[1][0]
+    assert problem.status == "optimal"
+    assert problem.value == pytest.approx(least, abs=1e-4)

@@ -1,0 +1,122 @@
+"""Solves of a parametrised problem share what depends on its coefficients alone."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from condal.cvxpy import CONDAL
+from condal.cvxpy.nearest import NearestMatrix
+from condal.cvxpy.solver import KEY, cone_program
+from condal.methods.nearest import nearest_psd
+
+
+def _correlation(G, n: int) -> cp.Problem:
+    X = cp.Variable((n, n), PSD=True)
+    return cp.Problem(cp.Minimize(cp.sum_squares(X - G)), [cp.diag(X) == 1])
+
+
+def _symmetric(n: int, seed: int) -> np.ndarray:
+    G = np.random.default_rng(seed).standard_normal((n, n))
+    return 0.5 * (G + G.T)
+
+
+def _problem(problem: cp.Problem):
+    return cone_program(problem.get_problem_data(CONDAL())[0])
+
+
+def test_a_parametrised_problem_keeps_its_structure():
+    b, x = cp.Parameter(3), cp.Variable(3)
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [x >= b, cp.norm(x) <= 10])
+    structures = []
+    for k in range(3):
+        b.value = np.arange(3.0) + k
+        problem.solve(solver=CONDAL())
+        structures.append(problem._solver_cache[KEY])
+        assert problem.value == pytest.approx(3.0 + 3 * k, abs=1e-3)
+    assert structures[0] is structures[1] is structures[2]
+
+
+def test_other_coefficients_have_another_structure():
+    a, x = cp.Parameter(nonneg=True), cp.Variable()
+    problem = cp.Problem(cp.Minimize(x), [a * x >= 1])
+    structures = []
+    for value in (1.0, 2.0):
+        a.value = value
+        problem.solve(solver=CONDAL())
+        structures.append(problem._solver_cache[KEY])
+        assert problem.value == pytest.approx(1 / value, abs=1e-3)
+    assert structures[0] is not structures[1]
+
+
+@pytest.mark.parametrize("weight", [1.0, 3.0])
+def test_a_nearest_correlation_matrix_is_recognised(weight):
+    n = 20
+    G = _symmetric(n, 1)
+    X = cp.Variable((n, n), PSD=True)
+    problem = cp.Problem(cp.Minimize(weight * cp.sum_squares(X - G)), [cp.diag(X) == 1])
+    structure = NearestMatrix.of(_problem(problem))
+    assert structure is not None
+    problem.solve(solver=CONDAL(tol=1e-6))
+    assert problem.status == "optimal"
+    assert problem.solver_stats.extra_stats.method == "nearest matrix"
+    value = problem.value
+    problem.solve(solver=cp.CLARABEL)
+    assert value == pytest.approx(problem.value, rel=1e-5)
+
+
+def test_duals_of_a_nearest_matrix_are_those_of_other_solvers():
+    n = 20
+    problem = _correlation(_symmetric(n, 2), n)
+    problem.solve(solver=CONDAL(tol=1e-6))
+    dual = problem.constraints[0].dual_value
+    problem.solve(solver=cp.CLARABEL)
+    assert dual == pytest.approx(problem.constraints[0].dual_value, abs=1e-3)
+
+
+def test_weights_that_differ_and_other_cones_are_not_a_nearest_matrix():
+    n = 20
+    G, W = _symmetric(n, 3), np.ones((n, n))
+    W[0, 1] = W[1, 0] = 2.0
+    X = cp.Variable((n, n), PSD=True)
+    weighted = cp.Problem(cp.Minimize(cp.sum_squares(cp.multiply(W, X - G))), [cp.diag(X) == 1])
+    assert NearestMatrix.of(_problem(weighted)) is None
+    signed = cp.Problem(cp.Minimize(cp.sum_squares(X - G)), [cp.diag(X) == 1, X >= 0])
+    assert NearestMatrix.of(_problem(signed)) is None
+    shifted = cp.Problem(cp.Minimize(cp.sum_squares(X - G)), [X >> np.eye(n)])
+    assert NearestMatrix.of(_problem(shifted)) is None
+
+
+def test_a_warm_start_takes_fewer_steps_to_the_same_answer():
+    n = 24
+    G = cp.Parameter((n, n))
+    problem = _correlation(G, n)
+    G.value = _symmetric(n, 4)
+    problem.solve(solver=CONDAL())
+    G.value = G.value + 1e-3 * _symmetric(n, 5)
+    problem.solve(solver=CONDAL(), warm_start=False)
+    cold, value = problem.solver_stats.num_iters, problem.value
+    problem.solve(solver=CONDAL())
+    assert problem.solver_stats.num_iters < cold
+    assert problem.value == pytest.approx(value, rel=1e-4)
+
+
+def test_equations_that_nothing_satisfies_do_not_end_as_a_nearest_matrix():
+    n = 20
+    X = cp.Variable((n, n), PSD=True)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(X)), [X[0, 0] == 1, X[1, 1] == 1, X[0, 1] == 2])
+    problem.solve(solver=CONDAL(), max_seconds=20)
+    assert problem.status in ("infeasible", "infeasible_inaccurate")
+
+
+def test_newton_on_the_dual_finds_the_nearest_matrix():
+    """With the diagonal fixed to 1, the nearest matrix to 2 I + offsets of 0 is I."""
+    import scipy.sparse as sp
+
+    n = 6
+    rows = sp.csr_array((np.ones(n), (np.arange(n), np.arange(n) * (n + 1))), (n, n * n))
+    point, iterations = nearest_psd(2 * np.eye(n), rows, np.ones(n), 1e-12)
+    assert iterations <= 3
+    assert pytest.approx(np.eye(n)) == point.X
+    assert point.complement == pytest.approx(np.zeros((n, n)))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from condal.cvxpy import CONDAL
+from condal.cvxpy import CONDAL, curvature
 from condal.cvxpy.curvature import is_convex
 from condal.cvxpy.forms import CvxpyProblem, Pair
 from condal.cvxpy.judge import Judge
@@ -78,6 +78,40 @@ def test_convexity_is_proved_block_by_block():
     assert is_convex(sp.csr_array(sp.block_diag([[[0.0]], [[2.0, 1.0], [1.0, 2.0]]])))
     assert not is_convex(sp.csr_array(np.ones((2, 2)) - 1e-3 * eye))
     assert not is_convex(sp.csr_array(np.diag([-1e-300, 1.0])))
+
+
+def test_a_small_singular_form_is_proved_convex_in_fractions():
+    assert is_convex(sp.csr_array(np.ones((2, 2))))
+    assert not is_convex(sp.csr_array(np.array([[1.0, 0.5], [0.5, 0.25 - 2.0**-54]])))
+
+
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_curvature_that_a_root_loses_still_bounds_the_objective(exact, monkeypatch):
+    """P is positive definite by 2^-54, and the objective falls along the flat direction."""
+    if not exact:
+        monkeypatch.setattr(curvature, "MAX_EXACT_SIDE", 1)
+    P = np.array([[1.0, 0.5], [0.5, 0.25 + 2.0**-54]])
+    assert is_convex(sp.csr_array(P)) == exact
+    x = cp.Variable(2)
+    objective = 0.5 * cp.quad_form(x, cp.psd_wrap(P)) + 0.5 * x[0] - x[1]
+    problem = cp.Problem(cp.Minimize(objective), [x[1] >= 0])
+    problem.solve(solver=CONDAL(max_seconds=20))
+    assert problem.status.endswith("_inaccurate")
+
+
+def test_a_bound_by_a_rounded_root_says_so():
+    rng = np.random.default_rng(0)
+    root = rng.standard_normal((60, 3))
+    w = cp.Variable(60)
+    problem = cp.Problem(
+        cp.Minimize(cp.quad_form(w, cp.psd_wrap(root @ root.T)) - rng.random(60) @ w),
+        [cp.sum(w) == 1, w >= 0],
+    )
+    problem.solve(solver=CONDAL())
+    assert problem.status == "optimal"
+    first = problem.solver_stats.extra_stats.judgement.text.splitlines()[0]
+    assert first.startswith("proved for the quadratic objective of a rounded root of its matrix")
 
 
 def test_a_singular_form_is_stated_by_its_cone():

@@ -12,7 +12,8 @@ from cvxpy import settings
 
 from condal.cvxpy.engines import EngineAnswers
 from condal.cvxpy.forms import CvxpyProblem, Dual, Pair, Primal
-from condal.cvxpy.judgement import JudgedResult, Judgement
+from condal.cvxpy.judge import Judge
+from condal.cvxpy.judgement import BY_ROOT, JudgedResult, Judgement, worded
 from condal.cvxpy.options import Options
 from condal.cvxpy.quadratic import cone_rows, with_cone
 from condal.cvxpy.recession import least_direction
@@ -78,9 +79,36 @@ def _answer(
         x=None if answer.x is None else answer.x[:-1],
         z=None if answer.z is None else np.delete(answer.z, cone_rows(linear)),
     )
+    stated = _confirmed(stated, Judge(problem))
     if native is None or stated.status in PROVED:
         return stated
     return min(stated, native, key=_error)
+
+
+def _confirmed(answer: CvxpyAnswer, judge: Judge) -> CvxpyAnswer:
+    """Return the answer to the statement by a root of P, as far as P itself allows it.
+
+    A root is rounded, and a small eigenvalue may be lost, so a ray of the root is proved again
+    with P. That no x is feasible does not depend on P. A bound assumes that the root is exact.
+    """
+    if answer.status == settings.UNBOUNDED and not judge.unbounded():
+        text = "the objective seems to be unbounded, but this is not proved"
+        return _unproved(answer, settings.UNBOUNDED_INACCURATE, text)
+    if answer.status == settings.INFEASIBLE:
+        if answer.z is None or judge.refutation(answer.z) is None:
+            text = "no x seems to be feasible, but this is not proved"
+            return _unproved(answer, settings.INFEASIBLE_INACCURATE, text)
+    elif isinstance(answer.result, JudgedResult) and np.isfinite(answer.result.judgement.bound):
+        judged = worded(answer.result.judgement, BY_ROOT)
+        return replace(answer, result=replace(answer.result, judgement=judged))
+    return answer
+
+
+def _unproved(answer: CvxpyAnswer, status: str, text: str) -> CvxpyAnswer:
+    result = answer.result
+    if isinstance(result, JudgedResult):
+        result = replace(result, judgement=Judgement(text=text), reason=text)
+    return replace(answer, status=status, result=result)
 
 
 @dataclass(frozen=True, eq=False)

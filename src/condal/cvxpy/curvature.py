@@ -8,24 +8,29 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.certificates.conic import smallest_eigenvalue
+from condal.certificates.exact import is_psd
 from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
 
 MAX_NEGATIVE = 1e-8  # relative to the largest eigenvalue: rounding of a psd matrix
 MIN_POSITIVE = 1e-15  # relative to the largest eigenvalue: less counts as 0
+MAX_EXACT_SIDE = 40  # of a block that is factorised in fractions
 
 
 def is_convex(P: Any) -> bool:
-    """Return whether P is proved psd: block by block positive definite, or without entries."""
+    """Return whether P is proved psd: block by block positive definite, or exactly if small."""
     if P is None or P.nnz == 0:
         return True
     diagonal = P.diagonal()
     if np.count_nonzero(diagonal) == P.nnz:
         return bool((diagonal >= 0).all())
-    return all(
-        float(block[0, 0]) > 0 if len(block) == 1 else smallest_eigenvalue(block) > 0
-        for _, block in _blocks(P)
-    )
+    return all(_is_psd(block) for _, block in _blocks(P))
+
+
+def _is_psd(block: Array) -> bool:
+    if len(block) == 1:
+        return float(block[0, 0]) > 0
+    return smallest_eigenvalue(block) > 0 or (len(block) <= MAX_EXACT_SIDE and is_psd(block))
 
 
 def _blocks(P: Any) -> list[tuple[Indices, Array]]:

@@ -11,6 +11,7 @@ from condal.certificates.checked import rounded_text
 from condal.result import Result
 
 BEYOND_TRACE = "for points within the given trace bound"
+BY_ROOT = "for the quadratic objective of a rounded root of its matrix"
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,9 @@ class Structure:
     layout: Layout
     P: Any = field(default=None, repr=False)
     kept: dict[str, Any] = field(default_factory=dict, repr=False)  # by engines
-    _eliminations: dict[str, tuple[Array, Array, Elimination]] = field(default_factory=dict, repr=False)
+    _eliminations: dict[str, tuple[Array, Array, Elimination]] = field(
+        default_factory=dict, repr=False
+    )
 
     def matches(self, A: Any, layout: Layout, P: Any) -> bool:
         """Return whether this is the structure of other data."""

@@ -62,7 +62,7 @@ KINDS = {
     "infp": "no bound",
 }
 MAX_SIDE = 1000  # of the instances of `sdplib` and `dimacs` that are small enough for CSDP
-MAX_PEER_SIDE = 150  # SCS and Clarabel take minutes and gigabytes above it
+MAX_PEER_SIDE = 100  # SCS and Clarabel take minutes and gigabytes above it
 
 
 def _read_sdpa(truth: Truth, path: Path) -> FileQuestion:

@@ -68,6 +68,12 @@ def add_scaled_rows(out: Array, d: Array, v: Array) -> None:
         out[rows] += d[rows, None] * v[rows]
 
 
+def add_multiple(out: Array, v: Array, t: float) -> None:
+    """Add t v to out, for matrices."""
+    for rows in block_slices(*v.shape):
+        out[rows] += t * v[rows]
+
+
 def weighted_squares(Z: Array, weights: Array) -> Array:
     """Return sum_j weights_j Z_ij^2 for each i."""
     out = np.empty_like(Z, shape=len(Z))

@@ -82,8 +82,7 @@ class Surface:
 
     def cost(self, D: Array) -> Array:
         """Half of the Hessian of the objective times D: C D, 0 for slacks, e / 2 for errors."""
-        product, n = np.zeros(D.shape), self.rows.n
-        product[:n] = self.C @ D[:n]
+        product = self.rows.padded(self.C @ D[: self.rows.n], D)
         self.rows.restrict(product)
         if self.relaxation is not None:
             self.errors(product)[:] = 0.5 * self.errors(D)

@@ -14,6 +14,7 @@ from math import inf, sqrt
 
 import numpy as np
 
+from condal.linalg.blocked import add_multiple
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.methods.surface.gram import Gram
@@ -88,12 +89,11 @@ class SurfacePoint:
     def slack(self, D: Array) -> Array:
         """S D = (C - A'y) D; S is diagonal for the slacks."""
         rows = self.surface.rows
-        product = np.zeros(D.shape)
-        product[: rows.n] = self._matrix @ D[: rows.n]
+        product = rows.padded(self._matrix @ D[: rows.n], D)
         if self.surface.relaxation is not None:
             self.surface.errors(product)[:] = 0.5 * self.surface.errors(D)
         if rows.traced:
-            product[: rows.n] -= self.multiplier[-1] * D[: rows.n]
+            add_multiple(product[: rows.n], D[: rows.n], -float(self.multiplier[-1]))
         rows.slacks(product)[:] = self.slack_values * rows.slacks(D)
         rows.restrict(product)
         return product
@@ -113,11 +113,15 @@ class SurfacePoint:
     def tangent(self, V: Array, tol: float) -> Array:
         """V - J'(J J')^-1 J V."""
         u = self.gram.solve(self.surface.along(self.R, V), tol)
-        return V - 2 * self.surface.adjoint_product(u, self.R)
+        product = self.surface.adjoint_product(-2 * u, self.R)
+        product += V
+        return product
 
     def hessian(self, D: Array) -> Array:
         """The tangent part of 2 S D."""
-        return self.tangent(2 * self.slack(D), TANGENT_TOL)
+        product = self.slack(D)
+        product *= 2.0
+        return self.tangent(product, TANGENT_TOL)
 
     @property
     def residual(self) -> float:
@@ -223,8 +227,8 @@ def _subproblem(point: SurfacePoint, radius: float) -> tuple[list[_Trial], int]:
         at_edge = not radii
         if at_edge:
             break
-        total += t * direction
-        residual += t * product
+        add_multiple(total, direction, t)
+        add_multiple(residual, product, t)
         squares, before = dot(residual, residual), squares
         if sqrt(squares) <= aim:
             break

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 WANTED = 12  # eigenvectors
 LEAST_COST = 3e-8  # of |S v|: the cost of an equation <v v', x> = 0
 TINY = 1e-300
-FIRST_DAMPING, MAX_DAMPING = 1e-3, 0.1  # of a regularised multiplier
+FIRST_DAMPING = 2.0  # times the relative bias: the first one that is tried
+MAX_DAMPING = 0.1
 MAX_DAMPING_CHANGE = 10.0
 DAMPINGS = 3  # that are tried
 
@@ -112,7 +113,7 @@ def regularised(problem: Problem, point: SurfacePoint, bias: float) -> Array:
 
     The least u'Su is about proportional to the damping.
     """
-    damping = FIRST_DAMPING
+    damping = min(MAX_DAMPING, FIRST_DAMPING * bias / max(abs(point.value), TINY))
     for _ in range(DAMPINGS):
         y = point.regularised(damping)
         axes, (_, _, slack) = point.axes[0], slack_of(problem, point, y)
@@ -149,11 +150,14 @@ def _lowest_beside(
         return np.zeros((n, 0))
 
     def product(v: Any) -> Array:
+        # v is orthogonal to the axes but for rounding, which is lifted out of the way. So S need
+        # not be applied to that part, and each pass over the axes serves two products.
         v = v.reshape(n, -1)
-        inside = axes.T @ v
-        image = slack(v - axes @ inside)
-        image -= axes @ (axes.T @ image)
-        return np.asarray(image + lift * (axes @ inside))
+        image = slack(v)
+        inside = axes.T @ np.hstack([image, v])
+        width = v.shape[1]
+        image -= axes @ (inside[:, :width] - lift * inside[:, width:])
+        return image
 
     operator = LinearOperator((n, n), matvec=product, matmat=product, dtype=np.float64)
     _, vectors = X.lowest(Symmetric(n, operators=[operator]), WANTED, tol, beside=axes)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from condal.linalg.blocked import subtract_product
+from condal.linalg.blocked import add_multiple, subtract_product
 from condal.linalg.points import Array, Indices, LowRank
 from condal.linalg.square_rows import SquareRows
 from condal.linalg.symmetric import Symmetric
@@ -131,6 +131,14 @@ class SurfaceRows:
         self.slacks(D)[:] = slacks
         return D
 
+    def padded(self, top: Any, D: Array) -> Array:
+        """A vector of the shape of D with these first n rows, and 0 below; no copy without need."""
+        if len(D) == self.n:
+            return np.asarray(top)
+        whole = np.zeros(D.shape)
+        whole[: self.n] = top
+        return whole
+
     def restrict(self, D: Array) -> None:
         """Make R orthogonal to the null vectors, in place."""
         if self.null.size:
@@ -203,10 +211,9 @@ class SurfaceRows:
 
     def adjoint_product(self, u: Array, R: Array) -> Array:
         """(A'u) R, so that J'u is twice this."""
-        product = np.zeros(R.shape)
-        product[: self.n] = self.adjoint(u) @ R[: self.n]
+        product = self.padded(self.adjoint(u) @ R[: self.n], R)
         if self.traced:
-            product[: self.n] += u[-1] * R[: self.n]
+            add_multiple(product[: self.n], R[: self.n], float(u[-1]))
         self.slacks(product)[:] = (self.signs * u)[self.bounded] * self.slacks(R)
         self.restrict(product)
         return product

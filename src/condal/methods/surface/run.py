@@ -35,7 +35,7 @@ DEGENERATE_LOOKS = 2  # the same, or the multipliers of least squares are taken 
 LEAST_VALUE = 1e-5  # of a normalised objective, for gaps: smaller ones count as 0
 ORACLE_SHARE = 0.1  # of the residual: the accuracy of the oracle
 MAX_DUAL_STEPS = 4
-USEFUL_DUAL_STEP = 0.7  # of the gap: what a step of the multipliers promises, at most
+USEFUL_DUAL_STEP = 0.8  # of the gap: what is left of it after a useful step of the multipliers
 BIAS = 0.25  # of the residual, or of the gap that is asked for: of regularised multipliers
 RELAXED_RADIUS = 0.1  # of a trust region after a relaxation, at least
 
@@ -216,12 +216,13 @@ class SurfaceRun:
             if spectrum.gap <= goal:
                 break
             y, promised = dual_step(self.problem, self.point, spectrum)
-            if promised > max(USEFUL_DUAL_STEP * spectrum.gap, goal):
+            useful = USEFUL_DUAL_STEP * spectrum.gap
+            if promised > useful:
                 break
             other = SlackSpectrum.of(self.problem, self.point, y, tol)
-            if other.gap >= spectrum.gap:
+            spectrum = other if other.gap < spectrum.gap else spectrum
+            if other.gap > useful:
                 break
-            spectrum = other
         return spectrum
 
     def _reached(self, gap: float) -> bool:

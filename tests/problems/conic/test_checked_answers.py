@@ -191,7 +191,7 @@ def factor(U, weights):
         ({"X": X[:1]}, "X must have 2 blocks; got 1"),
         ({"X": (np.eye(3), np.zeros(1))}, r"block 0 of X must have shape \(2, 2\); got \(3, 3\)"),
         ({"X": (np.full((2, 2), np.nan), np.zeros(1))}, "block 0 of X has the value nan"),
-        ({"y": np.zeros(3)}, "y must have 2 numbers; got 3"),
+        ({"y": np.zeros(3)}, "y must have size 2; got 3"),
         (factor([[1j], [0]], [1.0]), "the factor of block 0 of X is complex"),
         (factor([[np.nan], [0]], [1.0]), "the factor of block 0 of X has the value nan"),
         (factor([[1.0], [0]], [np.inf]), "the vector of weights of block 0 of X has the value inf"),

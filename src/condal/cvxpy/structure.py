@@ -29,7 +29,9 @@ class Structure:
     layout: Layout
     P: Any = field(default=None, repr=False)
     kept: dict[str, Any] = field(default_factory=dict, repr=False)  # by engines
-    _eliminations: dict[str, Elimination] = field(default_factory=dict, repr=False)
+    _eliminations: dict[str, tuple[Array, Array, Elimination]] = field(
+        default_factory=dict, repr=False
+    )
 
     def matches(self, A: Any, layout: Layout, P: Any) -> bool:
         """Return whether this is the structure of other data."""
@@ -106,11 +108,16 @@ class Structure:
         return self._elimination("w", self.A[:zero].T, np.zeros(n), b[:zero], kinds)
 
     def _elimination(self, name: str, A: Any, b: Array, c: Array, kinds: Indices) -> Elimination:
-        known = self._eliminations.get(name)
-        if known is not None and known.unique:
-            return known.with_right_side(sp.csr_array(A), b)
-        self._eliminations[name] = eliminate(A, b, c, kinds)
-        return self._eliminations[name]
+        if name in self._eliminations:
+            old_b, old_c, known = self._eliminations[name]
+            same = np.array_equal(b, old_b)
+            if same and (known.unique or np.array_equal(c, old_c)):
+                return known
+            if known.unique:
+                return known.with_right_side(sp.csr_array(A), b)
+        known = eliminate(A, b, c, kinds)
+        self._eliminations[name] = b, c, known
+        return known
 
 
 def _canonical(A: Any) -> Any:

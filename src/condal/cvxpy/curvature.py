@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from cvxpy import settings
 
 from condal.certificates.conic import smallest_eigenvalue
 from condal.certificates.exact import is_psd
@@ -13,6 +14,7 @@ from condal.errors import ProblemError
 from condal.linalg.points import Array, Indices
 
 MAX_NEGATIVE = 1e-8  # relative to the largest eigenvalue: rounding of a psd matrix
+MAX_ACCEPTED = 4 * settings.EIGVAL_TOL  # what CVXPY takes for psd; P is twice its matrix
 MIN_POSITIVE = 1e-15  # relative to the largest eigenvalue: less counts as 0
 MAX_EXACT_SIDE = 40  # of a block that is factorised in fractions
 
@@ -50,12 +52,12 @@ def root_of(P: Any) -> Any:
     rows, cols, data, count = [], [], [], 0
     for group, block in _blocks(P):
         values, vectors = np.linalg.eigh(0.5 * (block + block.T))
-        if values[0] < -MAX_NEGATIVE * values[-1]:
+        if values[0] < -max(MAX_NEGATIVE * values[-1], MAX_ACCEPTED):
             raise ProblemError(
                 "the quadratic objective is not convex: its matrix has the eigenvalue "
                 f"{values[0]:.3g}; give one whose eigenvalues are nonnegative"
             )
-        kept = values > MIN_POSITIVE * values[-1]
+        kept = values > MIN_POSITIVE * max(values[-1], 0.0)
         root = vectors[:, kept] * np.sqrt(values[kept])
         rows.append(np.repeat(group, root.shape[1]))
         cols.append(np.tile(count + np.arange(root.shape[1]), group.size))

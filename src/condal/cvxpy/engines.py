@@ -18,15 +18,10 @@ from condal.cvxpy.verdicts import POOR_ERROR, PROVED, CvxpyAnswer, Ended, Verdic
 from condal.result import Result
 
 TINY_STEP, MAX_STEP = 1e-3, 2.0  # seconds of an iteration
-ACCURACIES = 0.05, 1e-5  # of a proposal, in tol: proofs lose some of it
-MIN_ACCURACY = 1e-9
+# Of a proposal, in tol: the last steps of an interior-point method cost little and gain digits.
+ACCURACY, MIN_ACCURACY = 1e-5, 1e-9
 
 Engine = ClarabelEngine | EmbeddedEngine | NearestMatrix
-
-
-def accuracies(tol: float) -> list[float]:
-    """Return the accuracies to ask for, one after the other."""
-    return sorted({max(share * tol, MIN_ACCURACY) for share in ACCURACIES}, reverse=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,21 +56,8 @@ class EngineAnswers(Verdicts):
         return answer
 
     def _by_engine(self, engine: Engine) -> CvxpyAnswer | None:
-        """Answer by an engine, first roughly and then accurately."""
-        answer = None
-        *rough, last = accuracies(self.options.tol)
-        for accuracy in (*rough, last):
-            if answer is None or not self.limit.is_over():
-                proposal = engine.propose(self._left, accuracy)
-                answer = self._by_proposal(engine, proposal, quick=accuracy > last) or answer
-            if answer is not None and answer.status in PROVED:
-                break
-        return answer
-
-    def _by_proposal(
-        self, engine: Engine, proposal: Proposal, *, quick: bool
-    ) -> CvxpyAnswer | None:
         """Answer by what an engine proposes; None if that is of no use."""
+        proposal = engine.propose(self._left, max(ACCURACY * self.options.tol, MIN_ACCURACY))
         x, z = proposal.pair
         if proposal.outcome == SEPARATOR:
             return self._refuted(z)
@@ -83,9 +65,7 @@ class EngineAnswers(Verdicts):
             return self._unbounded_answer() if self.judge.unbounded(x) else None
         if proposal.outcome != SOLUTION:
             return None
-        judged = self.judge.judge(
-            proposal.pair, self.options.tol, inner=proposal.inner, quick=quick
-        )
+        judged = self.judge.judge(proposal.pair, self.options.tol, inner=proposal.inner)
         proved = judged.within(self.options.tol)
         if not proved and self.problem.error(proposal.pair) > POOR_ERROR:
             return None

@@ -102,29 +102,26 @@ class Judge:
         tol: float,
         trace_bound: float | None = None,
         inner: Pair | None = None,
-        *,
-        quick: bool = False,
     ) -> Judgement:
         """Return what is proved about x and z; the last judgement is remembered.
 
-        `inner` is a z deep inside its cone with the x of its tangent, if they are known. A `quick`
-        judgement tries only a proof inside the cones.
+        `inner` is a z deep inside its cone with the x of its tangent, if they are known.
         """
-        key = pair.x.tobytes(), pair.z.tobytes(), tol, trace_bound, quick
+        key = pair.x.tobytes(), pair.z.tobytes(), tol, trace_bound
         if key not in self.last:
             self.last.clear()
-            self.last[key] = self._judged(pair, tol, trace_bound, inner, quick)
+            self.last[key] = self._judged(pair, tol, trace_bound, inner)
         return self.last[key]
 
     def _judged(
-        self, pair: Pair, tol: float, trace_bound: float | None, inner: Pair | None, quick: bool
+        self, pair: Pair, tol: float, trace_bound: float | None, inner: Pair | None
     ) -> Judgement:
         x = pair.x
         objective = self.problem.value(x)
         unit = self._unit(pair, objective)
         enough = objective - tol * unit
         bound = self._deep_bound(pair, tol * unit, inner)
-        if bound < enough and not quick:
+        if bound < enough:
             bound = max(bound, self.bound(pair.z, enough, x))
         violations = self._violations(x)
         price = self._price(pair.z, violations, objective)

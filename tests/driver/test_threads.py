@@ -237,8 +237,9 @@ def test_arrays_that_all_solves_share_cannot_be_written_to():
 
 
 def test_every_cache_that_outlives_a_solve_is_known():
-    """The arrays of `svec_indices` and `start_vector` are read-only; a sweep's worker is a process
-    of one thread; `engine` holds the modules of MPI."""
+    """The arrays of `svec_indices`, `start_vector`, `_triangle` and `_order` are read-only; a
+    sweep's worker is a process of one thread; `engine` holds the modules of MPI; `warm_up` is for
+    benchmarks, and holds nothing."""
     cached = re.compile(r"@(?:functools\.)?(?:lru_)?cache\b[^\n]*\n(?:@[^\n]*\n)*def (\w+)")
     found = {
         f"{path.relative_to(SOURCE).as_posix()}:{name}"
@@ -246,7 +247,10 @@ def test_every_cache_that_outlives_a_solve_is_known():
         for name in cached.findall(path.read_text())
     }
     assert found == {
+        "certificates/cones.py:_triangle",
+        "cvxpy/interior.py:_order",
         "distributed/engine.py:engine",
+        "lab/bench/conic/through_cvxpy.py:warm_up",
         "linalg/eigen.py:start_vector",
         "linalg/svec.py:svec_indices",
         "sweeps/processes.py:_value",

@@ -19,7 +19,9 @@ SQRT2_ABOVE = 1.4142135623730952  # the least double above the square root of 2
 @lru_cache(maxsize=64)
 def _triangle(n: int) -> tuple[Indices, Indices]:
     """The columns and rows of the lower triangle, column by column."""
-    return np.triu_indices(n)
+    cols, rows = np.triu_indices(n)
+    cols.flags.writeable = rows.flags.writeable = False
+    return cols, rows
 
 
 @dataclass(frozen=True)

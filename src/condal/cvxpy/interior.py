@@ -144,4 +144,6 @@ def _order(layout: Layout) -> Indices:
         rows[np.triu_indices(n)] = begin + np.arange(triangle(n))  # the lower triangle by columns
         parts.append(rows.T[np.tril_indices(n)])
         begin += triangle(n)
-    return np.concatenate(parts)
+    order = np.concatenate(parts)
+    order.flags.writeable = False
+    return order

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LOW_SHARE = 0.1  # of the smallest eigenvalue of S: smaller ones are lifted
 LONGEST = 4.0  # times the step that lifts each eigenvalue to 0 by itself
-FRACTIONS = 0.5 ** np.arange(8)  # of the longest step, that are tried
+FRACTIONS = tuple(0.5**k for k in range(8))  # of the longest step, that are tried
 
 
 def dual_step(

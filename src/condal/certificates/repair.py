@@ -26,7 +26,6 @@ from condal.types import Lifted, Spectral
 if TYPE_CHECKING:
     from condal.methods.surface.manifold import Surface
 
-MAX_INFEASIBILITY = 0.1  # relative: from further away, the nearest point is not worth the search
 MAX_NUMBERS = 2 * 10**7  # of a factor, which is copied some times
 MAX_DENSE_SIDE = 2000  # of an x that is stored whole
 NEGLIGIBLE = 1e-14  # of the largest eigenvalue of x: not a column of its factor

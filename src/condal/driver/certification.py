@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from condal.certificates.certificate import (
 from condal.certificates.history import Row
 from condal.certificates.ledger import CertifiedPoint, ProofLedger
 from condal.certificates.measures import EXACT_INFEASIBILITY
-from condal.certificates.repair import MAX_INFEASIBILITY, FactorRepair
 from condal.driver.scaling import Scaling
 from condal.driver.schedule import CLOSE_GAP, CertificationSchedule, Estimates
 from condal.linalg.points import Array, Point
@@ -31,7 +30,11 @@ from condal.runtime.consensus import root_value
 from condal.storage.reconstruction import reconstructed, reconstruction
 from condal.types import Storage, from_user, to_user, why_unprovable
 
+if TYPE_CHECKING:
+    from condal.certificates.repair import FactorRepair
+
 ROOM_KEPT = 0.05  # of the room below an estimate, which may be too good: left to the proof
+MAX_INFEASIBILITY = 0.1  # relative: from further away, the nearest point is not worth the search
 MAX_REPAIRED_ERROR = 0.02  # of the last point: a feasible one is not worth the search above it
 DOUBT_SLACK = 0.1  # of the value: what a proof of a doubtful bound may lose
 
@@ -58,7 +61,7 @@ class Certifier:
         self.point_seconds = 0.0  # what it took to evaluate the last point
         self.unprovable = why_unprovable(problem.X)
         self.seems_solved = False  # by the estimates, where no proof is possible
-        self.factor_repair = FactorRepair.of(normalised) if problem.repair is None else None
+        self.factor_repair = _factor_repair(normalised) if problem.repair is None else None
 
     def memory(self) -> dict[str, Any]:
         """Return what a checkpoint holds of the proofs and of what is behind them."""
@@ -266,3 +269,9 @@ class Certifier:
             # If the estimate was too good, as the oracle is inexact, another dual takes its place.
             self.lower = min(self.lower, sense * proved.certificate.bound * self.scaling.c)
         return proved
+
+
+def _factor_repair(normalised: Problem) -> FactorRepair | None:
+    from condal.certificates.repair import FactorRepair
+
+    return FactorRepair.of(normalised)

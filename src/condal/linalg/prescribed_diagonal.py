@@ -20,11 +20,12 @@ def with_diagonal(x: Point, d: Array | float) -> Point:
         if is_complex(x.U):
             squares += weighted_squares(x.U.imag, x.weights)
         diagonal = np.maximum(squares, 0.0)
-        d, is_zero = np.broadcast_to(d, diagonal.shape), diagonal <= MIN_DIAGONAL
+        is_zero = diagonal <= MIN_DIAGONAL
         U = x.U * np.sqrt(d / np.where(is_zero, 1.0, diagonal))[:, None]
         heaviest = int(np.argmax(x.weights))
         U[is_zero] = 0.0
-        U[is_zero, heaviest] = np.sqrt(d[is_zero] / x.weights[heaviest])
+        missing = d[is_zero] if isinstance(d, np.ndarray) else d  # the rows may be on many ranks
+        U[is_zero, heaviest] = np.sqrt(missing / x.weights[heaviest])
         return LowRank(U, x.weights)
     full: Any = dense(x)
     diagonal = np.diagonal(full).real

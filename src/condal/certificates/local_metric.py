@@ -64,7 +64,8 @@ class LocalMetric:
         if not np.isfinite(gram).all() or (entries < 0).any():
             return None
         scale = np.where(entries > 0, 1.0 / np.sqrt(np.where(entries > 0, entries, 1.0)), 1.0)
-        gram *= scale[:, None] * scale
+        gram *= scale[:, None]
+        gram *= scale  # one after the other: their product may overflow
         gram[np.diag_indices(len(gram))] += RIDGE + (entries == 0)
         factor, failed = dpotrf(gram.T, lower=1, clean=0)
         if failed:

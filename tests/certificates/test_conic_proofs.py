@@ -300,12 +300,12 @@ def test_an_engine_that_gives_up_in_compiled_code_proposes_nothing(monkeypatch):
     assert interior_point(form) is None
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_numbers_beyond_doubles_prove_nothing_and_raise_no_overflow():
+def test_numbers_beyond_doubles_prove_nothing_false_and_raise_no_overflow():
     program = Program([1.0, 2.0], [[1e150, 1.0]], [1.0], [Block("orthant", 2)])
     with pytest.raises(ProblemError, match="beyond what double precision holds"):
         certify(program, None, [1e160])
     trace = Program([1.0, -1.0], [[1.0, 1.0]], [1.0], [Block("orthant", 2)])
     assert "at least" not in certify(trace, None, [0.5], trace_bound=1e160).verdict
     cone = Program([1.0, 0, 0], [[1.0, 1.0, 1.0]], [1.0], [Block("second-order", 3)])
-    assert "at most" not in certify(cone, [np.full(3, 1e308)], [0.5]).verdict
+    attained = certify(cone, [np.full(3, 1e308)], [0.5]).attained
+    assert np.isnan(attained) or (Fraction(attained) + 1) ** 2 >= 2  # the optimum is sqrt(2) - 1

@@ -269,7 +269,7 @@ def _correction(M: Any, r: Array, error: Array, t: Array, system: tuple[Any, Arr
     if not rows.size:
         return 0.0
     M, size = sp.csr_array(M[rows]), size[rows]
-    scale = 1.0 / powers_of_two(column_norms(M.T))
+    scale = 1.0 / np.maximum(powers_of_two(column_norms(M.T)), TINY)
     M = sp.csr_array(scale[:, None] * M)
     least = _smallest_singular_value(M)
     if least <= 0:

@@ -22,6 +22,7 @@ from scipy.linalg import qr
 
 from condal.certificates.cones import Cone, ConicForm
 from condal.certificates.exact import exact_solution, is_psd_exactly
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.runtime.time_limit import current_limit
 
@@ -87,7 +88,7 @@ class _Face:
         if self.sign == "orthant":
             return np.maximum(self.start, 0.0)
         if self.sign == "second-order":
-            depth = float(self.start[0] - np.linalg.norm(self.start[1:]))
+            depth = float(self.start[0]) - stable_norm(self.start[1:])
         else:
             depth = float(np.linalg.eigvalsh(_square(self.start, self.side))[0])
         return np.full(self.start.size, max(depth, 0.0))
@@ -172,7 +173,7 @@ def _face(cone: Cone, v: Array, least: float, denominator: int) -> _Face:
         return _Face("orthant", tuple({int(i): Fraction(1)} for i in support), v[support])
     if cone.kind == "psd":
         return _psd_face(cone, v, least, denominator)
-    width = float(np.linalg.norm(v[1:]))
+    width = stable_norm(v[1:])
     if v[0] <= least:
         return _Face("orthant", (), np.zeros(0))
     if v[0] - width > least:

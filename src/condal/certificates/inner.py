@@ -15,7 +15,7 @@ from condal.certificates.local_metric import LocalMetric
 from condal.certificates.objective import objective_above
 from condal.certificates.row_space import ROUND_UP, TINY
 from condal.linalg.factorisations import dense_cholesky
-from condal.linalg.norms import UNIT_ROUNDOFF
+from condal.linalg.norms import UNIT_ROUNDOFF, stable_norm
 from condal.linalg.points import Array
 from condal.linalg.rounding import norm_above
 from condal.linalg.symmetric import Symmetric
@@ -50,7 +50,7 @@ def lifted(form: ConicForm, v: Array, slack: Array, mu: float) -> Array:
         if cone.kind == "orthant":
             v[place] += mu / (np.maximum(s, 0.0) + ridge)
         elif cone.kind == "second-order":
-            width = float(np.linalg.norm(s[1:]))
+            width = stable_norm(s[1:])
             head = max(float(s[0]), width) + ridge
             v[place] += mu / (head**2 - width**2) * np.concatenate([[head], -s[1:]])
         elif cone.kind == "psd" and cone.length:
@@ -104,11 +104,11 @@ def _refined(form: ConicForm, metric: LocalMetric, v: Array) -> Array:
     """Return v after further steps as long as they reduce its residual."""
     r, error = form.row_space.residual(form.b, v)
     for _ in range(MAX_REFINEMENTS):
-        if np.linalg.norm(r) <= ROUNDED * np.linalg.norm(error):
+        if stable_norm(r) <= ROUNDED * stable_norm(error):
             break
         moved = v + metric.step(r)
         rest, error = form.row_space.residual(form.b, moved)
-        if not np.linalg.norm(rest) < PROGRESS * np.linalg.norm(r):
+        if not stable_norm(rest) < PROGRESS * stable_norm(r):
             break
         v, r = moved, rest
     return v
@@ -122,7 +122,7 @@ def _rooms(form: ConicForm, v: Array) -> Array | None:
         if cone.kind == "orthant":
             room[place] = block
         elif cone.kind == "second-order":
-            room[place] = 0.5 * (block[0] - float(np.linalg.norm(block[1:])))
+            room[place] = 0.5 * (float(block[0]) - stable_norm(block[1:]))
         elif cone.kind == "psd" and cone.length:
             room[place] = float(np.linalg.eigvalsh(cone.matrix(block))[0]) / cone.stretch
     return room if room.min(initial=inf) > 0 else None

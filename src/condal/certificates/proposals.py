@@ -19,6 +19,7 @@ from condal.certificates.conic import proved_upper_bound
 from condal.certificates.faces import exact_value
 from condal.certificates.inner import inner_value
 from condal.certificates.residuals import residual
+from condal.linalg.norms import stable_norm
 from condal.linalg.points import Array
 from condal.runtime.time_limit import current_limit
 
@@ -32,6 +33,7 @@ MAX_DENSE_ROWS = 150  # of a least-squares problem that is solved by singular va
 CORRECTIONS = 3
 
 
+@np.errstate(invalid="ignore", over="ignore")  # what is not finite proves nothing
 def proved_value(
     form: ConicForm,
     v: Array,
@@ -108,7 +110,7 @@ def _clears(form: ConicForm, v: Array, inside: Array, t: float) -> bool:
     for cone, place in zip(form.cones, form.places, strict=True):
         if cone.kind == "orthant" and (w[place] < 0).any():
             return False
-        if cone.kind == "second-order" and w[place][0] < np.linalg.norm(w[place][1:]):
+        if cone.kind == "second-order" and w[place][0] < stable_norm(w[place][1:]):
             return False
         if cone.kind == "psd":
             full = cone.matrix(w[place])
@@ -132,9 +134,9 @@ def corrected(form: ConicForm, v: Array, *, fixed: bool = False) -> Array:
             weight[place] = np.maximum(v[place], 0.0)
         elif cone.kind == "psd":
             some = cone.matrix(v[place]).any(axis=1)
-            weight[place] = np.linalg.norm(v[place]) * cone.coordinates(np.outer(some, some))
+            weight[place] = stable_norm(v[place]) * cone.coordinates(np.outer(some, some))
         elif not fixed:
-            weight[place] = np.linalg.norm(v[place])
+            weight[place] = stable_norm(v[place])
     scaled = sp.csr_array(form.A * weight[None, :])
     if not (np.isfinite(v).all() and np.isfinite(scaled.data).all()):
         return v
@@ -179,7 +181,7 @@ def _snapped(form: ConicForm, v: Array, eps: float, *, lift: bool = True) -> Arr
         if cone.kind == "orthant":
             v[place] = np.where(block > least, block, 0.0)
         elif cone.kind == "second-order" and lift:
-            width = float(np.linalg.norm(block[1:]))
+            width = stable_norm(block[1:])
             if block[0] <= least and width <= least:
                 v[place] = 0.0
             else:

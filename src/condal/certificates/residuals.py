@@ -24,8 +24,10 @@ def residual(t: Array, M: Any, v: Array) -> tuple[Array, Array]:
     M = sp.csr_array(M)
     wide = sp.csr_array((M.data.astype(WIDE), M.indices, M.indptr), M.shape)
     residual = t.astype(WIDE) - wide @ v.astype(WIDE)
-    r = residual.astype(np.float64)
-    terms, lengths = np.abs(t) + abs(M) @ np.abs(v), np.diff(M.indptr) + 1
+    lengths = np.diff(M.indptr) + 1
+    with np.errstate(over="ignore"):  # an infinite error proves nothing
+        r = residual.astype(np.float64)
+        terms = np.abs(t) + abs(M) @ np.abs(v)
     error = 1.01 * (lengths + 1) * WIDE_UNIT * terms + TINY
     unclear = np.abs(residual) <= 4 * error
     error += np.spacing(np.abs(r))
@@ -52,7 +54,8 @@ def column_norms(A: Any) -> Array:
     """Return the norm of each column, rounded up; no square under- or overflows."""
     if not A.shape[0]:
         return np.zeros(A.shape[1])
-    largest = powers_of_two(abs(A).max(axis=0).toarray().ravel())
+    # The inverse of a normal number is finite.
+    largest = np.maximum(powers_of_two(abs(A).max(axis=0).toarray().ravel()), TINY)
     scaled = sp.csr_array(A * (1.0 / largest)[None, :])
     squares = np.asarray(scaled.multiply(scaled).sum(axis=0)).ravel()
     return np.asarray(np.sqrt(squares) * largest * (1 + 1e-12))

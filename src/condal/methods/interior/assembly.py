@@ -13,7 +13,7 @@ from scipy.linalg import cho_solve
 from condal.errors import ProblemError
 from condal.linalg.cone_slices import ConeSlice, sections
 from condal.linalg.independent_rows import independent_rows_of_gram
-from condal.linalg.norms import row_squares
+from condal.linalg.norms import row_norms, row_squares, stable_norm
 from condal.linalg.points import Array, Indices
 from condal.methods.interior.standard import Cone, StandardForm, share_of
 from condal.methods.projection.splitting_rows import gram_of
@@ -135,7 +135,7 @@ class Assembly:
         slack = np.flatnonzero((low < high) & ~inside)
         sign = np.where(low[slack] > -inf, -1.0, 1.0)
         cap = np.where(low[slack] > -inf, high[slack] - low[slack], inf)
-        row_reach = np.sqrt(row_squares(A)) * float(np.linalg.norm(self.first))
+        row_reach = row_norms(sp.csr_array(A)) * stable_norm(self.first)
         image = A @ self.first
         first = np.maximum(sign * (b - image)[slack], MIN_FIRST_SLACK * row_reach[slack])
         first = np.where(first > 0, first, 1.0)

@@ -69,6 +69,7 @@ class Path:
         caps = sum(place.price() for place in self.places)
         return self.form.constant + float(self.form.b @ self.y) - caps
 
+    @np.errstate(divide="ignore", invalid="ignore", over="ignore")  # `moved` refuses such steps
     def advanced(self) -> Path | None:
         """Return the path after one step; None where rounding prevents a step."""
         system = NewtonSystem.of(self.places, self.form.b.size)

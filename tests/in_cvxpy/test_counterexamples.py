@@ -52,7 +52,6 @@ def test_a_row_in_other_units_does_not_make_a_bounded_problem_unbounded(seed, un
         assert problem.value == pytest.approx(value, abs=1e-3 * max(1, abs(value)))
 
 
-@pytest.mark.filterwarnings("ignore:Solution may be inaccurate", "ignore::RuntimeWarning")
 def test_rows_whose_squares_underflow_are_not_taken_for_satisfied():
     y, z = cp.Variable(2), cp.Variable(2)
     row = [1e-163 * cp.sum(y) <= 0, y <= 1, y >= -1]

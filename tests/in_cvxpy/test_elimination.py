@@ -20,7 +20,7 @@ from condal.errors import ProblemError
 
 def data_of(problem):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.filterwarnings("ignore", "The problem has an expression with dimension")
         data, _, _ = problem.get_problem_data(CONDAL())
     return CvxpyProblem(sp.csr_array(data["A"]), data["b"], data["c"], Layout.of(data["dims"]))
 
@@ -297,7 +297,9 @@ def test_svec_is_cvxpys():
     X = cp.Variable((n, n), symmetric=True)
     X.value = np.arange(16.0).reshape(n, n) + np.arange(16.0).reshape(n, n).T
     problem = cp.Problem(cp.Minimize(0), [X >> 0])
-    data, _, _ = problem.get_problem_data(CONDAL())
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The problem has an expression with dimension")
+        data, _, _ = problem.get_problem_data(CONDAL())
     rows = data["b"] - data["A"] @ X.value[np.triu_indices(n)]
     assert np.array_equal(rows, svec(X.value))
 

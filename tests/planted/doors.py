@@ -282,7 +282,7 @@ def by_cvxpy(planted: Planted, rng: np.random.Generator) -> Findings:
     problem, tol = forms.as_cvxpy(planted), float(rng.choice(TOLERANCES))
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+            warnings.filterwarnings("ignore", "Solution may be inaccurate")
             problem.solve(solver=CONDAL(tol=tol, max_seconds=SECONDS))
     except cp.SolverError:
         return Findings("SolverError")
@@ -307,7 +307,7 @@ def _checked(solver: str) -> Callable[[Planted, np.random.Generator], Findings]:
 
         problem = forms.as_cvxpy(planted)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+            warnings.filterwarnings("ignore", "Solution may be inaccurate")
             try:
                 problem.solve(solver=solver)
             except cp.SolverError:

@@ -32,7 +32,6 @@ COUNTS = {  # problems of each door, and how many of them must be judged
 }
 
 
-@pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("door", DOORS)
 def test_nothing_false_is_said_through(door):
     if not there(door):
@@ -52,7 +51,6 @@ FOUND = {  # by `make soak`
 }
 
 
-@pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize(("door", "seed"), FOUND.values(), ids=FOUND)
 def test_what_was_false_once_is_not_said_again(door, seed):
     if not there(door):

@@ -46,7 +46,12 @@ def measured(case: str, instance: Instance, *, quick: bool) -> list[dict[str, An
     for solver in (OURS, *instance.rivals):
         for times in TIGHTER:
             eps = GOAL / times
-            row = {"case": case, "application": instance.title, "solver": solver, "eps": eps}
+            row: dict[str, Any] = {
+                "case": case,
+                "application": instance.title,
+                "solver": solver,
+                "eps": eps,
+            }
             row |= {"what": instance.what, "limit": limit, "goal": instance.goal}
             row["load"] = os.getloadavg()[0]
             row |= go(case, solver, eps, limit)

@@ -60,7 +60,8 @@ def work(solver: str, n: int, seconds: float) -> dict[str, Any]:
 
 
 def _ours(W: Any, solver: str, seconds: float) -> dict[str, Any]:
-    model, row = condal.problems.max_cut(W), {}
+    model = condal.problems.max_cut(W)
+    row: dict[str, Any] = {}
     method, storage = None, None
     if solver == CGAL:
         method, storage = condal.CGAL(), Sketch(W.shape[0], R)

@@ -26,7 +26,7 @@ class Instance:
     """
 
     title: str
-    ours: Callable[[float, float | None], tuple[Any, Any]]
+    ours: Callable[..., tuple[Any, Any]]
     rivals: Mapping[str, Callable[[float], Any]]
     judge: Callable[[Any], dict[str, float]]
     goal: float = GOAL

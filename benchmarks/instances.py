@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -50,7 +51,7 @@ def lovasz(n: int, edges: int) -> Instance:
     return modelled(title, lambda: theta(W), engines(programs.theta(W), "SCS", "Clarabel"))
 
 
-def regression(rows: int, n: int, loss: str) -> Instance:
+def regression(rows: int, n: int, loss: Literal["squares", "absolute"]) -> Instance:
     rng = np.random.default_rng(0)
     M = rng.standard_normal((rows, n))
     truth = np.zeros(n)

@@ -41,7 +41,8 @@ class Stopwatch:
     """CPU milliseconds of single calls."""
 
     def __init__(self, call: Any) -> None:
-        self.call, self.times = call, []
+        self.call = call
+        self.times: list[float] = []
 
     def __call__(self) -> Any:
         began = time.process_time()

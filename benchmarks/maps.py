@@ -132,7 +132,7 @@ def measured(case: Case) -> dict[str, Any]:
     np.testing.assert_allclose(looped, image[:loop], rtol=1e-9, atol=1e-9)
     seconds = fastest(lambda: A(x))
     each = fastest(lambda: [case.one(k, x.U, x.weights) for k in range(loop)]) / loop
-    V = add(C, A.adjoint(y))
+    V: Any = add(C, A.adjoint(y))
     merged = sp.csr_array(V.to_sparse()) if V.factorable else None
     product = fastest(lambda: V @ U)
     return {

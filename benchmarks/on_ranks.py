@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import asdict
 from itertools import pairwise
@@ -21,8 +21,9 @@ from typing import Any
 import condal
 from condal import distributed
 from condal.distributed import matrix, oracle
-from condal.distributed.cost import Machine, Size
+from condal.distributed.cost import Size
 from condal.distributed.engine import engine
+from condal.distributed.machine import Machine
 from condal.lab.bench.memory import peak
 from condal.linalg.symmetric import Symmetric
 from condal.storage import Sketch
@@ -40,7 +41,7 @@ class Clock:
     """Seconds and calls of some functions; nested calls of the same part are not counted."""
 
     def __init__(self) -> None:
-        self.seconds: Counter[str] = Counter()
+        self.seconds: dict[str, float] = defaultdict(float)
         self.calls: Counter[str] = Counter()
         self._on: set[str] = set()
 
@@ -67,7 +68,7 @@ def ranks(graph: str, iterations: int, options: list[str]) -> dict[str, Any] | N
     """Run on ranks; return the record on the first rank and None on the others."""
     short = "--short" in options
     if short:
-        oracle.PART, oracle.TRIES = 1e300, 1
+        oracle.ASSUMED_SEPARATION, oracle.MAX_RUNS = 1e300, 1
     team = distributed.Team()
     model = distributed.read_max_cut(graph, team)
     machine = Machine.measured(team, rows=model.block.shape[0])

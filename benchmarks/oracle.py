@@ -17,7 +17,7 @@ from condal.linalg.gradients import add
 from condal.methods.rules import LineSearch
 from condal.storage import Sketch
 
-ENGINES = {
+ENGINES: dict[str, Any] = {
     "auto": condal.eigen.Automatic(),
     "arpack": condal.eigen.Arpack(),
     "dense": condal.eigen.Dense(),
@@ -33,7 +33,8 @@ def gradients(W: Any, at: tuple[int, ...]) -> list[tuple[int, Any, Any]]:
         if state.k in at:
             v = add(problem.f.M.adjoint(problem.f.gradient(state.Mx)), problem.A.adjoint(state.w))
             inputs.append((state.k, v, guess))
-        guess = state.s.U[:, 0]
+        atom: Any = state.s
+        guess = atom.U[:, 0]
     return inputs
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
 from typing import Any
 from unittest.mock import patch
 
@@ -20,8 +22,7 @@ from condal.lab.bench.generated import theta
 from condal.lab.experiments.stand_ins import dependency_graph, planar_union
 from condal.problem import Model, Problem, problem_of
 
-GSET = (("G1", 1e-3), ("G22", 1e-3), ("G22", 1e-6), ("G55", 1e-3), ("G55", 1e-6))
-GSET = (*GSET, ("G60", 1e-3), ("G60", 1e-6), ("G67", 1e-3), ("G67", 1e-6))
+GSET = (("G1", 1e-3), *product(("G22", "G55", "G60", "G67"), (1e-3, 1e-6)))
 MAX_SECONDS = 300.0
 
 Case = tuple[str, float, Callable[[], Problem | Model]]
@@ -40,12 +41,16 @@ def _cases() -> Iterator[Case]:
     yield "planar union, n = 7000, signed", 1e-6, lambda: max_cut(planar_union(7000))
     yield "planar union, n = 7000", 1e-6, lambda: max_cut(abs(planar_union(7000)))
     for n in (30_000, 60_000):
-        yield f"hubs, n = {n}", 1e-3, lambda n=n: max_cut(dependency_graph(n))
+        yield f"hubs, n = {n}", 1e-3, partial(_max_cut, dependency_graph, n)
     yield "theta, n = 1500, 4500 edges", 1e-3, lambda: theta(1500, 4500)
     if (DATA / "gset").is_dir():
         for name, tol in GSET:
             path = DATA / "gset" / f"{name}.txt.xz"
-            yield f"gset {name}", tol, lambda path=path: max_cut(condal.read_graph(path))
+            yield f"gset {name}", tol, partial(_max_cut, condal.read_graph, path)
+
+
+def _max_cut(graph: Callable[[Any], Any], argument: Any) -> Model:
+    return condal.problems.max_cut(graph(argument))
 
 
 def measure(name: str, tol: float, build: Callable[[], Problem | Model]) -> dict[str, Any]:

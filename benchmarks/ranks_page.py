@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from benchmarks.on_ranks import KINDS
-from condal.distributed.cost import Machine, Size, iteration, memory, seconds
+from condal.distributed.cost import Size, iteration, memory, seconds
+from condal.distributed.machine import Machine
 
 OUTSIDE, WEAK = 0.10, 1.3  # the targets
 

@@ -30,8 +30,19 @@ from condal.sweeps.processes import ONE_THREAD
 TOL = 1e-5
 GOAL = 1e-4
 SECONDS = 120.0
-HEAD = ("name", "m", "n", "trace", "status", "objective", "bound", "table", "rel. diff.", "CPU s")
-HEAD += ("CSDP s",)
+HEAD = (
+    "name",
+    "m",
+    "n",
+    "trace",
+    "status",
+    "objective",
+    "bound",
+    "table",
+    "rel. diff.",
+    "CPU s",
+    "CSDP s",
+)
 HOW = f"""\
 `table` is the optimum of SDPLIB's table, or that of SDPA-GMP, which has more digits, if the two
 agree; SDPLIB's value for maxG51 is wrong. For the sparse SDPs it is CSDP's objective. `rel. diff.`

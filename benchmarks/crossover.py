@@ -1,7 +1,8 @@
-"""Newton's method on a surface against splitting and interior-point steps, on small problems.
+"""Each method that the default may choose for linear f and sparse equations, n = 60 to 50,000.
 
-The estimates from which the default method chooses are fitted to results/crossover.json. The run is
-one of those by name; `--only=theta` measures one family.
+The estimates from which the default method chooses are fitted to results/crossover.json. The last
+table shows how the first choice compares with the fastest method. The run is one of those by name;
+`--only=theta` measures one family.
 """
 
 from __future__ import annotations
@@ -9,24 +10,35 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
+from itertools import groupby, product
 from math import inf
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 import condal
-from benchmarks.record import save
+from benchmarks.record import save, show
 from condal.driver.scaling import normalise
 from condal.lab.bench.generated import uniform_graph
-from condal.methods import InteriorPoint, LowRankNewton, Splitting
+from condal.methods import CGAL, InteriorPoint, LowRankNewton, Splitting
+from condal.methods.choice import choices
 from condal.methods.interior.method import MAX_STEP_SECONDS
+from condal.methods.rules import LineSearch
 from condal.methods.surface.rows import SurfaceRows
 from condal.problem import Problem
 
-SIDES = (60, 100, 150, 200, 300, 400, 600, 800)
-DENSITIES = (2, 5, 12)  # constraints per row of x
+# n, and constraints per row of x.
+SIZES = (
+    *product((60, 100, 150, 200, 300, 400, 600, 800), (2, 5, 12)),
+    *product((2_000, 5_000, 20_000, 50_000), (3,)),
+)
+MAX_SPLITTING_SIDE = 2_000
+MIN_CGAL_SIDE = 400
 TOLS = (1e-3, 1e-6)
+LARGE_TOLS = (1e-2, 1e-3)
+SMALL = 800
 SECONDS = 40.0
 
 
@@ -74,40 +86,63 @@ def features(problem: Problem) -> dict[str, Any]:
     assert surface is not None
     step = InteriorPoint().seconds(problem)
     return {
-        "couplings": surface.couplings,
+        "couplings": surface.coupling.pairs,
         "rank": LowRankNewton().first_rank(surface),
         "nnz": surface.matrix.nnz,
         "interior_step": None if step == inf else step,
     }
 
 
+def contenders(problem: Problem, n: int, tol: float) -> Iterator[Any]:
+    """Yield the methods that can solve the normalised problem."""
+    yield LowRankNewton(aim=tol)
+    if n <= MAX_SPLITTING_SIDE:
+        yield Splitting()
+    if InteriorPoint().seconds(problem) <= MAX_STEP_SECONDS:
+        yield InteriorPoint()
+    if n >= MIN_CGAL_SIDE:
+        yield CGAL(eta=LineSearch())
+
+
 def rows(family: str) -> Iterator[dict[str, Any]]:
     """Yield a row per method, size and tolerance."""
-    for n in SIDES:
-        for density in DENSITIES:
-            problem = FAMILIES[family](n, density * n)
-            scaled = normalise(problem)[0]
-            interior = InteriorPoint().seconds(scaled)
-            for tol in TOLS:
-                methods: list[Any] = [LowRankNewton(aim=tol), Splitting()]
-                if interior <= MAX_STEP_SECONDS:
-                    methods.append(InteriorPoint())
-                for method in methods:
-                    yield {
-                        "family": family,
-                        "n": n,
-                        "m": density * n,
-                        "tol": tol,
-                        "method": method.name,
-                        **measured(problem, method, tol),
-                        **features(scaled),
-                    }
+    for n, density in SIZES:
+        problem = FAMILIES[family](n, density * n)
+        scaled = normalise(problem)[0]
+        for tol in TOLS if n <= SMALL else LARGE_TOLS:
+            chosen = next(choices(scaled, tol=tol)).method.name
+            for method in contenders(scaled, n, tol):
+                yield {
+                    "family": family,
+                    "n": n,
+                    "m": density * n,
+                    "tol": tol,
+                    "method": method.name,
+                    "chosen": chosen,
+                    **measured(problem, method, tol),
+                    **features(scaled),
+                }
+
+
+def regrets(measured: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield, per problem, the CPU time of the first choice over that of the fastest method."""
+    for (family, n, m, tol), group in groupby(measured, itemgetter("family", "n", "m", "tol")):
+        cpu, chosen = {}, ""
+        for row in group:
+            cpu[row["method"]] = row["cpu"] if row["status"] == "SOLVED" else inf
+            chosen = row["chosen"]
+        fastest = min(cpu, key=cpu.__getitem__)
+        ratio = cpu[chosen] / cpu[fastest] if cpu[fastest] < inf else None
+        names = {"chosen": chosen, "fastest": fastest if ratio is not None else "none"}
+        yield {"family": family, "n": n, "m": m, "tol": tol, **names, "ratio": ratio}
 
 
 def main() -> None:
     """Measure every family."""
     only = [word.removeprefix("--only=") for word in sys.argv if word.startswith("--only=")]
-    save("crossover", [row for name in only or FAMILIES for row in rows(name)])
+    measurements = [row for name in only or FAMILIES for row in rows(name)]
+    save("crossover", measurements)
+    show("the first choice against the fastest method", list(regrets(measurements)))
 
 
 if __name__ == "__main__":

@@ -21,8 +21,13 @@ DATA = Path(os.environ.get("CONDAL_DATA", Path(__file__).resolve().parents[2] / 
 def save(name: str, rows: list[dict[str, Any]]) -> None:
     """Write rows to results/NAME.json and print them as a table."""
     write(name, rows)
+    show(name, rows)
+
+
+def show(title: str, rows: list[dict[str, Any]]) -> None:
+    """Print rows as a table."""
     widths = {key: max(len(key), *(len(_cell(row[key])) for row in rows)) for key in rows[0]}
-    print(f"\n{name}")
+    print(f"\n{title}")
     print("  ".join(key.rjust(width) for key, width in widths.items()))
     for row in rows:
         print("  ".join(_cell(row[key]).rjust(width) for key, width in widths.items()))

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from condal.certificates.checked import rounded_text
 from condal.domains.spectral import Spectrahedron
@@ -21,7 +20,7 @@ from condal.problem import Problem
 from condal.problems.answers import excess, generator, point_of, rounding_limit, trials_of
 from condal.problems.balanced import improve_balanced, median_split
 from condal.problems.factors import factor_of
-from condal.problems.graphs import adjacency
+from condal.problems.graphs import adjacency, cut_weight, quarter_laplacian
 from condal.problems.signs import checked_signs
 from condal.result import Result
 from condal.runtime.arguments import require_whole
@@ -108,11 +107,9 @@ class Bisection:
     def problem(self) -> Problem:
         """The relaxation; its images are diag x and <ee', x>, its domain is tr x = n."""
         n, ones = self.n, np.ones(self.n)
-        degrees = np.asarray(self.W.sum(axis=1)).ravel()
-        laplacian = sp.dia_array((degrees[None, :], [0]), shape=self.W.shape).tocsr() - self.W
         low, high = np.append(ones, float(n % 2)), np.append(ones, float(self.imbalance) ** 2)
         return Problem.of(
-            f=Linear(Symmetric(n, sparse=(sp.csr_array(0.25 * laplacian),))),
+            f=Linear(Symmetric(n, sparse=(quarter_laplacian(self.W),))),
             X=Spectrahedron(n, float(n)),
             A=Stack(Diagonal(n), Quadratics(ones[None, :])),
             K=Equal(low) if np.array_equal(low, high) else Box(low, high),
@@ -121,8 +118,7 @@ class Bisection:
 
     def weight(self, signs: Any) -> float:
         """Return the weight of the cut between the vertices of sign +1 and of sign -1."""
-        s = checked_signs(signs, self.n)
-        return float(0.25 * self.W.sum() - 0.25 * (s @ (self.W @ s)))
+        return cut_weight(self.W, checked_signs(signs, self.n))
 
     def excess(self, signs: Any, result: Result) -> float:
         """Return weight / bound - 1, the proved relative excess over the lightest cut.

@@ -1,4 +1,4 @@
-"""The weight matrix W = W' of a graph, from the forms in which graphs are given."""
+"""The weight matrix W = W' of a graph, from the forms in which graphs are given, and its cuts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from condal.errors import ProblemError
+from condal.linalg.points import Array
 from condal.linalg.sparse import require_sound
 from condal.linalg.symmetrize import symmetric
 from condal.problems.inputs import array_of, describe, is_matrix_like, require_real
@@ -80,6 +81,18 @@ def edges(W: Any) -> tuple[Any, Any]:
     """Return the endpoints i < j of all edges."""
     upper = sp.coo_array(sp.triu(W, 1))
     return upper.row.astype(np.intp), upper.col.astype(np.intp)
+
+
+def quarter_laplacian(W: Any) -> Any:
+    """Return L / 4, for the Laplacian L of symmetric weights: s'(L / 4)s is the weight of a cut."""
+    degrees = np.asarray(W.sum(axis=1)).ravel()
+    laplacian = sp.dia_array((degrees[None, :], [0]), shape=W.shape).tocsr() - W
+    return sp.csr_array(0.25 * laplacian)
+
+
+def cut_weight(W: Any, signs: Array) -> float:
+    """Return the weight of the edges between vertices of different signs."""
+    return float(0.25 * W.sum() - 0.25 * (signs @ (W @ signs)))
 
 
 def _from_networkx(graph: Any) -> Any:

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from condal.domains.spectral import Spectrahedron
 from condal.errors import ProblemError
@@ -16,7 +15,7 @@ from condal.linalg.symmetric import Symmetric
 from condal.problem import Problem
 from condal.problems.answers import generator, point_of, rounding_limit, trials_of
 from condal.problems.factors import factor_of
-from condal.problems.graphs import adjacency
+from condal.problems.graphs import adjacency, cut_weight, quarter_laplacian
 from condal.problems.signs import best_signs, checked_signs
 from condal.problems.unit_diagonal import unit_diagonal, unit_diagonal_program
 from condal.result import Result
@@ -93,9 +92,7 @@ class MaxCut:
     @cached_property
     def problem(self) -> Problem:
         """The relaxation; its domain is tr x = n."""
-        degrees = np.asarray(self.W.sum(axis=1)).ravel()
-        laplacian = sp.dia_array((degrees[None, :], [0]), shape=self.W.shape).tocsr() - self.W
-        f = Linear(Symmetric(self.n, sparse=(sp.csr_array(0.25 * laplacian),)))
+        f = Linear(Symmetric(self.n, sparse=(quarter_laplacian(self.W),)))
         X = Spectrahedron(self.n, float(self.n))
         return unit_diagonal_program(f, X, self.n, name=self.name)
 
@@ -105,8 +102,7 @@ class MaxCut:
 
     def weight(self, signs: Any) -> float:
         """Return the weight of the cut between the vertices of sign +1 and of sign -1."""
-        s = checked_signs(signs, self.n)
-        return float(0.25 * self.W.sum() - 0.25 * (s @ (self.W @ s)))
+        return cut_weight(self.W, checked_signs(signs, self.n))
 
     def round(
         self,

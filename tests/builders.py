@@ -170,6 +170,10 @@ MODELS = {
     "phase_retrieval": Builder(
         problems.phase_retrieval, {"intensities": b}, waves={"a": WAVES}, sparse=("a",)
     ),
+    "state_tomography": Builder(
+        lambda counts: problems.state_tomography(counts, ["X", "Y", "Z"]),
+        {"counts": np.arange(1.0, 7.0).reshape(3, 2)},
+    ),
     "portfolio": Builder(
         lambda expected, Q, exposures, low, high, holdings: problems.portfolio(
             expected, Q=Q, exposures=exposures, low=low, high=high, holdings=holdings, cost=0.1

@@ -40,6 +40,8 @@ def ratings():
     return "\n".join(["user,film,rating,time", *lines]).encode()
 
 
+COUNTS = '{"X": {"0": 51, "1": 49}, "Y": {"0": 48, "1": 52}, "Z": {"0": 97, "1": 3}}'
+
 FILES = {
     "max-cut": PENTAGON,
     "theta": PENTAGON,
@@ -50,6 +52,7 @@ FILES = {
     "qap": PLACES,
     "matrix-completion": ratings,
     "phase-retrieval": intensities,
+    "state-tomography": COUNTS,
     "sdp": PROGRAM,
 }
 NEEDED = {"k-means": ("--clusters", "2"), "matrix-completion": ("--radius", "20")}

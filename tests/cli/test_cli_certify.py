@@ -34,6 +34,7 @@ OTHER = {
     "qap": {"nonnegative": "costs"},
     "matrix-completion": {"radius": 10.0},
     "phase-retrieval": {"trace": 1.0},
+    "state-tomography": {"loss": "likelihood"},
     "sdp": {"trace_bound": 0.1},
 }
 # In the folder of the saved result.

@@ -53,6 +53,9 @@ from condal.problems.sparse_components import sparse_pca as sparse_pca
 from condal.problems.synchronisation import Signs as Signs
 from condal.problems.synchronisation import SignSynchronisation as SignSynchronisation
 from condal.problems.synchronisation import sign_synchronisation as sign_synchronisation
+from condal.problems.tomography import State as State
+from condal.problems.tomography import StateTomography as StateTomography
+from condal.problems.tomography import state_tomography as state_tomography
 from condal.problems.trace_norm import Coefficients as Coefficients
 from condal.problems.trace_norm import TraceRegression as TraceRegression
 from condal.problems.trace_norm import trace_regression as trace_regression

@@ -1,0 +1,383 @@
+"""Quantum state tomography: a density matrix from the counts of measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import inf, sqrt
+from typing import Any, Literal
+
+import numpy as np
+
+from condal.domains.lifted import Hermitian
+from condal.errors import ProblemError
+from condal.linalg.points import Array
+from condal.maps.inner import Inner
+from condal.maps.pauli import PauliProbabilities
+from condal.problem import Problem
+from condal.problems.answers import point_of
+from condal.problems.factors import factor_of
+from condal.result import Result
+from condal.runtime.arguments import finite_array, require_positive
+from condal.smooth.likelihoods import Poisson
+from condal.smooth.residuals import LeastSquares
+from condal.types import LinearMap
+
+COMPLETE = 1e-6  # the largest entry of the sum of all effects minus I
+PSD = 1e-9  # of the largest eigenvalue of an effect: rounding below 0
+ROUNDING = 1e-12  # of a fidelity
+MAX_EFFECT_NUMBERS = 2**27  # in all effects of a POVM
+
+Loss = Literal["squares", "likelihood"]
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    r"""A density matrix.
+
+    Attributes
+    ----------
+    rho : ndarray
+        The matrix, Hermitian, psd, of trace 1.
+    objective : float
+        The loss at `rho`.
+    """
+
+    rho: Any
+    objective: float
+
+    @property
+    def purity(self) -> float:
+        r""":math:`\operatorname{tr} \rho^2`: 1 for a pure state, 1 / d for the mixed one."""
+        return float(np.vdot(self.rho, self.rho).real)
+
+    def fidelity(self, target: Any) -> float:
+        r"""Return :math:`(\operatorname{tr} |\sqrt\rho \sqrt\sigma|)^2` for a target state.
+
+        Parameters
+        ----------
+        target : array_like
+            A vector, of any length, of a pure state, or a density matrix :math:`\sigma`.
+
+        Returns
+        -------
+        float
+            The fidelity, from 0 to 1; :math:`\langle t | \rho | t \rangle` for a pure state.
+        """
+        t = _target(target, len(self.rho))
+        if t.ndim == 1:
+            return float(np.vdot(t, self.rho @ t).real)
+        return float(np.linalg.svd(_root(self.rho) @ _root(t), compute_uv=False).sum() ** 2)
+
+    def __repr__(self) -> str:
+        return f"State(dimension={len(self.rho)}, purity={self.purity:.4g})"
+
+
+@dataclass(frozen=True, eq=False)
+class StateTomography:
+    r"""The fit of a density matrix to counts [1]_.
+
+    With :math:`p = \mathcal{A} x` the probabilities of the outcomes, :math:`N` the shots of their
+    setting and :math:`k` the counts, it minimises over :math:`x \succeq 0`,
+    :math:`\operatorname{tr} x = 1` either
+
+    .. math::
+
+        \frac{\|p - k/N\|^2}{2 \|k/N\|^2}
+        \qquad \text{or} \qquad
+        \frac{1}{\sum k} \sum_i \lambda_i - k_i \log \lambda_i, \quad \lambda = N (p + \delta / d),
+
+    the squares or the negative log-likelihood per count. The background :math:`\delta` is the share
+    of counts that come from no state, spread evenly; it keeps the likelihood finite where an
+    outcome with counts has no probability. `state_tomography` builds the model.
+
+    Parameters
+    ----------
+    A : LinearMap
+        The map of the probabilities.
+    counts : ndarray
+        The counts of the outcomes.
+    shots : ndarray
+        The number of shots of the setting of each outcome.
+    dimension : int
+        The side d of x.
+    loss : {"squares", "likelihood"}
+        The loss.
+    background : float
+        :math:`\delta`, for the likelihood.
+    name : str, optional
+        The name in results and reports.
+
+    References
+    ----------
+    .. [1] M. Guta, J. Kahn, R. Kueng and J. A. Tropp, "Fast state tomography with optimal error
+       bounds", *Journal of Physics A* 53, 2020.
+    """
+
+    A: LinearMap = field(repr=False)
+    counts: Array = field(repr=False)
+    shots: Array = field(repr=False)
+    dimension: int
+    loss: Loss = "squares"
+    background: float = 1e-3
+    name: str = "state tomography"
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The fit over the density matrices."""
+        X = Hermitian(self.dimension)
+        if self.loss == "squares":
+            f: Any = LeastSquares(self.A, self._frequencies, weight=self._weight)
+        else:
+            background = self.background / self.dimension * self.shots
+            weight = 1.0 / float(self.counts.sum())
+            f = Poisson(self.A.scaled(self.shots), self.counts, background, weight)
+        return Problem.of(f=f, X=X, name=self.name)
+
+    @property
+    def least_squares(self) -> StateTomography:
+        """The same data with the loss "squares": its result is a good start for the likelihood."""
+        return replace(self, loss="squares")
+
+    @property
+    def _frequencies(self) -> Array:
+        return self.counts / self.shots
+
+    @property
+    def _weight(self) -> float:
+        return 1.0 / float(self._frequencies @ self._frequencies)
+
+    def state(self, result: Result) -> State:
+        """Return the density matrix of a result.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `condal.solve` for this model.
+
+        Returns
+        -------
+        State
+            The density matrix, scaled to trace 1.
+        """
+        R = factor_of(point_of(result, self.dimension))
+        rho = R @ R.conj().T
+        return State(rho / float(np.trace(rho).real), float(result.objective))
+
+    def fidelity_bounds(self, result: Result, target: Any) -> tuple[float, float]:
+        r"""Return proved bounds on the fidelity of the minimiser to a pure state.
+
+        They say what a smaller `tol` could change, not what other counts could. The objective of
+        the result exceeds the optimum by at least the square of the distance between the
+        probabilities of x and of a minimiser, over :math:`2 \|k/N\|^2`. So they are for the loss
+        "squares" and Pauli bases that determine the fidelity, and otherwise 0 and 1.
+
+        Parameters
+        ----------
+        result : Result
+            A result of `condal.solve` for this model.
+        target : array_like
+            A vector of the pure state.
+
+        Returns
+        -------
+        low, high : float
+            The bounds.
+        """
+        t = _target(target, self.dimension)
+        if t.ndim != 1:
+            raise ProblemError("fidelity_bounds takes a pure state: a vector, not a matrix")
+        gap = float(result.objective - result.bound)
+        if self.loss != "squares" or not isinstance(self.A, PauliProbabilities) or not gap < inf:
+            return 0.0, 1.0
+        squares, measured = self.A.coefficients(np.outer(t, t.conj())) ** 2, self.A.measured
+        if (squares[measured == 0] > PSD).any():
+            return 0.0, 1.0
+        seen = measured > 0
+        length = sqrt(float((squares[seen] / measured[seen]).sum()) / self.dimension)
+        reach = length * sqrt(2.0 * max(gap, 0.0) / self._weight) + ROUNDING
+        fidelity = self.state(result).fidelity(t)
+        return max(0.0, fidelity - reach), min(1.0, fidelity + reach)
+
+
+@np.errstate(under="ignore")  # whatever numpy.seterr says: an underflow is a rounding
+def state_tomography(
+    counts: Any,
+    measurements: Any = None,
+    *,
+    loss: Loss = "squares",
+    background: float = 1e-3,
+    name: str = "state tomography",
+) -> StateTomography:
+    r"""Return the model of a quantum state from the counts of its measurements.
+
+    Parameters
+    ----------
+    counts : array_like or mapping
+        With Pauli bases: the counts of the :math:`2^q` outcomes, a row per basis; or, without
+        `measurements`, a mapping such as ``{"XZ": {"00": 510, "11": 490}}`` from each basis to the
+        counts of its outcomes, the first qubit first. With effects: a number for each.
+    measurements : sequence of str, or array_like of shape (p, d, d) or (s, p, d, d), optional
+        Pauli bases, one letter X, Y or Z per qubit, or the effects of one POVM or of s of them:
+        Hermitian psd matrices whose sum is the identity.
+    loss : {"squares", "likelihood"}
+        What is minimised. The squares are faster; the likelihood weighs rare outcomes rightly.
+    background : float
+        The share of counts that come from no state, for the likelihood.
+    name : str, optional
+        The name in results and reports.
+
+    Returns
+    -------
+    StateTomography
+        The model, for `condal.solve`.
+
+    Raises
+    ------
+    ProblemError
+        If a count is negative, counts and measurements do not fit, a basis is no word of X, Y and
+        Z, or effects are no POVM.
+
+    Examples
+    --------
+    >>> import condal
+    >>> counts = {"X": {"0": 51, "1": 49}, "Y": {"0": 48, "1": 52}, "Z": {"0": 97, "1": 3}}
+    >>> model = condal.problems.state_tomography(counts)
+    >>> state = model.state(condal.solve(model, tol=1e-6))
+    >>> print(f"{state.fidelity([1, 0]):.2f}")
+    0.97
+    """
+    if loss not in ("squares", "likelihood"):
+        raise ProblemError(f"loss must be 'squares' or 'likelihood'; got {loss!r}")
+    require_positive(background, "background")
+    if measurements is None:
+        counts, measurements = _from_mapping(counts)
+    if _are_bases(measurements):
+        A, table = _in_bases(measurements, counts)
+        dimension = A.side
+        maps: LinearMap = A
+    else:
+        maps, table, dimension = _by_effects(measurements, counts)
+    shots = table.sum(axis=1)
+    if (shots == 0).any():
+        raise ProblemError(f"setting {int(np.argmax(shots == 0))} has no counts: leave it out")
+    each = np.repeat(shots, table.shape[1])
+    return StateTomography(maps, table.ravel(), each, dimension, loss, float(background), name)
+
+
+def _are_bases(measurements: Any) -> bool:
+    if isinstance(measurements, str):
+        return True
+    return isinstance(measurements, Sequence) and all(isinstance(m, str) for m in measurements)
+
+
+def _from_mapping(counts: Any) -> tuple[Array, list[str]]:
+    """Return the table of counts and the bases of a mapping of mappings."""
+    if not isinstance(counts, Mapping):
+        raise ProblemError(
+            "without measurements, counts must be a mapping from each basis to the counts of its "
+            f"outcomes, such as {{'XZ': {{'00': 510}}}}; got {type(counts).__name__}"
+        )
+    bases = list(counts)
+    PauliProbabilities(bases)  # refuses words that are no bases
+    table = np.zeros((len(bases), 2 ** len(bases[0])))
+    for row, basis in zip(table, bases, strict=True):
+        if not isinstance(counts[basis], Mapping):
+            raise ProblemError(f"the counts of {basis} must be a mapping; got {counts[basis]!r}")
+        for outcome, count in counts[basis].items():
+            if not isinstance(outcome, str) or len(outcome) != len(basis) or set(outcome) - {*"01"}:
+                raise ProblemError(
+                    f"an outcome of {basis} has {len(basis)} bits, such as {'0' * len(basis)!r}; "
+                    f"got {outcome!r}"
+                )
+            if not isinstance(count, int | float | np.number):
+                raise ProblemError(f"the count of {outcome} in {basis} is no number: {count!r}")
+            row[int(outcome, 2)] = count
+    return _checked(table), bases
+
+
+def _in_bases(bases: Sequence[str], counts: Any) -> tuple[PauliProbabilities, Array]:
+    """Return the map and the table of counts; equal bases become one."""
+    words = [bases] if isinstance(bases, str) else list(bases)
+    distinct = list(dict.fromkeys(words))
+    A = PauliProbabilities(distinct)
+    given = np.atleast_2d(_checked(counts))
+    if given.shape != (len(words), A.side):
+        raise ProblemError(
+            f"counts must have a row for each of the {len(words)} bases and a column for each of "
+            f"the {A.side} outcomes; got shape {np.shape(counts)}"
+        )
+    table = np.zeros((len(distinct), A.side))
+    np.add.at(table, [distinct.index(word) for word in words], given)
+    return A, table
+
+
+def _by_effects(effects: Any, counts: Any) -> tuple[Inner, Array, int]:
+    """Return the map of the probabilities, the table of counts and the side of x."""
+    E = np.asarray(effects)
+    if (
+        E.ndim not in (3, 4)
+        or E.shape[-1] != E.shape[-2]
+        or 0 in E.shape
+        or E.dtype.kind not in "biufc"
+    ):
+        raise ProblemError(
+            "measurements must be Pauli bases, such as ['XX', 'ZZ'], or effects, an array of shape "
+            f"(p, d, d) or (s, p, d, d); got an array of shape {E.shape}"
+        )
+    if E.size > MAX_EFFECT_NUMBERS:
+        raise ProblemError(
+            f"the effects have {E.size:,} numbers; at most {MAX_EFFECT_NUMBERS:,} fit"
+        )
+    E = E.reshape(-1, *E.shape[-3:]).astype(np.complex128)
+    settings, outcomes, d, _ = E.shape
+    table = _checked(counts).reshape(-1, outcomes) if np.size(counts) % outcomes == 0 else None
+    if table is None or len(table) != settings:
+        raise ProblemError(
+            f"counts must have a number for each of {settings} x {outcomes} effects; got shape "
+            f"{np.shape(counts)}"
+        )
+    finite_array(E.view(np.float64), "measurements")
+    off = np.abs(E.sum(axis=1) - np.eye(d)).max(axis=(1, 2))
+    if (off > COMPLETE).any():
+        worst = int(np.argmax(off))
+        raise ProblemError(
+            f"the effects of a POVM add up to the identity; those of setting {worst} are off by "
+            f"{off[worst]:.2g}"
+        )
+    flat = E.reshape(-1, d, d)
+    values = np.linalg.eigvalsh(0.5 * (flat + flat.conj().transpose(0, 2, 1)))
+    if (values[:, 0] < -PSD * np.maximum(values[:, -1], 1.0)).any() or not np.allclose(
+        flat, flat.conj().transpose(0, 2, 1), atol=PSD
+    ):
+        raise ProblemError("an effect must be Hermitian and positive semidefinite")
+    return Inner(list(flat)), table, d
+
+
+def _checked(counts: Any) -> Array:
+    table = finite_array(counts, "counts")
+    if (table < 0).any():
+        worst = np.unravel_index(int(np.argmin(table)), table.shape)
+        place = ", ".join(str(int(i)) for i in worst)
+        raise ProblemError(f"counts must not be negative; got {table.min():g} at [{place}]")
+    return table
+
+
+def _target(target: Any, d: int) -> Any:
+    """Return a unit vector, or a density matrix, of dimension d."""
+    t = np.asarray(target)
+    if t.shape not in ((d,), (d, d)) or t.dtype.kind not in "biufc" or not np.isfinite(t).all():
+        raise ProblemError(
+            f"a target state is a vector of {d} finite numbers or a {d} x {d} density matrix; got "
+            f"shape {t.shape}"
+        )
+    size = float(np.linalg.norm(t)) if t.ndim == 1 else float(np.trace(t).real)
+    if not size > 0:
+        raise ProblemError("a target state must not be 0")
+    return t.astype(np.complex128) / size
+
+
+def _root(rho: Any) -> Any:
+    values, vectors = np.linalg.eigh(rho)
+    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.conj().T

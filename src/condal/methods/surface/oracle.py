@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -148,19 +148,31 @@ def _lowest_beside(
     n = len(axes)
     if axes.shape[1] >= n:
         return np.zeros((n, 0))
-
-    def product(v: Any) -> Array:
-        # v is orthogonal to the axes but for rounding, which is lifted out of the way. So S need
-        # not be applied to that part, and each pass over the axes serves two products.
-        v = v.reshape(n, -1)
-        image = slack(v)
-        inside = axes.T @ np.hstack([image, v])
-        width = v.shape[1]
-        image -= axes @ (inside[:, :width] - lift * inside[:, width:])
-        return image
-
+    product = lifted(slack, axes, lift)
     operator = LinearOperator((n, n), matvec=product, matmat=product, dtype=np.float64)
     _, vectors = X.lowest(Symmetric(n, operators=[operator]), WANTED, tol, beside=axes)
     vectors = vectors - axes @ (axes.T @ vectors)
     norms = np.linalg.norm(vectors, axis=0)
     return np.asarray(vectors[:, norms > 1e-6] / norms[norms > 1e-6])
+
+
+def lifted(slack: Callable[[Array], Array], axes: Array, lift: float) -> Callable[[Array], Array]:
+    """Return the products with P S P + lift (I - P), P the projection off orthonormal axes.
+
+    A vector of Lanczos is orthogonal to the axes but for rounding. The product is symmetric on that
+    part, too: Lanczos amplifies what is not. S (I - P) v comes from the images of the axes, so each
+    pass over the axes serves two products.
+    """
+    images = slack(axes)
+    images -= axes @ (axes.T @ images)
+    both = np.hstack([axes, images])
+
+    def product(v: Array) -> Array:
+        v = v.reshape(len(axes), -1)
+        image, width = slack(v), v.shape[1]
+        inside = axes.T @ np.hstack([image, v])
+        inside[:, :width] -= lift * inside[:, width:]
+        image -= both @ np.vstack([inside[:, :width], inside[:, width:]])
+        return image
+
+    return product

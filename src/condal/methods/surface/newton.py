@@ -134,11 +134,11 @@ class SurfacePoint:
 
     @cached_property
     def price(self) -> float:
-        """<y, A(R R') - b>, slacks included."""
+        """What the infeasibility of R costs at its own multiplier."""
         return self.price_of(self.multiplier)
 
     def price_of(self, y: Array) -> float:
-        """The same for any y."""
+        """<y, A(R R') - b>, slacks included: 0 but for rounding, or for errors of a relaxation."""
         return float(y @ self.surface.infeasibility(self.R))
 
 

@@ -8,6 +8,7 @@ import pytest
 import condal
 from condal.driver.counting import counted
 from condal.driver.scaling import normalise
+from condal.linalg.symmetric import Symmetric
 from condal.methods.surface.manifold import Surface
 from condal.methods.surface.newton import SurfacePoint, newton_step
 from condal.methods.surface.oracle import SlackSpectrum, lifted
@@ -27,15 +28,16 @@ def near_a_solution(problem: condal.Problem, steps: int, rank: int) -> SurfacePo
 
 
 @pytest.mark.parametrize("width", [1, 3])
-def test_the_lifted_product_is_that_of_the_projections_also_along_the_axes(width):
+@pytest.mark.parametrize("rank", [0, 6, 15])
+def test_the_lifted_slack_is_that_of_the_projections_also_along_the_axes(rank, width):
     rng = np.random.default_rng(0)
     S = rng.standard_normal((20, 20))
     S += S.T
-    axes = np.linalg.qr(rng.standard_normal((20, 6)))[0]
+    axes = np.linalg.qr(rng.standard_normal((20, rank)))[0]
     P = np.eye(20) - axes @ axes.T
-    product = lifted(lambda D: S @ D, axes, 7.0)
+    V = lifted(Symmetric(20, dense=S), axes, 7.0)
     v = rng.standard_normal((20, width))
-    np.testing.assert_allclose(product(v), (P @ S @ P + 7.0 * (np.eye(20) - P)) @ v, atol=1e-12)
+    np.testing.assert_allclose(V @ v, (P @ S @ P + 7.0 * (np.eye(20) - P)) @ v, atol=1e-12)
 
 
 def test_lanczos_ends_before_rounding_along_the_axes_is_amplified():

@@ -92,8 +92,6 @@ class SurfacePoint:
         product = rows.padded(self._matrix @ D[: rows.n], D)
         if self.surface.relaxation is not None:
             self.surface.errors(product)[:] = 0.5 * self.surface.errors(D)
-        if rows.traced:
-            add_multiple(product[: rows.n], D[: rows.n], -float(self.multiplier[-1]))
         rows.slacks(product)[:] = self.slack_values * rows.slacks(D)
         rows.restrict(product)
         return product

@@ -10,7 +10,9 @@ import scipy.sparse as sp
 
 import condal
 from condal.certificates.rounding import adjoint_rounding
-from condal.maps import Across, Matrix
+from condal.linalg.norms import gamma
+from condal.linalg.square_rows import SquareRows
+from condal.maps import Across, Matrix, Quadratics
 
 
 def symmetric_rows(rng, n, p):
@@ -61,3 +63,15 @@ def test_large_maps_are_not_written_down(monkeypatch):
     A = condal.Diagonal(5000)
     monkeypatch.setattr(condal.Diagonal, "as_matrix", lambda self: pytest.fail("written down"))
     assert adjoint_rounding(A, np.ones(5000)) > 0
+
+
+def test_squares_of_vectors_are_bounded_without_their_entries():
+    """The norms of the rows add up to no less than the norm of |A|'|y|."""
+    rng = np.random.default_rng(0)
+    dense = Quadratics(rng.standard_normal((2, 40)), np.array([1e6, 1.0]))
+    A = condal.Stack(condal.Diagonal(40), dense)
+    y = np.append(rng.standard_normal(40), [1.0, 1e6])
+    assert SquareRows.of(A).squares.size == 2
+    entries = np.linalg.norm(abs(A.as_matrix()).T @ np.abs(y))
+    bound = adjoint_rounding(A, y)
+    assert gamma(A.terms) * entries <= bound < 1e-4 * adjoint_rounding(A, y, np.inf)

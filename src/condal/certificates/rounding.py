@@ -50,14 +50,21 @@ def adjoint_rounding(A: LinearMap, y: Array, enough: float = 0.0) -> float:
     by_norms = gamma(A.terms + 4) * (sizes[0] * sizes[1]) + TINY * A.terms
     if by_norms <= enough or not np.isfinite(by_norms) or not _is_small(A.adjoint(zeros_of(A))):
         return by_norms
-    matrix = A.as_matrix()
-    if matrix is None:
+    from condal.linalg.square_rows import SquareRows
+
+    rows = SquareRows.of(A)
+    if rows is None:
         return by_norms
-    each = np.abs(matrix.data) * np.repeat(np.abs(y), np.diff(matrix.indptr))
-    columns = np.unique(matrix.indices, return_inverse=True)[1].ravel()
-    terms = np.asarray(np.bincount(columns, each), dtype=np.float64)
-    products = int(np.diff(matrix.indptr)[y != 0].sum())  # each may underflow
-    return min(by_norms, gamma(A.terms + 8) * norm_above(terms) + TINY * products)
+    counts = np.diff(rows.matrix.indptr)
+    each = np.abs(rows.matrix.data) * np.repeat(np.abs(y), counts)
+    columns = np.unique(rows.matrix.indices, return_inverse=True)[1].ravel()
+    size = norm_above(np.asarray(np.bincount(columns, each), dtype=np.float64))
+    products = int(counts[y != 0].sum())  # each may underflow
+    if rows.squares.size:  # of v v', without its n^2 entries
+        squared = np.array([norm_above(v) ** 2 for v in rows.vectors.T])
+        size += float(np.abs(rows.c * y[rows.squares]) @ squared) * (1 + gamma(squared.size + 4))
+        products += rows.vectors.size * len(rows.vectors)
+    return min(by_norms, gamma(A.terms + 8) * size + TINY * products)
 
 
 def _is_small(v: Gradient | None) -> bool:

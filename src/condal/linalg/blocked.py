@@ -59,7 +59,7 @@ def axpy(a: Array, d: Array, t: float) -> Array:
 def subtract_product(out: Array, a: Array, b: Array) -> None:
     """Subtract the product of a and b, of few columns and rows, from out."""
     for rows in block_slices(*out.shape):
-        out[rows] -= a[rows] @ b
+        out[rows] -= a[rows] * b if a.shape[1] == 1 else a[rows] @ b  # BLAS is slow for one
 
 
 def add_scaled_rows(out: Array, d: Array, v: Array) -> None:

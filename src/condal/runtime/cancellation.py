@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from itertools import takewhile
 from math import inf
 
 from condal.runtime.consensus import root_value
@@ -87,8 +86,14 @@ class Deadline:
 
     def check(self) -> None:
         """Raise Cancelled if the time is up or a stop was asked for."""
-        listening = list(takewhile(lambda deadline: not deadline.held, self._nested()))
+        listening: list[Deadline] = []
+        deadline: Deadline | None = self
+        while deadline is not None and not deadline.held:  # plain: each product comes here
+            listening.append(deadline)
+            deadline = deadline._outer
         reasons = root_value([deadline._reason() for deadline in listening])
+        if not any(reasons):
+            return
         for deadline, reason in zip(listening, reasons, strict=True):
             if reason is not None:
                 raise Cancelled(deadline, asked=reason == "asked")
@@ -101,8 +106,9 @@ class Deadline:
             deadline = deadline._outer
 
     def _reason(self) -> str | None:
-        if any(stopper.stopped for stopper in self.stoppers):
-            return "asked"
+        for stopper in self.stoppers:
+            if stopper.stopped:
+                return "asked"
         late = not self.patient and time.perf_counter() >= self.until
         return "late" if late else None
 

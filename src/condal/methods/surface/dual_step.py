@@ -35,8 +35,8 @@ def dual_step(
     basis = np.linalg.qr(np.hstack([point.axes[0], spectrum.vectors]))[0]
     ends = []
     for end in (y, y + LONGEST * step):
-        w, shift, slack = slack_of(problem, point, end)
-        inside = basis.T @ slack(basis)
+        w, shift, S = slack_of(problem, point, end)
+        inside = basis.T @ (S @ basis)
         ends.append((0.5 * (inside + inside.T), dual_value(problem, w, shift, 0.0)))
     (first, near), (last, far) = ends
     values = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,8 +52,7 @@ class Gram:
         check_cancelled()
         self.matrix = sp.csr_array((data, columns, pointers), shape=(side, side))
         self._largest = float(self.matrix.diagonal().max(initial=0.0))
-        self._inverse = coupling.schwarz.inverse(data, self.matrix.diagonal())
-        self._damped: tuple[float, Any] = 0.0, self._inverse
+        self._damped: tuple[float, Any] = 0.0, None
         check_cancelled()
         self._removed = coupling.removed(R)
         few = side <= MAX_DENSE_ROWS
@@ -70,6 +70,11 @@ class Gram:
         corner[:count, :count] += shift * np.eye(count)
         self._corner, self._tol = corner, tol
         self._eliminated: dict[float, tuple[Array, Array]] = {}
+
+    @cached_property
+    def _inverse(self) -> Any:
+        """The preconditioner of J J' of the narrow rows."""
+        return self.rows.coupling.schwarz.inverse(self.matrix.data, self.matrix.diagonal())
 
     @property
     def diagonal(self) -> Array:
@@ -155,7 +160,7 @@ class Gram:
         return u
 
     def _damped_inverse(self, damping: float) -> Any:
-        """The preconditioner of J J' + damping I of the narrow rows."""
+        """The same of J J' + damping I."""
         if self._damped[0] != damping:
             coupling, data = self.rows.coupling, self.matrix.data.copy()
             data[coupling.diagonal] += damping

@@ -28,7 +28,7 @@ CLEARLY_FEASIBLE = 1e-9  # a larger residual of a retraction means that it faile
 
 def dot(a: Array, b: Array) -> float:
     """<a, b>."""
-    return float(np.einsum("ij,ij->", a, b))
+    return float(np.vdot(a, b))
 
 
 def norm(a: Array) -> float:

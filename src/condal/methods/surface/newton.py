@@ -92,8 +92,6 @@ class SurfacePoint:
         product = rows.padded(self._matrix @ D[: rows.n], D)
         if self.surface.relaxation is not None:
             self.surface.errors(product)[:] = 0.5 * self.surface.errors(D)
-        if rows.traced:
-            add_multiple(product[: rows.n], D[: rows.n], -float(self.multiplier[-1]))
         rows.slacks(product)[:] = self.slack_values * rows.slacks(D)
         rows.restrict(product)
         return product
@@ -134,11 +132,11 @@ class SurfacePoint:
 
     @cached_property
     def price(self) -> float:
-        """<y, A(R R') - b>, slacks included."""
+        """What the infeasibility of R costs at its own multiplier."""
         return self.price_of(self.multiplier)
 
     def price_of(self, y: Array) -> float:
-        """The same for any y."""
+        """<y, A(R R') - b>, slacks included: 0 but for rounding, or for errors of a relaxation."""
         return float(y @ self.surface.infeasibility(self.R))
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -54,19 +53,19 @@ class SlackSpectrum:
         """
         X, rows, (axes, roots) = problem.X, point.surface.rows, point.axes
         assert isinstance(X, Spectral)
-        w, shift, slack = slack_of(problem, point, y)
+        w, shift, S = slack_of(problem, point, y)
         known = np.hstack([axes, rows.null])
         lift = np.abs(point.value) + np.abs(y).max(initial=0.0)
-        lowest = _lowest_beside(X, slack, known, float(lift), tol)
+        lowest = _lowest_beside(X, S, known, float(lift), tol)
         basis = np.linalg.qr(np.hstack([axes, lowest]))[0]
-        projected = basis.T @ slack(basis)
+        projected = basis.T @ (S @ basis)
         values, turned = np.linalg.eigh(0.5 * (projected + projected.T))
         count = min(WANTED, values.size)
-        curvatures = np.einsum("ij,ij->j", axes, slack(axes))
+        curvatures = np.einsum("ij,ij->j", axes, S @ axes)
 
         least = float(values[0]) - tol
         if rows.null.size:
-            multiple, cost = _vanishing(rows, slack, float(values[0]), tol)
+            multiple, cost = _vanishing(rows, S, float(values[0]), tol)
             w, least = w.copy(), least - cost
             w[rows.vanishing] = multiple
         constant = problem.f.value(np.zeros(problem.f.M.size))
@@ -85,19 +84,13 @@ class SlackSpectrum:
         )
 
 
-def slack_of(
-    problem: Problem, point: SurfacePoint, y: Array
-) -> tuple[Array, float, Callable[[Array], Array]]:
-    """Return the dual w of multipliers y, the one of the trace, and the products with S."""
+def slack_of(problem: Problem, point: SurfacePoint, y: Array) -> tuple[Array, float, Symmetric]:
+    """Return the dual w of multipliers y, the one of the trace, and S."""
     rows = point.surface.rows
     w = problem.h.dual_point(-rows.folded(y))
-    shift = float(y[-1]) if rows.traced else 0.0
-    S = rows.slack_matrix(point.surface.C, rows.unfolded(-w))
-
-    def slack(D: Array) -> Array:
-        return np.asarray(S @ D - shift * D)
-
-    return w, shift, slack
+    trace = y[rows.size :]  # none if it is no row
+    S = rows.slack_matrix(point.surface.C, np.append(rows.unfolded(-w), trace))
+    return w, float(trace.sum()), S
 
 
 def dual_value(problem: Problem, w: Array, shift: float, least: float) -> float:
@@ -116,8 +109,8 @@ def regularised(problem: Problem, point: SurfacePoint, bias: float) -> Array:
     damping = min(MAX_DAMPING, FIRST_DAMPING * bias / max(abs(point.value), TINY))
     for _ in range(DAMPINGS):
         y = point.regularised(damping)
-        axes, (_, _, slack) = point.axes[0], slack_of(problem, point, y)
-        inside = axes.T @ slack(axes)
+        axes, (_, _, S) = point.axes[0], slack_of(problem, point, y)
+        inside = axes.T @ (S @ axes)
         least = -float(np.linalg.eigvalsh(0.5 * (inside + inside.T))[0])
         if 0.5 * bias <= least <= 1.5 * bias:
             break
@@ -125,42 +118,37 @@ def regularised(problem: Problem, point: SurfacePoint, bias: float) -> Array:
     return y
 
 
-def _vanishing(
-    rows: SurfaceRows, slack: Callable[[Array], Array], least: float, tol: float
-) -> tuple[float, float]:
+def _vanishing(rows: SurfaceRows, S: Symmetric, least: float, tol: float) -> tuple[float, float]:
     """The multiplier of the equations <v v', x> = 0, and what it costs.
 
     Orthogonal to the v, S has the smallest eigenvalue `least`. With a basis Q of the v, a multiple
     of Q Q' of |S Q|^2 / cost + |S Q| + |least| lowers it by at most the cost. A larger multiple is
     no better, because the rounding of S grows with it.
     """
-    size = float(np.linalg.norm(slack(rows.null)))
+    size = float(np.linalg.norm(S @ rows.null))
     cost = max(tol, LEAST_COST * size, TINY)
     return (size**2 / cost + size + abs(least)) / rows.spanned, cost
 
 
-def _lowest_beside(
-    X: Spectral, slack: Callable[[Array], Array], axes: Array, lift: float, tol: float
-) -> Array:
+def _lowest_beside(X: Spectral, S: Symmetric, axes: Array, lift: float, tol: float) -> Array:
     """Ritz vectors of S for its smallest eigenvalues, orthogonal to the axes."""
-    from scipy.sparse.linalg import LinearOperator
-
     n = len(axes)
     if axes.shape[1] >= n:
         return np.zeros((n, 0))
-
-    def product(v: Any) -> Array:
-        # v is orthogonal to the axes but for rounding, which is lifted out of the way. So S need
-        # not be applied to that part, and each pass over the axes serves two products.
-        v = v.reshape(n, -1)
-        image = slack(v)
-        inside = axes.T @ np.hstack([image, v])
-        width = v.shape[1]
-        image -= axes @ (inside[:, :width] - lift * inside[:, width:])
-        return image
-
-    operator = LinearOperator((n, n), matvec=product, matmat=product, dtype=np.float64)
-    _, vectors = X.lowest(Symmetric(n, operators=[operator]), WANTED, tol, beside=axes)
+    _, vectors = X.lowest(lifted(S, axes, lift), WANTED, tol, beside=axes)
     vectors = vectors - axes @ (axes.T @ vectors)
     norms = np.linalg.norm(vectors, axis=0)
     return np.asarray(vectors[:, norms > 1e-6] / norms[norms > 1e-6])
+
+
+def lifted(S: Symmetric, axes: Array, lift: float) -> Symmetric:
+    """Return P S P + lift (I - P), P the projection off orthonormal axes Q.
+
+    It is S + B K B' for B = (Q, S Q), symmetric also along the axes. Rounding leads Lanczos there,
+    and a product that is right on the complement alone would be amplified.
+    """
+    images, unit = S @ axes, np.eye(axes.shape[1])
+    basis, upper = np.linalg.qr(np.hstack([axes, images]))
+    K = np.block([[lift * unit + axes.T @ images, -unit], [-unit, np.zeros(unit.shape)]])
+    weights, turned = np.linalg.eigh(upper @ K @ upper.T)
+    return S + Symmetric(S.n, grams=[(np.ascontiguousarray((basis @ turned).T), weights)])

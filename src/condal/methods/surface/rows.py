@@ -204,19 +204,27 @@ class SurfaceRows:
         return Symmetric(self.n, sparse=(matrix,), grams=((self.vectors.T, weights),))
 
     def slack_matrix(self, C: Symmetric, u: Array) -> Symmetric:
-        """C - A'u, without the trace, with its sparse terms merged."""
+        """C - A'u, with its sparse terms merged."""
         A = self.adjoint(-u)
         other = A if isinstance(A, Symmetric) else Symmetric(self.n, sparse=(A,))
+        if self.traced:
+            other += Symmetric(self.n, diagonal=np.full(self.n, -u[-1]))
         return (C + other).merged()
 
     def adjoint_product(self, u: Array, R: Array) -> Array:
         """(A'u) R, so that J'u is twice this."""
-        product = self.padded(self.adjoint(u) @ R[: self.n], R)
+        product = self.padded(self._adjoint_rows(u, R[: self.n]), R)
         if self.traced:
             add_multiple(product[: self.n], R[: self.n], float(u[-1]))
         self.slacks(product)[:] = (self.signs * u)[self.bounded] * self.slacks(R)
         self.restrict(product)
         return product
+
+    def _adjoint_rows(self, u: Array, R: Array) -> Any:
+        """(A'u) R without the trace."""
+        if self._on_diagonal and self._columns.size == self.n and not self.squares.size:
+            return (self._spread @ u[: self.size])[:, None] * R
+        return self.adjoint(u) @ R
 
     def _completed(self, image: Array, R: Array, D: Array, factor: float = 1.0) -> Array:
         """The image with the equation of the trace and the products of the slacks."""

@@ -1,0 +1,49 @@
+"""The oracle of a surface: S on the complement of range(R), and what a look at it costs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import condal
+from condal.driver.counting import counted
+from condal.driver.scaling import normalise
+from condal.linalg.symmetric import Symmetric
+from condal.methods.surface.manifold import Surface
+from condal.methods.surface.newton import SurfacePoint, newton_step
+from condal.methods.surface.oracle import SlackSpectrum, lifted
+from condal.methods.surface.rows import SurfaceRows, cost_of
+from known import random_graph
+
+
+def near_a_solution(problem: condal.Problem, steps: int, rank: int) -> SurfacePoint:
+    surface = Surface(SurfaceRows.of(problem), cost_of(problem))
+    R = np.random.default_rng(3).standard_normal((surface.rows.n, rank))
+    R = surface.retracted(surface.rows.with_slacks(R / np.linalg.norm(R)))
+    point, radius = SurfacePoint(surface, R, np.zeros(surface.rows.b.size)), 0.3
+    for _ in range(steps):
+        step = newton_step(point, radius)
+        point, radius = step.point, step.radius
+    return point
+
+
+@pytest.mark.parametrize("width", [1, 3])
+@pytest.mark.parametrize("rank", [0, 6, 15])
+def test_the_lifted_slack_is_that_of_the_projections_also_along_the_axes(rank, width):
+    rng = np.random.default_rng(0)
+    S = rng.standard_normal((20, 20))
+    S += S.T
+    axes = np.linalg.qr(rng.standard_normal((20, rank)))[0]
+    P = np.eye(20) - axes @ axes.T
+    V = lifted(Symmetric(20, dense=S), axes, 7.0)
+    v = rng.standard_normal((20, width))
+    np.testing.assert_allclose(V @ v, (P @ S @ P + 7.0 * (np.eye(20) - P)) @ v, atol=1e-12)
+
+
+def test_lanczos_ends_before_rounding_along_the_axes_is_amplified():
+    """With a product that is not symmetric along the axes it took n steps at any tolerance."""
+    problem = normalise(condal.problems.bisection(random_graph(400, 40.0, seed=1)).problem)[0]
+    point = near_a_solution(problem, steps=6, rank=18)
+    problem, counts = counted(problem)
+    SlackSpectrum.of(problem, point, point.multiplier, 1e-3 * abs(point.value))
+    assert counts.matvecs < 300

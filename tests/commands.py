@@ -40,6 +40,9 @@ def ratings():
     return "\n".join(["user,film,rating,time", *lines]).encode()
 
 
+RING = "".join(  # a square, whose corners turn by a right angle
+    f"EDGE_SE2 {k} {(k + 1) % 4} 1 0 {1.5707963 + 0.1 * k} 1 0 0 1 0 5\n" for k in range(4)
+)
 FILES = {
     "max-cut": PENTAGON,
     "theta": PENTAGON,
@@ -50,6 +53,7 @@ FILES = {
     "qap": PLACES,
     "matrix-completion": ratings,
     "phase-retrieval": intensities,
+    "pose-graph": RING,
     "sdp": PROGRAM,
 }
 NEEDED = {"k-means": ("--clusters", "2"), "matrix-completion": ("--radius", "20")}

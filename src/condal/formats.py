@@ -1,4 +1,4 @@
-"""Readers and writers for graphs, semidefinite programs, points and ratings."""
+"""Readers and writers for graphs, semidefinite programs, points, ratings and pose graphs."""
 
 from condal.io.formats import (
     EdgeList,

@@ -124,6 +124,7 @@ PIECES = {
     ),
 }
 
+TURNS = np.array([[[0.0, -1.0], [1.0, 0.0]]] * 3)
 MODELS = {
     "max_cut": Builder(problems.max_cut, {"W": GRAPH}, sparse=("W",), symmetric=("W",)),
     "max_k_cut": Builder(
@@ -151,6 +152,17 @@ MODELS = {
     ),
     "angular_synchronisation": Builder(
         problems.angular_synchronisation, waves={"C": HERMITIAN}, sparse=("C",), symmetric=("C",)
+    ),
+    "rotation_synchronisation": Builder(
+        lambda edges, weights: problems.rotation_synchronisation(edges, TURNS, weights),
+        {"weights": np.abs(b[:3]) + 0.5},
+        places={"edges": np.array([[0, 1], [1, 2], [2, 0]])},
+    ),
+    "pose_graph": Builder(
+        lambda translations, kappa: problems.pose_graph(
+            problems.RelativePoses([[0, 1], [1, 2], [2, 0]], TURNS, translations, kappa)
+        ),
+        {"translations": TALL[:3, :2], "kappa": np.abs(b[:3]) + 0.5},
     ),
     "sparse_pca": Builder(
         lambda covariance: problems.sparse_pca(covariance, 0.5),

@@ -42,6 +42,9 @@ def ratings():
 
 COUNTS = '{"X": {"0": 51, "1": 49}, "Y": {"0": 48, "1": 52}, "Z": {"0": 97, "1": 3}}'
 
+RING = "".join(  # a square, whose corners turn by a right angle
+    f"EDGE_SE2 {k} {(k + 1) % 4} 1 0 {1.5707963 + 0.1 * k} 1 0 0 1 0 5\n" for k in range(4)
+)
 FILES = {
     "max-cut": PENTAGON,
     "theta": PENTAGON,
@@ -53,6 +56,7 @@ FILES = {
     "matrix-completion": ratings,
     "phase-retrieval": intensities,
     "state-tomography": COUNTS,
+    "pose-graph": RING,
     "sdp": PROGRAM,
 }
 NEEDED = {"k-means": ("--clusters", "2"), "matrix-completion": ("--radius", "20")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
+from commands import RING
 from known import torus
 
 PENTAGON = "5 5\n1 2\n2 3\n3 4\n4 5\n5 1\n"
@@ -25,6 +26,7 @@ FILES = {
     "G1.txt": PENTAGON,
     "maxG11.dat-s": EDGE,
     "graph.txt": PENTAGON,
+    "sphere2500.g2o": RING,
     "points.csv": "x,y\n0,0\n0,1\n1,0\n9,9\n9,8\n8,9\n",
 }
 
@@ -91,6 +93,11 @@ def for_the_gallery():
         "A": path,
         "B": path[::-1, ::-1],
         "noisy": rng.random((5, 6)),
+        "rotations": [np.eye(3)] * 2,
+        "translations": np.ones((2, 3)),
+        "kappa": np.ones(2),
+        "tau": 2.0,
+        "weights": np.ones(2),
     }
 
 

@@ -1,13 +1,15 @@
-"""Readers and writers for graphs, semidefinite programs, points and ratings."""
+"""Readers and writers for graphs, semidefinite programs, points, ratings and pose graphs."""
 
 from condal.io.formats import (
     EdgeList,
+    G2oGraph,
     Ratings,
     SdpaProblem,
     names_of_arrays,
     read_array,
     read_arrays,
     read_edge_list,
+    read_g2o,
     read_graph,
     read_labelled_graph,
     read_matrix_market,
@@ -23,6 +25,7 @@ from condal.io.formats import (
     read_sparse_array,
     read_table,
     write_edge_list,
+    write_g2o,
     write_matrix_market,
     write_metis,
     write_rudy,
@@ -31,12 +34,14 @@ from condal.io.formats import (
 
 __all__ = [
     "EdgeList",
+    "G2oGraph",
     "Ratings",
     "SdpaProblem",
     "names_of_arrays",
     "read_array",
     "read_arrays",
     "read_edge_list",
+    "read_g2o",
     "read_graph",
     "read_labelled_graph",
     "read_matrix_market",
@@ -52,6 +57,7 @@ __all__ = [
     "read_sparse_array",
     "read_table",
     "write_edge_list",
+    "write_g2o",
     "write_matrix_market",
     "write_metis",
     "write_rudy",

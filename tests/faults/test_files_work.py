@@ -36,6 +36,12 @@ LONG = {
     "sdpa solution": (b"1\n", b"2 3 %d 1 2\n", b"2 3 1 1 1_0\n", 2),
     "qaplib": (b"200\n", b"%d\n", b"1_0\n", 2),
     "qaplib solution": (b"20001 5\n", b"%d\n", b"1_0\n", 2),
+    "g2o": (
+        b"",
+        b"EDGE_SE2 0 %d 1 0 1 1 0 0 1 0 2\n",
+        b"EDGE_SE2 0 1 1 0 1 1 0 0 1 0 1_0\n",
+        1,
+    ),
     "table": (b"x,y\n", b"%d,2\n", b"1,1_0\n", 2),
     "points": (b"", b"%d,2\n", b"1,1_0\n", 1),
     "ratings": (b"", b"%d,2,3\n", b"1,2,1_0\n", 1),

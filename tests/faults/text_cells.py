@@ -32,6 +32,7 @@ from readers.contents import (
     BOEING,
     EDGES,
     FACTORS,
+    G2O,
     MARKET,
     METIS,
     PERMUTATION,
@@ -232,6 +233,17 @@ TEXT: dict[str, dict[str, Cell]] = {
             MILLION_MILLION + b" 12\n2 3 1\n", "but the file ends after 3; it is trunc", 2
         ),
         **_numbers(PERMUTATION, b"12", 1, said=SPELT | DECIMAL),
+    },
+    "g2o": {
+        TRAILING: Refused(G2O + b"EOF\n", "'EOF' is an unknown tag; wanted VERTEX_SE2", 4),
+        BANNED: Refused(b"g2o\n" + G2O, "'g2o' is an unknown tag; wanted VERTEX_SE2", 1),
+        ZERO: NoSuchThing("its vertices are numbers, from 0 on"),
+        LOWER: NoSuchThing("of an information matrix it holds the upper triangle"),
+        OFF: NO_BLOCKS,
+        TWICE: NoSuchThing("a relative pose may be measured twice"),
+        COUNT: Refused(G2O.replace(b" 15\n", b"\n"), "takes 11 numbers, i j x y theta.*got 10", 3),
+        HUGE: NO_HEADER,
+        **_numbers(G2O, b"15", 3),
     },
     "table": {
         TRAILING: Refused(TABLE + b"the end\n", "got 1 columns, wanted 2 as in the first line", 5),

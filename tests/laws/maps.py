@@ -14,6 +14,7 @@ from condal.linalg.symmetrize import symmetric
 from condal.linalg.triangles import BLOCK_ROWS
 from condal.maps import (
     Across,
+    BlockDiagonal,
     Cost,
     Diagonal,
     Entries,
@@ -61,6 +62,8 @@ def _maps() -> Iterator[MapCase]:
     operator = aslinearoperator(random_symmetric(4, rng))
     yield MapCase("Diagonal", Diagonal(5), Matrices(5))
     yield MapCase("Diagonal, n = 1", Diagonal(1), Matrices(1))
+    yield MapCase("BlockDiagonal", BlockDiagonal(2, 3), Matrices(6))
+    yield MapCase("BlockDiagonal of one", BlockDiagonal(1, 2), Matrices(2))
     yield MapCase("RowSums", RowSums(5), Matrices(5))
     yield MapCase("RowSums, n = 1", RowSums(1), Matrices(1))
     yield MapCase("Entries", Entries(5, rows, cols), Matrices(5))

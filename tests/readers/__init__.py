@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
+import condal
 from condal.io import formats
 from condal.io.formats.sdpa_solution import read_factors, read_result, read_solution, write_solution
 from readers import holding, results
@@ -16,6 +18,8 @@ from readers.contents import (
     BOEING,
     EDGES,
     FACTORS,
+    G2O,
+    G2O_SPACE,
     INTENSITIES,
     MARKET,
     METIS,
@@ -50,6 +54,12 @@ def _write_metis(path: Path, found: Any) -> None:
 
 def _write_edges(path: Path, found: Any) -> None:
     formats.write_edge_list(path, found.W)
+
+
+def _write_poses(path: Path, found: Any) -> None:
+    n, d = found.measurements.n, found.measurements.d
+    still = condal.problems.Poses(0.0, 0.0, np.tile(np.eye(d), (n, 1, 1)), np.zeros((n, d)))
+    formats.write_g2o(path, found, still)
 
 
 def _before(contents: bytes, last: bytes) -> int:
@@ -248,6 +258,17 @@ NUMBERS = [
         holding.ratings,
         _before(RECTANGLE, b"-1"),
         COMPLETION,
+    ),
+    Format(
+        "g2o",
+        ".g2o",
+        formats.read_g2o,
+        (G2O, G2O_SPACE),
+        holding.pose_graph,
+        _before(G2O, b"0 1 0 2"),
+        ("--as", "pose-graph"),
+        write=_write_poses,
+        same=holding.alike,
     ),
     Format(
         "array",

@@ -30,6 +30,12 @@ FACTORS = b"dual variable 2\n-0.5\n1\nprimal variable 1 s 2 2 1\n1\n-0.25\n"
 FACTORS += b"primal variable 2 d 1 1 1\n0.5\n"
 RESULT = b"xVec = \n{+5.0e-01,-1.0e+00}\nxMat = \nyMat = \n{\n{ {1,2},{2,5} }\n{0.125}\n}\n"
 QAPLIB = b"2\n0 1\n2 0\n\n0 3\n4 15\n"
+G2O = (
+    b"VERTEX_SE2 4 0 0 0\nEDGE_SE2 4 7 1 0 1.5 1 0.5 0 1 0 2\nEDGE_SE2 7 9 1 -1 -0.5 1 0 0 1 0 15\n"
+)
+G2O_SPACE = (
+    b"# a\nFIX 1\nEDGE_SE3:QUAT 1 2 0 0 1 0 0 0 1 1 0 0 0 0 0 1 0 0 0 0 1 0 0 0 1 0 0 1 0 1\n"
+)
 PERMUTATION = b"3 12\n2 3 1\n"
 TABLE = b"x,y\n1,2\n3,4\n5,16\n"
 RATINGS = b"user,film,rating\n7,30,4.5\n7,10,3\n9,30,15\n"

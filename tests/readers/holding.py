@@ -37,6 +37,18 @@ def edge_list(found: Any) -> None:
     assert (np.diff(found.labels) > 0).all()
 
 
+def pose_graph(found: Any) -> None:
+    """Rotations, positive weights, and a vertex for each number of the file."""
+    measured = found.measurements
+    assert len(found.ids) == measured.n
+    assert len(found.edge_lines) == measured.m
+    assert list(found.ids) == sorted(set(found.ids))
+    for array in (measured.rotations, measured.translations, measured.kappa, measured.tau):
+        assert np.isfinite(array).all()
+    assert (measured.kappa > 0).all()
+    assert (measured.tau > 0).all()
+
+
 def sdpa(found: Any) -> None:
     assert isinstance(found, SdpaProblem)  # which checks itself as it is made
     with contextlib.suppress(condal.ProblemError):  # of numbers of which the square is none

@@ -118,6 +118,12 @@ def lowest(
         last = min(count, V.n) - 1
         values, vectors = eigh(finite_dense(V), subset_by_index=[0, last], check_finite=False)
         return values, vectors
+    if V.matrix_free and not V.operators:  # the terms without entries are Schur complements
+        from condal.linalg.schur_bounds import lowest_of_schur
+
+        lowest_pairs = lowest_of_schur(V, count)
+        if lowest_pairs is not None:
+            return lowest_pairs
     start = start_vector(V.n)
     if beside is not None and beside.shape[1] < V.n:
         start = start - beside @ np.linalg.lstsq(beside.T @ beside, beside.T @ start, rcond=None)[0]

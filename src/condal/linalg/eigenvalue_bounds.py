@@ -62,6 +62,10 @@ def smallest_eigenvalue_bound(
     A bound of `enough` is not improved: one factorisation there needs no estimate first. With
     `shares`, l need only be a bound on <V, x> for the psd x with these shares as their diagonal.
     """
+    if V.matrix_free and not V.operators:  # the terms without entries are Schur complements
+        from condal.linalg.schur_bounds import schur_bound
+
+        return schur_bound(V, slack=slack, enough=enough)
     deflated = Deflated.of(V, slack)
     if deflated is not None:
         proof = smallest_eigenvalue_bound(

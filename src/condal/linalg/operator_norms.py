@@ -26,7 +26,7 @@ MIN_DENSITY_AS_DENSE = 0.05  # of a sparse matrix: from here on a dense product 
 
 def frobenius_norm(V: Symmetric) -> float:
     """Return |V|_F, or slightly more; an estimate from products for a matrix-free V."""
-    if V.operators:
+    if V.matrix_free:
         block = np.random.default_rng(0).standard_normal((V.n, min(V.n, NORM_PROBES)))
         return stable_norm(np.ravel(V @ block)) / float(np.sqrt(block.shape[1]))
     if V.factorable:

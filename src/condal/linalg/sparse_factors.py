@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 from scipy.sparse.linalg import splu
 
-from condal.linalg.norms import UNIT_ROUNDOFF, gamma
+from condal.linalg.norms import UNIT_ROUNDOFF
 from condal.linalg.points import Array, Indices
 from condal.linalg.proof import Proof
 from condal.linalg.symbolic import elimination
@@ -55,31 +55,42 @@ class SparseFactors:
         return cls(V, tau, order, factors.L, factors.U, factors.solve, shift_error)
 
     @property
+    def entries(self) -> int:
+        """The stored numbers of L."""
+        return int(self.L.nnz)
+
+    @property
     def pivots(self) -> Array:
         """The diagonal D of U."""
         return np.asarray(self.U.diagonal())
 
     def proof(self) -> Proof | None:
-        """Prove tau less rounding, if all pivots are positive.
+        """Prove tau less rounding, if all pivots are positive: L D L' is then positive definite."""
+        pivots = self.pivots
+        if not np.all((pivots > 0) & (pivots < np.inf)):
+            return None
+        return Proof(float(self.tau - self.error()), "sparse LDL' factorisation")
 
-        S + E = L U with |E| <= gamma_t |L||U| in any order of summation (Higham 2002, theorem
-        9.3). With D = diag U > 0, L D L' is positive definite, so lambda_min(S) >= -|E|_2 -
+    def error(self) -> float:
+        """Bound |V - tau I - L D L'|_2 for D = diag U.
+
+        S + E = L U with |E| <= gamma_t |L||U| in any order of summation, row by row with t the
+        entries of that row of L (Higham 2002, theorem 9.3), so |S - L D L'|_2 <= |E|_2 +
         | L (U - D L') |_2. Row and column sums of the computed factors bound both norms. Nothing is
         assumed about U except its entries.
         """
         pivots = self.pivots
-        if not np.all((pivots > 0) & (pivots < np.inf)):
-            return None
         absolute = _absolute(self.L)
         rows = sp.csr_array(self.L)
-        longest = int(np.diff(rows.indptr).max())
-        backward = gamma(longest + 2) * _product_norm(absolute, _absolute(self.U))
+        roundings = UNIT_ROUNDOFF * (np.diff(rows.indptr) + 2.0)
+        scaled = absolute.copy()
+        scaled.data *= (roundings / (1 - roundings))[absolute.indices]
+        backward = _product_norm(scaled, _absolute(self.U))
         rows.data *= pivots[rows.indices]  # L D, whose transpose stands in columns as U does
         asymmetry = _absolute(self.U - rows.T)
         error = backward + _product_norm(absolute, asymmetry)
         # The sums that bound the error are rounded themselves: a few percent covers that.
-        off = 1.05 * error + self.shift_error + self.V.assembly_error()
-        return Proof(float(self.tau - off), "sparse LDL' factorisation")
+        return 1.05 * error + self.shift_error + self.V.assembly_error()
 
     def below(self) -> tuple[Array, Array] | None:
         """Return Ritz values of V below tau, ascending, and their orthonormal vectors.

@@ -143,6 +143,11 @@ class Symmetric:
         return tuple(term.operator for term in self.terms if isinstance(term, OperatorTerm))
 
     @property
+    def matrix_free(self) -> bool:
+        """Whether entries of V are unknown."""
+        return not all(term.has_entries for term in self.terms)
+
+    @property
     def has_dense(self) -> bool:
         """Whether V has a dense term."""
         return any(isinstance(term, DenseTerm) for term in self.terms)
@@ -257,7 +262,7 @@ class Symmetric:
 
     def absolute_product(self, v: Array) -> Array | None:
         """Return an upper bound on |V| v for v >= 0, term by term; None for a matrix-free V."""
-        if self.operators:
+        if self.matrix_free:
             return None
         return sum((term.absolute_product(v) for term in self.terms), np.zeros(self.n))
 

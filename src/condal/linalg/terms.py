@@ -26,6 +26,7 @@ class Term(ABC):
 
     order: ClassVar[int]  # of summation: cheap terms first, operators last
     is_sparse: ClassVar[bool] = False  # `to_sparse` exists
+    has_entries: ClassVar[bool] = True  # they are stored; else T is known by its products alone
 
     @abstractmethod
     def add_product(self, out: Array | None, v: Array) -> Array:
@@ -302,6 +303,7 @@ class OperatorTerm(Term):
     """A SciPy LinearOperator, known by its products alone."""
 
     order = 6
+    has_entries = False
     operator: Any
 
     def add_product(self, out: Array | None, v: Array) -> Array:

@@ -1,3 +1,4 @@
+from condal.maps.blocks import BlockDiagonal as BlockDiagonal
 from condal.maps.checks import check_adjoint as check_adjoint
 from condal.maps.combined import Across as Across
 from condal.maps.combined import Scaled as Scaled

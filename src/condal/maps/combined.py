@@ -26,6 +26,11 @@ class BasicMap:
     def diagonal_rows(self) -> Array | None:
         return None
 
+    @property
+    def block_rows(self) -> tuple[int, Array] | None:
+        """(d, rows), if Ax = rows * the upper triangles of the d x d diagonal blocks of x."""
+        return None
+
     def scaled(self: LinearMap, rows: Array) -> LinearMap:
         return Scaled(self, rows)
 
@@ -65,6 +70,12 @@ class Scaled:
     def diagonal_rows(self) -> Array | None:
         inner = self.A.diagonal_rows
         return None if inner is None else self.rows * inner
+
+    @property
+    def block_rows(self) -> tuple[int, Array] | None:
+        """As of `BasicMap`."""
+        inner = getattr(self.A, "block_rows", None)
+        return None if inner is None else (inner[0], self.rows * inner[1])
 
     def row_norms(self) -> Array:
         return np.abs(self.rows) * self.A.row_norms()

@@ -42,7 +42,7 @@ class Cost(BasicMap):
         return np.array([self.norm])
 
     def as_matrix(self) -> Any | None:
-        if self.C.operators:
+        if self.C.matrix_free:
             return None
         C = sp.coo_array(self.C.to_sparse() if self.C.factorable else self.C.to_dense())
         places = C.row.astype(np.int64) * self.C.n + C.col

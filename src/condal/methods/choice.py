@@ -215,7 +215,8 @@ def _why_low_rank(problem: Problem, n: int, method: LowRankCGAL) -> str | None:
         projected = small and PrimalDual().suits(problem)
         return None if projected or not method.fits(problem) else "f is smooth in a factor of x"
     if method.suits(problem):
-        return "f is linear and diag x = b is all of A, which the rows of a factor of x can keep"
+        fixed = "diag x = b" if problem.A.diagonal_rows is not None else "x_ii = I for its blocks"
+        return f"f is linear and {fixed} is all of A, which the rows of a factor of x can keep"
     if not method.fits(problem):
         return None
     if problem.A.diagonal_rows is not None and problem.h.fixed is not None:

@@ -41,6 +41,11 @@ from condal.problems.phases import phase_retrieval as phase_retrieval
 from condal.problems.portfolios import Allocation as Allocation
 from condal.problems.portfolios import Portfolio as Portfolio
 from condal.problems.portfolios import portfolio as portfolio
+from condal.problems.pose_graphs import PoseGraph as PoseGraph
+from condal.problems.pose_graphs import pose_graph as pose_graph
+from condal.problems.pose_graphs import rotation_synchronisation as rotation_synchronisation
+from condal.problems.poses import Poses as Poses
+from condal.problems.poses import RelativePoses as RelativePoses
 from condal.problems.qap import Assignment as Assignment
 from condal.problems.qap import QuadraticAssignment as QuadraticAssignment
 from condal.problems.qap import quadratic_assignment as quadratic_assignment

@@ -59,6 +59,23 @@ def _graph(picture: Mapping[str, Any]) -> Figure:
     return figure
 
 
+def _trajectory(picture: Mapping[str, Any]) -> Figure:
+    """Draw measurements between consecutive vertices solid, and loop closures faint."""
+    figure, (axes,) = _panels(1, 4.6)
+    at, (i, j) = picture["places"], picture["edges"].T
+    many = len(i) > MAX_VECTOR_SHAPES
+    for steps, style in (
+        (np.abs(i - j) != 1, {"color": FAINT, "linewidth": 0.6, "label": "loop closures"}),
+        (np.abs(i - j) == 1, {"color": COLOURS[0], "linewidth": 1.2, "label": "odometry"}),
+    ):
+        x, y = (_broken(at[i[steps], axis], at[j[steps], axis]) for axis in (0, 1))
+        axes.plot(x, y, rasterized=many, **style)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.tick_params(labelsize=8)
+    axes.legend(fontsize=8, loc="best", frameon=False)
+    return figure
+
+
 def _scatter(picture: Mapping[str, Any]) -> Figure:
     figure, (axes,) = _panels(1, 3.8)
     _dots(axes, picture["places"], picture["labels"], _names(picture))
@@ -186,6 +203,7 @@ KINDS: dict[str, Callable[[Mapping[str, Any]], Figure]] = {
     "graph": _graph,
     "matrix": _matrix,
     "scatter": _scatter,
+    "trajectory": _trajectory,
     "images": _images,
     "curves": _curves,
 }

@@ -83,6 +83,20 @@ def scatter(points: Array, labels: Any, names: Sequence[str], caption: str) -> P
     }
 
 
+def trajectory(points: Array, edges: Indices, caption: str) -> Picture:
+    """Return positions in the order of a path, seen along their smallest spread, and the pairs of
+    them that were measured."""
+    flat = points - points.mean(axis=0)
+    if points.shape[1] == 3:
+        flat = flat @ np.linalg.svd(flat, full_matrices=False)[2][:2].T
+    return {
+        "kind": np.array("trajectory"),
+        "caption": np.array(caption),
+        "places": flat.astype(np.float32),
+        "edges": np.asarray(edges, dtype=np.int32),
+    }
+
+
 def images(panels: Sequence[tuple[str, Array]], caption: str) -> Picture:
     """Return matrices side by side as heat maps; NaN for missing entries."""
     return _side_by_side("images", panels, caption)

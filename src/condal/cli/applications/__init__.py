@@ -44,5 +44,6 @@ APPLICATIONS = _Applications(
     "matrix-completion",
     "phase-retrieval",
     "state-tomography",
+    "pose-graph",
     "sdp",
 )

@@ -4,6 +4,9 @@ from condal.io.formats.arrays import read_arrays as read_arrays
 from condal.io.formats.edge_list import EdgeList as EdgeList
 from condal.io.formats.edge_list import read_edge_list as read_edge_list
 from condal.io.formats.edge_list import write_edge_list as write_edge_list
+from condal.io.formats.g2o import G2oGraph as G2oGraph
+from condal.io.formats.g2o import read_g2o as read_g2o
+from condal.io.formats.g2o import write_g2o as write_g2o
 from condal.io.formats.graph_files import read_graph as read_graph
 from condal.io.formats.graph_files import read_labelled_graph as read_labelled_graph
 from condal.io.formats.matrix_market import read_matrix_market as read_matrix_market

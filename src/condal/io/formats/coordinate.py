@@ -157,16 +157,16 @@ def index_fault(token: bytes, layout: Layout) -> str | None:
     return None
 
 
-def weight_fault(token: bytes, *, integer: bool = False) -> str | None:
-    """Describe what is wrong with a weight, or return None."""
+def weight_fault(token: bytes, *, integer: bool = False, noun: str = "weight") -> str | None:
+    """Describe what is wrong with a weight or another number, or return None."""
     if numerals.FORTRAN.fullmatch(token):
         return f"got the Fortran exponent {quote(token)}; write E for the exponent, as in 1.5E3"
     if numerals.NOT_FINITE.fullmatch(token):
-        return f"a weight must be finite, got {quote(token)}; remove the line or give a number"
+        return f"a {noun} must be finite, got {quote(token)}; remove the line or give a number"
     if not numerals.DECIMAL.fullmatch(token):
-        return f"a weight must be a decimal number, got {quote(token)}"
+        return f"a {noun} must be a decimal number, got {quote(token)}"
     if integer and not numerals.INTEGER.fullmatch(token):
         return f"an integer file holds {quote(token)}; write 'real' for 'integer' in the banner"
     if not math.isfinite(float(token)):
-        return f"the weight {quote(token)} overflows; scale all weights below 1e308"
+        return f"the {noun} {quote(token)} overflows; scale all {noun}s below 1e308"
     return None

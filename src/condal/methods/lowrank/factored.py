@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from condal.linalg.blocked import add_scaled_rows
 from condal.linalg.gradients import Gradient, add
 from condal.linalg.points import Array, Point
 from condal.methods.lagrangian import lagrangian, multiplier
 from condal.methods.lowrank.factor_layout import Layout
-from condal.methods.lowrank.geometry import Blocks, Geometry, Sphere, UnitRows
+from condal.methods.lowrank.geometry import Blocks, Geometry, Sphere, StiefelBlocks, UnitRows
 from condal.methods.lowrank.trust_region import dot, norm
 from condal.types import Spectral
 
@@ -45,18 +45,26 @@ class FactorPoint:
         """Return the tangent part of (V - shift) D + (the change of V along D) R."""
         function, layout = self.function, self.function.layout
         image = layout.product(self.V, D)
-        image -= self.shift[:, None] * D
+        function.geometry.subtract(image, self.shift, D)
         change = function.change(self, D)
         if change is not None:
             image += layout.product(change, self.R)
         return function.geometry.tangent(self.R, image)
+
+    def preconditioned(self, U: Array) -> Array:
+        """Return the tangent part of M^-1 U for a tangent U, M near the Hessian."""
+        geometry, inverse = self.function.geometry, self.function.inverse
+        if inverse is not None:
+            return geometry.tangent(self.R, inverse(U))
+        return geometry.tangent_scaled(self.R, U, (1.0 / self.weights)[:, None])
 
 
 @dataclass(frozen=True, eq=False)
 class FactoredLagrangian:
     """R -> L_lam(R R', y) / 2 on a surface; `eliminated` if the surface implies Ax = b.
 
-    `least_scale` is the smallest size of the objective that residuals are relative to.
+    `least_scale` is the smallest size of the objective that residuals are relative to. `inverse` is
+    the product with the inverse of a matrix near V; without it, the diagonal of V preconditions.
     """
 
     problem: Problem
@@ -66,6 +74,7 @@ class FactoredLagrangian:
     y: Array
     lam: float
     least_scale: float = LEAST_SCALE
+    inverse: Callable[[Array], Array] | None = None
 
     def at(self, R: Array) -> FactorPoint:
         """Return the value and derivatives at R."""
@@ -87,12 +96,16 @@ class FactoredLagrangian:
         full = not self.eliminated
         value = lagrangian(problem, Mx, Ax, self.y, self.lam) if full else f.value(Mx)
         shift = self.geometry.shift(R, VR)
-        slack = self.layout.diagonal(V) - shift
-        weights = np.maximum(slack, 1e-3 * float(np.abs(slack).max()) or 1.0)
-        weights /= weights.mean()  # a radius then means the same at every point
+        weights = np.ones(len(R)) if self.inverse is not None else self._weights(V, shift)
         gradient = VR
-        add_scaled_rows(gradient, -shift, R)
+        self.geometry.subtract(gradient, shift, R)
         return FactorPoint(self, R, x, value / 2, Mx, Ax, g, w, V, shift, gradient, weights)
+
+    def _weights(self, V: Gradient, shift: Array) -> Array:
+        """The diagonal of the slack, where it is positive."""
+        slack = self.layout.diagonal(V) - self.geometry.shift_diagonal(shift)
+        weights = np.maximum(slack, 1e-3 * float(np.abs(slack).max()) or 1.0)
+        return np.asarray(weights / weights.mean())  # a radius then means the same at every point
 
     def settled(self, point: FactorPoint) -> bool:
         """Whether another dual or penalty would change nothing."""
@@ -126,7 +139,11 @@ class FactoredLagrangian:
 
 
 def surface_of(problem: Problem) -> tuple[Geometry, Array | None, Layout]:
-    """Return the surface, d if Ax = d diag(x) = b is the only constraint, and the layout of R."""
+    """Return the surface, its rows and the layout of R.
+
+    The rows are the factors of Ax where the surface is all of Ax = b, with Ax = rows * diag(x) or
+    rows * the diagonal blocks of x; else they are None.
+    """
     X, d, b = problem.X, problem.A.diagonal_rows, problem.h.fixed
     layout = Layout.of(problem)
     if not isinstance(X, Spectral):
@@ -137,7 +154,17 @@ def surface_of(problem: Problem) -> tuple[Geometry, Array | None, Layout]:
         slack = 1e-9 * X.trace
         if abs(total - X.trace) <= slack or (X.at_most and total <= X.trace):
             return UnitRows(b / d), d, Layout.exact(X)
+    blocks = getattr(problem.A, "block_rows", None)
+    if blocks is not None and b is not None and _are_identities(blocks, b) and not X.at_most:
+        return StiefelBlocks(blocks[0]), blocks[1], Layout.exact(X)
     return Sphere(X.trace), None, layout
+
+
+def _are_identities(blocks: tuple[int, Array], b: Array) -> bool:
+    """Whether b is what an x with identities as its diagonal blocks gives."""
+    d, rows = blocks
+    identity = np.eye(d)[np.triu_indices(d)]
+    return bool(np.allclose((b / rows).reshape(-1, identity.size), identity, rtol=0, atol=1e-12))
 
 
 def scale_of(point: FactorPoint) -> float:

@@ -1,7 +1,8 @@
 """The surfaces of the factor R of x = R R', on which the trace of the domain is exact.
 
 A geometry keeps R on its surface, projects onto the tangent space, and computes the multiplier of
-the surface: `shift` is the vector c with (V - Diag c) R tangent, so V - Diag c is the slack.
+the surface: `shift` is the c, a vector or blocks, with (V - Diag c) R tangent, so V - Diag c is the
+slack.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
+from condal.linalg.blocked import add_scaled_rows
 from condal.linalg.points import Array
 
 
@@ -28,11 +30,27 @@ class Geometry(Protocol):
         """Return the tangent part of rows * U, for a tangent U."""
 
     def shift(self, R: Array, VR: Array) -> Array:
-        """Return c, one number per row, such that V R - c R is tangent at R."""
+        """Return c, a number per row or a block per block of rows, with V R - c R tangent."""
+
+    def subtract(self, out: Array, shift: Array, D: Array) -> None:
+        """out -= Diag(shift) D."""
+
+    def shift_diagonal(self, shift: Array) -> Array:
+        """Return the diagonal of Diag(shift)."""
+
+
+class RowShift:
+    """A shift of one number per row."""
+
+    def subtract(self, out: Array, shift: Array, D: Array) -> None:
+        add_scaled_rows(out, -shift, D)
+
+    def shift_diagonal(self, shift: Array) -> Array:
+        return shift
 
 
 @dataclass(frozen=True, eq=False)
-class Sphere:
+class Sphere(RowShift):
     """|R|^2 = trace: psd x of fixed trace."""
 
     trace: float
@@ -53,7 +71,7 @@ class Sphere:
 
 
 @dataclass(frozen=True, eq=False)
-class UnitRows:
+class UnitRows(RowShift):
     """|R_i|^2 = squares_i: psd x of fixed diagonal.
 
     R_i may be several consecutive rows of R, such as the two rows of a complex row.
@@ -87,12 +105,16 @@ class UnitRows:
         shifts = _rowwise(self._joined(VR), self._joined(R)) / self.squares
         return np.repeat(shifts, len(R) // self.squares.size)
 
+    def multipliers(self, shift: Array) -> Array:
+        """Return the multiplier of each |R_i|^2 = squares_i."""
+        return np.asarray(shift.reshape(self.squares.size, -1)[:, 0])
+
     def _joined(self, R: Array) -> Array:
         return R.reshape(self.squares.size, -1)
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
+class Blocks(RowShift):
     """R in blocks of rows, each on its own surface."""
 
     rows: tuple[slice, ...]
@@ -114,6 +136,47 @@ class Blocks:
 
     def _each(self) -> Iterator[tuple[slice, Geometry]]:
         return zip(self.rows, self.surfaces, strict=True)
+
+
+@dataclass(frozen=True, eq=False)
+class StiefelBlocks:
+    """R_i R_i' = I for blocks R_i of d consecutive rows: psd x with identities on its diagonal."""
+
+    d: int
+
+    def on(self, R: Array) -> Array:
+        """Replace each block by its polar factor; a narrow R is padded to d columns."""
+        R = np.pad(R, ((0, 0), (0, max(0, self.d - R.shape[1]))))
+        U, _, Vt = np.linalg.svd(self._blocks(R), full_matrices=False)
+        return np.ascontiguousarray((U @ Vt).reshape(R.shape))
+
+    def tangent(self, R: Array, U: Array) -> Array:
+        """U_i - sym(U_i R_i') R_i."""
+        out = U.copy()
+        self.subtract(out, self.shift(R, U), R)
+        return out
+
+    def tangent_scaled(self, R: Array, U: Array, rows: Array) -> Array:
+        return self.tangent(R, rows * U)
+
+    def shift(self, R: Array, VR: Array) -> Array:
+        """sym((VR)_i R_i')."""
+        blocks = self._blocks(VR) @ self._blocks(R).transpose(0, 2, 1)
+        return np.asarray(0.5 * (blocks + blocks.transpose(0, 2, 1)))
+
+    def subtract(self, out: Array, shift: Array, D: Array) -> None:
+        out -= (shift @ self._blocks(D)).reshape(D.shape)
+
+    def shift_diagonal(self, shift: Array) -> Array:
+        return np.diagonal(shift, axis1=1, axis2=2).ravel()
+
+    def multipliers(self, shift: Array) -> Array:
+        """Return the multipliers of the upper triangle of each R_i R_i' = I, row by row."""
+        rows, cols = np.triu_indices(self.d)
+        return np.asarray((np.where(rows == cols, 1.0, 2.0) * shift[:, rows, cols]).ravel())
+
+    def _blocks(self, R: Array) -> Array:
+        return R.reshape(-1, self.d, R.shape[1])
 
 
 def _rowwise(a: Array, b: Array) -> Array:

@@ -1,7 +1,8 @@
-"""The initial factor for a curved f: the first answers of the oracle."""
+"""The initial factor: the first answers of the oracle, or an inverse iteration."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from condal.problem import Problem
 
 RANDOM_PART = 1e-2  # of R, beside the eigenvectors
+SHIFT = 1e-6  # of the norm of V: what is added to V before it is inverted
 FIRST_TOL = 1e-2  # the error of the first eigenvalue, relative to the size of the gradient
 TINY = 1e-300
 
@@ -60,3 +62,19 @@ def _single(X: Spectral, v: Symmetric, tol: float) -> tuple[Array, Array]:
     assert isinstance(atom, LowRank)
     vector = atom.U[:, :1]
     return np.array([float(vector[:, 0] @ (v @ vector)[:, 0])]), vector
+
+
+def inverse_of(problem: Problem) -> Callable[[Array], Array] | None:
+    """Return the products with (V + shift I)^-1 for the matrix V of a linear f.
+
+    None unless V is the Schur complement of a sparse matrix and the shift makes it definite.
+    """
+    from condal.linalg.schur import Augmented
+
+    V = problem.f.M.adjoint(problem.f.gradient(np.zeros(problem.f.M.size)))
+    form = Augmented.of(V) if isinstance(V, Symmetric) else None
+    if form is None:
+        return None
+    norm = float(abs(form.P).sum(axis=1).max())
+    factors = form.positive_factors(SHIFT * norm, norm)
+    return None if factors is None else form.inverse(factors)

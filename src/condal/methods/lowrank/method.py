@@ -23,6 +23,7 @@ from condal.linalg.symmetric import Symmetric
 from condal.methods.lagrangian import require_penalty
 from condal.methods.lowrank.factor_layout import Layout
 from condal.methods.lowrank.factored import surface_of
+from condal.methods.lowrank.geometry import StiefelBlocks
 from condal.methods.lowrank.rounds import LowRankState, Rounds, max_rank
 from condal.methods.preconditions import require_blocks
 from condal.methods.state import State, Warm
@@ -132,6 +133,11 @@ class LowRankCGAL:
             from condal.methods.lowrank.initial_factor import first_atoms
 
             R = first_atoms(problem, layout, R)
+        elif isinstance(geometry, StiefelBlocks):
+            from condal.methods.lowrank.initial_factor import inverse_of
+
+            inverse = inverse_of(problem)
+            R = R if inverse is None else inverse(R)
         state = State.start(problem, None if warm is None else Warm(None, warm.y, warm.k))
         close = self.aim is not None and self.aim < FIRST_TARGET
         target = FIRST_TARGET_AIMED if close else FIRST_TARGET

@@ -7,13 +7,13 @@ these promise a descent, or else cuts columns and lowers the target.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, inf, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from condal.linalg.blocked import add_scaled_rows
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.methods.lowrank.factored import (
@@ -24,7 +24,7 @@ from condal.methods.lowrank.factored import (
     scale_of,
     surface_of,
 )
-from condal.methods.lowrank.geometry import UnitRows
+from condal.methods.lowrank.geometry import StiefelBlocks, UnitRows
 from condal.methods.lowrank.lowest_eigenspace import MAX_NEW_NUMBERS, LowestEigenspace
 from condal.methods.lowrank.trust_region import FORCING, first_radius, norm, step
 from condal.methods.projection.relaxation import FIRST_OMEGA, Sweeps, next_omega
@@ -85,6 +85,7 @@ class Rounds:
             state.y,
             self.carry.lam,
             least_scale_of(problem),
+            _inverse(problem) if isinstance(geometry, StiefelBlocks) else None,
         )
         self.point = function.at(self.carry.R)
         if self.carry.radius is None:
@@ -140,7 +141,9 @@ class Rounds:
         self.gap, self.lower = inf, -inf
         self.last = self.stuck and fresh == 0
         if self.rows is not None:
-            self.y = self.w = -self.point.shift.reshape(self.rows.size, -1)[:, 0] / self.rows
+            geometry = self.point.function.geometry
+            assert isinstance(geometry, UnitRows | StiefelBlocks)
+            self.y = self.w = -geometry.multipliers(self.point.shift) / self.rows
         return self.last or (residual <= carry.target and fresh == 0)
 
     def end_round(self) -> None:
@@ -191,7 +194,7 @@ class Rounds:
         if len(refuting) != n or not point.function.layout.alone:
             return
         image = point.function.layout.product(point.V, refuting)
-        add_scaled_rows(image, -point.shift, refuting)
+        point.function.geometry.subtract(image, point.shift, refuting)
         values, turned = np.linalg.eigh(refuting.T @ image)
         negative = values < 0
         promised = max(-float(values[0]), 0.0) * norm(point.R) ** 2 / scale_of(point)
@@ -246,6 +249,12 @@ class Rounds:
         if aim is None or not gap > 0:
             return 0.5
         return min(0.7, max(0.1, 0.7 * aim / gap))
+
+
+def _inverse(problem: Problem) -> Callable[[Array], Array] | None:
+    from condal.methods.lowrank.initial_factor import inverse_of
+
+    return inverse_of(problem)
 
 
 def max_rank(problem: Problem) -> int:

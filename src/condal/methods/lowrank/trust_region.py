@@ -14,13 +14,13 @@ import numpy as np
 
 from condal.linalg.blocked import block_slices
 from condal.linalg.points import Array
-from condal.methods.lowrank.geometry import Geometry
 from condal.runtime.cancellation import time_is_up
 
 if TYPE_CHECKING:
     from condal.methods.lowrank.factored import FactoredLagrangian, FactorPoint
 
 MAX_INNER_STEPS = 200
+NEWTON_STEPS = 4.0  # the first radius over the length of a preconditioned gradient step
 FORCING = 0.1  # of the gradient: the largest residual of a subproblem
 
 
@@ -39,7 +39,7 @@ def step(function: FactoredLagrangian, point: FactorPoint, radius: float, accura
 
     `stuck` means that rounding hides any progress.
     """
-    direction, predicted, at_edge = _subproblem(function.geometry, point, radius, accuracy)
+    direction, predicted, at_edge = _subproblem(point, radius, accuracy)
     new = function.at(function.geometry.on(point.R + direction))
     if not np.isfinite(new.value):
         raise FloatingPointError("a product or an image was not finite")
@@ -58,21 +58,24 @@ def step(function: FactoredLagrangian, point: FactorPoint, radius: float, accura
 
 
 def first_radius(point: FactorPoint) -> float:
-    """Return an eighth of |R|, in the norm of the preconditioner."""
+    """Return an eighth of |R|, in the norm of the preconditioner.
+
+    A matrix that preconditions may be almost 0 on R: then a multiple of its Newton step.
+    """
+    if point.function.inverse is not None:
+        step_norm = sqrt(max(dot(point.gradient, point.preconditioned(point.gradient)), 0.0))
+        return NEWTON_STEPS * step_norm
     return float(np.sqrt(np.einsum("i,ij,ij->", point.weights, point.R, point.R))) / 8
 
 
-def _subproblem(
-    geometry: Geometry, point: FactorPoint, radius: float, accuracy: float
-) -> tuple[Array, float, bool]:
+def _subproblem(point: FactorPoint, radius: float, accuracy: float) -> tuple[Array, float, bool]:
     """The step, its predicted gain, and whether it ends at the edge of the region.
 
     Vectors are updated in point, because memory traffic dominates the time.
     """
     R, gradient = point.R, point.gradient
-    inverse = (1.0 / point.weights)[:, None]
     total, residual = np.zeros(R.shape), np.array(gradient, order="C")
-    z = geometry.tangent_scaled(R, residual, inverse)
+    z = point.preconditioned(residual)
     direction, rz = -z, dot(residual, z)
     if rz <= 0.0:  # the gradient is 0: a saddle or a minimum, left only by new columns
         return total, 0.0, False
@@ -91,7 +94,7 @@ def _subproblem(
         if at_edge or norm(residual) <= accuracy or time_is_up():
             break
         squared += t * (2 * cross + t * length2)
-        z = geometry.tangent_scaled(R, residual, inverse)
+        z = point.preconditioned(residual)
         rz, before = dot(residual, z), rz
         if rz <= 0.0:
             break

@@ -1,0 +1,94 @@
+"""`condal solve --as pose-graph`, on small graphs and on the public ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands import RING, run
+from condal.formats import read_g2o
+from known import needs_data
+from locations import DATA
+
+
+def test_the_poses_of_a_square_are_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("ring.g2o").write_text(RING)
+    done = run(
+        "solve",
+        "ring.g2o",
+        "--as",
+        "pose-graph",
+        "--tol",
+        "1e-6",
+        "--json",
+        "result.json",
+        "--out",
+        "poses.g2o",
+    )
+    assert done.exit_code == 0, done.output
+    assert "no poses cost less" in done.output
+    record = json.loads(Path("result.json").read_text())
+    assert record["certified"]
+    assert record["poses"] == 4
+    assert record["cost"] == pytest.approx(record["objective"], rel=1e-6)
+    assert 0 <= record["optimality_gap"] <= 1e-6
+    lines = Path("poses.g2o").read_text().splitlines()
+    corners = np.array([line.split()[2:4] for line in lines[:4]], dtype=float)
+    np.testing.assert_allclose(corners, [[0, 0], [1, 0], [1, 1], [0, 1]], atol=0.3)
+    again = read_g2o("poses.g2o")
+    assert again.edge_lines == read_g2o("ring.g2o").edge_lines
+
+
+def test_a_faulty_file_is_named_with_its_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("bad.g2o").write_text(RING + "LANDMARK 1 2 3\n")
+    done = run("solve", "bad.g2o", "--as", "pose-graph")
+    assert done.exit_code == 2
+    assert "bad.g2o, line 5: 'LANDMARK' is an unknown tag" in done.output
+
+
+def test_a_saved_result_is_shown_verified_and_drawn(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("ring.g2o").write_text(RING)
+    done = run("solve", "ring.g2o", "--as", "pose-graph", "--tol", "1e-6", "--save", "saved")
+    assert done.exit_code == 0, done.output
+    assert run("show", "saved").exit_code == 0
+    with np.load("saved/picture.npz") as picture:
+        assert str(picture["kind"]) == "trajectory"
+        assert picture["places"].shape == (4, 2)
+        from condal.report.drawn import draw
+
+        assert draw(dict(picture)) is not None
+
+
+# Costs of SE-Sync (Rosen et al. 2019, table 1), where the files have the same measurements.
+PUBLISHED = {
+    "sphere2500": 1687.0,
+    "torus3D": 24227.0,
+    "parking-garage": 1.263,
+    "intel": 52.35,
+    "manhattan": 6431.0,
+    "CSAIL": 31.7,
+    "smallGrid3D": 1025.0,
+    "tinyGrid3D": 18.52,
+}
+
+
+@needs_data
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_public_graphs_are_certified(name, tmp_path):
+    path = DATA / "g2o" / f"{name}.g2o.xz"
+    if not path.exists():
+        pytest.skip(f"no real data: {path} is absent")
+    out = tmp_path / "result.json"
+    done = run("solve", path, "--as", "pose-graph", "--tol", "1e-6", "--json", out, "--quiet")
+    assert done.exit_code == 0, done.output
+    record = json.loads(out.read_text())
+    assert record["certified"]
+    assert record["gap"] <= 1e-6
+    assert record["optimality_gap"] <= 1e-6
+    assert record["cost"] == pytest.approx(PUBLISHED[name], rel=1e-3)

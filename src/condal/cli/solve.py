@@ -76,7 +76,8 @@ class Solve(ApplicationCommand):
     type=float,
     default=1e-3,
     metavar="TOL",
-    help="The relative gap to prove; also the limit for the infeasibility and its price.",
+    help="The relative gap to prove; also the limit for the infeasibility and its price; 0 runs to "
+    "--max-iters or --max-seconds.",
 )
 @click.option("--max-iters", type=int, metavar="N", help="Stop after N iterations.")
 @click.option(
@@ -205,12 +206,13 @@ def solve_model(
     `say` gets a note on the memory, and the solve follows the plan that the note is about.
     """
     method, tol = registry.method_of(settings["method"]), settings["tol"]
+    aim = Stop(tol, settings["max_iters"], settings["max_seconds"]).aim
     plan: Plan | Method | None = method
     storage = memory.build_storage(
         settings["storage"], model.problem, application.noun, settings["seed"]
     )
     if say is not None:
-        plan = make_plan(model.problem, method, storage, tol=tol, max_memory=max_memory)
+        plan = make_plan(model.problem, method, storage, tol=aim, max_memory=max_memory)
         note = memory.memory_note(model.problem, plan, storage)
         if note is not None:
             say(note)

@@ -61,7 +61,7 @@ class Run:
         normalised, self.scaling = scale(problem)
         self.normalised, self.counts = counted(normalised, record.counts)
         self.recorder = Recorder(problem, normalised, self.scaling)
-        self.certifier = Certifier(problem, normalised, self.scaling, stop.tol, seed)
+        self.certifier = Certifier(problem, normalised, self.scaling, stop.aim, seed)
         self.reasons = StopReasons()
         self.fault: PieceError | None = None
         self.refuting: Array | None = None  # what a failed proof gave, for the next step

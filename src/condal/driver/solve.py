@@ -65,7 +65,8 @@ def solve(
         ``"cgal"``. By default, or for ``"auto"``, chosen from the problem and `tol`; if one method
         stalls, another continues from its point. `Result.why` names them.
     tol : float
-        The largest relative gap, infeasibility and price of infeasibility of a SOLVED result.
+        The largest relative gap, infeasibility and price of infeasibility of a SOLVED result. With
+        0 the solve runs to max_iters or max_seconds, unless its method can do no more.
     max_iters, max_seconds : int, float, optional
         Limits. The time limit also interrupts an oracle call, except in the first iteration, which
         produces the first point.
@@ -139,7 +140,7 @@ def solve(
         try:
             whole = guarded(user_problem)
             if plan is None:
-                plan = make_plan(whole, first, storage, tol=stop.tol, max_memory=max_memory)
+                plan = make_plan(whole, first, storage, tol=stop.aim, max_memory=max_memory)
             if writer is not None:  # the next method stores x within it, too
                 writer.options["max_bytes"] = plan.max_bytes
             run = Run(

@@ -169,8 +169,8 @@ class CGAL:
         _ = self.penalty  # validates lam0
         if self.lam0 is None and not self.normalise:
             raise ProblemError(
-                "lam0 is required with normalise=False, as the default adapts to a normalised "
-                "problem: try several powers of 10"
+                "lam0 is required for a problem that is not normalised, as the default adapts to a "
+                "normalised one: try several powers of 10"
             )
         if not callable(self.D_Y) and inf != self.D_Y:
             require_positive(self.D_Y, "D_Y")
@@ -290,13 +290,13 @@ class CGAL:
             )
 
 
-def hcgm(lam0: float | None = None) -> CGAL:
+def hcgm(lam0: float | None = None, *, normalise: bool = True) -> CGAL:
     r"""Return HCGM: CGAL whose dual never moves (homotopy smoothing).
 
     Parameters
     ----------
-    lam0 : float or None
-        The initial penalty, as in `CGAL`.
+    lam0, normalise
+        As in `CGAL`.
 
     Returns
     -------
@@ -308,10 +308,12 @@ def hcgm(lam0: float | None = None) -> CGAL:
     A. Yurtsever, O. Fercoq, F. Locatello, V. Cevher. A conditional gradient framework for composite
     convex minimization with applications to semidefinite programming. ICML 2018.
     """
-    return CGAL(lam0, sigma=Never())
+    return CGAL(lam0, sigma=Never(), normalise=normalise)
 
 
-def fwal(lam: float = 1.0, rho: float = 0.1, eta: PrimalRule | None = None) -> CGAL:
+def fwal(
+    lam: float = 1.0, rho: float = 0.1, eta: PrimalRule | None = None, *, normalise: bool = True
+) -> CGAL:
     r"""Return FW-AL: CGAL with a fixed penalty and the harmonic dual step.
 
     The dual step is :math:`\sigma_k = 2 \sigma_0 / (k + 2)` with :math:`\sigma_0 = 2 \rho/\lambda`.
@@ -325,6 +327,8 @@ def fwal(lam: float = 1.0, rho: float = 0.1, eta: PrimalRule | None = None) -> C
         does not say how small.
     eta : PrimalRule, optional
         The primal step: ``Classical()`` by default; its authors use ``LineSearch()``.
+    normalise : bool
+        As in `CGAL`.
 
     Returns
     -------
@@ -338,22 +342,25 @@ def fwal(lam: float = 1.0, rho: float = 0.1, eta: PrimalRule | None = None) -> C
     """
     require_penalty(lam, "lam")
     require_fraction(rho, "rho")
-    return CGAL(Fixed(lam), eta or Classical(), sigma=Harmonic(rho * 2 / lam))
+    sigma = Harmonic(rho * 2 / lam)
+    return CGAL(Fixed(lam), eta or Classical(), sigma, normalise=normalise)
 
 
-def corrective(lam0: float | None = None) -> CGAL:
+def corrective(
+    lam0: float | None = None, *, D_Y: float | DualBound = inf, normalise: bool = True
+) -> CGAL:
     r"""Return fully corrective CGAL.
 
     :math:`x_{k+1}` minimises :math:`L_\lambda(\cdot, y_k)` over the hull of the atoms so far.
 
     Parameters
     ----------
-    lam0 : float or None
-        The initial penalty, as in `CGAL`.
+    lam0, D_Y, normalise
+        As in `CGAL`.
 
     Returns
     -------
     CGAL
         The method ``CGAL(lam0, eta=Corrective())``.
     """
-    return CGAL(lam0, eta=Corrective())
+    return CGAL(lam0, eta=Corrective(), D_Y=D_Y, normalise=normalise)

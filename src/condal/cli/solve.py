@@ -85,8 +85,8 @@ class Solve(ApplicationCommand):
     "--lam0",
     type=float,
     metavar="L",
-    help="The initial penalty of cgal, cgal-decr, cgal-ls, cgal-fc and hcgm; the fixed one of "
-    "fw-al, ial, gdmm and cgs.",
+    help="The initial penalty of cgal, cgal-decr, cgal-ls, cgal-fc, hcgm and sketchy-cgal; the "
+    "fixed one of fw-al, ial, gdmm and cgs.",
 )
 @click.option(
     "--D-Y",

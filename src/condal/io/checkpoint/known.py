@@ -27,6 +27,7 @@ CLASSES = {  # by the paths of their modules
     "condal.methods.choice": "Choice",
     "condal.methods.classic.cgs": "CGS CGSState",
     "condal.methods.classic.ial": "IAL IALState",
+    "condal.methods.classic.sketchy_cgal": "SketchyCGAL",
     "condal.methods.classic.upd": "AUPD OracleAnswer UPD UPDState",
     "condal.methods.classic.variants": "GDMM SketchyCGM SmoothedCG",
     "condal.methods.hull": "Hull",

@@ -40,6 +40,13 @@ def ratings():
     return "\n".join(["user,film,rating,time", *lines]).encode()
 
 
+def eigenvector_pair():
+    """Return a file of Phi = diag(1, 2) and Psi = diag(1, 1/2): with alpha = 4 the optimum is 4."""
+    stream = io.BytesIO()
+    np.savez(stream, Phi=np.diag([1.0, 2.0]), Psi=np.diag([1.0, 0.5]))
+    return stream.getvalue()
+
+
 FILES = {
     "max-cut": PENTAGON,
     "theta": PENTAGON,
@@ -50,9 +57,14 @@ FILES = {
     "qap": PLACES,
     "matrix-completion": ratings,
     "phase-retrieval": intensities,
+    "generalised-eigenvector": eigenvector_pair,
     "sdp": PROGRAM,
 }
-NEEDED = {"k-means": ("--clusters", "2"), "matrix-completion": ("--radius", "20")}
+NEEDED = {
+    "k-means": ("--clusters", "2"),
+    "matrix-completion": ("--radius", "20"),
+    "generalised-eigenvector": ("--alpha", "4"),
+}
 
 
 def enter(folder, monkeypatch):

@@ -34,6 +34,7 @@ OTHER = {
     "qap": {"nonnegative": "costs"},
     "matrix-completion": {"radius": 10.0},
     "phase-retrieval": {"trace": 1.0},
+    "generalised-eigenvector": {"alpha": 1.5},
     "sdp": {"trace_bound": 0.1},
 }
 # In the folder of the saved result.

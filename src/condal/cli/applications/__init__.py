@@ -43,5 +43,6 @@ APPLICATIONS = _Applications(
     "qap",
     "matrix-completion",
     "phase-retrieval",
+    "generalised-eigenvector",
     "sdp",
 )

@@ -374,6 +374,7 @@ def test_a_preset_needs_lam0():
         ((np.full(9, np.nan), None), "x1 of warm_start: x must be finite"),
         (("x", None), "x1 of warm_start: x must be arrays of real numbers"),
         ((None, np.zeros(3)), "y1 of warm_start must hold 4 finite numbers"),
+        ((None, ["a"] * 4), "y1 of warm_start must hold 4 finite numbers"),
         ((None, np.full(4, np.nan)), "y1 of warm_start must hold 4 finite numbers"),
         ((None, None, None), r"a Result or a pair \(x1, y1\); got 3 items"),
     ],

@@ -12,6 +12,7 @@ from condal.certificates.membership import is_member, require_point
 from condal.driver.run_record import HANDOVER, UNITS_AS_GIVEN
 from condal.driver.scaling import Scaling
 from condal.errors import PieceError, ProblemError
+from condal.linalg.images import zeros_of
 from condal.methods.state import LEAST_WARM_K, Warm
 from condal.problem import Problem
 from condal.result import Result
@@ -31,18 +32,18 @@ def _first_pair(pair: tuple[Any, ...], problem: Problem, scaling: Scaling) -> Wa
     if len(pair) != 2:
         raise ProblemError(f"warm_start takes a Result or a pair (x1, y1); got {len(pair)} items")
     x, y = pair
-    y = np.zeros(problem.A.size) if y is None else np.asarray(y, dtype=np.float64)
-    if y.shape != (problem.A.size,) or not np.isfinite(y).all():
+    y = zeros_of(problem.A) if y is None else np.asarray(y)
+    if y.shape != (problem.A.size,) or y.dtype.kind not in "iuf" or not np.isfinite(y).all():
         raise ProblemError(
             f"y1 of warm_start must hold {problem.A.size} finite numbers, one per row of A; got "
             f"shape {y.shape}"
         )
     if x is not None:
-        x = from_user(problem.X, x)
         try:
+            x = from_user(problem.X, x)
             require_point(problem.X, x)
             distance = problem.X.distance(x)
-        except (ProblemError, TypeError, ValueError) as error:
+        except (PieceError, ProblemError, TypeError, ValueError) as error:
             raise ProblemError(f"x1 of warm_start: {error}") from None
         if not is_member(problem.X, distance):
             raise ProblemError(

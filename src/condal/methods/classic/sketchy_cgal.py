@@ -32,7 +32,9 @@ class SketchyCGAL:
 
     Oracle call k takes :math:`\lceil k^{1/4} \log n \rceil` Lanczos steps from a random start. The
     dual step is (const.) with a cap four times as large. The paper scales a problem as `solve`
-    does, about: the trace of x, :math:`|C|_F`, :math:`|A|` and the rows of A to 1.
+    does, about: the trace of x, :math:`|C|_F`, :math:`|A|` and the rows of A to 1. As the oracle
+    keeps no tolerance, the estimated bounds of the history may exceed the optimum; proved ones do
+    not.
 
     Parameters
     ----------

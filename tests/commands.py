@@ -45,6 +45,15 @@ COUNTS = '{"X": {"0": 51, "1": 49}, "Y": {"0": 48, "1": 52}, "Z": {"0": 97, "1":
 RING = "".join(  # a square, whose corners turn by a right angle
     f"EDGE_SE2 {k} {(k + 1) % 4} 1 0 {1.5707963 + 0.1 * k} 1 0 0 1 0 5\n" for k in range(4)
 )
+
+
+def eigenvector_pair():
+    """Return a file of Phi = diag(1, 2) and Psi = diag(1, 1/2): with alpha = 4 the optimum is 4."""
+    stream = io.BytesIO()
+    np.savez(stream, Phi=np.diag([1.0, 2.0]), Psi=np.diag([1.0, 0.5]))
+    return stream.getvalue()
+
+
 FILES = {
     "max-cut": PENTAGON,
     "theta": PENTAGON,
@@ -57,9 +66,14 @@ FILES = {
     "phase-retrieval": intensities,
     "state-tomography": COUNTS,
     "pose-graph": RING,
+    "generalised-eigenvector": eigenvector_pair,
     "sdp": PROGRAM,
 }
-NEEDED = {"k-means": ("--clusters", "2"), "matrix-completion": ("--radius", "20")}
+NEEDED = {
+    "k-means": ("--clusters", "2"),
+    "matrix-completion": ("--radius", "20"),
+    "generalised-eigenvector": ("--alpha", "4"),
+}
 
 
 def enter(folder, monkeypatch):

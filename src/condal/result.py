@@ -240,7 +240,7 @@ class Result:
 
         Parameters
         ----------
-        against : {"iterations", "seconds"}
+        against : {"iterations", "oracle_calls", "seconds"}
             The horizontal axis.
 
         Returns

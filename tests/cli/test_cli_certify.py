@@ -35,6 +35,7 @@ OTHER = {
     "matrix-completion": {"radius": 10.0},
     "phase-retrieval": {"trace": 1.0},
     "state-tomography": {"loss": "likelihood"},
+    "generalised-eigenvector": {"alpha": 1.5},
     "sdp": {"trace_bound": 0.1},
 }
 # In the folder of the saved result.

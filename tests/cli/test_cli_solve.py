@@ -173,6 +173,29 @@ def test_communities_of_two_triangles():
     assert by_degrees["quality"] != record["quality"]
 
 
+def test_generalised_eigenvector_of_a_pair():
+    name = "generalised-eigenvector"
+    assert record_of(name, "--tol", "1e-6")["value"] == pytest.approx(4.0, rel=1e-6)
+    solved(name, "--out", "u.txt", "--tol", "1e-6")
+    u = np.loadtxt("u.txt")
+    assert u @ np.diag([1.0, 0.5]) @ u == pytest.approx(1.0)
+    assert np.abs(u) == pytest.approx([0.0, np.sqrt(2)], abs=1e-2)
+    assert "no such vector has a larger value" in solved(name).stdout
+
+
+def test_a_generalised_eigenvector_that_cannot_be():
+    name = "generalised-eigenvector"
+    ended = run("solve", f"{name}.txt", "--as", name, "--alpha", "0.9")
+    assert ended.exit_code == 1
+    assert "none: raise --alpha" in ended.stdout
+    np.savez("bad.npz", Phi=np.eye(2))
+    error = refused("solve", "bad.npz", "--as", name, "--alpha", "1")
+    assert "holds Phi; wanted the symmetric matrices Phi and Psi" in error
+    np.savez("bad.npz", Phi=np.eye(2), Psi=np.ones(2))
+    error = refused("solve", "bad.npz", "--as", name, "--alpha", "1")
+    assert "Psi has shape (2,); wanted a symmetric matrix" in error
+
+
 def test_bisection_of_two_triangles():
     assert record_of("bisection")["cut"] == 1.0
     sides = answer_of("bisection")
@@ -422,7 +445,8 @@ def test_bad_options(arguments, text, monkeypatch):
     [(b"", "is empty"), (b"\0\1\2", "NUL byte"), (b"hello world\n", ""), (b"\x93NUMPY", "")],
 )
 def test_bad_files(name, contents, text):
-    text = "is not a .npz file" if name == "phase-retrieval" else text
+    arrays = ("phase-retrieval", "generalised-eigenvector")
+    text = "is not a .npz file" if name in arrays else text
     Path("bad.txt").write_bytes(contents)
     error = refused("solve", "bad.txt", "--as", name, *NEEDED.get(name, ()), "--json", "r.json")
     assert "bad.txt" in error

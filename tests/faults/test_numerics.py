@@ -152,8 +152,9 @@ def test_drift_of_ax_over_the_steps_of_a_method(name):
     assert problem.X.distance(x.point()) <= 1e-10
 
 
-@pytest.mark.parametrize("rule", [Const(), Decr(), Const(D_Y=3.0), Never(), Harmonic(1.0), Whole()])
-def test_d_of_0_in_the_dual_step(rule):
+@pytest.mark.parametrize("D_Y", [3.0, np.inf])
+@pytest.mark.parametrize("rule", [Const(), Decr(), Never(), Harmonic(1.0), Whole()])
+def test_d_of_0_in_the_dual_step(rule, D_Y):
     """It is 0 if Ax is in K: at every step if the constraint is the trace itself."""
     y, zero = np.array([1.0, -2.0]), np.zeros(2)
     for k in (1, 10, 10**6):
@@ -162,7 +163,7 @@ def test_d_of_0_in_the_dual_step(rule):
         assert sigma >= 0
     A = condal.Inner([np.eye(3)])
     problem = Problem.of(Linear(np.diag([1.0, 2, 3])), Spectrahedron(3), A, condal.Equal([1.0]))
-    result = condal.solve(problem, condal.CGAL(1.0, sigma=rule), max_iters=50)
+    result = condal.solve(problem, condal.CGAL(1.0, sigma=rule, D_Y=D_Y), max_iters=50)
     assert result.status is Status.SOLVED
     assert result.objective == pytest.approx(1.0, abs=1e-3)
     assert np.isfinite(result.y).all()

@@ -100,7 +100,7 @@ def test_the_bounds_of_theorem_3_1_hold(known, sigma, half, lam0):
     f, X, A = problem.f, problem.X, problem.A
     D_Y = 2 * np.linalg.norm(known.y) + X.diameter * A.norm * lam0
     D2, A2 = X.diameter**2, A.norm**2
-    for state in run(known, condal.CGAL(lam0, sigma=sigma(D_Y=D_Y), tol=Exact())):
+    for state in run(known, condal.CGAL(lam0, sigma=sigma(), tol=Exact(), D_Y=D_Y)):
         k = state.k + 1  # the state after iteration k holds x_{k+1}
         if k < 2:
             continue
@@ -146,7 +146,7 @@ def test_the_dual_step_keeps_its_caps_and_is_maximal(known):
     problem, lam0 = known.problem, 0.5
     D_Y = 0.5 * np.linalg.norm(known.y)
     D2, A2 = problem.X.diameter**2, problem.A.norm**2
-    sequence = run(known, condal.CGAL(lam0, sigma=Const(D_Y), tol=Exact()))
+    sequence = run(known, condal.CGAL(lam0, tol=Exact(), D_Y=D_Y))
     for before, state in pairwise(sequence):
         lam_next = lam0 * np.sqrt(state.k + 2)
         d = state.Ax - problem.h.prox(state.Ax + before.y / lam_next, 1 / lam_next)
@@ -246,8 +246,8 @@ def test_rates_are_those_of_the_paper():
         (lambda: condal.CGAL(0.0), "lam0 must be a positive number; got 0.0"),
         (lambda: condal.CGAL(float("nan")), "lam0 must be a positive number; got nan"),
         (lambda: condal.hcgm(-1.0), "lam0 must be a positive number; got -1.0"),
-        (lambda: Const(D_Y=0.0), "D_Y must be a positive number"),
-        (lambda: Decr(D_Y=-1.0), "D_Y must be a positive number"),
+        (lambda: condal.CGAL(D_Y=0.0), "D_Y must be a positive number"),
+        (lambda: condal.CGAL(D_Y=-1.0), "D_Y must be a positive number"),
         (lambda: Balanced(rate=2.0), r"rate must lie in \[0, 1.5\]; got 2.0"),
         (lambda: Given(-2.0), "lam0 must be a positive number"),
         (lambda: FractionOfGap(0.0), "fraction must be a positive number"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from condal.methods import (
     UPD,
     AcceleratedGradient,
     PrimalDual,
+    SketchyCGAL,
     SketchyCGM,
     SmoothedCG,
     corrective,
@@ -233,6 +234,38 @@ def test_the_sketch_alone_gives_the_low_rank_solution():
     assert np.linalg.norm(condal.dense(result.x) - known.x) <= 0.1 * np.linalg.norm(known.x)
 
 
+def test_sketchy_cgal_takes_the_lanczos_steps_of_its_paper():
+    """ceil(k^(1/4) log n) products in call k, and four times the cap of (const.)."""
+    model, n, lam0 = condal.problems.max_cut(torus(8, 6)), 48, 1e-3
+    result = condal.solve(model, SketchyCGAL(lam0), tol=0, max_iters=80)
+    k = np.arange(1, 81)
+    steps = np.diff(result.history["matvecs"], prepend=0)
+    np.testing.assert_array_equal(steps, np.ceil(k**0.25 * np.log(n)))
+
+    problem, _ = normalise(model.problem)
+    states = list(islice(SketchyCGAL(lam0).iterates(problem, automatic(problem.X, n)), 80))
+    D2, A2, larger = problem.X.diameter**2, problem.A.norm**2, 0
+    for before, state in pairwise(states):
+        lam_next = lam0 * np.sqrt(state.k + 2)
+        d = state.Ax - problem.h.prox(state.Ax + before.y / lam_next, 1 / lam_next)
+        budget = 0.5 * (2 / (state.k + 1)) ** 2 * lam_next * A2 * D2
+        assert state.sigma == pytest.approx(min(lam0, 4 * budget / (d @ d)))
+        larger += state.sigma * (d @ d) > budget
+    assert larger  # the cap of (const.) would have been the smaller one
+
+
+def test_sketchy_cgal_solves_and_resumes_bit_for_bit(tmp_path):
+    """Its estimated bounds may be too good: the oracle has no tolerance to keep. Proofs decide."""
+    model, options = condal.problems.max_cut(torus(8, 6)), {"tol": 2e-2}
+    whole = condal.solve(model, SketchyCGAL(), **options)
+    assert whole.status is condal.Status.SOLVED
+    assert isinstance(whole.x, condal.LowRank)
+    condal.solve(model, SketchyCGAL(), max_iters=20, checkpoint=tmp_path / "run", **options)
+    resumed = condal.resume(tmp_path / "run", model)
+    for column in ("objective", "bound", "matvecs"):
+        np.testing.assert_array_equal(resumed.history[column], whole.history[column])
+
+
 class Careless:
     """A domain whose oracle errs more than it says: its tenth answer is the worst atom.
 
@@ -295,6 +328,8 @@ def test_a_method_that_can_do_no_more_ends_as_stalled():
         (SmoothedCG(), sdp, "smoothed conditional gradient needs a problem without a constraint"),
         (PrimalDual(), oracle_alone, "the primal-dual method needs a domain with a projection"),
         (SketchyCGM(), sdp, "storage-optimal CGM needs a smooth objective over X alone"),
+        (SketchyCGAL(), smooth_sdp, "SketchyCGAL needs a linear objective"),
+        (SketchyCGAL(), oracle_alone, "SketchyCGAL needs a spectral domain"),
         (SketchyCGM(), lipschitz_simplex, "needs a smooth objective over X alone: got Ax with 5"),
     ],
 )

@@ -1,7 +1,5 @@
 """Where CGAL begins on d * diag x = b: the multipliers that would be best on a tree."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -120,7 +118,7 @@ def test_only_a_dual_that_is_left_to_condal_begins_there():
     assert first == pytest.approx(tree_dual(problem))
     assert not condal.CGAL(0.1).start(problem).y.any()
     assert not condal.methods.hcgm().start(problem).y.any()
-    capped = replace(condal.CGAL(), sigma=condal.methods.rules.Const(D_Y=0.1)).start(problem).y
+    capped = condal.CGAL(D_Y=0.1).start(problem).y
     assert np.linalg.norm(capped) == pytest.approx(0.1)
 
 

@@ -22,7 +22,7 @@ def drawn(figure):
 
 
 @pytest.mark.parametrize("name", ["solved", "limited", "infeasible", "blocks", "long"])
-@pytest.mark.parametrize("against", ["iterations", "seconds"])
+@pytest.mark.parametrize("against", ["iterations", "oracle_calls", "seconds"])
 def test_every_result_is_drawn(name, against, request):
     figure = request.getfixturevalue(name).plot(against=against)
     assert isinstance(figure, Figure)
@@ -32,7 +32,7 @@ def test_every_result_is_drawn(name, against, request):
         "gap and infeasibility",
         "matrix products per iteration",
     ]
-    xlabel = "iteration" if against == "iterations" else "seconds"
+    xlabel = {"iterations": "iteration", "oracle_calls": "oracle calls"}.get(against, against)
     assert all(axes.get_xlabel() == xlabel for axes in figure.axes)
     assert drawn(figure).startswith(b"\x89PNG")
 
@@ -52,8 +52,18 @@ def test_what_is_proved_and_what_is_asked_for_is_marked(solved):
 
 
 def test_against_what(solved):
-    with pytest.raises(ProblemError, match="against must be 'iterations' or 'seconds'; got 'time'"):
+    kinds = "iterations, oracle_calls, seconds"
+    with pytest.raises(ProblemError, match=f"against must be one of {kinds}; got 'time'"):
         solved.plot(against="time")
+
+
+def test_oracle_calls_are_those_of_the_history(long):
+    objective, errors, cost = long.plot(against="oracle_calls").axes
+    calls = long.history["oracle_calls"]
+    for axes in (objective, errors, cost):
+        x = axes.get_lines()[0].get_xdata()
+        assert set(x) <= set(calls)
+        assert x[-1] == calls[-1]
 
 
 def test_without_matplotlib_it_says_what_to_install(solved, monkeypatch):

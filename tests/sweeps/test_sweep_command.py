@@ -69,7 +69,10 @@ def test_a_chain_and_an_option_that_must_be_given():
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--vary", "sed=1"], "'sed=1' is not NAME=VALUES.*NAME is one of trials, method, tol"),
+        (
+            ["--vary", "sed=1"],
+            "'sed=1' is not NAME=VALUES.*one of trials, method, lam0, .*, tol",
+        ),
         (["--vary", "seed"], "'seed' is not NAME=VALUES"),
         (["--vary", "seed=3:3"], "3:3 has 0 numbers: A:B goes from A to B - 1"),
         (["--vary", "seed=x"], "--seed: 'x' is not a valid integer"),

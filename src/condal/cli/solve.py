@@ -23,12 +23,22 @@ from condal.types import Method
 if TYPE_CHECKING:
     from condal.driver.checkpoint import Checkpoint
 
-METHODS = [
-    registry.AUTOMATIC,
-    *(name for name, method in registry.METHODS.items() if method.command_line),
-]
-
+METHODS = [registry.AUTOMATIC, *registry.METHODS]
 SETTINGS = ("tol", "method", "max_iters", "max_seconds", "storage", "seed")
+PARAMETERS = ("lam0", "D_Y", "eps", "rho", "normalise")  # of the method
+
+
+def _dual_bound(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> float | str | None:
+    """A number, or the word for the paper's rule."""
+    if value is None or value == registry.PAPER:
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        text = f"wanted a positive number, or {registry.PAPER}; got {value!r}"
+        raise click.BadParameter(text, ctx, param) from None
 
 
 class Solve(ApplicationCommand):
@@ -72,11 +82,35 @@ class Solve(ApplicationCommand):
     help=f"The method: {', '.join(METHODS)}.",
 )
 @click.option(
+    "--lam0",
+    type=float,
+    metavar="L",
+    help="The initial penalty of cgal, cgal-decr, cgal-ls, cgal-fc, hcgm and sketchy-cgal; the "
+    "fixed one of fw-al, ial, gdmm and cgs.",
+)
+@click.option(
+    "--D-Y",
+    "D_Y",
+    callback=_dual_bound,
+    metavar="[D|paper]",
+    help="A bound on the norm of the dual of cgal, cgal-decr, cgal-ls and cgal-fc; paper for "
+    "D_X |A| lam0.",
+)
+@click.option("--eps", type=float, metavar="E", help="The accuracy of upd, aupd and ial.")
+@click.option("--rho", type=float, metavar="R", help="The factor of the dual step of fw-al, gdmm.")
+@click.option(
+    "--normalise/--no-normalise",
+    default=None,
+    help="Whether these parameters are for the normalised problem (the default) or for the problem "
+    "in its own units.",
+)
+@click.option(
     "--tol",
     type=float,
     default=1e-3,
     metavar="TOL",
-    help="The relative gap to prove; also the limit for the infeasibility and its price.",
+    help="The relative gap to prove; also the limit for the infeasibility and its price; 0 runs to "
+    "--max-iters or --max-seconds.",
 )
 @click.option("--max-iters", type=int, metavar="N", help="Stop after N iterations.")
 @click.option(
@@ -143,7 +177,8 @@ def solve(
     Example:
       condal solve G1.txt --as max-cut --tol 1e-2 --json result.json
     """
-    settings = {name: context.params[name] for name in SETTINGS}
+    settings = settings_of(context.params)
+    own = {name: value for name, value in own.items() if name not in PARAMETERS}
     check_settings(settings, max_memory)
     limit = TimeLimit(max_seconds)
     application = APPLICATIONS[kind]
@@ -183,9 +218,37 @@ def solve(
     session.run(own, settings, run, checkpoint)
 
 
+def settings_of(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a solve, and the parameters of its method that are given."""
+    given = {name: chosen[name] for name in PARAMETERS if chosen.get(name) is not None}
+    return {**{name: chosen[name] for name in SETTINGS}, **given}
+
+
+def method_in(settings: Mapping[str, Any]) -> Method | None:
+    """Build the method of the settings, None for auto; UsageError for a parameter of another."""
+    name = settings["method"]
+    given = {each: settings[each] for each in PARAMETERS if each in settings}
+    method = None if name == registry.AUTOMATIC else registry.METHODS[name]
+    for each in given:
+        if method is None or each not in method.options:
+            owners = [other for other, named in registry.METHODS.items() if each in named.options]
+            advice = f"add --method {owners[0]}"
+            if method is not None:
+                taken = ", ".join(map(_option, method.options)) or "none"
+                advice = f"--method {name} takes {taken}"
+            text = f"{_option(each)} is a parameter of {', '.join(owners)}; {advice}"
+            raise click.UsageError(text)
+    return None if method is None else method(**given)
+
+
+def _option(parameter: str) -> str:
+    return f"--{parameter.replace('_', '-')}"
+
+
 def check_settings(settings: Mapping[str, Any], max_memory: str | None) -> None:
-    """Refuse bad limits before the file is read."""
+    """Refuse bad limits and parameters before the file is read."""
     Stop(settings["tol"], settings["max_iters"], settings["max_seconds"])
+    method_in(settings)
     bytes_of(max_memory, "--max-memory")
     memory.check_storage(settings["storage"])
 
@@ -204,13 +267,14 @@ def solve_model(
 
     `say` gets a note on the memory, and the solve follows the plan that the note is about.
     """
-    method, tol = registry.method_of(settings["method"]), settings["tol"]
+    method, tol = method_in(settings), settings["tol"]
+    aim = Stop(tol, settings["max_iters"], settings["max_seconds"]).aim
     plan: Plan | Method | None = method
     storage = memory.build_storage(
         settings["storage"], model.problem, application.noun, settings["seed"]
     )
     if say is not None:
-        plan = make_plan(model.problem, method, storage, tol=tol, max_memory=max_memory)
+        plan = make_plan(model.problem, method, storage, tol=aim, max_memory=max_memory)
         note = memory.memory_note(model.problem, plan, storage)
         if note is not None:
             say(note)

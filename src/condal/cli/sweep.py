@@ -14,7 +14,14 @@ from condal.cli.command import ApplicationCommand, kind_in
 from condal.cli.options import options_to_save
 from condal.cli.result_text import SOLVED, STOPPED
 from condal.cli.session import draw, interpret
-from condal.cli.solve import SETTINGS, check_settings, solve, solve_model
+from condal.cli.solve import (
+    PARAMETERS,
+    SETTINGS,
+    check_settings,
+    settings_of,
+    solve,
+    solve_model,
+)
 from condal.cli.vary_option import grid, named, split, words_of
 from condal.cli.workers import workers
 from condal.errors import FormatError
@@ -29,7 +36,7 @@ from condal.sweeps.tasks import Parameters, chains
 from condal.sweeps.workers import Workers
 
 CSV = "table.csv"
-SOLVE_PARAMETERS = ("file", "kind", *SETTINGS, "max_memory")
+SOLVE_PARAMETERS = ("file", "kind", *SETTINGS, *PARAMETERS, "max_memory")
 
 
 class Sweep(ApplicationCommand):
@@ -95,7 +102,7 @@ def sweep(
     fixed = {name: value for name, value in chosen.items() if name not in varied}
     tasks = chains(varied, {**fixed, "max_memory": max_memory}, along)
     for task in (task for chain in tasks for task in chain):
-        check_settings({**fixed, **task.parameters}, max_memory)
+        check_settings(settings_of({**fixed, **task.parameters}), max_memory)
     work = _Point(kind, str(Path(file).resolve()), digest_of(file), fixed, max_memory)
     folder = SweepFolder(out, f"{kind} of {Path(file).name} (SHA-256 {work.digest[:16]}...)")
     try:
@@ -127,11 +134,11 @@ class _Point:
         self, parameters: Parameters, start: Result | None
     ) -> tuple[Result, dict[str, Any]]:
         application, chosen = APPLICATIONS[self.kind], {**self.fixed, **parameters}
-        check_settings(chosen, self.max_memory)
+        check_settings(settings_of(chosen), self.max_memory)
         limit = TimeLimit(chosen["max_seconds"])
         if digest_of(self.file) != self.digest:
             raise FormatError("is not the file that the sweep began with", path=self.file)
-        settings = {name: chosen[name] for name in SETTINGS}
+        settings = settings_of(chosen)
         own = {str(option.name): chosen[str(option.name)] for option in application.options}
         chosen |= {"say": None, "limit": limit}
         model = application.build(self.file, chosen)
@@ -161,7 +168,8 @@ class _Point:
 
 def _variable(application: Application) -> list[click.Option]:
     """Return the options that --vary may name."""
-    settings = [p for p in solve.params if p.name in SETTINGS and isinstance(p, click.Option)]
+    names = (*SETTINGS, *PARAMETERS)
+    settings = [p for p in solve.params if p.name in names and isinstance(p, click.Option)]
     return [*application.options, *settings]
 
 

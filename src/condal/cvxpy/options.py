@@ -32,6 +32,7 @@ class Options:
 
     def __post_init__(self) -> None:
         Stop(self.tol, self.max_iters, self.max_seconds)
+        require_positive(self.tol, "tol")  # 0 is for runs to a limit, and CVXPY wants an answer
         require_whole(self.seed, "seed", least=0)
         if self.trace_bound is not None:
             require_positive(self.trace_bound, "trace_bound")

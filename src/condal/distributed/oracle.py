@@ -18,7 +18,8 @@ from condal.distributed.engine import engine
 from condal.distributed.sharded_array import ShardedArray, normals
 from condal.distributed.team import Team
 from condal.errors import ProblemError
-from condal.linalg.engines import START_NOISE, Eigenpair
+from condal.linalg.engines import START_NOISE
+from condal.linalg.lanczos import Eigenpair
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 from condal.runtime.cancellation import Cancelled

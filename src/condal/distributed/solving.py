@@ -108,7 +108,8 @@ def solve(
         )
         dual = getattr(problem, "first_dual", None)
         if dual is not None:
-            warm = method.suggested(lambda: run.scaling.normalised_dual(dual()))
+            normalised_dual = run.scaling.normalised_dual
+            warm = method.suggested(run.normalised, lambda: normalised_dual(dual()))
             if warm is not None:
                 run.start_from(warm)
         return _run_to_end(run, callback, stack)

@@ -82,6 +82,10 @@ class Spectrahedron:
 
         return (ConeSlice("psd", self.n, self.trace, self.at_most),)
 
+    def with_engine(self, engine: Engine) -> Spectrahedron:
+        """Return X with another eigenvalue solver."""
+        return replace(self, engine=engine)
+
     def lmo(self, v: Gradient, tol: float = 0.0, guess: Point | None = None) -> LowRank:
         """trace u u', with <v, u u'> within tol / trace of the smallest eigenvalue."""
         assert isinstance(v, Symmetric)

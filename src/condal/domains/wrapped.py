@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
 from math import inf
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from condal.linalg.gradients import Gradient
 from condal.linalg.points import Array, LowRank, Point
@@ -55,6 +56,12 @@ class WrappedSpectral(Wrapped):
     """X itself, a spectral domain."""
 
     X: Spectral
+
+    def with_engine(self, engine: Any) -> Self:
+        """Return X with another eigenvalue solver; AttributeError if it has none."""
+        wrapper = copy(self)
+        wrapper.X = self.X.with_engine(engine)  # type: ignore[attr-defined]
+        return wrapper
 
     @property
     def n(self) -> int:

@@ -12,8 +12,8 @@ from condal.certificates.history import Row
 from condal.domains.wrapped import unguarded
 from condal.driver.certification import Certifier
 from condal.driver.counting import counted
-from condal.driver.run_record import RunRecord
-from condal.driver.scaling import Recorder, normalise
+from condal.driver.run_record import RunRecord, normalises
+from condal.driver.scaling import Recorder, as_given, normalise
 from condal.driver.stop import INACCURATE_TIMES, Budget, Stop, StopReasons
 from condal.errors import PieceError
 from condal.linalg.eigenvalue_bounds import FLOPS_PER_SECOND
@@ -40,7 +40,7 @@ PROVED = (Status.SOLVED, Status.INFEASIBLE)
 
 
 class Run:
-    """One solve of the user's problem by methods that see the normalised one."""
+    """One solve of the user's problem by methods that see the normalised one, or the user's."""
 
     def __init__(
         self,
@@ -57,10 +57,11 @@ class Run:
     ) -> None:
         self.problem, self.stop, self.record, self.writer = problem, stop, record, writer
         self.seed, self.storage, self.max_bytes = seed, storage, max_bytes
-        normalised, self.scaling = normalise(problem)
+        scale = normalise if normalises(record.choice.method) else as_given
+        normalised, self.scaling = scale(problem)
         self.normalised, self.counts = counted(normalised, record.counts)
         self.recorder = Recorder(problem, normalised, self.scaling)
-        self.certifier = Certifier(problem, normalised, self.scaling, stop.tol, seed)
+        self.certifier = Certifier(problem, normalised, self.scaling, stop.aim, seed)
         self.reasons = StopReasons()
         self.fault: PieceError | None = None
         self.refuting: Array | None = None  # what a failed proof gave, for the next step

@@ -16,12 +16,13 @@ from condal.driver.scaling import Scaling
 from condal.driver.stop import StallDetector
 from condal.errors import FormatError
 from condal.methods.choice import Choice
-from condal.methods.state import State, Warm
+from condal.methods.state import LEAST_WARM_K, State, Warm
 from condal.problem import Problem
 from condal.result import Result, Status
-from condal.types import Storage, to_user
+from condal.types import Method, Storage, to_user
 
 HANDOVER = ", then "  # between the names of methods that follow each other
+UNITS_AS_GIVEN = " (not normalised)"  # after the name of a method
 ADVICE = "give another file, or start a new solve"
 
 
@@ -63,7 +64,7 @@ class RunRecord:
         """Begin the current method from the warm start, with x in this storage."""
         method = self.choice.method
         self.x = x
-        self.names.append(method.name)
+        self.names.append(method.name + ("" if normalises(method) else UNITS_AS_GIVEN))
         self.why.append(f"{method.name}: {self.choice.why}")
         if self.warm is not None and self.warm.x is not None:
             x.load(self.warm.x)
@@ -80,7 +81,8 @@ class RunRecord:
         if answer.x is not None:
             # A dual that proves next to nothing would be a burden.
             y = answer.y if gap < 1.0 else np.zeros_like(answer.y)
-            self.warm = Warm(answer.x, scaling.normalised_dual(y), self.state.k)
+            k = max(self.state.k, LEAST_WARM_K)
+            self.warm = Warm(answer.x, scaling.normalised_dual(y), k)
         text = f"it stopped at a gap of {gap:.1g}, infeasible by {infeasibility:.1g}"
         self.why.append(f"{text} at a price of {price:.1g}" if price > 0 else text)
         self.at, self.state, self.x = self.at + 1, None, None
@@ -134,6 +136,11 @@ class RunRecord:
         if not 0 <= record.at < len(values["tried"]) or not hasattr(record.x, "move"):
             raise FormatError(f"does not hold x; {ADVICE}", path=path)
         return record
+
+
+def normalises(method: Method) -> bool:
+    """Whether a method sees the normalised problem, in whose units its parameters are."""
+    return bool(getattr(method, "normalise", True))
 
 
 FIELD_TYPES: dict[str, Any] = {

@@ -43,7 +43,7 @@ def solve(
     storage: Storage | None = None,
     seed: int = 0,
     callback: Callback | None = None,
-    warm_start: Result | None = None,
+    warm_start: Result | tuple[Any, Any] | None = None,
     stopper: Stopper | None = None,
     checkpoint: PathLike | Checkpoint | None = None,
     every_seconds: float = EVERY_SECONDS,
@@ -65,7 +65,8 @@ def solve(
         ``"cgal"``. By default, or for ``"auto"``, chosen from the problem and `tol`; if one method
         stalls, another continues from its point. `Result.why` names them.
     tol : float
-        The largest relative gap, infeasibility and price of infeasibility of a SOLVED result.
+        The largest relative gap, infeasibility and price of infeasibility of a SOLVED result. With
+        0 the solve runs to max_iters or max_seconds, unless its method can do no more.
     max_iters, max_seconds : int, float, optional
         Limits. The time limit also interrupts an oracle call, except in the first iteration, which
         produces the first point.
@@ -81,8 +82,10 @@ def solve(
     callback : callable, optional
         Called with a `Row` after each iteration; a true value stops the solve. A context manager,
         such as ``condal.Progress()``, is entered for the duration of the solve.
-    warm_start : Result, optional
-        A result of the same problem, or of one of the same shape, to start from.
+    warm_start : Result or tuple, optional
+        A result of the same problem, or of one of the same shape, to start from. A pair (x1, y1)
+        gives the inputs of Algorithm 1: a point of X and the multipliers of Ax in your units;
+        either may be None.
     stopper : Stopper, optional
         Its `stop()` ends the solve from another thread.
     checkpoint : path or Checkpoint, optional
@@ -121,7 +124,8 @@ def solve(
     require_whole(seed, "seed", least=0)
     plan = method if isinstance(method, Plan) else None
     first: Method | None = method.method if isinstance(method, Plan) else method_of(method)
-    require_kinds(method=first, storage=storage, warm_start=warm_start)
+    earlier = None if isinstance(warm_start, tuple) else warm_start
+    require_kinds(method=first, storage=storage, warm_start=earlier)
     require_kinds(callback=callback, stopper=stopper)
     if storage is not None:
         require_fit(storage, user_problem.X)
@@ -136,7 +140,7 @@ def solve(
         try:
             whole = guarded(user_problem)
             if plan is None:
-                plan = make_plan(whole, first, storage, tol=stop.tol, max_memory=max_memory)
+                plan = make_plan(whole, first, storage, tol=stop.aim, max_memory=max_memory)
             if writer is not None:  # the next method stores x within it, too
                 writer.options["max_bytes"] = plan.max_bytes
             run = Run(
@@ -228,7 +232,10 @@ def _result_of(fault: PieceError) -> Result:
 _VERBS = {
     "method": ("iterates", "method takes a record such as condal.CGAL(), or its name"),
     "storage": ("move", "storage takes an object such as condal.storage.Sketch(n, 10)"),
-    "warm_start": ("history", "warm_start takes the Result of an earlier solve"),
+    "warm_start": (
+        "history",
+        "warm_start takes the Result of an earlier solve or (x1, y1)",
+    ),
     "callback": ("__call__", "callback takes a function of one Row"),
     "stopper": ("stop", "stopper takes a condal.Stopper()"),
 }

@@ -20,38 +20,53 @@ from condal.runtime.time_limit import TimeLimit
 
 INACCURATE_TIMES = 100.0  # times tol: a proof this close is worth returning as INACCURATE
 PROOF_ROUNDING = 1e-12  # of the range of f: no proof in double precision loses much less
+LEAST_AIM = 1e-100  # of methods and proofs for tol = 0: out of reach, and it does not underflow
 
 
 @dataclass(frozen=True)
 class Stop:
-    """When to stop: at a proved gap, an infeasibility and a price of tol, or at a limit."""
+    """When to stop: at a proved gap, an infeasibility and a price of tol, or at a limit.
+
+    A tol of 0 runs to a limit, which it needs.
+    """
 
     tol: float = 1e-3
     max_iters: int | None = None
     max_seconds: float | None = None
 
     def __post_init__(self) -> None:
-        if not (_is_number(self.tol) and 0 < self.tol < np.inf):
-            raise ProblemError(f"tol must be a positive number such as 1e-3; got {self.tol!r}")
+        limited = self.max_iters is not None or self.max_seconds is not None
+        if not (_is_number(self.tol) and 0 <= self.tol < np.inf and (self.tol > 0 or limited)):
+            raise ProblemError(
+                f"tol must be a positive number such as 1e-3; got {self.tol!r}"
+                + ("" if self.tol != 0 else ": to run to a limit, set max_iters or max_seconds")
+            )
         if self.max_iters is not None:
             require_whole(self.max_iters, "max_iters")
         require_seconds(self.max_seconds)
+
+    @property
+    def aim(self) -> float:
+        """The tolerance that methods and proofs aim at."""
+        return max(self.tol, LEAST_AIM)
 
     def at_limit(self, iterations: int) -> bool:
         """Return whether this many iterations are the limit."""
         return self.max_iters is not None and iterations >= self.max_iters
 
     def at_rounding(self, problem: Problem, row: Row) -> bool:
-        """Return whether the gap is near the rounding of any proof of it, and tol is below that."""
+        """Return whether the gap is near the rounding of any proof of it, and tol is below that.
+
+        Not for tol = 0, which runs to a limit.
+        """
         ratio = self.rounding_ratio(problem, row.objective)
-        tol = INACCURATE_TIMES * ratio * self.tol
-        near = allowed_gap(problem, row.objective, tol)
-        return ratio > 1.0 and abs(row.objective - row.bound) <= near
+        near = allowed_gap(problem, row.objective, INACCURATE_TIMES * ratio * self.aim)
+        return self.tol > 0 and ratio > 1.0 and abs(row.objective - row.bound) <= near
 
     def rounding_ratio(self, problem: Problem, objective: float) -> float:
         """Return the ratio of the smallest provable gap to the requested gap, at least 1."""
         smallest = PROOF_ROUNDING * problem.objective_range
-        return max(1.0, smallest / allowed_gap(problem, objective, self.tol))
+        return max(1.0, smallest / allowed_gap(problem, objective, self.aim))
 
 
 @dataclass
@@ -93,7 +108,7 @@ class StopReasons:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and value is not True
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 MIN_PROOF_SECONDS, MAX_PROOF_SECONDS = 0.2, 10.0  # of the last proof; in a long solve at most

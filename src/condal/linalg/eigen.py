@@ -9,17 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import eigh
 
-from condal.linalg.lanczos import Recurrence
+from condal.linalg.lanczos import Eigenpair, Recurrence
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
-
-if TYPE_CHECKING:
-    from condal.linalg.engines import Eigenpair
 
 MAX_LOWEST_DENSE_SIDE = 150  # up to here LAPACK computes several eigenpairs faster than Lanczos
 MAX_LOWEST_STEPS = 1000

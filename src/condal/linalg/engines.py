@@ -9,34 +9,12 @@ import numpy as np
 from scipy.linalg import eigh
 
 from condal.linalg.eigen import finite_dense, start_vector
-from condal.linalg.lanczos import Recurrence
+from condal.linalg.lanczos import Eigenpair, Recurrence
 from condal.linalg.limits import MAX_BASIS_BYTES, MAX_BASIS_STEPS
 from condal.linalg.points import Array
 from condal.linalg.symmetric import Symmetric
 
 START_NOISE = 3.0  # norm of the noise that is added to a guess of norm 1
-
-
-@dataclass(frozen=True, eq=False)
-class Eigenpair:
-    r"""An approximate eigenpair, :math:`V u \approx \theta u` with :math:`|u| = 1`.
-
-    Parameters
-    ----------
-    value : float
-        The Rayleigh quotient :math:`\theta`.
-    vector : ndarray
-        The unit vector u.
-    residual : float
-        An estimate of :math:`|V u - \theta u|`.
-    error : float
-        An estimate of :math:`\theta - \lambda_{\min}(V)`.
-    """
-
-    value: float
-    vector: Array
-    residual: float
-    error: float
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,28 @@ from condal.linalg.symmetric import Symmetric
 
 
 @dataclass(frozen=True, eq=False)
+class Eigenpair:
+    r"""An approximate eigenpair, :math:`V u \approx \theta u` with :math:`|u| = 1`.
+
+    Parameters
+    ----------
+    value : float
+        The Rayleigh quotient :math:`\theta`.
+    vector : ndarray
+        The unit vector u.
+    residual : float
+        An estimate of :math:`|V u - \theta u|`.
+    error : float
+        An estimate of :math:`\theta - \lambda_{\min}(V)`.
+    """
+
+    value: float
+    vector: Array
+    residual: float
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
 class Ritz:
     """The smallest Ritz pair: its value, its coefficients in Q and estimates of its errors."""
 

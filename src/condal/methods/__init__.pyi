@@ -5,6 +5,7 @@ from condal.methods.cgal import fwal as fwal
 from condal.methods.cgal import hcgm as hcgm
 from condal.methods.classic.cgs import CGS as CGS
 from condal.methods.classic.ial import IAL as IAL
+from condal.methods.classic.sketchy_cgal import SketchyCGAL as SketchyCGAL
 from condal.methods.classic.upd import AUPD as AUPD
 from condal.methods.classic.upd import UPD as UPD
 from condal.methods.classic.variants import GDMM as GDMM

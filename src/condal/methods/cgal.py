@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import InitVar, dataclass, field, replace
 from itertools import count
-from math import isfinite
+from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +22,9 @@ from condal.methods.rules import (
     Const,
     Corrective,
     Decr,
+    DualBound,
     DualRule,
+    Exact,
     Fixed,
     FractionOfGap,
     Given,
@@ -32,10 +34,11 @@ from condal.methods.rules import (
     PenaltyRule,
     PrimalRule,
     Smoothed,
+    norm_cap,
 )
 from condal.methods.state import State, Warm
 from condal.methods.tree_dual import tree_dual
-from condal.runtime.arguments import require_fraction
+from condal.runtime.arguments import require_fraction, require_positive
 from condal.types import Keeps, Storage
 
 if TYPE_CHECKING:
@@ -83,11 +86,18 @@ class CGAL:
     corrective : bool
         Shorthand for ``eta=Corrective(eta)``: ``Corrective(Classical())`` with the default eta,
         whereas ``Corrective()`` alone means ``Corrective(LineSearch())``.
+    D_Y : float or DualBound
+        The bound on the norm of y, which shortens the dual step: a number, ``Proportional()`` for
+        :math:`D_X |A| \lambda_0`, or a function of k and of :math:`D_X |A| \lambda_0`.
+    normalise : bool
+        Whether `solve` normalises the problem. If not, lam0 and D_Y are in the units of the problem
+        as it is given, and lam0 is required.
 
     Raises
     ------
     ProblemError
-        If lam0 is not a positive number or a penalty rule, or if a rule is not callable.
+        If a number is not positive, a rule is not callable, or a problem that is not normalised has
+        no lam0.
 
     References
     ----------
@@ -112,6 +122,40 @@ class CGAL:
     sigma: DualRule = field(default_factory=Const)
     tol: AccuracyRule = field(default_factory=FractionOfGap)
     corrective: InitVar[bool] = False
+    D_Y: float | DualBound = inf
+    normalise: bool = True
+
+    @classmethod
+    def paper(
+        cls,
+        lam0: float | PenaltyRule,
+        *,
+        eta: PrimalRule | None = None,
+        sigma: DualRule | None = None,
+        D_Y: float | DualBound = inf,
+    ) -> CGAL:
+        """Return Algorithm 1 as printed: an exact oracle, and the problem as it is given.
+
+        ``solve(..., warm_start=(x1, y1))`` gives its other inputs; x1 and y1 are 0 by default.
+
+        Parameters
+        ----------
+        lam0 : float or PenaltyRule
+            The initial penalty; ``Fixed(lam)`` for FW-AL.
+        eta : PrimalRule, optional
+            ``Classical()`` by default.
+        sigma : DualRule, optional
+            ``Const()`` by default; ``Decr()``, ``Never()`` for HCGM, ``Harmonic()`` for FW-AL.
+        D_Y : float or DualBound
+            The bound on the norm of y.
+
+        Returns
+        -------
+        CGAL
+            The method.
+        """
+        eta, sigma = eta or Classical(), sigma or Const()
+        return cls(lam0, eta, sigma, Exact(), D_Y=D_Y, normalise=False)
 
     def __post_init__(self, corrective: bool) -> None:
         if not (
@@ -123,6 +167,13 @@ class CGAL:
                 f"lam0 must be a positive number, a penalty rule or None; got {self.lam0!r}"
             )
         _ = self.penalty  # validates lam0
+        if self.lam0 is None and not self.normalise:
+            raise ProblemError(
+                "lam0 is required for a problem that is not normalised, as the default adapts to a "
+                "normalised one: try several powers of 10"
+            )
+        if not callable(self.D_Y) and inf != self.D_Y:
+            require_positive(self.D_Y, "D_Y")
         for name, rule, example in (
             ("eta", self.eta, "LineSearch()"),
             ("sigma", self.sigma, "Decr()"),
@@ -173,14 +224,14 @@ class CGAL:
         if isinstance(penalty, Balanced) and warm is not None and isfinite(warm.lam):
             lam0 = warm.lam / penalty.at(warm.k, 1.0)
         if warm is None:
-            warm = self.suggested(lambda: tree_dual(problem))
+            warm = self.suggested(problem, lambda: tree_dual(problem))
         elif isinstance(self.sigma, Never):
             warm = replace(warm, y=np.zeros_like(warm.y))
         elif isinstance(self.sigma, Smoothed):
             warm = replace(warm, y=np.where(self.sigma.held(problem.h), 0.0, warm.y))
         return State.start(problem, warm, carry=CGALState(lam0))
 
-    def suggested(self, dual: Callable[[], Array | None]) -> Warm | None:
+    def suggested(self, problem: Problem, dual: Callable[[], Array | None]) -> Warm | None:
         """Return a warm start at dual(), scaled to norm at most D_Y; None to start at y = 0.
 
         Only the default penalty with a `Const` or `Decr` dual step starts at dual().
@@ -191,14 +242,19 @@ class CGAL:
         if y is None:
             return None
         norm = float(np.linalg.norm(y))
-        return Warm(None, y * min(1.0, self.sigma.D_Y / norm) if norm else y, 0)
+        D_Y = self._dual_bound(1, self.penalty.first, Curvature.of(problem))
+        return Warm(None, y * min(1.0, D_Y / norm) if norm else y, 0)
+
+    def _dual_bound(self, k: int, lam0: float, curvature: Curvature) -> float:
+        """D_Y of y_k."""
+        return self.D_Y(k, sqrt(curvature.penalty) * lam0) if callable(self.D_Y) else self.D_Y
 
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each iteration k = 1, 2, ..."""
         f, h, penalty, curvature = problem.f, problem.h, self.penalty, Curvature.of(problem)
         state = start or self.start(problem)
         Mx, Ax, y, s, gap = state.Mx, state.Ax, state.y, state.s, state.gap
-        lam0, hull = state.carry.lam0, state.carry.hull
+        lam0, hull, has_x = state.carry.lam0, state.carry.hull, state.has_x
         if hull is None and isinstance(self.eta, Corrective):
             from condal.methods.hull import Hull
 
@@ -212,7 +268,9 @@ class CGAL:
             tol = self.tol(k, gap, curvature.at(lam))
             atom = best_atom(problem, Mx, Ax, y, lam, tol=tol, guess=s)  # r, w, v, s = lmo(v)
             s, w, gap = atom.s, atom.w, atom.gap
-            step = primal_step(self.eta, k, Segment(problem, Mx, Ax, atom, y, lam), x, hull)
+            segment = Segment(problem, Mx, Ax, atom, y, lam)
+            step = primal_step(self.eta, k, segment, x, hull, first=not has_x)
+            has_x = True
             eta, Mx, Ax, hull = step.eta, step.Mx, step.Ax, step.hull
 
             # Penalty update: lam_{k+1}.
@@ -222,6 +280,7 @@ class CGAL:
             # Dual step: a gradient ascent step on the multiplier.
             d = residual(h, Ax, y, lam_next, held)
             sigma = self.sigma(k, lam0, y, d, 2 / (k + 1) ** 2 * curvature.at(lam_next))
+            sigma = min(sigma, norm_cap(y, d, self._dual_bound(k + 1, lam0, curvature)))
             y = axpy(y, d, sigma)
 
             value, carry = f.value(Mx), CGALState(lam0, hull)
@@ -231,13 +290,13 @@ class CGAL:
             )
 
 
-def hcgm(lam0: float | None = None) -> CGAL:
+def hcgm(lam0: float | None = None, *, normalise: bool = True) -> CGAL:
     r"""Return HCGM: CGAL whose dual never moves (homotopy smoothing).
 
     Parameters
     ----------
-    lam0 : float or None
-        The initial penalty, as in `CGAL`.
+    lam0, normalise
+        As in `CGAL`.
 
     Returns
     -------
@@ -249,10 +308,12 @@ def hcgm(lam0: float | None = None) -> CGAL:
     A. Yurtsever, O. Fercoq, F. Locatello, V. Cevher. A conditional gradient framework for composite
     convex minimization with applications to semidefinite programming. ICML 2018.
     """
-    return CGAL(lam0, sigma=Never())
+    return CGAL(lam0, sigma=Never(), normalise=normalise)
 
 
-def fwal(lam: float = 1.0, rho: float = 0.1) -> CGAL:
+def fwal(
+    lam: float = 1.0, rho: float = 0.1, eta: PrimalRule | None = None, *, normalise: bool = True
+) -> CGAL:
     r"""Return FW-AL: CGAL with a fixed penalty and the harmonic dual step.
 
     The dual step is :math:`\sigma_k = 2 \sigma_0 / (k + 2)` with :math:`\sigma_0 = 2 \rho/\lambda`.
@@ -264,11 +325,15 @@ def fwal(lam: float = 1.0, rho: float = 0.1) -> CGAL:
     rho : float
         The factor of the dual step, in (0, 1]. The theory asks for a sufficiently small rho and
         does not say how small.
+    eta : PrimalRule, optional
+        The primal step: ``Classical()`` by default; its authors use ``LineSearch()``.
+    normalise : bool
+        As in `CGAL`.
 
     Returns
     -------
     CGAL
-        The method ``CGAL(Fixed(lam), sigma=Harmonic(2 * rho / lam))``.
+        The method ``CGAL(Fixed(lam), eta, sigma=Harmonic(2 * rho / lam))``.
 
     References
     ----------
@@ -277,22 +342,25 @@ def fwal(lam: float = 1.0, rho: float = 0.1) -> CGAL:
     """
     require_penalty(lam, "lam")
     require_fraction(rho, "rho")
-    return CGAL(Fixed(lam), sigma=Harmonic(rho * 2 / lam))
+    sigma = Harmonic(rho * 2 / lam)
+    return CGAL(Fixed(lam), eta or Classical(), sigma, normalise=normalise)
 
 
-def corrective(lam0: float | None = None) -> CGAL:
+def corrective(
+    lam0: float | None = None, *, D_Y: float | DualBound = inf, normalise: bool = True
+) -> CGAL:
     r"""Return fully corrective CGAL.
 
     :math:`x_{k+1}` minimises :math:`L_\lambda(\cdot, y_k)` over the hull of the atoms so far.
 
     Parameters
     ----------
-    lam0 : float or None
-        The initial penalty, as in `CGAL`.
+    lam0, D_Y, normalise
+        As in `CGAL`.
 
     Returns
     -------
     CGAL
         The method ``CGAL(lam0, eta=Corrective())``.
     """
-    return CGAL(lam0, eta=Corrective())
+    return CGAL(lam0, eta=Corrective(), D_Y=D_Y, normalise=normalise)

@@ -51,7 +51,7 @@ class Segment:
 class PrimalStep:
     """The step from x_k to x_{k+1}: its images Mx and Ax, and how to move the storage.
 
-    `u` is M x_k, None at k = 1. `theta` are the corrected weights of the atoms of `hull`, if any.
+    `u` is M x_k, None without an x_k. `theta` are the corrected weights of the atoms of `hull`.
     """
 
     s: Point
@@ -71,11 +71,14 @@ class PrimalStep:
 
 
 def primal_step(
-    rule: PrimalRule, k: int, segment: Segment, x: Storage, hull: Hull | None
+    rule: PrimalRule, k: int, segment: Segment, x: Storage, hull: Hull | None, *, first: bool
 ) -> PrimalStep:
-    """Compute the step of length eta_k to s, then the correction over the hull, if there is one."""
+    """Compute the step of length eta_k to s, then the correction over the hull, if there is one.
+
+    The first step has no x to start from, and goes to s.
+    """
     s = segment.atom.s
-    if k == 1:  # before the first step there is no x
+    if first:
         eta, u = 1.0, None
     else:
         eta, u = rule(k, segment.slope), segment.Mx

@@ -16,18 +16,22 @@ class NamedMethod:
     """How to build a method: its class or function, and its rules, by the names of their classes in
     condal.methods.rules; all are imported on use.
 
-    `command_line` tells whether `--method` offers it, `distributed` whether ranks can share it.
+    `options` are the parameters that a command may set, by the name of the option. `distributed`
+    tells whether ranks can share the method.
     """
 
     home: str
     rules: Mapping[str, str] = field(default_factory=dict)
-    command_line: bool = True
+    options: Mapping[str, str] = field(default_factory=dict)
     distributed: bool = False
 
-    def __call__(self) -> Method:
-        """Build the method."""
+    def __call__(self, **given: Any) -> Method:
+        """Build the method with the given options; a D_Y of "paper" is the paper's rule."""
+        if given.get("D_Y") == PAPER:
+            given["D_Y"] = _imported("rules.Proportional")()
         rules = {parameter: _imported(f"rules.{rule}")() for parameter, rule in self.rules.items()}
-        method: Method = _imported(self.home)(**rules)
+        parameters = {self.options[name]: value for name, value in given.items()}
+        method: Method = _imported(self.home)(**rules, **parameters)
         return method
 
 
@@ -37,26 +41,34 @@ def _imported(name: str) -> Any:
     return getattr(import_module(f"condal.methods.{module}"), attribute)
 
 
+PAPER = "paper"  # as a D_Y: D_X |A| lam0
+UNITS = {"normalise": "normalise"}
+PENALTY = {"lam0": "lam0", **UNITS}
+FIXED_PENALTY = {"lam0": "lam", **UNITS}
+ACCURACY = {"eps": "eps", **UNITS}
+CGAL = {**PENALTY, "D_Y": "D_Y"}
+
 METHODS: dict[str, NamedMethod] = {
-    "cgal": NamedMethod("cgal.CGAL", distributed=True),
-    "cgal-decr": NamedMethod("cgal.CGAL", {"sigma": "Decr"}, distributed=True),
-    "cgal-ls": NamedMethod("cgal.CGAL", {"eta": "LineSearch"}, distributed=True),
-    "cgal-fc": NamedMethod("cgal.corrective"),
+    "cgal": NamedMethod("cgal.CGAL", options=CGAL, distributed=True),
+    "cgal-decr": NamedMethod("cgal.CGAL", {"sigma": "Decr"}, CGAL, distributed=True),
+    "cgal-ls": NamedMethod("cgal.CGAL", {"eta": "LineSearch"}, CGAL, distributed=True),
+    "cgal-fc": NamedMethod("cgal.corrective", options=CGAL),
     "lowrank": NamedMethod("lowrank.method.LowRankCGAL"),
     "accelerated": NamedMethod("accelerated.method.AcceleratedGradient"),
     "newton": NamedMethod("surface.method.LowRankNewton"),
     "splitting": NamedMethod("projection.splitting.Splitting"),
     "interior-point": NamedMethod("interior.method.InteriorPoint"),
     "primal-dual": NamedMethod("projection.primal_dual.PrimalDual"),
-    "hcgm": NamedMethod("cgal.hcgm", distributed=True),
-    "fw-al": NamedMethod("cgal.fwal", distributed=True),
-    "ial": NamedMethod("classic.ial.IAL"),
-    "upd": NamedMethod("classic.upd.UPD"),
-    "aupd": NamedMethod("classic.upd.AUPD"),
-    "gdmm": NamedMethod("classic.variants.GDMM", command_line=False),
-    "cgs": NamedMethod("classic.cgs.CGS", command_line=False),
-    "smoothed-cg": NamedMethod("classic.variants.SmoothedCG", command_line=False),
-    "sketchy-cgm": NamedMethod("classic.variants.SketchyCGM", command_line=False),
+    "hcgm": NamedMethod("cgal.hcgm", options=PENALTY, distributed=True),
+    "fw-al": NamedMethod("cgal.fwal", options={**FIXED_PENALTY, "rho": "rho"}, distributed=True),
+    "ial": NamedMethod("classic.ial.IAL", options={**FIXED_PENALTY, "eps": "eps0"}),
+    "upd": NamedMethod("classic.upd.UPD", options=ACCURACY),
+    "aupd": NamedMethod("classic.upd.AUPD", options=ACCURACY),
+    "gdmm": NamedMethod("classic.variants.GDMM", options={**FIXED_PENALTY, "rho": "rho"}),
+    "cgs": NamedMethod("classic.cgs.CGS", options=FIXED_PENALTY),
+    "smoothed-cg": NamedMethod("classic.variants.SmoothedCG", options=UNITS),
+    "sketchy-cgm": NamedMethod("classic.variants.SketchyCGM"),
+    "sketchy-cgal": NamedMethod("classic.sketchy_cgal.SketchyCGAL", options={"lam0": "lam0"}),
 }
 
 

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.methods.lagrangian import require_penalty, zero_of
-from condal.runtime.arguments import require_positive
+from condal.runtime.arguments import require_fraction, require_positive
 from condal.types import Proximable
 
 Slope = Callable[[float], float]
-FLAT_SLOPE = 1e-4  # of the slope at x_k: where a line search stops
 
 
 class PrimalRule(Protocol):
@@ -37,10 +36,21 @@ class Classical:
 
 @dataclass(frozen=True)
 class LineSearch:
-    r""":math:`\eta_k` minimises :math:`L_\lambda(\cdot, y_k)` on the segment from x_k to s_k."""
+    r""":math:`\eta_k` minimises :math:`L_\lambda(\cdot, y_k)` on the segment from x_k to s_k.
+
+    Parameters
+    ----------
+    flat : float
+        The slope at which the search stops, relative to the slope at x_k.
+    """
+
+    flat: float = 1e-4
+
+    def __post_init__(self) -> None:
+        require_fraction(self.flat, "flat")
 
     def __call__(self, k: int, slope: Slope) -> float:
-        return zero_of(slope, guess=2.0 / (k + 1), tol=FLAT_SLOPE)
+        return zero_of(slope, guess=2.0 / (k + 1), tol=self.flat)
 
 
 @dataclass(frozen=True)
@@ -71,52 +81,30 @@ class DualRule(Protocol):
 
 @dataclass(frozen=True)
 class Const:
-    r"""The largest :math:`\sigma \le \lambda_0` within the budget and the ball of radius D_Y.
-
-    The caps are :math:`\sigma |d|^2 \le \text{factor} \cdot \text{budget}` and
-    :math:`|y + \sigma d| \le D_Y`.
+    r"""The largest :math:`\sigma \le \lambda_0` with :math:`\sigma |d|^2 \le c\,\text{budget}`.
 
     Parameters
     ----------
-    D_Y : float
-        The bound on the norm of y.
     factor : float
-        The multiple of the budget that a step may use.
+        c, the multiple of the budget that a step may use.
     """
 
-    D_Y: float = inf
     factor: float = 1.0
 
     def __post_init__(self) -> None:
-        if inf != self.D_Y:
-            require_positive(self.D_Y, "D_Y")
         require_positive(self.factor, "factor")
 
     def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
         dd = float(d @ d)
-        if dd == 0.0:
-            return lam0
-        return min(lam0, self.factor * budget / dd, norm_cap(y, d, self.D_Y))
+        return min(lam0, self.factor * budget / dd) if dd else lam0
 
 
 @dataclass(frozen=True)
 class Decr:
-    r"""The largest :math:`\sigma\le\lambda_0/(2\sqrt{k + 1})` with :math:`|y + \sigma d| \le D_Y`.
-
-    Parameters
-    ----------
-    D_Y : float
-        The bound on the norm of y.
-    """
-
-    D_Y: float = inf
-
-    def __post_init__(self) -> None:
-        if inf != self.D_Y:
-            require_positive(self.D_Y, "D_Y")
+    r""":math:`\sigma = \lambda_0/(2\sqrt{k + 1})`."""
 
     def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
-        return min(lam0 / (2 * sqrt(k + 1)), norm_cap(y, d, self.D_Y))
+        return lam0 / (2 * sqrt(k + 1))
 
 
 @dataclass(frozen=True)
@@ -193,6 +181,32 @@ class Smoothed:
 
     def __call__(self, k: int, lam0: float, y: Array, d: Array, budget: float) -> float:
         return self.rule(k, lam0, y, d, budget)
+
+
+class DualBound(Protocol):
+    """D_Y, the bound on the norm of the dual y_k: the dual step is cut where it would leave it."""
+
+    def __call__(self, k: int, radius: float) -> float:
+        """Return the bound; `radius` is D_X |A| lam0."""
+
+
+@dataclass(frozen=True)
+class Proportional:
+    r""":math:`D_Y = \text{factor} \cdot D_X |A| \lambda_0`, the advice of the paper.
+
+    Parameters
+    ----------
+    factor : float
+        The factor, which the paper leaves open.
+    """
+
+    factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive(self.factor, "factor")
+
+    def __call__(self, k: int, radius: float) -> float:
+        return self.factor * radius
 
 
 class PenaltyRule(Protocol):

@@ -49,14 +49,27 @@ class State:
         Mx = zeros_of(problem.f.M) if x is None else problem.f.M(x)
         Ax = zeros_of(problem.A) if x is None else problem.A(x)
         y = zeros_of(problem.A) if warm is None else warm.y
-        # The first step from k = 0 discards x: a point worth keeping counts as two steps.
-        k = 0 if warm is None or x is None else max(warm.k, 2)
-        return cls(k, Mx, Ax, y, y, None, problem.f.value(Mx), inf, -inf, carry=carry)
+        k = 0 if warm is None or x is None else warm.k
+        u = None if x is None else Mx
+        return cls(k, Mx, Ax, y, y, None, problem.f.value(Mx), inf, -inf, carry=carry, u=u)
+
+    @property
+    def has_x(self) -> bool:
+        """Whether there is an x: one that was given, or the atom of the first step."""
+        return self.k > 0 or self.u is not None
+
+
+# The first step from k = 0 discards x: a point worth keeping counts as this many steps.
+LEAST_WARM_K = 2
 
 
 @dataclass(frozen=True, eq=False)
 class Warm:
-    """Where an earlier solve ended: its point (None if not in X), dual, k and penalty."""
+    """Where to start: a point of X or None, a dual, the k of that point, and the penalty.
+
+    k = 0 is the start of Algorithm 1 at x1 and y1. Where an earlier solve ended, k is at least
+    `LEAST_WARM_K`.
+    """
 
     x: Point | None
     y: Array

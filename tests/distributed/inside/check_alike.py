@@ -17,7 +17,7 @@ from condal.distributed.memory import require_memory
 from condal.distributed.sharded_array import ShardedArray, normals
 from condal.errors import ProblemError
 from condal.linalg.points import LowRank
-from condal.methods.rules import Const, Smoothed
+from condal.methods.rules import Smoothed
 from condal.storage.sketch import Sketch
 
 N = 60
@@ -92,7 +92,7 @@ def test_methods_that_need_more_than_images_are_refused(model, method):
 
 
 def test_the_first_dual_is_within_that_of_the_rule(model):
-    result = distributed.solve(model, condal.CGAL(sigma=Const(D_Y=0.01)), tol=1e-9, max_iters=1)
+    result = distributed.solve(model, condal.CGAL(D_Y=0.01), tol=1e-9, max_iters=1)
     start = model.first_dual()
     assert np.linalg.norm(result.y) < 0.5 * np.linalg.norm(start)
 

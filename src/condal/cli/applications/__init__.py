@@ -45,5 +45,6 @@ APPLICATIONS = _Applications(
     "phase-retrieval",
     "state-tomography",
     "pose-graph",
+    "generalised-eigenvector",
     "sdp",
 )

@@ -27,6 +27,7 @@ CLASSES = {  # by the paths of their modules
     "condal.methods.choice": "Choice",
     "condal.methods.classic.cgs": "CGS CGSState",
     "condal.methods.classic.ial": "IAL IALState",
+    "condal.methods.classic.sketchy_cgal": "SketchyCGAL",
     "condal.methods.classic.upd": "AUPD OracleAnswer UPD UPDState",
     "condal.methods.classic.variants": "GDMM SketchyCGM SmoothedCG",
     "condal.methods.hull": "Hull",
@@ -37,7 +38,7 @@ CLASSES = {  # by the paths of their modules
     "condal.methods.projection.primal_dual": "PrimalDual PrimalDualState",
     "condal.methods.projection.splitting": "Splitting SplittingState",
     "condal.methods.rules": "Balanced Classical Const Corrective Decr Exact Fixed FractionOfGap "
-    "Given Harmonic LineSearch Never Smoothed Whole",
+    "Given Harmonic LineSearch Never Proportional Smoothed Whole",
     "condal.methods.state": "State Warm",
     "condal.methods.surface.method": "LowRankNewton",
     "condal.methods.surface.rank_policy": "RankPolicy",

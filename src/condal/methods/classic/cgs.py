@@ -50,6 +50,8 @@ class CGS:
     ----------
     lam : float
         The inverse of the smoothing of h; without h it has no effect.
+    normalise : bool
+        Whether `solve` normalises the problem. If not, lam is in its own units.
 
     References
     ----------
@@ -61,6 +63,7 @@ class CGS:
     keeps: ClassVar[Keeps] = "x"
 
     lam: float = 10.0
+    normalise: bool = True
 
     def __post_init__(self) -> None:
         require_penalty(self.lam, "lam")

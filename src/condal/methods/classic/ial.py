@@ -11,7 +11,14 @@ from condal.errors import ProblemError
 from condal.linalg.blocked import axpy
 from condal.methods.lagrangian import best_atom, require_penalty, residual
 from condal.methods.primal_step import Segment
-from condal.methods.rules import AccuracyRule, Classical, Corrective, FractionOfGap, PrimalRule
+from condal.methods.rules import (
+    AccuracyRule,
+    Classical,
+    Corrective,
+    Exact,
+    FractionOfGap,
+    PrimalRule,
+)
 from condal.methods.state import State, Warm
 from condal.runtime.arguments import require_positive
 from condal.types import Keeps, Storage
@@ -43,11 +50,13 @@ class IAL:
     lam : float
         The constant penalty.
     eps0 : float
-        The accuracy of the first subproblem, in units of the normalised objective.
+        The accuracy of the first subproblem.
     eta : PrimalRule
         The conditional gradient step; ``Classical()`` restarts with each subproblem.
     tol : AccuracyRule
         The accuracy asked of the oracle, at most a tenth of eps0 / j.
+    normalise : bool
+        Whether `solve` normalises the problem. If not, lam and eps0 are in its own units.
 
     References
     ----------
@@ -62,6 +71,23 @@ class IAL:
     eps0: float = 1.0
     eta: PrimalRule = field(default_factory=Classical)
     tol: AccuracyRule = field(default_factory=FractionOfGap)
+    normalise: bool = True
+
+    @classmethod
+    def paper(cls, lam: float, eps0: float, *, eta: PrimalRule | None = None) -> IAL:
+        """Return the method as printed: an exact oracle, and the problem as it is given.
+
+        Parameters
+        ----------
+        lam, eps0, eta
+            As of the method.
+
+        Returns
+        -------
+        IAL
+            The method.
+        """
+        return cls(lam, eps0, eta or Classical(), Exact(), normalise=False)
 
     def __post_init__(self) -> None:
         require_penalty(self.lam, "lam")
@@ -79,14 +105,14 @@ class IAL:
         curvature = (f.L + lam * problem.A.norm**2) * problem.X.diameter**2
         state = start or self.start(problem)
         Mx, Ax, y, s, gap = state.Mx, state.Ax, state.y, state.s, state.gap
-        outer, inner = state.carry.outer, state.carry.inner
+        outer, inner, has_x = state.carry.outer, state.carry.inner, state.has_x
 
         for k in count(state.k + 1):
             target = self.eps0 / outer
             tol = min(self.tol(max(k, inner + 1), gap, curvature), 0.1 * target)
             atom = best_atom(problem, Mx, Ax, y, lam, tol=tol, guess=s)
-            s, gap, u = atom.s, atom.gap, None if k == 1 else Mx
-            if k > 1 and gap + tol <= target:
+            s, gap, u = atom.s, atom.gap, Mx if has_x else None
+            if has_x and gap + tol <= target:
                 # The subproblem is solved: a step of the method of multipliers.
                 eta, sigma = 0.0, lam
                 y = axpy(y, residual(h, Ax, y, lam), sigma)
@@ -94,8 +120,9 @@ class IAL:
             else:
                 inner, sigma = inner + 1, 0.0
                 segment = Segment(problem, Mx, Ax, atom, y, lam)
-                eta = 1.0 if k == 1 else self.eta(inner, segment.slope)
+                eta = self.eta(inner, segment.slope) if has_x else 1.0
                 Mx, Ax = segment.images(eta)
+                has_x = True
             value, carry, w = f.value(Mx), IALState(outer, inner), atom.w
             if sigma == 0.0:
                 x.move(s, eta)  # last: an interrupted iteration leaves x unchanged

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from math import sqrt
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from condal.linalg.points import Array, Point
 from condal.methods.lagrangian import multiplier
 from condal.methods.preconditions import require_linear
 from condal.methods.state import State, Warm
-from condal.runtime.arguments import require_positive
+from condal.runtime.arguments import require_fraction, require_positive
 from condal.runtime.cancellation import uninterrupted
 from condal.types import Keeps, Storage
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from condal.problem import Problem
 
 MAX_DOUBLINGS = 50  # of M in one line search; with an exact oracle a few are enough
-ORACLE_ERROR = 0.01  # of the error that the line search tolerates
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +59,29 @@ class _Universal:
     keeps: ClassVar[Keeps] = "x"
 
     eps: float = 0.01
+    oracle_error: float = 0.01
+    normalise: bool = True
+
+    @classmethod
+    def paper(cls, eps: float) -> Self:
+        """Return the method as printed: an exact oracle, and the problem as it is given.
+
+        Parameters
+        ----------
+        eps : float
+            The target accuracy, in the units of the problem.
+
+        Returns
+        -------
+        UPD or AUPD
+            The method.
+        """
+        return cls(eps, oracle_error=0.0, normalise=False)
 
     def __post_init__(self) -> None:
         require_positive(self.eps, "eps")
+        if self.oracle_error != 0:
+            require_fraction(self.oracle_error, "oracle_error")
 
     def start(self, problem: Problem, warm: Warm | None = None) -> State:
         """Return the state with y = 0 or the dual of `warm`; the average of x starts empty."""
@@ -79,13 +98,16 @@ class UPD(_Universal):
     The step is :math:`y^+ = \operatorname{prox}_{h^*/M}(y + A x^*(y)/M)`. M halves before each line
     search and doubles until :math:`G_0(y^+) \le G_0(y) - \langle A x^*(y), y^+ - y \rangle +
     \tfrac{M}{2} |y^+ - y|^2 + \varepsilon/2`. Each trial is an oracle call. The method converges
-    only up to eps, in units of the normalised objective; its authors advise a tenth to a hundredth
-    of the optimal value.
+    only up to eps; its authors advise a tenth to a hundredth of the optimal value.
 
     Parameters
     ----------
     eps : float
         The target accuracy, which the line search tolerates.
+    oracle_error : float
+        The error asked of the oracle, relative to what the line search tolerates; 0 for none.
+    normalise : bool
+        Whether `solve` normalises the problem. If not, eps is in its own units.
 
     References
     ----------
@@ -98,7 +120,7 @@ class UPD(_Universal):
     def iterates(self, problem: Problem, x: Storage, start: State | None = None) -> Iterator[State]:
         """Yield the state after each accepted step; end if no step is accepted."""
         state = start or self.start(problem)
-        average, tol = _Average(problem, x, state), ORACLE_ERROR * self.eps
+        average, tol = _Average(problem, x, state), self.oracle_error * self.eps
         M, answer = state.carry.M, state.carry.answer or _ask(problem, state.y, tol, state.s)
         for k in count(state.k + 1):
             accepted = _search(problem, answer, M / 2, self.eps / 2, tol)
@@ -123,8 +145,8 @@ class AUPD(_Universal):
 
     Parameters
     ----------
-    eps : float
-        The target accuracy.
+    eps, oracle_error, normalise
+        As of `UPD`.
 
     References
     ----------
@@ -138,7 +160,7 @@ class AUPD(_Universal):
         """Yield the state after each accepted step; end if no step is accepted."""
         state = start or self.start(problem)
         average, y, carry = _Average(problem, x, state), state.y, state.carry
-        M, t, tol = carry.M, carry.t, ORACLE_ERROR * self.eps / carry.t
+        M, t, tol = carry.M, carry.t, self.oracle_error * self.eps / carry.t
         hat = carry.answer or _ask(problem, y, tol, state.s)
         for k in count(state.k + 1):
             accepted = _search(problem, hat, M, self.eps / (2 * t), tol)
@@ -146,7 +168,7 @@ class AUPD(_Universal):
                 return
             M, before, after = accepted
             t_next = (1 + sqrt(1 + 4 * t**2)) / 2
-            last_tol, tol = tol, ORACLE_ERROR * self.eps / t_next
+            last_tol, tol = tol, self.oracle_error * self.eps / t_next
             hat = _ask(problem, after.y + (t - 1) / t_next * (after.y - y), tol, after.s)
             with uninterrupted():
                 average.add(before, t / M)

@@ -61,6 +61,8 @@ class SmoothedCG(_Variant):
         The constant smoothing; None for :math:`\beta_k = |A| D_X / (D_Y \sqrt{k + 1})`.
     eta : PrimalRule
         The step.
+    normalise : bool
+        Whether `solve` normalises the problem. If not, beta is in its own units.
 
     References
     ----------
@@ -73,6 +75,7 @@ class SmoothedCG(_Variant):
 
     beta: float | None = None
     eta: PrimalRule = field(default_factory=Classical)
+    normalise: bool = True
 
     def __post_init__(self) -> None:
         if self.beta is not None:
@@ -140,6 +143,8 @@ class GDMM(_Variant):
         The constant penalty.
     rho : float
         The dual step relative to lam, in (0, 1].
+    normalise : bool
+        Whether `solve` normalises the problem. If not, lam is in its own units.
 
     References
     ----------
@@ -152,6 +157,7 @@ class GDMM(_Variant):
 
     lam: float = 1.0
     rho: float = 1.0
+    normalise: bool = True
 
     def __post_init__(self) -> None:
         require_penalty(self.lam, "lam")

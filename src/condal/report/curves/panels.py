@@ -20,6 +20,7 @@ from condal.report.curves.style import (
     DASHES,
     FAINT,
     LOG_ITERATIONS,
+    X_AXES,
     ZERO_ERROR,
     Against,
     decades,
@@ -48,7 +49,7 @@ class Trace:
 
     def x(self, against: Against) -> Array:
         """Return the x-coordinates of the iterations."""
-        return self.columns["k" if against == "iterations" else "seconds"]
+        return self.columns[X_AXES[against][0]]
 
 
 def require_matplotlib() -> None:
@@ -58,8 +59,8 @@ def require_matplotlib() -> None:
 
 def plot(trace: Trace, *, against: Against = "iterations") -> Figure:
     """Draw the three panels of a solve side by side."""
-    if against not in ("iterations", "seconds"):
-        raise ProblemError(f"against must be 'iterations' or 'seconds'; got {against!r}")
+    if against not in X_AXES:
+        raise ProblemError(f"against must be one of {', '.join(X_AXES)}; got {against!r}")
     require_matplotlib()
     from matplotlib.figure import Figure
 
@@ -171,7 +172,7 @@ def cost(
         total, k, x = trace.columns[column], trace.columns["k"], trace.x(against)
         if k.size:
             keep = np.unique(np.linspace(0, k.size - 1, 2 * BINS).astype(int))
-            if _long(k, against):
+            if _long(x, against):
                 keep = np.unique(np.geomspace(1, k.size, 2 * BINS).astype(int) - 1)
             steps = np.maximum(np.diff(k[keep], prepend=k[0] - 1), 1)
             each = unit * np.diff(total[keep], prepend=0.0) / steps
@@ -187,24 +188,24 @@ def finish(
 ) -> None:
     """Add the title, the x-axis and the legend; a note if there is nothing to draw."""
     axes.set_title(title)
-    axes.set_xlabel("iteration" if against == "iterations" else "seconds")
-    sizes = [trace.columns["k"] for trace in traces]
-    if not any(k.size for k in sizes):
+    axes.set_xlabel(X_AXES[against][1])
+    drawn = [x for x in (trace.x(against) for trace in traces) if x.size]
+    if not drawn:
         axes.text(0.5, 0.5, "no iterations", ha="center", va="center", transform=axes.transAxes)
         return
-    if any(_long(k, against) for k in sizes):
+    if any(_long(x, against) for x in drawn):
         axes.set_xscale("log")
         logarithmic(axes.xaxis)
-    elif against == "iterations":
-        first, last = min(k[0] for k in sizes if k.size), max(k[-1] for k in sizes if k.size)
+    elif against != "seconds":
+        first, last = min(x[0] for x in drawn), max(x[-1] for x in drawn)
         axes.set_xlim(first - 0.04 * (last - first) - 0.5, last + 0.04 * (last - first) + 0.5)
         axes.xaxis.get_major_locator().set_params(integer=True)
     if legend:
         axes.legend(fontsize=8)
 
 
-def _long(k: Array, against: Against) -> bool:
-    return against == "iterations" and k.size > 0 and k[-1] - k[0] >= LOG_ITERATIONS
+def _long(x: Array, against: Against) -> bool:
+    return against != "seconds" and x.size > 0 and x[-1] - x[0] >= LOG_ITERATIONS
 
 
 def _late(values: Array) -> list[float]:

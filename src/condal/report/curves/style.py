@@ -11,7 +11,12 @@ import numpy as np
 
 from condal.linalg.points import Array
 
-Against: TypeAlias = Literal["iterations", "seconds"]
+Against: TypeAlias = Literal["iterations", "oracle_calls", "seconds"]
+X_AXES: dict[str, tuple[str, str]] = {  # the column of the history, and the label
+    "iterations": ("k", "iteration"),
+    "oracle_calls": ("oracle_calls", "oracle calls"),
+    "seconds": ("seconds", "seconds"),
+}
 
 # Close to the colour-blind-safe colours of Okabe and Ito; dashes distinguish curves, too.
 COLOURS = ("#0072b2", "#c04a00", "#00795a", "#a8407f", "#7a5c00", "#5a5f66")
@@ -67,7 +72,7 @@ def line(axes: Any, x: Array, y: Array, against: Against, **style: Any) -> None:
     """Draw a curve: few points are marked, many points are thinned."""
     finite = np.isfinite(x) & np.isfinite(y)
     few = np.count_nonzero(finite) <= MAX_MARKED_POINTS
-    x, y = thinned(x[finite], y[finite], logarithmic=against == "iterations")
+    x, y = thinned(x[finite], y[finite], logarithmic=against != "seconds")
     marks = {"marker": ".", "markersize": 6.0} if few else {}
     axes.plot(x, y, linewidth=1.5, **marks, **style)
 

@@ -20,7 +20,7 @@ from benchmarks.record import save
 from condal.driver.scaling import normalise
 from condal.lab.bench.generated import uniform_graph
 from condal.methods import InteriorPoint, LowRankNewton, Splitting
-from condal.methods.interior.method import MAX_STEP_SECONDS
+from condal.methods.interior.cost import MAX_STEP_SECONDS
 from condal.methods.surface.rows import SurfaceRows
 from condal.problem import Problem
 

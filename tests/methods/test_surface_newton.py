@@ -358,6 +358,16 @@ def test_theta_with_many_multipliers_is_proved_also_by_a_resumed_run(tmp_path):
     assert (resumed.objective, resumed.bound) == (result.objective, result.bound)
 
 
+def test_without_patience_nearly_dependent_rows_end_the_method(monkeypatch):
+    monkeypatch.setattr(gram_module, "SLOW_STEPS", 0)
+    monkeypatch.setattr(gram_module, "MAX_DENSE_ROWS", 0)
+    model = condal.problems.theta(random_graph(60, 4.0, seed=0))
+    result = condal.solve(model, LowRankNewton(aim=1e-6, patient=False), tol=1e-6)
+    assert result.status is Status.STALLED
+    assert len(result.history) <= 3  # landing, and a step
+    assert condal.solve(model, LowRankNewton(aim=1e-6), tol=1e-6).status is Status.SOLVED
+
+
 def test_a_trace_that_the_rows_fix_is_no_row_of_its_own():
     problem = PLANTED["sdp-equal"]().problem
     assert SurfaceRows.of(problem).traced

@@ -24,7 +24,7 @@ from condal.driver.scaling import normalise
 from condal.lab.bench.generated import uniform_graph
 from condal.methods import CGAL, InteriorPoint, LowRankNewton, Splitting
 from condal.methods.choice import choices
-from condal.methods.interior.method import MAX_STEP_SECONDS
+from condal.methods.interior.cost import MAX_STEP_SECONDS
 from condal.methods.rules import LineSearch
 from condal.methods.surface.rows import SurfaceRows
 from condal.problem import Problem

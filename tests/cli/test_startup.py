@@ -75,4 +75,4 @@ def test_an_application_that_does_not_exist_is_missing_from_the_mapping():
     assert "knapsack" not in APPLICATIONS
     assert APPLICATIONS.get("knapsack") is None
     assert [application.name for application in APPLICATIONS.values()] == list(APPLICATIONS)
-    assert len(APPLICATIONS) == 11
+    assert len(APPLICATIONS) == 13

@@ -69,8 +69,9 @@ def test_a_large_matrix_of_a_fixed_diagonal_goes_to_methods_over_factors(monkeyp
             condal.Linear(sp.eye(n)), condal.Spectrahedron(n, n), A, condal.Equal(np.zeros(A.size))
         )
 
-    assert names(problem(900, fixed=True))[:3] == ["newton", "lowrank", "splitting"]
-    assert names(problem(900, fixed=False))[:2] == ["newton", "splitting"]
+    newton = ["newton", "interior-point"]
+    assert names(problem(900, fixed=True))[:4] == [*newton, "lowrank", "splitting"]
+    assert names(problem(900, fixed=False))[:3] == [*newton, "splitting"]
     assert names(problem(600, fixed=True))[0] == "newton"
     monkeypatch.setattr(LowRankNewton, "seconds", lambda self, problem: inf)  # rows of no surface
     assert names(problem(900, fixed=True))[:2] == ["lowrank", "splitting"]
@@ -88,6 +89,16 @@ def test_sparse_equations_go_to_newton_steps_over_factors_where_these_are_expect
     assert names(condal.problems.max_k_cut(random_graph(500, 10), 3, pairs="edges"))[0] == "newton"
     assert "newton" not in names(theta(320, 40000), tol=1e-6)  # J J' is dense
     assert names(theta(320, 1500), tol=1e-6)[-1] == "cgal-ls"
+
+
+def test_a_surface_of_nearly_dependent_rows_is_left_for_slow_interior_point_steps():
+    problem = problem_of(theta(700, 5500))
+    first, second = list(choices(problem, tol=1e-5))[:2]
+    assert [first.method.name, second.method.name] == ["newton", "interior-point"]
+    assert first.method == LowRankNewton(aim=1e-5, patient=False)
+    others = [c.method for c in choices(problem_of(theta(1500, 5500)), tol=1e-5)]
+    assert others[0] == LowRankNewton(aim=1e-5)  # no interior-point steps at this side
+    assert "interior-point" not in [method.name for method in others]
 
 
 def test_domains_with_a_projection_go_to_the_primal_dual_method():

@@ -252,6 +252,7 @@ def test_the_bias_of_a_regularised_multiplier_is_as_asked_for(kind, bias):
 
 
 def test_gradient_and_hessian_are_derivatives_on_the_surface(surface, monkeypatch):
+    monkeypatch.setattr(newton, "LEAST_TANGENT_TOL", 1e-12)
     monkeypatch.setattr(newton, "TANGENT_TOL", 1e-12)
     monkeypatch.setattr(newton, "DAMPING", 0.0)
     point = on(surface)
@@ -355,6 +356,16 @@ def test_theta_with_many_multipliers_is_proved_also_by_a_resumed_run(tmp_path):
     condal.solve(model, method, tol=1e-6, max_iters=early, checkpoint=path)
     resumed = condal.resume(path, model, max_iters=80)
     assert (resumed.objective, resumed.bound) == (result.objective, result.bound)
+
+
+def test_without_patience_nearly_dependent_rows_end_the_method(monkeypatch):
+    monkeypatch.setattr(gram_module, "SLOW_STEPS", 0)
+    monkeypatch.setattr(gram_module, "MAX_DENSE_ROWS", 0)
+    model = condal.problems.theta(random_graph(60, 4.0, seed=0))
+    result = condal.solve(model, LowRankNewton(aim=1e-6, patient=False), tol=1e-6)
+    assert result.status is Status.STALLED
+    assert len(result.history) <= 3  # landing, and a step
+    assert condal.solve(model, LowRankNewton(aim=1e-6), tol=1e-6).status is Status.SOLVED
 
 
 def test_a_trace_that_the_rows_fix_is_no_row_of_its_own():

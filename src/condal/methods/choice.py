@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from condal.types import Method, spectral_parts
+from condal.types import Method, Spectral, spectral_parts
 
 if TYPE_CHECKING:
     from condal.methods.lowrank.method import LowRankCGAL
     from condal.problem import Problem
 
 SMALL_SYSTEM = "f is linear and the system of a Newton step is small"
+DEPENDENT_ROWS = "the rows may be dependent at a solution, which matters little to it"
 ALWAYS = "it takes any problem and needs only the oracle of its domain"
 MAX_PROJECTED_SIDE = 400  # n up to which projections beat factors of any rank for a curved f
 CHEAP_SIDE = 150  # n below which an eigenvalue decomposition costs next to nothing
@@ -25,6 +26,7 @@ FEW_CONSTRAINTS = 10  # a solution then has a rank of 4 at most
 LOOSE_TOL = 3e-2  # CGAL reaches this before the others have set up
 TIGHT_TOL = 1e-4  # below this splitting takes some hundred steps
 INTERIOR_STEPS = 12
+MAX_SLOW_STEP_SECONDS = 10.0  # of an interior-point step, where factors of low rank fail
 VECTOR_SECONDS = 0.3  # projections of vectors take longer
 SPLITTING_STEPS = (75, 260)  # medians, for a tolerance above and below TIGHT_TOL
 # Seconds of a step, times 1, n^2 and n^3, fitted to benchmarks/results/crossover.json.
@@ -93,14 +95,14 @@ def _spectral(problem: Problem, tol: float) -> Iterator[Choice]:
     else:
         on_surface = _on_surface(problem, tol) if tol < LOOSE_TOL else None
         if on_surface is not None and on_surface.seconds < _least_seconds(problem, n, tol):
-            yield on_surface.choice  # the estimates of the others take time
+            yield from on_surface.choices  # the estimates of the others take time
         why = _why_not_projected(problem, n, lowrank)
         others += [] if why is None else [_Estimate(Choice(lowrank, why))]
     if tol < LOOSE_TOL:
         others += _projected(problem, n, tol)
     candidates = _in_order(others, on_surface)
     if on_surface is not None and on_surface.seconds < _least_seconds(problem, n, tol):
-        candidates = [choice for choice in candidates if choice is not on_surface.choice]
+        candidates = [choice for choice in candidates if choice not in on_surface.choices]
     if (candidates or on_surface) and why is None and tol < LOOSE_TOL and lowrank.fits(problem):
         candidates.append(Choice(lowrank, "a factor of x may progress where projections stall"))
     yield from candidates
@@ -127,6 +129,12 @@ class _Estimate:
     choice: Choice
     seconds: float = inf
     spread: float = 1.0
+    successors: tuple[Choice, ...] = ()  # to try next if the choice fails
+
+    @property
+    def choices(self) -> list[Choice]:
+        """The choice and its successors."""
+        return [self.choice, *self.successors]
 
 
 def _in_order(others: list[_Estimate], on_surface: _Estimate | None) -> list[Choice]:
@@ -141,8 +149,8 @@ def _in_order(others: list[_Estimate], on_surface: _Estimate | None) -> list[Cho
     for place, other in enumerate(others):
         spread = on_surface.spread if other.choice.why == SMALL_SYSTEM else 1.0
         if spread * on_surface.seconds < other.seconds:
-            return [*before[:place], on_surface.choice, *before[place:]]
-    return [*before, on_surface.choice]
+            return [*before[:place], *on_surface.choices, *before[place:]]
+    return [*before, *on_surface.choices]
 
 
 def _least_seconds(problem: Problem, n: int, tol: float) -> float:
@@ -165,10 +173,27 @@ def _on_surface(problem: Problem, tol: float) -> _Estimate | None:
     seconds = method.seconds(problem)
     if seconds == inf:
         return None
+    successors = _after_surface(problem)
+    method = replace(method, patient=not successors)
     why = "f is linear and sparse equations define a surface of factors of x"
     # Without an interior, interior-point steps stall short of a small tolerance.
     spread = 1.0 if method.reduces(problem) else SURFACE_SPREAD
-    return _Estimate(Choice(method, why, SURFACE_PATIENCE), seconds, spread)
+    return _Estimate(Choice(method, why, SURFACE_PATIENCE), seconds, spread, successors)
+
+
+def _after_surface(problem: Problem) -> tuple[Choice, ...]:
+    """Slow interior-point steps, for rows that are nearly dependent; fast ones are tried anyway."""
+    from condal.methods.interior.cost import MAX_STEP_SECONDS, least_step_seconds
+
+    assert isinstance(problem.X, Spectral)
+    least = least_step_seconds(problem.X.n, problem.A.size)
+    if not MAX_STEP_SECONDS < least <= MAX_SLOW_STEP_SECONDS:  # the estimate itself takes time
+        return ()
+    if _newton_seconds(problem) > MAX_SLOW_STEP_SECONDS:
+        return ()
+    from condal.methods.interior.method import InteriorPoint
+
+    return (Choice(InteriorPoint(), DEPENDENT_ROWS),)
 
 
 def _projected(problem: Problem, n: int, tol: float) -> list[_Estimate]:
@@ -192,7 +217,8 @@ def _projected(problem: Problem, n: int, tol: float) -> list[_Estimate]:
 
 def _newton(problem: Problem) -> tuple[list[Choice], float]:
     """The interior-point method, if a step of it is fast enough, and the seconds of all steps."""
-    from condal.methods.interior.method import MAX_STEP_SECONDS, InteriorPoint
+    from condal.methods.interior.cost import MAX_STEP_SECONDS
+    from condal.methods.interior.method import InteriorPoint
 
     seconds = _newton_seconds(problem)
     newton = [Choice(InteriorPoint(), SMALL_SYSTEM)] if seconds <= MAX_STEP_SECONDS else []
@@ -228,7 +254,7 @@ def _why_low_rank(problem: Problem, n: int, method: LowRankCGAL) -> str | None:
 
 def _why_not_projected(problem: Problem, n: int, method: LowRankCGAL) -> str | None:
     """Why it comes before projections and interior-point steps, if it does."""
-    from condal.methods.interior.method import MAX_STEP_SECONDS
+    from condal.methods.interior.cost import MAX_STEP_SECONDS
 
     if n < SLOW_SIDE or problem.f.L > 0 or not method.fits(problem):
         return None

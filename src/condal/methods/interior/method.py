@@ -23,7 +23,7 @@ from condal.linalg.norms import gamma
 from condal.linalg.points import Array, Point
 from condal.methods.interior.assembly import bounds, standard_form
 from condal.methods.interior.central import Path
-from condal.methods.interior.cost import step_seconds
+from condal.methods.interior.cost import MAX_STEP_SECONDS, step_seconds
 from condal.methods.preconditions import require_linear
 from condal.methods.state import State, Warm
 from condal.runtime.cancellation import check_cancelled
@@ -32,11 +32,10 @@ from condal.types import Keeps, Storage
 if TYPE_CHECKING:
     from condal.problem import Problem
 
-MAX_ROWS = 5000
+MAX_ROWS = 7500
 MAX_ENTRIES = 10_000_000
 MATRICES = 20  # of the size of x, at the peak
 MAX_MATRIX_SIDE = 1000
-MAX_STEP_SECONDS = 1.0
 PATIENCE = 6  # steps without progress
 NEGLIGIBLE = 1e-13  # gap or infeasibility
 PROGRESS = 0.8  # of the previous error

@@ -18,7 +18,7 @@ MAX_DENSE_ROWS = (
     200  # up to here a spectral decomposition is cheap, and safe where J J' is singular
 )
 ZERO_EIGENVALUE = 1e-14  # of the largest
-TIGHT = 1e-12  # residual of the border, relative to its corner, unless told otherwise
+TIGHT = 1e-9  # residual of the border, relative to its corner, unless told otherwise
 SMALL_DAMPING = 1e-5  # a smaller one changes the border too little to matter
 ZERO_PIVOT = 1e-12  # of the largest: smaller ones belong to dependent rows
 TINY = 1e-300

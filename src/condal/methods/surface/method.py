@@ -53,6 +53,8 @@ class LowRankNewton:
         The seed of the first R.
     aim : float or None
         The relative gap that is asked for, if known: at this gap R is not changed any more.
+    patient : bool
+        Whether to go on, slowly, where the rows are nearly dependent far from a solution.
 
     Examples
     --------
@@ -69,6 +71,7 @@ class LowRankNewton:
     rank: int | None = None
     seed: int = 0
     aim: float | None = None
+    patient: bool = True
 
     def __post_init__(self) -> None:
         if self.rank is not None:
@@ -135,7 +138,8 @@ class LowRankNewton:
             return
         rows = SurfaceRows.of(problem)
         assert rows is not None
-        run = SurfaceRun(problem, Surface(rows, cost_of(problem)), state.carry, self.aim)
+        surface = Surface(rows, cost_of(problem))
+        run = SurfaceRun(problem, surface, state.carry, self.aim, self.patient)
         for k in count(state.k + 1):
             run.advance()
             state = run.state(k, state)

@@ -20,10 +20,11 @@ from condal.linalg.symmetric import Symmetric
 from condal.methods.surface.gram import Gram
 from condal.methods.surface.manifold import FEASIBLE, Surface, dot, norm
 
-MULTIPLIER_TOL = 1e-9  # relative residual of the equations of the multiplier
+MULTIPLIER_TOL = 1e-6  # relative residual of the equations of the multiplier
 REGULARISED_TOL = 1e-6  # the same, of a regularised one
 DAMPING = 1e-6  # of the largest entry of J J': rows far below it keep their multiplier
-TANGENT_TOL = 1e-5  # of those of a projection onto the tangent space
+# The same, of a projection onto the tangent space, as a share of the residual of the point.
+TANGENT_SHARE, TANGENT_TOL, LEAST_TANGENT_TOL = 0.1, 1e-3, 1e-5
 MAX_INNER_STEPS = 200
 PATH_RADII = 4  # radii, each a quarter of the one before, at which a step is kept
 FORCING, LEAST_FORCING = 0.1, 1e-2  # of the gradient: the residual of a subproblem
@@ -119,9 +120,10 @@ class SurfacePoint:
         """The tangent part of 2 S D."""
         product = self.slack(D)
         product *= 2.0
-        return self.tangent(product, TANGENT_TOL)
+        tol = max(LEAST_TANGENT_TOL, min(TANGENT_TOL, TANGENT_SHARE * self.residual))
+        return self.tangent(product, tol)
 
-    @property
+    @cached_property
     def residual(self) -> float:
         """|gradient| relative to the objective."""
         return norm(self.gradient) / max(abs(self.value), 1e-3)

@@ -65,9 +65,14 @@ class SurfaceRun:
     """The point on the surface and the steps that change it."""
 
     def __init__(
-        self, problem: Problem, surface: Surface, carry: SurfaceState, aim: float | None
+        self,
+        problem: Problem,
+        surface: Surface,
+        carry: SurfaceState,
+        aim: float | None,
+        patient: bool = True,
     ) -> None:
-        self.problem, self.carry, self.aim = problem, carry, aim or 0.0
+        self.problem, self.carry, self.aim, self.patient = problem, carry, aim or 0.0, patient
         self.surface = replace(surface, relaxation=carry.relaxation)
         self.point = SurfacePoint(self.surface, carry.R, carry.near)
         self.gap, self.lower = inf, -inf
@@ -94,6 +99,9 @@ class SurfaceRun:
         self.shown = self._point()
         folded = self.surface.rows.folded(self.point.multiplier)
         self.w = self.problem.h.dual_point(-folded)
+        if self._ill_conditioned and not (self.patient or self._promising):
+            self.carry = replace(self.carry, reason="the rows are nearly dependent at x")
+            return
         due = step.accepted and (self._settled(carry.gap) or self._ill_conditioned)
         if due or stuck or steps >= LOOK_EVERY:
             self._look(stuck)

@@ -80,12 +80,21 @@ class Proposal:
     error: float
     iterations: int
     _scaled: _Scaled = field(repr=False)
+    _end: Embedded | None = field(default=None, repr=False)
     _way: Embedded | None = field(default=None, repr=False)
+
+    @cached_property
+    def inner(self) -> Array | None:
+        """Multipliers near y with c - A'y inside the dual cone; None for a ray or without any."""
+        return self._inside(self._end)
 
     @cached_property
     def deep(self) -> Array | None:
         """Multipliers with c - A'y deep inside the dual cone; None for a ray or without any."""
-        centred = None if self._way is None else self._way.centred()
+        return self._inside(self._way)
+
+    def _inside(self, at: Embedded | None) -> Array | None:
+        centred = None if at is None else at.centred()
         return None if centred is None else self._scaled.multipliers(centred)
 
 
@@ -218,7 +227,7 @@ class _Scaled:
         at = progress.best
         assert at is not None
         x, y = self._x(at) / at.tau, self.multipliers(at)
-        return Proposal("solution", x, y, at.error, iterations, self, progress.way)
+        return Proposal("solution", x, y, at.error, iterations, self, at, progress.way)
 
 
 def _stacked(

@@ -81,6 +81,21 @@ def level_above(shape: Shape, proposal: Proposal, proofs: list[Combination]) -> 
     return value + max(value - lowest, LEVEL_ROOM * abs(value))
 
 
+def vector_of(shape: Shape, proposal: Proposal) -> Array:
+    """Return the proposed x with 0 where it is in no part."""
+    program, x = shape.folded.program, np.zeros(proposal.x.size)
+    for part in shape.folded.parts:
+        if part.kind == "psd":
+            n, begin = program.blocks[part.block].n, program.offsets[part.block]
+            places = begin + (n * part.index[:, None] + part.index).ravel()
+        elif part.kind == "orthant":
+            places = part.index
+        else:
+            places = np.arange(*program.offsets[[part.block, part.block + 1]])
+        x[places] = proposal.x[places]
+    return x
+
+
 def point_of(shape: Shape, proposal: Proposal, bounds: Array) -> Point:
     """Return the proposed x as a point of the parts, none of them beyond its trace."""
     parts = shape.folded.parts

@@ -254,7 +254,7 @@ def test_a_bound_is_what_the_programs_own_data_prove(cost):
 
 def test_a_bound_from_a_level_is_proved_by_the_multipliers_of_the_result(monkeypatch):
     """All points below the level are excluded: the result's own y shows it."""
-    monkeypatch.setattr("condal.problems.conic.trace.proposal_for", lambda program: None)
+    monkeypatch.setattr("condal.problems.conic.trace.proposal_for", lambda *arguments: None)
     given, optimum = level_program()
     model = conic_model(given)
     low = replace(model.trace, level=optimum - 1.0, traces=np.ones(1))

@@ -17,7 +17,7 @@ from condal.types import from_user
 
 
 def with_slacks(seed):
-    """minimise <C, X> + c'u subject to <A_i, X> + u_i = b_i for some i, and = b_i for the others."""
+    """minimise <C, X> subject to <A_i, X> + u_i = b_i for some i, and = b_i for the others."""
     rng = np.random.default_rng(seed)
     n, m = 4, 5
     rows = rng.standard_normal((m, n, n))

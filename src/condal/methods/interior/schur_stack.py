@@ -202,6 +202,14 @@ class _Stack:
         return LowRankRows(blocks, vectors, products, _places(rows, self.m))
 
 
+def schur_nanoseconds(counts: Indices, n: int) -> float:
+    """Return about how many nanoseconds a matrix takes whose rows have so many entries."""
+    dense = float(dense_nanoseconds(counts.size, n))
+    if dense <= ALONE:
+        return dense
+    return min(dense, ALONE + plan(np.sort((counts + 1) // 2), n)[1])
+
+
 def dense_nanoseconds(widths: Any, n: int) -> Any:
     """Return about how many nanoseconds matrices of so many rows take as dense arrays."""
     return ((2 * GEMM * (2.0 * n + widths) + COPY) * n**2 + PAIR * widths) * widths

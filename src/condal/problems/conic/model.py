@@ -17,7 +17,8 @@ from condal.certificates.infeasibility import infeasibility_proof
 from condal.certificates.measures import dimacs_errors
 from condal.certificates.tolerance import solves
 from condal.driver.memory import Plan
-from condal.driver.solve import resume, solve
+from condal.driver.solve import require_kinds, resume, solve
+from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
@@ -38,6 +39,7 @@ from condal.problems.conic.verified import (
     verified_unbounded,
 )
 from condal.result import Result, Status
+from condal.runtime.arguments import require_whole
 from condal.runtime.time_limit import TimeLimit
 from condal.types import Method, from_user
 
@@ -123,10 +125,13 @@ class ConicModel(OwnDataProofs):
 
         Other options than those of a plain solve ask for more than a result.
         """
-        callback = options.pop("callback", None)
-        for name in ("seed", "max_seconds", "max_iters"):
-            options.pop(name, None)
-        if any(value is not None for value in options.values()) or not tol > 0:
+        Stop(tol, options.pop("max_iters", None), options.pop("max_seconds", None))
+        require_whole(options.pop("seed", 0), "seed", least=0)
+        callback, stopper = options.pop("callback", None), options.pop("stopper", None)
+        require_kinds(callback=callback, stopper=stopper)
+        if any(value is not None for value in options.values()):
+            return None
+        if stopper is not None and stopper.stopped:
             return None
         result = settled.result(self.shape, tol, self.seconds)
         if result is not None and callback is not None:

@@ -10,7 +10,7 @@ from math import inf, nan
 
 import numpy as np
 
-from condal.certificates.certificate import Certificate, relative
+from condal.certificates.certificate import Certificate, relative, relative_gap
 from condal.certificates.history import History, Row
 from condal.certificates.measures import linear_errors
 from condal.linalg.norms import row_norms, stable_norm
@@ -19,12 +19,13 @@ from condal.methods.interior.engine import Proposal
 from condal.problem import gap_unit
 from condal.problems.conic.own_data import ON_OWN_DATA
 from condal.problems.conic.program import Program
-from condal.problems.conic.proposed import folded_dual, point_of, vector_of
+from condal.problems.conic.proposed import folded_dual, point_of, value_of, vector_of
 from condal.problems.conic.structure import Shape
 from condal.problems.conic.verified import bound_of
 from condal.result import Result, Status
 from condal.sets.boxes import Equal
 
+NEAR = 1e-5  # of the objective: a bound that serves usual tolerances
 WHY = "interior-point: the program is small, and its own data prove the bound"
 
 
@@ -39,12 +40,28 @@ class Settled:
 
     @classmethod
     def of(cls, program: Program, proposal: Proposal) -> Settled | None:
-        """Return what a proposal settles; None if its multipliers prove no bound."""
+        """Return what a proposal settles; None if its multipliers prove no bound.
+
+        A bound that is far from the objective is improved by further steps.
+        """
+        first = cls._proved(program, proposal)
+        if first is not None and first._near:
+            return first
+        finer = proposal.refined()
+        return first if finer is proposal else cls._proved(program, finer) or first
+
+    @classmethod
+    def _proved(cls, program: Program, proposal: Proposal) -> Settled | None:
         y = proposal.inner
         if y is None:
             return None
         lower = bound_of(program, y)
         return None if lower == -inf else cls(program, proposal, y, lower)
+
+    @property
+    def _near(self) -> bool:
+        """Whether the bound is near the objective."""
+        return relative_gap(value_of(self.program, self.proposal), self.lower) <= NEAR
 
     def result(self, shape: Shape, tol: float, seconds: float) -> Result | None:
         """Return the result; None if it does not solve the program to tol."""
@@ -53,10 +70,11 @@ class Settled:
         # |x| is at most its largest value over points of bounded trace, so no unit is too large.
         allowed = tol * gap_unit(objective, stable_norm(self.program.c.data) * size)
         price = certificate.price * max(1.0, abs(objective))
-        if not max(abs(certificate.bound - objective), price) <= allowed:
-            return None
-        if not certificate.infeasibility <= tol:
-            return None
+        within = max(abs(certificate.bound - objective), price) <= allowed
+        if not (within and certificate.infeasibility <= tol):
+            finer = self.of(self.program, self.proposal.refined())
+            same = finer is None or finer.proposal.error >= self.proposal.error
+            return None if finer is None or same else finer.result(shape, tol, seconds)
         return Result(
             x=point_of(shape, self.proposal, np.full(len(shape.folded.parts), inf)),
             y=folded_dual(shape, self.y),

@@ -53,6 +53,7 @@ ALONG_A_RAY = (
     "Ax is constant along a direction inside the cone, and the objective is unbounded along it: "
     "proved with rounding accounted for"
 )
+FIRST_ACCURACY = 1e-7  # of a proposal that may be proved to be enough
 SMALL_STEP_SECONDS = 2.5e-3  # of the engine, which is then tried before anything else
 LEVEL_MARGIN = 0.5  # fraction of the room: a larger objective is not clearly below the level
 
@@ -119,7 +120,8 @@ def bound_traces(
     if search is None:
         raise UnboundedTraceError(f"no sum of rows bounds the trace of {shape.folded.program.name}")
     with search.time.on():
-        proposal = proposal or proposal_for(shape.folded.program)
+        program = shape.folded.program
+        proposal = proposal_for(program) if proposal is None else proposal.refined()
         answer = None
         if proposal is not None and not search.time.is_over():
             answer = _by_proposal(shape, proofs, proposal)
@@ -167,7 +169,7 @@ def first_proposal(shape: Shape) -> Proposal | None:
     small = stacked_step_seconds(program.A, program.blocks) <= SMALL_STEP_SECONDS
     if not small and not isinstance(by_rows(shape), list):
         return None
-    return proposal_for(program)
+    return proposal_for(program, FIRST_ACCURACY)
 
 
 def _by_proposal(

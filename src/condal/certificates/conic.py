@@ -143,11 +143,11 @@ def contains(cone: Cone, v: Array, error: Array) -> bool:
         return True
     full = cone.matrix(v)[np.ix_(some, some)]
     off = norm_above(error) * cone.stretch * ROUND_UP
-    if off == 0.0 and some.size <= MAX_EXACT_SIDE and cone.exact(v):
-        return is_psd(full)
     # Halving may round each entry.
-    off += 4 * np.finfo(float).eps * norm_above(full.ravel()) + TINY * some.size
-    return bool(smallest_eigenvalue(full) >= off)
+    rounding = 4 * np.finfo(float).eps * norm_above(full.ravel()) + TINY * some.size
+    if smallest_eigenvalue(full) >= off + rounding:
+        return True
+    return off == 0.0 and some.size <= MAX_EXACT_SIDE and cone.exact(v) and is_psd(full)
 
 
 def smallest_eigenvalue(full: Array) -> float:

@@ -22,6 +22,7 @@ from condal.driver.stop import Stop
 from condal.errors import ProblemError
 from condal.linalg.points import Array
 from condal.linalg.proof import Proof
+from condal.methods.interior.engine import Proposal
 from condal.methods.proposed import Proposed
 from condal.problems.conic.combinations import combine
 from condal.problems.conic.folded import fold
@@ -31,7 +32,7 @@ from condal.problems.conic.program import Program
 from condal.problems.conic.proposed import folded_dual, point_of, proving_dual
 from condal.problems.conic.settled import Settled
 from condal.problems.conic.structure import Shape
-from condal.problems.conic.trace import Search, bound_traces, first_proposal
+from condal.problems.conic.trace import Search, bound_traces, first_answer
 from condal.problems.conic.trace_bound import TraceBound, UnboundedTraceError, Verdict
 from condal.problems.conic.verified import (
     verifiable,
@@ -367,18 +368,22 @@ def conic_model(
     if not isinstance(program, Program):
         raise ProblemError(f"conic_model takes a Program; got {type(program).__name__}")
     began = time.perf_counter()
-    shape, proposal = Shape.of(fold(program)), None
+    shape = Shape.of(fold(program))
+    first = None
     if trace_bound is None and search:
         with TimeLimit(max_seconds).on():
-            proposal = first_proposal(shape)
+            first = first_answer(shape)
+    proposal = first if isinstance(first, Proposal) else None
     settled = None if proposal is None else Settled.of(program, proposal)
 
     def trace() -> TraceBound | Verdict:
+        if isinstance(first, TraceBound | Verdict):
+            return _checked(program, shape, first)
         limits = Search.of(shape, seed, max_seconds, say) if search else None
         return _checked(program, shape, bound_traces(shape, trace_bound, limits, proposal))
 
-    found = trace() if settled is None else trace
-    return ConicModel(program, shape, found, time.perf_counter() - began, settled)
+    bounded = trace() if settled is None else trace
+    return ConicModel(program, shape, bounded, time.perf_counter() - began, settled)
 
 
 def _checked(program: Program, shape: Shape, trace: TraceBound | Verdict) -> TraceBound | Verdict:

@@ -26,12 +26,12 @@ def unproved(
     stacks: dict[Cone, list[slice]] = {}
     for cone, place in zip(cones, places, strict=True):
         stacks.setdefault(cone, []).append(place)
-    for cone, found in stacks.items():
-        if cone.kind == "psd" and 0 < cone.n <= MAX_SIDE and len(found) >= MIN_COUNT:
-            at = np.array([place.start for place in found])[:, None] + np.arange(cone.length)
+    for cone, members in stacks.items():
+        if cone.kind == "psd" and 0 < cone.n <= MAX_SIDE and len(members) >= MIN_COUNT:
+            at = np.array([place.start for place in members])[:, None] + np.arange(cone.length)
             if all_psd(cone, v[at], error[at]):
                 continue
-        yield from ((cone, place) for place in found)
+        yield from ((cone, place) for place in members)
 
 
 def all_psd(cone: Cone, v: Array, error: Array) -> bool:

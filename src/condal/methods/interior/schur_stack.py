@@ -173,8 +173,8 @@ class _Stack:
             cores = np.zeros((chosen.size, size, size))
             cores[number[self.pair[mine]], p[mine], q[mine]] = self.A.data[mine]
             spectra, bases = np.linalg.eigh(cores)
-            sizes_of = np.abs(spectra)
-            k, a = np.nonzero(sizes_of > RANK_TOL * sizes_of.max(axis=1, keepdims=True))
+            magnitudes = np.abs(spectra)
+            k, a = np.nonzero(magnitudes > RANK_TOL * magnitudes.max(axis=1, keepdims=True))
             where = support[np.isin(support // n, chosen)].reshape(chosen.size, size) % n
             full = np.zeros((k.size, n))
             np.put_along_axis(full, where[k], bases[k, :, a], axis=1)
